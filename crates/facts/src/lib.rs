@@ -1,0 +1,18 @@
+//! What the kernel's bytes mean.
+//!
+//! Everything here is pure: no input or output, no clock, no `unsafe`, no `cfg(target_os)`. A parser takes `&[u8]`
+//! and fills a value that the caller keeps, so that a tick allocates nothing; it never panics, whatever the bytes.
+//! A difference of two counters is taken in [`rate`] and nowhere else.
+
+#![forbid(unsafe_code)]
+
+pub mod catalog;
+pub mod cursor;
+pub mod linux;
+pub mod memory;
+pub mod name;
+pub mod rate;
+pub mod sample;
+pub mod source;
+pub mod task;
+pub mod unit;

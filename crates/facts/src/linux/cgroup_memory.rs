@@ -1,0 +1,78 @@
+//! A cgroup's memory: v2 `memory.{max,current,stat}`, v1 `memory.{limit_in_bytes,usage_in_bytes,stat}`.
+
+use super::keyed::keyed;
+use crate::cursor::{Cursor, Malformed};
+use crate::unit::Bytes;
+
+keyed! {
+    /// `memory.stat` of either version; v1's `total_*` lines, which count the subtree as v2 does.
+    CgroupMemoryStat,
+    /// A line of `memory.stat`.
+    CgroupMemoryField {
+        Anon = "anon",
+        File = "file",
+        /// v2, since 4.18: all kernel memory since 5.18.
+        Kernel = "kernel",
+        Shmem = "shmem",
+        InactiveFile = "inactive_file",
+        ActiveFile = "active_file",
+        SlabReclaimable = "slab_reclaimable",
+        SlabUnreclaimable = "slab_unreclaimable",
+        TotalCache = "total_cache",
+        TotalRss = "total_rss",
+        TotalShmem = "total_shmem",
+        TotalInactiveFile = "total_inactive_file",
+        TotalActiveFile = "total_active_file",
+    }
+}
+
+impl CgroupMemoryStat {
+    /// Fills from the bytes of memory.stat.
+    ///
+    /// # Errors
+    /// Where a known line holds no number.
+    pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
+        self.fill(bytes)
+    }
+
+    /// The figure of v2, else that of v1.
+    pub fn either(&self, v2: CgroupMemoryField, v1: CgroupMemoryField) -> Option<Bytes> {
+        self.get(v1).or(self.get(v2)).map(Bytes)
+    }
+}
+
+/// The content of a limit file; none for "max" and for v1's huge number that means no limit.
+///
+/// # Errors
+/// Where it is neither.
+pub fn limit(bytes: &[u8]) -> Result<Option<Bytes>, Malformed> {
+    let mut cursor = Cursor::new(bytes);
+    if cursor.skip(b"max") {
+        return Ok(None);
+    }
+    let limit = cursor.number().ok_or_else(|| cursor.expected("bytes or \"max\""))?;
+    // v1 means none by the largest number of whole pages, whatever a page's size.
+    Ok((limit < i64::MAX as u64 & !0xf_ffff).then_some(Bytes(limit)))
+}
+
+/// The content of a usage file: bytes.
+///
+/// # Errors
+/// Where it is no number.
+pub fn usage(bytes: &[u8]) -> Result<Bytes, Malformed> {
+    let mut cursor = Cursor::new(bytes);
+    cursor.number().map(Bytes).ok_or_else(|| cursor.expected("bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_to_say_no_limit() {
+        assert_eq!(limit(b"max\n"), Ok(None));
+        assert_eq!(limit(b"9223372036854771712\n"), Ok(None));
+        assert_eq!(limit(b"67108864\n"), Ok(Some(Bytes(67_108_864))));
+        assert!(limit(b"none\n").is_err());
+    }
+}

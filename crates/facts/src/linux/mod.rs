@@ -1,0 +1,32 @@
+//! Linux: one kernel file, one module, one type.
+//!
+//! Each parser takes the file's bytes and fills a value the caller keeps. It passes over what a newer kernel adds and
+//! leaves absent what an older one lacks.
+
+pub mod arcstats;
+pub mod cgroup;
+pub mod cgroup_cpu;
+pub mod cgroup_io;
+pub mod cgroup_memory;
+pub mod diskstats;
+pub mod genetlink;
+pub mod keyed;
+pub mod loadavg;
+pub mod meminfo;
+pub mod mounts;
+pub mod net_attributes;
+pub mod net_dev;
+pub mod pid_io;
+pub mod pid_schedstat;
+pub mod pid_stat;
+pub mod pid_status;
+pub mod power_supply;
+pub mod pressure;
+pub mod sensors;
+pub mod stat;
+pub mod taskstats;
+pub mod uptime;
+pub mod version;
+pub mod vmstat;
+pub mod zoneinfo;
+pub mod zram;

@@ -1,0 +1,102 @@
+//! /proc/self/mounts: what is mounted where. fstab(5), proc_pid_mounts(5).
+
+use crate::cursor::{Malformed, lines};
+
+/// One mount.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mount {
+    /// `/dev/sda1`, `server:/export`, `tmpfs`.
+    pub source: Vec<u8>,
+    /// Where, with the kernel's octal escapes undone.
+    pub target: Vec<u8>,
+    /// `ext4`.
+    pub filesystem: Vec<u8>,
+    /// `rw,relatime`; of a v1 cgroup mount its controllers are among them.
+    pub options: Vec<u8>,
+}
+
+impl Mount {
+    /// Whether it carries a comma-separated option.
+    pub fn has_option(&self, option: &[u8]) -> bool {
+        self.options.split(|byte| *byte == b',').any(|known| known == option)
+    }
+
+    /// Whether it stores files on a device or another machine, rather than showing the kernel's state or memory.
+    pub fn is_storage(&self) -> bool {
+        self.can_hang()
+            || self.source.starts_with(b"/dev/")
+            || matches!(self.filesystem.as_slice(), b"zfs" | b"btrfs")
+    }
+
+    /// Whether a call on it can wait for another machine or process, and so for ever.
+    pub fn can_hang(&self) -> bool {
+        const REMOTE: [&[u8]; 12] = [
+            b"nfs",
+            b"nfs4",
+            b"cifs",
+            b"smb3",
+            b"smbfs",
+            b"9p",
+            b"ceph",
+            b"afs",
+            b"glusterfs",
+            b"lustre",
+            b"ncpfs",
+            b"virtiofs",
+        ];
+        REMOTE.contains(&self.filesystem.as_slice())
+            || self.filesystem.starts_with(b"fuse")
+            || self.filesystem == b"autofs"
+    }
+}
+
+/// Fills `mounts` from the bytes of /proc/self/mounts.
+///
+/// # Errors
+/// Where a line has fewer than four words.
+pub fn parse(bytes: &[u8], mounts: &mut Vec<Mount>) -> Result<(), Malformed> {
+    mounts.clear();
+    for mut line in lines(bytes) {
+        let mut word = |expected| line.word().map(unescape).ok_or(line.expected(expected));
+        let source = word("what is mounted")?;
+        let target = word("where it is mounted")?;
+        let filesystem = word("a filesystem")?;
+        let options = word("mount options")?;
+        mounts.push(Mount { source, target, filesystem, options });
+    }
+    Ok(())
+}
+
+/// Undoes `\040` and its like.
+fn unescape(word: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let Some((&first, after)) = rest.split_first() {
+        match rest {
+            [b'\\', high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', after @ ..] => {
+                plain.push((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'));
+                rest = after;
+            }
+            _ => {
+                plain.push(first);
+                rest = after;
+            }
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_in_names_are_escaped_in_octal() {
+        let mut mounts = Vec::new();
+        parse(b"/dev/sda1 /mnt/two\\040words ext4 rw 0 0\nhost:/x /n\\9 nfs4 rw 0 0\n", &mut mounts).unwrap();
+        assert_eq!(mounts[0].target, b"/mnt/two words");
+        assert!(!mounts[0].can_hang());
+        assert_eq!(mounts[1].target, b"/n\\9");
+        assert!(mounts[1].can_hang());
+    }
+}

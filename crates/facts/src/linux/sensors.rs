@@ -1,0 +1,45 @@
+//! /sys/class/hwmon and /sys/class/thermal: temperatures. Documentation/hwmon/sysfs-interface.rst.
+
+use crate::cursor::{Cursor, Malformed};
+use crate::name::Name;
+
+/// One temperature.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Temperature {
+    /// The chip (`coretemp`, `k10temp`) or `thermal_zone`.
+    pub chip: Name,
+    /// What it measures: the label (`Package id 0`) or the zone's type (`x86_pkg_temp`), else the file's name.
+    pub label: Name,
+    /// Thousandths of a degree Celsius; none where the sensor gave no value this time.
+    pub millidegrees: Option<i64>,
+}
+
+impl Temperature {
+    /// Whether this is a CPU's own sensor, by the names that Linux drivers give.
+    pub fn is_cpu(&self) -> bool {
+        const CHIPS: [&[u8]; 7] = [
+            b"coretemp",
+            b"k10temp",
+            b"k8temp",
+            b"zenpower",
+            b"cpu_thermal",
+            b"fam15h_power",
+            b"via_cputemp",
+        ];
+        let label = self.label.as_bytes();
+        CHIPS.contains(&self.chip.as_bytes())
+            || label == b"x86_pkg_temp"
+            || label.starts_with(b"cpu")
+            || label.starts_with(b"CPU")
+            || label.starts_with(b"soc")
+    }
+}
+
+/// The content of a `temp*_input` or `temp` file: thousandths of a degree Celsius.
+///
+/// # Errors
+/// Where it is no number.
+pub fn millidegrees(bytes: &[u8]) -> Result<i64, Malformed> {
+    let mut cursor = Cursor::new(bytes);
+    cursor.signed().ok_or_else(|| cursor.expected("thousandths of a degree"))
+}

@@ -1,0 +1,107 @@
+//! /proc/stat: CPU time by state, context switches, forks. proc_stat(5).
+
+use crate::cursor::{Cursor, Malformed, lines};
+use crate::unit::Ticks;
+
+/// Where a CPU's time went since boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTicks {
+    /// In user mode; guests' time is in it.
+    pub user: Ticks,
+    /// In user mode at a positive nice value; niced guests' time is in it.
+    pub nice: Ticks,
+    /// In the kernel.
+    pub system: Ticks,
+    /// Doing nothing. May step back, proc_stat(5) says so of iowait and idle follows from it.
+    pub idle: Ticks,
+    /// Doing nothing while a task of this CPU waited for block I/O. May step back.
+    pub iowait: Ticks,
+    /// Serving interrupts.
+    pub irq: Ticks,
+    /// Serving soft interrupts.
+    pub softirq: Ticks,
+    /// Taken by the hypervisor for others. Since 2.6.11.
+    pub steal: Ticks,
+}
+
+/// /proc/stat.
+#[derive(Clone, Debug, Default)]
+pub struct Stat {
+    /// All CPUs together.
+    pub total: CpuTicks,
+    /// Each CPU that is online, by its number.
+    pub cpus: Vec<(u32, CpuTicks)>,
+    /// Context switches since boot.
+    pub context_switches: u64,
+    /// When the machine started, seconds since 1970.
+    pub boot_time_s: u64,
+    /// Tasks made since boot (forks and threads).
+    pub forks: u64,
+    /// Tasks running or runnable.
+    pub running_tasks: u64,
+    /// Tasks that wait for block I/O.
+    pub blocked_tasks: u64,
+}
+
+impl Stat {
+    /// Fills from the bytes of /proc/stat.
+    ///
+    /// # Errors
+    /// Where the first line is not the CPUs' sum, or a CPU's line is short of four figures.
+    pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
+        self.cpus.clear();
+        let mut lines = lines(bytes);
+        let mut first = lines.next().unwrap_or_else(|| Cursor::new(bytes));
+        if !first.skip(b"cpu ") {
+            return Err(first.expected("the line \"cpu\""));
+        }
+        self.total = CpuTicks::parse(&mut first)?;
+        for mut line in lines {
+            match line.word() {
+                Some([b'c', b'p', b'u', number @ ..]) => {
+                    let number = Cursor::new(number).number().and_then(|number| u32::try_from(number).ok());
+                    let number = number.ok_or_else(|| line.expected("a CPU's number"))?;
+                    self.cpus.push((number, CpuTicks::parse(&mut line)?));
+                }
+                Some(b"ctxt") => self.context_switches = line.number().unwrap_or(0),
+                Some(b"btime") => self.boot_time_s = line.number().unwrap_or(0),
+                Some(b"processes") => self.forks = line.number().unwrap_or(0),
+                Some(b"procs_running") => self.running_tasks = line.number().unwrap_or(0),
+                Some(b"procs_blocked") => self.blocked_tasks = line.number().unwrap_or(0),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CpuTicks {
+    fn parse(line: &mut Cursor<'_>) -> Result<Self, Malformed> {
+        let mut required = || line.number().map(Ticks).ok_or_else(|| line.expected("clock ticks"));
+        let (user, nice, system, idle) = (required()?, required()?, required()?, required()?);
+        let mut later = || Ticks(line.number().unwrap_or(0));
+        let (iowait, irq, softirq, steal) = (later(), later(), later(), later());
+        Ok(Self { user, nice, system, idle, iowait, irq, softirq, steal })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offline_cpus_leave_holes_and_old_kernels_print_fewer_figures() {
+        let mut stat = Stat::default();
+        stat.parse(b"cpu  4 3 2 1\ncpu0 1 1 1 1\ncpu3 3 2 1 0 7\nintr 9 9\nctxt 5\nbtime 6\n").unwrap();
+        assert_eq!(stat.total.idle, Ticks(1));
+        assert_eq!(stat.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(), [0, 3]);
+        assert_eq!(stat.cpus[1].1.iowait, Ticks(7));
+        assert_eq!((stat.context_switches, stat.boot_time_s), (5, 6));
+    }
+
+    #[test]
+    fn a_short_line_is_refused() {
+        assert!(Stat::default().parse(b"cpu  4 3 2\n").is_err());
+        assert!(Stat::default().parse(b"").is_err());
+    }
+}

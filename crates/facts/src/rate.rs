@@ -1,0 +1,297 @@
+//! The only subtraction of two counters in the tree.
+//!
+//! A counter that steps back yields nothing, never a huge figure: it was reset, its device came back, or the kernel
+//! lost count. Time is taken from a clock that no one sets; an interval in which the machine slept is a gap.
+
+use crate::linux::diskstats::{Disk, DiskStats, SECTOR_BYTES};
+use crate::linux::net_dev::{Interface, NetDev};
+use crate::linux::stat::{CpuTicks, Stat};
+use crate::name::Name;
+use crate::sample::{Clock, Sample};
+use crate::task::{Cause, Delay, Task};
+use crate::unit::{Nanos, Ratio, Ticks};
+
+/// How wide the kernel keeps a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// Wraps at 2^32: `unsigned long` on a 32-bit kernel.
+    Bits32,
+    /// Does not wrap in a machine's life.
+    Bits64,
+}
+
+/// How far a counter went; none where it stepped back. A 32-bit counter that went back by more than half its range is
+/// taken to have wrapped once.
+pub fn counter_delta(before: u64, now: u64, width: Width) -> Option<u64> {
+    const RANGE: u64 = 1 << 32;
+    match now.checked_sub(before) {
+        Some(delta) => Some(delta),
+        None if width == Width::Bits32 && before < RANGE && before - now > RANGE / 2 => {
+            Some(now + RANGE - before)
+        }
+        None => None,
+    }
+}
+
+/// The time between two samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval(Nanos);
+
+impl Interval {
+    /// What may pass between reading one clock and the other.
+    const SUSPEND_TOLERANCE: Nanos = Nanos(500_000_000);
+
+    /// From clocks that only go forward. None where no time passed, or the machine was suspended meanwhile (the boot
+    /// clock went on and the monotonic one stood still): a mean over a night's sleep says nothing.
+    pub fn between(before: &Clock, now: &Clock) -> Option<Self> {
+        let elapsed =
+            counter_delta(before.monotonic.0, now.monotonic.0, Width::Bits64).filter(|ns| *ns > 0)?;
+        let since_boot = counter_delta(before.boottime.0, now.boottime.0, Width::Bits64)?;
+        let suspended = since_boot.saturating_sub(elapsed) > Self::SUSPEND_TOLERANCE.0;
+        (!suspended).then_some(Self(Nanos(elapsed)))
+    }
+
+    /// How long.
+    pub fn elapsed(self) -> Nanos {
+        self.0
+    }
+
+    /// How far a counter went in a second.
+    pub fn per_second(self, before: u64, now: u64, width: Width) -> Option<f64> {
+        counter_delta(before, now, width).map(|delta| delta as f64 / self.0.as_secs_f64())
+    }
+}
+
+/// One interface's traffic in a second; none where a counter stepped back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InterfaceRates {
+    /// `eth0`.
+    pub name: Name,
+    /// Bytes received.
+    pub received_bytes_per_second: Option<f64>,
+    /// Bytes sent.
+    pub sent_bytes_per_second: Option<f64>,
+}
+
+/// One disk's traffic in a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DiskRates {
+    /// `sda`.
+    pub name: Name,
+    /// Bytes read.
+    pub read_bytes_per_second: Option<f64>,
+    /// Bytes written.
+    pub written_bytes_per_second: Option<f64>,
+    /// Share of the time during which a request was under way.
+    pub busy: Option<Ratio>,
+}
+
+/// What two samples say together. Kept from tick to tick: filling it again allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Rates {
+    /// The time between; none for a first sample, a gap or a machine that stands still (a captured one).
+    pub interval: Option<Interval>,
+    /// Share of all CPUs' time that was neither idle nor waiting for I/O.
+    pub cpu_busy: Option<Ratio>,
+    /// The same of each CPU that both samples have.
+    pub cpus_busy: Vec<(u32, Option<Ratio>)>,
+    /// Interfaces that both samples have.
+    pub interfaces: Vec<InterfaceRates>,
+    /// Disks that both samples have.
+    pub disks: Vec<DiskRates>,
+}
+
+impl Rates {
+    /// Fills from two samples of one machine.
+    pub fn fill(&mut self, before: &Sample, now: &Sample, width: Width) {
+        self.interval = Interval::between(&before.clock, &now.clock);
+        self.cpu_busy = None;
+        self.cpus_busy.clear();
+        self.interfaces.clear();
+        self.disks.clear();
+        let Some(interval) = self.interval else { return };
+        if let (Ok(before), Ok(now)) = (before.stat.get(), now.stat.get()) {
+            self.fill_cpus(before, now);
+        }
+        if let (Ok(before), Ok(now)) = (before.net_dev.get(), now.net_dev.get()) {
+            self.fill_interfaces(interval, before, now, width);
+        }
+        if let (Ok(before), Ok(now)) = (before.diskstats.get(), now.diskstats.get()) {
+            self.fill_disks(interval, before, now);
+        }
+    }
+
+    fn fill_cpus(&mut self, before: &Stat, now: &Stat) {
+        self.cpu_busy = cpu_busy(&before.total, &now.total);
+        for (index, (number, ticks)) in now.cpus.iter().enumerate() {
+            let before = at_or_find(&before.cpus, index, |cpu| cpu.0 == *number);
+            self.cpus_busy.push((*number, before.and_then(|before| cpu_busy(&before.1, ticks))));
+        }
+    }
+
+    fn fill_interfaces(&mut self, interval: Interval, before: &NetDev, now: &NetDev, width: Width) {
+        for (index, now) in now.interfaces.iter().enumerate() {
+            let is_same = |other: &Interface| other.name == now.name;
+            let Some(before) = at_or_find(&before.interfaces, index, is_same) else { continue };
+            self.interfaces.push(InterfaceRates {
+                name: now.name,
+                received_bytes_per_second: interval.per_second(
+                    before.received_bytes,
+                    now.received_bytes,
+                    width,
+                ),
+                sent_bytes_per_second: interval.per_second(before.sent_bytes, now.sent_bytes, width),
+            });
+        }
+    }
+
+    fn fill_disks(&mut self, interval: Interval, before: &DiskStats, now: &DiskStats) {
+        for (index, now) in now.disks.iter().enumerate() {
+            let is_same = |other: &Disk| other.name == now.name && other.device == now.device;
+            let Some(before) = at_or_find(&before.disks, index, is_same) else { continue };
+            let bytes_per_second = |before, now| {
+                interval.per_second(before, now, Width::Bits64).map(|sectors| sectors * SECTOR_BYTES as f64)
+            };
+            // Milliseconds in 32 bits, on every kernel until 5.x: wraps after 49 days of being busy.
+            let busy_ms = counter_delta(before.busy_ms, now.busy_ms, Width::Bits32);
+            self.disks.push(DiskRates {
+                name: now.name,
+                read_bytes_per_second: bytes_per_second(before.read_sectors, now.read_sectors),
+                written_bytes_per_second: bytes_per_second(before.written_sectors, now.written_sectors),
+                busy: busy_ms.map(|ms| Ratio((ms as f64 / (interval.0.0 as f64 / 1e6)).min(1.0))),
+            });
+        }
+    }
+}
+
+/// The entry at the same place, where it nearly always is, else wherever it moved to.
+fn at_or_find<T>(entries: &[T], index: usize, is_same: impl Fn(&T) -> bool) -> Option<&T> {
+    entries.get(index).filter(|entry| is_same(entry)).or_else(|| entries.iter().find(|entry| is_same(entry)))
+}
+
+/// Share of the ticks that were neither idle nor iowait; none where no tick passed or a busy counter stepped back.
+/// `user` and `nice` have the guests' time in them.
+pub fn cpu_busy(before: &CpuTicks, now: &CpuTicks) -> Option<Ratio> {
+    let delta = |before: Ticks, now: Ticks| counter_delta(before.0, now.0, Width::Bits64);
+    let busy = [
+        delta(before.user, now.user)?,
+        delta(before.nice, now.nice)?,
+        delta(before.system, now.system)?,
+        delta(before.irq, now.irq)?,
+        delta(before.softirq, now.softirq)?,
+        delta(before.steal, now.steal)?,
+    ]
+    .into_iter()
+    .fold(0, u64::saturating_add);
+    // proc_stat(5): idle and iowait are known to step back a little; that is no reset.
+    let idle = delta(before.idle, now.idle)
+        .unwrap_or(0)
+        .saturating_add(delta(before.iowait, now.iowait).unwrap_or(0));
+    Ratio::of(busy, busy.saturating_add(idle))
+}
+
+/// What a task used and waited for between two readings; none where they are not of one task, or no time passed.
+///
+/// An increment longer than the interval is absent and counted. A maximum is told only if it is new.
+pub fn task_delta(before: &Task, now: &Task) -> Option<Task> {
+    let span = |before: Nanos, now: Nanos| counter_delta(before.0, now.0, Width::Bits64).map(Nanos);
+    let optional = |before: Option<Nanos>, now: Option<Nanos>| span(before?, now?);
+    if !before.key.is_same(&now.key) {
+        return None;
+    }
+    let wall = span(before.wall, now.wall).filter(|wall| wall.0 > 0)?;
+    let mut delta = Task {
+        wall,
+        thread_time: span(before.thread_time, now.thread_time)?,
+        on_cpu: optional(before.on_cpu, now.on_cpu),
+        cpu_real: optional(before.cpu_real, now.cpu_real),
+        user: optional(before.user, now.user),
+        system: optional(before.system, now.system),
+        impossible_values: 0,
+        ..*now
+    };
+    for cause in Cause::ALL {
+        let (before, now) = (before.delays[cause], now.delays[cause]);
+        delta.delays[cause] = Delay {
+            count: before.count.zip(now.count).and_then(|(a, b)| counter_delta(a, b, Width::Bits64)),
+            total: optional(before.total, now.total),
+            max: now.max.filter(|max| before.max.is_some_and(|before| *max > before)),
+        };
+    }
+    delta.drop_impossible();
+    Some(delta)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::TaskKey;
+
+    fn clock(monotonic_s: f64, boottime_s: f64) -> Clock {
+        let nanos = |seconds: f64| Nanos((seconds * 1e9) as u64);
+        Clock { monotonic: nanos(monotonic_s), boottime: nanos(boottime_s), realtime: Nanos(0) }
+    }
+
+    #[test]
+    fn a_step_back_is_nothing_and_a_wrap_of_32_bits_is_one() {
+        assert_eq!(counter_delta(5, 7, Width::Bits64), Some(2));
+        assert_eq!(counter_delta(7, 5, Width::Bits64), None);
+        assert_eq!(counter_delta(u64::from(u32::MAX) - 1, 3, Width::Bits32), Some(5));
+        assert_eq!(counter_delta(7, 5, Width::Bits32), None);
+        assert_eq!(counter_delta(1 << 40, 5, Width::Bits32), None);
+    }
+
+    #[test]
+    fn a_suspend_is_a_gap_and_a_set_clock_is_not() {
+        assert_eq!(Interval::between(&clock(10.0, 10.0), &clock(11.0, 11.0)), Some(Interval(Nanos::SECOND)));
+        assert_eq!(Interval::between(&clock(10.0, 10.0), &clock(11.0, 3600.0)), None);
+        assert_eq!(Interval::between(&clock(10.0, 10.0), &clock(10.0, 10.0)), None);
+        assert_eq!(Interval::between(&clock(11.0, 11.0), &clock(10.0, 10.0)), None);
+        let set_back = Clock { realtime: Nanos(5), ..clock(11.0, 11.0) };
+        let before = Clock { realtime: Nanos(1_000_000_000_000), ..clock(10.0, 10.0) };
+        assert!(Interval::between(&before, &set_back).is_some());
+    }
+
+    #[test]
+    fn iowait_may_step_back_and_user_may_not() {
+        let before = CpuTicks { user: Ticks(10), idle: Ticks(100), iowait: Ticks(5), ..CpuTicks::default() };
+        let now = CpuTicks { user: Ticks(35), idle: Ticks(175), iowait: Ticks(4), ..CpuTicks::default() };
+        assert_eq!(cpu_busy(&before, &now), Some(Ratio(0.25)));
+        assert_eq!(cpu_busy(&now, &before), None);
+        assert_eq!(cpu_busy(&now, &now), None);
+    }
+
+    #[test]
+    fn an_interface_that_came_back_has_no_rate_and_a_new_one_none_yet() {
+        let interface = |name: &str, bytes| Interface {
+            name: Name::new(name.as_bytes()),
+            received_bytes: bytes,
+            ..Interface::default()
+        };
+        let (mut before, mut now) = (Sample::default(), Sample::default());
+        before.clock = clock(1.0, 1.0);
+        now.clock = clock(3.0, 3.0);
+        before.net_dev.set(NetDev { interfaces: vec![interface("a", 1000), interface("b", 500)] });
+        now.net_dev
+            .set(NetDev { interfaces: vec![interface("b", 700), interface("a", 10), interface("c", 1)] });
+        let mut rates = Rates::default();
+        rates.fill(&before, &now, Width::Bits64);
+        let received: Vec<_> = rates.interfaces.iter().map(|rate| rate.received_bytes_per_second).collect();
+        assert_eq!(received, [Some(100.0), None]);
+    }
+
+    #[test]
+    fn a_reused_pid_is_another_task() {
+        let task = |start, wall| Task {
+            key: TaskKey { pid: 7, start: Nanos(start) },
+            wall: Nanos(wall),
+            thread_time: Nanos(wall),
+            on_cpu: Some(Nanos(wall / 2)),
+            ..Task::default()
+        };
+        let before = task(1_000_000_000, 5_000_000_000);
+        assert_eq!(task_delta(&before, &task(5_500_000_000, 9_000_000_000)), None);
+        let delta = task_delta(&before, &task(1_000_020_000, 7_000_000_000)).unwrap();
+        assert_eq!((delta.wall, delta.on_cpu), (Nanos(2_000_000_000), Some(Nanos(1_000_000_000))));
+    }
+}

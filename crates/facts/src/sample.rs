@@ -1,0 +1,189 @@
+//! Raw values read at one instant.
+
+use std::fmt;
+
+use crate::linux::arcstats::ArcStats;
+use crate::linux::diskstats::DiskStats;
+use crate::linux::loadavg::LoadAverage;
+use crate::linux::meminfo::MemInfo;
+use crate::linux::mounts::Mount;
+use crate::linux::net_attributes::Link;
+use crate::linux::net_dev::NetDev;
+use crate::linux::power_supply::PowerSupply;
+use crate::linux::pressure::Pressure;
+use crate::linux::sensors::Temperature;
+use crate::linux::stat::Stat;
+use crate::linux::uptime::Uptime;
+use crate::linux::vmstat::VmStat;
+use crate::linux::zoneinfo::ZoneInfo;
+use crate::linux::zram::Zram;
+use crate::unit::{Bytes, Nanos};
+
+/// Why a value is not there. Four different things, and a fifth that is no trouble.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Absence {
+    /// No view asked for it.
+    #[default]
+    NotWanted,
+    /// It was there and went: a task that ended, a device that was pulled.
+    Gone,
+    /// Not for this user.
+    Denied,
+    /// This kernel or machine does not have it.
+    Unsupported,
+    /// It was there and said something that whit cannot read.
+    Malformed,
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotWanted => "not asked for",
+            Self::Gone => "gone",
+            Self::Denied => "permission denied",
+            Self::Unsupported => "not offered by this kernel",
+            Self::Malformed => "not in the expected format",
+        })
+    }
+}
+
+/// A value, or why it is absent. The memory of an absent value is kept for the next reading.
+#[derive(Clone, Debug, Default)]
+pub struct Reading<T> {
+    value: T,
+    absence: Option<Absence>,
+    was_read: bool,
+}
+
+impl<T> Reading<T> {
+    /// The value.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn get(&self) -> Result<&T, Absence> {
+        match self.absence {
+            None if self.was_read => Ok(&self.value),
+            None => Err(Absence::NotWanted),
+            Some(absence) => Err(absence),
+        }
+    }
+
+    /// Reads anew through `fill`, into the memory of the last value.
+    pub fn fill(&mut self, fill: impl FnOnce(&mut T) -> Result<(), Absence>) {
+        self.absence = fill(&mut self.value).err();
+        self.was_read = true;
+    }
+
+    /// Sets a value.
+    pub fn set(&mut self, value: T) {
+        *self = Self { value, absence: None, was_read: true };
+    }
+}
+
+/// When a sample was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// CLOCK_MONOTONIC: stands still while the machine is suspended.
+    pub monotonic: Nanos,
+    /// CLOCK_BOOTTIME: goes on then. Nobody sets either.
+    pub boottime: Nanos,
+    /// CLOCK_REALTIME: since 1970, for people; may step either way.
+    pub realtime: Nanos,
+}
+
+/// /proc/pressure, all of it.
+#[derive(Clone, Debug, Default)]
+pub struct Pressures {
+    /// /proc/pressure/cpu.
+    pub cpu: Reading<Pressure>,
+    /// /proc/pressure/io.
+    pub io: Reading<Pressure>,
+    /// /proc/pressure/memory.
+    pub memory: Reading<Pressure>,
+    /// /proc/pressure/irq. Since 6.1.
+    pub irq: Reading<Pressure>,
+}
+
+/// The space of one mounted filesystem, from statfs(2).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filesystem {
+    /// What and where.
+    pub mount: Mount,
+    /// Its space; none while the call hangs or where it fails.
+    pub space: Option<Space>,
+    /// The call has not come back.
+    pub is_stale: bool,
+}
+
+/// Space and inodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// Size.
+    pub total: Bytes,
+    /// Free, root's reserve included.
+    pub free: Bytes,
+    /// Free for everyone.
+    pub available: Bytes,
+    /// Inodes; 0 where the filesystem makes them as needed.
+    pub inodes: u64,
+    /// Inodes free.
+    pub free_inodes: u64,
+}
+
+/// What the cgroup that whit runs in may use and uses: the tightest limit on the way up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CgroupLimits {
+    /// Memory limit.
+    pub memory_limit: Option<Bytes>,
+    /// Memory used, page cache included, where that limit is set.
+    pub memory_usage: Option<Bytes>,
+    /// Of that, pages of files.
+    pub file_cache: Option<Bytes>,
+    /// Of those, tmpfs and shared memory, which are not dropped.
+    pub shmem: Option<Bytes>,
+    /// Of that, file pages on the inactive list, the first to go.
+    pub inactive_file: Option<Bytes>,
+    /// File pages on the active list.
+    pub active_file: Option<Bytes>,
+    /// 2 or 1.
+    pub version: u8,
+}
+
+/// Everything that views asked for, as it was at one instant.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// When.
+    pub clock: Clock,
+    /// [`Source::Stat`](crate::source::Source::Stat).
+    pub stat: Reading<Stat>,
+    /// Memory.
+    pub memory: Reading<MemInfo>,
+    /// Watermarks.
+    pub zones: Reading<ZoneInfo>,
+    /// Memory management's counters.
+    pub vmstat: Reading<VmStat>,
+    /// Run queue averages.
+    pub load: Reading<LoadAverage>,
+    /// Time since boot.
+    pub uptime: Reading<Uptime>,
+    /// Traffic.
+    pub net_dev: Reading<NetDev>,
+    /// Links.
+    pub links: Reading<Vec<Link>>,
+    /// Block devices.
+    pub diskstats: Reading<DiskStats>,
+    /// Stalls.
+    pub pressure: Pressures,
+    /// Space.
+    pub filesystems: Reading<Vec<Filesystem>>,
+    /// Temperatures.
+    pub temperatures: Reading<Vec<Temperature>>,
+    /// Batteries and mains.
+    pub power: Reading<Vec<PowerSupply>>,
+    /// Own limits.
+    pub cgroup: Reading<CgroupLimits>,
+    /// Compressed swap.
+    pub zram: Reading<Zram>,
+    /// ZFS's cache.
+    pub arc: Reading<ArcStats>,
+}

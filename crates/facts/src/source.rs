@@ -1,0 +1,137 @@
+//! What can be read of a machine: the unit by which a view asks and the probe opens.
+
+/// A kernel file, or a group of like files, that fills one part of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// CPU time, switches, forks.
+    Stat,
+    /// Memory.
+    MemInfo,
+    /// Watermarks; for kernels without MemAvailable.
+    ZoneInfo,
+    /// Memory management's counters.
+    VmStat,
+    /// Run queue averages.
+    LoadAverage,
+    /// Time since boot.
+    Uptime,
+    /// Traffic of interfaces.
+    NetDev,
+    /// State of their links.
+    NetAttributes,
+    /// Requests of block devices.
+    DiskStats,
+    /// Stalls for want of a CPU.
+    PressureCpu,
+    /// Stalls on I/O.
+    PressureIo,
+    /// Stalls for want of memory.
+    PressureMemory,
+    /// Stalls by interrupts.
+    PressureIrq,
+    /// Space of filesystems.
+    Filesystems,
+    /// Temperatures.
+    Sensors,
+    /// Batteries and mains.
+    PowerSupply,
+    /// The limits of the cgroup that whit runs in.
+    Cgroup,
+    /// Compressed swap.
+    Zram,
+    /// ZFS's own cache.
+    ArcStats,
+}
+
+impl Source {
+    /// All.
+    pub const ALL: [Self; 19] = [
+        Self::Stat,
+        Self::MemInfo,
+        Self::ZoneInfo,
+        Self::VmStat,
+        Self::LoadAverage,
+        Self::Uptime,
+        Self::NetDev,
+        Self::NetAttributes,
+        Self::DiskStats,
+        Self::PressureCpu,
+        Self::PressureIo,
+        Self::PressureMemory,
+        Self::PressureIrq,
+        Self::Filesystems,
+        Self::Sensors,
+        Self::PowerSupply,
+        Self::Cgroup,
+        Self::Zram,
+        Self::ArcStats,
+    ];
+
+    /// Where it is read on Linux.
+    pub fn path(self) -> &'static str {
+        match self {
+            Self::Stat => "/proc/stat",
+            Self::MemInfo => "/proc/meminfo",
+            Self::ZoneInfo => "/proc/zoneinfo",
+            Self::VmStat => "/proc/vmstat",
+            Self::LoadAverage => "/proc/loadavg",
+            Self::Uptime => "/proc/uptime",
+            Self::NetDev => "/proc/net/dev",
+            Self::NetAttributes => "/sys/class/net",
+            Self::DiskStats => "/proc/diskstats",
+            Self::PressureCpu => "/proc/pressure/cpu",
+            Self::PressureIo => "/proc/pressure/io",
+            Self::PressureMemory => "/proc/pressure/memory",
+            Self::PressureIrq => "/proc/pressure/irq",
+            Self::Filesystems => "statfs(2)",
+            Self::Sensors => "/sys/class/hwmon, /sys/class/thermal",
+            Self::PowerSupply => "/sys/class/power_supply",
+            Self::Cgroup => "/sys/fs/cgroup",
+            Self::Zram => "/sys/block/zram*/mm_stat",
+            Self::ArcStats => "/proc/spl/kstat/zfs/arcstats",
+        }
+    }
+}
+
+/// A set of sources: what the views of one run want.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted(u32);
+
+impl Wanted {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+
+    /// Everything.
+    pub fn all() -> Self {
+        Source::ALL.into_iter().collect()
+    }
+
+    /// Whether `source` is in it.
+    pub fn has(self, source: Source) -> bool {
+        self.0 >> source as u32 & 1 == 1
+    }
+
+    /// This and `source`.
+    #[must_use]
+    pub fn with(self, source: Source) -> Self {
+        Self(self.0 | 1 << source as u32)
+    }
+
+    /// What is in either.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl FromIterator<Source> for Wanted {
+    fn from_iter<I: IntoIterator<Item = Source>>(sources: I) -> Self {
+        sources.into_iter().fold(Self::NONE, Self::with)
+    }
+}
+
+impl<const N: usize> From<[Source; N]> for Wanted {
+    fn from(sources: [Source; N]) -> Self {
+        sources.into_iter().collect()
+    }
+}

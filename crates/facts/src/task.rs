@@ -1,0 +1,320 @@
+//! A task's account: time on a CPU, and time it was held up, by cause.
+
+use std::ops::{Index, IndexMut};
+
+use crate::name::Name;
+use crate::unit::Nanos;
+
+/// What held a task up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// Runnable, waiting for a CPU.
+    RunQueue,
+    /// Waiting for synchronous block I/O.
+    BlockIo,
+    /// Bringing pages in from swap.
+    SwapIn,
+    /// Reclaiming memory directly.
+    Reclaim,
+    /// Reading back pages that had just been dropped. Since 4.20.
+    Thrashing,
+    /// Compacting memory. Since 5.17.
+    Compaction,
+    /// Copying a write-protected page. Since 5.19.
+    Copy,
+    /// Interrupts served on its time. Since 6.4.
+    Irq,
+}
+
+impl Cause {
+    /// All, in the order of the kernel's struct.
+    pub const ALL: [Self; 8] = [
+        Self::RunQueue,
+        Self::BlockIo,
+        Self::SwapIn,
+        Self::Reclaim,
+        Self::Thrashing,
+        Self::Compaction,
+        Self::Copy,
+        Self::Irq,
+    ];
+
+    /// Those that are the task's CPU and block-I/O time seen from another side, and so add up to nothing with them.
+    pub const OVERLAPPING: [Self; 6] =
+        [Self::SwapIn, Self::Thrashing, Self::Reclaim, Self::Compaction, Self::Copy, Self::Irq];
+
+    /// As options, columns and JSON fields name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RunQueue => "run_queue",
+            Self::BlockIo => "block_io",
+            Self::SwapIn => "swapin",
+            Self::Reclaim => "reclaim",
+            Self::Thrashing => "thrashing",
+            Self::Compaction => "compaction",
+            Self::Copy => "copy",
+            Self::Irq => "irq",
+        }
+    }
+}
+
+/// One cause's figures; none where the kernel does not have them or they cannot be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delay {
+    /// Times it was held up.
+    pub count: Option<u64>,
+    /// How long in all.
+    pub total: Option<Nanos>,
+    /// The longest. Since 6.14.
+    pub max: Option<Nanos>,
+}
+
+impl Delay {
+    /// How long one took on average; none where there was none.
+    pub fn average(&self) -> Option<Nanos> {
+        let (count, total) = (self.count?, self.total?);
+        (count > 0).then(|| Nanos(total.0 / count))
+    }
+}
+
+/// The figures of all causes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delays([Delay; Cause::ALL.len()]);
+
+impl Index<Cause> for Delays {
+    type Output = Delay;
+    fn index(&self, cause: Cause) -> &Delay {
+        &self.0[cause as usize]
+    }
+}
+
+impl IndexMut<Cause> for Delays {
+    fn index_mut(&mut self, cause: Cause) -> &mut Delay {
+        &mut self.0[cause as usize]
+    }
+}
+
+/// Whether the kernel counts this task's delays (the run queue's it always does).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Accounting {
+    /// It does: a zero is a zero.
+    On,
+    /// It does not: every delay but the run queue's is absent.
+    Off,
+    /// The reader cannot tell a task that never waited from one older than the switch.
+    #[default]
+    Unsure,
+}
+
+/// One task for as long as it lives: a reused pid starts at another time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TaskKey {
+    /// Task id (a process's is its leader's).
+    pub pid: u32,
+    /// Start on the reader's clock: to be compared with what the same reader gave.
+    pub start: Nanos,
+}
+
+impl TaskKey {
+    /// taskstats says how long a task has lived, so two readings place its start a little apart.
+    const SAME_START: Nanos = Nanos(100_000_000);
+
+    /// Whether both name one task. A pid comes back after a whole turn of the pid space, which takes longer than
+    /// the tolerance.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.pid == other.pid && self.start.0.abs_diff(other.start.0) <= Self::SAME_START.0
+    }
+}
+
+/// A task's account, or the sum of several (a process's threads, a cgroup's tasks).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Task {
+    /// Which.
+    pub key: TaskKey,
+    /// Its process. Since taskstats version 12.
+    pub tgid: Option<u32>,
+    /// The parent process.
+    pub ppid: Option<u32>,
+    /// Real user id.
+    pub uid: Option<u32>,
+    /// The name it gave itself.
+    pub comm: Name,
+    /// -20 to 19.
+    pub nice: Option<i8>,
+    /// How long it has lived, or the interval that a difference spans.
+    pub wall: Nanos,
+    /// Of a sum, the walls of all its threads together: what the parts add up to.
+    pub thread_time: Nanos,
+    /// Threads summed.
+    pub threads: u32,
+    /// Time on a CPU, precise to the scheduler's clock; lags by up to a tick while the task runs.
+    pub on_cpu: Option<Nanos>,
+    /// Time on a CPU as counted in ticks, "real total" in getdelays.
+    pub cpu_real: Option<Nanos>,
+    /// Of that, in user mode.
+    pub user: Option<Nanos>,
+    /// Of that, in the kernel.
+    pub system: Option<Nanos>,
+    /// Whether delays other than the run queue's are counted.
+    pub accounting: Accounting,
+    /// Held up, by cause.
+    pub delays: Delays,
+    /// Values left out because they cannot be.
+    pub impossible_values: u32,
+}
+
+/// What a task's wall time divides into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Division {
+    /// The whole: on CPU + run queue + block I/O + sleeping, or + unknown where the last two cannot be told apart.
+    pub whole: Nanos,
+    /// On a CPU.
+    pub on_cpu: Option<Nanos>,
+    /// Waiting for one.
+    pub run_queue: Option<Nanos>,
+    /// Waiting for block I/O.
+    pub block_io: Option<Nanos>,
+    /// The rest: asleep of its own will, or for what the kernel does not count.
+    pub sleeping: Option<Nanos>,
+    /// What no part claims because one of them is absent; none where all are known.
+    pub unknown: Option<Nanos>,
+}
+
+impl Task {
+    /// A clock tick of CONFIG_HZ=100, the slowest: by so much may the clocks behind the figures disagree.
+    const CLOCK_SLACK: Nanos = Nanos(10_000_000);
+
+    /// Divides the wall time. Parts that overrun the whole by the clocks' disagreement shrink the sleeping to zero.
+    pub fn division(&self) -> Division {
+        let (run_queue, block_io) = (self.delays[Cause::RunQueue].total, self.known_block_io());
+        let parts = [self.on_cpu, run_queue, block_io];
+        let claimed: Nanos = parts.into_iter().flatten().sum();
+        // Each within the slack of the wall was checked; what a few threads overrun is the whole's to bear.
+        let whole = self.thread_time.max(claimed);
+        let rest = whole.saturating_sub(claimed);
+        let complete = parts.iter().all(Option::is_some);
+        Division {
+            whole,
+            on_cpu: self.on_cpu,
+            run_queue,
+            block_io,
+            sleeping: complete.then_some(rest),
+            unknown: (!complete).then_some(rest),
+        }
+    }
+
+    /// A cause's figures, all absent where the kernel does not count them or the reader cannot tell.
+    pub fn known(&self, cause: Cause) -> Delay {
+        let counted = cause == Cause::RunQueue || self.accounting == Accounting::On;
+        if counted { self.delays[cause] } else { Delay::default() }
+    }
+
+    fn known_block_io(&self) -> Option<Nanos> {
+        self.known(Cause::BlockIo).total
+    }
+
+    /// Takes away, and counts, what one thread cannot have waited in its wall time: since 6.12 a block-I/O wait that
+    /// was never stamped at its start is charged with the uptime or twice that.
+    pub fn drop_impossible(&mut self) {
+        let waited = |task: &Self, cause: Cause| {
+            let elsewhere = match cause {
+                Cause::BlockIo => [task.on_cpu, task.delays[Cause::RunQueue].total],
+                _ => [None, None],
+            };
+            task.wall.saturating_sub(elsewhere.into_iter().flatten().sum()) + Self::CLOCK_SLACK
+        };
+        for cause in Cause::ALL {
+            let at_most = waited(self, cause);
+            let delay = &mut self.delays[cause];
+            let over = |value: Option<Nanos>| value.is_some_and(|value| value > at_most);
+            // A maximum that cannot be is in the total as well.
+            if over(delay.total) || over(delay.max) {
+                delay.total = None;
+                delay.max = None;
+                self.impossible_values += 1;
+            }
+        }
+    }
+
+    /// Adds a thread or a task: times and counts are summed, maxima compared, identity and accounting stay those of
+    /// `self` (of a process the leader's: whoever came later is counted if the leader is).
+    pub fn add(&mut self, other: &Self) {
+        let sum = |a: Option<Nanos>, b: Option<Nanos>| a.zip(b).map(|(a, b)| a + b);
+        self.thread_time += other.thread_time;
+        self.threads += other.threads;
+        self.on_cpu = sum(self.on_cpu, other.on_cpu);
+        self.cpu_real = sum(self.cpu_real, other.cpu_real);
+        self.user = sum(self.user, other.user);
+        self.system = sum(self.system, other.system);
+        self.impossible_values += other.impossible_values;
+        for cause in Cause::ALL {
+            let (a, b) = (&mut self.delays[cause], other.delays[cause]);
+            a.count = a.count.zip(b.count).map(|(a, b)| a.saturating_add(b));
+            a.total = sum(a.total, b.total);
+            a.max = a.max.zip(b.max).map(|(a, b)| a.max(b));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(wall: u64, on_cpu: u64, run_queue: u64, block_io: u64) -> Task {
+        let mut task = Task {
+            wall: Nanos(wall),
+            thread_time: Nanos(wall),
+            threads: 1,
+            on_cpu: Some(Nanos(on_cpu)),
+            accounting: Accounting::On,
+            ..Task::default()
+        };
+        let delay = |total| Delay { count: Some(1), total: Some(Nanos(total)), max: Some(Nanos(total)) };
+        task.delays[Cause::RunQueue] = delay(run_queue);
+        task.delays[Cause::BlockIo] = delay(block_io);
+        task
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_wall() {
+        let division = task(1000, 300, 200, 100).division();
+        assert_eq!(division.sleeping, Some(Nanos(400)));
+        assert_eq!(division.unknown, None);
+    }
+
+    #[test]
+    fn without_accounting_sleep_and_block_io_are_one_unknown() {
+        let task = Task { accounting: Accounting::Unsure, ..task(1000, 300, 200, 0) };
+        let division = task.division();
+        assert_eq!((division.block_io, division.sleeping), (None, None));
+        assert_eq!(division.unknown, Some(Nanos(500)));
+    }
+
+    #[test]
+    fn a_wait_longer_than_the_clock_is_absent_and_counted() {
+        let mut task = task(250_000_000, 100_000_000, 100_000_000, 3_600_000_000_000);
+        task.drop_impossible();
+        assert_eq!(task.delays[Cause::BlockIo], Delay { count: Some(1), total: None, max: None });
+        assert_eq!(task.impossible_values, 1);
+        assert!(task.delays[Cause::RunQueue].total.is_some());
+    }
+
+    #[test]
+    fn a_maximum_that_cannot_be_condemns_the_total() {
+        let mut task = task(1_000_000_000, 0, 0, 500_000_000);
+        task.delays[Cause::BlockIo].max = Some(Nanos(2_000_000_000));
+        task.drop_impossible();
+        assert_eq!(task.delays[Cause::BlockIo].total, None);
+    }
+
+    #[test]
+    fn an_absent_part_makes_the_sum_absent() {
+        let mut sum = task(1000, 300, 200, 100);
+        let mut other = task(1000, 100, 100, 100);
+        other.delays[Cause::BlockIo].total = None;
+        sum.add(&other);
+        assert_eq!((sum.thread_time, sum.threads, sum.on_cpu), (Nanos(2000), 2, Some(Nanos(400))));
+        assert_eq!(sum.delays[Cause::BlockIo].total, None);
+        assert_eq!(sum.delays[Cause::RunQueue].max, Some(Nanos(200)));
+    }
+}

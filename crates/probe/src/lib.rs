@@ -1,0 +1,87 @@
+//! Reads the kernel.
+//!
+//! The only crate with `cfg(target_os)`, and with `unsafe`, all of which is in [`sys`]. A view says what it wants;
+//! [`Probe::open`] opens just that, once; [`Probe::sample`] reads it again and again into memory that the caller
+//! keeps. Tasks are read by [`tasks::TaskReader`].
+
+#[cfg(target_os = "linux")]
+mod linux;
+pub mod roots;
+mod sys;
+
+#[cfg(target_os = "linux")]
+pub use linux::exits;
+#[cfg(target_os = "linux")]
+pub use linux::survey;
+#[cfg(target_os = "linux")]
+pub use linux::tasks;
+
+use std::path::PathBuf;
+
+use facts::rate::Width;
+use facts::sample::{Clock, Sample};
+use facts::source::Wanted;
+use rustix::time::{ClockId, clock_gettime};
+
+pub use roots::Roots;
+
+/// What the views of one run ask for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Which parts of a sample to fill.
+    pub wanted: Wanted,
+    /// Whose filesystems to ask for their space; empty for all that store files.
+    pub filesystems: Vec<PathBuf>,
+}
+
+/// An open machine.
+#[derive(Debug)]
+pub struct Probe {
+    machine: linux::Machine,
+}
+
+impl Probe {
+    /// Opens what is asked for. What the machine lacks is no error: its readings say so.
+    ///
+    /// # Errors
+    /// Where the roots themselves cannot be opened; the message names the directory.
+    pub fn open(roots: &Roots, request: &Request) -> Result<Self, roots::RootError> {
+        Ok(Self { machine: linux::Machine::open(roots, request)? })
+    }
+
+    /// Reads everything that was asked for. After the first call this allocates nothing and opens nothing, unless a
+    /// device appeared.
+    pub fn sample(&mut self, sample: &mut Sample) {
+        self.machine.sample(sample);
+    }
+
+    /// System calls made for sampling so far, by whit's own count.
+    pub fn system_calls(&self) -> u64 {
+        self.machine.system_calls()
+    }
+
+    /// How wide this kernel keeps the counters that it prints as `unsigned long`.
+    pub fn counter_width(&self) -> Width {
+        if cfg!(target_pointer_width = "32") { Width::Bits32 } else { Width::Bits64 }
+    }
+}
+
+/// The three clocks, without a system call.
+pub fn clock_now() -> Clock {
+    Clock {
+        monotonic: nanos(ClockId::Monotonic),
+        boottime: nanos(ClockId::Boottime),
+        realtime: nanos(ClockId::Realtime),
+    }
+}
+
+/// CPU time that whit has used so far, all threads.
+pub fn own_cpu_time() -> facts::unit::Nanos {
+    nanos(ClockId::ProcessCPUTime)
+}
+
+fn nanos(clock: ClockId) -> facts::unit::Nanos {
+    let time = clock_gettime(clock);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    facts::unit::Nanos(seconds.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64))
+}

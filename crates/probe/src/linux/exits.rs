@@ -1,0 +1,88 @@
+//! Exit records: the kernel's account of each task at the moment it ends, from all CPUs.
+//!
+//! They need the initial user, PID and network namespaces; elsewhere registering may succeed and nothing arrives.
+
+use facts::linux::taskstats::{self as layout, TaskStats};
+use facts::sample::Absence;
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::io::Errno;
+
+use super::files::Buffer;
+use super::netlink::GenericSocket;
+use super::tasks::{stats_attribute, task_absence};
+use crate::clock_now;
+use crate::roots::Roots;
+use crate::sys::dropped_messages;
+
+/// Room for about ten thousand records while whit is busy elsewhere.
+const RECEIVE_BUFFER_BYTES: usize = 16 * 1024 * 1024;
+
+/// A socket that is registered on every possible CPU.
+pub struct ExitRecords {
+    socket: GenericSocket,
+    lost: u64,
+}
+
+impl ExitRecords {
+    /// Registers.
+    ///
+    /// # Errors
+    /// Where the kernel lacks taskstats or this user may not listen.
+    pub fn open() -> Result<Self, Absence> {
+        let mut socket = GenericSocket::open(Some(RECEIVE_BUFFER_BYTES)).map_err(task_absence)?;
+        let family = socket.family("TASKSTATS").map_err(|error| match error {
+            Errno::NOENT => Absence::Unsupported,
+            error => task_absence(error),
+        })?;
+        // A range beyond the possible CPUs is refused, so the kernel is asked for its own words.
+        let mut buffer = Buffer::new();
+        let root = Roots::live().open().map_err(|_| Absence::Unsupported)?;
+        let possible = buffer.read_once(&root, "sys/devices/system/cpu/possible").unwrap_or(b"0");
+        let mask = [possible.trim_ascii(), b"\0"].concat();
+        socket.push(family, layout::CMD_GET, layout::CMD_ATTR_REGISTER_CPUMASK, &mask);
+        // Success is not acknowledged, an error is.
+        let mut refused = None;
+        socket.register(|error| refused = Some(error)).map_err(task_absence)?;
+        match refused {
+            Some(error) => Err(task_absence(error)),
+            None => Ok(Self { socket, lost: 0 }),
+        }
+    }
+
+    /// Hands over the records that wait, without waiting for more: of each task that ended.
+    ///
+    /// # Errors
+    /// Where the socket fails; lost records are no error but counted.
+    pub fn receive(&mut self, mut each: impl FnMut(TaskStats)) -> Result<(), Absence> {
+        let now = clock_now().monotonic;
+        loop {
+            let received = self.socket.receive(|message| {
+                let Some(stats) = stats_attribute(&message, layout::TYPE_AGGR_PID) else { return };
+                // The record is made at the end, so whoever has waited was counted: zeros need no switch.
+                if let Ok(mut stats) = layout::decode(stats, None) {
+                    stats.task.key.start = now.saturating_sub(stats.task.wall);
+                    stats.task.drop_impossible();
+                    each(stats);
+                }
+            });
+            match received {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                // The queue was full: one such error stands for any number of records, which the socket counts.
+                Err(Errno::NOBUFS) => self.lost = self.lost.max(1),
+                Err(error) => return Err(task_absence(error)),
+            }
+        }
+    }
+
+    /// Records that did not fit into the queue so far.
+    pub fn lost(&self) -> u64 {
+        dropped_messages(self.socket.as_fd()).unwrap_or(0).max(self.lost)
+    }
+}
+
+impl AsFd for ExitRecords {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}

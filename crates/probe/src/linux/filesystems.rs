@@ -1,0 +1,200 @@
+//! Space of filesystems by statfs(2).
+//!
+//! The call on a local disk answers from memory. On a remote or FUSE filesystem it can hang for ever, so there it is
+//! made by a thread of its own, and the last answer stands, marked stale, until it comes back.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use facts::cursor::{Malformed, lines};
+use facts::linux::mounts::{self, Mount};
+use facts::sample::{Absence, Filesystem, Reading, Space};
+use facts::unit::Bytes;
+use rustix::fs::statvfs;
+
+use super::files::{Buffer, Extent, KeptFile};
+use crate::roots::RootDirectory;
+
+/// The filesystems that a view asked for.
+#[derive(Debug)]
+pub(crate) struct Filesystems {
+    /// Empty: all that store files.
+    paths: Vec<PathBuf>,
+    mounts_file: KeptFile,
+    mounts_bytes: Vec<u8>,
+    asked: Vec<Asked>,
+    /// `ROOT/statfs`, lines of "target total free available inodes free_inodes" in bytes, of a captured machine.
+    captured: Option<KeptFile>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    mount: Mount,
+    path: CString,
+    caller: Option<Caller>,
+}
+
+/// A thread that makes the call, woken once for each.
+#[derive(Debug)]
+struct Caller {
+    wake: SyncSender<()>,
+    answer: Arc<Mutex<Answer>>,
+}
+
+#[derive(Debug, Default)]
+struct Answer {
+    space: Option<Space>,
+    is_fresh: bool,
+}
+
+impl Filesystems {
+    pub(crate) fn open(root: &RootDirectory, paths: &[PathBuf]) -> Self {
+        Self {
+            paths: paths.to_vec(),
+            mounts_file: KeptFile::open(root, "proc/self/mounts", Extent::Lines),
+            mounts_bytes: Vec::new(),
+            asked: Vec::new(),
+            captured: root.is_captured.then(|| KeptFile::open(root, "statfs", Extent::Whole)),
+        }
+    }
+
+    /// Looks whether mounts came or went, and only then takes the list apart.
+    pub(crate) fn rescan(&mut self, buffer: &mut Buffer) {
+        let bytes = &mut self.mounts_bytes;
+        let is_new = self.mounts_file.parse(buffer, |now| {
+            let is_new = bytes.as_slice() != now;
+            if is_new {
+                bytes.clear();
+                bytes.extend_from_slice(now);
+            }
+            Ok(is_new)
+        });
+        if is_new != Ok(true) && !self.asked.is_empty() {
+            return;
+        }
+        let mut all = Vec::new();
+        // A line that cannot be read ends the list; the mounts before it stand.
+        let _ = mounts::parse(&self.mounts_bytes, &mut all);
+        let mut wanted = Vec::new();
+        if self.paths.is_empty() {
+            // What is mounted twice (bind mounts, subvolumes) counts once, where it was mounted first.
+            for mount in all.into_iter().filter(Mount::is_storage) {
+                if !wanted.iter().any(|(_, known): &(PathBuf, Mount)| known.source == mount.source) {
+                    wanted.push((path_of(&mount.target), mount));
+                }
+            }
+        } else {
+            let of = |path: &PathBuf| (path.clone(), mount_of(&all, path));
+            wanted.extend(self.paths.iter().map(of));
+        }
+        let known = std::mem::take(&mut self.asked);
+        self.asked = wanted.into_iter().filter_map(|(path, mount)| asked(path, mount, &known)).collect();
+    }
+
+    pub(crate) fn fill(&mut self, buffer: &mut Buffer, reading: &mut Reading<Vec<Filesystem>>) {
+        reading.fill(|list| {
+            list.resize_with(self.asked.len(), Filesystem::default);
+            for (asked, entry) in self.asked.iter().zip(list.iter_mut()) {
+                if entry.mount != asked.mount {
+                    entry.mount.clone_from(&asked.mount);
+                }
+                (entry.space, entry.is_stale) = match &self.captured {
+                    Some(file) => (captured_space(file, buffer, &asked.mount.target), false),
+                    None => asked.space(buffer),
+                };
+            }
+            if list.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }
+        });
+    }
+}
+
+impl Asked {
+    fn space(&self, buffer: &mut Buffer) -> (Option<Space>, bool) {
+        buffer.calls += 1;
+        let Some(caller) = &self.caller else { return (space_of(&self.path), false) };
+        let mut answer = caller.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        let (space, is_stale) = (answer.space, !answer.is_fresh);
+        answer.is_fresh = false;
+        drop(answer);
+        // Full while the thread is still in the last call: nothing piles up.
+        if let Err(TrySendError::Disconnected(())) = caller.wake.try_send(()) {
+            return (None, true);
+        }
+        (space, is_stale)
+    }
+}
+
+/// Takes over a filesystem that was asked before, with its thread.
+fn asked(path: PathBuf, mount: Mount, known: &[Asked]) -> Option<Asked> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    let caller = match known.iter().find(|known| known.path == path && known.mount == mount) {
+        Some(Asked { caller: Some(caller), .. }) => {
+            Some(Caller { wake: caller.wake.clone(), answer: Arc::clone(&caller.answer) })
+        }
+        _ => mount.can_hang().then(|| start_caller(path.clone())),
+    };
+    Some(Asked { mount, path, caller })
+}
+
+fn start_caller(path: CString) -> Caller {
+    let (wake, woken) = sync_channel(1);
+    let answer = Arc::new(Mutex::new(Answer::default()));
+    let shared = Arc::clone(&answer);
+    // The thread ends when its filesystem is no longer asked for; one that hangs in the kernel ends with the process.
+    let made = thread::Builder::new().name("statfs".into()).stack_size(64 * 1024).spawn(move || {
+        while woken.recv().is_ok() {
+            let space = space_of(&path);
+            *shared.lock().unwrap_or_else(PoisonError::into_inner) = Answer { space, is_fresh: true };
+        }
+    });
+    // Without a thread the channel is closed, which reads as stale.
+    drop(made);
+    Caller { wake, answer }
+}
+
+fn space_of(path: &CString) -> Option<Space> {
+    let stat = statvfs(path).ok()?;
+    let bytes = |blocks: u64| Bytes(blocks.saturating_mul(stat.f_frsize));
+    Some(Space {
+        total: bytes(stat.f_blocks),
+        free: bytes(stat.f_bfree),
+        available: bytes(stat.f_bavail),
+        inodes: stat.f_files,
+        free_inodes: stat.f_ffree,
+    })
+}
+
+fn captured_space(file: &KeptFile, buffer: &mut Buffer, target: &[u8]) -> Option<Space> {
+    let find = |bytes: &[u8]| -> Result<Option<Space>, Malformed> {
+        for mut line in lines(bytes) {
+            if line.word() != Some(target) {
+                continue;
+            }
+            let mut number = || line.number().ok_or_else(|| line.expected("bytes"));
+            return Ok(Some(Space {
+                total: Bytes(number()?),
+                free: Bytes(number()?),
+                available: Bytes(number()?),
+                inodes: number()?,
+                free_inodes: number()?,
+            }));
+        }
+        Ok(None)
+    };
+    file.parse(buffer, find).ok().flatten()
+}
+
+/// The mount that `path` lies on: the last of the longest targets that lead to it.
+fn mount_of(all: &[Mount], path: &std::path::Path) -> Mount {
+    let leads = |mount: &&Mount| path.starts_with(path_of(&mount.target));
+    let mount = all.iter().filter(leads).max_by_key(|mount| mount.target.len());
+    mount.cloned().unwrap_or_else(|| Mount { target: path.as_os_str().as_bytes().into(), ..Mount::default() })
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}

@@ -1,0 +1,206 @@
+//! The machine behind a [`Probe`](crate::Probe): what was asked for, open.
+
+mod devices;
+
+use facts::linux::mounts;
+use facts::sample::{Absence, Clock, Sample};
+use facts::source::Source;
+use facts::unit::Nanos;
+
+use super::cgroup::CgroupFiles;
+use super::dirs::KeptDirectory;
+use super::files::{Buffer, Extent, KeptFile};
+use super::filesystems::Filesystems;
+use crate::roots::{RootDirectory, RootError, Roots};
+use crate::{Request, clock_now};
+use devices::{LinkFiles, SensorFiles, SupplyFile, ZramFile};
+
+/// How often directories and mounts are looked through for what came or went.
+const RESCAN_EVERY: Nanos = Nanos(10_000_000_000);
+
+/// Kept descriptors of one machine.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    buffer: Buffer,
+    last_rescan: Option<Nanos>,
+    stat: Option<KeptFile>,
+    memory: Option<KeptFile>,
+    zones: Option<KeptFile>,
+    vmstat: Option<KeptFile>,
+    load: Option<KeptFile>,
+    uptime: Option<KeptFile>,
+    net_dev: Option<KeptFile>,
+    diskstats: Option<KeptFile>,
+    pressure_cpu: Option<KeptFile>,
+    pressure_io: Option<KeptFile>,
+    pressure_memory: Option<KeptFile>,
+    pressure_irq: Option<KeptFile>,
+    arc: Option<KeptFile>,
+    links: Option<Option<KeptDirectory<LinkFiles>>>,
+    sensors: Option<[Option<KeptDirectory<SensorFiles>>; 2]>,
+    power: Option<Option<KeptDirectory<SupplyFile>>>,
+    zram: Option<Option<KeptDirectory<ZramFile>>>,
+    cgroup: Option<CgroupFiles>,
+    filesystems: Option<Filesystems>,
+    /// Clocks of a captured machine, which its files hold.
+    captured_clock: Option<[KeptFile; 2]>,
+}
+
+impl Machine {
+    pub(crate) fn open(roots: &Roots, request: &Request) -> Result<Self, RootError> {
+        let root = roots.open()?;
+        let mut buffer = Buffer::new();
+        let wants = |source| request.wanted.has(source);
+        let file = |source, path, extent| wants(source).then(|| KeptFile::open(&root, path, extent));
+        let captured_clock = root
+            .is_captured
+            .then(|| ["proc/uptime", "proc/stat"].map(|path| KeptFile::open(&root, path, Extent::Whole)));
+        Ok(Self {
+            stat: file(Source::Stat, "proc/stat", Extent::Whole),
+            memory: file(Source::MemInfo, "proc/meminfo", Extent::Whole),
+            zones: file(Source::ZoneInfo, "proc/zoneinfo", Extent::Records),
+            vmstat: file(Source::VmStat, "proc/vmstat", Extent::Lines),
+            load: file(Source::LoadAverage, "proc/loadavg", Extent::Whole),
+            uptime: file(Source::Uptime, "proc/uptime", Extent::Whole),
+            net_dev: file(Source::NetDev, "proc/net/dev", Extent::Lines),
+            diskstats: file(Source::DiskStats, "proc/diskstats", Extent::Lines),
+            pressure_cpu: file(Source::PressureCpu, "proc/pressure/cpu", Extent::Whole),
+            pressure_io: file(Source::PressureIo, "proc/pressure/io", Extent::Whole),
+            pressure_memory: file(Source::PressureMemory, "proc/pressure/memory", Extent::Whole),
+            pressure_irq: file(Source::PressureIrq, "proc/pressure/irq", Extent::Whole),
+            arc: file(Source::ArcStats, "proc/spl/kstat/zfs/arcstats", Extent::Lines),
+            links: wants(Source::NetAttributes).then(|| KeptDirectory::open(&root, "sys/class/net")),
+            sensors: wants(Source::Sensors).then(|| {
+                ["sys/class/hwmon", "sys/class/thermal"].map(|path| KeptDirectory::open(&root, path))
+            }),
+            power: wants(Source::PowerSupply).then(|| KeptDirectory::open(&root, "sys/class/power_supply")),
+            zram: wants(Source::Zram).then(|| KeptDirectory::open(&root, "sys/block")),
+            cgroup: wants(Source::Cgroup).then(|| CgroupFiles::open(&root, &mut buffer)),
+            filesystems: wants(Source::Filesystems).then(|| Filesystems::open(&root, &request.filesystems)),
+            captured_clock,
+            last_rescan: None,
+            buffer,
+        })
+    }
+
+    pub(crate) fn system_calls(&self) -> u64 {
+        self.buffer.calls
+    }
+
+    pub(crate) fn sample(&mut self, sample: &mut Sample) {
+        sample.clock = self.clock();
+        let now = sample.clock.boottime;
+        if self.last_rescan.is_none_or(|last| now.saturating_sub(last) >= RESCAN_EVERY) {
+            self.last_rescan = Some(now);
+            self.rescan();
+        }
+        self.read_proc(sample);
+        self.read_devices(sample);
+        if let Some(filesystems) = &mut self.filesystems {
+            filesystems.fill(&mut self.buffer, &mut sample.filesystems);
+        }
+    }
+
+    fn clock(&mut self) -> Clock {
+        let Some([uptime, stat]) = &self.captured_clock else { return clock_now() };
+        let mut since_boot = facts::linux::uptime::Uptime::default();
+        let mut boot = facts::linux::stat::Stat::default();
+        // What a captured machine does not say is the year 1970, at boot.
+        let _ = uptime.parse(&mut self.buffer, |bytes| since_boot.parse(bytes));
+        let _ = stat.parse(&mut self.buffer, |bytes| boot.parse(bytes));
+        let since_boot = since_boot.uptime;
+        let realtime = Nanos(boot.boot_time_s.saturating_mul(Nanos::SECOND.0)) + since_boot;
+        Clock { monotonic: since_boot, boottime: since_boot, realtime }
+    }
+
+    fn read_proc(&mut self, sample: &mut Sample) {
+        let buffer = &mut self.buffer;
+        macro_rules! fill {
+            ($($file:ident => $reading:expr;)*) => {
+                $(if let Some(file) = &self.$file {
+                    file.fill(buffer, &mut $reading, |value, bytes| value.parse(bytes));
+                })*
+            };
+        }
+        fill! {
+            stat => sample.stat;
+            memory => sample.memory;
+            zones => sample.zones;
+            vmstat => sample.vmstat;
+            load => sample.load;
+            uptime => sample.uptime;
+            net_dev => sample.net_dev;
+            diskstats => sample.diskstats;
+            pressure_cpu => sample.pressure.cpu;
+            pressure_io => sample.pressure.io;
+            pressure_memory => sample.pressure.memory;
+            pressure_irq => sample.pressure.irq;
+            arc => sample.arc;
+        }
+        if let Some(cgroup) = &self.cgroup {
+            sample.cgroup.fill(|limits| cgroup.read(buffer, limits));
+        }
+    }
+
+    fn read_devices(&mut self, sample: &mut Sample) {
+        let buffer = &mut self.buffer;
+        if let Some(links) = &self.links {
+            sample.links.fill(|list| devices::fill_list(links, list, |files| files.read(buffer)));
+        }
+        if let Some(supplies) = &self.power {
+            sample.power.fill(|list| devices::fill_list(supplies, list, |file| file.read(buffer)));
+        }
+        if let Some(sensors) = &self.sensors {
+            sample.temperatures.fill(|list| {
+                list.clear();
+                let open = sensors.iter().flatten();
+                open.flat_map(KeptDirectory::kept).for_each(|files| files.read(buffer, list));
+                if sensors.iter().all(Option::is_none) { Err(Absence::Unsupported) } else { Ok(()) }
+            });
+        }
+        if let Some(devices) = &self.zram {
+            sample.zram.fill(|sum| {
+                *sum = facts::linux::zram::Zram::default();
+                let devices = devices.as_ref().ok_or(Absence::Unsupported)?;
+                devices.kept().try_for_each(|file| file.add_to(buffer, sum))
+            });
+        }
+    }
+
+    fn rescan(&mut self) {
+        let calls = &mut self.buffer.calls;
+        if let Some(Some(links)) = &mut self.links {
+            links.rescan(calls, |directory, name| Some(LinkFiles::open(directory, name)));
+        }
+        if let Some(Some(supplies)) = &mut self.power {
+            supplies.rescan(calls, |directory, name| Some(SupplyFile::open(directory, name)));
+        }
+        if let Some(Some(devices)) = &mut self.zram {
+            devices.rescan(calls, ZramFile::open);
+        }
+        let [hwmon, thermal] = match &mut self.sensors {
+            Some([hwmon, thermal]) => [hwmon.as_mut(), thermal.as_mut()],
+            None => [None, None],
+        };
+        let mut opening = Buffer::new();
+        if let Some(hwmon) = hwmon {
+            hwmon.rescan(calls, |directory, name| SensorFiles::open_hwmon(&mut opening, directory, name));
+        }
+        if let Some(thermal) = thermal {
+            thermal.rescan(calls, |directory, name| SensorFiles::open_thermal(&mut opening, directory, name));
+        }
+        if let Some(filesystems) = &mut self.filesystems {
+            filesystems.rescan(&mut self.buffer);
+        }
+    }
+}
+
+/// The mounts of a machine, read once.
+pub(super) fn read_mounts(root: &RootDirectory, buffer: &mut Buffer) -> Vec<mounts::Mount> {
+    let mut list = Vec::new();
+    if let Ok(bytes) = buffer.read_once(root, "proc/self/mounts") {
+        // A line that cannot be read ends the list; the mounts before it stand.
+        let _ = mounts::parse(bytes, &mut list);
+    }
+    list
+}

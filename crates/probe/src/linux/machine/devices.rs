@@ -1,0 +1,162 @@
+//! Files of devices that come and go.
+
+use facts::linux::net_attributes::{self, Link};
+use facts::linux::power_supply::PowerSupply;
+use facts::linux::sensors::{Temperature, millidegrees};
+use facts::linux::zram::Zram;
+use facts::name::Name;
+use facts::sample::Absence;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, RawDir, openat};
+
+use crate::linux::dirs::{KeptDirectory, LISTED, natural_order};
+use crate::linux::files::{Buffer, Extent, KeptFile};
+
+/// Fills a list with one entry of each device that still answers.
+pub(super) fn fill_list<E, T>(
+    directory: &Option<KeptDirectory<E>>,
+    list: &mut Vec<T>,
+    mut read: impl FnMut(&E) -> Result<T, Absence>,
+) -> Result<(), Absence> {
+    list.clear();
+    let directory = directory.as_ref().ok_or(Absence::Unsupported)?;
+    list.extend(directory.kept().filter_map(|device| read(device).ok()));
+    Ok(())
+}
+
+/// /sys/class/net/NAME/{operstate,carrier,speed}.
+#[derive(Debug)]
+pub(super) struct LinkFiles {
+    name: Name,
+    state: KeptFile,
+    carrier: KeptFile,
+    speed: KeptFile,
+}
+
+impl LinkFiles {
+    pub(super) fn open(directory: &OwnedFd, name: &str) -> Self {
+        let file = |attribute| KeptFile::open(directory, &format!("{name}/{attribute}"), Extent::Whole);
+        Self {
+            name: Name::new(name.as_bytes()),
+            state: file("operstate"),
+            carrier: file("carrier"),
+            speed: file("speed"),
+        }
+    }
+
+    pub(super) fn read(&self, buffer: &mut Buffer) -> Result<Link, Absence> {
+        Ok(Link {
+            name: self.name,
+            state: self.state.parse(buffer, |bytes| Ok(net_attributes::operational_state(bytes)))?,
+            // Both are EINVAL while the interface is down: absent, not an error.
+            carrier: self.carrier.parse(buffer, net_attributes::carrier).ok(),
+            speed_mbit: self.speed.parse(buffer, net_attributes::speed_mbit).ok().flatten(),
+        })
+    }
+}
+
+/// /sys/class/power_supply/NAME/uevent.
+#[derive(Debug)]
+pub(super) struct SupplyFile {
+    name: Name,
+    uevent: KeptFile,
+}
+
+impl SupplyFile {
+    pub(super) fn open(directory: &OwnedFd, name: &str) -> Self {
+        let uevent = KeptFile::open(directory, &format!("{name}/uevent"), Extent::Whole);
+        Self { name: Name::new(name.as_bytes()), uevent }
+    }
+
+    pub(super) fn read(&self, buffer: &mut Buffer) -> Result<PowerSupply, Absence> {
+        let mut supply = PowerSupply { name: self.name, ..PowerSupply::default() };
+        self.uevent.parse(buffer, |bytes| supply.parse(bytes))?;
+        Ok(supply)
+    }
+}
+
+/// The temperatures of one chip or zone.
+#[derive(Debug)]
+pub(super) struct SensorFiles(Vec<SensorFile>);
+
+#[derive(Debug)]
+struct SensorFile {
+    chip: Name,
+    label: Name,
+    input: KeptFile,
+}
+
+impl SensorFiles {
+    /// /sys/class/hwmon/NAME/temp*_input.
+    pub(super) fn open_hwmon(buffer: &mut Buffer, directory: &OwnedFd, name: &str) -> Option<Self> {
+        let chip = first_line(buffer, directory, &format!("{name}/name"))?;
+        let mut inputs = temperature_inputs(directory, name);
+        inputs.sort_by(|a, b| natural_order(a.as_bytes(), b.as_bytes()));
+        let sensor = |input: &String| SensorFile {
+            chip,
+            label: first_line(
+                buffer,
+                directory,
+                &format!("{name}/{}_label", input.trim_end_matches("_input")),
+            )
+            .unwrap_or_else(|| Name::new(input.trim_end_matches("_input").as_bytes())),
+            input: KeptFile::open(directory, &format!("{name}/{input}"), Extent::Whole),
+        };
+        let sensors: Vec<_> = inputs.iter().map(sensor).collect();
+        (!sensors.is_empty()).then_some(Self(sensors))
+    }
+
+    /// /sys/class/thermal/thermal_zoneN/temp.
+    pub(super) fn open_thermal(buffer: &mut Buffer, directory: &OwnedFd, name: &str) -> Option<Self> {
+        if !name.starts_with("thermal_zone") {
+            return None;
+        }
+        let label = first_line(buffer, directory, &format!("{name}/type"))?;
+        let input = KeptFile::open(directory, &format!("{name}/temp"), Extent::Whole);
+        Some(Self(vec![SensorFile { chip: Name::new(b"thermal_zone"), label, input }]))
+    }
+
+    /// A sensor that does not answer (a disk that sleeps, a GPU that is off) is listed without a value.
+    pub(super) fn read(&self, buffer: &mut Buffer, list: &mut Vec<Temperature>) {
+        list.extend(self.0.iter().map(|sensor| Temperature {
+            chip: sensor.chip,
+            label: sensor.label,
+            millidegrees: sensor.input.parse(buffer, millidegrees).ok(),
+        }));
+    }
+}
+
+/// The names `temp*_input` in a chip's directory.
+fn temperature_inputs(directory: &OwnedFd, name: &str) -> Vec<String> {
+    let Ok(chip) = openat(directory, name, LISTED, Mode::empty()) else { return Vec::new() };
+    let mut memory = Vec::with_capacity(4096);
+    let mut listing = RawDir::new(chip, memory.spare_capacity_mut());
+    let mut inputs = Vec::new();
+    while let Some(Ok(entry)) = listing.next() {
+        let name = entry.file_name().to_str().unwrap_or_default();
+        if name.starts_with("temp") && name.ends_with("_input") {
+            inputs.push(name.to_owned());
+        }
+    }
+    inputs
+}
+
+fn first_line(buffer: &mut Buffer, directory: &OwnedFd, path: &str) -> Option<Name> {
+    let bytes = buffer.read_once(directory, path).ok()?;
+    Some(Name::new(bytes.trim_ascii())).filter(|name| !name.as_bytes().is_empty())
+}
+
+/// /sys/block/zramN/mm_stat.
+#[derive(Debug)]
+pub(super) struct ZramFile(KeptFile);
+
+impl ZramFile {
+    pub(super) fn open(directory: &OwnedFd, name: &str) -> Option<Self> {
+        let path = format!("{name}/mm_stat");
+        name.starts_with("zram").then(|| Self(KeptFile::open(directory, &path, Extent::Whole)))
+    }
+
+    pub(super) fn add_to(&self, buffer: &mut Buffer, sum: &mut Zram) -> Result<(), Absence> {
+        self.0.parse(buffer, |bytes| sum.add(bytes))
+    }
+}

@@ -1,0 +1,79 @@
+//! What a machine is and permits: read once, for `whit doctor` and for what depends on the kernel's release.
+
+use facts::linux::pid_status::PidStatus;
+use facts::linux::version::KernelVersion;
+use facts::sample::Absence;
+use facts::unit::Bytes;
+use rustix::io::Errno;
+
+use super::files::{Buffer, absence};
+use crate::roots::{RootDirectory, RootError, Roots};
+
+/// Reads single files of a machine.
+pub struct Survey {
+    root: RootDirectory,
+    buffer: Buffer,
+}
+
+impl Survey {
+    /// Opens the root.
+    ///
+    /// # Errors
+    /// Where it cannot be opened.
+    pub fn open(roots: &Roots) -> Result<Self, RootError> {
+        Ok(Self { root: roots.open()?, buffer: Buffer::new() })
+    }
+
+    /// A file's text without blanks around it; bytes that are not UTF-8 are replaced.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn text(&mut self, path: &str) -> Result<String, Absence> {
+        let bytes = self.read(path).map_err(absence)?;
+        Ok(String::from_utf8_lossy(bytes).trim().to_owned())
+    }
+
+    /// Whether a file or directory is there, and may be looked at.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn exists(&self, path: &str) -> Result<(), Absence> {
+        rustix::fs::statat(&self.root, path.trim_start_matches('/'), rustix::fs::AtFlags::empty())
+            .map(drop)
+            .map_err(absence)
+    }
+
+    /// The kernel's release; none where it cannot be read.
+    pub fn kernel_version(&mut self) -> Option<KernelVersion> {
+        let mut version = KernelVersion::default();
+        let bytes = self.read("/proc/sys/kernel/osrelease").ok()?;
+        version.parse(bytes).ok()?;
+        Some(version)
+    }
+
+    /// What the kernel keeps free; none where it cannot be read.
+    pub fn min_free(&mut self) -> Option<Bytes> {
+        let kib = self.text("/proc/sys/vm/min_free_kbytes").ok()?;
+        kib.parse().ok().map(Bytes::from_kib)
+    }
+
+    /// Bytes in a page: this machine's, and 4096 for a captured one.
+    pub fn page_bytes(&self) -> u64 {
+        if self.root.is_captured { 4096 } else { rustix::param::page_size() as u64 }
+    }
+
+    /// whit's own status: capabilities and user.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn own_status(&mut self) -> Result<PidStatus, Absence> {
+        let mut status = PidStatus::default();
+        let bytes = self.read("/proc/self/status").map_err(absence)?;
+        status.parse(bytes).map_err(|_| Absence::Malformed)?;
+        Ok(status)
+    }
+
+    fn read(&mut self, path: &str) -> Result<&[u8], Errno> {
+        self.buffer.read_once(&self.root, path.trim_start_matches('/'))
+    }
+}

@@ -1,0 +1,65 @@
+//! Which processes and threads there are, by listing /proc.
+
+use std::mem::MaybeUninit;
+
+use facts::cursor::Cursor;
+use facts::sample::Absence;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, SeekFrom, StatxFlags, openat, seek, statx};
+use rustix::io::Errno;
+
+use super::task_absence;
+use crate::linux::dirs::LISTED;
+use crate::linux::files::absence;
+
+/// A descriptor of /proc.
+pub(super) struct Listing {
+    proc: Result<OwnedFd, Absence>,
+}
+
+impl Listing {
+    pub(super) fn open(root: impl AsFd) -> Self {
+        Self { proc: openat(root, "proc", LISTED, Mode::empty()).map_err(absence) }
+    }
+
+    pub(super) fn processes(&self, pids: &mut Vec<u32>) -> Result<(), Absence> {
+        let proc = self.proc.as_ref().map_err(|absence| *absence)?;
+        list_numbers(proc, pids).map_err(absence)
+    }
+
+    pub(super) fn threads(&self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
+        let proc = self.proc.as_ref().map_err(|absence| *absence)?;
+        let directory =
+            openat(proc, task_path(pid), OFlags::DIRECTORY | LISTED, Mode::empty()).map_err(task_absence)?;
+        list_numbers(&directory, tids).map_err(task_absence)?;
+        if let Some(leader) = tids.iter().position(|tid| *tid == pid) {
+            tids.swap(0, leader);
+        }
+        if tids.is_empty() { Err(Absence::Gone) } else { Ok(()) }
+    }
+
+    /// Whether a process has more than one thread: /proc/PID/task has a link more for each, and asking for the links
+    /// alone is a third of listing them.
+    pub(super) fn has_threads(&self, pid: u32) -> bool {
+        let Ok(proc) = &self.proc else { return false };
+        statx(proc, task_path(pid), AtFlags::empty(), StatxFlags::NLINK).is_ok_and(|stat| stat.stx_nlink > 3)
+    }
+}
+
+fn task_path(pid: u32) -> String {
+    format!("{pid}/task")
+}
+
+/// The entries of a directory that are numbers.
+fn list_numbers(directory: &OwnedFd, numbers: &mut Vec<u32>) -> Result<(), Errno> {
+    numbers.clear();
+    seek(directory, SeekFrom::Start(0))?;
+    let mut memory = [MaybeUninit::uninit(); 32 * 1024];
+    let mut listing = RawDir::new(directory, &mut memory);
+    while let Some(entry) = listing.next() {
+        let entry = entry?;
+        let number = Cursor::new(entry.file_name().to_bytes()).number();
+        numbers.extend(number.and_then(|number| u32::try_from(number).ok()));
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! Tasks from /proc/PID/{stat,schedstat,status}: what anyone may read.
+
+use facts::linux::pid_schedstat::PidSchedstat;
+use facts::linux::pid_stat::PidStat;
+use facts::linux::pid_status::PidStatus;
+use facts::linux::uptime::Uptime;
+use facts::sample::Absence;
+use facts::task::{Accounting, Cause, Delay, Task, TaskKey};
+use facts::unit::Nanos;
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::write;
+use rustix::param::clock_ticks_per_second;
+
+use super::task_absence;
+use crate::clock_now;
+use crate::linux::files::{Buffer, absence};
+use crate::roots::RootDirectory;
+
+const SWITCH: &str = "proc/sys/kernel/task_delayacct";
+
+/// A task's state, as /proc/PID/stat prints it: `R`, `S`, `D`, `T`, `Z` …
+pub type TaskState = u8;
+
+/// Reads from /proc below a root.
+pub(super) struct Procfs {
+    root: RootDirectory,
+    buffer: Buffer,
+    ticks_per_second: u64,
+}
+
+impl Procfs {
+    pub(super) fn open(root: RootDirectory) -> Self {
+        Self { root, buffer: Buffer::new(), ticks_per_second: clock_ticks_per_second() }
+    }
+
+    pub(super) fn root(&self) -> &RootDirectory {
+        &self.root
+    }
+
+    pub(super) fn accounting_switch(&mut self) -> Option<bool> {
+        let bytes = self.buffer.read_once(&self.root, SWITCH).ok()?;
+        Some(bytes.trim_ascii() != b"0")
+    }
+
+    pub(super) fn enable_accounting(&mut self) -> Result<(), Absence> {
+        let file =
+            openat(&self.root, SWITCH, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty()).map_err(absence)?;
+        write(file, b"1\n").map(drop).map_err(absence)
+    }
+
+    /// Time since boot: the clock's, or a captured machine's.
+    fn since_boot(&mut self) -> Nanos {
+        if !self.root.is_captured {
+            return clock_now().boottime;
+        }
+        let mut uptime = Uptime::default();
+        if let Ok(bytes) = self.buffer.read_once(&self.root, "proc/uptime") {
+            // What a captured machine does not say is its boot.
+            let _ = uptime.parse(bytes);
+        }
+        uptime.uptime
+    }
+
+    fn read<T: Default>(
+        &mut self,
+        path: &str,
+        parse: impl FnOnce(&mut T, &[u8]) -> Result<(), facts::cursor::Malformed>,
+    ) -> Result<T, Absence> {
+        let bytes = self.buffer.read_once(&self.root, path).map_err(task_absence)?;
+        let mut value = T::default();
+        parse(&mut value, bytes).map_err(|_| Absence::Malformed)?;
+        Ok(value)
+    }
+
+    pub(super) fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
+        Ok(self.read(&format!("proc/{tid}/stat"), PidStat::parse)?.state)
+    }
+
+    pub(super) fn read_thread(&mut self, tid: u32, accounting_on: Option<bool>) -> Result<Task, Absence> {
+        // A tid that is no leader is not listed in /proc, but opens there all the same.
+        let stat: PidStat = self.read(&format!("proc/{tid}/stat"), PidStat::parse)?;
+        // /proc/TID/stat sums the times of the whole process; the thread's own are below its task directory.
+        let status: PidStatus = self.read(&format!("proc/{tid}/status"), PidStatus::parse)?;
+        let tgid = status.tgid.unwrap_or(tid);
+        let own: PidStat = self.read(&format!("proc/{tgid}/task/{tid}/stat"), PidStat::parse).unwrap_or(stat);
+        let schedstat: Option<PidSchedstat> =
+            self.read(&format!("proc/{tid}/schedstat"), PidSchedstat::parse).ok();
+        let start = stat.start.to_nanos(self.ticks_per_second);
+        let wall = self.since_boot().saturating_sub(start);
+        let (user, system) =
+            (own.user.to_nanos(self.ticks_per_second), own.system.to_nanos(self.ticks_per_second));
+        let mut task = Task {
+            key: TaskKey { pid: tid, start },
+            tgid: status.tgid,
+            ppid: Some(stat.ppid),
+            uid: status.uid,
+            comm: own.comm,
+            nice: Some(own.nice),
+            wall,
+            thread_time: wall,
+            threads: 1,
+            on_cpu: Some(schedstat.map_or(user + system, |schedstat| schedstat.on_cpu)),
+            cpu_real: Some(user + system),
+            user: Some(user),
+            system: Some(system),
+            ..Task::default()
+        };
+        task.delays[Cause::RunQueue] = Delay {
+            count: schedstat.map(|schedstat| schedstat.timeslices),
+            total: schedstat.map(|schedstat| schedstat.run_queue),
+            max: None,
+        };
+        let block_io = own.blkio_delay.map(|ticks| ticks.to_nanos(self.ticks_per_second));
+        task.delays[Cause::BlockIo].total = block_io;
+        task.accounting = match (block_io, accounting_on) {
+            (Some(Nanos(1..)), _) => Accounting::On,
+            (_, Some(false)) => Accounting::Off,
+            _ => Accounting::Unsure,
+        };
+        Ok(task)
+    }
+}

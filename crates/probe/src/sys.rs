@@ -1,0 +1,90 @@
+//! Every `unsafe` block of the tree: the system calls that rustix does not wrap.
+
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem;
+
+use rustix::fd::{AsRawFd, BorrowedFd};
+
+/// Room for the datagrams of one [`receive_many`].
+pub(crate) struct Datagrams {
+    memory: Box<[u8]>,
+    datagram_bytes: usize,
+    lengths: Vec<usize>,
+}
+
+impl Datagrams {
+    /// Room for `count` datagrams of at most `datagram_bytes` each.
+    pub(crate) fn new(count: usize, datagram_bytes: usize) -> Self {
+        Self {
+            memory: vec![0; count * datagram_bytes].into(),
+            datagram_bytes,
+            lengths: Vec::with_capacity(count),
+        }
+    }
+
+    /// What the last call received; a datagram that did not fit is left out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let chunks = self.memory.chunks_exact(self.datagram_bytes);
+        chunks.zip(&self.lengths).filter_map(|(chunk, length)| chunk.get(..*length))
+    }
+}
+
+/// recvmmsg(2): as many datagrams as wait, up to the room; waits for the first unless `flags` says not to.
+pub(crate) fn receive_many(socket: BorrowedFd<'_>, room: &mut Datagrams, flags: i32) -> io::Result<usize> {
+    room.lengths.clear();
+    const AT_MOST: usize = 128;
+    let count = (room.memory.len() / room.datagram_bytes).min(AT_MOST);
+    // SAFETY: iovec and mmsghdr are plain C structs for which all zeros is a valid value.
+    let mut vectors: [libc::iovec; AT_MOST] = unsafe { mem::zeroed() };
+    // SAFETY: as above.
+    let mut headers: [libc::mmsghdr; AT_MOST] = unsafe { mem::zeroed() };
+    for ((chunk, vector), header) in
+        room.memory.chunks_exact_mut(room.datagram_bytes).zip(&mut vectors).zip(&mut headers)
+    {
+        *vector = libc::iovec { iov_base: chunk.as_mut_ptr().cast(), iov_len: chunk.len() };
+        header.msg_hdr.msg_iov = vector;
+        header.msg_hdr.msg_iovlen = 1;
+    }
+    // SAFETY: `headers` holds `count` headers, each with one vector that points to memory which `room` owns, borrowed
+    // mutably for the call; no address and no control data are asked for. The kernel writes within those lengths.
+    let received = unsafe {
+        libc::recvmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            count as libc::c_uint,
+            flags as _,
+            std::ptr::null_mut(),
+        )
+    };
+    let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+    for header in &headers[..received] {
+        let truncated = header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0;
+        room.lengths.push(if truncated { usize::MAX } else { header.msg_len as usize });
+    }
+    Ok(received)
+}
+
+/// How many messages the kernel could not put into this socket's queue since it was opened: `SK_MEMINFO_DROPS` of
+/// SO_MEMINFO (Linux 4.12).
+pub(crate) fn dropped_messages(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    const SO_MEMINFO: libc::c_int = 55;
+    const DROPS: usize = 8;
+    let mut values = [0u32; 9];
+    let mut length = mem::size_of_val(&values) as libc::socklen_t;
+    // SAFETY: the pointer and the length describe `values`, which outlives the call; the kernel writes no more.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            SO_MEMINFO,
+            values.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok(u64::from(values[DROPS])),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

@@ -1,0 +1,101 @@
+//! Options of `whit bar`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Arg, ArgMatches, Command, builder::PossibleValue, value_parser};
+use probe::Roots;
+
+use super::{count, root, roots, seconds, switch};
+
+/// `whit bar`, validated.
+#[derive(Debug)]
+pub(crate) struct BarArgs {
+    pub(crate) roots: Roots,
+    pub(crate) output: BarOutput,
+    pub(crate) interval: Duration,
+    pub(crate) count: Option<u64>,
+    pub(crate) is_debug: bool,
+    /// Filesystems to show.
+    pub(crate) disks: Vec<PathBuf>,
+}
+
+/// Who reads the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarOutput {
+    Plain,
+    I3bar,
+}
+
+impl clap::ValueEnum for BarOutput {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Plain, Self::I3bar]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Plain => PossibleValue::new("plain").help("A line of text a tick"),
+            Self::I3bar => PossibleValue::new("i3bar").help("The protocol of i3bar and swaybar"),
+        })
+    }
+}
+
+pub(super) fn command() -> Command {
+    Command::new("bar").about("A status line: network, memory, CPU, load, disk, battery, date").defer(
+        |command| {
+            command
+                .arg(
+                    Arg::new("output")
+                        .long("output")
+                        .short('o')
+                        .value_name("FORMAT")
+                        .value_parser(value_parser!(BarOutput))
+                        .default_value("plain")
+                        .help("Who reads it"),
+                )
+                .arg(
+                    Arg::new("interval")
+                        .long("interval")
+                        .short('i')
+                        .value_name("SECS")
+                        .value_parser(seconds)
+                        .default_value("1")
+                        .help("A line every SECS seconds, on whole intervals of the clock"),
+                )
+                .arg(
+                    Arg::new("count")
+                        .long("count")
+                        .short('n')
+                        .value_name("N")
+                        .value_parser(count())
+                        .help("End after N lines"),
+                )
+                .arg(switch("once", "Print one line and end").conflicts_with("count"))
+                .arg(
+                    Arg::new("disk")
+                        .long("disk")
+                        .value_name("PATH")
+                        .value_parser(value_parser!(PathBuf))
+                        .action(clap::ArgAction::Append)
+                        .help("Show the filesystem that PATH is on; may be repeated [default: /]"),
+                )
+                .arg(switch("debug", "Append what each cycle cost: wall time, CPU time, system calls"))
+                .arg(root())
+        },
+    )
+}
+
+pub(super) fn from_matches(matches: &ArgMatches) -> Result<BarArgs, crate::failure::Failure> {
+    let roots = roots(matches);
+    let once = matches.get_flag("once").then_some(1);
+    let disks: Vec<PathBuf> =
+        matches.get_many("disk").map(|disks| disks.cloned().collect()).unwrap_or_default();
+    Ok(BarArgs {
+        output: matches.get_one("output").copied().unwrap_or(BarOutput::Plain),
+        interval: matches.get_one("interval").copied().unwrap_or(Duration::from_secs(1)),
+        count: once.or(matches.get_one("count").copied()),
+        is_debug: matches.get_flag("debug"),
+        disks: if disks.is_empty() { vec![PathBuf::from("/")] } else { disks },
+        roots,
+    })
+}

@@ -1,0 +1,33 @@
+//! Options of `whit doctor`.
+
+use clap::{ArgMatches, Command};
+use probe::Roots;
+
+use super::{json, root, roots, switch};
+
+/// `whit doctor`, validated.
+#[derive(Debug)]
+pub(crate) struct DoctorArgs {
+    pub(crate) roots: Roots,
+    pub(crate) is_json: bool,
+    pub(crate) with_metrics: bool,
+}
+
+pub(super) fn command() -> Command {
+    Command::new("doctor")
+        .about("What this kernel and these permissions give, and how to get the rest")
+        .defer(|command| {
+            command
+                .arg(switch("metrics", "List every metric with what this machine says of it"))
+                .arg(json())
+                .arg(root())
+        })
+}
+
+pub(super) fn from_matches(matches: &ArgMatches) -> DoctorArgs {
+    DoctorArgs {
+        roots: roots(matches),
+        is_json: matches.get_flag("json"),
+        with_metrics: matches.get_flag("metrics"),
+    }
+}

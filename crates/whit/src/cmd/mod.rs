@@ -1,0 +1,3 @@
+//! One file a subcommand: glue between the rooms, no decisions of its own.
+
+pub(crate) mod free;

@@ -1,0 +1,59 @@
+//! What ends a command: a sentence that says what to do, and an exit status.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use facts::sample::Absence;
+
+/// A command that could not do its work.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    code: u8,
+}
+
+impl Failure {
+    /// Exit status 1.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 1 }
+    }
+
+    /// Exit status 2: the command line cannot be carried out as it stands.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 2 }
+    }
+
+    /// With another exit status.
+    pub(crate) fn with_code(message: impl Into<String>, code: u8) -> Self {
+        Self { message: message.into(), code }
+    }
+
+    /// A file that the command cannot do without.
+    pub(crate) fn unreadable(path: &str, absence: Absence) -> Self {
+        Self::new(format!("{path}: {absence}"))
+    }
+
+    /// What cannot happen, said all the same.
+    pub(crate) fn internal(error: impl fmt::Display) -> Self {
+        Self::new(format!("internal error, please report it: {error}"))
+    }
+
+    /// Nobody reads any more: the end, but no failure.
+    pub(crate) fn reader_gone() -> Self {
+        Self { message: String::new(), code: 0 }
+    }
+
+    /// Says it on standard error.
+    pub(crate) fn report(&self) -> ExitCode {
+        if !self.message.is_empty() {
+            eprintln!("whit: {}", self.message);
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<probe::roots::RootError> for Failure {
+    fn from(error: probe::roots::RootError) -> Self {
+        Self::new(format!("{error} (a captured machine is a directory that holds proc, and perhaps sys)"))
+    }
+}

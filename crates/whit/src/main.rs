@@ -1,0 +1,24 @@
+//! whit: where a machine's time and memory go, for next to nothing.
+//!
+//! This crate is where the rooms meet: the probe reads, facts say what it means, show says it to people.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cmd;
+mod failure;
+mod output;
+mod show;
+mod ticker;
+
+use std::process::ExitCode;
+
+use args::Action;
+
+fn main() -> ExitCode {
+    let done = args::parse().and_then(|action| match action {
+        Action::Free(args) => cmd::free::run(&args),
+        _ => Err(failure::Failure::internal("not yet")),
+    });
+    done.unwrap_or_else(|failure| failure.report())
+}

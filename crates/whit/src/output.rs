@@ -1,0 +1,33 @@
+//! Standard output, unbuffered: what a tick has to say is made in one buffer and goes out in one write.
+
+use rustix::io::{Errno, write};
+use rustix::stdio::stdout;
+
+use crate::failure::Failure;
+
+/// Standard output, and how often it was written to.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// System calls made.
+    pub(crate) calls: u64,
+}
+
+impl Output {
+    pub(crate) fn stdout() -> Self {
+        Self { calls: 0 }
+    }
+
+    /// Writes all of it. A reader that went away ends the command quietly.
+    pub(crate) fn write(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+        while !bytes.is_empty() {
+            self.calls += 1;
+            match write(stdout(), bytes) {
+                Ok(written) => bytes = &bytes[written..],
+                Err(Errno::INTR) => {}
+                Err(Errno::PIPE) => return Err(Failure::reader_gone()),
+                Err(error) => return Err(Failure::new(format!("standard output: {error}"))),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,13 @@
+//! Values and rates as people read them. Everything writes into a buffer that goes out with one write.
+
+pub(crate) mod division;
+pub(crate) mod memory;
+pub(crate) mod memory_json;
+pub(crate) mod style;
+pub(crate) mod table;
+pub(crate) mod units;
+
+/// What stands where a value is absent.
+pub(crate) const ABSENT: &str = "–";
+/// What stands where the reader cannot tell whether a value is absent.
+pub(crate) const UNSURE: &str = "?";

@@ -1,0 +1,41 @@
+//! Colour on a terminal, unless NO_COLOR is set to something.
+
+use std::io::IsTerminal;
+
+/// Whether escape sequences may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Style {
+    pub(crate) is_colored: bool,
+}
+
+/// What a stretch of text is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Caution,
+    Bad,
+    Faint,
+}
+
+impl Style {
+    /// For standard output; see no-color.org.
+    pub(crate) fn for_stdout() -> Self {
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        Self { is_colored: !no_color && !is_dumb && std::io::stdout().is_terminal() }
+    }
+
+    /// `text` in the colour of its tone: the terminal's own colours, which suit light and dark themes.
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+        if !self.is_colored || text.is_empty() {
+            return text.to_owned();
+        }
+        let code = match tone {
+            Tone::Good => "32",
+            Tone::Caution => "33",
+            Tone::Bad => "31",
+            Tone::Faint => "2",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}

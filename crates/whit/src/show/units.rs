@@ -1,0 +1,140 @@
+//! Sizes, spans and shares in words of a few characters.
+
+use std::fmt::{self, Display};
+
+use facts::unit::{Bytes, Nanos, Ratio};
+
+/// In what unit sizes are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ByteUnit {
+    /// Divided by this, rounded down as `free` does.
+    Fixed(u64),
+    /// The largest power of 1024 that leaves a number of one or more.
+    HumanBinary,
+    /// The largest power of 1000.
+    HumanDecimal,
+}
+
+impl ByteUnit {
+    /// A size in this unit.
+    pub(crate) fn format(self, bytes: Bytes) -> String {
+        match self {
+            Self::Fixed(divisor) => (bytes.0 / divisor).to_string(),
+            Self::HumanBinary => human(bytes.0 as f64, 1024.0, &["B", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]),
+            Self::HumanDecimal => human(bytes.0 as f64, 1000.0, &["B", "k", "M", "G", "T", "P", "E"]),
+        }
+    }
+
+    /// A difference of sizes, which may be below zero.
+    pub(crate) fn format_signed(self, bytes: i64) -> String {
+        let sign = if bytes < 0 { "-" } else { "" };
+        format!("{sign}{}", self.format(Bytes(bytes.unsigned_abs())))
+    }
+}
+
+/// Three characters of number at most, then the unit.
+pub(crate) fn human(value: f64, base: f64, units: &[&str]) -> String {
+    let mut scaled = value;
+    let mut unit = 0;
+    // What would be rounded up to the base belongs to the next unit.
+    while scaled.round() >= base && unit + 1 < units.len() {
+        scaled /= base;
+        unit += 1;
+    }
+    let digits = usize::from(unit > 0 && (scaled * 10.0).round() < 100.0);
+    format!("{scaled:.digits$}{}", units[unit])
+}
+
+/// A size for a line of text: "8.7 MiB".
+pub(crate) struct Size(pub(crate) Bytes);
+
+impl Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&human(self.0.0 as f64, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"]))
+    }
+}
+
+/// A span with its unit chosen by size: "730 ns", "1.24 ms", "12.5 s", "2m28s", "3h05m", "12d04h".
+pub(crate) struct Span(pub(crate) Nanos);
+
+impl Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = self.0.0;
+        let seconds = nanos.saturating_add(500_000_000) / 1_000_000_000;
+        let scaled = |divisor: f64, unit: &str| {
+            let value = nanos as f64 / divisor;
+            let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+            format!("{value:.digits$} {unit}")
+        };
+        f.pad(&match nanos {
+            0 => "0".to_owned(),
+            1..1_000 => format!("{nanos} ns"),
+            1_000..999_500 => scaled(1e3, "µs"),
+            999_500..999_500_000 => scaled(1e6, "ms"),
+            999_500_000..59_950_000_000 => scaled(1e9, "s"),
+            59_950_000_000..3_600_000_000_000 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+            3_600_000_000_000..86_400_000_000_000 => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+            _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3600 % 24),
+        })
+    }
+}
+
+/// A share in per cent: "0.3 %", "45 %"; what is above nothing never reads as nothing.
+pub(crate) struct Percent(pub(crate) Ratio);
+
+impl Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = self.0.percent();
+        f.pad(&match percent {
+            0.0 => "0 %".to_owned(),
+            ..0.05 => "<0.1 %".to_owned(),
+            ..9.95 => format!("{percent:.1} %"),
+            _ => format!("{percent:.0} %"),
+        })
+    }
+}
+
+/// A rate of bytes: "1.3 kB/s" in powers of 1000, as networks and disks count.
+pub(crate) fn bytes_per_second(rate: f64) -> String {
+    human(rate, 1000.0, &["B/s", "kB/s", "MB/s", "GB/s", "TB/s"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_round_into_the_next_unit() {
+        let binary = |bytes| ByteUnit::HumanBinary.format(Bytes(bytes));
+        assert_eq!(binary(0), "0B");
+        assert_eq!(binary(1023), "1023B");
+        assert_eq!(binary(1024), "1.0Ki");
+        assert_eq!(binary(10 * 1024 - 1), "10Ki");
+        assert_eq!(binary(1024 * 1024 - 1), "1.0Mi");
+        assert_eq!(ByteUnit::HumanDecimal.format(Bytes(999_999)), "1.0M");
+        assert_eq!(ByteUnit::Fixed(1024).format_signed(-5000), "-4");
+        assert_eq!(binary(u64::MAX), "16Ei");
+    }
+
+    #[test]
+    fn spans_choose_their_unit() {
+        let span = |nanos| Span(Nanos(nanos)).to_string();
+        assert_eq!(span(0), "0");
+        assert_eq!(span(730), "730 ns");
+        assert_eq!(span(1_240_000), "1.24 ms");
+        assert_eq!(span(999_499), "999 µs");
+        assert_eq!(span(999_500), "1.00 ms");
+        assert_eq!(span(59_949_000_000), "59.9 s");
+        assert_eq!(span(59_999_000_000), "1m00s");
+        assert_eq!(span(148_000_000_000), "2m28s");
+        assert_eq!(span(90_000_000_000_000), "1d01h");
+    }
+
+    #[test]
+    fn a_little_is_not_nothing() {
+        assert_eq!(Percent(Ratio(0.0)).to_string(), "0 %");
+        assert_eq!(Percent(Ratio(0.0001)).to_string(), "<0.1 %");
+        assert_eq!(Percent(Ratio(0.0123)).to_string(), "1.2 %");
+        assert_eq!(Percent(Ratio(0.999)).to_string(), "100 %");
+    }
+}

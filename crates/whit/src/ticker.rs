@@ -1,0 +1,62 @@
+//! Whole intervals without drift: deadlines are absolute, so that a late tick is not the next one's burden.
+
+use std::time::Duration;
+
+use facts::unit::Nanos;
+use rustix::io::Errno;
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec};
+
+/// Sleeps to whole intervals of the clock that people see, so that a clock in a bar turns when the minute does.
+#[derive(Debug)]
+pub(crate) struct Ticker {
+    interval: Nanos,
+    /// System calls made.
+    pub(crate) calls: u64,
+}
+
+impl Ticker {
+    /// With this interval; the first tick is now.
+    pub(crate) fn start(interval: Duration) -> Self {
+        Self { interval: Nanos(u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1)), calls: 0 }
+    }
+
+    /// Sleeps until the next multiple of the interval since 1970.
+    ///
+    /// The phase is taken from the real-time clock at each tick, the sleep is on the boot clock: setting the time
+    /// cannot make it long, and after a suspend the deadline has passed, so that a stale line is drawn at once.
+    pub(crate) fn wait(&mut self) {
+        let now = probe::clock_now();
+        let deadline = now.boottime + time_to_next(now.realtime, self.interval);
+        let deadline = Timespec {
+            tv_sec: (deadline.0 / Nanos::SECOND.0) as i64,
+            tv_nsec: (deadline.0 % Nanos::SECOND.0) as _,
+        };
+        loop {
+            self.calls += 1;
+            if clock_nanosleep_absolute(ClockId::Boottime, &deadline) != Err(Errno::INTR) {
+                return;
+            }
+        }
+    }
+}
+
+/// From `now` to the next multiple of `interval`. Just before one (the two clocks run a little apart) it is the one
+/// after, or the tick would come twice.
+fn time_to_next(now: Nanos, interval: Nanos) -> Nanos {
+    let rest = interval.0 - now.0 % interval.0;
+    Nanos(if rest < interval.0 / 16 { rest + interval.0 } else { rest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_tick_does_not_shift_the_next_and_an_early_one_does_not_double_it() {
+        let to_next = |now| time_to_next(Nanos(now), Nanos(1000)).0;
+        assert_eq!(to_next(5000), 1000);
+        assert_eq!(to_next(5300), 700);
+        assert_eq!(to_next(5999), 1001);
+    }
+}
