@@ -10,11 +10,7 @@ pub mod roots;
 mod sys;
 
 #[cfg(target_os = "linux")]
-pub use linux::exits;
-#[cfg(target_os = "linux")]
-pub use linux::survey;
-#[cfg(target_os = "linux")]
-pub use linux::tasks;
+pub use linux::{cgroup_tasks, exits, signals, survey, tasks};
 
 use std::path::PathBuf;
 

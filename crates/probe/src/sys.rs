@@ -5,7 +5,7 @@
 use std::io;
 use std::mem;
 
-use rustix::fd::{AsRawFd, BorrowedFd};
+use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// Room for the datagrams of one [`receive_many`].
 pub(crate) struct Datagrams {
@@ -87,4 +87,29 @@ pub(crate) fn dropped_messages(socket: BorrowedFd<'_>) -> io::Result<u64> {
         0 => Ok(u64::from(values[DROPS])),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// signalfd(2): blocks these signals for this thread and those it will make, and gives a descriptor that is readable
+/// when one has come. A child made by `std::process` starts with no signal blocked.
+pub(crate) fn signal_descriptor(signals: &[i32]) -> io::Result<OwnedFd> {
+    // SAFETY: sigset_t is a plain C struct; sigemptyset makes it valid before anything else reads it.
+    let mut set: libc::sigset_t = unsafe { mem::zeroed() };
+    // SAFETY: `set` is valid for writes during these calls.
+    unsafe { libc::sigemptyset(&raw mut set) };
+    for signal in signals {
+        // SAFETY: as above; an invalid number is refused with an error.
+        unsafe { libc::sigaddset(&raw mut set, *signal) };
+    }
+    // SAFETY: `set` was initialised above and outlives both calls; no old mask is asked for.
+    let blocked = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
+    if blocked != 0 {
+        return Err(io::Error::from_raw_os_error(blocked));
+    }
+    // SAFETY: as above; -1 asks for a new descriptor.
+    let descriptor = unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made the descriptor, and nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }

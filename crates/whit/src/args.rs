@@ -15,7 +15,7 @@ use clap_complete::Shell;
 use probe::Roots;
 
 pub(crate) use bar::{BarArgs, BarOutput};
-pub(crate) use delays::{DelaysArgs, Selection, View};
+pub(crate) use delays::{DelaysArgs, Selection, SortKey, View};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use free::FreeArgs;
 

@@ -6,6 +6,7 @@
 
 mod args;
 mod cmd;
+mod delays;
 mod failure;
 mod output;
 mod show;
@@ -18,6 +19,7 @@ use args::Action;
 fn main() -> ExitCode {
     let done = args::parse().and_then(|action| match action {
         Action::Free(args) => cmd::free::run(&args),
+        Action::Delays(args) => cmd::delays::run(&args),
         _ => Err(failure::Failure::internal("not yet")),
     });
     done.unwrap_or_else(|failure| failure.report())

@@ -11,6 +11,7 @@ use rustix::time::{ClockId, Timespec};
 #[derive(Debug)]
 pub(crate) struct Ticker {
     interval: Nanos,
+    last: Option<Nanos>,
     /// System calls made.
     pub(crate) calls: u64,
 }
@@ -18,7 +19,11 @@ pub(crate) struct Ticker {
 impl Ticker {
     /// With this interval; the first tick is now.
     pub(crate) fn start(interval: Duration) -> Self {
-        Self { interval: Nanos(u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1)), calls: 0 }
+        Self {
+            interval: Nanos(u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1)),
+            last: None,
+            calls: 0,
+        }
     }
 
     /// Sleeps until the next multiple of the interval since 1970.
@@ -27,7 +32,20 @@ impl Ticker {
     /// cannot make it long, and after a suspend the deadline has passed, so that a stale line is drawn at once.
     pub(crate) fn wait(&mut self) {
         let now = probe::clock_now();
-        let deadline = now.boottime + time_to_next(now.realtime, self.interval);
+        self.sleep_until(now.boottime + time_to_next(now.realtime, self.interval));
+    }
+
+    /// Sleeps a whole interval from the last such sleep's end, or from now: for differences over a stated time.
+    pub(crate) fn wait_full(&mut self) {
+        let now = probe::clock_now().boottime;
+        // One that is more than an interval late starts anew instead of hurrying.
+        let planned = self.last.map(|last| last + self.interval).filter(|planned| *planned > now);
+        let deadline = planned.unwrap_or(now + self.interval);
+        self.last = Some(deadline);
+        self.sleep_until(deadline);
+    }
+
+    fn sleep_until(&mut self, deadline: Nanos) {
         let deadline = Timespec {
             tv_sec: (deadline.0 / Nanos::SECOND.0) as i64,
             tv_nsec: (deadline.0 % Nanos::SECOND.0) as _,

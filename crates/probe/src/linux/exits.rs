@@ -4,6 +4,8 @@
 
 use facts::linux::taskstats::{self as layout, TaskStats};
 use facts::sample::Absence;
+use facts::task::Accounting;
+use facts::unit::Nanos;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 
@@ -21,14 +23,16 @@ const RECEIVE_BUFFER_BYTES: usize = 16 * 1024 * 1024;
 pub struct ExitRecords {
     socket: GenericSocket,
     lost: u64,
+    opened: Nanos,
+    accounting_on: Option<bool>,
 }
 
 impl ExitRecords {
-    /// Registers.
+    /// Registers. `accounting_on` is what `kernel.task_delayacct` says: a task made from now on is counted by it.
     ///
     /// # Errors
     /// Where the kernel lacks taskstats or this user may not listen.
-    pub fn open() -> Result<Self, Absence> {
+    pub fn open(accounting_on: Option<bool>) -> Result<Self, Absence> {
         let mut socket = GenericSocket::open(Some(RECEIVE_BUFFER_BYTES)).map_err(task_absence)?;
         let family = socket.family("TASKSTATS").map_err(|error| match error {
             Errno::NOENT => Absence::Unsupported,
@@ -45,7 +49,7 @@ impl ExitRecords {
         socket.register(|error| refused = Some(error)).map_err(task_absence)?;
         match refused {
             Some(error) => Err(task_absence(error)),
-            None => Ok(Self { socket, lost: 0 }),
+            None => Ok(Self { socket, lost: 0, opened: clock_now().monotonic, accounting_on }),
         }
     }
 
@@ -55,12 +59,15 @@ impl ExitRecords {
     /// Where the socket fails; lost records are no error but counted.
     pub fn receive(&mut self, mut each: impl FnMut(TaskStats)) -> Result<(), Absence> {
         let now = clock_now().monotonic;
+        let (opened, accounting_on) = (self.opened, self.accounting_on);
         loop {
             let received = self.socket.receive(|message| {
                 let Some(stats) = stats_attribute(&message, layout::TYPE_AGGR_PID) else { return };
-                // The record is made at the end, so whoever has waited was counted: zeros need no switch.
-                if let Ok(mut stats) = layout::decode(stats, None) {
+                if let Ok(mut stats) = layout::decode(stats, accounting_on) {
                     stats.task.key.start = now.saturating_sub(stats.task.wall);
+                    if accounting_on == Some(true) && stats.task.key.start >= opened {
+                        stats.task.accounting = Accounting::On;
+                    }
                     stats.task.drop_impossible();
                     each(stats);
                 }

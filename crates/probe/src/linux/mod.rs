@@ -1,12 +1,14 @@
 //! Linux.
 
 mod cgroup;
+pub mod cgroup_tasks;
 mod dirs;
 pub mod exits;
 mod files;
 mod filesystems;
 mod machine;
 mod netlink;
+pub mod signals;
 pub mod survey;
 pub mod tasks;
 

@@ -9,6 +9,7 @@ use facts::task::Cause;
 use probe::Roots;
 
 use super::{count, json, root, roots, seconds, switch};
+use crate::delays::Row;
 use crate::failure::Failure;
 
 /// `whit delays`, validated.
@@ -62,6 +63,19 @@ pub(crate) enum SortKey {
     Wall,
     OnCpu,
     Cause(Cause),
+}
+
+impl SortKey {
+    /// Orders rows by this, the largest first; absent values come last, and pids ascend.
+    pub(crate) fn apply(self, rows: &mut [Row]) {
+        use std::cmp::Reverse;
+        match self {
+            Self::Pid => rows.sort_by_key(|row| row.task.key.pid),
+            Self::Wall => rows.sort_by_key(|row| Reverse(row.task.wall)),
+            Self::OnCpu => rows.sort_by_key(|row| Reverse(row.task.on_cpu)),
+            Self::Cause(cause) => rows.sort_by_key(|row| Reverse(row.task.known(cause).total)),
+        }
+    }
 }
 
 const SORT_KEYS: [SortKey; 11] = [

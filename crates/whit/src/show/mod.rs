@@ -1,5 +1,8 @@
 //! Values and rates as people read them. Everything writes into a buffer that goes out with one write.
 
+pub(crate) mod delays;
+pub(crate) mod delays_classic;
+pub(crate) mod delays_json;
 pub(crate) mod division;
 pub(crate) mod memory;
 pub(crate) mod memory_json;

@@ -1,0 +1,90 @@
+//! The tasks of a cgroup and of those below it, in either version.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use facts::cursor::{Cursor, lines};
+use facts::linux::mounts;
+
+/// A cgroup's directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cgroup {
+    /// Its directory.
+    pub directory: PathBuf,
+    /// 1 or 2.
+    pub version: u8,
+}
+
+impl Cgroup {
+    /// Finds a cgroup by its directory, or by its path within a hierarchy, of which v2 is looked through first.
+    ///
+    /// # Errors
+    /// Where no hierarchy has it.
+    pub fn find(path: &Path) -> io::Result<Self> {
+        if let Some(version) = version_of(path) {
+            return Ok(Self { directory: path.to_owned(), version });
+        }
+        let mut all = Vec::new();
+        // A line that cannot be read ends the list; the mounts before it stand.
+        let _ = mounts::parse(&fs::read("/proc/self/mounts")?, &mut all);
+        all.retain(|mount| mount.filesystem.starts_with(b"cgroup"));
+        all.sort_by_key(|mount| mount.filesystem != b"cgroup2");
+        let below = path.strip_prefix("/").unwrap_or(path);
+        let directories = all.iter().map(|mount| {
+            let target: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(&mount.target);
+            Path::new(target).join(below)
+        });
+        let found = directories.into_iter().find_map(|directory| {
+            let version = version_of(&directory)?;
+            Some(Self { directory, version })
+        });
+        found
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no cgroup of that name in any hierarchy"))
+    }
+
+    /// The cgroup's directory and those below it, each with the tids of its tasks added to `tids`.
+    ///
+    /// # Errors
+    /// Where the cgroup itself cannot be read; one below it that went meanwhile is left out.
+    pub fn tasks(&self, tids: &mut Vec<u32>) -> io::Result<Vec<PathBuf>> {
+        tids.clear();
+        self.read_tasks(&self.directory, tids)?;
+        let mut directories = vec![self.directory.clone()];
+        let mut next = 0;
+        while let Some(directory) = directories.get(next) {
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            let below: Vec<_> = entries
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+                .map(|entry| entry.path())
+                .collect();
+            for directory in below {
+                if self.read_tasks(&directory, tids).is_ok() {
+                    directories.push(directory);
+                }
+            }
+            next += 1;
+        }
+        Ok(directories)
+    }
+
+    fn read_tasks(&self, directory: &Path, tids: &mut Vec<u32>) -> io::Result<()> {
+        let name = if self.version == 1 { "tasks" } else { "cgroup.threads" };
+        let text = fs::read(directory.join(name))?;
+        tids.extend(lines(&text).filter_map(|line| tid(line)));
+        Ok(())
+    }
+}
+
+fn tid(mut line: Cursor<'_>) -> Option<u32> {
+    u32::try_from(line.number()?).ok().filter(|tid| *tid > 0)
+}
+
+/// v1 has a file `tasks`, v2 has `cgroup.threads` (4.14).
+fn version_of(directory: &Path) -> Option<u8> {
+    match (directory.join("tasks").exists(), directory.join("cgroup.threads").exists()) {
+        (true, _) => Some(1),
+        (_, true) => Some(2),
+        _ => None,
+    }
+}

@@ -1,0 +1,140 @@
+//! A command that is run to see what it waits for, and the records of what ends meanwhile.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus};
+
+use facts::linux::taskstats::{ExitInfo, FLAG_GROUP, TaskStats};
+use facts::sample::Absence;
+use probe::exits::ExitRecords;
+use probe::signals::{Signal, Signals};
+use probe::tasks::TaskReader;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use super::{Kind, Row};
+use crate::failure::Failure;
+
+/// Starts a command without a shell. It has whit's own standard streams.
+///
+/// # Errors
+/// 127 where it is not found, 126 where it cannot be executed, as shells say.
+pub(crate) fn start(command: &[OsString]) -> Result<Child, Failure> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(Failure::usage("which command?"));
+    };
+    Command::new(program).args(arguments).spawn().map_err(|error| {
+        let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
+        Failure::with_code(format!("{}: {error}", program.display()), code)
+    })
+}
+
+/// The status that a shell would give.
+pub(crate) fn exit_code(status: ExitStatus) -> u8 {
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    u8::try_from(code).unwrap_or(1)
+}
+
+/// Why waiting ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    ChildEnded,
+    Interrupted,
+}
+
+/// Waits until the child ended (it is left to be reaped) or, without a child, until Ctrl-C or TERM. What ends
+/// meanwhile goes to `each`, as far as exit records are open. With a child, Ctrl-C is the child's affair (the terminal
+/// sends it to both) and TERM is passed on.
+pub(crate) fn wait(
+    signals: &Signals,
+    child: Option<&Child>,
+    records: &mut Option<ExitRecords>,
+    mut each: impl FnMut(TaskStats) -> Result<(), Failure>,
+) -> Result<Ending, Failure> {
+    let child = child.and_then(|child| Pid::from_raw(child.id().cast_signed()));
+    loop {
+        let ending = ending(signals, child);
+        // After the child's end its record lies in the queue, so the queue is emptied once more.
+        if let Some(records) = records {
+            let mut failure = Ok(());
+            let received = records.receive(|stats| {
+                if failure.is_ok() {
+                    failure = each(stats);
+                }
+            });
+            failure?;
+            received.map_err(|absence| Failure::new(format!("exit records: {absence}")))?;
+        }
+        if let Some(ending) = ending {
+            return Ok(ending);
+        }
+        let mut descriptors = vec![PollFd::new(signals, PollFlags::IN)];
+        descriptors.extend(records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
+        match poll(&mut descriptors, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(Failure::internal(error)),
+        }
+    }
+}
+
+fn ending(signals: &Signals, child: Option<Pid>) -> Option<Ending> {
+    let mut ending = None;
+    while let Some(signal) = signals.next() {
+        match (signal, child) {
+            (Signal::Child, _) => {}
+            (Signal::Interrupt, Some(_)) => {}
+            (Signal::Terminate, Some(child)) => {
+                // It may have ended already; then there is nobody to tell.
+                let _ = rustix::process::kill_process(child, rustix::process::Signal::TERM);
+            }
+            (Signal::Interrupt | Signal::Terminate, None) => ending = Some(Ending::Interrupted),
+        }
+    }
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let ended = child.is_some_and(|child| matches!(waitid(WaitId::Pid(child), options), Ok(Some(_))));
+    if ended { Some(Ending::ChildEnded) } else { ending }
+}
+
+/// The account of one process, from the exit records of its threads.
+#[derive(Debug)]
+pub(crate) struct Account {
+    pid: u32,
+    row: Option<Row>,
+}
+
+impl Account {
+    pub(crate) fn of(child: &Child) -> Self {
+        Self { pid: child.id(), row: None }
+    }
+
+    /// Adds a record if it is of this process.
+    pub(crate) fn add(&mut self, stats: &TaskStats) {
+        // Before version 12 the record does not name the process, and its threads cannot be told from others.
+        if stats.task.tgid.unwrap_or(stats.task.key.pid) != self.pid {
+            return;
+        }
+        let is_leader = stats.task.key.pid == self.pid;
+        match &mut self.row {
+            None => self.row = Some(Row { kind: Kind::Ended(stats.exit), task: stats.task, ended: None }),
+            Some(row) if is_leader => {
+                let mut sum = stats.task;
+                sum.add(&row.task);
+                *row = Row { kind: Kind::Ended(stats.exit), task: sum, ended: None };
+            }
+            Some(row) => row.task.add(&stats.task),
+        }
+    }
+
+    /// The row, from the records or, where none were to be had, from the child that ended and was not reaped.
+    pub(crate) fn finish(self, reader: &mut TaskReader) -> Result<Row, Failure> {
+        if let Some(row) = self.row {
+            return Ok(row);
+        }
+        let mut task = Err(Absence::Gone);
+        reader.read_threads(&[self.pid], |_, read| task = read);
+        let task = task.map_err(|absence| Failure::new(format!("the command's account: {absence}")))?;
+        let exit = ExitInfo { code: 0, flags: FLAG_GROUP };
+        Ok(Row { kind: Kind::Ended(exit), task, ended: None })
+    }
+}

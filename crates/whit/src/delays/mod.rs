@@ -1,0 +1,69 @@
+//! `whit delays`: whose delays, over what time, and what must be said about them.
+
+pub(crate) mod child;
+pub(crate) mod ended;
+pub(crate) mod interval;
+pub(crate) mod selection;
+
+use facts::linux::taskstats::ExitInfo;
+use facts::task::{Accounting, Delays, Task};
+use probe::tasks::Method;
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Process,
+    Thread,
+    /// All tasks of a cgroup.
+    Cgroup(States),
+    /// A task that ended.
+    Ended(ExitInfo),
+}
+
+/// How many of a cgroup's tasks are in which state; none where the kernel does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct States {
+    pub(crate) sleeping: u64,
+    pub(crate) running: u64,
+    pub(crate) stopped: u64,
+    pub(crate) uninterruptible: u64,
+    pub(crate) io_wait: Option<u64>,
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) kind: Kind,
+    pub(crate) task: Task,
+    /// What a process's ended threads left.
+    pub(crate) ended: Option<Delays>,
+}
+
+/// What holds for a whole table and is said once below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notes {
+    /// A row is not counted because accounting is off.
+    pub(crate) is_off: bool,
+    /// A row may be older than the switch.
+    pub(crate) is_unsure: bool,
+    /// Values left out because they cannot be.
+    pub(crate) impossible_values: u32,
+    /// Only /proc was read.
+    pub(crate) is_procfs: bool,
+    /// Exit records that were lost.
+    pub(crate) lost_records: u64,
+}
+
+impl Notes {
+    /// From the rows, and the way they were read.
+    pub(crate) fn new(rows: &[Row], method: Method) -> Self {
+        let any = |accounting| rows.iter().any(|row| row.task.accounting == accounting);
+        Self {
+            is_off: any(Accounting::Off),
+            is_unsure: any(Accounting::Unsure),
+            impossible_values: rows.iter().map(|row| row.task.impossible_values).sum(),
+            is_procfs: matches!(method, Method::Procfs { .. }),
+            lost_records: 0,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! `whit delays --json`: a document a task, the same facts as the table.
+
+use facts::task::{Accounting, Cause, Delay};
+use facts::unit::Nanos;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::delays::{Kind, Row};
+
+/// One task.
+#[derive(Serialize)]
+pub(crate) struct TaskJson {
+    kind: &'static str,
+    pid: Option<u32>,
+    tgid: Option<u32>,
+    ppid: Option<u32>,
+    uid: Option<u32>,
+    comm: String,
+    nice: Option<i8>,
+    threads: u32,
+    wall_ns: u64,
+    thread_time_ns: u64,
+    on_cpu_ns: Option<u64>,
+    run_queue_ns: Option<u64>,
+    block_io_ns: Option<u64>,
+    sleeping_ns: Option<u64>,
+    unknown_ns: Option<u64>,
+    cpu_real_ns: Option<u64>,
+    user_ns: Option<u64>,
+    system_ns: Option<u64>,
+    accounting: &'static str,
+    impossible_values: u32,
+    delays: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_threads: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<EndedJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<StatesJson>,
+}
+
+#[derive(Serialize)]
+struct EndedJson {
+    exit_status: Option<u32>,
+    signal: Option<u32>,
+    on_cpu_below_tick: bool,
+}
+
+#[derive(Serialize)]
+struct StatesJson {
+    sleeping: u64,
+    running: u64,
+    stopped: u64,
+    uninterruptible: u64,
+    io_wait: Option<u64>,
+}
+
+impl TaskJson {
+    /// From a row.
+    pub(crate) fn new(row: &Row) -> Self {
+        let task = &row.task;
+        let division = task.division();
+        let nanos = |value: Option<Nanos>| value.map(|value| value.0);
+        let is_cgroup = matches!(row.kind, Kind::Cgroup(_));
+        let of_one = |value: Option<u32>| value.filter(|_| !is_cgroup);
+        Self {
+            kind: match row.kind {
+                Kind::Process => "process",
+                Kind::Thread => "thread",
+                Kind::Cgroup(_) => "cgroup",
+                Kind::Ended(_) => "ended",
+            },
+            pid: of_one(Some(task.key.pid)),
+            tgid: of_one(task.tgid),
+            ppid: of_one(task.ppid),
+            uid: of_one(task.uid),
+            comm: task.comm.to_string(),
+            nice: task.nice.filter(|_| !is_cgroup),
+            threads: task.threads,
+            wall_ns: task.wall.0,
+            thread_time_ns: task.thread_time.0,
+            on_cpu_ns: nanos(division.on_cpu),
+            run_queue_ns: nanos(division.run_queue),
+            block_io_ns: nanos(division.block_io),
+            sleeping_ns: nanos(division.sleeping),
+            unknown_ns: nanos(division.unknown),
+            cpu_real_ns: nanos(task.cpu_real),
+            user_ns: nanos(task.user),
+            system_ns: nanos(task.system),
+            accounting: match task.accounting {
+                Accounting::On => "on",
+                Accounting::Off => "off",
+                Accounting::Unsure => "unsure",
+            },
+            impossible_values: task.impossible_values,
+            delays: causes(|cause| task.known(cause)),
+            ended_threads: row.ended.map(|ended| causes(|cause| ended[cause])),
+            ended: match row.kind {
+                Kind::Ended(exit) => Some(EndedJson {
+                    exit_status: (exit.code & 0x7f == 0).then_some(exit.code >> 8 & 0xff),
+                    signal: Some(exit.code & 0x7f).filter(|signal| *signal > 0),
+                    on_cpu_below_tick: task.on_cpu == Some(Nanos(0)),
+                }),
+                _ => None,
+            },
+            states: match row.kind {
+                Kind::Cgroup(states) => Some(StatesJson {
+                    sleeping: states.sleeping,
+                    running: states.running,
+                    stopped: states.stopped,
+                    uninterruptible: states.uninterruptible,
+                    io_wait: states.io_wait,
+                }),
+                _ => None,
+            },
+        }
+    }
+}
+
+fn causes(figures: impl Fn(Cause) -> Delay) -> Map<String, Value> {
+    let entry = |cause: Cause| {
+        let delay = figures(cause);
+        let nanos = |value: Option<Nanos>| Value::from(value.map(|value| value.0));
+        let object = Map::from_iter([
+            ("count".to_owned(), Value::from(delay.count)),
+            ("total_ns".to_owned(), nanos(delay.total)),
+            ("average_ns".to_owned(), nanos(delay.average())),
+            ("max_ns".to_owned(), nanos(delay.max)),
+        ]);
+        (cause.name().to_owned(), Value::Object(object))
+    };
+    Cause::ALL.into_iter().map(entry).collect()
+}
