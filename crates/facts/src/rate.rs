@@ -212,11 +212,9 @@ pub fn task_delta(before: &Task, now: &Task) -> Option<Task> {
     };
     for cause in Cause::ALL {
         let (before, now) = (before.delays[cause], now.delays[cause]);
-        delta.delays[cause] = Delay {
-            count: before.count.zip(now.count).and_then(|(a, b)| counter_delta(a, b, Width::Bits64)),
-            total: optional(before.total, now.total),
-            max: now.max.filter(|max| before.max.is_some_and(|before| *max > before)),
-        };
+        let count = before.count().zip(now.count()).and_then(|(a, b)| counter_delta(a, b, Width::Bits64));
+        let max = now.max().filter(|max| before.max().is_some_and(|before| *max > before));
+        delta.delays[cause] = Delay::new(count, optional(before.total(), now.total()), max);
     }
     delta.drop_impossible();
     Some(delta)

@@ -3,7 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use crate::name::Name;
-use crate::unit::Nanos;
+use crate::unit::{Bytes, Nanos};
 
 /// What held a task up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,21 +59,60 @@ impl Cause {
 }
 
 /// One cause's figures; none where the kernel does not have them or they cannot be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+///
+/// Kept in 24 bytes: eight of these are most of a task's account, and a machine has many tasks.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Delay {
-    /// Times it was held up.
-    pub count: Option<u64>,
-    /// How long in all.
-    pub total: Option<Nanos>,
-    /// The longest. Since 6.14.
-    pub max: Option<Nanos>,
+    count: u64,
+    total: u64,
+    max: u64,
+}
+
+/// What stands for none: no counter gets there in a machine's life.
+const ABSENT: u64 = u64::MAX;
+
+fn present(value: u64) -> Option<u64> {
+    (value != ABSENT).then_some(value)
 }
 
 impl Delay {
+    /// From figures that may be absent.
+    pub fn new(count: Option<u64>, total: Option<Nanos>, max: Option<Nanos>) -> Self {
+        let nanos = |value: Option<Nanos>| value.map_or(ABSENT, |value| value.0);
+        Self { count: count.unwrap_or(ABSENT), total: nanos(total), max: nanos(max) }
+    }
+
+    /// Times the task was held up.
+    pub fn count(&self) -> Option<u64> {
+        present(self.count)
+    }
+
+    /// How long in all.
+    pub fn total(&self) -> Option<Nanos> {
+        present(self.total).map(Nanos)
+    }
+
+    /// The longest. Since 6.14.
+    pub fn max(&self) -> Option<Nanos> {
+        present(self.max).map(Nanos)
+    }
+
     /// How long one took on average; none where there was none.
     pub fn average(&self) -> Option<Nanos> {
-        let (count, total) = (self.count?, self.total?);
+        let (count, total) = (self.count()?, self.total()?);
         (count > 0).then(|| Nanos(total.0 / count))
+    }
+}
+
+impl Default for Delay {
+    fn default() -> Self {
+        Self::new(None, None, None)
+    }
+}
+
+impl std::fmt::Debug for Delay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}×, {:?}, max {:?}", self.count(), self.total(), self.max())
     }
 }
 
@@ -155,6 +194,10 @@ pub struct Task {
     pub user: Option<Nanos>,
     /// Of that, in the kernel.
     pub system: Option<Nanos>,
+    /// The most memory that was ever resident.
+    pub peak_resident: Option<Bytes>,
+    /// The most virtual memory; a kernel thread has 0.
+    pub peak_virtual: Option<Bytes>,
     /// Whether delays other than the run queue's are counted.
     pub accounting: Accounting,
     /// Held up, by cause.
@@ -186,7 +229,7 @@ impl Task {
 
     /// Divides the wall time. Parts that overrun the whole by the clocks' disagreement shrink the sleeping to zero.
     pub fn division(&self) -> Division {
-        let (run_queue, block_io) = (self.delays[Cause::RunQueue].total, self.known_block_io());
+        let (run_queue, block_io) = (self.delays[Cause::RunQueue].total(), self.known_block_io());
         let parts = [self.on_cpu, run_queue, block_io];
         let claimed: Nanos = parts.into_iter().flatten().sum();
         // Each within the slack of the wall was checked; what a few threads overrun is the whole's to bear.
@@ -210,7 +253,7 @@ impl Task {
     }
 
     fn known_block_io(&self) -> Option<Nanos> {
-        self.known(Cause::BlockIo).total
+        self.known(Cause::BlockIo).total()
     }
 
     /// Takes away, and counts, what one thread cannot have waited in its wall time: since 6.12 a block-I/O wait that
@@ -218,7 +261,7 @@ impl Task {
     pub fn drop_impossible(&mut self) {
         let waited = |task: &Self, cause: Cause| {
             let elsewhere = match cause {
-                Cause::BlockIo => [task.on_cpu, task.delays[Cause::RunQueue].total],
+                Cause::BlockIo => [task.on_cpu, task.delays[Cause::RunQueue].total()],
                 _ => [None, None],
             };
             task.wall.saturating_sub(elsewhere.into_iter().flatten().sum()) + Self::CLOCK_SLACK
@@ -228,9 +271,8 @@ impl Task {
             let delay = &mut self.delays[cause];
             let over = |value: Option<Nanos>| value.is_some_and(|value| value > at_most);
             // A maximum that cannot be is in the total as well.
-            if over(delay.total) || over(delay.max) {
-                delay.total = None;
-                delay.max = None;
+            if over(delay.total()) || over(delay.max()) {
+                *delay = Delay::new(delay.count(), None, None);
                 self.impossible_values += 1;
             }
         }
@@ -246,12 +288,14 @@ impl Task {
         self.cpu_real = sum(self.cpu_real, other.cpu_real);
         self.user = sum(self.user, other.user);
         self.system = sum(self.system, other.system);
+        self.peak_resident = self.peak_resident.zip(other.peak_resident).map(|(a, b)| a.max(b));
+        self.peak_virtual = self.peak_virtual.zip(other.peak_virtual).map(|(a, b)| a.max(b));
         self.impossible_values += other.impossible_values;
         for cause in Cause::ALL {
-            let (a, b) = (&mut self.delays[cause], other.delays[cause]);
-            a.count = a.count.zip(b.count).map(|(a, b)| a.saturating_add(b));
-            a.total = sum(a.total, b.total);
-            a.max = a.max.zip(b.max).map(|(a, b)| a.max(b));
+            let (a, b) = (self.delays[cause], other.delays[cause]);
+            let count = a.count().zip(b.count()).map(|(a, b)| a.saturating_add(b));
+            let max = a.max().zip(b.max()).map(|(a, b)| a.max(b));
+            self.delays[cause] = Delay::new(count, sum(a.total(), b.total()), max);
         }
     }
 }
@@ -269,7 +313,7 @@ mod tests {
             accounting: Accounting::On,
             ..Task::default()
         };
-        let delay = |total| Delay { count: Some(1), total: Some(Nanos(total)), max: Some(Nanos(total)) };
+        let delay = |total| Delay::new(Some(1), Some(Nanos(total)), Some(Nanos(total)));
         task.delays[Cause::RunQueue] = delay(run_queue);
         task.delays[Cause::BlockIo] = delay(block_io);
         task
@@ -294,27 +338,28 @@ mod tests {
     fn a_wait_longer_than_the_clock_is_absent_and_counted() {
         let mut task = task(250_000_000, 100_000_000, 100_000_000, 3_600_000_000_000);
         task.drop_impossible();
-        assert_eq!(task.delays[Cause::BlockIo], Delay { count: Some(1), total: None, max: None });
+        assert_eq!(task.delays[Cause::BlockIo], Delay::new(Some(1), None, None));
         assert_eq!(task.impossible_values, 1);
-        assert!(task.delays[Cause::RunQueue].total.is_some());
+        assert!(task.delays[Cause::RunQueue].total().is_some());
     }
 
     #[test]
     fn a_maximum_that_cannot_be_condemns_the_total() {
         let mut task = task(1_000_000_000, 0, 0, 500_000_000);
-        task.delays[Cause::BlockIo].max = Some(Nanos(2_000_000_000));
+        task.delays[Cause::BlockIo] =
+            Delay::new(Some(2), Some(Nanos(500_000_000)), Some(Nanos(2_000_000_000)));
         task.drop_impossible();
-        assert_eq!(task.delays[Cause::BlockIo].total, None);
+        assert_eq!(task.delays[Cause::BlockIo].total(), None);
     }
 
     #[test]
     fn an_absent_part_makes_the_sum_absent() {
         let mut sum = task(1000, 300, 200, 100);
         let mut other = task(1000, 100, 100, 100);
-        other.delays[Cause::BlockIo].total = None;
+        other.delays[Cause::BlockIo] = Delay::new(Some(1), None, None);
         sum.add(&other);
         assert_eq!((sum.thread_time, sum.threads, sum.on_cpu), (Nanos(2000), 2, Some(Nanos(400))));
-        assert_eq!(sum.delays[Cause::BlockIo].total, None);
-        assert_eq!(sum.delays[Cause::RunQueue].max, Some(Nanos(200)));
+        assert_eq!(sum.delays[Cause::BlockIo].total(), None);
+        assert_eq!(sum.delays[Cause::RunQueue].max(), Some(Nanos(200)));
     }
 }

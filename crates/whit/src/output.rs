@@ -12,9 +12,21 @@ pub(crate) struct Output {
     pub(crate) calls: u64,
 }
 
+/// From how many bytes on a long text goes out before it is whole: memory that is used again is cheaper than new.
+pub(crate) const DRAIN_BYTES: usize = 64 * 1024;
+
 impl Output {
     pub(crate) fn stdout() -> Self {
         Self { calls: 0 }
+    }
+
+    /// Writes a text that has grown long, and empties it.
+    pub(crate) fn drain(&mut self, text: &mut String) -> Result<(), Failure> {
+        if text.len() >= DRAIN_BYTES {
+            self.write(text.as_bytes())?;
+            text.clear();
+        }
+        Ok(())
     }
 
     /// Writes all of it. A reader that went away ends the command quietly.

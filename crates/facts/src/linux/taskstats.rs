@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::name::Name;
 use crate::task::{Accounting, Cause, Delay, Task, TaskKey};
-use crate::unit::Nanos;
+use crate::unit::{Bytes, Nanos};
 
 /// The oldest version that is decoded; 2.6.32 speaks it.
 pub const OLDEST_VERSION: u16 = 7;
@@ -188,14 +188,14 @@ pub fn decode(bytes: &[u8], accounting_on: Option<bool>) -> Result<TaskStats, Re
         cpu_real: Some(Nanos(u64_at(64 + moved))),
         user: Some(micros_at(152)),
         system: Some(micros_at(160)),
+        peak_resident: Some(Bytes::from_kib(u64_at(200 + moved))),
+        peak_virtual: Some(Bytes::from_kib(u64_at(208 + moved))),
         ..Task::default()
     };
     for place in causes.iter().filter(|place| version >= place.since) {
-        task.delays[place.cause] = Delay {
-            count: Some(u64_at(place.count)),
-            total: Some(Nanos(u64_at(place.count + 8))),
-            max: (version >= 15).then(|| Nanos(u64_at(place.max))),
-        };
+        let max = (version >= 15).then(|| Nanos(u64_at(place.max)));
+        task.delays[place.cause] =
+            Delay::new(Some(u64_at(place.count)), Some(Nanos(u64_at(place.count + 8))), max);
     }
     task.accounting = accounting(&task, accounting_on);
     let exit = ExitInfo { code: u32_at(4), flags: bytes[8] };
@@ -207,7 +207,7 @@ fn accounting(task: &Task, accounting_on: Option<bool>) -> Accounting {
     let counts_any = Cause::ALL
         .into_iter()
         .filter(|cause| *cause != Cause::RunQueue)
-        .any(|cause| task.delays[cause].count.is_some_and(|count| count > 0));
+        .any(|cause| task.delays[cause].count().is_some_and(|count| count > 0));
     match (counts_any, accounting_on) {
         (true, _) => Accounting::On,
         (false, Some(false)) => Accounting::Off,

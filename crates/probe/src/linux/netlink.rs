@@ -15,9 +15,9 @@ use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send,
 use crate::sys::{Datagrams, receive_many};
 
 /// Requests in one send. More save little: 32 bring the calls down to a sixteenth of one a task.
-pub(crate) const BATCH: usize = 32;
+pub(crate) const BATCH: usize = 64;
 /// The largest reply known is under 800 bytes; an error carries its request.
-const REPLY_BYTES: usize = 2048;
+const REPLY_BYTES: usize = 1024;
 
 /// A socket, and the memory for its messages.
 pub(crate) struct GenericSocket {

@@ -5,11 +5,12 @@ mod procfs;
 mod taskstats;
 
 use facts::sample::Absence;
-use facts::task::{Cause, Delays, Task};
-use facts::unit::Nanos;
+use facts::task::{Cause, Delay, Delays, Task};
+use facts::unit::{Bytes, Nanos};
 use rustix::io::Errno;
 
-use super::files::absence;
+use super::files::{Buffer, absence};
+use crate::clock_now;
 use crate::roots::{RootDirectory, RootError, Roots};
 use listing::Listing;
 use procfs::Procfs;
@@ -50,7 +51,9 @@ pub struct TaskReader {
     procfs: Procfs,
     listing: Listing,
     accounting_on: Option<bool>,
+    /// Ids of the moment, kept for their memory.
     threads: Vec<u32>,
+    buffer: Buffer,
 }
 
 impl TaskReader {
@@ -75,7 +78,7 @@ impl TaskReader {
         let mut procfs = Procfs::open(root);
         let accounting_on = procfs.accounting_switch();
         let listing = Listing::open(procfs.root());
-        Ok(Self { taskstats, procfs, listing, accounting_on, threads: Vec::new() })
+        Ok(Self { taskstats, procfs, listing, accounting_on, threads: Vec::new(), buffer: Buffer::new() })
     }
 
     /// The way that is taken.
@@ -109,21 +112,13 @@ impl TaskReader {
     }
 
     /// Reads threads one by one; a thread's answer comes with its place in `tids`.
-    pub fn read_threads(&mut self, tids: &[u32], mut each: impl FnMut(usize, Result<Task, Absence>)) {
-        let mut sane = |index, task: Result<Task, Absence>| {
-            each(
-                index,
-                task.map(|mut task| {
-                    task.drop_impossible();
-                    task
-                }),
-            );
-        };
+    pub fn read_threads(&mut self, tids: &[u32], mut each: impl FnMut(usize, Result<&Task, Absence>)) {
         match &mut self.taskstats {
-            Ok(taskstats) => taskstats.read(tids, self.accounting_on, &mut sane),
+            Ok(taskstats) => taskstats.read(tids, self.accounting_on, &mut each),
             Err(_) => {
                 for (index, tid) in tids.iter().enumerate() {
-                    sane(index, self.procfs.read_thread(*tid, self.accounting_on));
+                    let task = self.procfs.read_thread(*tid, self.accounting_on);
+                    each(index, task.as_ref().map_err(|absence| *absence));
                 }
             }
         }
@@ -143,9 +138,9 @@ impl TaskReader {
         let mut sum: Result<Task, Absence> = Err(Absence::Gone);
         if listed.is_ok() {
             self.read_threads(&tids, |_, task| match (&mut sum, task) {
-                (Ok(sum), Ok(thread)) => sum.add(&thread),
+                (Ok(sum), Ok(thread)) => sum.add(thread),
                 (Ok(_), Err(_)) => {}
-                (sum, task) => *sum = task,
+                (sum, task) => *sum = task.copied(),
             });
         }
         self.threads = tids;
@@ -154,27 +149,69 @@ impl TaskReader {
         Ok(Process { living, ended: whole.and_then(|whole| ended_delays(&whole, &living)) })
     }
 
-    /// Reads processes, each its threads summed, with the fewest calls: most have one thread, and of those that have
-    /// more only the others are asked for again.
-    pub fn read_processes(&mut self, pids: &[u32], mut each: impl FnMut(usize, Result<Task, Absence>)) {
-        let mut leaders = Vec::with_capacity(pids.len());
-        self.read_threads(pids, |index, task| leaders.push((index, task)));
-        let mut tids = std::mem::take(&mut self.threads);
-        for (index, leader) in leaders {
-            let Ok(mut sum) = leader else {
-                each(index, leader);
-                continue;
-            };
-            let pid = pids[index];
-            if self.listing.has_threads(pid) && self.listing.threads(pid, &mut tids).is_ok() {
-                tids.retain(|tid| *tid != pid);
-                self.read_threads(&tids, |_, thread| {
-                    if let Ok(thread) = thread {
-                        sum.add(&thread);
-                    }
-                });
+    /// Reads all processes, each its threads summed.
+    ///
+    /// One request a process, which gives its leader, and then one for each further thread. To learn which processes
+    /// have any costs more than a request, but how many threads there are in all is one line of /proc/loadavg: those
+    /// with the most virtual memory (each thread brings a stack) are asked first, and none after the last thread is
+    /// found. In a PID namespace, where that line counts the whole machine, every process is asked.
+    ///
+    /// `row` makes what the caller keeps of a task, so that the tasks of a machine are in memory once.
+    ///
+    /// # Errors
+    /// Where /proc cannot be listed.
+    pub fn read_all_processes<R: AsMut<Task>>(&mut self, row: impl Fn(Task) -> R) -> Result<Vec<R>, Absence> {
+        let all_threads = self.listing.all_threads(&mut self.buffer);
+        let counted_at = clock_now().monotonic;
+        let mut pids = std::mem::take(&mut self.threads);
+        let listed = self.listing.processes(&mut pids);
+        let mut rows: Vec<R> = Vec::with_capacity(pids.len());
+        // Most virtual memory first, but whoever began after the count is asked in any case and takes nothing off it.
+        let mut order = Vec::with_capacity(pids.len());
+        let mut older = 0;
+        self.read_threads(&pids, |_, task| {
+            let Ok(task) = task else { return };
+            let is_younger = task.key.start >= counted_at;
+            older += u64::from(!is_younger);
+            order.push((!is_younger, std::cmp::Reverse(task.peak_virtual), rows.len()));
+            rows.push(row(*task));
+        });
+        self.threads = pids;
+        listed?;
+
+        let mut to_find = match self.method() {
+            Method::Taskstats { .. } => all_threads.map_or(u64::MAX, |all| all.saturating_sub(older)),
+            Method::Procfs { .. } => u64::MAX,
+        };
+        if to_find > 0 {
+            order.sort_unstable();
+        }
+        for (is_older, std::cmp::Reverse(peak_virtual), index) in order {
+            if is_older && to_find == 0 {
+                break;
             }
-            each(index, Ok(sum));
+            let leader = rows[index].as_mut();
+            let is_kernel_thread = peak_virtual == Some(Bytes(0));
+            let others = if is_kernel_thread { 0 } else { self.listing.count_threads(leader.key.pid) - 1 };
+            if others > 0 {
+                to_find = to_find.saturating_sub(others);
+                self.add_other_threads(leader);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Adds the threads that a leader's process has beside it.
+    fn add_other_threads(&mut self, leader: &mut Task) {
+        let mut tids = std::mem::take(&mut self.threads);
+        // A process that ended meanwhile keeps what its leader said.
+        if self.listing.threads(leader.key.pid, &mut tids).is_ok() {
+            tids.retain(|tid| *tid != leader.key.pid);
+            self.read_threads(&tids, |_, thread| {
+                if let Ok(thread) = thread {
+                    leader.add(thread);
+                }
+            });
         }
         self.threads = tids;
     }
@@ -210,14 +247,14 @@ fn ended_delays(whole: &Task, living: &Task) -> Option<Delays> {
     let mut any = false;
     for cause in Cause::ALL {
         let (whole, living) = (whole.delays[cause], living.delays[cause]);
-        let count = whole.count.zip(living.count).map(|(whole, living)| whole.saturating_sub(living));
+        let count = whole.count().zip(living.count()).map(|(whole, living)| whole.saturating_sub(living));
         any |= count.is_some_and(|count| count > 0);
-        ended[cause].count = count;
         // Below one event nothing ended: what differs is time that living threads had not yet been charged.
-        ended[cause].total = match count {
+        let total = match count {
             Some(0) => Some(Nanos(0)),
-            _ => whole.total.zip(living.total).map(|(whole, living)| whole.saturating_sub(living)),
+            _ => whole.total().zip(living.total()).map(|(whole, living)| whole.saturating_sub(living)),
         };
+        ended[cause] = Delay::new(count, total, None);
     }
     any.then_some(ended)
 }

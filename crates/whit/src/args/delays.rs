@@ -73,7 +73,7 @@ impl SortKey {
             Self::Pid => rows.sort_by_key(|row| row.task.key.pid),
             Self::Wall => rows.sort_by_key(|row| Reverse(row.task.wall)),
             Self::OnCpu => rows.sort_by_key(|row| Reverse(row.task.on_cpu)),
-            Self::Cause(cause) => rows.sort_by_key(|row| Reverse(row.task.known(cause).total)),
+            Self::Cause(cause) => rows.sort_by_key(|row| Reverse(row.task.known(cause).total())),
         }
     }
 }

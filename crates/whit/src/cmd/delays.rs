@@ -14,7 +14,7 @@ use crate::args::{DelaysArgs, Selection, SortKey, View};
 use crate::delays::child::{self, Account};
 use crate::delays::{Kind, Notes, Row, interval, selection};
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{DRAIN_BYTES, Output};
 use crate::show::delays_json::TaskJson;
 use crate::show::style::Style;
 use crate::show::{delays, delays_classic};
@@ -156,9 +156,12 @@ impl Printer {
     fn print(&mut self, mut rows: Vec<Row>, reader: &TaskReader, lost_records: u64) -> Result<(), Failure> {
         self.sort.apply(&mut rows);
         let notes = Notes { lost_records, ..Notes::new(&rows, reader.method()) };
-        let mut text = String::with_capacity(rows.len() * 200 + 1024);
+        let mut text = String::with_capacity(DRAIN_BYTES + 1024);
         match self.view {
-            View::Table => delays::write(&rows, self.style, &mut text),
+            View::Table => {
+                let output = &mut self.output;
+                delays::write(&rows, self.style, &mut text, |text| output.drain(text))?;
+            }
             View::Classic => rows.iter().for_each(|row| delays_classic::write(row, &mut text)),
             View::Json => rows.iter().try_for_each(|row| write_json(row, &mut text))?,
         }

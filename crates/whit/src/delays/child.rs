@@ -132,7 +132,7 @@ impl Account {
             return Ok(row);
         }
         let mut task = Err(Absence::Gone);
-        reader.read_threads(&[self.pid], |_, read| task = read);
+        reader.read_threads(&[self.pid], |_, read| task = read.copied());
         let task = task.map_err(|absence| Failure::new(format!("the command's account: {absence}")))?;
         let exit = ExitInfo { code: 0, flags: FLAG_GROUP };
         Ok(Row { kind: Kind::Ended(exit), task, ended: None })

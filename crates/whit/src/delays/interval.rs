@@ -12,8 +12,10 @@ pub(crate) fn between(before: &[Row], now: &[Row], elapsed: Nanos) -> Vec<Row> {
     let index: std::collections::HashMap<_, _> = before.iter().map(|row| (row_id(row), row)).collect();
     now.iter()
         .filter_map(|row| match index.get(&row_id(row)) {
-            Some(before) => task_delta(&before.task, &row.task).map(|task| Row { task, ended: None, ..*row }),
-            None => began_within(&row.task, elapsed).then_some(*row),
+            Some(before) => {
+                task_delta(&before.task, &row.task).map(|task| Row { task, ended: None, kind: row.kind })
+            }
+            None => began_within(&row.task, elapsed).then(|| row.clone()),
         })
         .collect()
 }

@@ -31,12 +31,18 @@ pub(crate) struct States {
 }
 
 /// One line of the table.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) kind: Kind,
     pub(crate) task: Task,
     /// What a process's ended threads left.
-    pub(crate) ended: Option<Delays>,
+    pub(crate) ended: Option<Box<Delays>>,
+}
+
+impl AsMut<Task> for Row {
+    fn as_mut(&mut self) -> &mut Task {
+        &mut self.task
+    }
 }
 
 /// What holds for a whole table and is said once below it.

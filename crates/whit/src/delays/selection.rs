@@ -34,11 +34,11 @@ fn read_ids(reader: &mut TaskReader, processes: &[u32], threads: &[u32]) -> Resu
     let mut rows = Vec::with_capacity(processes.len() + threads.len());
     for pid in processes {
         let process = reader.read_process(*pid).map_err(|absence| named("process", *pid, absence))?;
-        rows.push(Row { kind: Kind::Process, task: process.living, ended: process.ended });
+        rows.push(Row { kind: Kind::Process, task: process.living, ended: process.ended.map(Box::new) });
     }
     let mut failure = None;
     reader.read_threads(threads, |index, task| match task {
-        Ok(task) => rows.push(Row { kind: Kind::Thread, task, ended: None }),
+        Ok(task) => rows.push(Row { kind: Kind::Thread, task: *task, ended: None }),
         Err(absence) => failure = Some(named("thread", threads[index], absence)),
     });
     failure.map_or(Ok(rows), Err)
@@ -58,12 +58,8 @@ fn list(reader: &mut TaskReader) -> Result<Vec<u32>, Failure> {
 }
 
 fn read_all_processes(reader: &mut TaskReader) -> Result<Vec<Row>, Failure> {
-    let pids = list(reader)?;
-    let mut rows = Vec::with_capacity(pids.len());
-    reader.read_processes(&pids, |_, task| {
-        rows.extend(task.ok().map(|task| Row { kind: Kind::Process, task, ended: None }));
-    });
-    Ok(rows)
+    let row = |task| Row { kind: Kind::Process, task, ended: None };
+    reader.read_all_processes(row).map_err(|absence| Failure::unreadable("/proc", absence))
 }
 
 fn read_all_threads(reader: &mut TaskReader) -> Result<Vec<Row>, Failure> {
@@ -76,7 +72,7 @@ fn read_all_threads(reader: &mut TaskReader) -> Result<Vec<Row>, Failure> {
     }
     let mut rows = Vec::with_capacity(tids.len());
     reader.read_threads(&tids, |_, task| {
-        rows.extend(task.ok().map(|task| Row { kind: Kind::Thread, task, ended: None }));
+        rows.extend(task.ok().map(|task| Row { kind: Kind::Thread, task: *task, ended: None }));
     });
     Ok(rows)
 }
@@ -89,13 +85,13 @@ fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Row, Failure> {
     let mut sum: Option<Task> = None;
     reader.read_threads(&tids, |_, task| match (&mut sum, task) {
         (Some(sum), Ok(task)) => {
-            sum.add(&task);
+            sum.add(task);
             // Tasks of all ages: one that may not be counted makes the sum uncertain.
             if task.accounting != Accounting::On {
                 sum.accounting = Accounting::Unsure;
             }
         }
-        (None, Ok(task)) => sum = Some(task),
+        (None, Ok(task)) => sum = Some(*task),
         (_, Err(_)) => {}
     });
     let mut task = sum.ok_or_else(|| Failure::new(format!("cgroup {}: no task is in it", path.display())))?;

@@ -1,13 +1,12 @@
 //! The table of `whit delays`: a line a task.
 
-use facts::linux::taskstats::ExitInfo;
-use facts::task::{Accounting, Cause, Delay, Task};
+use facts::task::{Accounting, Cause, Task};
 use facts::unit::Nanos;
 
-use super::division::{LEGEND, bar};
+use super::division::{LEGEND, push_bar};
 use super::style::{Style, Tone};
-use super::table::{Align, Table};
-use super::units::Span;
+use super::table::{Align, Table, characters};
+use super::units::{Span, push_number};
 use super::{ABSENT, UNSURE};
 use crate::delays::{Kind, Notes, Row, States};
 
@@ -26,47 +25,57 @@ const COLUMNS: [(&str, Align); 9] = [
 ];
 
 /// Writes the rows under headings, and what the glyphs mean.
-pub(crate) fn write(rows: &[Row], style: Style, out: &mut String) {
+pub(crate) fn write<E>(
+    rows: &[Row],
+    style: Style,
+    out: &mut String,
+    drain: impl FnMut(&mut String) -> Result<(), E>,
+) -> Result<(), E> {
     let mut table = Table::new(&COLUMNS);
+    table.reserve(rows.len());
     for row in rows {
-        table.row(cells(row, style));
+        write_cells(row, style, |write| table.cell(write));
     }
-    table.write(out);
-    out.push_str(&style.paint(Tone::Faint, LEGEND));
+    table.write_through(out, drain)?;
+    style.paint_into(out, Tone::Faint, |out| out.push_str(LEGEND));
     out.push('\n');
     for row in rows {
         write_beside(row, out);
     }
+    Ok(())
 }
 
-fn cells(row: &Row, style: Style) -> Vec<String> {
+/// Hands the cells of [`COLUMNS`] to `cell`, each as what appends it.
+fn write_cells(row: &Row, style: Style, mut cell: impl FnMut(&dyn Fn(&mut String))) {
     let task = &row.task;
     let division = task.division();
-    let span = |value: Option<Nanos>| value.map_or(absent(task).to_owned(), |value| Span(value).to_string());
-    let wall = match task.threads {
-        0 | 1 => Span(task.wall).to_string(),
-        threads => format!("{} ×{threads}", Span(task.wall)),
+    let push = |out: &mut String, value: Option<Nanos>, absent: &str| match value {
+        Some(value) => Span(value).push(out),
+        None => out.push_str(absent),
     };
-    vec![
-        if matches!(row.kind, Kind::Cgroup(_)) { String::new() } else { task.key.pid.to_string() },
-        printable(task.comm.as_str()),
-        wall,
-        bar(&division, BAR_WIDTH, style),
-        on_cpu(row),
-        division.run_queue.map_or(ABSENT.to_owned(), |value| Span(value).to_string()),
-        span(division.block_io),
-        span(division.sleeping),
-        of_which(task),
-    ]
-}
-
-/// An ended task that ran for less than a tick may have been charged nothing.
-fn on_cpu(row: &Row) -> String {
-    match (row.task.on_cpu, row.kind) {
-        (Some(Nanos(0)), Kind::Ended(_)) => "<1 tick".to_owned(),
-        (Some(on_cpu), _) => Span(on_cpu).to_string(),
-        (None, _) => ABSENT.to_owned(),
-    }
+    cell(&|out| {
+        if !matches!(row.kind, Kind::Cgroup(_)) {
+            push_number(out, u64::from(task.key.pid));
+        }
+    });
+    cell(&|out| push_printable(out, task.comm.as_str()));
+    cell(&|out| {
+        Span(task.wall).push(out);
+        if task.threads > 1 {
+            out.push_str(" ×");
+            push_number(out, u64::from(task.threads));
+        }
+    });
+    cell(&|out| push_bar(out, &division, BAR_WIDTH, style));
+    // An ended task that ran for less than a tick may have been charged nothing.
+    cell(&|out| match (task.on_cpu, row.kind) {
+        (Some(Nanos(0)), Kind::Ended(_)) => out.push_str("<1 tick"),
+        (on_cpu, _) => push(out, on_cpu, ABSENT),
+    });
+    cell(&|out| push(out, division.run_queue, ABSENT));
+    cell(&|out| push(out, division.block_io, absent(task)));
+    cell(&|out| push(out, division.sleeping, absent(task)));
+    cell(&|out| push_of_which(out, task));
 }
 
 /// How absence is told: a question mark where the kernel's zero may mean that it does not count.
@@ -75,23 +84,29 @@ fn absent(task: &Task) -> &'static str {
 }
 
 /// The overlapping causes that held the task up at all, the largest first.
-fn of_which(task: &Task) -> String {
-    if task.accounting != Accounting::On {
-        return absent(task).to_owned();
+fn push_of_which(out: &mut String, task: &Task) {
+    // Not counted, or read from /proc alone, which knows none of them.
+    let mut largest = [None; Cause::OVERLAPPING.len()];
+    let mut is_counted = false;
+    for (place, cause) in largest.iter_mut().zip(Cause::OVERLAPPING) {
+        let delay = task.known(cause);
+        is_counted |= delay.count().is_some();
+        *place = delay.count().filter(|count| *count > 0).map(|_| (delay.total(), cause.name()));
     }
-    let known = Cause::OVERLAPPING.map(|cause| (cause, task.known(cause)));
-    // /proc alone knows none of them.
-    if known.iter().all(|(_, delay)| delay.count.is_none() && delay.total.is_none()) {
-        return ABSENT.to_owned();
+    if !is_counted {
+        out.push_str(absent(task));
+        return;
     }
-    let mut counted: Vec<(Cause, Delay)> =
-        known.into_iter().filter(|(_, delay)| delay.count.is_some_and(|count| count > 0)).collect();
-    counted.sort_by_key(|(_, delay)| std::cmp::Reverse(delay.total));
-    let words = counted.iter().map(|(cause, delay)| {
-        let total = delay.total.map_or(ABSENT.to_owned(), |total| Span(total).to_string());
-        format!("{} {total}", cause.name())
-    });
-    words.collect::<Vec<_>>().join(", ")
+    largest.sort_unstable_by(|a, b| b.cmp(a));
+    for (index, (total, name)) in largest.into_iter().flatten().enumerate() {
+        out.push_str(if index > 0 { ", " } else { "" });
+        out.push_str(name);
+        out.push(' ');
+        match total {
+            Some(total) => Span(total).push(out),
+            None => out.push_str(ABSENT),
+        }
+    }
 }
 
 /// What a line has no room for: a cgroup's states, an ended task's status, what ended threads left.
@@ -100,11 +115,11 @@ fn write_beside(row: &Row, out: &mut String) {
         Kind::Cgroup(states) => out.push_str(&states_line(&states)),
         Kind::Ended(_) | Kind::Process | Kind::Thread => {}
     }
-    if let Some(ended) = row.ended {
+    if let Some(ended) = &row.ended {
         let left = Cause::ALL.into_iter().filter_map(|cause| {
             let delay = ended[cause];
-            let total = delay.total.filter(|total| total.0 > 0)?;
-            let count = delay.count.unwrap_or(0);
+            let total = delay.total().filter(|total| total.0 > 0)?;
+            let count = delay.count().unwrap_or(0);
             Some(format!("{} {} ({count}×)", cause.name(), Span(total)))
         });
         let left: Vec<_> = left.collect();
@@ -122,36 +137,50 @@ fn states_line(states: &States) -> String {
 
 /// A line for a task that ended, for a stream that has no end: fixed widths, no legend.
 pub(crate) fn write_ended(row: &Row, style: Style, out: &mut String) {
-    let [pid, comm, wall, bar, on_cpu, run_queue, block_io, sleeping, of_which] =
-        <[String; 9]>::try_from(cells(row, style)).unwrap_or_default();
+    let mut cells = Vec::with_capacity(COLUMNS.len());
+    write_cells(row, style, |write| {
+        let mut cell = String::new();
+        write(&mut cell);
+        cells.push(cell);
+    });
     let ending = match row.kind {
         Kind::Ended(exit) => crate::delays::ended::ending(exit),
         _ => String::new(),
     };
-    let line = format!(
-        "{pid:>7}  {comm:<15}  {ending:<9}  {wall:>8}  {bar}  {on_cpu:>8}  {run_queue:>9}  {block_io:>9}  {sleeping:>8}  {of_which}"
-    );
-    out.push_str(line.trim_end());
-    out.push('\n');
+    cells.insert(2, ending);
+    push_ended_line(&cells, out);
 }
 
 /// The headings over [`write_ended`].
 pub(crate) fn write_ended_heading(out: &mut String) {
-    let sample = Row { kind: Kind::Ended(ExitInfo::default()), task: Task::default(), ended: None };
-    debug_assert_eq!(cells(&sample, Style { is_colored: false }).len(), COLUMNS.len());
-    out.push_str(&format!(
-        "{:>7}  {:<15}  {:<9}  {:>8}  {:<BAR_WIDTH$}  {:>8}  {:>9}  {:>9}  {:>8}  {}\n",
-        "PID",
-        "COMM",
-        "ENDED",
-        "WALL",
-        "WHERE IT WENT",
-        "ON CPU",
-        "RUN QUEUE",
-        "BLOCK I/O",
-        "SLEEPING",
-        "OF WHICH"
-    ));
+    let mut headings: Vec<_> = COLUMNS.map(|(heading, _)| heading.to_owned()).into();
+    headings.insert(2, "ENDED".to_owned());
+    push_ended_line(&headings, out);
+}
+
+const ENDED_WIDTHS: [(usize, Align); 10] = [
+    (7, Align::Right),
+    (15, Align::Left),
+    (9, Align::Left),
+    (8, Align::Right),
+    (BAR_WIDTH, Align::Left),
+    (8, Align::Right),
+    (9, Align::Right),
+    (9, Align::Right),
+    (8, Align::Right),
+    (0, Align::Left),
+];
+
+fn push_ended_line(cells: &[String], out: &mut String) {
+    let start = out.len();
+    for (cell, (width, align)) in cells.iter().zip(ENDED_WIDTHS) {
+        let blanks = " ".repeat(width.saturating_sub(characters(cell)));
+        let (before, after) =
+            if align == Align::Right { (blanks.as_str(), "") } else { ("", blanks.as_str()) };
+        out.extend([before, cell, after, "  "]);
+    }
+    out.truncate(start + out[start..].trim_end().len());
+    out.push('\n');
 }
 
 /// What must be said once: limits of the figures, with the remedy.
@@ -199,6 +228,6 @@ fn records(count: u64) -> String {
 }
 
 /// A task names itself, so the name may hold anything: control characters are not for a terminal.
-pub(crate) fn printable(name: &str) -> String {
-    name.chars().map(|character| if character.is_control() { '?' } else { character }).collect()
+pub(crate) fn push_printable(out: &mut String, name: &str) {
+    out.extend(name.chars().map(|character| if character.is_control() { '?' } else { character }));
 }

@@ -23,7 +23,7 @@ pub(crate) fn write(row: &Row, out: &mut String) {
     let (word, id) = match row.kind {
         Kind::Process => ("TGID", task.key.pid.to_string()),
         Kind::Thread | Kind::Ended(_) => ("PID", task.key.pid.to_string()),
-        Kind::Cgroup(_) => ("CGROUP", super::delays::printable(task.comm.as_str())),
+        Kind::Cgroup(_) => ("CGROUP", task.comm.to_string()),
     };
     let nanos = |value: Option<Nanos>| value.map_or(ABSENT.to_owned(), |value| value.0.to_string());
     let cpu = task.delays[Cause::RunQueue];
@@ -38,12 +38,12 @@ pub(crate) fn write(row: &Row, out: &mut String) {
         count(task, cpu),
         nanos(task.cpu_real),
         nanos(task.on_cpu),
-        nanos(cpu.total),
+        nanos(cpu.total()),
         average(task, cpu)
     ));
     for (cause, name) in NAMES {
         let delay = task.known(cause);
-        let total = delay.total.map_or(absent(task).to_owned(), |total| total.0.to_string());
+        let total = delay.total().map_or(absent(task).to_owned(), |total| total.0.to_string());
         out.push_str(&format!("{name:<10}{:>15}{:>16}{:>16}\n", "count", "delay total", "delay average"));
         out.push_str(&format!(
             "{:<10}{:>15}{total:>16}{:>16}\n",
@@ -60,12 +60,12 @@ fn absent(task: &Task) -> &'static str {
 }
 
 fn count(task: &Task, delay: Delay) -> String {
-    delay.count.map_or(absent(task).to_owned(), |count| count.to_string())
+    delay.count().map_or(absent(task).to_owned(), |count| count.to_string())
 }
 
 /// getdelays prints 0 where there was no delay; what is absent stays absent.
 fn average(task: &Task, delay: Delay) -> String {
-    match (delay.count, delay.total) {
+    match (delay.count(), delay.total()) {
         (Some(0), Some(_)) => "0.000ms".to_owned(),
         (Some(_), Some(_)) => {
             delay.average().map_or(ABSENT.to_owned(), |average| format!("{:.3}ms", average.0 as f64 / 1e6))

@@ -28,6 +28,8 @@ pub(crate) struct TaskJson {
     cpu_real_ns: Option<u64>,
     user_ns: Option<u64>,
     system_ns: Option<u64>,
+    peak_resident_bytes: Option<u64>,
+    peak_virtual_bytes: Option<u64>,
     accounting: &'static str,
     impossible_values: u32,
     delays: Map<String, Value>,
@@ -87,6 +89,8 @@ impl TaskJson {
             cpu_real_ns: nanos(task.cpu_real),
             user_ns: nanos(task.user),
             system_ns: nanos(task.system),
+            peak_resident_bytes: task.peak_resident.map(|bytes| bytes.0),
+            peak_virtual_bytes: task.peak_virtual.map(|bytes| bytes.0),
             accounting: match task.accounting {
                 Accounting::On => "on",
                 Accounting::Off => "off",
@@ -94,7 +98,7 @@ impl TaskJson {
             },
             impossible_values: task.impossible_values,
             delays: causes(|cause| task.known(cause)),
-            ended_threads: row.ended.map(|ended| causes(|cause| ended[cause])),
+            ended_threads: row.ended.as_ref().map(|ended| causes(|cause| ended[cause])),
             ended: match row.kind {
                 Kind::Ended(exit) => Some(EndedJson {
                     exit_status: (exit.code & 0x7f == 0).then_some(exit.code >> 8 & 0xff),
@@ -122,10 +126,10 @@ fn causes(figures: impl Fn(Cause) -> Delay) -> Map<String, Value> {
         let delay = figures(cause);
         let nanos = |value: Option<Nanos>| Value::from(value.map(|value| value.0));
         let object = Map::from_iter([
-            ("count".to_owned(), Value::from(delay.count)),
-            ("total_ns".to_owned(), nanos(delay.total)),
+            ("count".to_owned(), Value::from(delay.count())),
+            ("total_ns".to_owned(), nanos(delay.total())),
             ("average_ns".to_owned(), nanos(delay.average())),
-            ("max_ns".to_owned(), nanos(delay.max)),
+            ("max_ns".to_owned(), nanos(delay.max())),
         ]);
         (cause.name().to_owned(), Value::Object(object))
     };

@@ -12,32 +12,38 @@ const GLYPHS: [(char, Tone); 5] =
 /// What the glyphs mean, for the foot of a table.
 pub(crate) const LEGEND: &str = "█ on CPU  ▓ run queue  ▒ block I/O  · sleeping";
 
-/// A bar of `width` characters whose parts add up to it. A part that is there but below a character still shows.
-pub(crate) fn bar(division: &Division, width: usize, style: Style) -> String {
-    let parts = [division.on_cpu, division.run_queue, division.block_io, division.sleeping, division.unknown]
-        .map(|part| part.unwrap_or_default());
-    let cells = apportion(&parts, width);
-    let mut bar = String::new();
-    for ((glyph, tone), cells) in GLYPHS.into_iter().zip(cells) {
-        bar.push_str(&style.paint(tone, &String::from(glyph).repeat(cells)));
+/// Appends a bar of `width` characters whose parts add up to it. A part that is there but below a character still
+/// shows.
+pub(crate) fn push_bar(out: &mut String, division: &Division, width: usize, style: Style) {
+    let Division { on_cpu, run_queue, block_io, sleeping, unknown, .. } = division;
+    let parts = [on_cpu, run_queue, block_io, sleeping, unknown].map(|part| part.unwrap_or_default());
+    for ((glyph, tone), cells) in GLYPHS.into_iter().zip(apportion(&parts, width)) {
+        if cells > 0 {
+            style.paint_into(out, tone, |out| out.extend(std::iter::repeat_n(glyph, cells)));
+        }
     }
-    bar
 }
 
 /// Divides `width` characters in proportion (largest remainders), each part above nothing getting at least one while
 /// the largest can spare it.
 fn apportion(parts: &[Nanos; 5], width: usize) -> [usize; 5] {
-    let whole: u128 = parts.iter().map(|part| u128::from(part.0)).sum();
+    // Shifted so that neither the sum nor a product overflows; what is lost is far below a character.
+    let highest = parts.iter().map(|part| part.0).max().unwrap_or(0);
+    let shift = (64 - highest.leading_zeros()).saturating_sub(40);
+    let scaled = parts.map(|part| (part.0 >> shift) * width as u64);
+    let whole = scaled.iter().sum::<u64>() / width as u64;
     if whole == 0 {
         return [0; 5];
     }
-    let scaled = parts.map(|part| u128::from(part.0) * width as u128);
     let mut cells = scaled.map(|scaled| (scaled / whole) as usize);
-    let mut order = [0, 1, 2, 3, 4];
-    order.sort_by_key(|part| std::cmp::Reverse(scaled[*part] % whole));
-    let missing = width.saturating_sub(cells.iter().sum());
-    for part in order.into_iter().take(missing) {
-        cells[part] += 1;
+    let mut remainders = [0; 5];
+    for part in 0..parts.len() {
+        remainders[part] = scaled[part] - cells[part] as u64 * whole;
+    }
+    for _ in cells.iter().sum()..width {
+        let next = (0..parts.len()).max_by_key(|part| remainders[*part]).unwrap_or(0);
+        cells[next] += 1;
+        remainders[next] = 0;
     }
     for part in 0..parts.len() {
         let largest = (0..parts.len()).max_by_key(|part| cells[*part]).unwrap_or(0);

@@ -87,7 +87,7 @@ fn write_table(report: &MemoryReport, layout: MemoryLayout, out: &mut String) {
     let caches = parts.caches.total();
     let without_caches = [parts.used.saturating_sub(caches), parts.free + caches];
     let without_caches = without_caches.map(|bytes| cells.size(bytes));
-    table.row(["  -/+ caches".to_owned(), String::new()].into_iter().chain(without_caches).collect());
+    table.row(["  -/+ caches".to_owned(), String::new()].into_iter().chain(without_caches));
     if layout.with_low_high {
         write_low_high(report, &cells, &mut table);
     }
@@ -127,7 +127,7 @@ fn write_low_high(report: &MemoryReport, cells: &Cells, table: &mut Table) {
     for (name, (total, free)) in [("Low:", low), ("High:", high)] {
         let used = total.saturating_sub(free);
         let total_cell = cells.layout.unit.format(total);
-        table.row(vec![name.to_owned(), total_cell, cells.size(used), cells.size(free)]);
+        table.row([name.to_owned(), total_cell, cells.size(used), cells.size(free)]);
     }
 }
 

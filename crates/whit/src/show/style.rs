@@ -25,17 +25,26 @@ impl Style {
         Self { is_colored: !no_color && !is_dumb && std::io::stdout().is_terminal() }
     }
 
-    /// `text` in the colour of its tone: the terminal's own colours, which suit light and dark themes.
-    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
-        if !self.is_colored || text.is_empty() {
-            return text.to_owned();
+    /// Appends what `write` appends, in the colour of its tone: the terminal's own colours, which suit light and dark
+    /// themes.
+    pub(crate) fn paint_into(self, out: &mut String, tone: Tone, write: impl FnOnce(&mut String)) {
+        if !self.is_colored {
+            return write(out);
         }
-        let code = match tone {
-            Tone::Good => "32",
-            Tone::Caution => "33",
-            Tone::Bad => "31",
-            Tone::Faint => "2",
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
+        out.push_str(match tone {
+            Tone::Good => "\x1b[32m",
+            Tone::Caution => "\x1b[33m",
+            Tone::Bad => "\x1b[31m",
+            Tone::Faint => "\x1b[2m",
+        });
+        write(out);
+        out.push_str("\x1b[0m");
+    }
+
+    /// `text` in the colour of its tone.
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+        let mut painted = String::with_capacity(text.len() + 8);
+        self.paint_into(&mut painted, tone, |out| out.push_str(text));
+        painted
     }
 }

@@ -1,4 +1,7 @@
 //! Tables: columns as wide as their widest cell.
+//!
+//! A table of every task of a machine is the largest thing that whit prints, so the cells lie in one text, one behind
+//! the other, and making one allocates nothing.
 
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,19 +14,34 @@ pub(crate) enum Align {
 #[derive(Debug)]
 pub(crate) struct Table {
     aligns: Vec<Align>,
-    rows: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    text: String,
+    /// Row by row.
+    cells: Vec<Cell>,
     minimum_width: usize,
+}
+
+/// How much of the text a cell is, and of the screen. No cell comes near the limit.
+#[derive(Debug)]
+struct Cell {
+    bytes: u16,
+    width: u16,
 }
 
 impl Table {
     /// With these headings.
     pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
-        let headings = columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
-        Self {
+        let mut table = Self {
             aligns: columns.iter().map(|(_, align)| *align).collect(),
-            rows: vec![headings],
+            widths: vec![0; columns.len()],
+            text: String::new(),
+            cells: Vec::new(),
             minimum_width: 0,
+        };
+        for (heading, _) in columns {
+            table.cell(|text| text.push_str(heading));
         }
+        table
     }
 
     /// No right-aligned column narrower than this.
@@ -32,39 +50,89 @@ impl Table {
         self
     }
 
+    /// Makes room for so many rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.text.reserve(rows * 128);
+        self.cells.reserve(rows * self.aligns.len());
+    }
+
+    /// Adds the next cell, row by row, from what `write` appends.
+    pub(crate) fn cell(&mut self, write: impl FnOnce(&mut String)) {
+        let start = self.text.len();
+        write(&mut self.text);
+        let width = characters(&self.text[start..]);
+        let column = self.cells.len() % self.aligns.len();
+        self.widths[column] = self.widths[column].max(width);
+        self.cells.push(Cell { bytes: (self.text.len() - start) as u16, width: width as u16 });
+    }
+
     /// Adds a row; columns it does not fill stay empty.
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+    pub(crate) fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        for cell in cells {
+            self.cell(|text| text.push_str(cell.as_ref()));
+        }
+        while !self.cells.len().is_multiple_of(self.aligns.len()) {
+            self.cell(|_| {});
+        }
     }
 
     /// Writes it, a line each, without blanks at line ends.
     pub(crate) fn write(&self, out: &mut String) {
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            let widest = cells.map(|cell| characters(cell)).max().unwrap_or(0);
-            if self.aligns[column] == Align::Right { widest.max(self.minimum_width) } else { widest }
-        };
-        let widths: Vec<_> = (0..self.aligns.len()).map(width).collect();
-        for row in &self.rows {
-            let start = out.len();
-            for (column, cell) in row.iter().enumerate() {
-                let blanks = widths[column].saturating_sub(characters(cell));
-                if column > 0 {
-                    out.push_str("  ");
+        let Ok(()) = self.write_through(out, |_| Ok::<_, std::convert::Infallible>(()));
+    }
+
+    /// Writes it, letting `drain` empty the text after each line if it has grown long.
+    pub(crate) fn write_through<E>(
+        &self,
+        out: &mut String,
+        mut drain: impl FnMut(&mut String) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut start = 0;
+        for row in self.cells.chunks(self.aligns.len()) {
+            // Blanks are owed until something follows them.
+            let mut blanks = 0;
+            for (column, Cell { bytes, width }) in row.iter().enumerate() {
+                let cell = &self.text[start..start + usize::from(*bytes)];
+                start += usize::from(*bytes);
+                let padding = self.width(column).saturating_sub(usize::from(*width));
+                let (before, after) = match self.aligns[column] {
+                    Align::Left => (0, padding),
+                    Align::Right => (padding, 0),
+                };
+                blanks += before;
+                if !cell.is_empty() {
+                    push_blanks(out, blanks);
+                    out.push_str(cell);
+                    blanks = 0;
                 }
-                match self.aligns[column] {
-                    Align::Left => out.extend(cell.chars().chain(std::iter::repeat_n(' ', blanks))),
-                    Align::Right => out.extend(std::iter::repeat_n(' ', blanks).chain(cell.chars())),
-                }
+                blanks += after + 2;
             }
-            out.truncate(start + out[start..].trim_end().len());
             out.push('\n');
+            drain(out)?;
         }
+        Ok(())
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let width = self.widths[column];
+        if self.aligns[column] == Align::Right { width.max(self.minimum_width) } else { width }
+    }
+}
+
+fn push_blanks(out: &mut String, mut count: usize) {
+    const BLANKS: &str = "                                ";
+    while count > 0 {
+        let now = count.min(BLANKS.len());
+        out.push_str(&BLANKS[..now]);
+        count -= now;
     }
 }
 
 /// Characters that take a place on the screen: escape sequences for colour take none.
 pub(crate) fn characters(text: &str) -> usize {
+    if text.is_ascii() && !text.contains('\x1b') {
+        return text.len();
+    }
     let mut count = 0;
     let mut in_escape = false;
     for character in text.chars() {
@@ -76,4 +144,19 @@ pub(crate) fn characters(text: &str) -> usize {
         }
     }
     count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_takes_no_place_and_lines_end_without_blanks() {
+        let mut table = Table::new(&[("A", Align::Right), ("B", Align::Left), ("C", Align::Left)]);
+        table.row(["1", "\x1b[31mred\x1b[0m", "x"]);
+        table.row(["22"]);
+        let mut out = String::new();
+        table.write(&mut out);
+        assert_eq!(out, " A  B    C\n 1  \x1b[31mred\x1b[0m  x\n22\n");
+    }
 }

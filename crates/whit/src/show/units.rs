@@ -57,26 +57,80 @@ impl Display for Size {
 /// A span with its unit chosen by size: "730 ns", "1.24 ms", "12.5 s", "2m28s", "3h05m", "12d04h".
 pub(crate) struct Span(pub(crate) Nanos);
 
+impl Span {
+    /// Appends it, by integers alone: a table of all tasks has some thirty thousand of these.
+    pub(crate) fn push(&self, out: &mut String) {
+        const MICRO: u64 = 1_000;
+        const MILLI: u64 = 1_000_000;
+        const SECOND: u64 = 1_000_000_000;
+        let nanos = self.0.0;
+        match nanos {
+            0 => out.push('0'),
+            1..MICRO => push_scaled(out, nanos, 1, " ns"),
+            MICRO..999_500 => push_scaled(out, nanos, MICRO, " µs"),
+            999_500..999_500_000 => push_scaled(out, nanos, MILLI, " ms"),
+            999_500_000..59_950_000_000 => push_scaled(out, nanos, SECOND, " s"),
+            _ => {
+                let seconds = nanos.saturating_add(SECOND / 2) / SECOND;
+                let (large, small, units) = match seconds {
+                    ..3_600 => (seconds / 60, seconds % 60, ["m", "s"]),
+                    3_600..86_400 => (seconds / 3_600, seconds / 60 % 60, ["h", "m"]),
+                    _ => (seconds / 86_400, seconds / 3_600 % 24, ["d", "h"]),
+                };
+                push_number(out, large);
+                out.push_str(units[0]);
+                push_padded(out, small, 2);
+                out.push_str(units[1]);
+            }
+        }
+    }
+}
+
 impl Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nanos = self.0.0;
-        let seconds = nanos.saturating_add(500_000_000) / 1_000_000_000;
-        let scaled = |divisor: f64, unit: &str| {
-            let value = nanos as f64 / divisor;
-            let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-            format!("{value:.digits$} {unit}")
-        };
-        f.pad(&match nanos {
-            0 => "0".to_owned(),
-            1..1_000 => format!("{nanos} ns"),
-            1_000..999_500 => scaled(1e3, "µs"),
-            999_500..999_500_000 => scaled(1e6, "ms"),
-            999_500_000..59_950_000_000 => scaled(1e9, "s"),
-            59_950_000_000..3_600_000_000_000 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-            3_600_000_000_000..86_400_000_000_000 => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
-            _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3600 % 24),
-        })
+        let mut text = String::new();
+        self.push(&mut text);
+        f.pad(&text)
     }
+}
+
+/// Appends `value / divisor` in three digits, rounded.
+fn push_scaled(out: &mut String, value: u64, divisor: u64, unit: &str) {
+    let rounded = |digits: u32| {
+        let divisor = divisor / 10u64.pow(digits).min(divisor);
+        (value + divisor / 2) / divisor
+    };
+    let (scaled, digits) = match (rounded(2), rounded(1)) {
+        _ if divisor == 1 => (value, 0),
+        (hundredths @ ..1_000, _) => (hundredths, 2),
+        (_, tenths @ ..1_000) => (tenths, 1),
+        _ => (rounded(0), 0),
+    };
+    let power = 10u64.pow(digits);
+    push_number(out, scaled / power);
+    if digits > 0 {
+        out.push('.');
+        push_padded(out, scaled % power, digits as usize);
+    }
+    out.push_str(unit);
+}
+
+/// Appends a number in decimal.
+pub(crate) fn push_number(out: &mut String, number: u64) {
+    push_padded(out, number, 1);
+}
+
+/// Appends a number in decimal with zeros before it up to `width`.
+fn push_padded(out: &mut String, mut number: u64, width: usize) {
+    let mut digits = [b'0'; 20];
+    let mut start = digits.len();
+    while number > 0 {
+        start -= 1;
+        digits[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    let start = start.min(digits.len() - width);
+    out.push_str(std::str::from_utf8(&digits[start..]).unwrap_or_default());
 }
 
 /// A share in per cent: "0.3 %", "45 %"; what is above nothing never reads as nothing.
@@ -126,6 +180,11 @@ mod tests {
         assert_eq!(span(999_500), "1.00 ms");
         assert_eq!(span(59_949_000_000), "59.9 s");
         assert_eq!(span(59_999_000_000), "1m00s");
+        assert_eq!(span(9_994_999), "9.99 ms");
+        assert_eq!(span(9_995_000), "10.0 ms");
+        assert_eq!(span(99_950_000), "100 ms");
+        assert_eq!(span(3_605_000_000_000), "1h00m");
+        assert_eq!(span(u64::MAX), "213503d23h");
         assert_eq!(span(148_000_000_000), "2m28s");
         assert_eq!(span(90_000_000_000_000), "1d01h");
     }

@@ -115,6 +115,9 @@ fn every_version_is_decoded_field_by_field() {
         assert_eq!(Some(task.wall.0), value("etime").map(|micros| micros * 1000));
         assert_eq!(task.user.map(|time| time.0), value("utime").map(|micros| micros * 1000));
         assert_eq!(task.system.map(|time| time.0), value("stime").map(|micros| micros * 1000));
+        let kib = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.0 / 1024);
+        assert_eq!(kib(task.peak_resident), value("hiwater_rss"));
+        assert_eq!(kib(task.peak_virtual), value("hiwater_vm"));
         assert_eq!(task.on_cpu.map(|time| time.0), value("cpu_virtual"));
         assert_eq!(task.cpu_real.map(|time| time.0), value("cpu_real"));
         assert_eq!(task.tgid.map(u64::from), value("tgid"), "version {version}");
@@ -122,13 +125,17 @@ fn every_version_is_decoded_field_by_field() {
         assert_eq!(Some(u64::from(stats.exit.flags)), value("flag"));
         for (cause, name) in KERNEL_NAMES {
             let delay = task.delays[cause];
-            assert_eq!(delay.count, value(&format!("{name}_count")), "version {version} {name}");
+            assert_eq!(delay.count(), value(&format!("{name}_count")), "version {version} {name}");
             assert_eq!(
-                delay.total.map(|total| total.0),
+                delay.total().map(|total| total.0),
                 value(&format!("{name}_total")),
                 "version {version} {name}"
             );
-            assert_eq!(delay.max.map(|max| max.0), value(&format!("{name}_max")), "version {version} {name}");
+            assert_eq!(
+                delay.max().map(|max| max.0),
+                value(&format!("{name}_max")),
+                "version {version} {name}"
+            );
         }
     }
 }

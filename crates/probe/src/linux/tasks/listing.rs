@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use facts::cursor::Cursor;
+use facts::linux::loadavg::LoadAverage;
 use facts::sample::Absence;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, SeekFrom, StatxFlags, openat, seek, statx};
@@ -10,7 +11,7 @@ use rustix::io::Errno;
 
 use super::task_absence;
 use crate::linux::dirs::LISTED;
-use crate::linux::files::absence;
+use crate::linux::files::{Buffer, absence};
 
 /// A descriptor of /proc.
 pub(super) struct Listing {
@@ -38,11 +39,19 @@ impl Listing {
         if tids.is_empty() { Err(Absence::Gone) } else { Ok(()) }
     }
 
-    /// Whether a process has more than one thread: /proc/PID/task has a link more for each, and asking for the links
-    /// alone is a third of listing them.
-    pub(super) fn has_threads(&self, pid: u32) -> bool {
-        let Ok(proc) = &self.proc else { return false };
-        statx(proc, task_path(pid), AtFlags::empty(), StatxFlags::NLINK).is_ok_and(|stat| stat.stx_nlink > 3)
+    /// How many threads a process has: /proc/PID/task has a link more for each, and asking for the links alone costs a
+    /// third of listing them. 1 where the process is gone.
+    pub(super) fn count_threads(&self, pid: u32) -> u64 {
+        let Ok(proc) = &self.proc else { return 1 };
+        let stat = statx(proc, task_path(pid), AtFlags::empty(), StatxFlags::NLINK);
+        stat.map_or(1, |stat| u64::from(stat.stx_nlink.saturating_sub(2)).max(1))
+    }
+
+    /// How many threads the machine has, as /proc/loadavg says; none where it cannot be read.
+    pub(super) fn all_threads(&self, buffer: &mut Buffer) -> Option<u64> {
+        let mut load = LoadAverage::default();
+        load.parse(buffer.read_once(self.proc.as_ref().ok()?, "loadavg").ok()?).ok()?;
+        Some(load.tasks)
     }
 }
 

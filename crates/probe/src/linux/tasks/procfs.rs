@@ -105,18 +105,17 @@ impl Procfs {
             system: Some(system),
             ..Task::default()
         };
-        task.delays[Cause::RunQueue] = Delay {
-            count: schedstat.map(|schedstat| schedstat.timeslices),
-            total: schedstat.map(|schedstat| schedstat.run_queue),
-            max: None,
-        };
+        let timeslices = schedstat.map(|schedstat| schedstat.timeslices);
+        task.delays[Cause::RunQueue] =
+            Delay::new(timeslices, schedstat.map(|schedstat| schedstat.run_queue), None);
         let block_io = own.blkio_delay.map(|ticks| ticks.to_nanos(self.ticks_per_second));
-        task.delays[Cause::BlockIo].total = block_io;
+        task.delays[Cause::BlockIo] = Delay::new(None, block_io, None);
         task.accounting = match (block_io, accounting_on) {
             (Some(Nanos(1..)), _) => Accounting::On,
             (_, Some(false)) => Accounting::Off,
             _ => Accounting::Unsure,
         };
+        task.drop_impossible();
         Ok(task)
     }
 }

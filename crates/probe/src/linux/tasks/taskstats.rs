@@ -46,20 +46,22 @@ impl Taskstats {
         &mut self,
         tids: &[u32],
         accounting_on: Option<bool>,
-        each: &mut impl FnMut(usize, Result<Task, Absence>),
+        each: &mut impl FnMut(usize, Result<&Task, Absence>),
     ) {
         for (batch, tids) in tids.chunks(BATCH).enumerate() {
             for tid in tids {
                 self.socket.push(self.family, layout::CMD_GET, layout::CMD_ATTR_PID, &tid.to_ne_bytes());
             }
             let now = clock_now().monotonic;
-            let mut answered = 0u32;
+            let mut answered = 0u64;
             let result = self.socket.exchange(|index, reply| {
                 answered |= 1 << index;
-                let task = decode(reply, layout::TYPE_AGGR_PID, accounting_on).map(|stats| {
-                    let mut task = stats.task;
+                let mut stats = decode(reply, layout::TYPE_AGGR_PID, accounting_on);
+                let task = stats.as_mut().map_err(|absence| *absence).map(|stats| {
+                    let task = &mut stats.task;
                     task.key.start = now.saturating_sub(task.wall);
-                    task
+                    task.drop_impossible();
+                    &*task
                 });
                 each(batch * BATCH + index, task);
             });
