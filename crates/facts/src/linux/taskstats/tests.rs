@@ -21,7 +21,10 @@ fn fields(version: u16) -> Vec<(&'static str, usize)> {
     fields.extend([("cpu_real", 8), ("cpu_virtual", 8), ("comm", 32), ("", 8), ("uid", 4), ("gid", 4)]);
     fields.extend([("pid", 4), ("ppid", 4), ("btime", 4), ("", 4), ("etime", 8), ("utime", 8), ("stime", 8)]);
     fields.extend([
-        ("faults, memory, I/O, switches, scaled times", 8 * 18),
+        ("minflt, majflt, coremem, virtmem", 8 * 4),
+        ("hiwater_rss", 8),
+        ("hiwater_vm", 8),
+        ("I/O, switches, scaled times", 8 * 12),
         ("freepages_count", 8),
         ("freepages_total", 8),
     ]);
