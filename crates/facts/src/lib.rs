@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod battery;
 pub mod catalog;
 pub mod cursor;
 pub mod linux;

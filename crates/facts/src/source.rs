@@ -17,8 +17,10 @@ pub enum Source {
     Uptime,
     /// Traffic of interfaces.
     NetDev,
-    /// State of their links.
-    NetAttributes,
+    /// Whether their links are up.
+    LinkState,
+    /// Carrier and speed of the links.
+    LinkSpeed,
     /// Requests of block devices.
     DiskStats,
     /// Stalls for want of a CPU.
@@ -45,7 +47,7 @@ pub enum Source {
 
 impl Source {
     /// All.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Stat,
         Self::MemInfo,
         Self::ZoneInfo,
@@ -53,7 +55,8 @@ impl Source {
         Self::LoadAverage,
         Self::Uptime,
         Self::NetDev,
-        Self::NetAttributes,
+        Self::LinkState,
+        Self::LinkSpeed,
         Self::DiskStats,
         Self::PressureCpu,
         Self::PressureIo,
@@ -77,7 +80,8 @@ impl Source {
             Self::LoadAverage => "/proc/loadavg",
             Self::Uptime => "/proc/uptime",
             Self::NetDev => "/proc/net/dev",
-            Self::NetAttributes => "/sys/class/net",
+            Self::LinkState => "/sys/class/net/*/operstate",
+            Self::LinkSpeed => "/sys/class/net/*/{carrier,speed}",
             Self::DiskStats => "/proc/diskstats",
             Self::PressureCpu => "/proc/pressure/cpu",
             Self::PressureIo => "/proc/pressure/io",

@@ -28,6 +28,8 @@ pub struct Request {
     pub wanted: Wanted,
     /// Whose filesystems to ask for their space; empty for all that store files.
     pub filesystems: Vec<PathBuf>,
+    /// Of the temperatures only the CPUs' own, and of those only the packages' where there are such: each costs a call.
+    pub cpu_temperatures_only: bool,
 }
 
 /// An open machine.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bar;
 mod cmd;
 mod delays;
 mod failure;
@@ -18,6 +19,7 @@ use args::Action;
 
 fn main() -> ExitCode {
     let done = args::parse().and_then(|action| match action {
+        Action::Bar(args) => cmd::bar::run(&args),
         Action::Free(args) => cmd::free::run(&args),
         Action::Delays(args) => cmd::delays::run(&args),
         _ => Err(failure::Failure::internal("not yet")),

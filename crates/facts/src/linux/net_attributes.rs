@@ -22,12 +22,26 @@ pub enum OperationalState {
 pub struct Link {
     /// `eth0`.
     pub name: Name,
+    /// Talks to the machine itself.
+    pub is_loopback: bool,
     /// Operational state.
     pub state: OperationalState,
     /// Whether a carrier is there; none while the interface is administratively down (the kernel says EINVAL).
     pub carrier: Option<bool>,
     /// Megabits per second; none where the link has no speed or does not say (-1, EINVAL).
     pub speed_mbit: Option<u64>,
+}
+
+impl Link {
+    /// Whether packets can leave by it. Where the driver does not say the state, the carrier does (virtual links); a
+    /// link that says neither is taken to be up.
+    pub fn is_up(&self) -> bool {
+        match self.state {
+            OperationalState::Up => true,
+            OperationalState::Unknown => self.carrier.unwrap_or(true),
+            OperationalState::Down | OperationalState::Waiting => false,
+        }
+    }
 }
 
 /// The content of an operstate file.

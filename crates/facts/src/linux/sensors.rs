@@ -35,6 +35,14 @@ impl Temperature {
     }
 }
 
+impl Temperature {
+    /// Whether it stands for a whole CPU package rather than one core or a spot on the die.
+    pub fn is_package(&self) -> bool {
+        let label = self.label.as_bytes();
+        [&b"Package"[..], b"Tctl", b"Tdie", b"x86_pkg_temp"].iter().any(|start| label.starts_with(start))
+    }
+}
+
 /// The content of a `temp*_input` or `temp` file: thousandths of a degree Celsius.
 ///
 /// # Errors

@@ -39,6 +39,11 @@ impl<E> KeptDirectory<E> {
         self.entries.iter().filter_map(|entry| entry.kept.as_ref())
     }
 
+    /// The same, to be changed.
+    pub(crate) fn kept_mut(&mut self) -> impl Iterator<Item = &mut E> {
+        self.entries.iter_mut().filter_map(|entry| entry.kept.as_mut())
+    }
+
     /// Lists the directory: keeps what is still there, drops what went, and lets `open` open what is new.
     pub(crate) fn rescan(&mut self, calls: &mut u64, mut open: impl FnMut(&OwnedFd, &str) -> Option<E>) {
         *calls += 3; // lseek, and getdents64 twice: the entries, then the end.

@@ -37,6 +37,8 @@ pub(crate) struct Machine {
     pressure_irq: Option<KeptFile>,
     arc: Option<KeptFile>,
     links: Option<Option<KeptDirectory<LinkFiles>>>,
+    with_link_speed: bool,
+    cpu_temperatures_only: bool,
     sensors: Option<[Option<KeptDirectory<SensorFiles>>; 2]>,
     power: Option<Option<KeptDirectory<SupplyFile>>>,
     zram: Option<Option<KeptDirectory<ZramFile>>>,
@@ -69,12 +71,15 @@ impl Machine {
             pressure_memory: file(Source::PressureMemory, "proc/pressure/memory", Extent::Whole),
             pressure_irq: file(Source::PressureIrq, "proc/pressure/irq", Extent::Whole),
             arc: file(Source::ArcStats, "proc/spl/kstat/zfs/arcstats", Extent::Lines),
-            links: wants(Source::NetAttributes).then(|| KeptDirectory::open(&root, "sys/class/net")),
+            links: (wants(Source::LinkState) || wants(Source::LinkSpeed))
+                .then(|| KeptDirectory::open(&root, "sys/class/net")),
+            with_link_speed: wants(Source::LinkSpeed),
             sensors: wants(Source::Sensors).then(|| {
                 ["sys/class/hwmon", "sys/class/thermal"].map(|path| KeptDirectory::open(&root, path))
             }),
             power: wants(Source::PowerSupply).then(|| KeptDirectory::open(&root, "sys/class/power_supply")),
             zram: wants(Source::Zram).then(|| KeptDirectory::open(&root, "sys/block")),
+            cpu_temperatures_only: request.cpu_temperatures_only,
             cgroup: wants(Source::Cgroup).then(|| CgroupFiles::open(&root, &mut buffer)),
             filesystems: wants(Source::Filesystems).then(|| Filesystems::open(&root, &request.filesystems)),
             captured_clock,
@@ -144,10 +149,10 @@ impl Machine {
 
     fn read_devices(&mut self, sample: &mut Sample) {
         let buffer = &mut self.buffer;
-        if let Some(links) = &self.links {
+        if let Some(links) = &mut self.links {
             sample.links.fill(|list| devices::fill_list(links, list, |files| files.read(buffer)));
         }
-        if let Some(supplies) = &self.power {
+        if let Some(supplies) = &mut self.power {
             sample.power.fill(|list| devices::fill_list(supplies, list, |file| file.read(buffer)));
         }
         if let Some(sensors) = &self.sensors {
@@ -170,7 +175,8 @@ impl Machine {
     fn rescan(&mut self) {
         let calls = &mut self.buffer.calls;
         if let Some(Some(links)) = &mut self.links {
-            links.rescan(calls, |directory, name| Some(LinkFiles::open(directory, name)));
+            let with_speed = self.with_link_speed;
+            links.rescan(calls, |directory, name| Some(LinkFiles::open(directory, name, with_speed)));
         }
         if let Some(Some(supplies)) = &mut self.power {
             supplies.rescan(calls, |directory, name| Some(SupplyFile::open(directory, name)));
@@ -182,12 +188,16 @@ impl Machine {
             Some([hwmon, thermal]) => [hwmon.as_mut(), thermal.as_mut()],
             None => [None, None],
         };
-        let mut opening = Buffer::new();
+        let (mut opening, cpu_only) = (Buffer::new(), self.cpu_temperatures_only);
         if let Some(hwmon) = hwmon {
-            hwmon.rescan(calls, |directory, name| SensorFiles::open_hwmon(&mut opening, directory, name));
+            hwmon.rescan(calls, |directory, name| {
+                SensorFiles::open_hwmon(&mut opening, directory, name, cpu_only)
+            });
         }
         if let Some(thermal) = thermal {
-            thermal.rescan(calls, |directory, name| SensorFiles::open_thermal(&mut opening, directory, name));
+            thermal.rescan(calls, |directory, name| {
+                SensorFiles::open_thermal(&mut opening, directory, name, cpu_only)
+            });
         }
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.rescan(&mut self.buffer);

@@ -40,11 +40,4 @@ impl Style {
         write(out);
         out.push_str("\x1b[0m");
     }
-
-    /// `text` in the colour of its tone.
-    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
-        let mut painted = String::with_capacity(text.len() + 8);
-        self.paint_into(&mut painted, tone, |out| out.push_str(text));
-        painted
-    }
 }

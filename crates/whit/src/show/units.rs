@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use facts::unit::{Bytes, Nanos, Ratio};
+use facts::unit::{Bytes, Nanos};
 
 /// In what unit sizes are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl ByteUnit {
 }
 
 /// Three characters of number at most, then the unit.
-pub(crate) fn human(value: f64, base: f64, units: &[&str]) -> String {
+fn push_human(out: &mut String, value: f64, base: f64, units: &[&str]) {
     let mut scaled = value;
     let mut unit = 0;
     // What would be rounded up to the base belongs to the next unit.
@@ -41,8 +41,21 @@ pub(crate) fn human(value: f64, base: f64, units: &[&str]) -> String {
         scaled /= base;
         unit += 1;
     }
-    let digits = usize::from(unit > 0 && (scaled * 10.0).round() < 100.0);
-    format!("{scaled:.digits$}{}", units[unit])
+    let tenths = (scaled * 10.0).round();
+    if unit > 0 && tenths < 100.0 {
+        push_number(out, tenths as u64 / 10);
+        out.push('.');
+        push_number(out, tenths as u64 % 10);
+    } else {
+        push_number(out, scaled.round() as u64);
+    }
+    out.push_str(units[unit]);
+}
+
+fn human(value: f64, base: f64, units: &[&str]) -> String {
+    let mut text = String::new();
+    push_human(&mut text, value, base, units);
+    text
 }
 
 /// A size for a line of text: "8.7 MiB".
@@ -50,7 +63,9 @@ pub(crate) struct Size(pub(crate) Bytes);
 
 impl Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&human(self.0.0 as f64, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"]))
+        let mut text = String::new();
+        push_bytes(&mut text, self.0);
+        f.pad(&text)
     }
 }
 
@@ -133,24 +148,14 @@ fn push_padded(out: &mut String, mut number: u64, width: usize) {
     out.push_str(std::str::from_utf8(&digits[start..]).unwrap_or_default());
 }
 
-/// A share in per cent: "0.3 %", "45 %"; what is above nothing never reads as nothing.
-pub(crate) struct Percent(pub(crate) Ratio);
-
-impl Display for Percent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = self.0.percent();
-        f.pad(&match percent {
-            0.0 => "0 %".to_owned(),
-            ..0.05 => "<0.1 %".to_owned(),
-            ..9.95 => format!("{percent:.1} %"),
-            _ => format!("{percent:.0} %"),
-        })
-    }
+/// Appends a rate of bytes: "1.3 kB/s" in powers of 1000, as networks and disks count.
+pub(crate) fn push_bytes_per_second(out: &mut String, rate: f64) {
+    push_human(out, rate, 1000.0, &[" B/s", " kB/s", " MB/s", " GB/s", " TB/s"]);
 }
 
-/// A rate of bytes: "1.3 kB/s" in powers of 1000, as networks and disks count.
-pub(crate) fn bytes_per_second(rate: f64) -> String {
-    human(rate, 1000.0, &["B/s", "kB/s", "MB/s", "GB/s", "TB/s"])
+/// Appends a size: "8.7 MiB".
+pub(crate) fn push_bytes(out: &mut String, bytes: Bytes) {
+    push_human(out, bytes.0 as f64, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"]);
 }
 
 #[cfg(test)]
@@ -187,13 +192,5 @@ mod tests {
         assert_eq!(span(u64::MAX), "213503d23h");
         assert_eq!(span(148_000_000_000), "2m28s");
         assert_eq!(span(90_000_000_000_000), "1d01h");
-    }
-
-    #[test]
-    fn a_little_is_not_nothing() {
-        assert_eq!(Percent(Ratio(0.0)).to_string(), "0 %");
-        assert_eq!(Percent(Ratio(0.0001)).to_string(), "<0.1 %");
-        assert_eq!(Percent(Ratio(0.0123)).to_string(), "1.2 %");
-        assert_eq!(Percent(Ratio(0.999)).to_string(), "100 %");
     }
 }

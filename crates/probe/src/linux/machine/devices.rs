@@ -14,44 +14,66 @@ use crate::linux::files::{Buffer, Extent, KeptFile};
 
 /// Fills a list with one entry of each device that still answers.
 pub(super) fn fill_list<E, T>(
-    directory: &Option<KeptDirectory<E>>,
+    directory: &mut Option<KeptDirectory<E>>,
     list: &mut Vec<T>,
-    mut read: impl FnMut(&E) -> Result<T, Absence>,
+    mut read: impl FnMut(&mut E) -> Result<T, Absence>,
 ) -> Result<(), Absence> {
     list.clear();
-    let directory = directory.as_ref().ok_or(Absence::Unsupported)?;
-    list.extend(directory.kept().filter_map(|device| read(device).ok()));
+    let directory = directory.as_mut().ok_or(Absence::Unsupported)?;
+    list.extend(directory.kept_mut().filter_map(|device| read(device).ok()));
     Ok(())
 }
 
 /// /sys/class/net/NAME/{operstate,carrier,speed}.
 #[derive(Debug)]
 pub(super) struct LinkFiles {
-    name: Name,
+    last: Link,
     state: KeptFile,
-    carrier: KeptFile,
-    speed: KeptFile,
+    carrier: Option<KeptFile>,
+    speed: Option<KeptFile>,
+    readings_to_skip: u8,
 }
 
+/// A link that is down is asked every fifth time only: a machine has many that never come up.
+const SKIP_WHEN_DOWN: u8 = 4;
+
+/// ARPHRD_LOOPBACK of linux/if_arp.h.
+const LOOPBACK_TYPE: &[u8] = b"772";
+
 impl LinkFiles {
-    pub(super) fn open(directory: &OwnedFd, name: &str) -> Self {
+    pub(super) fn open(directory: &OwnedFd, name: &str, with_speed: bool) -> Self {
         let file = |attribute| KeptFile::open(directory, &format!("{name}/{attribute}"), Extent::Whole);
+        let is_loopback =
+            file("type").parse(&mut Buffer::new(), |kind| Ok(kind.trim_ascii() == LOOPBACK_TYPE));
+        let is_loopback = is_loopback.unwrap_or(name == "lo");
         Self {
-            name: Name::new(name.as_bytes()),
+            last: Link { name: Name::new(name.as_bytes()), is_loopback, ..Link::default() },
             state: file("operstate"),
-            carrier: file("carrier"),
-            speed: file("speed"),
+            carrier: with_speed.then(|| file("carrier")),
+            speed: with_speed.then(|| file("speed")),
+            readings_to_skip: 0,
         }
     }
 
-    pub(super) fn read(&self, buffer: &mut Buffer) -> Result<Link, Absence> {
-        Ok(Link {
-            name: self.name,
-            state: self.state.parse(buffer, |bytes| Ok(net_attributes::operational_state(bytes)))?,
-            // Both are EINVAL while the interface is down: absent, not an error.
-            carrier: self.carrier.parse(buffer, net_attributes::carrier).ok(),
-            speed_mbit: self.speed.parse(buffer, net_attributes::speed_mbit).ok().flatten(),
-        })
+    pub(super) fn read(&mut self, buffer: &mut Buffer) -> Result<Link, Absence> {
+        if self.readings_to_skip > 0 {
+            self.readings_to_skip -= 1;
+            return Ok(self.last);
+        }
+        let link = &mut self.last;
+        // A loopback's state never says anything.
+        if !link.is_loopback {
+            link.state = self.state.parse(buffer, |bytes| Ok(net_attributes::operational_state(bytes)))?;
+        }
+        // Both are EINVAL while the interface is down: absent, not an error.
+        link.carrier =
+            self.carrier.as_ref().and_then(|file| file.parse(buffer, net_attributes::carrier).ok());
+        link.speed_mbit =
+            self.speed.as_ref().and_then(|file| file.parse(buffer, net_attributes::speed_mbit).ok()?);
+        if !link.is_up() {
+            self.readings_to_skip = SKIP_WHEN_DOWN;
+        }
+        Ok(*link)
     }
 }
 
@@ -88,7 +110,12 @@ struct SensorFile {
 
 impl SensorFiles {
     /// /sys/class/hwmon/NAME/temp*_input.
-    pub(super) fn open_hwmon(buffer: &mut Buffer, directory: &OwnedFd, name: &str) -> Option<Self> {
+    pub(super) fn open_hwmon(
+        buffer: &mut Buffer,
+        directory: &OwnedFd,
+        name: &str,
+        cpu_only: bool,
+    ) -> Option<Self> {
         let chip = first_line(buffer, directory, &format!("{name}/name"))?;
         let mut inputs = temperature_inputs(directory, name);
         inputs.sort_by(|a, b| natural_order(a.as_bytes(), b.as_bytes()));
@@ -102,27 +129,47 @@ impl SensorFiles {
             .unwrap_or_else(|| Name::new(input.trim_end_matches("_input").as_bytes())),
             input: KeptFile::open(directory, &format!("{name}/{input}"), Extent::Whole),
         };
-        let sensors: Vec<_> = inputs.iter().map(sensor).collect();
-        (!sensors.is_empty()).then_some(Self(sensors))
+        Self::chosen(inputs.iter().map(sensor).collect(), cpu_only)
     }
 
     /// /sys/class/thermal/thermal_zoneN/temp.
-    pub(super) fn open_thermal(buffer: &mut Buffer, directory: &OwnedFd, name: &str) -> Option<Self> {
+    pub(super) fn open_thermal(
+        buffer: &mut Buffer,
+        directory: &OwnedFd,
+        name: &str,
+        cpu_only: bool,
+    ) -> Option<Self> {
         if !name.starts_with("thermal_zone") {
             return None;
         }
         let label = first_line(buffer, directory, &format!("{name}/type"))?;
         let input = KeptFile::open(directory, &format!("{name}/temp"), Extent::Whole);
-        Some(Self(vec![SensorFile { chip: Name::new(b"thermal_zone"), label, input }]))
+        Self::chosen(vec![SensorFile { chip: Name::new(b"thermal_zone"), label, input }], cpu_only)
+    }
+
+    /// All of a chip's sensors, or of a CPU's those that stand for the whole of it.
+    fn chosen(mut sensors: Vec<SensorFile>, cpu_only: bool) -> Option<Self> {
+        if cpu_only {
+            sensors.retain(|sensor| sensor.unread().is_cpu());
+            if sensors.iter().any(|sensor| sensor.unread().is_package()) {
+                sensors.retain(|sensor| sensor.unread().is_package());
+            }
+        }
+        (!sensors.is_empty()).then_some(Self(sensors))
     }
 
     /// A sensor that does not answer (a disk that sleeps, a GPU that is off) is listed without a value.
     pub(super) fn read(&self, buffer: &mut Buffer, list: &mut Vec<Temperature>) {
         list.extend(self.0.iter().map(|sensor| Temperature {
-            chip: sensor.chip,
-            label: sensor.label,
             millidegrees: sensor.input.parse(buffer, millidegrees).ok(),
+            ..sensor.unread()
         }));
+    }
+}
+
+impl SensorFile {
+    fn unread(&self) -> Temperature {
+        Temperature { chip: self.chip, label: self.label, millidegrees: None }
     }
 }
 

@@ -1,0 +1,47 @@
+//! How much memory is in use: what new work could not have.
+
+use std::fmt::Write as _;
+
+use facts::linux::meminfo::MemInfoField as Field;
+use facts::source::{Source, Wanted};
+use facts::unit::Ratio;
+
+use crate::bar::{Block, Scene, Segment, Urgency};
+use crate::show::units::push_bytes;
+
+const WARNING_PERCENT: f64 = 80.0;
+const URGENT_PERCENT: f64 = 92.0;
+
+/// `mem 1.2 GiB 15 %`: total − available, and its share.
+#[derive(Debug)]
+pub(crate) struct Memory;
+
+impl Segment for Memory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted::from([Source::MemInfo])
+    }
+
+    fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {
+        let Ok(memory) = scene.sample.memory.get() else { return };
+        let Some(total) = memory.bytes(Field::MemTotal) else { return };
+        // A kernel before 3.14 does not say what is available; free and caches are the nearest it says.
+        let available = memory
+            .bytes(Field::MemAvailable)
+            .unwrap_or_else(|| memory.sum(&[Field::MemFree, Field::Buffers, Field::Cached]));
+        let used = total.saturating_sub(available);
+        let percent = Ratio::of(used.0, total.0).map_or(0.0, Ratio::percent);
+        block.text.push_str("mem ");
+        push_bytes(&mut block.text, used);
+        // A String takes whatever is written to it.
+        let _ = write!(block.text, " {percent:.0} %");
+        block.urgency = match percent {
+            URGENT_PERCENT.. => Urgency::Urgent,
+            WARNING_PERCENT.. => Urgency::Warning,
+            _ => Urgency::Normal,
+        };
+    }
+}

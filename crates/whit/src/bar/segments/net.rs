@@ -1,0 +1,55 @@
+//! Traffic of the interfaces that are up.
+
+use facts::linux::net_attributes::Link;
+use facts::source::{Source, Wanted};
+
+use crate::bar::{Block, Scene, Segment};
+use crate::show::ABSENT;
+use crate::show::units::push_bytes_per_second;
+
+/// `eth0 ↓1.3 kB/s ↑340 B/s`, interface after interface.
+#[derive(Debug)]
+pub(crate) struct Net;
+
+impl Segment for Net {
+    fn name(&self) -> &'static str {
+        "net"
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted::from([Source::NetDev, Source::LinkState])
+    }
+
+    fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {
+        let Ok(net) = scene.sample.net_dev.get() else { return };
+        let links = scene.sample.links.get().map_or(&[][..], Vec::as_slice);
+        for interface in &net.interfaces {
+            let link = links.iter().find(|link| link.name == interface.name);
+            // Without /sys (in a container) whatever is not the loopback is shown.
+            let is_shown = match link {
+                Some(link) => !link.is_loopback && Link::is_up(link),
+                None => interface.name.as_bytes() != b"lo",
+            };
+            if !is_shown {
+                continue;
+            }
+            let rates = scene.rates.interfaces.iter().find(|rates| rates.name == interface.name);
+            let text = &mut block.text;
+            text.push_str(if text.is_empty() { "" } else { "  " });
+            text.push_str(interface.name.as_str());
+            for (arrow, rate) in [
+                (" ↓", rates.and_then(|rates| rates.received_bytes_per_second)),
+                (" ↑", rates.and_then(|rates| rates.sent_bytes_per_second)),
+            ] {
+                text.push_str(arrow);
+                match rate {
+                    Some(rate) => push_bytes_per_second(text, rate),
+                    None => text.push_str(ABSENT),
+                }
+            }
+        }
+        if block.text.is_empty() {
+            block.text.push_str("no network");
+        }
+    }
+}

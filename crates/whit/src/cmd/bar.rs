@@ -1,0 +1,11 @@
+//! `whit bar`.
+
+use std::process::ExitCode;
+
+use crate::args::BarArgs;
+use crate::failure::Failure;
+
+/// Draws the bar.
+pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
+    crate::bar::run(args)
+}
