@@ -8,6 +8,7 @@ mod args;
 mod bar;
 mod cmd;
 mod delays;
+mod doctor;
 mod failure;
 mod output;
 mod show;
@@ -22,7 +23,9 @@ fn main() -> ExitCode {
         Action::Bar(args) => cmd::bar::run(&args),
         Action::Free(args) => cmd::free::run(&args),
         Action::Delays(args) => cmd::delays::run(&args),
-        _ => Err(failure::Failure::internal("not yet")),
+        Action::Doctor(args) => cmd::doctor::run(&args),
+        Action::Man { directory } => cmd::pages::man(directory.as_deref()),
+        Action::Completions(shell) => cmd::pages::completions(shell),
     });
     done.unwrap_or_else(|failure| failure.report())
 }

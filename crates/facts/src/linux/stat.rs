@@ -32,15 +32,15 @@ pub struct Stat {
     /// Each CPU that is online, by its number.
     pub cpus: Vec<(u32, CpuTicks)>,
     /// Context switches since boot.
-    pub context_switches: u64,
+    pub context_switches: Option<u64>,
     /// When the machine started, seconds since 1970.
-    pub boot_time_s: u64,
+    pub boot_time_s: Option<u64>,
     /// Tasks made since boot (forks and threads).
-    pub forks: u64,
+    pub forks: Option<u64>,
     /// Tasks running or runnable.
-    pub running_tasks: u64,
+    pub running_tasks: Option<u64>,
     /// Tasks that wait for block I/O.
-    pub blocked_tasks: u64,
+    pub blocked_tasks: Option<u64>,
 }
 
 impl Stat {
@@ -49,7 +49,9 @@ impl Stat {
     /// # Errors
     /// Where the first line is not the CPUs' sum, or a CPU's line is short of four figures.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        self.cpus.clear();
+        let mut cpus = std::mem::take(&mut self.cpus);
+        cpus.clear();
+        *self = Self { cpus, ..Self::default() };
         let mut lines = lines(bytes);
         let mut first = lines.next().unwrap_or_else(|| Cursor::new(bytes));
         if !first.skip(b"cpu ") {
@@ -63,11 +65,11 @@ impl Stat {
                     let number = number.ok_or_else(|| line.expected("a CPU's number"))?;
                     self.cpus.push((number, CpuTicks::parse(&mut line)?));
                 }
-                Some(b"ctxt") => self.context_switches = line.number().unwrap_or(0),
-                Some(b"btime") => self.boot_time_s = line.number().unwrap_or(0),
-                Some(b"processes") => self.forks = line.number().unwrap_or(0),
-                Some(b"procs_running") => self.running_tasks = line.number().unwrap_or(0),
-                Some(b"procs_blocked") => self.blocked_tasks = line.number().unwrap_or(0),
+                Some(b"ctxt") => self.context_switches = line.number(),
+                Some(b"btime") => self.boot_time_s = line.number(),
+                Some(b"processes") => self.forks = line.number(),
+                Some(b"procs_running") => self.running_tasks = line.number(),
+                Some(b"procs_blocked") => self.blocked_tasks = line.number(),
                 _ => {}
             }
         }
@@ -96,7 +98,7 @@ mod tests {
         assert_eq!(stat.total.idle, Ticks(1));
         assert_eq!(stat.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>(), [0, 3]);
         assert_eq!(stat.cpus[1].1.iowait, Ticks(7));
-        assert_eq!((stat.context_switches, stat.boot_time_s), (5, 6));
+        assert_eq!((stat.context_switches, stat.boot_time_s), (Some(5), Some(6)));
     }
 
     #[test]

@@ -48,6 +48,8 @@ impl ExitRecords {
         let mut refused = None;
         socket.register(|error| refused = Some(error)).map_err(task_absence)?;
         match refused {
+            // Outside the initial user and PID namespaces.
+            Some(Errno::INVAL) => Err(Absence::Denied),
             Some(error) => Err(task_absence(error)),
             None => Ok(Self { socket, lost: 0, opened: clock_now().monotonic, accounting_on }),
         }

@@ -114,7 +114,7 @@ impl Machine {
         let _ = uptime.parse(&mut self.buffer, |bytes| since_boot.parse(bytes));
         let _ = stat.parse(&mut self.buffer, |bytes| boot.parse(bytes));
         let since_boot = since_boot.uptime;
-        let realtime = Nanos(boot.boot_time_s.saturating_mul(Nanos::SECOND.0)) + since_boot;
+        let realtime = Nanos(boot.boot_time_s.unwrap_or(0).saturating_mul(Nanos::SECOND.0)) + since_boot;
         Clock { monotonic: since_boot, boottime: since_boot, realtime }
     }
 

@@ -2,4 +2,6 @@
 
 pub(crate) mod bar;
 pub(crate) mod delays;
+pub(crate) mod doctor;
 pub(crate) mod free;
+pub(crate) mod pages;

@@ -4,6 +4,7 @@ pub(crate) mod delays;
 pub(crate) mod delays_classic;
 pub(crate) mod delays_json;
 pub(crate) mod division;
+pub(crate) mod doctor;
 pub(crate) mod memory;
 pub(crate) mod memory_json;
 pub(crate) mod style;

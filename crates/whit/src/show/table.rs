@@ -66,7 +66,7 @@ impl Table {
         self.cells.push(Cell { bytes: (self.text.len() - start) as u16, width: width as u16 });
     }
 
-    /// Adds a row; columns it does not fill stay empty.
+    /// Adds the rest of a row; columns it does not fill stay empty.
     pub(crate) fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
         for cell in cells {
             self.cell(|text| text.push_str(cell.as_ref()));
@@ -79,6 +79,14 @@ impl Table {
     /// Writes it, a line each, without blanks at line ends.
     pub(crate) fn write(&self, out: &mut String) {
         let Ok(()) = self.write_through(out, |_| Ok::<_, std::convert::Infallible>(()));
+    }
+
+    /// Writes it without its headings.
+    pub(crate) fn write_rows(&self, out: &mut String) {
+        let start = out.len();
+        self.write(out);
+        let heading = out[start..].find('\n').map_or(out.len(), |end| start + end + 1);
+        out.replace_range(start..heading, "");
     }
 
     /// Writes it, letting `drain` empty the text after each line if it has grown long.

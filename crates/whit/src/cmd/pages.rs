@@ -1,0 +1,36 @@
+//! `whit man` and `whit completions`: other renderings of the table of options.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap_complete::Shell;
+
+use crate::args;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Prints the man page, or writes one a command into a directory.
+pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
+    let command = args::command();
+    match directory {
+        Some(directory) => {
+            std::fs::create_dir_all(directory)
+                .and_then(|()| clap_mangen::generate_to(command, directory))
+                .map_err(|error| Failure::new(format!("{}: {error}", directory.display())))?;
+        }
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command).render(&mut page).map_err(Failure::internal)?;
+            Output::stdout().write(&page)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints completions.
+pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut args::command(), "whit", &mut script);
+    Output::stdout().write(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

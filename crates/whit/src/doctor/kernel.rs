@@ -1,0 +1,125 @@
+//! What the kernel was built and booted with.
+
+use facts::linux::version::KernelVersion;
+use facts::sample::{Absence, Sample};
+use probe::Roots;
+use probe::survey::Survey;
+
+use super::Finding;
+
+/// Capabilities that whit can use, by their bits in linux/capability.h, and for what.
+const CAPABILITIES: [(u32, &str, &str); 4] = [
+    (12, "CAP_NET_ADMIN", "taskstats and exit records"),
+    (19, "CAP_SYS_PTRACE", "I/O counts of other users' processes"),
+    (38, "CAP_PERFMON", "BPF task iterator"),
+    (39, "CAP_BPF", "BPF task iterator"),
+];
+
+pub(super) fn version(survey: &mut Survey) -> Finding {
+    let oldest = KernelVersion::new(2, 6);
+    match survey.text("/proc/sys/kernel/osrelease") {
+        Ok(release) if survey.kernel_version().is_some_and(|version| version >= oldest) => {
+            Finding::ok("kernel", format!("Linux {release}"))
+        }
+        Ok(release) => Finding::limited(
+            "kernel",
+            format!("\"{release}\""),
+            "whit knows the formats of Linux 2.6.32 and later",
+        ),
+        Err(absence) => {
+            Finding::absent("kernel", format!("/proc/sys/kernel/osrelease: {absence}"), "mount /proc")
+        }
+    }
+}
+
+pub(super) fn bpf(survey: &mut Survey, roots: &Roots) -> Finding {
+    let btf = survey.exists("/sys/kernel/btf/vmlinux");
+    let version = survey.kernel_version().unwrap_or_default();
+    if version < KernelVersion::new(5, 8) {
+        return Finding::absent("bpf", "the task iterator came with Linux 5.8", "");
+    }
+    if btf.is_err() {
+        return Finding::absent(
+            "bpf",
+            "no BTF (/sys/kernel/btf/vmlinux)",
+            "a kernel with CONFIG_DEBUG_INFO_BTF=y, or /sys mounted",
+        );
+    }
+    if roots.is_captured() {
+        return Finding::ok("bpf", "BTF is there");
+    }
+    let held = survey.own_status().ok().and_then(|status| status.effective_capabilities).unwrap_or(0);
+    let may = |bits: &[u32]| bits.iter().all(|bit| held >> bit & 1 == 1);
+    // CAP_SYS_ADMIN includes both, as before 5.8.
+    if may(&[38, 39]) || may(&[21]) {
+        Finding::ok("bpf", "BTF is there, and permitted (no command uses it yet)")
+    } else {
+        Finding::limited(
+            "bpf",
+            "BTF is there, but not permitted",
+            "run as root, or with CAP_BPF and CAP_PERFMON",
+        )
+    }
+}
+
+pub(super) fn capabilities(survey: &mut Survey) -> Option<Finding> {
+    let status = survey.own_status().ok()?;
+    let held = status.effective_capabilities?;
+    let user = status.uid.map_or("unknown user".to_owned(), |uid| format!("uid {uid}"));
+    let (has, lacks): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(bit, ..)| held >> bit & 1 == 1);
+    let names =
+        |list: &[&(u32, &str, &str)]| list.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().join(", ");
+    if lacks.is_empty() {
+        return Some(Finding::ok("capabilities", format!("{user}: {}", names(&has))));
+    }
+    let purposes = lacks.iter().map(|(_, name, purpose)| format!("{name} ({purpose})")).collect::<Vec<_>>();
+    let has = if has.is_empty() { "none of those that help".to_owned() } else { names(&has) };
+    Some(Finding::limited(
+        "capabilities",
+        format!("{user}: {has}; lacking {}", purposes.join(", ")),
+        "run as root, or setcap the capabilities on the binary",
+    ))
+}
+
+pub(super) fn pressure(sample: &Sample) -> Finding {
+    let pressure = &sample.pressure;
+    let files =
+        [("cpu", &pressure.cpu), ("io", &pressure.io), ("memory", &pressure.memory), ("irq", &pressure.irq)];
+    let found: Vec<_> = files.iter().filter(|(_, file)| file.get().is_ok()).map(|(name, _)| *name).collect();
+    if !found.is_empty() {
+        return Finding::ok("pressure", found.join(", "));
+    }
+    match pressure.memory.get() {
+        Err(Absence::Denied) => {
+            Finding::absent("pressure", "/proc/pressure: permission denied", "run as root")
+        }
+        _ => Finding::absent(
+            "pressure",
+            "no /proc/pressure that can be read",
+            "Linux 4.20 or later with CONFIG_PSI=y, booted with psi=1 where it is off by default",
+        ),
+    }
+}
+
+pub(super) fn cgroups(survey: &mut Survey, sample: &Sample) -> Finding {
+    let mounts = survey.text("/proc/self/mounts").unwrap_or_default();
+    let has = |kind: &str| mounts.lines().any(|line| line.split(' ').nth(2) == Some(kind));
+    let versions = match (has("cgroup2"), has("cgroup")) {
+        (true, true) => "v1 and v2",
+        (true, false) => "v2",
+        (false, true) => "v1",
+        (false, false) => {
+            return Finding::absent(
+                "cgroup",
+                "no hierarchy is mounted",
+                "mount -t cgroup2 none /sys/fs/cgroup",
+            );
+        }
+    };
+    let limits = sample.cgroup.get().ok();
+    let limit = match limits.and_then(|limits| limits.memory_limit) {
+        Some(limit) => format!("own memory limit {}", crate::show::units::Size(limit)),
+        None => "no memory limit on the own".to_owned(),
+    };
+    Finding::ok("cgroup", format!("{versions}; {limit}"))
+}

@@ -1,0 +1,73 @@
+//! `whit doctor`: what this kernel, these permissions and this machine give, and how to get the rest.
+
+mod kernel;
+mod machine;
+mod tasks;
+
+use facts::sample::Sample;
+use facts::source::Wanted;
+use probe::survey::Survey;
+use probe::{Probe, Request, Roots};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// How much of something there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum State {
+    Ok,
+    /// Works in part, or could do more.
+    Limited,
+    Absent,
+}
+
+/// One line of the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Finding {
+    pub(crate) area: &'static str,
+    pub(crate) state: State,
+    pub(crate) detail: String,
+    /// What to do about it; none where nothing needs to be or can be done.
+    pub(crate) remedy: Option<String>,
+}
+
+impl Finding {
+    fn ok(area: &'static str, detail: impl Into<String>) -> Self {
+        Self { area, state: State::Ok, detail: detail.into(), remedy: None }
+    }
+
+    fn limited(area: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { area, state: State::Limited, detail: detail.into(), remedy: Some(remedy.into()) }
+    }
+
+    fn absent(area: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let remedy = Some(remedy.into()).filter(|remedy| !remedy.is_empty());
+        Self { area, state: State::Absent, detail: detail.into(), remedy }
+    }
+}
+
+/// Everything that a view may ask for, as it is now.
+pub(crate) fn sample_all(roots: &Roots) -> Result<Sample, Failure> {
+    let mut probe = Probe::open(roots, &Request { wanted: Wanted::all(), ..Request::default() })?;
+    let mut sample = Sample::default();
+    probe.sample(&mut sample);
+    Ok(sample)
+}
+
+/// Looks at all there is.
+pub(crate) fn examine(roots: &Roots) -> Result<Vec<Finding>, Failure> {
+    let mut survey = Survey::open(roots)?;
+    let sample = sample_all(roots)?;
+    let mut findings = vec![
+        Finding::ok("whit", concat!(env!("CARGO_PKG_VERSION"), ", for ", env!("WHIT_TARGET"))),
+        kernel::version(&mut survey),
+    ];
+    findings.extend(tasks::examine(roots, &mut survey)?);
+    findings.push(kernel::bpf(&mut survey, roots));
+    findings.extend(kernel::capabilities(&mut survey));
+    findings.push(kernel::pressure(&sample));
+    findings.push(kernel::cgroups(&mut survey, &sample));
+    findings.extend(machine::examine(&sample));
+    Ok(findings)
+}

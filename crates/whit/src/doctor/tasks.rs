@@ -1,0 +1,121 @@
+//! How tasks can be read. Exit records are tried for real: in a namespace registering succeeds and nothing arrives.
+
+use std::time::{Duration, Instant};
+
+use facts::linux::taskstats::{NEWEST_VERSION, expected_length};
+use facts::sample::Absence;
+use probe::Roots;
+use probe::exits::ExitRecords;
+use probe::survey::Survey;
+use probe::tasks::{Method, TaskReader};
+
+use super::Finding;
+use crate::failure::Failure;
+
+/// How long an exit record may take; it comes before the thread can be joined.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+pub(super) fn examine(roots: &Roots, survey: &mut Survey) -> Result<Vec<Finding>, Failure> {
+    let reader = TaskReader::open(roots)?;
+    let mut findings = vec![taskstats(roots, reader.method())];
+    if !roots.is_captured() {
+        findings.push(exit_records());
+    }
+    findings.push(accounting(reader.accounting_on(), survey));
+    Ok(findings)
+}
+
+fn taskstats(roots: &Roots, method: Method) -> Finding {
+    match method {
+        Method::Taskstats { version, length } => {
+            let extra = length.saturating_sub(expected_length(version));
+            let detail = format!("version {version}, {length} bytes, {extra} of them unknown");
+            if version > NEWEST_VERSION {
+                let remedy = format!(
+                    "whit knows the fields up to version {NEWEST_VERSION}; a newer whit may know more"
+                );
+                return Finding::limited("taskstats", detail, remedy);
+            }
+            Finding::ok("taskstats", detail)
+        }
+        Method::Procfs { .. } if roots.is_captured() => {
+            Finding::absent("taskstats", "a captured machine answers no questions", "")
+        }
+        Method::Procfs { reason: Absence::Denied } => Finding::limited(
+            "taskstats",
+            "not permitted; tasks are read from /proc: run queue, and block I/O in ticks",
+            "run as root, or setcap cap_net_admin+ep on the binary",
+        ),
+        Method::Procfs { reason } => {
+            Finding::absent("taskstats", reason.to_string(), "a kernel with CONFIG_TASKSTATS=y")
+        }
+    }
+}
+
+fn exit_records() -> Finding {
+    let area = "exit records";
+    let mut records = match ExitRecords::open(None) {
+        Ok(records) => records,
+        Err(Absence::Denied) => {
+            return Finding::limited(
+                area,
+                "not permitted",
+                "run as root in the initial user, PID and network namespaces",
+            );
+        }
+        Err(absence) => {
+            return Finding::absent(area, absence.to_string(), "a kernel with CONFIG_TASKSTATS=y");
+        }
+    };
+    let own_pid = std::process::id();
+    // A thread that does nothing leaves a record when it ends.
+    let _ = std::thread::spawn(|| {}).join();
+    let began = Instant::now();
+    let mut arrived = 0;
+    while arrived == 0 && began.elapsed() < PATIENCE {
+        let received = records.receive(|stats| {
+            let is_ours = stats.task.tgid.is_none_or(|tgid| tgid == own_pid);
+            arrived += u32::from(is_ours);
+        });
+        if let Err(absence) = received {
+            return Finding::limited(area, format!("registered, then: {absence}"), "");
+        }
+        if arrived == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    if arrived == 0 {
+        return Finding::limited(
+            area,
+            "registered, but none arrived for a thread that ended",
+            "run in the initial user, PID and network namespaces",
+        );
+    }
+    Finding::ok(area, "one arrived for a thread that ended")
+}
+
+fn accounting(switch: Option<bool>, survey: &mut Survey) -> Finding {
+    let area = "delay accounting";
+    match switch {
+        Some(true) => {
+            Finding::ok(area, "on; tasks that are older than the switch are not counted until restarted")
+        }
+        Some(false) => Finding::limited(
+            area,
+            "off: of tasks made now only the run queue is counted",
+            "sysctl kernel.task_delayacct=1 (or whit delays --enable), then restart the tasks that matter; for good: a file \
+             in /etc/sysctl.d, or the boot parameter delayacct",
+        ),
+        None => {
+            let command_line = survey.text("/proc/cmdline").unwrap_or_default();
+            if command_line.split_whitespace().any(|word| word == "nodelayacct") {
+                Finding::limited(area, "off: booted with nodelayacct", "boot without it")
+            } else {
+                Finding::ok(
+                    area,
+                    "no switch (before Linux 5.14): on if the kernel has CONFIG_TASK_DELAY_ACCT=y",
+                )
+            }
+        }
+    }
+}
