@@ -1,1 +1,31 @@
-fn main() {}
+//! Chores of the repository: `cargo xtask docs | capture DIR | bench [NAME …] | instructions [--write]`.
+
+mod bench;
+mod capture;
+mod docs;
+mod instructions;
+
+use std::process::ExitCode;
+
+/// What a chore ends with: nothing, or a sentence.
+type Done = Result<(), String>;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["docs"] => docs::write(),
+        ["capture", directory] => capture::run(directory.as_ref()),
+        ["bench", names @ ..] => bench::run(names),
+        ["instructions"] => instructions::check(),
+        ["instructions", "--write"] => instructions::write(),
+        _ => Err("docs | capture DIR | bench [NAME …] | instructions [--write]".to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            eprintln!("xtask: {sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -68,7 +68,7 @@ pub fn parse(bytes: &[u8], mounts: &mut Vec<Mount>) -> Result<(), Malformed> {
 }
 
 /// Undoes `\040` and its like.
-fn unescape(word: &[u8]) -> Vec<u8> {
+pub fn unescape(word: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(word.len());
     let mut rest = word;
     while let Some((&first, after)) = rest.split_first() {

@@ -112,12 +112,21 @@ impl TaskReader {
     }
 
     /// Reads threads one by one; a thread's answer comes with its place in `tids`.
-    pub fn read_threads(&mut self, tids: &[u32], mut each: impl FnMut(usize, Result<&Task, Absence>)) {
+    pub fn read_threads(&mut self, tids: &[u32], each: impl FnMut(usize, Result<&Task, Absence>)) {
+        self.read_threads_of(None, tids, each);
+    }
+
+    fn read_threads_of(
+        &mut self,
+        pid: Option<u32>,
+        tids: &[u32],
+        mut each: impl FnMut(usize, Result<&Task, Absence>),
+    ) {
         match &mut self.taskstats {
             Ok(taskstats) => taskstats.read(tids, self.accounting_on, &mut each),
             Err(_) => {
                 for (index, tid) in tids.iter().enumerate() {
-                    let task = self.procfs.read_thread(*tid, self.accounting_on);
+                    let task = self.procfs.read_thread(pid, *tid, self.accounting_on);
                     each(index, task.as_ref().map_err(|absence| *absence));
                 }
             }
@@ -137,7 +146,7 @@ impl TaskReader {
         let listed = self.listing.threads(pid, &mut tids);
         let mut sum: Result<Task, Absence> = Err(Absence::Gone);
         if listed.is_ok() {
-            self.read_threads(&tids, |_, task| match (&mut sum, task) {
+            self.read_threads_of(Some(pid), &tids, |_, task| match (&mut sum, task) {
                 (Ok(sum), Ok(thread)) => sum.add(thread),
                 (Ok(_), Err(_)) => {}
                 (sum, task) => *sum = task.copied(),
@@ -207,7 +216,7 @@ impl TaskReader {
         // A process that ended meanwhile keeps what its leader said.
         if self.listing.threads(leader.key.pid, &mut tids).is_ok() {
             tids.retain(|tid| *tid != leader.key.pid);
-            self.read_threads(&tids, |_, thread| {
+            self.read_threads_of(Some(leader.key.pid), &tids, |_, thread| {
                 if let Ok(thread) = thread {
                     leader.add(thread);
                 }

@@ -126,11 +126,11 @@ fn stream_exits(
     let mut child = command.map(child::start).transpose()?;
     printer.heading_of_ended()?;
     let mut rows = Vec::new();
-    let mut notes = Notes::new(&[], reader.method());
+    let mut notes = Notes::new(&[], reader);
     child::wait(&signals, child.as_ref(), &mut records, |stats| {
         rows.clear();
         rows.push(Row { kind: Kind::Ended(stats.exit), task: stats.task, ended: None });
-        let of_row = Notes::new(&rows, reader.method());
+        let of_row = Notes::new(&rows, reader);
         notes.is_off |= of_row.is_off;
         notes.is_unsure |= of_row.is_unsure;
         notes.impossible_values += of_row.impossible_values;
@@ -155,7 +155,7 @@ struct Printer {
 impl Printer {
     fn print(&mut self, mut rows: Vec<Row>, reader: &TaskReader, lost_records: u64) -> Result<(), Failure> {
         self.sort.apply(&mut rows);
-        let notes = Notes { lost_records, ..Notes::new(&rows, reader.method()) };
+        let notes = Notes { lost_records, ..Notes::new(&rows, reader) };
         let mut text = String::with_capacity(DRAIN_BYTES + 1024);
         match self.view {
             View::Table => {

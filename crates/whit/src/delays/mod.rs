@@ -6,8 +6,9 @@ pub(crate) mod interval;
 pub(crate) mod selection;
 
 use facts::linux::taskstats::ExitInfo;
+use facts::sample::Absence;
 use facts::task::{Accounting, Delays, Task};
-use probe::tasks::Method;
+use probe::tasks::{Method, TaskReader};
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,23 +53,29 @@ pub(crate) struct Notes {
     pub(crate) is_off: bool,
     /// A row may be older than the switch.
     pub(crate) is_unsure: bool,
+    /// The kernel has `kernel.task_delayacct`.
+    pub(crate) has_switch: bool,
     /// Values left out because they cannot be.
     pub(crate) impossible_values: u32,
-    /// Only /proc was read.
-    pub(crate) is_procfs: bool,
+    /// Only /proc was read, and why.
+    pub(crate) procfs_reason: Option<Absence>,
     /// Exit records that were lost.
     pub(crate) lost_records: u64,
 }
 
 impl Notes {
     /// From the rows, and the way they were read.
-    pub(crate) fn new(rows: &[Row], method: Method) -> Self {
+    pub(crate) fn new(rows: &[Row], reader: &TaskReader) -> Self {
         let any = |accounting| rows.iter().any(|row| row.task.accounting == accounting);
         Self {
             is_off: any(Accounting::Off),
             is_unsure: any(Accounting::Unsure),
             impossible_values: rows.iter().map(|row| row.task.impossible_values).sum(),
-            is_procfs: matches!(method, Method::Procfs { .. }),
+            has_switch: reader.accounting_on().is_some(),
+            procfs_reason: match reader.method() {
+                Method::Procfs { reason } => Some(reason),
+                Method::Taskstats { .. } => None,
+            },
             lost_records: 0,
         }
     }

@@ -37,7 +37,7 @@ fn sensors(sample: &Sample) -> Finding {
     }
     let cpus = temperatures.iter().filter(|temperature| temperature.is_cpu()).count();
     let silent = temperatures.iter().filter(|temperature| temperature.millidegrees.is_none()).count();
-    let detail = format!("{} temperatures, {cpus} of CPUs, {silent} without a value now", temperatures.len());
+    let detail = format!("temperatures {}, of CPUs {cpus}, without a value now {silent}", temperatures.len());
     if cpus == 0 {
         return Finding::limited("sensors", detail, "load the CPU's driver: modprobe coretemp or k10temp");
     }

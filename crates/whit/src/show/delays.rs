@@ -1,5 +1,6 @@
 //! The table of `whit delays`: a line a task.
 
+use facts::sample::Absence;
 use facts::task::{Accounting, Cause, Task};
 use facts::unit::Nanos;
 
@@ -189,11 +190,11 @@ pub(crate) fn write_notes(notes: &Notes, out: &mut String) {
         out.push_str(sentence);
         out.push('\n');
     };
-    if notes.is_procfs {
-        say(
-            "Only run queue and block I/O (in clock ticks) are known from /proc. All causes need CAP_NET_ADMIN: run as \
-             root, or setcap cap_net_admin+ep on the binary.",
-        );
+    if let Some(reason) = notes.procfs_reason {
+        say("Only run queue and block I/O (in clock ticks) are known from /proc.");
+        if reason == Absence::Denied {
+            say("All causes need CAP_NET_ADMIN: run as root, or setcap cap_net_admin+ep on the binary.");
+        }
     }
     if notes.is_off {
         say(
@@ -202,10 +203,13 @@ pub(crate) fn write_notes(notes: &Notes, out: &mut String) {
         );
     }
     if notes.is_unsure {
-        say(
-            "?: the kernel says zero, which it also says of tasks made before sysctl kernel.task_delayacct=1; a restart \
-             of the task makes it certain.",
-        );
+        say(if notes.has_switch {
+            "?: the kernel says zero, which it also says of tasks made before sysctl kernel.task_delayacct=1; a restart of \
+             the task makes it certain."
+        } else {
+            "?: the kernel says zero, which it also says where delay accounting is not compiled in or was switched off at \
+             boot (nodelayacct)."
+        });
     }
     if notes.impossible_values > 0 {
         say(&format!(

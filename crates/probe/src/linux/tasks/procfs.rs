@@ -76,26 +76,30 @@ impl Procfs {
         Ok(self.read(&format!("proc/{tid}/stat"), PidStat::parse)?.state)
     }
 
-    pub(super) fn read_thread(&mut self, tid: u32, accounting_on: Option<bool>) -> Result<Task, Absence> {
-        // A tid that is no leader is not listed in /proc, but opens there all the same.
-        let stat: PidStat = self.read(&format!("proc/{tid}/stat"), PidStat::parse)?;
-        // /proc/TID/stat sums the times of the whole process; the thread's own are below its task directory.
-        let status: PidStatus = self.read(&format!("proc/{tid}/status"), PidStatus::parse)?;
-        let tgid = status.tgid.unwrap_or(tid);
-        let own: PidStat = self.read(&format!("proc/{tgid}/task/{tid}/stat"), PidStat::parse).unwrap_or(stat);
+    /// Reads a thread, of the process `pid` or, where that is not known, by its own id, which opens the same directory.
+    pub(super) fn read_thread(
+        &mut self,
+        pid: Option<u32>,
+        tid: u32,
+        accounting_on: Option<bool>,
+    ) -> Result<Task, Absence> {
+        // What is below "task" is the thread's own; /proc/PID/stat sums the times of the whole process.
+        let directory = format!("proc/{}/task/{tid}", pid.unwrap_or(tid));
+        let stat: PidStat = self.read(&format!("{directory}/stat"), PidStat::parse)?;
+        let status: PidStatus = self.read(&format!("{directory}/status"), PidStatus::parse)?;
         let schedstat: Option<PidSchedstat> =
-            self.read(&format!("proc/{tid}/schedstat"), PidSchedstat::parse).ok();
+            self.read(&format!("{directory}/schedstat"), PidSchedstat::parse).ok();
         let start = stat.start.to_nanos(self.ticks_per_second);
         let wall = self.since_boot().saturating_sub(start);
         let (user, system) =
-            (own.user.to_nanos(self.ticks_per_second), own.system.to_nanos(self.ticks_per_second));
+            (stat.user.to_nanos(self.ticks_per_second), stat.system.to_nanos(self.ticks_per_second));
         let mut task = Task {
             key: TaskKey { pid: tid, start },
             tgid: status.tgid,
             ppid: Some(stat.ppid),
             uid: status.uid,
-            comm: own.comm,
-            nice: Some(own.nice),
+            comm: stat.comm,
+            nice: Some(stat.nice),
             wall,
             thread_time: wall,
             threads: 1,
@@ -108,7 +112,7 @@ impl Procfs {
         let timeslices = schedstat.map(|schedstat| schedstat.timeslices);
         task.delays[Cause::RunQueue] =
             Delay::new(timeslices, schedstat.map(|schedstat| schedstat.run_queue), None);
-        let block_io = own.blkio_delay.map(|ticks| ticks.to_nanos(self.ticks_per_second));
+        let block_io = stat.blkio_delay.map(|ticks| ticks.to_nanos(self.ticks_per_second));
         task.delays[Cause::BlockIo] = Delay::new(None, block_io, None);
         task.accounting = match (block_io, accounting_on) {
             (Some(Nanos(1..)), _) => Accounting::On,

@@ -1,0 +1,25 @@
+//! Whole-program outputs over the captured machines, and every command of the README.
+//!
+//! `TRYCMD=overwrite cargo test --test golden` takes what the program says now; look at the difference before you
+//! commit it.
+
+use trycmd::TestCases;
+
+/// Commands run from the repository's root, so that a README's words can be typed as they stand.
+fn cases() -> TestCases {
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
+    let cases = TestCases::new();
+    cases.env("TZ", "UTC").env("NO_COLOR", "1");
+    cases.insert_var("[TARGET]", env!("WHIT_TARGET")).unwrap();
+    cases
+}
+
+#[test]
+fn every_command_over_every_captured_machine() {
+    cases().case("fixtures/*/golden.trycmd");
+}
+
+#[test]
+fn the_readme_tells_the_truth() {
+    cases().case("README.md");
+}
