@@ -3,6 +3,8 @@
 //! `TRYCMD=overwrite cargo test --test golden` takes what the program says now; look at the difference before you
 //! commit it.
 
+#![allow(clippy::unwrap_used)]
+
 use trycmd::TestCases;
 
 /// Commands run from the repository's root, so that a README's words can be typed as they stand.

@@ -15,7 +15,7 @@ pub(crate) fn parse(bytes: &[u8], keys: &[&str], mut set: impl FnMut(usize, u64)
         };
         let index = match keys.get(expected) {
             Some(key) if is_key(key) => expected,
-            _ => match keys.iter().position(|key| is_key(&key)) {
+            _ => match keys.iter().position(is_key) {
                 Some(index) => index,
                 None => continue,
             },

@@ -57,7 +57,8 @@ impl Mount {
 pub fn parse(bytes: &[u8], mounts: &mut Vec<Mount>) -> Result<(), Malformed> {
     mounts.clear();
     for mut line in lines(bytes) {
-        let mut word = |expected| line.word().map(unescape).ok_or(line.expected(expected));
+        let mut word =
+            |expected| line.word().map(|word| unescaped(word).collect()).ok_or(line.expected(expected));
         let source = word("what is mounted")?;
         let target = word("where it is mounted")?;
         let filesystem = word("a filesystem")?;
@@ -68,22 +69,21 @@ pub fn parse(bytes: &[u8], mounts: &mut Vec<Mount>) -> Result<(), Malformed> {
 }
 
 /// Undoes `\040` and its like.
-pub fn unescape(word: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(word.len());
+pub fn unescaped(word: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = word;
-    while let Some((&first, after)) = rest.split_first() {
+    std::iter::from_fn(move || {
+        let (&first, after) = rest.split_first()?;
         match rest {
             [b'\\', high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', after @ ..] => {
-                plain.push((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'));
                 rest = after;
+                Some((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'))
             }
             _ => {
-                plain.push(first);
                 rest = after;
+                Some(first)
             }
         }
-    }
-    plain
+    })
 }
 
 #[cfg(test)]

@@ -171,7 +171,7 @@ fn space_of(path: &CString) -> Option<Space> {
 fn captured_space(file: &KeptFile, buffer: &mut Buffer, target: &[u8]) -> Option<Space> {
     let find = |bytes: &[u8]| -> Result<Option<Space>, Malformed> {
         for mut line in lines(bytes) {
-            if line.word().map(mounts::unescape).as_deref() != Some(target) {
+            if !line.word().is_some_and(|word| mounts::unescaped(word).eq(target.iter().copied())) {
                 continue;
             }
             let mut number = || line.number().ok_or_else(|| line.expected("bytes"));

@@ -3,6 +3,8 @@
 mod devices;
 
 use facts::linux::mounts;
+use facts::linux::stat::Stat;
+use facts::linux::uptime::Uptime;
 use facts::sample::{Absence, Clock, Sample};
 use facts::source::Source;
 use facts::unit::Nanos;
@@ -44,8 +46,7 @@ pub(crate) struct Machine {
     zram: Option<Option<KeptDirectory<ZramFile>>>,
     cgroup: Option<CgroupFiles>,
     filesystems: Option<Filesystems>,
-    /// Clocks of a captured machine, which its files hold.
-    captured_clock: Option<[KeptFile; 2]>,
+    captured_clock: Option<CapturedClock>,
 }
 
 impl Machine {
@@ -54,9 +55,7 @@ impl Machine {
         let mut buffer = Buffer::new();
         let wants = |source| request.wanted.has(source);
         let file = |source, path, extent| wants(source).then(|| KeptFile::open(&root, path, extent));
-        let captured_clock = root
-            .is_captured
-            .then(|| ["proc/uptime", "proc/stat"].map(|path| KeptFile::open(&root, path, Extent::Whole)));
+        let captured_clock = root.is_captured.then(|| CapturedClock::open(&root));
         Ok(Self {
             stat: file(Source::Stat, "proc/stat", Extent::Whole),
             memory: file(Source::MemInfo, "proc/meminfo", Extent::Whole),
@@ -93,7 +92,10 @@ impl Machine {
     }
 
     pub(crate) fn sample(&mut self, sample: &mut Sample) {
-        sample.clock = self.clock();
+        sample.clock = match &mut self.captured_clock {
+            Some(clock) => clock.read(&mut self.buffer),
+            None => clock_now(),
+        };
         let now = sample.clock.boottime;
         if self.last_rescan.is_none_or(|last| now.saturating_sub(last) >= RESCAN_EVERY) {
             self.last_rescan = Some(now);
@@ -104,18 +106,6 @@ impl Machine {
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.fill(&mut self.buffer, &mut sample.filesystems);
         }
-    }
-
-    fn clock(&mut self) -> Clock {
-        let Some([uptime, stat]) = &self.captured_clock else { return clock_now() };
-        let mut since_boot = facts::linux::uptime::Uptime::default();
-        let mut boot = facts::linux::stat::Stat::default();
-        // What a captured machine does not say is the year 1970, at boot.
-        let _ = uptime.parse(&mut self.buffer, |bytes| since_boot.parse(bytes));
-        let _ = stat.parse(&mut self.buffer, |bytes| boot.parse(bytes));
-        let since_boot = since_boot.uptime;
-        let realtime = Nanos(boot.boot_time_s.unwrap_or(0).saturating_mul(Nanos::SECOND.0)) + since_boot;
-        Clock { monotonic: since_boot, boottime: since_boot, realtime }
     }
 
     fn read_proc(&mut self, sample: &mut Sample) {
@@ -202,6 +192,31 @@ impl Machine {
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.rescan(&mut self.buffer);
         }
+    }
+}
+
+/// The clock of a captured machine, which its files hold.
+#[derive(Debug)]
+struct CapturedClock {
+    uptime_file: KeptFile,
+    stat_file: KeptFile,
+    stat: Stat,
+}
+
+impl CapturedClock {
+    fn open(root: &RootDirectory) -> Self {
+        let file = |path| KeptFile::open(root, path, Extent::Whole);
+        Self { uptime_file: file("proc/uptime"), stat_file: file("proc/stat"), stat: Stat::default() }
+    }
+
+    fn read(&mut self, buffer: &mut Buffer) -> Clock {
+        let mut since_boot = Uptime::default();
+        // What a captured machine does not say is the year 1970, at boot.
+        let _ = self.uptime_file.parse(buffer, |bytes| since_boot.parse(bytes));
+        let _ = self.stat_file.parse(buffer, |bytes| self.stat.parse(bytes));
+        let since_boot = since_boot.uptime;
+        let boot_time = Nanos(self.stat.boot_time_s.unwrap_or(0).saturating_mul(Nanos::SECOND.0));
+        Clock { monotonic: since_boot, boottime: since_boot, realtime: boot_time + since_boot }
     }
 }
 

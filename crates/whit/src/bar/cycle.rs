@@ -36,7 +36,7 @@ pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
     }
 
     let mut output: Box<dyn Output> = match args.output {
-        BarOutput::Plain => Box::new(Plain::default()),
+        BarOutput::Plain => Box::new(Plain),
         BarOutput::I3bar => Box::new(I3bar::default()),
     };
     let time_zone = TimeZone::system();

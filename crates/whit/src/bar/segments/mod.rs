@@ -16,9 +16,9 @@ pub(crate) fn default_segments() -> Vec<Box<dyn Segment>> {
         Box::new(net::Net),
         Box::new(memory::Memory),
         Box::new(cpu::Cpu),
-        Box::new(load::Load::default()),
+        Box::new(load::Load),
         Box::new(disk::Disk),
         Box::new(battery::Battery),
-        Box::new(date::Date::default()),
+        Box::new(date::Date),
     ]
 }

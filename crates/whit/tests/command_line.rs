@@ -1,0 +1,95 @@
+//! What ends a command: exit statuses and messages.
+
+#![allow(clippy::unwrap_used)]
+
+use assert_cmd::Command;
+
+fn whit(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_whit"));
+    command.args(words);
+    command
+}
+
+fn fails(words: &[&str], code: i32, says: &str) {
+    let output = whit(words).assert().code(code).get_output().clone();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.contains(says), "{words:?} says {message:?}, not {says:?}");
+    assert!(output.stdout.is_empty(), "{words:?} prints beside failing");
+}
+
+#[test]
+fn a_task_that_is_gone_is_1() {
+    // No pid reaches this: pid_max is at most 2^22.
+    fails(&["delays", "-p", "99999999"], 1, "process 99999999: there is none");
+    fails(&["delays", "-t", "99999999"], 1, "thread 99999999: there is none");
+    fails(&["delays", "--comm", "no such name"], 1, "no process is named \"no such name\"");
+    fails(&["delays", "-C", "/no/such/cgroup"], 1, "cgroup /no/such/cgroup: no cgroup of that name");
+}
+
+#[test]
+fn usage_errors_are_2() {
+    fails(&["delays", "-p", "x"], 2, "'x'");
+    fails(&["delays", "-p", "0"], 2, "0");
+    fails(&["delays", "-p", "-1"], 2, "-1");
+    fails(&["delays", "-p", "1", "--", "true"], 2, "without a command");
+    fails(&["delays"], 2, "whose delays?");
+    fails(&["delays", "-a", "-n", "2"], 2, "--interval");
+    fails(&["delays", "-a", "--sort", "nothing"], 2, "nothing");
+    fails(&["free", "-s", "nan"], 2, "0.01");
+    fails(&["free", "-c", "0"], 2, "0");
+    fails(&["free", "-b", "-k"], 2, "cannot be used with");
+    fails(&["free", "--root", ".", "-s", "1"], 2, "stands still");
+    fails(&["bar", "--once", "--count", "3"], 2, "cannot be used with");
+    fails(&["bar", "-o", "telex"], 2, "telex");
+    fails(&["nothing"], 2, "nothing");
+    fails(&[], 2, "Usage");
+}
+
+#[test]
+fn a_root_that_is_none_is_named() {
+    fails(&["free", "--root", "/no/such/dir"], 1, "/no/such/dir: No such file or directory");
+    fails(&["doctor", "--root", "/dev/null"], 1, "/dev/null: Not a directory");
+}
+
+#[test]
+fn a_command_gives_its_own_status() {
+    fails(&["delays", "--", "/no/such/command"], 127, "/no/such/command");
+    fails(&["delays", "--", "/etc/passwd"], 126, "/etc/passwd");
+    whit(&["delays", "--", "true"]).assert().code(0);
+    whit(&["delays", "--", "sh", "-c", "exit 3"]).assert().code(3);
+    whit(&["delays", "--", "sh", "-c", "kill -9 $$"]).assert().code(137);
+}
+
+#[test]
+fn without_privilege_proc_tells_what_it_can() {
+    let output = whit(&["delays", "--procfs", "-p", &std::process::id().to_string()]).assert().code(0);
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(text.contains("Only run queue and block I/O (in clock ticks) are known from /proc."), "{text}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_bar_quietly() {
+    let mut bar = std::process::Command::new(env!("CARGO_BIN_EXE_whit"))
+        .args(["bar", "--interval", "0.01"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(bar.stdout.take());
+    let output = bar.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn man_pages_and_completions_come_from_the_same_table() {
+    let pages = std::env::temp_dir().join(format!("whit-man-{}", std::process::id()));
+    whit(&["man", pages.to_str().unwrap()]).assert().code(0);
+    let page = std::fs::read_to_string(pages.join("whit-delays.1")).unwrap();
+    assert!(page.contains("classic"), "{page}");
+    std::fs::remove_dir_all(pages).unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = whit(&["completions", shell]).assert().code(0);
+        let script = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+        assert!(script.contains("emulate"), "{shell}");
+    }
+}

@@ -1,0 +1,18 @@
+//! Any bytes as a taskstats struct: refused, or an account whose parts add up.
+
+#![no_main]
+
+use facts::linux::taskstats::{decode, expected_length};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    for accounting_on in [None, Some(false), Some(true)] {
+        let Ok(mut stats) = decode(data, accounting_on) else { continue };
+        assert!(data.len() >= expected_length(stats.version));
+        stats.task.drop_impossible();
+        let division = stats.task.division();
+        let parts = [division.on_cpu, division.run_queue, division.block_io, division.sleeping, division.unknown];
+        let sum = parts.into_iter().flatten().fold(0u64, |sum, part| sum.saturating_add(part.0));
+        assert_eq!(sum, division.whole.0);
+    }
+});
