@@ -1,0 +1,231 @@
+//! `whit delays` against an independent reader, and against what the kernel lists.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::machine::{Load, documents, enable_accounting, peer, whit};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let reader = [Need::Root, Need::Accounting, Need::Program("cc"), Need::Program("stress")];
+    vec![
+        trial("delays_agree_with_an_independent_reader", &reader, independent_reader),
+        trial("all_processes_count_all_their_threads", &[Need::Root], threads_are_found),
+        trial(
+            "an_interval_is_a_difference",
+            &[Need::Root, Need::Accounting, Need::Program("stress")],
+            interval,
+        ),
+        trial("every_exit_is_told", &[Need::Root, Need::Accounting], exits),
+        trial(
+            "what_ended_threads_left_is_told",
+            &[Need::Root, Need::Accounting, Need::Program("python3")],
+            ended,
+        ),
+        trial(
+            "a_cgroup_is_the_sum_of_its_tasks",
+            &[Need::Root, Need::Accounting, Need::Controller("memory")],
+            cgroup,
+        ),
+        trial("netlink_and_proc_agree", &[Need::Root, Need::Accounting], netlink_and_proc),
+        trial("wait_of_a_command_adds_up", &[Need::Root, Need::Accounting], command),
+    ]
+}
+
+fn read_peer(reader: &Path, option: &str, id: u32) -> HashMap<String, u64> {
+    let output = Command::new(reader).arg(option).arg(id.to_string()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let pair = |line: &str| {
+        let (name, value) = line.split_once(' ').unwrap();
+        (name.to_owned(), value.parse().unwrap())
+    };
+    text.lines().map(pair).collect()
+}
+
+/// A figure by the peer's name: "reclaim.total".
+fn figure(document: &Value, name: &str) -> Option<u64> {
+    match name.split_once('.') {
+        None => document["on_cpu_ns"].as_u64(),
+        Some((cause, "count")) => document["delays"][cause]["count"].as_u64(),
+        Some((cause, _)) => document["delays"][cause]["total_ns"].as_u64(),
+    }
+}
+
+/// The counters only grow, so the peer's figure must lie between two of whit's around it: no tolerance is needed.
+fn independent_reader() -> Result<(), Failed> {
+    enable_accounting();
+    let reader = peer("taskstats_one");
+    let load = Load::start(&["stress", "-c", "2", "-i", "1", "-t", "20"]);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let workers = documents(&whit(&["delays", "--comm", "stress", "--json"]));
+    assert!(workers.len() >= 4, "{workers:?}");
+    let mut compared = 0;
+    for worker in &workers {
+        let pid = worker["pid"].as_u64().unwrap() as u32;
+        for (ours, theirs) in [("-t", "-t"), ("-p", "-g")] {
+            let read = || documents(&whit(&["delays", ours, &pid.to_string(), "--json"]))[0].clone();
+            let (before, peer, after) = (read(), read_peer(&reader, theirs, pid), read());
+            assert_eq!(before["accounting"], "on");
+            for (name, value) in peer.iter().filter(|(name, _)| *name != "version") {
+                let (Some(low), Some(high)) = (figure(&before, name), figure(&after, name)) else {
+                    assert_eq!(name, "block_io.total", "only a wait that cannot be is left out: {before}");
+                    continue;
+                };
+                assert!((low..=high).contains(value), "{pid} {name}: {value} is not within {low}..={high}");
+                compared += 1;
+            }
+        }
+    }
+    drop(load);
+    assert!(compared > 50, "{compared}");
+    Ok(())
+}
+
+fn threads_are_found() -> Result<(), Failed> {
+    let stop = std::sync::Arc::new(std::sync::Barrier::new(8));
+    let threads: Vec<_> = (0..7)
+        .map(|_| {
+            let stop = stop.clone();
+            std::thread::spawn(move || stop.wait())
+        })
+        .collect();
+    let rows = documents(&whit(&["delays", "-a", "--json"]));
+    let own =
+        rows.iter().find(|row| row["pid"] == std::process::id()).ok_or("whit does not see its tester")?;
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with("Threads:")).ok_or("no Threads in status")?;
+    let expected: u64 = line.split_whitespace().nth(1).ok_or("no number")?.parse()?;
+    stop.wait();
+    threads.into_iter().for_each(|thread| drop(thread.join()));
+    assert!(expected >= 8);
+    assert_eq!(own["threads"].as_u64(), Some(expected));
+    // Every process that /proc lists as having several threads has as many here, give or take what comes and goes.
+    let listed = std::fs::read_dir("/proc")?
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u64>().ok());
+    for pid in listed {
+        let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { continue };
+        let count = tasks.count() as u64;
+        let row = rows.iter().find(|row| row["pid"].as_u64() == Some(pid));
+        if let Some(row) = row.filter(|_| count > 1 && pid != u64::from(std::process::id())) {
+            let threads = row["threads"].as_u64().unwrap();
+            assert!(threads.abs_diff(count) <= 2 && threads > 1, "{pid}: {threads} of {count} threads");
+        }
+    }
+    Ok(())
+}
+
+fn interval() -> Result<(), Failed> {
+    enable_accounting();
+    let load = Load::start(&["stress", "-c", "1", "-t", "20"]);
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let rows = documents(&whit(&["delays", "--comm", "stress", "-i", "0.5", "-n", "2", "--json"]));
+    drop(load);
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    for row in rows {
+        let wall = row["wall_ns"].as_u64().unwrap();
+        // A difference, not the total of a task that is older than this.
+        assert!((400_000_000..1_400_000_000).contains(&wall), "{row}");
+    }
+    Ok(())
+}
+
+fn exits() -> Result<(), Failed> {
+    enable_accounting();
+    let script = "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; exit 7";
+    let output = Command::new(super::machine::WHIT)
+        .args(["delays", "--exits", "--json", "--", "sh", "-c", script])
+        .output()?;
+    assert_eq!(output.status.code(), Some(7));
+    let rows = documents(&String::from_utf8(output.stdout)?);
+    let ended = rows.iter().filter(|row| row["comm"] == "true").count();
+    let lost = String::from_utf8(output.stderr)?.contains("lost");
+    assert!(ended == 300 || (lost && ended < 300), "{ended} of 300 were told");
+    let shell = rows.iter().find(|row| row["comm"] == "sh" && row["ended"]["exit_status"] == 7);
+    assert!(shell.is_some(), "the command's own end is not told");
+    // Whoever began after the switch is known to be counted.
+    assert!(rows.iter().filter(|row| row["comm"] == "true").all(|row| row["accounting"] == "on"));
+    Ok(())
+}
+
+fn ended() -> Result<(), Failed> {
+    enable_accounting();
+    // Threads that wait for the CPU and end, in a process that goes on.
+    let script = "import threading, time\n\
+        def spin():\n    end = time.monotonic() + 0.5\n    while time.monotonic() < end: pass\n\
+        threads = [threading.Thread(target=spin) for _ in range(6)]\n\
+        [thread.start() for thread in threads]; [thread.join() for thread in threads]\n\
+        print('done', flush=True); time.sleep(20)";
+    let mut python =
+        Command::new("python3").args(["-c", script]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut line = [0u8; 5];
+    std::io::Read::read_exact(python.stdout.as_mut().unwrap(), &mut line)?;
+    let row = documents(&whit(&["delays", "-p", &python.id().to_string(), "--json"]))[0].clone();
+    python.kill()?;
+    python.wait()?;
+    assert_eq!(row["threads"], 1);
+    let waited = row["ended_threads"]["run_queue"]["total_ns"].as_u64().unwrap_or(0);
+    assert!(waited > 0, "{row}");
+    Ok(())
+}
+
+fn cgroup() -> Result<(), Failed> {
+    enable_accounting();
+    let cgroup = super::machine::Cgroup::new("memory");
+    let mut sleepers: Vec<_> = (0..3)
+        .map(|_| {
+            let child = Command::new("sleep").arg("20").spawn().unwrap();
+            cgroup.set("cgroup.procs", &child.id().to_string());
+            child
+        })
+        .collect();
+    // Until they sleep.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let row = documents(&whit(&["delays", "-C", cgroup.directory.to_str().unwrap(), "--json"]))[0].clone();
+    let mut sum = 0;
+    for sleeper in &mut sleepers {
+        let one = documents(&whit(&["delays", "-p", &sleeper.id().to_string(), "--json"]))[0].clone();
+        sum += one["delays"]["run_queue"]["count"].as_u64().unwrap();
+        sleeper.kill()?;
+        sleeper.wait()?;
+    }
+    assert_eq!(
+        (&row["kind"], &row["threads"], &row["states"]["sleeping"]),
+        (&"cgroup".into(), &3.into(), &3.into())
+    );
+    assert_eq!(row["delays"]["run_queue"]["count"].as_u64(), Some(sum));
+    Ok(())
+}
+
+fn netlink_and_proc() -> Result<(), Failed> {
+    let pid = std::process::id().to_string();
+    let read = |words: &[&str]| documents(&whit(words))[0].clone();
+    let before = read(&["delays", "-t", &pid, "--json"]);
+    let proc = read(&["delays", "-t", &pid, "--json", "--procfs"]);
+    let after = read(&["delays", "-t", &pid, "--json"]);
+    for field in ["on_cpu_ns", "run_queue_ns"] {
+        let value = |document: &Value| document[field].as_u64().unwrap();
+        assert!((value(&before)..=value(&after)).contains(&value(&proc)), "{field}: {before} {proc} {after}");
+    }
+    for field in ["comm", "uid", "ppid", "tgid", "nice"] {
+        assert_eq!(before[field], proc[field], "{field}");
+    }
+    Ok(())
+}
+
+fn command() -> Result<(), Failed> {
+    enable_accounting();
+    let text = whit(&["delays", "--json", "--", "sleep", "0.3"]);
+    let row = &documents(&text)[0];
+    let nanos = |field: &str| row[field].as_u64().unwrap();
+    let sum = nanos("on_cpu_ns") + nanos("run_queue_ns") + nanos("block_io_ns") + nanos("sleeping_ns");
+    assert_eq!(sum, nanos("thread_time_ns"));
+    assert!(nanos("sleeping_ns") >= 290_000_000, "{row}");
+    assert_eq!((&row["ended"]["exit_status"], &row["accounting"]), (&0.into(), &"on".into()));
+    Ok(())
+}

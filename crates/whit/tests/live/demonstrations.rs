@@ -1,0 +1,141 @@
+//! The three demonstrations of the post that `whit delays` grew out of: who waits, for what.
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::machine::{Cgroup, Load, Scratch, WHIT, disk_of, documents, enable_accounting, shell, whit};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let with = |more: &[Need]| [&[Need::Root, Need::Accounting], more].concat();
+    vec![
+        trial("the_nice_wait_for_the_cpu", &with(&[Need::Program("stress"), Need::Program("nice")]), nice),
+        trial(
+            "a_throttled_disk_is_waited_for",
+            &with(&[Need::Controller("io"), Need::Program("dd")]),
+            throttled,
+        ),
+        trial(
+            "limited_memory_is_reclaimed",
+            &with(&[Need::Controller("memory"), Need::Program("dd")]),
+            reclaim,
+        ),
+        trial(
+            "no_wait_is_longer_than_the_clock",
+            &with(&[Need::Controller("io"), Need::Program("dd"), Need::Program("stress")]),
+            never_longer_than_the_clock,
+        ),
+    ]
+}
+
+/// Two loads on all CPUs in one session (autogroups are shared by session first), one of them nice.
+fn nice() -> Result<(), Failed> {
+    enable_accounting();
+    let cpus = std::thread::available_parallelism()?.to_string();
+    let nice = Load::start(&["nice", "-n", "19", "stress", "-c", &cpus, "-t", "30"]);
+    let plain = Load::start(&["stress", "-c", &cpus, "-t", "30"]);
+    std::thread::sleep(std::time::Duration::from_secs(10));
+    let rows = documents(&whit(&["delays", "--comm", "stress", "--json"]));
+    drop((nice, plain));
+    let average = |nice: i64| {
+        let of_load = rows.iter().filter(|row| row["nice"] == nice && row["ppid"] != std::process::id());
+        let (mut total, mut count) = (0, 0);
+        for row in of_load {
+            total += row["delays"]["run_queue"]["total_ns"].as_u64().unwrap();
+            count += row["delays"]["run_queue"]["count"].as_u64().unwrap();
+        }
+        total as f64 / count as f64
+    };
+    let ratio = average(19) / average(0);
+    println!("the nice wait {ratio:.0} times longer a switch");
+    assert!(ratio >= 20.0, "{ratio}: {rows:?}");
+    Ok(())
+}
+
+/// Runs dd under whit, in a cgroup or not, and gives its account. The kernel charges some waits with the uptime; whit
+/// leaves those out, and then this asks again.
+fn account_of_dd(cgroup: Option<&Cgroup>, dd: &str) -> Result<Value, Failed> {
+    for _ in 0..10 {
+        let words = format!("{WHIT} delays --json -- dd {dd}");
+        let output = match cgroup {
+            Some(cgroup) => cgroup.run(&words),
+            None => shell(&words),
+        };
+        assert!(output.status.success(), "{output:?}");
+        let account = documents(&String::from_utf8(output.stdout)?)[0].clone();
+        if account["block_io_ns"].is_u64() {
+            return Ok(account);
+        }
+        println!("a wait that cannot be was left out; once more");
+    }
+    Err("ten times no block-I/O time that can be".into())
+}
+
+fn limit_writes(scratch: &Scratch) -> Cgroup {
+    let cgroup = Cgroup::new("io");
+    let disk = disk_of(&scratch.0);
+    match cgroup.version {
+        1 => cgroup.set("blkio.throttle.write_bps_device", &format!("{disk} 1048576")),
+        _ => cgroup.set("io.max", &format!("{disk} wbps=1048576")),
+    }
+    cgroup
+}
+
+fn throttled() -> Result<(), Failed> {
+    enable_accounting();
+    let scratch = Scratch::new("throttled");
+    let dd = format!("if=/dev/zero of={}/file bs=512K count=8 oflag=direct", scratch.0.display());
+    let free = account_of_dd(None, &dd)?;
+    let cgroup = limit_writes(&scratch);
+    let limited = account_of_dd(Some(&cgroup), &dd)?;
+    let average = |account: &Value| account["delays"]["block_io"]["average_ns"].as_f64().unwrap_or(0.0);
+    let (free, limited) = (average(&free), average(&limited));
+    println!("an operation waits {:.3} ms, and {:.0} ms at 1 MB/s", free / 1e6, limited / 1e6);
+    // A disk so fast that nothing waits at all is no reason to fail.
+    assert!(limited >= 50.0 * free.max(1000.0), "{free} and {limited}");
+    Ok(())
+}
+
+fn reclaim() -> Result<(), Failed> {
+    enable_accounting();
+    let scratch = Scratch::new("reclaim");
+    let dd = format!("if=/dev/zero of={}/file bs=1M count=256", scratch.0.display());
+    let waited = |account: &Value| {
+        let total = |cause: &str| account["delays"][cause]["total_ns"].as_u64().unwrap_or(0);
+        total("reclaim") + total("thrashing")
+    };
+    let free = account_of_dd(None, &dd)?;
+    let cgroup = Cgroup::new("memory");
+    cgroup.set(if cgroup.version == 1 { "memory.limit_in_bytes" } else { "memory.max" }, "33554432");
+    let limited = account_of_dd(Some(&cgroup), &dd)?;
+    println!("reclaim and thrashing: {} ns, and {} ns in 32 MiB", waited(&free), waited(&limited));
+    assert_eq!(waited(&free), 0, "{free}");
+    assert!(waited(&limited) > 0, "{limited}");
+    Ok(())
+}
+
+fn never_longer_than_the_clock() -> Result<(), Failed> {
+    enable_accounting();
+    let scratch = Scratch::new("clock");
+    let cgroup = limit_writes(&scratch);
+    let load = Load::start(&["stress", "-c", "2", "-t", "60"]);
+    let dd = format!("dd if=/dev/zero of={}/file bs=64K count=4 oflag=direct", scratch.0.display());
+    let mut left_out = 0;
+    let rounds = 12;
+    for _ in 0..rounds {
+        let output = cgroup.run(&format!("{WHIT} delays --json -- {dd}"));
+        let account = &documents(&String::from_utf8(output.stdout)?)[0];
+        let wall = account["wall_ns"].as_u64().unwrap();
+        // The clocks behind the figures may disagree by a tick.
+        let at_most = wall + 10_000_000;
+        for (cause, delay) in account["delays"].as_object().unwrap() {
+            for figure in ["total_ns", "max_ns"] {
+                assert!(delay[figure].as_u64().unwrap_or(0) <= at_most, "{cause}: {account}");
+            }
+        }
+        left_out += account["impossible_values"].as_u64().unwrap();
+    }
+    drop(load);
+    println!("{left_out} waits longer than the clock were left out in {rounds} rounds");
+    Ok(())
+}

@@ -1,0 +1,23 @@
+//! whit against the running kernel and against other tools.
+//!
+//! Each trial names what it needs. What is not there is said in a line and the trial counted as ignored; with
+//! WHIT_NO_SKIP set (as CI does) it fails instead. Trials run one after the other: they load the machine.
+
+#![allow(clippy::unwrap_used)]
+
+mod delays;
+mod demonstrations;
+mod free;
+mod machine;
+mod needs;
+mod system_calls;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads = Some(1);
+    let rooms = [free::trials(), delays::trials(), system_calls::trials(), demonstrations::trials()];
+    let trials: Vec<Trial> = rooms.into_iter().flatten().collect();
+    libtest_mimic::run(&arguments, trials).exit();
+}

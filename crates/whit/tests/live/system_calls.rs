@@ -1,0 +1,88 @@
+//! What whit asks the kernel, as strace sees it.
+
+use std::process::Command;
+
+use libtest_mimic::{Failed, Trial};
+
+use super::machine::{Scratch, WHIT};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let strace = [Need::Program("strace")];
+    vec![
+        trial("nothing_is_executed_or_forked", &strace, no_processes),
+        trial("after_the_first_tick_nothing_is_opened", &strace, no_opens),
+        trial("the_bar_counts_its_own_calls_rightly", &strace, own_count),
+    ]
+}
+
+/// The calls of all threads of whit, a line each.
+fn trace(words: &[&str]) -> Result<Vec<String>, Failed> {
+    let scratch = Scratch::new("strace");
+    let file = scratch.0.join("trace");
+    let output =
+        Command::new("strace").args(["-f", "-s", "300", "-o"]).arg(&file).arg(WHIT).args(words).output()?;
+    assert!(output.status.success(), "{output:?}");
+    Ok(std::fs::read_to_string(file)?.lines().map(str::to_owned).collect())
+}
+
+fn no_processes() -> Result<(), Failed> {
+    for words in
+        [&["bar", "--count", "3", "--interval", "0.05"][..], &["free"], &["free", "--emulate"], &["doctor"]]
+    {
+        let calls = trace(words)?;
+        let executed = calls.iter().filter(|call| call.contains(" execve(")).count();
+        assert_eq!(executed, 1, "{words:?}");
+        for call in &calls {
+            let makes = ["clone(", "clone3(", "fork(", "vfork("].iter().any(|name| call.contains(name));
+            assert!(!makes || call.contains("CLONE_THREAD"), "{words:?} makes a process: {call}");
+        }
+    }
+    Ok(())
+}
+
+/// The calls between one line of the bar and the next, the write and the sleep among them.
+fn ticks(calls: &[String]) -> Vec<&[String]> {
+    let is_line = |call: &String| call.contains(" write(1,");
+    let lines: Vec<_> =
+        calls.iter().enumerate().filter(|(_, call)| is_line(call)).map(|(at, _)| at).collect();
+    lines.windows(2).map(|pair| &calls[pair[0] + 1..=pair[1]]).collect()
+}
+
+fn no_opens() -> Result<(), Failed> {
+    let calls = trace(&["bar", "--count", "6", "--interval", "0.05"])?;
+    let ticks = ticks(&calls);
+    assert_eq!(ticks.len(), 5);
+    for tick in ticks {
+        for call in tick {
+            let grows = ["open", "brk(", "mmap(", "close("].iter().any(|name| call.contains(name));
+            assert!(!grows, "{call}");
+        }
+    }
+    Ok(())
+}
+
+fn own_count() -> Result<(), Failed> {
+    let calls = trace(&["bar", "--count", "6", "--interval", "0.05", "--debug"])?;
+    let said: Vec<usize> = calls
+        .iter()
+        .filter(|call| call.contains(" write(1,"))
+        .filter_map(|call| {
+            let (before, _) = call.split_once(" calls")?;
+            before.rsplit_once(' ')?.1.parse().ok()
+        })
+        .collect();
+    // A line tells the cycle before it, which began behind the line before and ended with the sleep behind its own;
+    // the trace's ticks are cut at the writes, so a cycle's calls are a tick's, its sleep the next tick's first.
+    let ticks = ticks(&calls);
+    let counted: Vec<usize> = ticks.iter().map(|tick| tick.len()).collect();
+    println!("calls a tick: {counted:?}, as whit counts {said:?}");
+    assert!(said.len() >= 4);
+    for (said, counted) in said[1..].iter().zip(&counted) {
+        assert_eq!(said, counted);
+    }
+    // The CPU time that --debug asks for is a call, too: a bar without it makes one less.
+    let interfaces = std::fs::read_dir("/sys/class/net")?.count();
+    assert!(counted.iter().all(|calls| *calls <= 9 + interfaces), "{counted:?}");
+    Ok(())
+}
