@@ -4,6 +4,8 @@ mod listing;
 mod procfs;
 mod taskstats;
 
+use std::path::Path;
+
 use facts::sample::Absence;
 use facts::task::{Cause, Delay, Delays, Task};
 use facts::unit::{Bytes, Nanos};
@@ -233,9 +235,9 @@ impl TaskReader {
         self.procfs.state(tid)
     }
 
-    /// How many tasks of a v1 cgroup are in which state, by CGROUPSTATS; none for v2, which has no such call.
-    pub fn cgroup_states(&mut self, directory: &std::path::Path) -> Option<[u64; 5]> {
-        self.taskstats.as_mut().ok()?.cgroup_states(directory)
+    /// How many tasks of a v1 cgroup wait for I/O, by CGROUPSTATS; none for v2, which has no such call.
+    pub fn cgroup_io_wait(&mut self, directory: &Path) -> Option<u64> {
+        self.taskstats.as_mut().ok()?.cgroup_io_wait(directory)
     }
 
     /// Switches delay accounting on for tasks made from now on.

@@ -1,6 +1,6 @@
 //! From a selection on the command line to rows.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use facts::sample::Absence;
 use facts::task::{Accounting, Task};
@@ -102,20 +102,9 @@ fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Row, Failure> {
     Ok(Row { kind: Kind::Cgroup(states), task, ended: None })
 }
 
-/// The kernel's own count where the cgroup is of v1, else one made from each task's state.
-fn states(reader: &mut TaskReader, directories: &[std::path::PathBuf], tids: &[u32]) -> States {
-    let counted: Option<Vec<_>> =
-        directories.iter().map(|directory| reader.cgroup_states(directory)).collect();
-    if let Some(counted) = counted {
-        let sum = |index: usize| counted.iter().map(|states| states[index]).sum();
-        return States {
-            sleeping: sum(0),
-            running: sum(1),
-            stopped: sum(2),
-            uninterruptible: sum(3),
-            io_wait: Some(sum(4)),
-        };
-    }
+/// Counted from each task's state. CGROUPSTATS, which v1 answers, has lost whoever sleeps freezably since Linux 6.1 (it
+/// compares the state as a whole), so only the tasks in I/O wait are taken from it.
+fn states(reader: &mut TaskReader, directories: &[PathBuf], tids: &[u32]) -> States {
     let mut states = States::default();
     for tid in tids {
         match reader.state(*tid) {
@@ -126,5 +115,6 @@ fn states(reader: &mut TaskReader, directories: &[std::path::PathBuf], tids: &[u
             Err(_) => {}
         }
     }
+    states.io_wait = directories.iter().map(|directory| reader.cgroup_io_wait(directory)).sum();
     states
 }

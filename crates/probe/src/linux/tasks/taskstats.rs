@@ -83,8 +83,8 @@ impl Taskstats {
         exchanged.ok().and(group)
     }
 
-    /// Sleeping, running, stopped, uninterruptible, waiting for I/O.
-    pub(super) fn cgroup_states(&mut self, directory: &Path) -> Option<[u64; 5]> {
+    /// The fifth of the counts that CGROUPSTATS gives: tasks that wait for I/O.
+    pub(super) fn cgroup_io_wait(&mut self, directory: &Path) -> Option<u64> {
         let directory =
             open(directory, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let descriptor = directory.as_raw_fd().to_ne_bytes();
@@ -94,20 +94,14 @@ impl Taskstats {
             layout::CGROUPSTATS_CMD_ATTR_FD,
             &descriptor,
         );
-        let mut states = None;
+        let mut waiting = None;
         let exchanged = self.socket.exchange(|_, reply| {
-            let value = reply.ok().and_then(|message| {
-                message
-                    .attributes()
-                    .find(|(kind, _)| *kind == layout::CGROUPSTATS_TYPE_STATS)
-                    .map(|(_, value)| value)
-            });
-            states = value.and_then(|value| {
-                let (counts, _) = value.as_chunks::<8>();
-                counts.first_chunk::<5>().map(|counts| counts.map(u64::from_ne_bytes))
-            });
+            let Ok(message) = reply else { return };
+            let stats = message.attributes().find(|(kind, _)| *kind == layout::CGROUPSTATS_TYPE_STATS);
+            waiting = stats
+                .and_then(|(_, counts)| counts.as_chunks::<8>().0.get(4).copied().map(u64::from_ne_bytes));
         });
-        exchanged.ok().and(states)
+        exchanged.ok().and(waiting)
     }
 }
 
