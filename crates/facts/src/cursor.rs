@@ -75,9 +75,18 @@ impl<'a> Cursor<'a> {
         let digits = &self.bytes[self.at..];
         let mut value = 0u64;
         let mut length = 0;
-        while let Some(digit @ b'0'..=b'9') = digits.get(length) {
-            value = value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+        while let Some(digit) =
+            digits.get(length).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10)
+        {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
             length += 1;
+        }
+        // Nineteen digits always fit; more are so rare that they are read again, with care.
+        const ALWAYS_FIT: usize = 19;
+        if length > ALWAYS_FIT {
+            value = digits[..length]
+                .iter()
+                .try_fold(0u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')))?;
         }
         self.at += length;
         (length > 0).then_some(value)

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use facts::rate::Width;
 use facts::sample::{Clock, Sample};
 use facts::source::Wanted;
-use rustix::time::{ClockId, clock_gettime};
+use facts::unit::Nanos;
 
 pub use roots::Roots;
 
@@ -67,19 +67,13 @@ impl Probe {
 /// The three clocks, without a system call.
 pub fn clock_now() -> Clock {
     Clock {
-        monotonic: nanos(ClockId::Monotonic),
-        boottime: nanos(ClockId::Boottime),
-        realtime: nanos(ClockId::Realtime),
+        monotonic: sys::clock(libc::CLOCK_MONOTONIC),
+        boottime: sys::clock(libc::CLOCK_BOOTTIME),
+        realtime: sys::clock(libc::CLOCK_REALTIME),
     }
 }
 
-/// CPU time that whit has used so far, all threads.
-pub fn own_cpu_time() -> facts::unit::Nanos {
-    nanos(ClockId::ProcessCPUTime)
-}
-
-fn nanos(clock: ClockId) -> facts::unit::Nanos {
-    let time = clock_gettime(clock);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    facts::unit::Nanos(seconds.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64))
+/// CPU time that whit has used so far, all threads. A system call.
+pub fn own_cpu_time() -> Nanos {
+    sys::clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }

@@ -48,6 +48,23 @@ fn the_counter_counts() {
     assert!(allocation_counter::measure(|| drop(std::hint::black_box(vec![1u8; 100]))).count_total > 0);
 }
 
+/// Also when the directories are looked through again, and nothing came or went.
+#[test]
+fn looking_for_new_devices_allocates_nothing() {
+    let (request, mut sample) = (Request { wanted: Wanted::all(), ..Request::default() }, Sample::default());
+    let mut probe = Probe::open(&Roots::live(), &request).unwrap();
+    probe.sample(&mut sample);
+    probe.sample(&mut sample);
+    let calls = probe.system_calls();
+    probe.sample(&mut sample);
+    let calls_of_a_tick = probe.system_calls() - calls;
+    std::thread::sleep(std::time::Duration::from_millis(10_100));
+    let calls = probe.system_calls();
+    let counted = allocation_counter::measure(|| probe.sample(&mut sample));
+    assert!(probe.system_calls() - calls > calls_of_a_tick, "nothing was looked through");
+    assert_eq!(counted.count_total, 0);
+}
+
 /// Devices that come and go are noticed within the time between two looks.
 #[test]
 fn hot_plugged_devices_appear_and_vanish() {

@@ -3,31 +3,56 @@
 //! A [`keyed!`](crate::linux::keyed::keyed) table names the fields; the parser expects them in that order, which is the
 //! kernel's, and searches only where a kernel differs.
 
-use crate::cursor::{Malformed, lines};
+use std::ops::Range;
+
+use crate::cursor::{Cursor, Malformed};
 
 /// Walks over a keyed file and hands each known key's index and number to `set`; "kB" is multiplied out.
 pub(crate) fn parse(bytes: &[u8], keys: &[&str], mut set: impl FnMut(usize, u64)) -> Result<(), Malformed> {
+    let mut cursor = Cursor::new(bytes);
     let mut expected = 0;
-    for mut line in lines(bytes) {
-        let rest = line.rest();
-        let is_key = |key: &&str| {
-            rest.strip_prefix(key.as_bytes()).is_some_and(|after| matches!(after.first(), Some(b':' | b' ')))
-        };
+    while cursor.peek().is_some() {
         let index = match keys.get(expected) {
-            Some(key) if is_key(key) => expected,
-            _ => match keys.iter().position(is_key) {
-                Some(index) => index,
-                None => continue,
-            },
+            // Nearly always the line is the one that comes next.
+            Some(key) if is_line_of(cursor.rest(), key.as_bytes()) => expected,
+            _ => {
+                let key = key_of(cursor.rest());
+                // A kernel leaves some out, but keeps the order.
+                match find(keys, expected..keys.len(), key).or_else(|| find(keys, 0..expected, key)) {
+                    Some(index) => index,
+                    None => {
+                        cursor.line();
+                        continue;
+                    }
+                }
+            }
         };
-        line.skip(keys[index].as_bytes());
-        line.skip(b":");
-        let number = line.number().ok_or_else(|| line.expected("a number"))?;
-        line.skip_blanks();
-        set(index, if line.skip(b"kB") { number.saturating_mul(1024) } else { number });
+        cursor.skip(keys[index].as_bytes());
+        cursor.skip(b":");
+        let number = cursor.number().ok_or_else(|| cursor.expected("a number"))?;
+        if cursor.skip(b" kB\n") {
+            set(index, number.saturating_mul(1024));
+        } else {
+            cursor.skip_blanks();
+            set(index, if cursor.skip(b"kB") { number.saturating_mul(1024) } else { number });
+            cursor.line();
+        }
         expected = index + 1;
     }
     Ok(())
+}
+
+fn is_line_of(line: &[u8], key: &[u8]) -> bool {
+    line.starts_with(key) && matches!(line.get(key.len()), Some(b':' | b' '))
+}
+
+fn key_of(line: &[u8]) -> &[u8] {
+    &line[..line.iter().position(|byte| matches!(byte, b':' | b' ' | b'\n')).unwrap_or(line.len())]
+}
+
+fn find(keys: &[&str], range: Range<usize>, key: &[u8]) -> Option<usize> {
+    let start = range.start;
+    keys[range].iter().position(|known| known.as_bytes() == key).map(|offset| start + offset)
 }
 
 /// Makes a type for a keyed file and an enum of its fields.

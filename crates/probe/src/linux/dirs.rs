@@ -9,6 +9,8 @@ use std::mem::MaybeUninit;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, RawDir, SeekFrom, openat, seek};
 
+use super::files::Buffer;
+
 /// Flags to open a directory whose entries are listed.
 pub(crate) const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -45,8 +47,12 @@ impl<E> KeptDirectory<E> {
     }
 
     /// Lists the directory: keeps what is still there, drops what went, and lets `open` open what is new.
-    pub(crate) fn rescan(&mut self, calls: &mut u64, mut open: impl FnMut(&OwnedFd, &str) -> Option<E>) {
-        *calls += 3; // lseek, and getdents64 twice: the entries, then the end.
+    pub(crate) fn rescan(
+        &mut self,
+        buffer: &mut Buffer,
+        mut open: impl FnMut(&mut Buffer, &OwnedFd, &str) -> Option<E>,
+    ) {
+        buffer.calls += 3; // lseek, and getdents64 twice: the entries, then the end.
         if seek(&self.directory, SeekFrom::Start(0)).is_err() {
             return;
         }
@@ -63,7 +69,7 @@ impl<E> KeptDirectory<E> {
                 known.was_seen = true;
                 continue;
             }
-            let kept = name.to_str().ok().and_then(|name| open(&self.directory, name));
+            let kept = name.to_str().ok().and_then(|name| open(buffer, &self.directory, name));
             self.entries.push(Entry { name: name.into(), was_seen: true, kept });
             is_new = true;
         }

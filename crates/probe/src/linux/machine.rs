@@ -163,34 +163,33 @@ impl Machine {
     }
 
     fn rescan(&mut self) {
-        let calls = &mut self.buffer.calls;
+        let (buffer, with_speed, cpu_only) =
+            (&mut self.buffer, self.with_link_speed, self.cpu_temperatures_only);
         if let Some(Some(links)) = &mut self.links {
-            let with_speed = self.with_link_speed;
-            links.rescan(calls, |directory, name| Some(LinkFiles::open(directory, name, with_speed)));
+            links.rescan(buffer, |buffer, directory, name| {
+                Some(LinkFiles::open(buffer, directory, name, with_speed))
+            });
         }
         if let Some(Some(supplies)) = &mut self.power {
-            supplies.rescan(calls, |directory, name| Some(SupplyFile::open(directory, name)));
+            supplies.rescan(buffer, |_, directory, name| Some(SupplyFile::open(directory, name)));
         }
         if let Some(Some(devices)) = &mut self.zram {
-            devices.rescan(calls, ZramFile::open);
+            devices.rescan(buffer, |_, directory, name| ZramFile::open(directory, name));
         }
-        let [hwmon, thermal] = match &mut self.sensors {
-            Some([hwmon, thermal]) => [hwmon.as_mut(), thermal.as_mut()],
-            None => [None, None],
-        };
-        let (mut opening, cpu_only) = (Buffer::new(), self.cpu_temperatures_only);
-        if let Some(hwmon) = hwmon {
-            hwmon.rescan(calls, |directory, name| {
-                SensorFiles::open_hwmon(&mut opening, directory, name, cpu_only)
-            });
-        }
-        if let Some(thermal) = thermal {
-            thermal.rescan(calls, |directory, name| {
-                SensorFiles::open_thermal(&mut opening, directory, name, cpu_only)
-            });
+        if let Some([hwmon, thermal]) = &mut self.sensors {
+            if let Some(hwmon) = hwmon {
+                hwmon.rescan(buffer, |buffer, directory, name| {
+                    SensorFiles::open_hwmon(buffer, directory, name, cpu_only)
+                });
+            }
+            if let Some(thermal) = thermal {
+                thermal.rescan(buffer, |buffer, directory, name| {
+                    SensorFiles::open_thermal(buffer, directory, name, cpu_only)
+                });
+            }
         }
         if let Some(filesystems) = &mut self.filesystems {
-            filesystems.rescan(&mut self.buffer);
+            filesystems.rescan(buffer);
         }
     }
 }

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 
 use super::files::{Buffer, absence};
 use crate::roots::{RootDirectory, RootError, Roots};
+use crate::sys::system_constant;
 
 /// Reads single files of a machine.
 pub struct Survey {
@@ -59,7 +60,7 @@ impl Survey {
 
     /// Bytes in a page: this machine's, and 4096 for a captured one.
     pub fn page_bytes(&self) -> u64 {
-        if self.root.is_captured { 4096 } else { rustix::param::page_size() as u64 }
+        if self.root.is_captured { 4096 } else { system_constant(libc::_SC_PAGESIZE).unwrap_or(4096) }
     }
 
     /// whit's own status: capabilities and user.

@@ -8,11 +8,10 @@ use facts::rate::Rates;
 use facts::sample::Sample;
 use facts::source::Wanted;
 use facts::unit::Nanos;
-use jiff::tz::TimeZone;
 use probe::{Probe, Request, clock_now, own_cpu_time};
 
 use super::outputs::{I3bar, Plain};
-use super::{Block, Output, Scene, Segment, segments};
+use super::{Block, Output, Scene, Segment, segments, time_zone};
 use crate::args::{BarArgs, BarOutput};
 use crate::failure::Failure;
 use crate::output::Output as Stdout;
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
         BarOutput::Plain => Box::new(Plain),
         BarOutput::I3bar => Box::new(I3bar::default()),
     };
-    let time_zone = TimeZone::system();
+    let time_zone = time_zone::system();
     let mut rates = Rates::default();
     let mut blocks: Vec<Block> =
         segments.iter().map(|segment| Block { name: segment.name(), ..Block::default() }).collect();
@@ -50,7 +49,9 @@ pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
     let mut debug = args.is_debug.then(|| Debug::start(&mut blocks));
     let mut remaining = args.count;
     loop {
-        let began = clock_now().monotonic;
+        if let Some(debug) = &mut debug {
+            debug.begin_cycle();
+        }
         probe.sample(&mut now);
         rates.fill(&before, &now, width);
         draw(&mut segments, &Scene { sample: &now, rates: &rates, time_zone: &time_zone }, &mut blocks);
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(debug) = &mut debug {
-            debug.end_cycle(began, probe.system_calls() + stdout.calls + ticker.calls);
+            debug.end_cycle(probe.system_calls() + stdout.calls + ticker.calls);
         }
         ticker.wait();
     }
@@ -83,6 +84,7 @@ fn draw(segments: &mut [Box<dyn Segment>], scene: &Scene<'_>, blocks: &mut [Bloc
 /// What each cycle costs, in a block of its own.
 struct Debug {
     last: Option<Cost>,
+    began: Nanos,
     calls_before: u64,
     cpu_before: Nanos,
 }
@@ -97,7 +99,7 @@ struct Cost {
 impl Debug {
     fn start(blocks: &mut Vec<Block>) -> Self {
         blocks.push(Block { name: "debug", ..Block::default() });
-        Self { last: None, calls_before: 0, cpu_before: own_cpu_time() }
+        Self { last: None, began: Nanos(0), calls_before: 0, cpu_before: own_cpu_time() }
     }
 
     /// A line can only tell what the cycle before it cost.
@@ -114,10 +116,14 @@ impl Debug {
         );
     }
 
-    fn end_cycle(&mut self, began: Nanos, calls: u64) {
+    fn begin_cycle(&mut self) {
+        self.began = clock_now().monotonic;
+    }
+
+    fn end_cycle(&mut self, calls: u64) {
         // Reading the CPU time is itself a call, which a bar without --debug does not make.
         let (cpu, calls) = (own_cpu_time(), calls + 1);
-        let wall = clock_now().monotonic.saturating_sub(began);
+        let wall = clock_now().monotonic.saturating_sub(self.began);
         let spent = cpu.saturating_sub(self.cpu_before);
         self.last = Some(Cost { wall, cpu: spent, calls: calls.saturating_sub(self.calls_before) });
         (self.cpu_before, self.calls_before) = (cpu, calls - 1);

@@ -3,6 +3,7 @@
 mod cycle;
 pub(crate) mod outputs;
 mod segments;
+mod time_zone;
 
 pub(crate) use cycle::run;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use facts::unit::{Bytes, Nanos};
+use facts::unit::{Bytes, Nanos, Ratio};
 
 /// In what unit sizes are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +130,24 @@ fn push_scaled(out: &mut String, value: u64, divisor: u64, unit: &str) {
     out.push_str(unit);
 }
 
+/// Appends a share in whole per cent: "12 %".
+pub(crate) fn push_percent(out: &mut String, share: Ratio) {
+    push_number(out, share.percent().round() as u64);
+    out.push_str(" %");
+}
+
+/// Appends a figure that is kept in thousandths, rounded to `digits` behind the point, at most 3.
+pub(crate) fn push_thousandths(out: &mut String, thousandths: u64, digits: usize) {
+    let unit = [1000, 100, 10, 1][digits];
+    let rounded = thousandths.saturating_add(unit / 2) / unit;
+    let whole = 1000 / unit;
+    push_number(out, rounded / whole);
+    if digits > 0 {
+        out.push('.');
+        push_padded(out, rounded % whole, digits);
+    }
+}
+
 /// Appends a number in decimal.
 pub(crate) fn push_number(out: &mut String, number: u64) {
     push_padded(out, number, 1);
@@ -173,6 +191,20 @@ mod tests {
         assert_eq!(ByteUnit::HumanDecimal.format(Bytes(999_999)), "1.0M");
         assert_eq!(ByteUnit::Fixed(1024).format_signed(-5000), "-4");
         assert_eq!(binary(u64::MAX), "16Ei");
+    }
+
+    #[test]
+    fn thousandths_are_rounded() {
+        let text = |thousandths, digits| {
+            let mut text = String::new();
+            push_thousandths(&mut text, thousandths, digits);
+            text
+        };
+        assert_eq!(
+            (text(530, 2), text(1_999, 2), text(12_005, 2)),
+            ("0.53".into(), "2.00".into(), "12.01".into())
+        );
+        assert_eq!((text(51_500, 0), text(7, 3)), ("52".into(), "0.007".into()));
     }
 
     #[test]

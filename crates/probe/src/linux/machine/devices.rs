@@ -41,10 +41,9 @@ const SKIP_WHEN_DOWN: u8 = 4;
 const LOOPBACK_TYPE: &[u8] = b"772";
 
 impl LinkFiles {
-    pub(super) fn open(directory: &OwnedFd, name: &str, with_speed: bool) -> Self {
+    pub(super) fn open(buffer: &mut Buffer, directory: &OwnedFd, name: &str, with_speed: bool) -> Self {
         let file = |attribute| KeptFile::open(directory, &format!("{name}/{attribute}"), Extent::Whole);
-        let is_loopback =
-            file("type").parse(&mut Buffer::new(), |kind| Ok(kind.trim_ascii() == LOOPBACK_TYPE));
+        let is_loopback = file("type").parse(buffer, |kind| Ok(kind.trim_ascii() == LOOPBACK_TYPE));
         let is_loopback = is_loopback.unwrap_or(name == "lo");
         Self {
             last: Link { name: Name::new(name.as_bytes()), is_loopback, ..Link::default() },

@@ -9,12 +9,12 @@ use facts::task::{Accounting, Cause, Delay, Task, TaskKey};
 use facts::unit::Nanos;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::write;
-use rustix::param::clock_ticks_per_second;
 
 use super::task_absence;
 use crate::clock_now;
 use crate::linux::files::{Buffer, absence};
 use crate::roots::RootDirectory;
+use crate::sys::system_constant;
 
 const SWITCH: &str = "proc/sys/kernel/task_delayacct";
 
@@ -30,7 +30,11 @@ pub(super) struct Procfs {
 
 impl Procfs {
     pub(super) fn open(root: RootDirectory) -> Self {
-        Self { root, buffer: Buffer::new(), ticks_per_second: clock_ticks_per_second() }
+        Self {
+            root,
+            buffer: Buffer::new(),
+            ticks_per_second: system_constant(libc::_SC_CLK_TCK).unwrap_or(100),
+        }
     }
 
     pub(super) fn root(&self) -> &RootDirectory {

@@ -7,6 +7,7 @@ use facts::linux::power_supply::BatteryStatus;
 use facts::source::{Source, Wanted};
 
 use crate::bar::{Block, Scene, Segment, Urgency};
+use crate::show::units::push_percent;
 
 const WARNING_PERCENT: f64 = 20.0;
 const URGENT_PERCENT: f64 = 8.0;
@@ -29,8 +30,8 @@ impl Segment for Battery {
         let Some(total) = BatteryTotal::new(supplies) else { return };
         block.text.push_str("bat");
         if let Some(charge) = total.charge {
-            // A String takes whatever is written to it.
-            let _ = write!(block.text, " {:.0} %", charge.percent());
+            block.text.push(' ');
+            push_percent(&mut block.text, charge);
         }
         block.text.push_str(match total.status {
             BatteryStatus::Charging => " +",
@@ -38,6 +39,7 @@ impl Segment for Battery {
             BatteryStatus::Discharging | BatteryStatus::Unknown => " ",
         });
         if let Some(minutes) = total.minutes_left {
+            // A String takes whatever is written to it.
             let _ = write!(block.text, "{}:{:02}", minutes / 60, minutes % 60);
         }
         block.text.truncate(block.text.trim_end().len());

@@ -1,12 +1,11 @@
 //! How busy the CPUs are, and how warm.
 
-use std::fmt::Write as _;
-
 use facts::linux::sensors::Temperature;
 use facts::source::{Source, Wanted};
 
 use crate::bar::{Block, Scene, Segment, Urgency};
 use crate::show::ABSENT;
+use crate::show::units::{push_percent, push_thousandths};
 
 const WARNING_MILLIDEGREES: i64 = 80_000;
 const URGENT_MILLIDEGREES: i64 = 95_000;
@@ -28,18 +27,20 @@ impl Segment for Cpu {
         if scene.sample.stat.get().is_err() {
             return;
         }
-        // A String takes whatever is written to it.
-        let _ = match scene.rates.cpu_busy {
-            Some(busy) => write!(block.text, "cpu {:.0} %", busy.percent()),
-            None => write!(block.text, "cpu {ABSENT}"),
-        };
+        block.text.push_str("cpu ");
+        match scene.rates.cpu_busy {
+            Some(busy) => push_percent(&mut block.text, busy),
+            None => block.text.push_str(ABSENT),
+        }
         let temperatures = scene.sample.temperatures.get().map_or(&[][..], Vec::as_slice);
         let cpus = temperatures.iter().filter(|temperature| temperature.is_cpu());
         let Some(warmest) = cpus.filter_map(|temperature: &Temperature| temperature.millidegrees).max()
         else {
             return;
         };
-        let _ = write!(block.text, " {:.0} °C", warmest as f64 / 1000.0);
+        block.text.push_str(if warmest < 0 { " -" } else { " " });
+        push_thousandths(&mut block.text, warmest.unsigned_abs(), 0);
+        block.text.push_str(" °C");
         block.urgency = match warmest {
             URGENT_MILLIDEGREES.. => Urgency::Urgent,
             WARNING_MILLIDEGREES.. => Urgency::Warning,

@@ -1,10 +1,9 @@
 //! The run queue's average over a minute.
 
-use std::fmt::Write as _;
-
 use facts::source::{Source, Wanted};
 
 use crate::bar::{Block, Scene, Segment, Urgency};
+use crate::show::units::push_thousandths;
 
 /// `load 0.53`; urgent above twice the CPUs there are.
 #[derive(Debug, Default)]
@@ -21,11 +20,11 @@ impl Segment for Load {
 
     fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {
         let Ok(load) = scene.sample.load.get() else { return };
-        let [minute, ..] = load.averages();
-        // A String takes whatever is written to it.
-        let _ = write!(block.text, "load {minute:.2}");
-        let cpus = scene.sample.stat.get().map_or(0, |stat| stat.cpus.len());
-        if cpus > 0 && minute > 2.0 * cpus as f64 {
+        let minute = load.thousandths[0];
+        block.text.push_str("load ");
+        push_thousandths(&mut block.text, minute, 2);
+        let cpus = scene.sample.stat.get().map_or(0, |stat| stat.cpus.len() as u64);
+        if cpus > 0 && minute > 2000 * cpus {
             block.urgency = Urgency::Warning;
         }
     }

@@ -1,13 +1,11 @@
 //! How much memory is in use: what new work could not have.
 
-use std::fmt::Write as _;
-
 use facts::linux::meminfo::MemInfoField as Field;
 use facts::source::{Source, Wanted};
 use facts::unit::Ratio;
 
 use crate::bar::{Block, Scene, Segment, Urgency};
-use crate::show::units::push_bytes;
+use crate::show::units::{push_bytes, push_percent};
 
 const WARNING_PERCENT: f64 = 80.0;
 const URGENT_PERCENT: f64 = 92.0;
@@ -33,12 +31,12 @@ impl Segment for Memory {
             .bytes(Field::MemAvailable)
             .unwrap_or_else(|| memory.sum(&[Field::MemFree, Field::Buffers, Field::Cached]));
         let used = total.saturating_sub(available);
-        let percent = Ratio::of(used.0, total.0).map_or(0.0, Ratio::percent);
+        let share = Ratio::of(used.0, total.0).unwrap_or_default();
         block.text.push_str("mem ");
         push_bytes(&mut block.text, used);
-        // A String takes whatever is written to it.
-        let _ = write!(block.text, " {percent:.0} %");
-        block.urgency = match percent {
+        block.text.push(' ');
+        push_percent(&mut block.text, share);
+        block.urgency = match share.percent() {
             URGENT_PERCENT.. => Urgency::Urgent,
             WARNING_PERCENT.. => Urgency::Warning,
             _ => Urgency::Normal,

@@ -1,0 +1,25 @@
+//! The system's time zone, read once: TZ, else /etc/localtime. tzset(3).
+//!
+//! jiff's own search walks all of /usr/share/zoneinfo for the zone's name, which is most of a short run's time and of
+//! no use to a bar.
+
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+
+const ZONES: &str = "/usr/share/zoneinfo";
+
+/// The zone, or UTC where none can be read.
+pub(crate) fn system() -> TimeZone {
+    let named = std::env::var("TZ").ok().filter(|name| !name.is_empty());
+    let found = match named.as_deref().map(|name| name.strip_prefix(':').unwrap_or(name)) {
+        Some(name) => from_file(&Path::new(ZONES).join(name)).or_else(|| TimeZone::posix(name).ok()),
+        None => from_file(Path::new("/etc/localtime")),
+    };
+    found.unwrap_or(TimeZone::UTC)
+}
+
+/// A zone from a compiled file; a name that is a path stands for itself.
+fn from_file(path: &Path) -> Option<TimeZone> {
+    TimeZone::tzif("", &std::fs::read(path).ok()?).ok()
+}
