@@ -1,4 +1,66 @@
-//! x
-pub(crate) fn run(_: &[&str]) -> crate::Done {
+//! whit beside its peers and beside the floor, in one run, pair by pair: `cargo xtask bench [free|delays|bar …]`.
+//!
+//! A figure is a ratio of CPU times of whole processes, the median of many pairs. CPU time is what the scheduler
+//! counted (/proc/PID/schedstat, nanoseconds), read before the process is reaped.
+
+mod bar;
+mod process;
+mod programs;
+
+use crate::Done;
+use process::{Spread, pairs};
+use programs::Programs;
+pub(crate) use programs::whit;
+
+type Bench = fn(&Programs) -> Done;
+
+const BENCHES: [(&str, Bench); 3] = [("free", free), ("delays", delays), ("bar", bar::run)];
+/// Sleeping processes for the table of all tasks.
+const CROWD: &str = "5000";
+
+/// Runs all, or those named.
+pub(crate) fn run(names: &[&str]) -> Done {
+    if let Some(name) = names.iter().find(|name| BENCHES.iter().all(|(known, _)| known != *name)) {
+        return Err(format!("there is no benchmark \"{name}\""));
+    }
+    let programs = Programs::build()?;
+    println!(
+        "{:<34} {:>10} {:>10} {:>22}  limit",
+        "CPU of a whole process", "whit", "other", "ratio (quartiles)"
+    );
+    for (name, bench) in BENCHES {
+        if names.is_empty() || names.contains(&name) {
+            bench(&programs)?;
+        }
+    }
     Ok(())
+}
+
+/// One row of the report.
+fn print_row(what: &str, ours: f64, theirs: f64, ratios: &Spread, limit: &str) {
+    let quartiles = format!("{:.2} ({:.2} to {:.2})", ratios.median, ratios.lower, ratios.upper);
+    println!("{what:<34} {:>7.0} µs {:>7.0} µs {quartiles:>22}  {limit}", ours / 1e3, theirs / 1e3);
+}
+
+fn compare(what: &str, ours: &[&str], theirs: &[&str], count: usize, limit: &str) -> Done {
+    let measured = pairs(ours, theirs, count)?;
+    print_row(what, measured.ours.median, measured.theirs.median, &measured.ratios, limit);
+    Ok(())
+}
+
+fn free(programs: &Programs) -> Done {
+    let ours = [programs.whit.as_str(), "free", "-b"];
+    if programs::is_there("free") {
+        compare("free: procps", &ours, &["free", "-b"], 200, "0.80")?;
+    } else {
+        println!("free: procps is not installed");
+    }
+    compare("free: an empty static process", &ours, &[&programs.empty], 200, "")
+}
+
+fn delays(programs: &Programs) -> Done {
+    let _crowd = process::Crowd::start(&programs.crowd, CROWD)?;
+    let ours = [programs.whit.as_str(), "delays", "-a"];
+    compare("delays -a: bare batches, 5000 tasks", &ours, &[&programs.taskstats_batch], 30, "1.40")?;
+    compare("delays -a: /proc/PID/stat of each", &ours, &[&programs.proc_stat], 30, "0.50")
 }

@@ -1,0 +1,63 @@
+//! The programs that are measured: whit as users get it, and small ones in C that do the bare minimum.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::Done;
+
+const FLOOR: &str = "benches/floor";
+const BUILT: &str = "target/floor";
+
+/// Paths of what was built.
+pub(crate) struct Programs {
+    pub(crate) whit: String,
+    pub(crate) empty: String,
+    pub(crate) crowd: String,
+    pub(crate) taskstats_batch: String,
+    pub(crate) proc_stat: String,
+    pub(crate) bar_reads: String,
+}
+
+impl Programs {
+    /// Builds whit for release and the floor with the C compiler, statically as whit is.
+    pub(crate) fn build() -> Result<Self, String> {
+        std::fs::create_dir_all(BUILT).map_err(|error| format!("{BUILT}: {error}"))?;
+        Ok(Self {
+            whit: whit()?,
+            empty: floor("empty")?,
+            crowd: floor("crowd")?,
+            taskstats_batch: floor("taskstats_batch")?,
+            proc_stat: floor("proc_stat")?,
+            bar_reads: floor("bar_reads")?,
+        })
+    }
+}
+
+/// whit for release.
+pub(crate) fn whit() -> Result<String, String> {
+    succeed(Command::new("cargo").args(["build", "--quiet", "--release", "--package", "whit"]))?;
+    // With a target named, its directory stands between "target" and "release".
+    let triples = std::fs::read_dir("target").map_err(|error| format!("target: {error}"))?;
+    let built = triples.flatten().map(|entry| entry.path().join("release/whit"));
+    let newest = built
+        .filter(|path| path.is_file())
+        .max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());
+    newest.and_then(|path| path.to_str().map(str::to_owned)).ok_or_else(|| "whit was not built".to_owned())
+}
+
+fn floor(name: &str) -> Result<String, String> {
+    let program = format!("{BUILT}/{name}");
+    let source = Path::new(FLOOR).join(name).with_extension("c");
+    succeed(Command::new("cc").args(["-O2", "-static", "-o", &program]).arg(source))?;
+    Ok(program)
+}
+
+fn succeed(command: &mut Command) -> Done {
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
+}
+
+/// Whether a program is on the path.
+pub(crate) fn is_there(name: &str) -> bool {
+    Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
