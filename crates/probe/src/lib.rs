@@ -1,6 +1,6 @@
 //! Reads the kernel.
 //!
-//! The only crate with `cfg(target_os)`, and with `unsafe`, all of which is in [`sys`]. A view says what it wants;
+//! The only crate with `cfg(target_os)`, and with `unsafe`, all of which is in `sys.rs`. A view says what it wants;
 //! [`Probe::open`] opens just that, once; [`Probe::sample`] reads it again and again into memory that the caller
 //! keeps. Tasks are read by [`tasks::TaskReader`].
 

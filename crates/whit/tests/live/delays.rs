@@ -161,13 +161,13 @@ fn ended() -> Result<(), Failed> {
         threads = [threading.Thread(target=spin) for _ in range(6)]\n\
         [thread.start() for thread in threads]; [thread.join() for thread in threads]\n\
         print('done', flush=True); time.sleep(20)";
-    let mut python =
-        Command::new("python3").args(["-c", script]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut python = Load(
+        Command::new("python3").args(["-c", script]).stdout(std::process::Stdio::piped()).spawn().unwrap(),
+    );
     let mut line = [0u8; 5];
-    std::io::Read::read_exact(python.stdout.as_mut().unwrap(), &mut line)?;
-    let row = documents(&whit(&["delays", "-p", &python.id().to_string(), "--json"]))[0].clone();
-    python.kill()?;
-    python.wait()?;
+    std::io::Read::read_exact(python.0.stdout.as_mut().unwrap(), &mut line)?;
+    let row = documents(&whit(&["delays", "-p", &python.0.id().to_string(), "--json"]))[0].clone();
+    drop(python);
     assert_eq!(row["threads"], 1);
     let waited = row["ended_threads"]["run_queue"]["total_ns"].as_u64().unwrap_or(0);
     assert!(waited > 0, "{row}");
@@ -177,23 +177,21 @@ fn ended() -> Result<(), Failed> {
 fn cgroup() -> Result<(), Failed> {
     enable_accounting();
     let cgroup = super::machine::Cgroup::new("memory");
-    let mut sleepers: Vec<_> = (0..3)
-        .map(|_| {
-            let child = Command::new("sleep").arg("20").spawn().unwrap();
-            cgroup.set("cgroup.procs", &child.id().to_string());
-            child
-        })
-        .collect();
+    let start = |_| {
+        let sleeper = Load::start(&["sleep", "20"]);
+        cgroup.set("cgroup.procs", &sleeper.0.id().to_string());
+        sleeper
+    };
+    let sleepers: Vec<_> = (0..3).map(start).collect();
     // Until they sleep.
     std::thread::sleep(std::time::Duration::from_millis(300));
     let row = documents(&whit(&["delays", "-C", cgroup.directory.to_str().unwrap(), "--json"]))[0].clone();
     let mut sum = 0;
-    for sleeper in &mut sleepers {
-        let one = documents(&whit(&["delays", "-p", &sleeper.id().to_string(), "--json"]))[0].clone();
+    for sleeper in &sleepers {
+        let one = documents(&whit(&["delays", "-p", &sleeper.0.id().to_string(), "--json"]))[0].clone();
         sum += one["delays"]["run_queue"]["count"].as_u64().unwrap();
-        sleeper.kill()?;
-        sleeper.wait()?;
     }
+    drop(sleepers);
     assert_eq!(
         (&row["kind"], &row["threads"], &row["states"]["sleeping"]),
         (&"cgroup".into(), &3.into(), &3.into())

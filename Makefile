@@ -1,0 +1,44 @@
+# Thin on purpose: each target is one thing that can be typed by hand.
+
+CARGO ?= cargo
+WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
+
+.PHONY: run build test deps lint fuzz bench instructions docs install
+
+run: build
+	$(WHIT) bar
+
+build:
+	$(CARGO) build --release --package whit
+
+# Every test there is; a live test that lacks a privilege or a peer says so and is counted as ignored.
+test: deps
+	$(CARGO) test --workspace
+
+# What the tests need beside Rust. Without root or apt the tests that lack something are skipped, and say so.
+deps:
+	@.ci/install-peers gcc libc6-dev procps python3 strace stress
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items
+
+# Every fuzz target for some seconds; needs a nightly compiler.
+fuzz:
+	@.ci/fuzz
+
+bench:
+	@.ci/install-peers gcc libc6-dev procps i3status
+	$(CARGO) xtask bench
+
+instructions:
+	@.ci/install-peers valgrind
+	$(CARGO) xtask instructions
+
+docs:
+	$(CARGO) xtask docs
+
+install: build
+	install -D $(WHIT) $(DESTDIR)/usr/local/bin/whit
+	$(WHIT) man $(DESTDIR)/usr/local/share/man/man1
