@@ -1,6 +1,6 @@
 //! Files of the form "name number" or "Name: number kB", a line each: meminfo, vmstat, cgroup's *.stat.
 //!
-//! A [`keyed!`](crate::linux::keyed::keyed) table names the fields; the parser expects them in that order, which is the
+//! A `keyed!` table names the fields; the parser expects them in that order, which is the
 //! kernel's, and searches only where a kernel differs.
 
 use std::ops::Range;
