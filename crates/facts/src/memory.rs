@@ -74,7 +74,7 @@ impl MemoryBreakdown {
 }
 
 /// Swap space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swap {
     /// SwapTotal.
     pub total: Bytes,

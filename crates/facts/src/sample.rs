@@ -19,7 +19,7 @@ use crate::linux::zoneinfo::ZoneInfo;
 use crate::linux::zram::Zram;
 use crate::unit::{Bytes, Nanos};
 
-/// Why a value is not there. Four different things, and a fifth that is no trouble.
+/// Why a value is not there. Different troubles, and one that is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Absence {
     /// No view asked for it.
@@ -31,6 +31,8 @@ pub enum Absence {
     Denied,
     /// This kernel or machine does not have it.
     Unsupported,
+    /// The process has no descriptor, or the machine no memory, left to read it.
+    Exhausted,
     /// It was there and said something that whit cannot read.
     Malformed,
 }
@@ -42,6 +44,7 @@ impl fmt::Display for Absence {
             Self::Gone => "gone",
             Self::Denied => "permission denied",
             Self::Unsupported => "not offered by this kernel",
+            Self::Exhausted => "no descriptors or memory left to read it (see ulimit -n)",
             Self::Malformed => "not in the expected format",
         })
     }

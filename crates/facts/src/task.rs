@@ -156,7 +156,7 @@ pub struct TaskKey {
 
 impl TaskKey {
     /// taskstats says how long a task has lived, so two readings place its start a little apart.
-    const SAME_START: Nanos = Nanos(100_000_000);
+    const SAME_START: Nanos = Nanos(1_000_000_000);
 
     /// Whether both name one task. A pid comes back after a whole turn of the pid space, which takes longer than
     /// the tolerance.
@@ -256,15 +256,13 @@ impl Task {
         self.known(Cause::BlockIo).total()
     }
 
-    /// Takes away, and counts, what one thread cannot have waited in its wall time: since 6.12 a block-I/O wait that
+    /// Of a single thread: takes away, and counts, what it cannot have waited in its wall time: since 6.12 a block-I/O wait that
     /// was never stamped at its start is charged with the uptime or twice that.
     pub fn drop_impossible(&mut self) {
         let waited = |task: &Self, cause: Cause| {
-            let elsewhere = match cause {
-                Cause::BlockIo => [task.on_cpu, task.delays[Cause::RunQueue].total()],
-                _ => [None, None],
-            };
-            task.wall.saturating_sub(elsewhere.into_iter().flatten().sum()) + Self::CLOCK_SLACK
+            // Nobody waits for a disk on a CPU. In the run queue, though, a wait for a disk went on until Linux 4.15.
+            let elsewhere = if cause == Cause::BlockIo { task.on_cpu } else { None };
+            task.wall.saturating_sub(elsewhere.unwrap_or_default()) + Self::CLOCK_SLACK
         };
         for cause in Cause::ALL {
             let at_most = waited(self, cause);

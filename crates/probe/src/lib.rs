@@ -20,6 +20,7 @@ use facts::source::Wanted;
 use facts::unit::Nanos;
 
 pub use roots::Roots;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// What the views of one run ask for.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +63,14 @@ impl Probe {
     pub fn counter_width(&self) -> Width {
         if cfg!(target_pointer_width = "32") { Width::Bits32 } else { Width::Bits64 }
     }
+}
+
+/// Raises the limit of open descriptors as far as it may go: a machine with many devices wants many. Children would
+/// inherit it, so this is for commands that have none.
+pub fn raise_descriptor_limit() {
+    let limits = getrlimit(Resource::Nofile);
+    // Where it cannot be raised, what does not open says so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
 }
 
 /// The three clocks, without a system call.

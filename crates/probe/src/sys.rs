@@ -30,6 +30,8 @@ pub(crate) struct Datagrams {
     memory: Box<[u8]>,
     datagram_bytes: usize,
     lengths: Vec<usize>,
+    /// Datagrams of the last call that did not fit.
+    pub(crate) cut: usize,
 }
 
 impl Datagrams {
@@ -39,6 +41,7 @@ impl Datagrams {
             memory: vec![0; count * datagram_bytes].into(),
             datagram_bytes,
             lengths: Vec::with_capacity(count),
+            cut: 0,
         }
     }
 
@@ -52,6 +55,7 @@ impl Datagrams {
 /// recvmmsg(2): as many datagrams as wait, up to the room; waits for the first unless `flags` says not to.
 pub(crate) fn receive_many(socket: BorrowedFd<'_>, room: &mut Datagrams, flags: i32) -> io::Result<usize> {
     room.lengths.clear();
+    room.cut = 0;
     const AT_MOST: usize = 128;
     let count = (room.memory.len() / room.datagram_bytes).min(AT_MOST);
     // SAFETY: iovec and mmsghdr are plain C structs for which all zeros is a valid value.
@@ -78,8 +82,9 @@ pub(crate) fn receive_many(socket: BorrowedFd<'_>, room: &mut Datagrams, flags: 
     };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
     for header in &headers[..received] {
-        let truncated = header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0;
-        room.lengths.push(if truncated { usize::MAX } else { header.msg_len as usize });
+        let is_cut = header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0;
+        room.cut += usize::from(is_cut);
+        room.lengths.push(if is_cut { usize::MAX } else { header.msg_len as usize });
     }
     Ok(received)
 }
@@ -105,6 +110,13 @@ pub(crate) fn dropped_messages(socket: BorrowedFd<'_>) -> io::Result<u64> {
         0 => Ok(u64::from(values[DROPS])),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// signal(2): gives a signal its default action back, which whoever started whit may have taken (an ignored SIGCHLD
+/// reaps children before they can be waited for).
+pub(crate) fn default_action(signal: i32) {
+    // SAFETY: SIG_DFL is no function; no handler of ours runs.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 
 /// signalfd(2): blocks these signals for this thread and those it will make, and gives a descriptor that is readable

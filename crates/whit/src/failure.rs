@@ -46,7 +46,7 @@ impl Failure {
     /// Says it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
-            eprintln!("whit: {}", self.message);
+            crate::output::say(&format!("whit: {}\n", self.message));
         }
         ExitCode::from(self.code)
     }

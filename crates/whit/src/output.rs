@@ -1,5 +1,8 @@
 //! Standard output, unbuffered: what a tick has to say is made in one buffer and goes out in one write.
 
+use std::io::Write;
+
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, write};
 use rustix::stdio::stdout;
 
@@ -10,6 +13,11 @@ use crate::failure::Failure;
 pub(crate) struct Output {
     /// System calls made.
     pub(crate) calls: u64,
+}
+
+/// Says something beside the output. Where nobody can be told (a full disk behind standard error) nothing is.
+pub(crate) fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// From how many bytes on a long text goes out before it is whole: memory that is used again is cheaper than new.
@@ -36,6 +44,11 @@ impl Output {
             match write(stdout(), bytes) {
                 Ok(written) => bytes = &bytes[written..],
                 Err(Errno::INTR) => {}
+                // Set to be non-blocking by whoever shares it.
+                Err(Errno::AGAIN) => {
+                    let mut descriptors = [PollFd::from_borrowed_fd(stdout(), PollFlags::OUT)];
+                    let _ = poll(&mut descriptors, None);
+                }
                 Err(Errno::PIPE) => return Err(Failure::reader_gone()),
                 Err(error) => return Err(Failure::new(format!("standard output: {error}"))),
             }

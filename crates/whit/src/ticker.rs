@@ -59,11 +59,15 @@ impl Ticker {
     }
 }
 
+/// How far the two clocks may have run apart in an interval.
+const AT_MOST_EARLY: Nanos = Nanos(50_000_000);
+
 /// From `now` to the next multiple of `interval`. Just before one (the two clocks run a little apart) it is the one
 /// after, or the tick would come twice.
 fn time_to_next(now: Nanos, interval: Nanos) -> Nanos {
     let rest = interval.0 - now.0 % interval.0;
-    Nanos(if rest < interval.0 / 16 { rest + interval.0 } else { rest })
+    let too_near = (interval.0 / 16).min(AT_MOST_EARLY.0);
+    Nanos(if rest < too_near { rest + interval.0 } else { rest })
 }
 
 #[cfg(test)]

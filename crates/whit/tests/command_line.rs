@@ -81,6 +81,42 @@ fn a_reader_that_goes_away_ends_the_bar_quietly() {
 }
 
 #[test]
+fn standard_error_may_be_full() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut gone = std::process::Command::new(env!("CARGO_BIN_EXE_whit"));
+    assert_eq!(
+        gone.args(["free", "--root", "/no/such/dir"]).stderr(full()).status().unwrap().code(),
+        Some(1)
+    );
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_whit"));
+    command.args(["delays", "--procfs", "--json", "--", "sh", "-c", "exit 3"]).stderr(full());
+    assert_eq!(command.stdout(std::process::Stdio::null()).status().unwrap().code(), Some(3));
+}
+
+#[test]
+fn a_command_keeps_its_status_without_a_reader() {
+    for words in [&["delays", "--"][..], &["delays", "--procfs", "--"]] {
+        let mut whit = std::process::Command::new(env!("CARGO_BIN_EXE_whit"))
+            .args(words)
+            .args(["sh", "-c", "sleep 0.2; exit 3"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(whit.stdout.take());
+        assert_eq!(whit.wait().unwrap().code(), Some(3), "{words:?}");
+    }
+}
+
+/// Some starters ignore SIGCHLD, which a program inherits; children then vanish before they can be waited for.
+#[test]
+fn children_are_waited_for_even_where_the_starter_ignored_them() {
+    let script = "trap '' CHLD; exec \"$0\" delays -- sh -c 'exit 5'";
+    let status =
+        std::process::Command::new("bash").args(["-c", script, env!("CARGO_BIN_EXE_whit")]).output().unwrap();
+    assert_eq!(status.status.code(), Some(5));
+}
+
+#[test]
 fn man_pages_and_completions_come_from_the_same_table() {
     let pages = std::env::temp_dir().join(format!("whit-man-{}", std::process::id()));
     whit(&["man", pages.to_str().unwrap()]).assert().code(0);

@@ -7,6 +7,7 @@ use crate::linux::net_attributes::Link;
 use crate::linux::net_dev::Interface;
 use crate::linux::power_supply::PowerSupply as Supply;
 use crate::linux::pressure::{Pressure, Stall};
+use crate::linux::sensors::Temperature;
 use crate::linux::stat::CpuTicks;
 use crate::linux::vmstat::VmStatField;
 use crate::sample::{Reading, Sample, Space};
@@ -73,7 +74,8 @@ pub(super) fn each_temperature(sample: &Sample, visit: Visit<'_>) {
     let Ok(temperatures) = sample.temperatures.get() else { return };
     for temperature in temperatures {
         if let Some(millidegrees) = temperature.millidegrees {
-            visit(&format!("{} {}", temperature.chip, temperature.label), millidegrees as f64);
+            let Temperature { device, chip, label, .. } = temperature;
+            visit(&format!("{device} {chip} {label}"), millidegrees as f64);
         }
     }
 }

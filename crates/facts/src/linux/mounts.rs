@@ -44,9 +44,7 @@ impl Mount {
             b"ncpfs",
             b"virtiofs",
         ];
-        REMOTE.contains(&self.filesystem.as_slice())
-            || self.filesystem.starts_with(b"fuse")
-            || self.filesystem == b"autofs"
+        REMOTE.contains(&self.filesystem.as_slice()) || self.filesystem.starts_with(b"fuse")
     }
 }
 

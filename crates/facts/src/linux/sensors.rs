@@ -6,6 +6,8 @@ use crate::name::Name;
 /// One temperature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Temperature {
+    /// The entry in /sys, which tells two chips of a kind apart: `hwmon1`, `thermal_zone0`.
+    pub device: Name,
     /// The chip (`coretemp`, `k10temp`) or `thermal_zone`.
     pub chip: Name,
     /// What it measures: the label (`Package id 0`) or the zone's type (`x86_pkg_temp`), else the file's name.
@@ -27,11 +29,11 @@ impl Temperature {
             b"via_cputemp",
         ];
         let label = self.label.as_bytes();
-        CHIPS.contains(&self.chip.as_bytes())
-            || label == b"x86_pkg_temp"
-            || label.starts_with(b"cpu")
-            || label.starts_with(b"CPU")
-            || label.starts_with(b"soc")
+        // A board's own chip may call an input CPU and leave it unconnected; a zone by that name is one.
+        let is_zone = self.chip.as_bytes() == b"thermal_zone";
+        let is_cpu_zone =
+            [&b"x86_pkg_temp"[..], b"cpu", b"CPU", b"soc"].iter().any(|start| label.starts_with(start));
+        CHIPS.contains(&self.chip.as_bytes()) || (is_zone && is_cpu_zone)
     }
 }
 

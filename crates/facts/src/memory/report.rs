@@ -81,6 +81,13 @@ impl MemoryReport {
     }
 }
 
+impl MemoryReport {
+    /// What may be promised to tasks (CommitLimit), and what was (Committed_AS).
+    pub fn commitment(&self) -> Option<(Bytes, Bytes)> {
+        self.meminfo.bytes(Field::CommitLimit).zip(self.meminfo.bytes(Field::CommittedAs))
+    }
+}
+
 impl LimitReport {
     fn new(limits: &CgroupLimits, total: Bytes, available: Option<Available>) -> Option<Self> {
         let limit = limits.memory_limit.filter(|limit| *limit < total)?;

@@ -80,8 +80,11 @@ fn tid(mut line: Cursor<'_>) -> Option<u32> {
     u32::try_from(line.number()?).ok().filter(|tid| *tid > 0)
 }
 
-/// v1 has a file `tasks`, v2 has `cgroup.threads` (4.14).
+/// v1 has a file `tasks`, v2 has `cgroup.threads` (4.14); both have `cgroup.procs`, which other directories have not.
 fn version_of(directory: &Path) -> Option<u8> {
+    if !directory.join("cgroup.procs").exists() {
+        return None;
+    }
     match (directory.join("tasks").exists(), directory.join("cgroup.threads").exists()) {
         (true, _) => Some(1),
         (_, true) => Some(2),

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
+use facts::sample::Absence;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, RawDir, SeekFrom, openat, seek};
 
@@ -36,14 +37,11 @@ impl<E> KeptDirectory<E> {
         Some(Self { directory, entries: Vec::new() })
     }
 
-    /// What is kept, in the natural order of the names.
-    pub(crate) fn kept(&self) -> impl Iterator<Item = &E> {
-        self.entries.iter().filter_map(|entry| entry.kept.as_ref())
-    }
-
-    /// The same, to be changed.
-    pub(crate) fn kept_mut(&mut self) -> impl Iterator<Item = &mut E> {
-        self.entries.iter_mut().filter_map(|entry| entry.kept.as_mut())
+    /// Reads what is kept, in the natural order of the names. What is gone is forgotten, so that a device which comes
+    /// back under its name is opened anew.
+    pub(crate) fn read(&mut self, mut read: impl FnMut(&mut E) -> Result<(), Absence>) {
+        self.entries
+            .retain_mut(|entry| entry.kept.as_mut().is_none_or(|kept| read(kept) != Err(Absence::Gone)));
     }
 
     /// Lists the directory: keeps what is still there, drops what went, and lets `open` open what is new.

@@ -14,7 +14,7 @@ use super::netlink::GenericSocket;
 use super::tasks::{stats_attribute, task_absence};
 use crate::clock_now;
 use crate::roots::Roots;
-use crate::sys::dropped_messages;
+use crate::sys::{dropped_messages, system_constant};
 
 /// Room for about ten thousand records while whit is busy elsewhere.
 const RECEIVE_BUFFER_BYTES: usize = 16 * 1024 * 1024;
@@ -33,7 +33,7 @@ impl ExitRecords {
     /// # Errors
     /// Where the kernel lacks taskstats or this user may not listen.
     pub fn open(accounting_on: Option<bool>) -> Result<Self, Absence> {
-        let mut socket = GenericSocket::open(Some(RECEIVE_BUFFER_BYTES)).map_err(task_absence)?;
+        let mut socket = GenericSocket::open_for_records(RECEIVE_BUFFER_BYTES).map_err(task_absence)?;
         let family = socket.family("TASKSTATS").map_err(|error| match error {
             Errno::NOENT => Absence::Unsupported,
             error => task_absence(error),
@@ -41,8 +41,14 @@ impl ExitRecords {
         // A range beyond the possible CPUs is refused, so the kernel is asked for its own words.
         let mut buffer = Buffer::new();
         let root = Roots::live().open().map_err(|_| Absence::Unsupported)?;
-        let possible = buffer.read_once(&root, "sys/devices/system/cpu/possible").unwrap_or(b"0");
-        let mask = [possible.trim_ascii(), b"\0"].concat();
+        let mut mask = match buffer.read_once(&root, "sys/devices/system/cpu/possible") {
+            Ok(possible) => possible.trim_ascii().to_vec(),
+            Err(_) => {
+                let cpus = system_constant(libc::_SC_NPROCESSORS_CONF).filter(|cpus| *cpus > 0);
+                format!("0-{}", cpus.ok_or(Absence::Unsupported)? - 1).into_bytes()
+            }
+        };
+        mask.push(0);
         socket.push(family, layout::CMD_GET, layout::CMD_ATTR_REGISTER_CPUMASK, &mask);
         // Success is not acknowledged, an error is.
         let mut refused = None;
@@ -75,18 +81,18 @@ impl ExitRecords {
                 }
             });
             match received {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
+                Ok(Some(cut)) => self.lost += cut as u64,
+                Ok(None) => return Ok(()),
                 // The queue was full: one such error stands for any number of records, which the socket counts.
-                Err(Errno::NOBUFS) => self.lost = self.lost.max(1),
+                Err(Errno::NOBUFS) => {}
                 Err(error) => return Err(task_absence(error)),
             }
         }
     }
 
-    /// Records that did not fit into the queue so far.
+    /// Records that did not fit, into the queue or into the room for one, so far.
     pub fn lost(&self) -> u64 {
-        dropped_messages(self.socket.as_fd()).unwrap_or(0).max(self.lost)
+        self.lost + dropped_messages(self.socket.as_fd()).unwrap_or(0)
     }
 }
 

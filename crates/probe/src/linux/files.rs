@@ -11,13 +11,14 @@ use rustix::io::{Errno, pread};
 pub(crate) enum Extent {
     /// Made in one piece: a read that leaves room in the buffer was the last.
     Whole,
-    /// Made line by line into a page: a read that leaves the page room for one more line was the last.
+    /// Made line by line into a page, no line longer than [`LONGEST_LINE_BYTES`]: a read that leaves the page room for
+    /// one more was the last.
     Lines,
     /// Made record by record, of any size: only a read of nothing was the last.
     Records,
 }
 
-/// The kernel's seq_file hands out at most a page at a time; none of its lines that whit reads is longer than this.
+/// The kernel's seq_file hands out at most a page at a time, of whole lines.
 const PAGE_BYTES: usize = 4096;
 const LONGEST_LINE_BYTES: usize = 1024;
 const FIRST_BUFFER_BYTES: usize = 16 * 1024;
@@ -40,11 +41,12 @@ impl Buffer {
     pub(crate) fn read(&mut self, file: impl AsFd, extent: Extent) -> Result<&[u8], Errno> {
         let mut length = 0;
         loop {
-            if length == self.bytes.len() {
-                if length >= LARGEST_BUFFER_BYTES {
+            let least_room = if extent == Extent::Whole { 1 } else { PAGE_BYTES };
+            if self.bytes.len() - length < least_room {
+                if self.bytes.len() >= LARGEST_BUFFER_BYTES {
                     return Err(Errno::FBIG);
                 }
-                self.bytes.resize(length * 2, 0);
+                self.bytes.resize(self.bytes.len() * 2, 0);
                 // A file made in one piece is read again as a whole, or its halves would be of two instants.
                 if extent == Extent::Whole {
                     length = 0;
@@ -86,6 +88,7 @@ pub(crate) fn absence(error: Errno) -> Absence {
         Errno::ACCESS | Errno::PERM => Absence::Denied,
         Errno::NODEV | Errno::SRCH | Errno::NXIO => Absence::Gone,
         Errno::FBIG => Absence::Malformed,
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS => Absence::Exhausted,
         _ => Absence::Unsupported,
     }
 }

@@ -55,7 +55,7 @@ impl Filesystems {
     pub(crate) fn open(root: &RootDirectory, paths: &[PathBuf]) -> Self {
         Self {
             paths: paths.to_vec(),
-            mounts_file: KeptFile::open(root, "proc/self/mounts", Extent::Lines),
+            mounts_file: KeptFile::open(root, "proc/self/mounts", Extent::Records),
             mounts_bytes: Vec::new(),
             asked: Vec::new(),
             captured: root.is_captured.then(|| KeptFile::open(root, "statfs", Extent::Whole)),
@@ -83,7 +83,8 @@ impl Filesystems {
         if self.paths.is_empty() {
             // What is mounted twice (bind mounts, subvolumes) counts once, where it was mounted first.
             for mount in all.into_iter().filter(Mount::is_storage) {
-                if !wanted.iter().any(|(_, known): &(PathBuf, Mount)| known.source == mount.source) {
+                let is_same = |(_, known): &(PathBuf, Mount)| known.source == mount.source;
+                if !mount.source.starts_with(b"/dev/") || !wanted.iter().any(is_same) {
                     wanted.push((path_of(&mount.target), mount));
                 }
             }

@@ -25,6 +25,8 @@ const RESCAN_EVERY: Nanos = Nanos(10_000_000_000);
 pub(crate) struct Machine {
     buffer: Buffer,
     last_rescan: Option<Nanos>,
+    /// How many there were at the last tick.
+    interfaces: usize,
     stat: Option<KeptFile>,
     memory: Option<KeptFile>,
     zones: Option<KeptFile>,
@@ -83,6 +85,7 @@ impl Machine {
             filesystems: wants(Source::Filesystems).then(|| Filesystems::open(&root, &request.filesystems)),
             captured_clock,
             last_rescan: None,
+            interfaces: 0,
             buffer,
         })
     }
@@ -97,11 +100,14 @@ impl Machine {
             None => clock_now(),
         };
         let now = sample.clock.boottime;
-        if self.last_rescan.is_none_or(|last| now.saturating_sub(last) >= RESCAN_EVERY) {
-            self.last_rescan = Some(now);
+        self.read_proc(sample);
+        // An interface that came or went shows in /proc/net/dev first.
+        let interfaces = sample.net_dev.get().map_or(0, |net| net.interfaces.len());
+        let is_due = self.last_rescan.is_none_or(|last| now.saturating_sub(last) >= RESCAN_EVERY);
+        if is_due || interfaces != self.interfaces {
+            (self.last_rescan, self.interfaces) = (Some(now), interfaces);
             self.rescan();
         }
-        self.read_proc(sample);
         self.read_devices(sample);
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.fill(&mut self.buffer, &mut sample.filesystems);
@@ -140,24 +146,27 @@ impl Machine {
     fn read_devices(&mut self, sample: &mut Sample) {
         let buffer = &mut self.buffer;
         if let Some(links) = &mut self.links {
-            sample.links.fill(|list| devices::fill_list(links, list, |files| files.read(buffer)));
+            let now = sample.clock.boottime;
+            sample.links.fill(|list| devices::fill_list(links, list, |files| files.read(buffer, now)));
         }
         if let Some(supplies) = &mut self.power {
             sample.power.fill(|list| devices::fill_list(supplies, list, |file| file.read(buffer)));
         }
-        if let Some(sensors) = &self.sensors {
+        if let Some(sensors) = &mut self.sensors {
             sample.temperatures.fill(|list| {
                 list.clear();
-                let open = sensors.iter().flatten();
-                open.flat_map(KeptDirectory::kept).for_each(|files| files.read(buffer, list));
+                for directory in sensors.iter_mut().flatten() {
+                    directory.read(|files| files.read(buffer, list));
+                }
                 if sensors.iter().all(Option::is_none) { Err(Absence::Unsupported) } else { Ok(()) }
             });
         }
-        if let Some(devices) = &self.zram {
+        if let Some(devices) = &mut self.zram {
             sample.zram.fill(|sum| {
                 *sum = facts::linux::zram::Zram::default();
-                let devices = devices.as_ref().ok_or(Absence::Unsupported)?;
-                devices.kept().try_for_each(|file| file.add_to(buffer, sum))
+                let devices = devices.as_mut().ok_or(Absence::Unsupported)?;
+                devices.read(|file| file.add_to(buffer, sum));
+                Ok(())
             });
         }
     }

@@ -16,8 +16,10 @@ use crate::sys::{Datagrams, receive_many};
 
 /// Requests in one send. More save little: 32 bring the calls down to a sixteenth of one a task.
 pub(crate) const BATCH: usize = 64;
-/// The largest reply known is under 800 bytes; an error carries its request.
-const REPLY_BYTES: usize = 1024;
+/// A reply of the newest version known is under 800 bytes; an error carries its request.
+const REPLY_BYTES: usize = 2048;
+/// An exit record of a group's last thread carries the group's aggregate beside the thread's own.
+const RECORD_BYTES: usize = 4096;
 
 /// A socket, and the memory for its messages.
 pub(crate) struct GenericSocket {
@@ -29,8 +31,17 @@ pub(crate) struct GenericSocket {
 }
 
 impl GenericSocket {
-    /// Opens one with room for `receive_buffer_bytes` in the kernel, or with the system's default.
-    pub(crate) fn open(receive_buffer_bytes: Option<usize>) -> Result<Self, Errno> {
+    /// Opens one for requests and their replies.
+    pub(crate) fn open() -> Result<Self, Errno> {
+        Self::open_with(None, REPLY_BYTES)
+    }
+
+    /// Opens one for records that come unasked, with room for so many bytes of them in the kernel.
+    pub(crate) fn open_for_records(receive_buffer_bytes: usize) -> Result<Self, Errno> {
+        Self::open_with(Some(receive_buffer_bytes), RECORD_BYTES)
+    }
+
+    fn open_with(receive_buffer_bytes: Option<usize>, datagram_bytes: usize) -> Result<Self, Errno> {
         let socket =
             socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(GENERIC))?;
         bind(&socket, &SocketAddrNetlink::new(0, 0))?;
@@ -39,7 +50,7 @@ impl GenericSocket {
             set_socket_recv_buffer_size_force(&socket, bytes)
                 .or_else(|_| set_socket_recv_buffer_size(&socket, bytes))?;
         }
-        let (requests, replies) = (Vec::with_capacity(BATCH * 32), Datagrams::new(BATCH, REPLY_BYTES));
+        let (requests, replies) = (Vec::with_capacity(BATCH * 32), Datagrams::new(BATCH, datagram_bytes));
         Ok(Self { socket, requests, replies, sequence: 0, pending: 0 })
     }
 
@@ -93,6 +104,9 @@ impl GenericSocket {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
             }
+            if self.replies.cut > 0 {
+                return Err(Errno::MSGSIZE);
+            }
             for message in
                 self.replies.iter().flat_map(|datagram| Messages::new(datagram).map_while(Result::ok))
             {
@@ -126,13 +140,14 @@ impl GenericSocket {
         Ok(())
     }
 
-    /// Receives what comes unasked, without waiting; false where nothing waits.
-    pub(crate) fn receive(&mut self, mut each: impl FnMut(Message<'_>)) -> Result<bool, Errno> {
+    /// Receives what comes unasked, without waiting: none where nothing waits, else how many messages were longer than
+    /// the room for one.
+    pub(crate) fn receive(&mut self, mut each: impl FnMut(Message<'_>)) -> Result<Option<usize>, Errno> {
         match receive_many(self.socket.as_fd(), &mut self.replies, libc::MSG_DONTWAIT) {
             Ok(_) => {}
             Err(error) => {
                 return match Errno::from_io_error(&error) {
-                    Some(Errno::AGAIN | Errno::INTR) => Ok(false),
+                    Some(Errno::AGAIN | Errno::INTR) => Ok(None),
                     other => Err(other.unwrap_or(Errno::IO)),
                 };
             }
@@ -141,6 +156,6 @@ impl GenericSocket {
         {
             each(message);
         }
-        Ok(true)
+        Ok(Some(self.replies.cut))
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use crate::sys::signal_descriptor;
+use crate::sys::{default_action, signal_descriptor};
 
 /// A signal that a command waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,7 @@ impl Signals {
     /// # Errors
     /// Where the kernel has no more descriptors.
     pub fn open() -> io::Result<Self> {
+        default_action(libc::SIGCHLD);
         let descriptor = signal_descriptor(&[libc::SIGINT, libc::SIGTERM, libc::SIGCHLD])?;
         Ok(Self { descriptor })
     }

@@ -21,6 +21,9 @@ use taskstats::Taskstats;
 pub use procfs::TaskState;
 pub(crate) use taskstats::stats_attribute;
 
+/// What two counts of the same time in ticks may differ by.
+const TWO_TICKS: Nanos = Nanos(20_000_000);
+
 /// How tasks are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
@@ -160,6 +163,38 @@ impl TaskReader {
         Ok(Process { living, ended: whole.and_then(|whole| ended_delays(&whole, &living)) })
     }
 
+    /// Reads a process that ended and was not reaped: its leader, and what can still be known of its other threads.
+    ///
+    /// # Errors
+    /// Where it was reaped after all.
+    pub fn read_ended(&mut self, pid: u32) -> Result<Task, Absence> {
+        let whole = self.taskstats.as_mut().ok().and_then(|taskstats| taskstats.read_group(pid));
+        let mut task = Err(Absence::Gone);
+        self.read_threads(&[pid], |_, read| task = read.copied());
+        let mut task: Task = task?;
+        // The process's times hold those of all its threads, in ticks.
+        let (user, system) = self.procfs.process_times(pid)?;
+        let others = (user + system).saturating_sub(task.cpu_real.unwrap_or_default());
+        if others > TWO_TICKS {
+            task.on_cpu = task.on_cpu.map(|on_cpu| on_cpu + others);
+            (task.user, task.system) = (Some(user), Some(system));
+            let ended = whole.and_then(|whole| ended_delays(&whole, &task));
+            for cause in Cause::ALL {
+                let sum = |own: Delay| {
+                    let left = ended?[cause];
+                    Some(Delay::new(
+                        own.count().zip(left.count()).map(|(a, b)| a + b),
+                        own.total().zip(left.total()).map(|(a, b)| a + b),
+                        None,
+                    ))
+                };
+                // What the other threads waited for is not in /proc.
+                task.delays[cause] = sum(task.delays[cause]).unwrap_or_default();
+            }
+        }
+        Ok(task)
+    }
+
     /// Reads all processes, each its threads summed.
     ///
     /// One request a process, which gives its leader, and then one for each further thread. To learn which processes
@@ -190,6 +225,8 @@ impl TaskReader {
         self.threads = pids;
         listed?;
 
+        // Counted again, lest threads that came meanwhile are found in place of others.
+        let all_threads = all_threads.max(self.listing.all_threads(&mut self.buffer));
         let mut to_find = match self.method() {
             Method::Taskstats { .. } => all_threads.map_or(u64::MAX, |all| all.saturating_sub(older)),
             Method::Procfs { .. } => u64::MAX,
@@ -202,7 +239,9 @@ impl TaskReader {
                 break;
             }
             let leader = rows[index].as_mut();
-            let is_kernel_thread = peak_virtual == Some(Bytes(0));
+            // Without memory of its own, and of kthreadd's family: a leader that ended before its threads has none, too.
+            let is_kernel_thread =
+                peak_virtual == Some(Bytes(0)) && (leader.key.pid == 2 || leader.ppid == Some(2));
             let others = if is_kernel_thread { 0 } else { self.listing.count_threads(leader.key.pid) - 1 };
             if others > 0 {
                 to_find = to_find.saturating_sub(others);
@@ -227,7 +266,7 @@ impl TaskReader {
         self.threads = tids;
     }
 
-    /// A thread's state letter, and whether it waits for block I/O as far as /proc says.
+    /// A thread's state.
     ///
     /// # Errors
     /// Where it is gone or hidden.
@@ -257,15 +296,17 @@ fn ended_delays(whole: &Task, living: &Task) -> Option<Delays> {
     let mut ended = Delays::default();
     let mut any = false;
     for cause in Cause::ALL {
-        let (whole, living) = (whole.delays[cause], living.delays[cause]);
-        let count = whole.count().zip(living.count()).map(|(whole, living)| whole.saturating_sub(living));
+        let (whole, of_living) = (whole.delays[cause], living.delays[cause]);
+        let count = whole.count().zip(of_living.count()).map(|(whole, living)| whole.saturating_sub(living));
         any |= count.is_some_and(|count| count > 0);
         // Below one event nothing ended: what differs is time that living threads had not yet been charged.
         let total = match count {
             Some(0) => Some(Nanos(0)),
-            _ => whole.total().zip(living.total()).map(|(whole, living)| whole.saturating_sub(living)),
+            _ => whole.total().zip(of_living.total()).map(|(whole, living)| whole.saturating_sub(living)),
         };
-        ended[cause] = Delay::new(count, total, None);
+        // No thread can have waited longer each time than its process has lived.
+        let at_most = count.map(|count| Nanos(living.wall.0.saturating_mul(count)));
+        ended[cause] = Delay::new(count, total.filter(|total| Some(*total) <= at_most), None);
     }
     any.then_some(ended)
 }
@@ -274,6 +315,7 @@ fn ended_delays(whole: &Task, living: &Task) -> Option<Delays> {
 pub(crate) fn task_absence(error: Errno) -> Absence {
     match error {
         Errno::SRCH | Errno::NOENT => Absence::Gone,
+        Errno::MSGSIZE => Absence::Malformed,
         error => absence(error),
     }
 }

@@ -9,7 +9,6 @@ use facts::task::Cause;
 use probe::Roots;
 
 use super::{count, json, root, roots, seconds, switch};
-use crate::delays::Row;
 use crate::failure::Failure;
 
 /// `whit delays`, validated.
@@ -59,23 +58,12 @@ pub(crate) enum View {
 /// By what rows are ordered, largest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SortKey {
+    /// As they were named, or as /proc lists them: by pid.
+    AsRead,
     Pid,
     Wall,
     OnCpu,
     Cause(Cause),
-}
-
-impl SortKey {
-    /// Orders rows by this, the largest first; absent values come last, and pids ascend.
-    pub(crate) fn apply(self, rows: &mut [Row]) {
-        use std::cmp::Reverse;
-        match self {
-            Self::Pid => rows.sort_by_key(|row| row.task.key.pid),
-            Self::Wall => rows.sort_by_key(|row| Reverse(row.task.wall)),
-            Self::OnCpu => rows.sort_by_key(|row| Reverse(row.task.on_cpu)),
-            Self::Cause(cause) => rows.sort_by_key(|row| Reverse(row.task.known(cause).total())),
-        }
-    }
 }
 
 const SORT_KEYS: [SortKey; 11] = [
@@ -99,6 +87,7 @@ impl clap::ValueEnum for SortKey {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
+            Self::AsRead => return None,
             Self::Pid => PossibleValue::new("pid"),
             Self::Wall => PossibleValue::new("wall"),
             Self::OnCpu => PossibleValue::new("on_cpu").alias("cpu"),
@@ -232,7 +221,7 @@ pub(super) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
     Ok(DelaysArgs {
         selection,
         view,
-        sort: matches.get_one("sort").copied().unwrap_or(SortKey::Pid),
+        sort: matches.get_one("sort").copied().unwrap_or(SortKey::AsRead),
         interval,
         count: matches.get_one("count").copied(),
         enable,

@@ -7,5 +7,6 @@ use crate::failure::Failure;
 
 /// Draws the bar.
 pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
+    probe::raise_descriptor_limit();
     crate::bar::run(args)
 }

@@ -11,6 +11,7 @@ use crate::show::style::Style;
 
 /// Examines the machine, or lists the metrics.
 pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+    probe::raise_descriptor_limit();
     let mut text = String::new();
     match (args.with_metrics, args.is_json) {
         (true, true) => text = draw::metrics_json(&doctor::sample_all(&args.roots)?).to_string(),

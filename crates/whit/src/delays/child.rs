@@ -3,14 +3,15 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitCode};
 
-use facts::linux::taskstats::{ExitInfo, FLAG_GROUP, TaskStats};
-use facts::sample::Absence;
+use facts::linux::taskstats::{ExitInfo, TaskStats};
+use facts::task::Task;
 use probe::exits::ExitRecords;
 use probe::signals::{Signal, Signals};
 use probe::tasks::TaskReader;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::{Kind, Row};
@@ -30,10 +31,11 @@ pub(crate) fn start(command: &[OsString]) -> Result<Child, Failure> {
     })
 }
 
-/// The status that a shell would give.
-pub(crate) fn exit_code(status: ExitStatus) -> u8 {
+/// Reaps a child that ended, and gives the status that a shell would give; 1 where someone else reaped it.
+pub(crate) fn reap(child: &mut Child) -> ExitCode {
+    let Ok(status) = child.wait() else { return ExitCode::FAILURE };
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    u8::try_from(code).unwrap_or(1)
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
 }
 
 /// Why waiting ended.
@@ -72,7 +74,7 @@ pub(crate) fn wait(
         let mut descriptors = vec![PollFd::new(signals, PollFlags::IN)];
         descriptors.extend(records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
         match poll(&mut descriptors, None) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(Failure::internal(error)),
         }
     }
@@ -92,7 +94,9 @@ fn ending(signals: &Signals, child: Option<Pid>) -> Option<Ending> {
         }
     }
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    let ended = child.is_some_and(|child| matches!(waitid(WaitId::Pid(child), options), Ok(Some(_))));
+    // Without a child to wait for (someone else reaped it) it has ended, too.
+    let has_ended = |child| matches!(waitid(WaitId::Pid(child), options), Ok(Some(_)) | Err(Errno::CHILD));
+    let ended = child.is_some_and(has_ended);
     if ended { Some(Ending::ChildEnded) } else { ending }
 }
 
@@ -100,41 +104,39 @@ fn ending(signals: &Signals, child: Option<Pid>) -> Option<Ending> {
 #[derive(Debug)]
 pub(crate) struct Account {
     pid: u32,
-    row: Option<Row>,
+    leader: Option<(Task, ExitInfo)>,
+    others: Vec<Task>,
 }
 
 impl Account {
     pub(crate) fn of(child: &Child) -> Self {
-        Self { pid: child.id(), row: None }
+        Self { pid: child.id(), leader: None, others: Vec::new() }
     }
 
     /// Adds a record if it is of this process.
     pub(crate) fn add(&mut self, stats: &TaskStats) {
-        // Before version 12 the record does not name the process, and its threads cannot be told from others.
-        if stats.task.tgid.unwrap_or(stats.task.key.pid) != self.pid {
-            return;
-        }
-        let is_leader = stats.task.key.pid == self.pid;
-        match &mut self.row {
-            None => self.row = Some(Row { kind: Kind::Ended(stats.exit), task: stats.task, ended: None }),
-            Some(row) if is_leader => {
-                let mut sum = stats.task;
-                sum.add(&row.task);
-                *row = Row { kind: Kind::Ended(stats.exit), task: sum, ended: None };
-            }
-            Some(row) => row.task.add(&stats.task),
+        if stats.task.key.pid == self.pid {
+            self.leader = Some((stats.task, stats.exit));
+        } else if stats.task.tgid == Some(self.pid) {
+            // Before version 12 the record does not name the process, and its threads cannot be told from others.
+            self.others.push(stats.task);
         }
     }
 
-    /// The row, from the records or, where none were to be had, from the child that ended and was not reaped.
+    /// The row, from the records or, where the leader's was not to be had, from the child that ended and was not reaped.
     pub(crate) fn finish(self, reader: &mut TaskReader) -> Result<Row, Failure> {
-        if let Some(row) = self.row {
-            return Ok(row);
+        let (mut task, exit) = match self.leader {
+            Some(leader) => leader,
+            None => {
+                let ended = reader.read_ended(self.pid);
+                let task =
+                    ended.map_err(|absence| Failure::new(format!("the command's account: {absence}")))?;
+                (task, ExitInfo::default())
+            }
+        };
+        if self.leader.is_some() {
+            self.others.iter().for_each(|other| task.add(other));
         }
-        let mut task = Err(Absence::Gone);
-        reader.read_threads(&[self.pid], |_, read| task = read.copied());
-        let task = task.map_err(|absence| Failure::new(format!("the command's account: {absence}")))?;
-        let exit = ExitInfo { code: 0, flags: FLAG_GROUP };
         Ok(Row { kind: Kind::Ended(exit), task, ended: None })
     }
 }

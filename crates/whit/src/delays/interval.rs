@@ -1,31 +1,67 @@
 //! Two readings of the same selection: what was waited for in between.
 
+use std::collections::HashMap;
+
 use facts::rate::task_delta;
 use facts::task::Task;
 use facts::unit::Nanos;
 
-use super::{Kind, Row};
+use super::Row;
+use super::selection::Group;
 
-/// The rows of `now` as differences from `before`. A task that began in between counts in full; one that ended is
-/// told by `--exits`. A cgroup is compared as a whole, though tasks may have come and gone.
-pub(crate) fn between(before: &[Row], now: &[Row], elapsed: Nanos) -> Vec<Row> {
-    let index: std::collections::HashMap<_, _> = before.iter().map(|row| (row_id(row), row)).collect();
-    now.iter()
-        .filter_map(|row| match index.get(&row_id(row)) {
-            Some(before) => {
-                task_delta(&before.task, &row.task).map(|task| Row { task, ended: None, kind: row.kind })
-            }
-            None => began_within(&row.task, elapsed).then(|| row.clone()),
-        })
-        .collect()
+/// What each group's threads did between two readings, summed. Each is subtracted by itself: threads come and go. One
+/// that began in between counts in full; what one that ended did in its last moments is told by `--exits`.
+pub(crate) fn between(before: &[Group], now: &[Group], elapsed: Nanos) -> Vec<Row> {
+    let threads = before.iter().flat_map(|group| &group.members);
+    let before: HashMap<u32, &Task> = threads.map(|task| (task.key.pid, task)).collect();
+    let difference = |task: &Task| match before.get(&task.key.pid).and_then(|before| task_delta(before, task))
+    {
+        Some(delta) => Some(delta),
+        // What is older and was not in the first reading joined the selection: its past is not the interval's.
+        None => (task.wall <= elapsed).then_some(*task),
+    };
+    let row = |group: &Group| {
+        let differences: Vec<Task> = group.members.iter().filter_map(difference).collect();
+        group.row(&differences)
+    };
+    now.iter().filter_map(row).collect()
 }
 
-fn row_id(row: &Row) -> (bool, u32) {
-    (matches!(row.kind, Kind::Thread), row.task.key.pid)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delays::Kind;
+    use facts::task::TaskKey;
 
-/// What is older than the interval and was not in the first reading joined the selection: its past is not the
-/// interval's.
-fn began_within(task: &Task, elapsed: Nanos) -> bool {
-    task.wall <= elapsed
+    fn thread(pid: u32, start_s: u64, now_s: u64, on_cpu_s: u64) -> Task {
+        let wall = Nanos((now_s - start_s) * Nanos::SECOND.0);
+        Task {
+            key: TaskKey { pid, start: Nanos(start_s * Nanos::SECOND.0) },
+            wall,
+            thread_time: wall,
+            threads: 1,
+            on_cpu: Some(Nanos(on_cpu_s * Nanos::SECOND.0)),
+            ..Task::default()
+        }
+    }
+
+    fn group(members: Vec<Task>) -> Group {
+        Group::for_test(Kind::Process, members)
+    }
+
+    #[test]
+    fn a_thread_that_ended_takes_nothing_from_the_others() {
+        let before = [group(vec![thread(1, 0, 10, 4), thread(2, 0, 10, 9)])];
+        let now = [group(vec![thread(1, 0, 12, 6)])];
+        let rows = between(&before, &now, Nanos(2 * Nanos::SECOND.0));
+        assert_eq!(rows[0].task.on_cpu, Some(Nanos(2 * Nanos::SECOND.0)));
+    }
+
+    #[test]
+    fn a_thread_that_began_counts_and_one_that_joined_does_not() {
+        let before = [group(vec![thread(1, 0, 10, 4)])];
+        let now = [group(vec![thread(1, 0, 12, 5), thread(3, 11, 12, 1), thread(4, 0, 12, 9)])];
+        let rows = between(&before, &now, Nanos(2 * Nanos::SECOND.0));
+        assert_eq!((rows[0].task.on_cpu, rows[0].task.threads), (Some(Nanos(2 * Nanos::SECOND.0)), 2));
+    }
 }

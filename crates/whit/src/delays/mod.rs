@@ -3,6 +3,8 @@
 pub(crate) mod child;
 pub(crate) mod ended;
 pub(crate) mod interval;
+pub(crate) mod printer;
+pub(crate) mod run;
 pub(crate) mod selection;
 
 use facts::linux::taskstats::ExitInfo;
@@ -66,17 +68,22 @@ pub(crate) struct Notes {
 impl Notes {
     /// From the rows, and the way they were read.
     pub(crate) fn new(rows: &[Row], reader: &TaskReader) -> Self {
-        let any = |accounting| rows.iter().any(|row| row.task.accounting == accounting);
-        Self {
-            is_off: any(Accounting::Off),
-            is_unsure: any(Accounting::Unsure),
-            impossible_values: rows.iter().map(|row| row.task.impossible_values).sum(),
+        let mut notes = Self {
             has_switch: reader.accounting_on().is_some(),
             procfs_reason: match reader.method() {
                 Method::Procfs { reason } => Some(reason),
                 Method::Taskstats { .. } => None,
             },
-            lost_records: 0,
-        }
+            ..Self::default()
+        };
+        rows.iter().for_each(|row| notes.add(row));
+        notes
+    }
+
+    /// What a row adds to them.
+    pub(crate) fn add(&mut self, row: &Row) {
+        self.is_off |= row.task.accounting == Accounting::Off;
+        self.is_unsure |= row.task.accounting == Accounting::Unsure;
+        self.impossible_values += row.task.impossible_values;
     }
 }

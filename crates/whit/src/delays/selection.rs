@@ -1,7 +1,9 @@
-//! From a selection on the command line to rows.
+//! From a selection on the command line to tasks, and to rows.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use facts::name::Name;
 use facts::sample::Absence;
 use facts::task::{Accounting, Task};
 use probe::cgroup_tasks::Cgroup;
@@ -11,37 +13,119 @@ use super::{Kind, Row, States};
 use crate::args::Selection;
 use crate::failure::Failure;
 
-/// Reads what is selected. A task that was named and is not there is an error; of many, those that are there count.
+/// The threads that one row is about, each read by itself.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) kind: Kind,
+    /// What tells it from others of its kind from reading to reading: the pid or tid; 0 for the cgroup.
+    pub(crate) id: u32,
+    /// A cgroup's name; a process's is its leader's.
+    name: Option<Name>,
+    /// The leader first.
+    pub(crate) members: Vec<Task>,
+}
+
+/// Reads what is selected as rows, the threads of each summed. A task that was named and is not there is an error; of
+/// many, those that are there count.
 pub(crate) fn read(reader: &mut TaskReader, selection: &Selection) -> Result<Vec<Row>, Failure> {
     match selection {
-        Selection::Ids { processes, threads } => read_ids(reader, processes, threads),
+        // All at once is worth a way of its own, see there.
+        Selection::AllProcesses => read_all_processes(reader),
         Selection::Name(name) => {
             let mut rows = read_all_processes(reader)?;
-            rows.retain(|row| row.task.comm.as_str() == name.get(..15).unwrap_or(name));
-            if rows.is_empty() {
-                return Err(Failure::new(format!("no process is named \"{name}\"")));
+            rows.retain(|row| is_named(&row.task, name));
+            if rows.is_empty() { Err(none_is_named(name)) } else { Ok(rows) }
+        }
+        Selection::Ids { processes, threads } => {
+            let mut rows = Vec::with_capacity(processes.len() + threads.len());
+            for pid in processes {
+                let process = reader.read_process(*pid).map_err(|absence| named("process", *pid, absence))?;
+                rows.push(Row {
+                    kind: Kind::Process,
+                    task: process.living,
+                    ended: process.ended.map(Box::new),
+                });
             }
+            rows.extend(read_threads(reader, threads)?.iter().filter_map(|group| group.row(&group.members)));
             Ok(rows)
         }
-        Selection::AllProcesses => read_all_processes(reader),
-        Selection::AllThreads => read_all_threads(reader),
+        selection => {
+            let groups = read_groups(reader, selection)?;
+            Ok(groups.iter().filter_map(|group| group.row(&group.members)).collect())
+        }
+    }
+}
+
+/// Reads what is selected thread by thread, so that two readings can be subtracted thread by thread.
+pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Result<Vec<Group>, Failure> {
+    match selection {
+        Selection::Ids { processes, threads } => {
+            let mut groups = read_members(reader, processes);
+            for pid in processes {
+                if !groups.iter().any(|group| group.id == *pid) {
+                    return Err(named("process", *pid, Absence::Gone));
+                }
+            }
+            groups.extend(read_threads(reader, threads)?);
+            Ok(groups)
+        }
+        Selection::Name(name) => {
+            let pids = list(reader)?;
+            let mut groups = read_members(reader, &pids);
+            groups.retain(|group| group.members.first().is_some_and(|leader| is_named(leader, name)));
+            if groups.is_empty() { Err(none_is_named(name)) } else { Ok(groups) }
+        }
+        Selection::AllProcesses => {
+            let pids = list(reader)?;
+            Ok(read_members(reader, &pids))
+        }
+        Selection::AllThreads => {
+            let pids = list(reader)?;
+            let groups = read_members(reader, &pids);
+            let threads = groups.into_iter().flat_map(|group| group.members);
+            Ok(threads.map(|task| Group::of_thread(&task)).collect())
+        }
         Selection::Cgroup(path) => Ok(vec![read_cgroup(reader, path)?]),
         Selection::Command(_) | Selection::Exits(_) | Selection::Nothing => Ok(Vec::new()),
     }
 }
 
-fn read_ids(reader: &mut TaskReader, processes: &[u32], threads: &[u32]) -> Result<Vec<Row>, Failure> {
-    let mut rows = Vec::with_capacity(processes.len() + threads.len());
-    for pid in processes {
-        let process = reader.read_process(*pid).map_err(|absence| named("process", *pid, absence))?;
-        rows.push(Row { kind: Kind::Process, task: process.living, ended: process.ended.map(Box::new) });
+impl Group {
+    fn of_thread(task: &Task) -> Self {
+        Self { kind: Kind::Thread, id: task.key.pid, name: None, members: vec![*task] }
     }
-    let mut failure = None;
-    reader.read_threads(threads, |index, task| match task {
-        Ok(task) => rows.push(Row { kind: Kind::Thread, task: *task, ended: None }),
-        Err(absence) => failure = Some(named("thread", threads[index], absence)),
-    });
-    failure.map_or(Ok(rows), Err)
+
+    /// The row of these tasks, which are the members or what each did in an interval; none where there is none.
+    pub(crate) fn row(&self, tasks: &[Task]) -> Option<Row> {
+        let mut sum = *tasks.first()?;
+        tasks[1..].iter().for_each(|task| sum.add(task));
+        if let Kind::Cgroup(_) = self.kind {
+            sum.comm = self.name.unwrap_or_default();
+            sum.wall = tasks.iter().map(|task| task.wall).max().unwrap_or_default();
+            // Tasks of all ages: one that may not be counted makes the sum uncertain.
+            if tasks.iter().any(|task| task.accounting != Accounting::On) {
+                sum.accounting = Accounting::Unsure;
+            }
+        }
+        Some(Row { kind: self.kind, task: sum, ended: None })
+    }
+}
+
+#[cfg(test)]
+impl Group {
+    pub(crate) fn for_test(kind: Kind, members: Vec<Task>) -> Self {
+        Self { kind, id: 1, name: None, members }
+    }
+}
+
+/// A name on the command line may be longer than the 15 bytes that the kernel keeps of it.
+fn is_named(task: &Task, name: &str) -> bool {
+    let (kept, name) = (task.comm.as_bytes(), name.as_bytes());
+    kept == name || kept == &name[..name.len().min(15)]
+}
+
+fn none_is_named(name: &str) -> Failure {
+    Failure::new(format!("no process is named \"{name}\""))
 }
 
 fn named(what: &str, id: u32, absence: Absence) -> Failure {
@@ -62,44 +146,52 @@ fn read_all_processes(reader: &mut TaskReader) -> Result<Vec<Row>, Failure> {
     reader.read_all_processes(row).map_err(|absence| Failure::unreadable("/proc", absence))
 }
 
-fn read_all_threads(reader: &mut TaskReader) -> Result<Vec<Row>, Failure> {
-    let (mut tids, mut of_process) = (Vec::new(), Vec::new());
-    for pid in list(reader)? {
-        // A process that ended meanwhile has no threads to add.
-        if reader.threads(pid, &mut of_process).is_ok() {
-            tids.extend_from_slice(&of_process);
-        }
-    }
-    let mut rows = Vec::with_capacity(tids.len());
-    reader.read_threads(&tids, |_, task| {
-        rows.extend(task.ok().map(|task| Row { kind: Kind::Thread, task: *task, ended: None }));
+fn read_threads(reader: &mut TaskReader, tids: &[u32]) -> Result<Vec<Group>, Failure> {
+    let (mut groups, mut failure) = (Vec::with_capacity(tids.len()), None);
+    reader.read_threads(tids, |index, task| match task {
+        Ok(task) => groups.push(Group::of_thread(task)),
+        Err(absence) => failure = Some(named("thread", tids[index], absence)),
     });
-    Ok(rows)
+    failure.map_or(Ok(groups), Err)
 }
 
-fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Row, Failure> {
+/// The threads of processes; a process or thread that ended meanwhile is left out.
+fn read_members(reader: &mut TaskReader, pids: &[u32]) -> Vec<Group> {
+    let (mut tids, mut owners, mut of_process) = (Vec::new(), Vec::new(), Vec::new());
+    for pid in pids {
+        if reader.threads(*pid, &mut of_process).is_ok() {
+            tids.extend_from_slice(&of_process);
+            owners.resize(tids.len(), *pid);
+        }
+    }
+    let mut groups: Vec<Group> = Vec::with_capacity(pids.len());
+    reader.read_threads(&tids, |index, task| {
+        let Ok(task) = task else { return };
+        match groups.last_mut().filter(|group| group.id == owners[index]) {
+            Some(group) => group.members.push(*task),
+            None => groups.push(Group {
+                kind: Kind::Process,
+                id: owners[index],
+                name: None,
+                members: vec![*task],
+            }),
+        }
+    });
+    groups
+}
+
+fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
     let fail = |error| Failure::new(format!("cgroup {}: {error}", path.display()));
     let cgroup = Cgroup::find(path).map_err(fail)?;
     let mut tids = Vec::new();
     let directories = cgroup.tasks(&mut tids).map_err(fail)?;
-    let mut sum: Option<Task> = None;
-    reader.read_threads(&tids, |_, task| match (&mut sum, task) {
-        (Some(sum), Ok(task)) => {
-            sum.add(task);
-            // Tasks of all ages: one that may not be counted makes the sum uncertain.
-            if task.accounting != Accounting::On {
-                sum.accounting = Accounting::Unsure;
-            }
-        }
-        (None, Ok(task)) => sum = Some(*task),
-        (_, Err(_)) => {}
-    });
-    let mut task = sum.ok_or_else(|| Failure::new(format!("cgroup {}: no task is in it", path.display())))?;
-    task.comm = facts::name::Name::new(
-        cgroup.directory.file_name().map_or(b"/", std::os::unix::ffi::OsStrExt::as_bytes),
-    );
-    let states = states(reader, &directories, &tids);
-    Ok(Row { kind: Kind::Cgroup(states), task, ended: None })
+    let mut members = Vec::with_capacity(tids.len());
+    reader.read_threads(&tids, |_, task| members.extend(task));
+    if members.is_empty() {
+        return Err(Failure::new(format!("cgroup {}: no task is in it", path.display())));
+    }
+    let name = Name::new(cgroup.directory.file_name().map_or(b"/", |name| name.as_bytes()));
+    Ok(Group { kind: Kind::Cgroup(states(reader, &directories, &tids)), id: 0, name: Some(name), members })
 }
 
 /// Counted from each task's state. CGROUPSTATS, which v1 answers, has lost whoever sleeps freezably since Linux 6.1 (it

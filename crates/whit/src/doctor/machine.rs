@@ -5,6 +5,9 @@ use facts::sample::Sample;
 
 use super::Finding;
 
+/// More would not fit on a line.
+const SHOWN_INTERFACES: usize = 12;
+
 pub(super) fn examine(sample: &Sample) -> Vec<Finding> {
     vec![memory(sample), sensors(sample), batteries(sample), interfaces(sample), disks(sample)]
 }
@@ -62,8 +65,11 @@ fn batteries(sample: &Sample) -> Finding {
 }
 
 fn interfaces(sample: &Sample) -> Finding {
-    let Ok(net) = sample.net_dev.get() else {
-        return Finding::absent("network", "/proc/net/dev cannot be read", "mount /proc");
+    let net = match sample.net_dev.get() {
+        Ok(net) => net,
+        Err(absence) => {
+            return Finding::absent("network", format!("/proc/net/dev: {absence}"), "mount /proc");
+        }
     };
     let count = net.interfaces.len();
     let Ok(links) = sample.links.get() else {
@@ -78,8 +84,12 @@ fn interfaces(sample: &Sample) -> Finding {
         .filter(|link| link.is_up() && !link.is_loopback)
         .map(|link| link.name.as_str())
         .collect();
-    let up = if up.is_empty() { "none".to_owned() } else { up.join(", ") };
-    Finding::ok("network", format!("{count} interfaces, up: {up}"))
+    let more = up.len().saturating_sub(SHOWN_INTERFACES);
+    let mut names = if up.is_empty() { "none".to_owned() } else { up[..up.len() - more].join(", ") };
+    if more > 0 {
+        names.push_str(&format!(" and {more} more"));
+    }
+    Finding::ok("network", format!("{count} interfaces, up: {names}"))
 }
 
 fn disks(sample: &Sample) -> Finding {

@@ -47,11 +47,21 @@ impl Finding {
     }
 }
 
+/// How long a remote filesystem is waited for.
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(200);
+
 /// Everything that a view may ask for, as it is now.
 pub(crate) fn sample_all(roots: &Roots) -> Result<Sample, Failure> {
     let mut probe = Probe::open(roots, &Request { wanted: Wanted::all(), ..Request::default() })?;
     let mut sample = Sample::default();
     probe.sample(&mut sample);
+    // Filesystems that can hang are asked by a thread; what answers at all answers soon.
+    let is_waiting =
+        |sample: &Sample| sample.filesystems.get().is_ok_and(|all| all.iter().any(|one| one.is_stale));
+    if is_waiting(&sample) {
+        std::thread::sleep(PATIENCE);
+        probe.sample(&mut sample);
+    }
     Ok(sample)
 }
 

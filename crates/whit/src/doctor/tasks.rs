@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use facts::linux::taskstats::{NEWEST_VERSION, expected_length};
+use facts::linux::version::KernelVersion;
 use facts::sample::Absence;
 use probe::Roots;
 use probe::exits::ExitRecords;
@@ -69,7 +70,13 @@ fn exit_records() -> Finding {
     };
     let own_pid = std::process::id();
     // A thread that does nothing leaves a record when it ends.
-    let _ = std::thread::spawn(|| {}).join();
+    let thread = std::thread::Builder::new().spawn(|| {});
+    match thread.map(std::thread::JoinHandle::join) {
+        Ok(_) => {}
+        Err(error) => {
+            return Finding::limited(area, format!("registered; no thread to try it with: {error}"), "");
+        }
+    }
     let began = Instant::now();
     let mut arrived = 0;
     while arrived == 0 && began.elapsed() < PATIENCE {
@@ -106,6 +113,10 @@ fn accounting(switch: Option<bool>, survey: &mut Survey) -> Finding {
             "sysctl kernel.task_delayacct=1 (or whit delays --enable), then restart the tasks that matter; for good: a file \
              in /etc/sysctl.d, or the boot parameter delayacct",
         ),
+        None if survey.kernel_version().is_some_and(|version| version >= KernelVersion::new(5, 14)) => {
+            let remedy = "a kernel with CONFIG_TASK_DELAY_ACCT=y, and /proc/sys mounted";
+            Finding::absent(area, "no kernel.task_delayacct", remedy)
+        }
         None => {
             let command_line = survey.text("/proc/cmdline").unwrap_or_default();
             if command_line.split_whitespace().any(|word| word == "nodelayacct") {

@@ -7,6 +7,7 @@ use facts::unit::Nanos;
 use super::division::{LEGEND, push_bar};
 use super::style::{Style, Tone};
 use super::table::{Align, Table, characters};
+use super::text::push_printable;
 use super::units::{Span, push_number};
 use super::{ABSENT, UNSURE};
 use crate::delays::{Kind, Notes, Row, States};
@@ -59,7 +60,7 @@ fn write_cells(row: &Row, style: Style, mut cell: impl FnMut(&dyn Fn(&mut String
             push_number(out, u64::from(task.key.pid));
         }
     });
-    cell(&|out| push_printable(out, task.comm.as_str()));
+    cell(&|out| push_printable(out, task.comm.as_bytes()));
     cell(&|out| {
         Span(task.wall).push(out);
         if task.threads > 1 {
@@ -229,9 +230,4 @@ fn values(count: u64) -> String {
 
 fn records(count: u64) -> String {
     format!("{count} exit record{}", if count == 1 { "" } else { "s" })
-}
-
-/// A task names itself, so the name may hold anything: control characters are not for a terminal.
-pub(crate) fn push_printable(out: &mut String, name: &str) {
-    out.extend(name.chars().map(|character| if character.is_control() { '?' } else { character }));
 }

@@ -3,6 +3,7 @@
 use facts::task::{Accounting, Cause, Delay, Task};
 use facts::unit::Nanos;
 
+use super::text::push_printable;
 use super::{ABSENT, UNSURE};
 use crate::delays::{Kind, Row};
 
@@ -23,7 +24,11 @@ pub(crate) fn write(row: &Row, out: &mut String) {
     let (word, id) = match row.kind {
         Kind::Process => ("TGID", task.key.pid.to_string()),
         Kind::Thread | Kind::Ended(_) => ("PID", task.key.pid.to_string()),
-        Kind::Cgroup(_) => ("CGROUP", task.comm.to_string()),
+        Kind::Cgroup(_) => {
+            let mut name = String::new();
+            push_printable(&mut name, task.comm.as_bytes());
+            ("CGROUP", name)
+        }
     };
     let nanos = |value: Option<Nanos>| value.map_or(ABSENT.to_owned(), |value| value.0.to_string());
     let cpu = task.delays[Cause::RunQueue];

@@ -76,7 +76,7 @@ impl TaskJson {
             tgid: of_one(task.tgid),
             ppid: of_one(task.ppid),
             uid: of_one(task.uid),
-            comm: task.comm.to_string(),
+            comm: String::from_utf8_lossy(task.comm.as_bytes()).into_owned(),
             nice: task.nice.filter(|_| !is_cgroup),
             threads: task.threads,
             wall_ns: task.wall.0,

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::style::{Style, Tone};
 use super::table::{Align, Table};
+use super::text::push_printable;
 use crate::doctor::{Finding, State};
 
 /// Writes a line a finding, and below it what to do.
@@ -18,7 +19,8 @@ pub(crate) fn write(findings: &[Finding], style: Style, out: &mut String) {
             State::Absent => ("absent", Tone::Faint),
         };
         table.cell(|out| style.paint_into(out, tone, |out| out.push_str(word)));
-        table.row([finding.area, finding.detail.as_str()]);
+        table.cell(|out| out.push_str(finding.area));
+        table.cell(|out| push_printable(out, finding.detail.as_bytes()));
         if let Some(remedy) = &finding.remedy {
             table.row(["", "", &format!("→ {remedy}")]);
         }

@@ -2,7 +2,7 @@
 
 use facts::linux::meminfo::{MemInfo, MemInfoField as Field};
 use facts::linux::pressure::Stall;
-use facts::memory::{AvailableSource, MemoryBreakdown, MemoryReport, Swap};
+use facts::memory::{AvailableSource, MemoryBreakdown, MemoryReport};
 use facts::unit::{Bytes, Ratio};
 
 use super::ABSENT;
@@ -91,19 +91,25 @@ fn write_table(report: &MemoryReport, layout: MemoryLayout, out: &mut String) {
     if layout.with_low_high {
         write_low_high(report, &cells, &mut table);
     }
-    let swap = report.swap.unwrap_or(Swap { total: Bytes(0), used: Bytes(0), free: Bytes(0) });
     let three = |name: &str, total: Bytes, used: Bytes, free: Bytes| {
         let cells = Cells { layout, total };
         vec![name.to_owned(), unit.format(total), cells.size(used), cells.size(free)]
     };
-    table.row(three("Swap:", swap.total, swap.used, swap.free));
+    match report.swap {
+        Some(swap) => table.row(three("Swap:", swap.total, swap.used, swap.free)),
+        None => table.row(["Swap:", ABSENT, ABSENT, ABSENT]),
+    }
     if layout.with_total {
+        let swap = report.swap.unwrap_or_default();
         table.row(three("Total:", parts.total + swap.total, parts.used + swap.used, parts.free + swap.free));
     }
     if layout.with_committed {
-        let get = |field| report.meminfo.bytes(field).unwrap_or_default();
-        let (limit, committed) = (get(Field::CommitLimit), get(Field::CommittedAs));
-        table.row(three("Comm:", limit, committed, limit.saturating_sub(committed)));
+        match report.commitment() {
+            Some((limit, committed)) => {
+                table.row(three("Comm:", limit, committed, limit.saturating_sub(committed)));
+            }
+            None => table.row(["Comm:", ABSENT, ABSENT, ABSENT]),
+        }
     }
     if let Some(limit) = &report.limit {
         let cells = Cells { layout, total: limit.limit };
@@ -154,7 +160,7 @@ fn write_apart(report: &MemoryReport, out: &mut String) {
         apart.push(format!("ZFS ARC {} (of those given back {})", Size(arc.size), Size(gives)));
     }
     if let Some(zram) = report.zram {
-        apart.push(format!("zram {} (holding {} of swap)", Size(zram.used), Size(zram.original)));
+        apart.push(format!("zram {} (holding {})", Size(zram.used), Size(zram.original)));
     }
     if !apart.is_empty() {
         out.push_str(&format!("Of others: {}\n", apart.join(", ")));

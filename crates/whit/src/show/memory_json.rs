@@ -22,6 +22,7 @@ pub(crate) struct MemoryJson {
     available_bytes: Option<u64>,
     available_source: Option<&'static str>,
     swap: Option<ThreeJson>,
+    commitment: Option<CommitmentJson>,
     limit: Option<LimitJson>,
     huge_pages: Option<HugePagesJson>,
     zfs_arc: Option<ArcJson>,
@@ -35,6 +36,12 @@ struct ThreeJson {
     total_bytes: u64,
     used_bytes: u64,
     free_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct CommitmentJson {
+    limit_bytes: u64,
+    committed_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -112,6 +119,10 @@ impl MemoryJson {
                 total_bytes: swap.total.0,
                 used_bytes: swap.used.0,
                 free_bytes: swap.free.0,
+            }),
+            commitment: report.commitment().map(|(limit, committed)| CommitmentJson {
+                limit_bytes: limit.0,
+                committed_bytes: committed.0,
             }),
             limit: report.limit.map(|limit| LimitJson {
                 cgroup_version: limit.cgroup_version,

@@ -9,6 +9,7 @@ pub(crate) mod memory;
 pub(crate) mod memory_json;
 pub(crate) mod style;
 pub(crate) mod table;
+pub(crate) mod text;
 pub(crate) mod units;
 
 /// What stands where a value is absent.

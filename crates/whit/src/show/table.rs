@@ -21,11 +21,11 @@ pub(crate) struct Table {
     minimum_width: usize,
 }
 
-/// How much of the text a cell is, and of the screen. No cell comes near the limit.
+/// How much of the text a cell is, and of the screen.
 #[derive(Debug)]
 struct Cell {
-    bytes: u16,
-    width: u16,
+    bytes: u32,
+    width: u32,
 }
 
 impl Table {
@@ -63,7 +63,7 @@ impl Table {
         let width = characters(&self.text[start..]);
         let column = self.cells.len() % self.aligns.len();
         self.widths[column] = self.widths[column].max(width);
-        self.cells.push(Cell { bytes: (self.text.len() - start) as u16, width: width as u16 });
+        self.cells.push(Cell { bytes: (self.text.len() - start) as u32, width: width as u32 });
     }
 
     /// Adds the rest of a row; columns it does not fill stay empty.
@@ -100,9 +100,9 @@ impl Table {
             // Blanks are owed until something follows them.
             let mut blanks = 0;
             for (column, Cell { bytes, width }) in row.iter().enumerate() {
-                let cell = &self.text[start..start + usize::from(*bytes)];
-                start += usize::from(*bytes);
-                let padding = self.width(column).saturating_sub(usize::from(*width));
+                let cell = &self.text[start..start + *bytes as usize];
+                start += *bytes as usize;
+                let padding = self.width(column).saturating_sub(*width as usize);
                 let (before, after) = match self.aligns[column] {
                     Align::Left => (0, padding),
                     Align::Right => (padding, 0),

@@ -27,8 +27,8 @@ impl ByteUnit {
 
     /// A difference of sizes, which may be below zero.
     pub(crate) fn format_signed(self, bytes: i64) -> String {
-        let sign = if bytes < 0 { "-" } else { "" };
-        format!("{sign}{}", self.format(Bytes(bytes.unsigned_abs())))
+        let magnitude = self.format(Bytes(bytes.unsigned_abs()));
+        if bytes < 0 && magnitude != "0" { format!("-{magnitude}") } else { magnitude }
     }
 }
 

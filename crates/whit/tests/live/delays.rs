@@ -32,6 +32,13 @@ pub(crate) fn trials() -> Vec<Trial> {
             cgroup,
         ),
         trial("netlink_and_proc_agree", &[Need::Root, Need::Accounting], netlink_and_proc),
+        trial(
+            "every_thread_of_a_command_counts",
+            &[Need::Root, Need::Accounting, Need::Program("cc")],
+            threads_of_command,
+        ),
+        trial("threads_that_pile_up_are_no_impossible_value", &[Need::Root, Need::Program("cc")], piled_up),
+        trial("threads_outlive_their_leader", &[Need::Root, Need::Program("cc")], leader_ended),
         trial("wait_of_a_command_adds_up", &[Need::Root, Need::Accounting], command),
     ]
 }
@@ -225,5 +232,47 @@ fn command() -> Result<(), Failed> {
     assert_eq!(sum, nanos("thread_time_ns"));
     assert!(nanos("sleeping_ns") >= 290_000_000, "{row}");
     assert_eq!((&row["ended"]["exit_status"], &row["accounting"]), (&0.into(), &"on".into()));
+    Ok(())
+}
+
+/// The last record of a process carries its aggregate as well, and is the longest there is.
+fn threads_of_command() -> Result<(), Failed> {
+    enable_accounting();
+    let threads = peer("threads");
+    let row = &documents(&whit(&["delays", "--json", "--", threads.to_str().unwrap(), "2", "0.2"]))[0];
+    assert_eq!((&row["comm"], &row["threads"], &row["pid"]), (&"threads".into(), &3.into(), &row["tgid"]));
+    assert!(row["on_cpu_ns"].as_u64().unwrap() > 250_000_000, "{row}");
+    // Without netlink the others' time is known from the process's own.
+    let row =
+        &documents(&whit(&["delays", "--procfs", "--json", "--", threads.to_str().unwrap(), "2", "0.2"]))[0];
+    assert!(row["on_cpu_ns"].as_u64().unwrap() > 250_000_000, "{row}");
+    assert!(row["run_queue_ns"].is_null(), "the others' wait is not known: {row}");
+    Ok(())
+}
+
+/// Eight threads on few CPUs wait for more seconds than pass.
+fn piled_up() -> Result<(), Failed> {
+    let threads = peer("threads");
+    let load = Load::start(&[threads.to_str().unwrap(), "8", "6"]);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let pid = load.0.id().to_string();
+    let row = documents(&whit(&["delays", "-p", &pid, "-i", "1", "-n", "1", "--json"]))[0].clone();
+    drop(load);
+    assert_eq!((&row["impossible_values"], &row["threads"]), (&0.into(), &9.into()));
+    let cpus = std::thread::available_parallelism()?.get() as u64;
+    if cpus < 8 {
+        assert!(row["run_queue_ns"].as_u64().unwrap() > 500_000_000, "{row}");
+    }
+    Ok(())
+}
+
+fn leader_ended() -> Result<(), Failed> {
+    let threads = peer("threads");
+    let load = Load::start(&[threads.to_str().unwrap(), "3", "6", "leader-ends"]);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let rows = documents(&whit(&["delays", "-a", "--json"]));
+    let row = rows.iter().find(|row| row["pid"] == load.0.id()).unwrap().clone();
+    drop(load);
+    assert_eq!(row["threads"], 4);
     Ok(())
 }

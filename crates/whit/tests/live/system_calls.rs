@@ -4,7 +4,7 @@ use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 
-use super::machine::{Scratch, WHIT};
+use super::machine::{Scratch, WHIT, shell};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -13,6 +13,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("nothing_is_executed_or_forked", &strace, no_processes),
         trial("after_the_first_tick_nothing_is_opened", &strace, no_opens),
         trial("the_bar_counts_its_own_calls_rightly", &strace, own_count),
+        trial("long_kernel_files_are_read_to_their_end", &[Need::Root, Need::Program("ip")], long_files),
     ]
 }
 
@@ -84,5 +85,22 @@ fn own_count() -> Result<(), Failed> {
     // The CPU time that --debug asks for is a call, too: a bar without it makes one less.
     let interfaces = std::fs::read_dir("/sys/class/net")?.count();
     assert!(counted.iter().all(|calls| *calls <= 9 + interfaces), "{counted:?}");
+    Ok(())
+}
+
+/// The kernel hands out a page of lines at a time, so a long file is put together from many reads.
+fn long_files() -> Result<(), Failed> {
+    let name = format!("whit-test-{}", std::process::id());
+    let links = 150;
+    let make = format!(
+        "ip netns add {name} && i=0 && while [ $i -lt {links} ]; do ip -n {name} link add a$i type veth peer name b$i; \
+         i=$((i+1)); done; ip netns exec {name} {WHIT} doctor --json; ip netns del {name}"
+    );
+    let text = String::from_utf8(shell(&make).stdout)?;
+    let findings: Vec<serde_json::Value> = serde_json::from_str(&text)?;
+    let network =
+        findings.iter().find(|finding| finding["area"] == "network").ok_or("no word of the network")?;
+    let expected = format!("{} interfaces", 2 * links + 1);
+    assert!(network["detail"].as_str().unwrap_or_default().starts_with(&expected), "{network}");
     Ok(())
 }

@@ -6,6 +6,7 @@ use facts::linux::sensors::{Temperature, millidegrees};
 use facts::linux::zram::Zram;
 use facts::name::Name;
 use facts::sample::Absence;
+use facts::unit::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, RawDir, openat};
 
@@ -20,7 +21,7 @@ pub(super) fn fill_list<E, T>(
 ) -> Result<(), Absence> {
     list.clear();
     let directory = directory.as_mut().ok_or(Absence::Unsupported)?;
-    list.extend(directory.kept_mut().filter_map(|device| read(device).ok()));
+    directory.read(|device| read(device).map(|value| list.push(value)));
     Ok(())
 }
 
@@ -31,11 +32,12 @@ pub(super) struct LinkFiles {
     state: KeptFile,
     carrier: Option<KeptFile>,
     speed: Option<KeptFile>,
-    readings_to_skip: u8,
+    /// Not before this is it asked again.
+    due: Nanos,
 }
 
-/// A link that is down is asked every fifth time only: a machine has many that never come up.
-const SKIP_WHEN_DOWN: u8 = 4;
+/// A link that is down is asked every five seconds only: a machine has many that never come up.
+const PAUSE_WHEN_DOWN: Nanos = Nanos(5_000_000_000);
 
 /// ARPHRD_LOOPBACK of linux/if_arp.h.
 const LOOPBACK_TYPE: &[u8] = b"772";
@@ -50,13 +52,12 @@ impl LinkFiles {
             state: file("operstate"),
             carrier: with_speed.then(|| file("carrier")),
             speed: with_speed.then(|| file("speed")),
-            readings_to_skip: 0,
+            due: Nanos(0),
         }
     }
 
-    pub(super) fn read(&mut self, buffer: &mut Buffer) -> Result<Link, Absence> {
-        if self.readings_to_skip > 0 {
-            self.readings_to_skip -= 1;
+    pub(super) fn read(&mut self, buffer: &mut Buffer, now: Nanos) -> Result<Link, Absence> {
+        if now < self.due {
             return Ok(self.last);
         }
         let link = &mut self.last;
@@ -70,7 +71,7 @@ impl LinkFiles {
         link.speed_mbit =
             self.speed.as_ref().and_then(|file| file.parse(buffer, net_attributes::speed_mbit).ok()?);
         if !link.is_up() {
-            self.readings_to_skip = SKIP_WHEN_DOWN;
+            self.due = now + PAUSE_WHEN_DOWN;
         }
         Ok(*link)
     }
@@ -102,6 +103,7 @@ pub(super) struct SensorFiles(Vec<SensorFile>);
 
 #[derive(Debug)]
 struct SensorFile {
+    device: Name,
     chip: Name,
     label: Name,
     input: KeptFile,
@@ -119,6 +121,7 @@ impl SensorFiles {
         let mut inputs = temperature_inputs(directory, name);
         inputs.sort_by(|a, b| natural_order(a.as_bytes(), b.as_bytes()));
         let sensor = |input: &String| SensorFile {
+            device: Name::new(name.as_bytes()),
             chip,
             label: first_line(
                 buffer,
@@ -143,7 +146,15 @@ impl SensorFiles {
         }
         let label = first_line(buffer, directory, &format!("{name}/type"))?;
         let input = KeptFile::open(directory, &format!("{name}/temp"), Extent::Whole);
-        Self::chosen(vec![SensorFile { chip: Name::new(b"thermal_zone"), label, input }], cpu_only)
+        Self::chosen(
+            vec![SensorFile {
+                device: Name::new(name.as_bytes()),
+                chip: Name::new(b"thermal_zone"),
+                label,
+                input,
+            }],
+            cpu_only,
+        )
     }
 
     /// All of a chip's sensors, or of a CPU's those that stand for the whole of it.
@@ -158,17 +169,21 @@ impl SensorFiles {
     }
 
     /// A sensor that does not answer (a disk that sleeps, a GPU that is off) is listed without a value.
-    pub(super) fn read(&self, buffer: &mut Buffer, list: &mut Vec<Temperature>) {
-        list.extend(self.0.iter().map(|sensor| Temperature {
-            millidegrees: sensor.input.parse(buffer, millidegrees).ok(),
-            ..sensor.unread()
-        }));
+    pub(super) fn read(&self, buffer: &mut Buffer, list: &mut Vec<Temperature>) -> Result<(), Absence> {
+        for sensor in &self.0 {
+            let read = sensor.input.parse(buffer, millidegrees);
+            if read == Err(Absence::Gone) {
+                return Err(Absence::Gone);
+            }
+            list.push(Temperature { millidegrees: read.ok(), ..sensor.unread() });
+        }
+        Ok(())
     }
 }
 
 impl SensorFile {
     fn unread(&self) -> Temperature {
-        Temperature { chip: self.chip, label: self.label, millidegrees: None }
+        Temperature { device: self.device, chip: self.chip, label: self.label, millidegrees: None }
     }
 }
 

@@ -76,6 +76,12 @@ impl Procfs {
         Ok(value)
     }
 
+    /// User and system time of a process, its ended threads' included.
+    pub(super) fn process_times(&mut self, pid: u32) -> Result<(Nanos, Nanos), Absence> {
+        let stat: PidStat = self.read(&format!("proc/{pid}/stat"), PidStat::parse)?;
+        Ok((stat.user.to_nanos(self.ticks_per_second), stat.system.to_nanos(self.ticks_per_second)))
+    }
+
     pub(super) fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
         Ok(self.read(&format!("proc/{tid}/stat"), PidStat::parse)?.state)
     }

@@ -25,7 +25,7 @@ pub(super) struct Taskstats {
 impl Taskstats {
     /// Opens the socket and asks for whit itself, which shows whether it is permitted and what the kernel speaks.
     pub(super) fn open() -> Result<Self, Absence> {
-        let mut socket = GenericSocket::open(None).map_err(task_absence)?;
+        let mut socket = GenericSocket::open().map_err(task_absence)?;
         // An unknown family is ENOENT: the kernel was built without taskstats.
         let family = socket.family("TASKSTATS").map_err(|error| match error {
             Errno::NOENT => Absence::Unsupported,

@@ -5,6 +5,7 @@ use facts::unit::Ratio;
 
 use crate::bar::{Block, Scene, Segment, Urgency};
 use crate::show::ABSENT;
+use crate::show::text::push_printable;
 use crate::show::units::push_bytes;
 
 const WARNING_LEFT_PERCENT: f64 = 10.0;
@@ -28,7 +29,7 @@ impl Segment for Disk {
         for filesystem in filesystems {
             let text = &mut block.text;
             text.push_str(if text.is_empty() { "" } else { "  " });
-            text.push_str(&String::from_utf8_lossy(&filesystem.mount.target));
+            push_printable(text, &filesystem.mount.target);
             text.push(' ');
             match filesystem.space {
                 Some(space) => {

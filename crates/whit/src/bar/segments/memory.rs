@@ -1,6 +1,7 @@
 //! How much memory is in use: what new work could not have.
 
 use facts::linux::meminfo::MemInfoField as Field;
+use facts::memory::MemoryBreakdown;
 use facts::source::{Source, Wanted};
 use facts::unit::Ratio;
 
@@ -26,11 +27,14 @@ impl Segment for Memory {
     fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {
         let Ok(memory) = scene.sample.memory.get() else { return };
         let Some(total) = memory.bytes(Field::MemTotal) else { return };
-        // A kernel before 3.14 does not say what is available; free and caches are the nearest it says.
-        let available = memory
-            .bytes(Field::MemAvailable)
-            .unwrap_or_else(|| memory.sum(&[Field::MemFree, Field::Buffers, Field::Cached]));
-        let used = total.saturating_sub(available);
+        // A kernel before 3.14 does not say what is available; what is used beside the caches is the nearest it says.
+        let used = match memory.bytes(Field::MemAvailable) {
+            Some(available) => total.saturating_sub(available),
+            None => {
+                let parts = MemoryBreakdown::new(memory);
+                parts.used.saturating_sub(parts.caches.total())
+            }
+        };
         let share = Ratio::of(used.0, total.0).unwrap_or_default();
         block.text.push_str("mem ");
         push_bytes(&mut block.text, used);

@@ -5,6 +5,7 @@ use facts::source::{Source, Wanted};
 
 use crate::bar::{Block, Scene, Segment};
 use crate::show::ABSENT;
+use crate::show::text::push_printable;
 use crate::show::units::push_bytes_per_second;
 
 /// `eth0 ↓1.3 kB/s ↑340 B/s`, interface after interface.
@@ -28,7 +29,7 @@ impl Segment for Net {
             // Without /sys (in a container) whatever is not the loopback is shown.
             let is_shown = match link {
                 Some(link) => !link.is_loopback && Link::is_up(link),
-                None => interface.name.as_bytes() != b"lo",
+                None => links.is_empty() && interface.name.as_bytes() != b"lo",
             };
             if !is_shown {
                 continue;
@@ -36,7 +37,7 @@ impl Segment for Net {
             let rates = scene.rates.interfaces.iter().find(|rates| rates.name == interface.name);
             let text = &mut block.text;
             text.push_str(if text.is_empty() { "" } else { "  " });
-            text.push_str(interface.name.as_str());
+            push_printable(text, interface.name.as_bytes());
             for (arrow, rate) in [
                 (" ↓", rates.and_then(|rates| rates.received_bytes_per_second)),
                 (" ↑", rates.and_then(|rates| rates.sent_bytes_per_second)),

@@ -1,0 +1,144 @@
+//! The ways to run: once, in intervals, beside a command, over all exits.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use facts::sample::Absence;
+use probe::exits::ExitRecords;
+use probe::signals::Signals;
+use probe::tasks::TaskReader;
+
+use super::child::{self, Account};
+use super::printer::Printer;
+use super::{Kind, Notes, Row, interval, selection};
+use crate::args::Selection;
+use crate::failure::Failure;
+use crate::output::say;
+use crate::ticker::Ticker;
+
+/// Switches delay accounting on, and says so.
+pub(crate) fn enable(reader: &mut TaskReader) -> Result<(), Failure> {
+    let was_on = reader.accounting_on() == Some(true);
+    reader.enable_accounting().map_err(|absence| match absence {
+        Absence::Denied => Failure::new("kernel.task_delayacct: only root may set it"),
+        Absence::Unsupported => Failure::new(
+            "kernel.task_delayacct: this kernel has no such switch (before 5.14 accounting is on unless it was booted with \
+             nodelayacct)",
+        ),
+        absence => Failure::unreadable("/proc/sys/kernel/task_delayacct", absence),
+    })?;
+    say(&format!(
+        "whit: kernel.task_delayacct {} 1: tasks made from now on are counted, older ones need a restart\n",
+        if was_on { "was already" } else { "set to" }
+    ));
+    Ok(())
+}
+
+/// Reads and prints.
+pub(crate) fn once(
+    reader: &mut TaskReader,
+    selection: &Selection,
+    printer: &mut Printer,
+) -> Result<ExitCode, Failure> {
+    let rows = selection::read(reader, selection)?;
+    let notes = Notes::new(&rows, reader);
+    printer.print(rows, &notes)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads again and again, and prints the differences.
+pub(crate) fn intervals(
+    reader: &mut TaskReader,
+    selection: &Selection,
+    every: Duration,
+    count: Option<u64>,
+    printer: &mut Printer,
+) -> Result<ExitCode, Failure> {
+    let mut ticker = Ticker::start(every);
+    let mut before = selection::read_groups(reader, selection)?;
+    let mut since = probe::clock_now().monotonic;
+    ticker.wait_full();
+    let mut remaining = count;
+    loop {
+        let now = selection::read_groups(reader, selection)?;
+        let at = probe::clock_now().monotonic;
+        let rows = interval::between(&before, &now, at.saturating_sub(since));
+        let notes = Notes::new(&rows, reader);
+        printer.print(rows, &notes)?;
+        remaining = remaining.map(|remaining| remaining - 1);
+        if remaining == Some(0) {
+            return Ok(ExitCode::SUCCESS);
+        }
+        (before, since) = (now, at);
+        ticker.wait_full();
+    }
+}
+
+/// Runs a command and prints what it waited for. Its status is whit's, whatever becomes of the printing.
+pub(crate) fn command(
+    reader: &mut TaskReader,
+    command: &[OsString],
+    procfs_only: bool,
+    printer: &mut Printer,
+) -> Result<ExitCode, Failure> {
+    let signals = Signals::open().map_err(Failure::internal)?;
+    // Without the privilege the account is read from the ended child before it is reaped.
+    let mut records = if procfs_only { None } else { ExitRecords::open(reader.accounting_on()).ok() };
+    let mut child = child::start(command)?;
+    let mut account = Account::of(&child);
+    child::wait(&signals, Some(&child), &mut records, |stats| {
+        account.add(&stats);
+        Ok(())
+    })?;
+    let row = account.finish(reader);
+    let code = child::reap(&mut child);
+    match row {
+        Ok(row) => {
+            let rows = vec![row];
+            let lost_records = records.map_or(0, |records| records.lost());
+            let notes = Notes { lost_records, ..Notes::new(&rows, reader) };
+            if let Err(failure) = printer.print(rows, &notes) {
+                failure.report();
+            }
+        }
+        Err(failure) => {
+            failure.report();
+        }
+    }
+    Ok(code)
+}
+
+/// Prints each task as it ends, until ended or until a command does.
+pub(crate) fn exits(
+    reader: &TaskReader,
+    command: Option<&[OsString]>,
+    printer: &mut Printer,
+) -> Result<ExitCode, Failure> {
+    let signals = Signals::open().map_err(Failure::internal)?;
+    let opened = ExitRecords::open(reader.accounting_on()).map_err(|absence| match absence {
+        Absence::Denied => Failure::new(
+            "exit records: permission denied; they need CAP_NET_ADMIN in the initial namespaces (see whit doctor)",
+        ),
+        absence => Failure::new(format!("exit records: {absence}; see whit doctor")),
+    })?;
+    let mut records = Some(opened);
+    let mut child = command.map(child::start).transpose()?;
+    let mut notes = Notes::new(&[], reader);
+    let told = printer.heading_of_ended().and_then(|()| {
+        child::wait(&signals, child.as_ref(), &mut records, |stats| {
+            let row = Row { kind: Kind::Ended(stats.exit), task: stats.task, ended: None };
+            notes.add(&row);
+            printer.ended(&row)
+        })
+    });
+    notes.lost_records = records.map_or(0, |records| records.lost());
+    let told = told.and_then(|_| printer.notes(&notes));
+    let Some(child) = &mut child else { return told.map(|()| ExitCode::SUCCESS) };
+    if let Err(failure) = told {
+        failure.report();
+        // The command goes on without a reader.
+        child::wait(&signals, Some(child), &mut None, |_| Ok(()))?;
+    }
+    Ok(child::reap(child))
+}

@@ -1,0 +1,30 @@
+//! Text that others wrote: names of tasks, devices, mounts.
+
+/// Appends bytes as text that is safe on a terminal: what is not UTF-8, controls (escape sequences start with one) and
+/// what turns the direction of writing are replaced.
+pub(crate) fn push_printable(out: &mut String, bytes: &[u8]) {
+    for chunk in bytes.utf8_chunks() {
+        out.extend(chunk.valid().chars().map(printable));
+        if !chunk.invalid().is_empty() {
+            out.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+}
+
+fn printable(character: char) -> char {
+    let turns =
+        matches!(character, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if character.is_control() || turns { '?' } else { character }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_would_move_it() {
+        let mut text = String::new();
+        push_printable(&mut text, b"a\x1b[31mb\n\xffc\xe2\x80\xaed");
+        assert_eq!(text, "a?[31mb?\u{fffd}c?d");
+    }
+}
