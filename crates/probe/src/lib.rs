@@ -73,6 +73,12 @@ pub fn raise_descriptor_limit() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
 }
 
+/// Has the kernel provide the memory that a vector has reserved, all at once where that is much: a fault for each page
+/// costs more than all else that a row of a long table does.
+pub fn populate<T>(vector: &mut Vec<T>) {
+    sys::populate(vector.spare_capacity_mut());
+}
+
 /// The three clocks, without a system call.
 pub fn clock_now() -> Clock {
     Clock {

@@ -25,6 +25,23 @@ pub(crate) fn system_constant(name: libc::c_int) -> Option<u64> {
     u64::try_from(value).ok()
 }
 
+/// madvise(2), MADV_POPULATE_WRITE (Linux 5.14): brings in the whole pages within `memory`. Where the kernel does not
+/// know it, or has no memory, the pages come when they are touched, as ever.
+pub(crate) fn populate<T>(memory: &mut [mem::MaybeUninit<T>]) {
+    const AT_LEAST_PAGES: usize = 16;
+    let Some(page) = system_constant(libc::_SC_PAGESIZE).and_then(|bytes| usize::try_from(bytes).ok()) else {
+        return;
+    };
+    let range = memory.as_mut_ptr_range();
+    let start = (range.start as usize).next_multiple_of(page);
+    let end = range.end as usize / page * page;
+    if end.saturating_sub(start) >= AT_LEAST_PAGES * page {
+        // SAFETY: the pages from `start` to `end` lie within memory that is borrowed mutably; the call changes none of
+        // their content.
+        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_POPULATE_WRITE) };
+    }
+}
+
 /// Room for the datagrams of one [`receive_many`].
 pub(crate) struct Datagrams {
     memory: Box<[u8]>,

@@ -4,6 +4,7 @@ mod listing;
 mod procfs;
 mod taskstats;
 
+use std::collections::BinaryHeap;
 use std::path::Path;
 
 use facts::sample::Absence;
@@ -12,8 +13,8 @@ use facts::unit::{Bytes, Nanos};
 use rustix::io::Errno;
 
 use super::files::{Buffer, absence};
-use crate::clock_now;
 use crate::roots::{RootDirectory, RootError, Roots};
+use crate::{clock_now, populate};
 use listing::Listing;
 use procfs::Procfs;
 use taskstats::Taskstats;
@@ -212,6 +213,7 @@ impl TaskReader {
         let mut pids = std::mem::take(&mut self.threads);
         let listed = self.listing.processes(&mut pids);
         let mut rows: Vec<R> = Vec::with_capacity(pids.len());
+        populate(&mut rows);
         // Most virtual memory first, but whoever began after the count is asked in any case and takes nothing off it.
         let mut order = Vec::with_capacity(pids.len());
         let mut older = 0;
@@ -219,7 +221,7 @@ impl TaskReader {
             let Ok(task) = task else { return };
             let is_younger = task.key.start >= counted_at;
             older += u64::from(!is_younger);
-            order.push((!is_younger, std::cmp::Reverse(task.peak_virtual), rows.len()));
+            order.push((is_younger, task.peak_virtual, rows.len() as u32));
             rows.push(row(*task));
         });
         self.threads = pids;
@@ -231,14 +233,13 @@ impl TaskReader {
             Method::Taskstats { .. } => all_threads.map_or(u64::MAX, |all| all.saturating_sub(older)),
             Method::Procfs { .. } => u64::MAX,
         };
-        if to_find > 0 {
-            order.sort_unstable();
-        }
-        for (is_older, std::cmp::Reverse(peak_virtual), index) in order {
-            if is_older && to_find == 0 {
+        // A heap: of thousands only the first few are taken.
+        let mut order = BinaryHeap::from(order);
+        while let Some((is_younger, peak_virtual, index)) = order.pop() {
+            if !is_younger && to_find == 0 {
                 break;
             }
-            let leader = rows[index].as_mut();
+            let leader = rows[index as usize].as_mut();
             // Without memory of its own, and of kthreadd's family: a leader that ended before its threads has none, too.
             let is_kernel_thread =
                 peak_virtual == Some(Bytes(0)) && (leader.key.pid == 2 || leader.ppid == Some(2));

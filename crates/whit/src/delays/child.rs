@@ -137,6 +137,6 @@ impl Account {
         if self.leader.is_some() {
             self.others.iter().for_each(|other| task.add(other));
         }
-        Ok(Row { kind: Kind::Ended(exit), task, ended: None })
+        Ok(Row::new(Kind::Ended(exit), task))
     }
 }

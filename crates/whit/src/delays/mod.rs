@@ -18,7 +18,7 @@ pub(crate) enum Kind {
     Process,
     Thread,
     /// All tasks of a cgroup.
-    Cgroup(States),
+    Cgroup,
     /// A task that ended.
     Ended(ExitInfo),
 }
@@ -40,6 +40,14 @@ pub(crate) struct Row {
     pub(crate) task: Task,
     /// What a process's ended threads left.
     pub(crate) ended: Option<Box<Delays>>,
+    /// The states of a cgroup's tasks.
+    pub(crate) states: Option<Box<States>>,
+}
+
+impl Row {
+    pub(crate) fn new(kind: Kind, task: Task) -> Self {
+        Self { kind, task, ended: None, states: None }
+    }
 }
 
 impl AsMut<Task> for Row {

@@ -43,7 +43,7 @@ impl Printer {
     pub(crate) fn heading_of_ended(&mut self) -> Result<(), Failure> {
         let mut text = String::new();
         if self.view == View::Table {
-            delays::write_ended_heading(&mut text);
+            delays::write_heading(&mut text, true);
         }
         self.output.write(text.as_bytes())
     }
@@ -52,7 +52,7 @@ impl Printer {
     pub(crate) fn ended(&mut self, row: &Row) -> Result<(), Failure> {
         let mut text = String::with_capacity(256);
         match self.view {
-            View::Table => delays::write_ended(row, self.style, &mut text),
+            View::Table => delays::write_row(row, self.style, &mut text),
             View::Classic => delays_classic::write(row, &mut text),
             View::Json => write_json(row, &mut text)?,
         }

@@ -127,7 +127,7 @@ pub(crate) fn exits(
     let mut notes = Notes::new(&[], reader);
     let told = printer.heading_of_ended().and_then(|()| {
         child::wait(&signals, child.as_ref(), &mut records, |stats| {
-            let row = Row { kind: Kind::Ended(stats.exit), task: stats.task, ended: None };
+            let row = Row::new(Kind::Ended(stats.exit), stats.task);
             notes.add(&row);
             printer.ended(&row)
         })

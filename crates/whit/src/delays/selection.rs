@@ -21,6 +21,8 @@ pub(crate) struct Group {
     pub(crate) id: u32,
     /// A cgroup's name; a process's is its leader's.
     name: Option<Name>,
+    /// Of a cgroup's tasks.
+    states: Option<States>,
     /// The leader first.
     pub(crate) members: Vec<Task>,
 }
@@ -40,11 +42,8 @@ pub(crate) fn read(reader: &mut TaskReader, selection: &Selection) -> Result<Vec
             let mut rows = Vec::with_capacity(processes.len() + threads.len());
             for pid in processes {
                 let process = reader.read_process(*pid).map_err(|absence| named("process", *pid, absence))?;
-                rows.push(Row {
-                    kind: Kind::Process,
-                    task: process.living,
-                    ended: process.ended.map(Box::new),
-                });
+                let ended = process.ended.map(Box::new);
+                rows.push(Row { ended, ..Row::new(Kind::Process, process.living) });
             }
             rows.extend(read_threads(reader, threads)?.iter().filter_map(|group| group.row(&group.members)));
             Ok(rows)
@@ -92,14 +91,14 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
 
 impl Group {
     fn of_thread(task: &Task) -> Self {
-        Self { kind: Kind::Thread, id: task.key.pid, name: None, members: vec![*task] }
+        Self { kind: Kind::Thread, id: task.key.pid, name: None, states: None, members: vec![*task] }
     }
 
     /// The row of these tasks, which are the members or what each did in an interval; none where there is none.
     pub(crate) fn row(&self, tasks: &[Task]) -> Option<Row> {
         let mut sum = *tasks.first()?;
         tasks[1..].iter().for_each(|task| sum.add(task));
-        if let Kind::Cgroup(_) = self.kind {
+        if self.kind == Kind::Cgroup {
             sum.comm = self.name.unwrap_or_default();
             sum.wall = tasks.iter().map(|task| task.wall).max().unwrap_or_default();
             // Tasks of all ages: one that may not be counted makes the sum uncertain.
@@ -107,14 +106,14 @@ impl Group {
                 sum.accounting = Accounting::Unsure;
             }
         }
-        Some(Row { kind: self.kind, task: sum, ended: None })
+        Some(Row { states: self.states.map(Box::new), ..Row::new(self.kind, sum) })
     }
 }
 
 #[cfg(test)]
 impl Group {
     pub(crate) fn for_test(kind: Kind, members: Vec<Task>) -> Self {
-        Self { kind, id: 1, name: None, members }
+        Self { kind, id: 1, name: None, states: None, members }
     }
 }
 
@@ -142,7 +141,7 @@ fn list(reader: &mut TaskReader) -> Result<Vec<u32>, Failure> {
 }
 
 fn read_all_processes(reader: &mut TaskReader) -> Result<Vec<Row>, Failure> {
-    let row = |task| Row { kind: Kind::Process, task, ended: None };
+    let row = |task| Row::new(Kind::Process, task);
     reader.read_all_processes(row).map_err(|absence| Failure::unreadable("/proc", absence))
 }
 
@@ -173,6 +172,7 @@ fn read_members(reader: &mut TaskReader, pids: &[u32]) -> Vec<Group> {
                 kind: Kind::Process,
                 id: owners[index],
                 name: None,
+                states: None,
                 members: vec![*task],
             }),
         }
@@ -191,7 +191,8 @@ fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
         return Err(Failure::new(format!("cgroup {}: no task is in it", path.display())));
     }
     let name = Name::new(cgroup.directory.file_name().map_or(b"/", |name| name.as_bytes()));
-    Ok(Group { kind: Kind::Cgroup(states(reader, &directories, &tids)), id: 0, name: Some(name), members })
+    let states = Some(states(reader, &directories, &tids));
+    Ok(Group { kind: Kind::Cgroup, id: 0, name: Some(name), states, members })
 }
 
 /// Counted from each task's state. CGROUPSTATS, which v1 answers, has lost whoever sleeps freezably since Linux 6.1 (it

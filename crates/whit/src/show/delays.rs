@@ -1,44 +1,38 @@
 //! The table of `whit delays`: a line a task.
+//!
+//! Columns have fixed widths, so that a line can be written when its task is known: a table of every task of a machine
+//! is the largest thing that whit prints, and most of its price would be the keeping and measuring of cells.
 
 use facts::sample::Absence;
 use facts::task::{Accounting, Cause, Task};
 use facts::unit::Nanos;
 
-use super::division::{LEGEND, push_bar};
+use super::columns::Columns;
+use super::division::{BAR_WIDTH, LEGEND, push_bar};
 use super::style::{Style, Tone};
-use super::table::{Align, Table, characters};
 use super::text::push_printable;
 use super::units::{Span, push_number};
 use super::{ABSENT, UNSURE};
 use crate::delays::{Kind, Notes, Row, States};
 
-const BAR_WIDTH: usize = 20;
+/// How wide a task's name is; a cgroup's may be longer and then moves its line.
+const COMM_WIDTH: usize = 15;
+/// "exit 255", "signal 11".
+const ENDED_WIDTH: usize = 9;
+const SPAN_WIDTH: usize = 9;
 
-const COLUMNS: [(&str, Align); 9] = [
-    ("PID", Align::Right),
-    ("COMM", Align::Left),
-    ("WALL", Align::Right),
-    ("WHERE IT WENT", Align::Left),
-    ("ON CPU", Align::Right),
-    ("RUN QUEUE", Align::Right),
-    ("BLOCK I/O", Align::Right),
-    ("SLEEPING", Align::Right),
-    ("OF WHICH", Align::Left),
-];
-
-/// Writes the rows under headings, and what the glyphs mean.
+/// Writes the rows under headings, and what the glyphs mean. `drain` may empty the text after each line.
 pub(crate) fn write<E>(
     rows: &[Row],
     style: Style,
     out: &mut String,
-    drain: impl FnMut(&mut String) -> Result<(), E>,
+    mut drain: impl FnMut(&mut String) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut table = Table::new(&COLUMNS);
-    table.reserve(rows.len());
+    write_heading(out, rows.iter().any(|row| matches!(row.kind, Kind::Ended(_))));
     for row in rows {
-        write_cells(row, style, |write| table.cell(write));
+        write_row(row, style, out);
+        drain(out)?;
     }
-    table.write_through(out, drain)?;
     style.paint_into(out, Tone::Faint, |out| out.push_str(LEGEND));
     out.push('\n');
     for row in rows {
@@ -47,37 +41,55 @@ pub(crate) fn write<E>(
     Ok(())
 }
 
-/// Hands the cells of [`COLUMNS`] to `cell`, each as what appends it.
-fn write_cells(row: &Row, style: Style, mut cell: impl FnMut(&dyn Fn(&mut String))) {
+/// The headings over rows, with a column for how a task ended or without.
+pub(crate) fn write_heading(out: &mut String, with_ending: bool) {
+    let mut columns = Columns::new(out);
+    columns.right(7, |out| out.push_str("PID"));
+    columns.left(COMM_WIDTH, |out| out.push_str("COMM"));
+    if with_ending {
+        columns.left(ENDED_WIDTH, |out| out.push_str("ENDED"));
+    }
+    columns.right(4, |out| out.push_str("THR"));
+    columns.right(SPAN_WIDTH, |out| out.push_str("WALL"));
+    columns.left(BAR_WIDTH, |out| out.push_str("WHERE IT WENT"));
+    for heading in ["ON CPU", "RUN QUEUE", "BLOCK I/O", "SLEEPING"] {
+        columns.right(SPAN_WIDTH, |out| out.push_str(heading));
+    }
+    columns.last(|out| out.push_str("OF WHICH"));
+}
+
+/// A line for a task.
+pub(crate) fn write_row(row: &Row, style: Style, out: &mut String) {
     let task = &row.task;
     let division = task.division();
     let push = |out: &mut String, value: Option<Nanos>, absent: &str| match value {
         Some(value) => Span(value).push(out),
         None => out.push_str(absent),
     };
-    cell(&|out| {
-        if !matches!(row.kind, Kind::Cgroup(_)) {
+    let mut columns = Columns::new(out);
+    columns.right(7, |out| {
+        if row.kind != Kind::Cgroup {
             push_number(out, u64::from(task.key.pid));
         }
     });
-    cell(&|out| push_printable(out, task.comm.as_bytes()));
-    cell(&|out| {
-        Span(task.wall).push(out);
-        if task.threads > 1 {
-            out.push_str(" ×");
-            push_number(out, u64::from(task.threads));
-        }
-    });
-    cell(&|out| push_bar(out, &division, BAR_WIDTH, style));
+    columns.left(COMM_WIDTH, |out| push_printable(out, task.comm.as_bytes()));
+    if let Kind::Ended(exit) = row.kind {
+        columns.left(ENDED_WIDTH, |out| out.push_str(&crate::delays::ended::ending(exit)));
+    }
+    columns.right(4, |out| push_number(out, u64::from(task.threads)));
+    columns.right(SPAN_WIDTH, |out| Span(task.wall).push(out));
+    // A task that has lived no time at all has no bar.
+    let bar_width = if division.whole.0 > 0 { BAR_WIDTH } else { 0 };
+    columns.left_of_width(BAR_WIDTH, bar_width, |out| push_bar(out, &division, style));
     // An ended task that ran for less than a tick may have been charged nothing.
-    cell(&|out| match (task.on_cpu, row.kind) {
+    columns.right(SPAN_WIDTH, |out| match (task.on_cpu, row.kind) {
         (Some(Nanos(0)), Kind::Ended(_)) => out.push_str("<1 tick"),
         (on_cpu, _) => push(out, on_cpu, ABSENT),
     });
-    cell(&|out| push(out, division.run_queue, ABSENT));
-    cell(&|out| push(out, division.block_io, absent(task)));
-    cell(&|out| push(out, division.sleeping, absent(task)));
-    cell(&|out| push_of_which(out, task));
+    columns.right(SPAN_WIDTH, |out| push(out, division.run_queue, ABSENT));
+    columns.right(SPAN_WIDTH, |out| push(out, division.block_io, absent(task)));
+    columns.right(SPAN_WIDTH, |out| push(out, division.sleeping, absent(task)));
+    columns.last(|out| push_of_which(out, task));
 }
 
 /// How absence is told: a question mark where the kernel's zero may mean that it does not count.
@@ -99,7 +111,9 @@ fn push_of_which(out: &mut String, task: &Task) {
         out.push_str(absent(task));
         return;
     }
-    largest.sort_unstable_by(|a, b| b.cmp(a));
+    if largest.iter().flatten().count() > 1 {
+        largest.sort_unstable_by(|a, b| b.cmp(a));
+    }
     for (index, (total, name)) in largest.into_iter().flatten().enumerate() {
         out.push_str(if index > 0 { ", " } else { "" });
         out.push_str(name);
@@ -113,9 +127,8 @@ fn push_of_which(out: &mut String, task: &Task) {
 
 /// What a line has no room for: a cgroup's states, an ended task's status, what ended threads left.
 fn write_beside(row: &Row, out: &mut String) {
-    match row.kind {
-        Kind::Cgroup(states) => out.push_str(&states_line(&states)),
-        Kind::Ended(_) | Kind::Process | Kind::Thread => {}
+    if let Some(states) = &row.states {
+        out.push_str(&states_line(states));
     }
     if let Some(ended) = &row.ended {
         let left = Cause::ALL.into_iter().filter_map(|cause| {
@@ -135,54 +148,6 @@ fn states_line(states: &States) -> String {
         "tasks: sleeping {}, running {}, stopped {}, uninterruptible {}, waiting for I/O {io_wait}\n",
         states.sleeping, states.running, states.stopped, states.uninterruptible
     )
-}
-
-/// A line for a task that ended, for a stream that has no end: fixed widths, no legend.
-pub(crate) fn write_ended(row: &Row, style: Style, out: &mut String) {
-    let mut cells = Vec::with_capacity(COLUMNS.len());
-    write_cells(row, style, |write| {
-        let mut cell = String::new();
-        write(&mut cell);
-        cells.push(cell);
-    });
-    let ending = match row.kind {
-        Kind::Ended(exit) => crate::delays::ended::ending(exit),
-        _ => String::new(),
-    };
-    cells.insert(2, ending);
-    push_ended_line(&cells, out);
-}
-
-/// The headings over [`write_ended`].
-pub(crate) fn write_ended_heading(out: &mut String) {
-    let mut headings: Vec<_> = COLUMNS.map(|(heading, _)| heading.to_owned()).into();
-    headings.insert(2, "ENDED".to_owned());
-    push_ended_line(&headings, out);
-}
-
-const ENDED_WIDTHS: [(usize, Align); 10] = [
-    (7, Align::Right),
-    (15, Align::Left),
-    (9, Align::Left),
-    (8, Align::Right),
-    (BAR_WIDTH, Align::Left),
-    (8, Align::Right),
-    (9, Align::Right),
-    (9, Align::Right),
-    (8, Align::Right),
-    (0, Align::Left),
-];
-
-fn push_ended_line(cells: &[String], out: &mut String) {
-    let start = out.len();
-    for (cell, (width, align)) in cells.iter().zip(ENDED_WIDTHS) {
-        let blanks = " ".repeat(width.saturating_sub(characters(cell)));
-        let (before, after) =
-            if align == Align::Right { (blanks.as_str(), "") } else { ("", blanks.as_str()) };
-        out.extend([before, cell, after, "  "]);
-    }
-    out.truncate(start + out[start..].trim_end().len());
-    out.push('\n');
 }
 
 /// What must be said once: limits of the figures, with the remedy.

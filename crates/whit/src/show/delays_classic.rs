@@ -24,7 +24,7 @@ pub(crate) fn write(row: &Row, out: &mut String) {
     let (word, id) = match row.kind {
         Kind::Process => ("TGID", task.key.pid.to_string()),
         Kind::Thread | Kind::Ended(_) => ("PID", task.key.pid.to_string()),
-        Kind::Cgroup(_) => {
+        Kind::Cgroup => {
             let mut name = String::new();
             push_printable(&mut name, task.comm.as_bytes());
             ("CGROUP", name)

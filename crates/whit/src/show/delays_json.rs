@@ -63,13 +63,13 @@ impl TaskJson {
         let task = &row.task;
         let division = task.division();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
-        let is_cgroup = matches!(row.kind, Kind::Cgroup(_));
+        let is_cgroup = matches!(row.kind, Kind::Cgroup);
         let of_one = |value: Option<u32>| value.filter(|_| !is_cgroup);
         Self {
             kind: match row.kind {
                 Kind::Process => "process",
                 Kind::Thread => "thread",
-                Kind::Cgroup(_) => "cgroup",
+                Kind::Cgroup => "cgroup",
                 Kind::Ended(_) => "ended",
             },
             pid: of_one(Some(task.key.pid)),
@@ -107,16 +107,13 @@ impl TaskJson {
                 }),
                 _ => None,
             },
-            states: match row.kind {
-                Kind::Cgroup(states) => Some(StatesJson {
-                    sleeping: states.sleeping,
-                    running: states.running,
-                    stopped: states.stopped,
-                    uninterruptible: states.uninterruptible,
-                    io_wait: states.io_wait,
-                }),
-                _ => None,
-            },
+            states: row.states.as_ref().map(|states| StatesJson {
+                sleeping: states.sleeping,
+                running: states.running,
+                stopped: states.stopped,
+                uninterruptible: states.uninterruptible,
+                io_wait: states.io_wait,
+            }),
         }
     }
 }

@@ -5,21 +5,30 @@ use facts::unit::Nanos;
 
 use super::style::{Style, Tone};
 
-/// On a CPU, run queue, block I/O, sleeping, not known.
-const GLYPHS: [(char, Tone); 5] =
-    [('█', Tone::Good), ('▓', Tone::Caution), ('▒', Tone::Bad), ('·', Tone::Faint), ('?', Tone::Faint)];
+/// On a CPU, run queue, block I/O, sleeping, not known: as many of each as a bar may be wide.
+const GLYPHS: [(&str, Tone); 5] = [
+    ("████████████████████", Tone::Good),
+    ("▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓", Tone::Caution),
+    ("▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒", Tone::Bad),
+    ("····················", Tone::Faint),
+    ("????????????????????", Tone::Faint),
+];
+
+/// How wide a bar is.
+pub(crate) const BAR_WIDTH: usize = 20;
 
 /// What the glyphs mean, for the foot of a table.
 pub(crate) const LEGEND: &str = "█ on CPU  ▓ run queue  ▒ block I/O  · sleeping";
 
-/// Appends a bar of `width` characters whose parts add up to it. A part that is there but below a character still
+/// Appends a bar of [`BAR_WIDTH`] characters whose parts add up to it. A part that is there but below a character still
 /// shows.
-pub(crate) fn push_bar(out: &mut String, division: &Division, width: usize, style: Style) {
+pub(crate) fn push_bar(out: &mut String, division: &Division, style: Style) {
     let Division { on_cpu, run_queue, block_io, sleeping, unknown, .. } = division;
     let parts = [on_cpu, run_queue, block_io, sleeping, unknown].map(|part| part.unwrap_or_default());
-    for ((glyph, tone), cells) in GLYPHS.into_iter().zip(apportion(&parts, width)) {
+    for ((glyphs, tone), cells) in GLYPHS.into_iter().zip(apportion(&parts, BAR_WIDTH)) {
         if cells > 0 {
-            style.paint_into(out, tone, |out| out.extend(std::iter::repeat_n(glyph, cells)));
+            let bytes = glyphs.len() / BAR_WIDTH * cells;
+            style.paint_into(out, tone, |out| out.push_str(&glyphs[..bytes]));
         }
     }
 }

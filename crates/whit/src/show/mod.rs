@@ -1,5 +1,6 @@
 //! Values and rates as people read them. Everything writes into a buffer that goes out with one write.
 
+pub(crate) mod columns;
 pub(crate) mod delays;
 pub(crate) mod delays_classic;
 pub(crate) mod delays_json;

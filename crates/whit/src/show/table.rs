@@ -1,7 +1,4 @@
 //! Tables: columns as wide as their widest cell.
-//!
-//! A table of every task of a machine is the largest thing that whit prints, so the cells lie in one text, one behind
-//! the other, and making one allocates nothing.
 
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,12 +47,6 @@ impl Table {
         self
     }
 
-    /// Makes room for so many rows.
-    pub(crate) fn reserve(&mut self, rows: usize) {
-        self.text.reserve(rows * 128);
-        self.cells.reserve(rows * self.aligns.len());
-    }
-
     /// Adds the next cell, row by row, from what `write` appends.
     pub(crate) fn cell(&mut self, write: impl FnOnce(&mut String)) {
         let start = self.text.len();
@@ -78,23 +69,6 @@ impl Table {
 
     /// Writes it, a line each, without blanks at line ends.
     pub(crate) fn write(&self, out: &mut String) {
-        let Ok(()) = self.write_through(out, |_| Ok::<_, std::convert::Infallible>(()));
-    }
-
-    /// Writes it without its headings.
-    pub(crate) fn write_rows(&self, out: &mut String) {
-        let start = out.len();
-        self.write(out);
-        let heading = out[start..].find('\n').map_or(out.len(), |end| start + end + 1);
-        out.replace_range(start..heading, "");
-    }
-
-    /// Writes it, letting `drain` empty the text after each line if it has grown long.
-    pub(crate) fn write_through<E>(
-        &self,
-        out: &mut String,
-        mut drain: impl FnMut(&mut String) -> Result<(), E>,
-    ) -> Result<(), E> {
         let mut start = 0;
         for row in self.cells.chunks(self.aligns.len()) {
             // Blanks are owed until something follows them.
@@ -116,9 +90,15 @@ impl Table {
                 blanks += after + 2;
             }
             out.push('\n');
-            drain(out)?;
         }
-        Ok(())
+    }
+
+    /// Writes it without its headings.
+    pub(crate) fn write_rows(&self, out: &mut String) {
+        let start = out.len();
+        self.write(out);
+        let heading = out[start..].find('\n').map_or(out.len(), |end| start + end + 1);
+        out.replace_range(start..heading, "");
     }
 
     fn width(&self, column: usize) -> usize {
@@ -127,7 +107,8 @@ impl Table {
     }
 }
 
-fn push_blanks(out: &mut String, mut count: usize) {
+/// Appends blanks.
+pub(crate) fn push_blanks(out: &mut String, mut count: usize) {
     const BLANKS: &str = "                                ";
     while count > 0 {
         let now = count.min(BLANKS.len());
@@ -138,8 +119,10 @@ fn push_blanks(out: &mut String, mut count: usize) {
 
 /// Characters that take a place on the screen: escape sequences for colour take none.
 pub(crate) fn characters(text: &str) -> usize {
-    if text.is_ascii() && !text.contains('\x1b') {
-        return text.len();
+    // Every byte but those that continue a character.
+    let begins = |byte: &u8| (*byte as i8) >= -0x40;
+    if !text.as_bytes().contains(&b'\x1b') {
+        return text.bytes().filter(begins).count();
     }
     let mut count = 0;
     let mut in_escape = false;

@@ -3,6 +3,10 @@
 /// Appends bytes as text that is safe on a terminal: what is not UTF-8, controls (escape sequences start with one) and
 /// what turns the direction of writing are replaced.
 pub(crate) fn push_printable(out: &mut String, bytes: &[u8]) {
+    let is_plain = bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    if let (true, Ok(text)) = (is_plain, std::str::from_utf8(bytes)) {
+        return out.push_str(text);
+    }
     for chunk in bytes.utf8_chunks() {
         out.extend(chunk.valid().chars().map(printable));
         if !chunk.invalid().is_empty() {
