@@ -73,7 +73,7 @@ impl Datagrams {
 pub(crate) fn receive_many(socket: BorrowedFd<'_>, room: &mut Datagrams, flags: i32) -> io::Result<usize> {
     room.lengths.clear();
     room.cut = 0;
-    const AT_MOST: usize = 128;
+    const AT_MOST: usize = 64;
     let count = (room.memory.len() / room.datagram_bytes).min(AT_MOST);
     // SAFETY: iovec and mmsghdr are plain C structs for which all zeros is a valid value.
     let mut vectors: [libc::iovec; AT_MOST] = unsafe { mem::zeroed() };

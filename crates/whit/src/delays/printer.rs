@@ -52,7 +52,7 @@ impl Printer {
     pub(crate) fn ended(&mut self, row: &Row) -> Result<(), Failure> {
         let mut text = String::with_capacity(256);
         match self.view {
-            View::Table => delays::write_row(row, self.style, &mut text),
+            View::Table => delays::write_row(row, self.style, &mut text, &mut String::new()),
             View::Classic => delays_classic::write(row, &mut text),
             View::Json => write_json(row, &mut text)?,
         }

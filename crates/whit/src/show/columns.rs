@@ -5,41 +5,29 @@ use super::table::{characters, push_blanks};
 /// Two blanks stand between columns, none at the end of the line. What is wider than its column moves the rest.
 pub(crate) struct Columns<'a> {
     out: &'a mut String,
+    /// A right-aligned cell is written here first, for its width.
+    cell: &'a mut String,
     /// Blanks owed before the next text.
     blanks: usize,
 }
 
-/// A right-aligned cell is written here first, for its width.
-const CELL_BYTES: usize = 32;
-
 impl<'a> Columns<'a> {
-    pub(crate) fn new(out: &'a mut String) -> Self {
-        Self { out, blanks: 0 }
+    /// A line at the end of `out`; `cell` is room to write in, and best kept from line to line.
+    pub(crate) fn new(out: &'a mut String, cell: &'a mut String) -> Self {
+        Self { out, cell, blanks: 0 }
     }
 
     /// The next column, to the right of its width.
     pub(crate) fn right(&mut self, width: usize, write: impl FnOnce(&mut String)) {
-        let start = self.out.len();
-        write(self.out);
-        let taken = characters(&self.out[start..]);
-        let blanks = self.blanks + width.saturating_sub(taken);
-        let cell = self.out.len() - start;
-        if cell == 0 {
-            self.blanks = blanks + 2;
-            return;
+        self.cell.clear();
+        write(self.cell);
+        self.blanks += width.saturating_sub(characters(self.cell));
+        if !self.cell.is_empty() {
+            push_blanks(self.out, self.blanks);
+            self.out.push_str(self.cell);
+            self.blanks = 0;
         }
-        // The cell moves behind its blanks.
-        let mut kept = [0; CELL_BYTES];
-        match kept.get_mut(..cell) {
-            Some(kept) => {
-                kept.copy_from_slice(&self.out.as_bytes()[start..]);
-                self.out.truncate(start);
-                push_blanks(self.out, blanks);
-                self.out.push_str(std::str::from_utf8(kept).unwrap_or_default());
-            }
-            None => self.out.insert_str(start, &" ".repeat(blanks)),
-        }
-        self.blanks = 2;
+        self.blanks += 2;
     }
 
     /// The next column, to the left.
@@ -76,13 +64,13 @@ mod tests {
 
     #[test]
     fn lines_end_where_their_text_ends() {
-        let mut out = String::new();
-        let mut columns = Columns::new(&mut out);
+        let (mut out, mut cell) = (String::new(), String::new());
+        let mut columns = Columns::new(&mut out, &mut cell);
         columns.right(3, |out| out.push('1'));
         columns.left(4, |out| out.push_str("ab"));
         columns.right(5, |out| out.push_str("7 µs"));
         columns.last(|_| {});
-        let mut columns = Columns::new(&mut out);
+        let mut columns = Columns::new(&mut out, &mut cell);
         columns.right(3, |_| {});
         columns.left(4, |out| out.push_str("longer"));
         columns.last(|out| out.push('x'));

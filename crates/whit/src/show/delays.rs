@@ -29,8 +29,9 @@ pub(crate) fn write<E>(
     mut drain: impl FnMut(&mut String) -> Result<(), E>,
 ) -> Result<(), E> {
     write_heading(out, rows.iter().any(|row| matches!(row.kind, Kind::Ended(_))));
+    let mut cell = String::new();
     for row in rows {
-        write_row(row, style, out);
+        write_row(row, style, out, &mut cell);
         drain(out)?;
     }
     style.paint_into(out, Tone::Faint, |out| out.push_str(LEGEND));
@@ -43,7 +44,8 @@ pub(crate) fn write<E>(
 
 /// The headings over rows, with a column for how a task ended or without.
 pub(crate) fn write_heading(out: &mut String, with_ending: bool) {
-    let mut columns = Columns::new(out);
+    let mut cell = String::new();
+    let mut columns = Columns::new(out, &mut cell);
     columns.right(7, |out| out.push_str("PID"));
     columns.left(COMM_WIDTH, |out| out.push_str("COMM"));
     if with_ending {
@@ -58,15 +60,15 @@ pub(crate) fn write_heading(out: &mut String, with_ending: bool) {
     columns.last(|out| out.push_str("OF WHICH"));
 }
 
-/// A line for a task.
-pub(crate) fn write_row(row: &Row, style: Style, out: &mut String) {
+/// A line for a task; `cell` is room to write in.
+pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut String) {
     let task = &row.task;
     let division = task.division();
     let push = |out: &mut String, value: Option<Nanos>, absent: &str| match value {
         Some(value) => Span(value).push(out),
         None => out.push_str(absent),
     };
-    let mut columns = Columns::new(out);
+    let mut columns = Columns::new(out, cell);
     columns.right(7, |out| {
         if row.kind != Kind::Cgroup {
             push_number(out, u64::from(task.key.pid));

@@ -119,19 +119,15 @@ pub(crate) fn push_blanks(out: &mut String, mut count: usize) {
 
 /// Characters that take a place on the screen: escape sequences for colour take none.
 pub(crate) fn characters(text: &str) -> usize {
-    // Every byte but those that continue a character.
-    let begins = |byte: &u8| (*byte as i8) >= -0x40;
-    if !text.as_bytes().contains(&b'\x1b') {
-        return text.bytes().filter(begins).count();
-    }
     let mut count = 0;
     let mut in_escape = false;
-    for character in text.chars() {
-        match character {
-            '\x1b' => in_escape = true,
-            'm' if in_escape => in_escape = false,
+    for byte in text.bytes() {
+        match byte {
+            b'\x1b' => in_escape = true,
+            b'm' if in_escape => in_escape = false,
             _ if in_escape => {}
-            _ => count += 1,
+            // Every byte but those that continue a character.
+            byte => count += usize::from((byte as i8) >= -0x40),
         }
     }
     count
