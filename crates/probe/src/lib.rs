@@ -10,7 +10,7 @@ pub mod roots;
 mod sys;
 
 #[cfg(target_os = "linux")]
-pub use linux::{cgroup_tasks, exits, signals, survey, tasks};
+pub use linux::{cgroup_tasks, cgroup_usage, exits, signals, survey, tasks};
 
 use std::path::PathBuf;
 

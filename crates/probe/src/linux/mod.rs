@@ -2,6 +2,7 @@
 
 mod cgroup;
 pub mod cgroup_tasks;
+pub mod cgroup_usage;
 mod dirs;
 pub mod exits;
 mod files;

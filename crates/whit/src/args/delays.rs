@@ -120,7 +120,7 @@ pub(super) fn command() -> Command {
                     .short('C')
                     .value_name("CGROUP")
                     .value_parser(value_parser!(PathBuf))
-                    .help("The tasks of a cgroup and those below it, summed, and their states; a directory or a path within the hierarchy"),
+                    .help("A cgroup's tasks and those of the cgroups below it, summed, with their states and its own counts; a directory, or a path within a hierarchy"),
             )
             .arg(switch("exits", "Each task as it ends, from all CPUs; with a command, until that ends"))
             .arg(

@@ -10,6 +10,7 @@ pub(crate) mod selection;
 use facts::linux::taskstats::ExitInfo;
 use facts::sample::Absence;
 use facts::task::{Accounting, Delays, Task};
+use probe::cgroup_usage::CgroupUsage;
 use probe::tasks::{Method, TaskReader};
 
 /// What a row stands for.
@@ -40,13 +41,20 @@ pub(crate) struct Row {
     pub(crate) task: Task,
     /// What a process's ended threads left.
     pub(crate) ended: Option<Box<Delays>>,
-    /// The states of a cgroup's tasks.
-    pub(crate) states: Option<Box<States>>,
+    /// What is told of a cgroup beside its tasks' delays.
+    pub(crate) cgroup: Option<Box<CgroupFacts>>,
+}
+
+/// A cgroup beside its tasks' delays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CgroupFacts {
+    pub(crate) states: States,
+    pub(crate) usage: CgroupUsage,
 }
 
 impl Row {
     pub(crate) fn new(kind: Kind, task: Task) -> Self {
-        Self { kind, task, ended: None, states: None }
+        Self { kind, task, ended: None, cgroup: None }
     }
 }
 

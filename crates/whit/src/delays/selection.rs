@@ -9,7 +9,7 @@ use facts::task::{Accounting, Task};
 use probe::cgroup_tasks::Cgroup;
 use probe::tasks::TaskReader;
 
-use super::{Kind, Row, States};
+use super::{CgroupFacts, Kind, Row, States};
 use crate::args::Selection;
 use crate::failure::Failure;
 
@@ -21,8 +21,8 @@ pub(crate) struct Group {
     pub(crate) id: u32,
     /// A cgroup's name; a process's is its leader's.
     name: Option<Name>,
-    /// Of a cgroup's tasks.
-    states: Option<States>,
+    /// Of a cgroup.
+    facts: Option<CgroupFacts>,
     /// The leader first.
     pub(crate) members: Vec<Task>,
 }
@@ -91,7 +91,7 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
 
 impl Group {
     fn of_thread(task: &Task) -> Self {
-        Self { kind: Kind::Thread, id: task.key.pid, name: None, states: None, members: vec![*task] }
+        Self { kind: Kind::Thread, id: task.key.pid, name: None, facts: None, members: vec![*task] }
     }
 
     /// The row of these tasks, which are the members or what each did in an interval; none where there is none.
@@ -106,14 +106,14 @@ impl Group {
                 sum.accounting = Accounting::Unsure;
             }
         }
-        Some(Row { states: self.states.map(Box::new), ..Row::new(self.kind, sum) })
+        Some(Row { cgroup: self.facts.map(Box::new), ..Row::new(self.kind, sum) })
     }
 }
 
 #[cfg(test)]
 impl Group {
     pub(crate) fn for_test(kind: Kind, members: Vec<Task>) -> Self {
-        Self { kind, id: 1, name: None, states: None, members }
+        Self { kind, id: 1, name: None, facts: None, members }
     }
 }
 
@@ -172,7 +172,7 @@ fn read_members(reader: &mut TaskReader, pids: &[u32]) -> Vec<Group> {
                 kind: Kind::Process,
                 id: owners[index],
                 name: None,
-                states: None,
+                facts: None,
                 members: vec![*task],
             }),
         }
@@ -191,8 +191,8 @@ fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
         return Err(Failure::new(format!("cgroup {}: no task is in it", path.display())));
     }
     let name = Name::new(cgroup.directory.file_name().map_or(b"/", |name| name.as_bytes()));
-    let states = Some(states(reader, &directories, &tids));
-    Ok(Group { kind: Kind::Cgroup, id: 0, name: Some(name), states, members })
+    let facts = CgroupFacts { states: states(reader, &directories, &tids), usage: cgroup.usage() };
+    Ok(Group { kind: Kind::Cgroup, id: 0, name: Some(name), facts: Some(facts), members })
 }
 
 /// Counted from each task's state. CGROUPSTATS, which v1 answers, has lost whoever sleeps freezably since Linux 6.1 (it

@@ -6,12 +6,13 @@
 use facts::sample::Absence;
 use facts::task::{Accounting, Cause, Task};
 use facts::unit::Nanos;
+use probe::cgroup_usage::CgroupUsage;
 
 use super::columns::Columns;
 use super::division::{BAR_WIDTH, LEGEND, push_bar};
 use super::style::{Style, Tone};
 use super::text::push_printable;
-use super::units::{Span, push_number};
+use super::units::{Size, Span, push_number};
 use super::{ABSENT, UNSURE};
 use crate::delays::{Kind, Notes, Row, States};
 
@@ -129,8 +130,9 @@ fn push_of_which(out: &mut String, task: &Task) {
 
 /// What a line has no room for: a cgroup's states, an ended task's status, what ended threads left.
 fn write_beside(row: &Row, out: &mut String) {
-    if let Some(states) = &row.states {
-        out.push_str(&states_line(states));
+    if let Some(cgroup) = &row.cgroup {
+        push_states(out, &cgroup.states);
+        push_usage(out, &cgroup.usage);
     }
     if let Some(ended) = &row.ended {
         let left = Cause::ALL.into_iter().filter_map(|cause| {
@@ -144,12 +146,26 @@ fn write_beside(row: &Row, out: &mut String) {
     }
 }
 
-fn states_line(states: &States) -> String {
+fn push_states(out: &mut String, states: &States) {
     let io_wait = states.io_wait.map_or(ABSENT.to_owned(), |tasks| tasks.to_string());
-    format!(
+    out.push_str(&format!(
         "tasks: sleeping {}, running {}, stopped {}, uninterruptible {}, waiting for I/O {io_wait}\n",
         states.sleeping, states.running, states.stopped, states.uninterruptible
-    )
+    ));
+}
+
+/// What the cgroup's own files count, if anything: a v1 hierarchy counts only what its controllers do.
+fn push_usage(out: &mut String, usage: &CgroupUsage) {
+    let mut told = Vec::new();
+    told.extend(usage.cpu.map(|cpu| format!("CPU {}", Span(cpu))));
+    told.extend(usage.throttled.map(|throttled| {
+        format!("throttled {} in {} periods", Span(throttled), usage.throttled_periods.unwrap_or(0))
+    }));
+    told.extend(usage.memory.map(|memory| format!("memory {}", Size(memory))));
+    told.extend(usage.io.map(|io| format!("read {}, written {}", Size(io.read), Size(io.written))));
+    if !told.is_empty() {
+        out.push_str(&format!("cgroup: {}\n", told.join(", ")));
+    }
 }
 
 /// What must be said once: limits of the figures, with the remedy.

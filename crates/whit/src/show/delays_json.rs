@@ -39,6 +39,8 @@ pub(crate) struct TaskJson {
     ended: Option<EndedJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     states: Option<StatesJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageJson>,
 }
 
 #[derive(Serialize)]
@@ -46,6 +48,16 @@ struct EndedJson {
     exit_status: Option<u32>,
     signal: Option<u32>,
     on_cpu_below_tick: bool,
+}
+
+#[derive(Serialize)]
+struct UsageJson {
+    cpu_ns: Option<u64>,
+    throttled_ns: Option<u64>,
+    throttled_periods: Option<u64>,
+    memory_bytes: Option<u64>,
+    read_bytes: Option<u64>,
+    written_bytes: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -107,12 +119,20 @@ impl TaskJson {
                 }),
                 _ => None,
             },
-            states: row.states.as_ref().map(|states| StatesJson {
-                sleeping: states.sleeping,
-                running: states.running,
-                stopped: states.stopped,
-                uninterruptible: states.uninterruptible,
-                io_wait: states.io_wait,
+            states: row.cgroup.as_ref().map(|cgroup| StatesJson {
+                sleeping: cgroup.states.sleeping,
+                running: cgroup.states.running,
+                stopped: cgroup.states.stopped,
+                uninterruptible: cgroup.states.uninterruptible,
+                io_wait: cgroup.states.io_wait,
+            }),
+            usage: row.cgroup.as_ref().map(|cgroup| UsageJson {
+                cpu_ns: nanos(cgroup.usage.cpu),
+                throttled_ns: nanos(cgroup.usage.throttled),
+                throttled_periods: cgroup.usage.throttled_periods,
+                memory_bytes: cgroup.usage.memory.map(|memory| memory.0),
+                read_bytes: cgroup.usage.io.map(|io| io.read.0),
+                written_bytes: cgroup.usage.io.map(|io| io.written.0),
             }),
         }
     }
