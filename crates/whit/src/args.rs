@@ -110,6 +110,17 @@ fn json() -> Arg {
     switch("json", "Print the same facts as JSON, a document a line, units in the field names")
 }
 
+/// An option that takes seconds.
+fn seconds_option(name: &'static str, letter: char, help: &'static str) -> Arg {
+    Arg::new(name).long(name).short(letter).value_name("SECS").value_parser(seconds).help(help)
+}
+
+/// The option that takes how often to repeat.
+fn count_option(letter: char, help: &'static str) -> Arg {
+    let at_least_once = value_parser!(u64).range(1..);
+    Arg::new("count").long("count").short(letter).value_name("N").value_parser(at_least_once).help(help)
+}
+
 /// Seconds with a fraction, from a hundredth to a year.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("\"{text}\" is no number of seconds"))?;
@@ -117,11 +128,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
         return Err("from 0.01 to 31536000 seconds".to_owned());
     }
     Ok(Duration::from_secs_f64(seconds))
-}
-
-/// A count of at least one.
-fn count() -> clap::builder::RangedU64ValueParser {
-    value_parser!(u64).range(1..)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What ends a command: a sentence that says what to do, and an exit status.
 
 use std::fmt;
+use std::io::Write;
 use std::process::ExitCode;
 
 use facts::sample::Absence;
@@ -46,7 +47,7 @@ impl Failure {
     /// Says it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
-            crate::output::say(&format!("whit: {}\n", self.message));
+            say(&format!("whit: {}\n", self.message));
         }
         ExitCode::from(self.code)
     }
@@ -56,4 +57,9 @@ impl From<probe::roots::RootError> for Failure {
     fn from(error: probe::roots::RootError) -> Self {
         Self::new(format!("{error} (a captured machine is a directory that holds proc, and perhaps sys)"))
     }
+}
+
+/// Says something beside the output. Where nobody can be told (a full disk behind standard error) nothing is.
+pub(crate) fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }

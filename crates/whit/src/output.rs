@@ -1,7 +1,5 @@
 //! Standard output, unbuffered: what a tick has to say is made in one buffer and goes out in one write.
 
-use std::io::Write;
-
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, write};
 use rustix::stdio::stdout;
@@ -13,11 +11,6 @@ use crate::failure::Failure;
 pub(crate) struct Output {
     /// System calls made.
     pub(crate) calls: u64,
-}
-
-/// Says something beside the output. Where nobody can be told (a full disk behind standard error) nothing is.
-pub(crate) fn say(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// From how many bytes on a long text goes out before it is whole: memory that is used again is cheaper than new.

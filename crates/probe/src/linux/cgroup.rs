@@ -2,11 +2,10 @@
 
 use facts::linux::cgroup::CgroupMembership;
 use facts::linux::cgroup_memory::{self, CgroupMemoryField as Field, CgroupMemoryStat};
-use facts::linux::mounts::Mount;
+use facts::linux::mounts::{self, Mount};
 use facts::sample::{Absence, CgroupLimits};
 
 use super::files::{Buffer, Extent, KeptFile};
-use super::machine::read_mounts;
 use crate::roots::RootDirectory;
 
 /// The files of the tightest memory limit on the way from the own cgroup to the root.
@@ -95,4 +94,14 @@ fn tightest(root: &RootDirectory, buffer: &mut Buffer, hierarchy: &Hierarchy) ->
         }
         path = path.rsplit_once('/').map_or("", |(parent, _)| parent);
     }
+}
+
+/// The mounts of a machine, read once.
+fn read_mounts(root: &RootDirectory, buffer: &mut Buffer) -> Vec<Mount> {
+    let mut list = Vec::new();
+    if let Ok(bytes) = buffer.read_once(root, "proc/self/mounts") {
+        // A line that cannot be read ends the list; the mounts before it stand.
+        let _ = mounts::parse(bytes, &mut list);
+    }
+    list
 }

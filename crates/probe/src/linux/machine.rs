@@ -2,7 +2,6 @@
 
 mod devices;
 
-use facts::linux::mounts;
 use facts::linux::stat::Stat;
 use facts::linux::uptime::Uptime;
 use facts::sample::{Absence, Clock, Sample};
@@ -226,14 +225,4 @@ impl CapturedClock {
         let boot_time = Nanos(self.stat.boot_time_s.unwrap_or(0).saturating_mul(Nanos::SECOND.0));
         Clock { monotonic: since_boot, boottime: since_boot, realtime: boot_time + since_boot }
     }
-}
-
-/// The mounts of a machine, read once.
-pub(super) fn read_mounts(root: &RootDirectory, buffer: &mut Buffer) -> Vec<mounts::Mount> {
-    let mut list = Vec::new();
-    if let Ok(bytes) = buffer.read_once(root, "proc/self/mounts") {
-        // A line that cannot be read ends the list; the mounts before it stand.
-        let _ = mounts::parse(bytes, &mut list);
-    }
-    list
 }

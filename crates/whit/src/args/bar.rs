@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches, Command, builder::PossibleValue, value_parser};
 use probe::Roots;
 
-use super::{count, root, roots, seconds, switch};
+use super::{count_option, root, roots, seconds_option, switch};
 
 /// `whit bar`, validated.
 #[derive(Debug)]
@@ -54,22 +54,14 @@ pub(super) fn command() -> Command {
                         .help("Who reads it"),
                 )
                 .arg(
-                    Arg::new("interval")
-                        .long("interval")
-                        .short('i')
-                        .value_name("SECS")
-                        .value_parser(seconds)
-                        .default_value("1")
-                        .help("A line every SECS seconds, on whole intervals of the clock"),
+                    seconds_option(
+                        "interval",
+                        'i',
+                        "A line every SECS seconds, on whole intervals of the clock",
+                    )
+                    .default_value("1"),
                 )
-                .arg(
-                    Arg::new("count")
-                        .long("count")
-                        .short('n')
-                        .value_name("N")
-                        .value_parser(count())
-                        .help("End after N lines"),
-                )
+                .arg(count_option('n', "End after N lines"))
                 .arg(switch("once", "Print one line and end").conflicts_with("count"))
                 .arg(
                     Arg::new("disk")

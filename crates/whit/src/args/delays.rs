@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, builder::PossibleValue
 use facts::task::Cause;
 use probe::Roots;
 
-use super::{count, json, root, roots, seconds, switch};
+use super::{count_option, json, root, roots, seconds_option, switch};
 use crate::failure::Failure;
 
 /// `whit delays`, validated.
@@ -132,24 +132,8 @@ pub(super) fn command() -> Command {
                     .help("Run CMD without a shell, then tell what it waited for"),
             )
             .group(ArgGroup::new("selection").args(["comm", "all", "cgroup"]).conflicts_with_all(["pid", "tid", "command", "exits"]))
-            .arg(
-                Arg::new("interval")
-                    .long("interval")
-                    .short('i')
-                    .value_name("SECS")
-                    .value_parser(seconds)
-                    .conflicts_with_all(["command", "exits"])
-                    .help("Differences over SECS seconds instead of totals, again and again"),
-            )
-            .arg(
-                Arg::new("count")
-                    .long("count")
-                    .short('n')
-                    .value_name("N")
-                    .value_parser(count())
-                    .requires("interval")
-                    .help("End after N intervals"),
-            )
+            .arg(seconds_option("interval", 'i', "Differences over SECS seconds instead of totals, again and again").conflicts_with_all(["command","exits"]))
+            .arg(count_option('n', "End after N intervals").requires("interval"))
             .arg(
                 Arg::new("sort")
                     .long("sort")

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use probe::Roots;
 
-use super::{Repeat, count, json, root, roots, seconds, switch};
+use super::{Repeat, count_option, json, root, roots, seconds_option, switch};
 use crate::failure::Failure;
 use crate::show::memory::MemoryLayout;
 use crate::show::units::ByteUnit;
@@ -51,22 +51,8 @@ pub(super) fn command() -> Command {
                 "emulate",
                 "Compute \"available\" by the kernel's formula even where the kernel says it",
             ))
-            .arg(
-                Arg::new("seconds")
-                    .long("seconds")
-                    .short('s')
-                    .value_name("SECS")
-                    .value_parser(seconds)
-                    .help("Repeat every SECS seconds"),
-            )
-            .arg(
-                Arg::new("count")
-                    .long("count")
-                    .short('c')
-                    .value_name("N")
-                    .value_parser(count())
-                    .help("Repeat N times, every second unless -s says otherwise"),
-            )
+            .arg(seconds_option("seconds", 's', "Repeat every SECS seconds"))
+            .arg(count_option('c', "Repeat N times, every second unless -s says otherwise"))
             .arg(json())
             .arg(root())
             .after_help(COLUMNS)

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use super::{Notes, Row};
 use crate::args::{SortKey, View};
-use crate::failure::Failure;
-use crate::output::{DRAIN_BYTES, Output, say};
+use crate::failure::{Failure, say};
+use crate::output::{DRAIN_BYTES, Output};
 use crate::show::delays_json::TaskJson;
 use crate::show::style::Style;
 use crate::show::{delays, delays_classic};

@@ -13,8 +13,7 @@ use super::child::{self, Account};
 use super::printer::Printer;
 use super::{Kind, Notes, Row, interval, selection};
 use crate::args::Selection;
-use crate::failure::Failure;
-use crate::output::say;
+use crate::failure::{Failure, say};
 use crate::ticker::Ticker;
 
 /// Switches delay accounting on, and says so.
