@@ -15,6 +15,8 @@ use crate::source::Source;
 pub enum Unit {
     /// Bytes.
     Bytes,
+    /// Kibibytes, where the kernel counts those.
+    Kibibytes,
     /// Nanoseconds.
     Nanoseconds,
     /// Milliseconds, where the kernel counts those.
@@ -48,6 +50,7 @@ impl Unit {
     pub fn suffix(self) -> Option<&'static str> {
         match self {
             Self::Bytes => Some("bytes"),
+            Self::Kibibytes => Some("kib"),
             Self::Nanoseconds => Some("ns"),
             Self::Milliseconds => Some("ms"),
             Self::Ticks => Some("ticks"),
@@ -67,6 +70,7 @@ impl Unit {
     pub fn description(self) -> &'static str {
         match self {
             Self::Bytes => "bytes",
+            Self::Kibibytes => "KiB",
             Self::Nanoseconds => "nanoseconds",
             Self::Milliseconds => "milliseconds",
             Self::Ticks => "clock ticks",
@@ -91,6 +95,16 @@ pub enum Kind {
     Level,
     /// Only goes up, until it is reset: meant to be subtracted.
     Counter,
+}
+
+impl Kind {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Level => "level",
+            Self::Counter => "counter",
+        }
+    }
 }
 
 /// Takes one value of a labelled metric: the label's value, and the figure.

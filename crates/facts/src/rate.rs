@@ -5,7 +5,7 @@
 
 use crate::linux::diskstats::{Disk, DiskStats, SECTOR_BYTES};
 use crate::linux::net_dev::{Interface, NetDev};
-use crate::linux::stat::{CpuTicks, Stat};
+use crate::linux::stat::CpuTicks;
 use crate::name::Name;
 use crate::sample::{Clock, Sample};
 use crate::task::{Cause, Delay, Task};
@@ -93,8 +93,6 @@ pub struct Rates {
     pub interval: Option<Interval>,
     /// Share of all CPUs' time that was neither idle nor waiting for I/O.
     pub cpu_busy: Option<Ratio>,
-    /// The same of each CPU that both samples have.
-    pub cpus_busy: Vec<(u32, Option<Ratio>)>,
     /// Interfaces that both samples have.
     pub interfaces: Vec<InterfaceRates>,
     /// Disks that both samples have.
@@ -106,26 +104,17 @@ impl Rates {
     pub fn fill(&mut self, before: &Sample, now: &Sample, width: Width) {
         self.interval = Interval::between(&before.clock, &now.clock);
         self.cpu_busy = None;
-        self.cpus_busy.clear();
         self.interfaces.clear();
         self.disks.clear();
         let Some(interval) = self.interval else { return };
         if let (Ok(before), Ok(now)) = (before.stat.get(), now.stat.get()) {
-            self.fill_cpus(before, now);
+            self.cpu_busy = cpu_busy(&before.total, &now.total);
         }
         if let (Ok(before), Ok(now)) = (before.net_dev.get(), now.net_dev.get()) {
             self.fill_interfaces(interval, before, now, width);
         }
         if let (Ok(before), Ok(now)) = (before.diskstats.get(), now.diskstats.get()) {
             self.fill_disks(interval, before, now);
-        }
-    }
-
-    fn fill_cpus(&mut self, before: &Stat, now: &Stat) {
-        self.cpu_busy = cpu_busy(&before.total, &now.total);
-        for (index, (number, ticks)) in now.cpus.iter().enumerate() {
-            let before = at_or_find(&before.cpus, index, |cpu| cpu.0 == *number);
-            self.cpus_busy.push((*number, before.and_then(|before| cpu_busy(&before.1, ticks))));
         }
     }
 

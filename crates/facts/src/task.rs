@@ -48,7 +48,7 @@ impl Cause {
         match self {
             Self::RunQueue => "run_queue",
             Self::BlockIo => "block_io",
-            Self::SwapIn => "swapin",
+            Self::SwapIn => "swap_in",
             Self::Reclaim => "reclaim",
             Self::Thrashing => "thrashing",
             Self::Compaction => "compaction",

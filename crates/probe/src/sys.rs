@@ -9,7 +9,7 @@ use std::mem;
 use facts::unit::Nanos;
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// clock_gettime(2): a clock that this kernel has (all that whit asks for are older than 2.6.39).
+/// clock_gettime(2): a clock that this kernel has (the youngest that whit asks for came with 2.6.39).
 pub(crate) fn clock(clock: libc::clockid_t) -> Nanos {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec that outlives the call. An unknown clock leaves it as it is.

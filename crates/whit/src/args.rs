@@ -142,6 +142,18 @@ mod tests {
     }
 
     #[test]
+    fn explanations_fit_where_help_is_wrapped() {
+        let mut command = command();
+        command.build();
+        for subcommand in command.get_subcommands() {
+            let explanation = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in explanation.lines() {
+                assert!(line.chars().count() <= 98, "{}: {line}", subcommand.get_name());
+            }
+        }
+    }
+
+    #[test]
     fn seconds_are_bounded() {
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         for text in ["0", "-1", "nan", "inf", "x", "1e99"] {

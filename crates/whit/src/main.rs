@@ -13,6 +13,7 @@ mod failure;
 mod output;
 mod show;
 mod ticker;
+mod time_zone;
 
 use std::process::ExitCode;
 

@@ -45,15 +45,21 @@ impl Ticker {
         self.sleep_until(deadline);
     }
 
-    fn sleep_until(&mut self, deadline: Nanos) {
+    fn sleep_until(&mut self, until: Nanos) {
         let deadline = Timespec {
-            tv_sec: (deadline.0 / Nanos::SECOND.0) as i64,
-            tv_nsec: (deadline.0 % Nanos::SECOND.0) as _,
+            tv_sec: (until.0 / Nanos::SECOND.0) as i64,
+            tv_nsec: (until.0 % Nanos::SECOND.0) as _,
         };
         loop {
             self.calls += 1;
-            if clock_nanosleep_absolute(ClockId::Boottime, &deadline) != Err(Errno::INTR) {
-                return;
+            match clock_nanosleep_absolute(ClockId::Boottime, &deadline) {
+                Ok(()) => return,
+                Err(Errno::INTR) => {}
+                // A sandbox may refuse this clock; it must not become a loop without sleep.
+                Err(_) => {
+                    let rest = until.saturating_sub(probe::clock_now().boottime);
+                    return std::thread::sleep(Duration::from_nanos(rest.0));
+                }
             }
         }
     }

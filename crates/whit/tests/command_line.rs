@@ -1,6 +1,6 @@
 //! What ends a command: exit statuses and messages.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_types)]
 
 use assert_cmd::Command;
 

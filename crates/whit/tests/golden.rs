@@ -12,7 +12,6 @@ fn cases() -> TestCases {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     let cases = TestCases::new();
     cases.env("TZ", "UTC").env("NO_COLOR", "1");
-    cases.insert_var("[TARGET]", env!("WHIT_TARGET")).unwrap();
     cases
 }
 

@@ -1,6 +1,6 @@
 //! The rules of the house: who may depend on whom, and what stays in its room.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::disallowed_types)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,6 +112,7 @@ fn every_unsafe_block_says_why_it_is_sound() {
 #[test]
 fn facts_are_pure() {
     let impure = [
+        "std::{",
         "std::fs",
         "std::net",
         "std::io",
@@ -142,11 +143,8 @@ fn nothing_is_forked_to_learn_a_number() {
     // A user's own command is the one thing that is run.
     let runners = ["crates/whit/src/delays/child.rs"];
     for folder in ["crates/facts/src", "crates/probe/src", "crates/whit/src"] {
-        assert_absent(
-            folder,
-            &["Command::new(program)", "process::Command", "posix_spawn", "libc::fork"],
-            &runners,
-        );
+        // clippy.toml forbids std's own way; what would go round it is looked for here.
+        assert_absent(folder, &["process::Command", "posix_spawn", "libc::fork", "libc::exec"], &runners);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Kind, METRICS, Values};
+use super::{METRICS, Values};
 
 /// The whole page.
 pub fn markdown() -> String {
@@ -17,10 +17,7 @@ pub fn markdown() -> String {
             Values::One(_) => "",
             Values::Each(label, _) => label,
         };
-        let kind = match metric.kind {
-            Kind::Level => "level",
-            Kind::Counter => "counter",
-        };
+        let kind = metric.kind.name();
         // A String takes whatever is written to it.
         let _ = writeln!(
             page,

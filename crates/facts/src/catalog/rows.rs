@@ -2,8 +2,8 @@
 
 use super::Kind::{Counter, Level};
 use super::Unit::{
-    Bytes, Count, Megabits, MicrowattHours, Microwatts, Millidegrees, Milliseconds, Nanoseconds, Pages,
-    Percent, Seconds, Sectors, Ticks as ClockTicks,
+    Bytes, Count, Kibibytes, Megabits, MicrowattHours, Microwatts, Millidegrees, Milliseconds, Nanoseconds,
+    Pages, Percent, Seconds, Sectors, Ticks as ClockTicks,
 };
 use super::Values::{Each, One};
 use super::access::{
@@ -169,10 +169,10 @@ pub const METRICS: &[Metric] = &[
     row("zone_reserve_pages", Pages, Level, ZoneInfo, "2.6.13",
         "What the kernel keeps back in all zones.",
         One(|sample| of(&sample.zones, |zones| zones.total_reserve_pages as f64))),
-    row("paged_in_kib", Unit::None, Counter, VmStat, "2.4",
+    row("paged_in_kib", Kibibytes, Counter, VmStat, "2.4",
         "Kibibytes read from block devices.",
         One(|sample| vmstat(sample, VmStatField::PageIn))),
-    row("paged_out_kib", Unit::None, Counter, VmStat, "2.4",
+    row("paged_out_kib", Kibibytes, Counter, VmStat, "2.4",
         "Kibibytes written to block devices.",
         One(|sample| vmstat(sample, VmStatField::PageOut))),
     row("swapped_in_pages", Pages, Counter, VmStat, "2.4",

@@ -99,6 +99,18 @@ pub struct ExitInfo {
     pub flags: u8,
 }
 
+impl ExitInfo {
+    /// The exit status; none where a signal ended the task.
+    pub fn status(&self) -> Option<u32> {
+        (self.code & 0x7f == 0).then_some(self.code >> 8 & 0xff)
+    }
+
+    /// The signal that ended the task.
+    pub fn signal(&self) -> Option<u32> {
+        Some(self.code & 0x7f).filter(|signal| *signal > 0)
+    }
+}
+
 /// One decoded struct.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TaskStats {

@@ -5,7 +5,7 @@
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -18,6 +18,9 @@ use rustix::fs::statvfs;
 
 use super::files::{Buffer, Extent, KeptFile};
 use crate::roots::RootDirectory;
+
+/// Stands for the type of what may be on any filesystem, so that its call is not waited for.
+const UNKNOWN_FILESYSTEM: &[u8] = b"?";
 
 /// The filesystems that a view asked for.
 #[derive(Debug)]
@@ -91,6 +94,15 @@ impl Filesystems {
         } else {
             let of = |path: &PathBuf| (path.clone(), mount_of(&all, path));
             wanted.extend(self.paths.iter().map(of));
+            // Shown under the name that was asked for.
+            for (path, mount) in &mut wanted {
+                let is_its_root = path_of(&mount.target) == *path;
+                mount.target = path.as_os_str().as_bytes().into();
+                if !is_its_root {
+                    // It may be a symlink to somewhere else, which its name does not tell.
+                    mount.filesystem = UNKNOWN_FILESYSTEM.into();
+                }
+            }
         }
         let known = std::mem::take(&mut self.asked);
         self.asked = wanted.into_iter().filter_map(|(path, mount)| asked(path, mount, &known)).collect();
@@ -136,7 +148,7 @@ fn asked(path: PathBuf, mount: Mount, known: &[Asked]) -> Option<Asked> {
         Some(Asked { caller: Some(caller), .. }) => {
             Some(Caller { wake: caller.wake.clone(), answer: Arc::clone(&caller.answer) })
         }
-        _ => mount.can_hang().then(|| start_caller(path.clone())),
+        _ => (mount.can_hang() || mount.filesystem == UNKNOWN_FILESYSTEM).then(|| start_caller(path.clone())),
     };
     Some(Asked { mount, path, caller })
 }
@@ -190,10 +202,10 @@ fn captured_space(file: &KeptFile, buffer: &mut Buffer, target: &[u8]) -> Option
 }
 
 /// The mount that `path` lies on: the last of the longest targets that lead to it.
-fn mount_of(all: &[Mount], path: &std::path::Path) -> Mount {
+fn mount_of(all: &[Mount], path: &Path) -> Mount {
     let leads = |mount: &&Mount| path.starts_with(path_of(&mount.target));
     let mount = all.iter().filter(leads).max_by_key(|mount| mount.target.len());
-    mount.cloned().unwrap_or_else(|| Mount { target: path.as_os_str().as_bytes().into(), ..Mount::default() })
+    mount.cloned().unwrap_or_default()
 }
 
 fn path_of(bytes: &[u8]) -> PathBuf {

@@ -9,7 +9,7 @@ use facts::source::Source;
 use facts::unit::Nanos;
 
 use super::cgroup::CgroupFiles;
-use super::dirs::KeptDirectory;
+use super::directories::KeptDirectory;
 use super::files::{Buffer, Extent, KeptFile};
 use super::filesystems::Filesystems;
 use crate::roots::{RootDirectory, RootError, Roots};

@@ -3,7 +3,7 @@
 mod cgroup;
 pub mod cgroup_tasks;
 pub mod cgroup_usage;
-mod dirs;
+mod directories;
 pub mod exits;
 mod files;
 mod filesystems;

@@ -7,6 +7,7 @@ use clap::{Arg, ArgMatches, Command, builder::PossibleValue, value_parser};
 use probe::Roots;
 
 use super::{count_option, root, roots, seconds_option, switch};
+use crate::failure::Failure;
 
 /// `whit bar`, validated.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct BarArgs {
     pub(crate) interval: Duration,
     pub(crate) count: Option<u64>,
     pub(crate) is_debug: bool,
+    /// Interfaces to show; empty for all that are up.
+    pub(crate) nets: Vec<String>,
     /// Filesystems to show.
     pub(crate) disks: Vec<PathBuf>,
 }
@@ -71,22 +74,36 @@ pub(super) fn command() -> Command {
                         .action(clap::ArgAction::Append)
                         .help("Show the filesystem that PATH is on; may be repeated [default: /]"),
                 )
-                .arg(switch("debug", "Append what each cycle cost: wall time, CPU time, system calls"))
+                .arg(
+                    Arg::new("net")
+                        .long("net")
+                        .value_name("NAME")
+                        .action(clap::ArgAction::Append)
+                        .help("Show this interface, up or down; may be repeated [default: all that are up]"),
+                )
+                .arg(switch("debug", "Append what the cycle before cost: wall time, CPU time, system calls"))
                 .arg(root())
+                .after_help("Which other segments are shown, and in what order, is fixed so far.")
         },
     )
 }
 
-pub(super) fn from_matches(matches: &ArgMatches) -> Result<BarArgs, crate::failure::Failure> {
+pub(super) fn from_matches(matches: &ArgMatches) -> Result<BarArgs, Failure> {
     let roots = roots(matches);
-    let once = matches.get_flag("once").then_some(1);
-    let disks: Vec<PathBuf> =
-        matches.get_many("disk").map(|disks| disks.cloned().collect()).unwrap_or_default();
+    // A captured machine stands still, and so does its line.
+    let is_one = matches.get_flag("once") || (roots.is_captured() && !matches.contains_id("count"));
+    let mut disks = Vec::new();
+    for disk in matches.get_many::<PathBuf>("disk").into_iter().flatten() {
+        let absolute = std::path::absolute(disk);
+        disks.push(absolute.map_err(|error| Failure::usage(format!("--disk {}: {error}", disk.display())))?);
+    }
+    let nets = matches.get_many::<String>("net").map(|nets| nets.cloned().collect()).unwrap_or_default();
     Ok(BarArgs {
         output: matches.get_one("output").copied().unwrap_or(BarOutput::Plain),
         interval: matches.get_one("interval").copied().unwrap_or(Duration::from_secs(1)),
-        count: once.or(matches.get_one("count").copied()),
+        count: if is_one { Some(1) } else { matches.get_one("count").copied() },
         is_debug: matches.get_flag("debug"),
+        nets,
         disks: if disks.is_empty() { vec![PathBuf::from("/")] } else { disks },
         roots,
     })

@@ -137,9 +137,10 @@ pub(super) fn command() -> Command {
             .arg(
                 Arg::new("sort")
                     .long("sort")
-                    .value_name("CAUSE")
+                    .value_name("KEY")
+                    .conflicts_with_all(["command", "exits"])
                     .value_parser(value_parser!(SortKey))
-                    .help("Order by this, the largest first"),
+                    .help("Order by this: pid upwards, all else the largest first"),
             )
             .arg(switch("classic", "The table of getdelays: count, total and average of each cause"))
             .arg(json().conflicts_with("classic"))
@@ -151,12 +152,13 @@ pub(super) fn command() -> Command {
 }
 
 const EXPLANATION: &str = "\
-A task's wall time is on CPU + run queue + block I/O + sleeping. Swap-in, thrashing, reclaim, compaction, copy and
-irq are the same time seen from another side, and told as \"of which\". A process counts each of its threads' time.
+A task's wall time is on CPU + run queue + block I/O + sleeping. Swap-in, thrashing, reclaim,
+compaction, copy and irq are the same time seen from another side, and told as \"of which\". A
+process counts each of its threads' time.
   –  absent: not counted, or a value that cannot be (a wait longer than the clock)
   ?  the kernel's answer is zero, and zero is also what it says of a task older than the switch
-Exit status: 1 where a task is gone or may not be read, 2 for usage errors; of a command its own, 127 where it is not
-found, 126 where it cannot be executed, 128+N where signal N ended it.";
+Exit status: 1 where a task is gone or may not be read, 2 for usage errors; of a command its own,
+127 where it is not found, 126 where it cannot be executed, 128+N where signal N ended it.";
 
 pub(super) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> {
     let roots = roots(matches);

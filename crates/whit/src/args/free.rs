@@ -19,12 +19,13 @@ pub(crate) struct FreeArgs {
 }
 
 /// Letter, name, power, help.
-const UNITS: [(char, &str, u32, &str); 6] = [
+const UNITS: [(char, &str, u32, &str); 7] = [
     ('b', "bytes", 0, "Sizes in bytes"),
     ('k', "kibi", 1, "Sizes in KiB (the default)"),
     ('m', "mebi", 2, "Sizes in MiB"),
     ('g', "gibi", 3, "Sizes in GiB"),
     ('\0', "tebi", 4, "Sizes in TiB"),
+    ('\0', "pebi", 5, "Sizes in PiB"),
     ('h', "human", 0, "Sizes in the unit that suits each"),
 ];
 

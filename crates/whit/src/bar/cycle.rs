@@ -11,19 +11,20 @@ use facts::unit::Nanos;
 use probe::{Probe, Request, clock_now, own_cpu_time};
 
 use super::outputs::{I3bar, Plain};
-use super::{Block, Output, Scene, Segment, segments, time_zone};
+use super::{Block, Output, Scene, Segment, segments};
 use crate::args::{BarArgs, BarOutput};
 use crate::failure::Failure;
 use crate::output::Output as Stdout;
 use crate::show::units::Span;
 use crate::ticker::Ticker;
+use crate::time_zone;
 
 /// How long the first line waits for something to subtract.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
 /// Draws until the count is reached or the reader goes away.
 pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
-    let mut segments = segments::default_segments();
+    let mut segments = segments::default_segments(&args.nets);
     let wanted = segments.iter().fold(Wanted::NONE, |wanted, segment| wanted.union(segment.wanted()));
     let request = Request { wanted, filesystems: args.disks.clone(), cpu_temperatures_only: true };
     let mut probe = Probe::open(&args.roots, &request)?;

@@ -3,7 +3,6 @@
 mod cycle;
 pub(crate) mod outputs;
 mod segments;
-mod time_zone;
 
 pub(crate) use cycle::run;
 

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
         Source::ArcStats,
         Source::Zram,
     ]);
-    if args.layout.is_one_line {
+    if args.layout.is_one_line && !args.is_json {
         wanted = Wanted::from([Source::MemInfo]);
     }
     let request = |wanted| Request { wanted, ..Request::default() };
@@ -51,7 +51,8 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
             .map_err(|absence| Failure::unreadable("/proc/meminfo", absence))?;
         let mut text = String::with_capacity(1024);
         if args.is_json {
-            text = serde_json::to_string(&MemoryJson::new(&report)).map_err(Failure::internal)?;
+            text = serde_json::to_string(&MemoryJson::new(&report, sample.clock.realtime))
+                .map_err(Failure::internal)?;
             text.push('\n');
         } else {
             memory::write(&report, args.layout, &mut text);
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
         }
         output.write(text.as_bytes())?;
         match &mut ticker {
-            Some(ticker) if !is_last => ticker.wait(),
+            Some(ticker) if !is_last => ticker.wait_full(),
             _ => return Ok(ExitCode::SUCCESS),
         }
         probe.sample(&mut sample);

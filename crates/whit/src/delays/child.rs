@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitCode};
+use std::process::{self, Child, ExitCode};
 
 use facts::linux::taskstats::{ExitInfo, TaskStats};
 use facts::task::Task;
@@ -17,15 +17,18 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use super::{Kind, Row};
 use crate::failure::Failure;
 
+/// The one place where whit starts a program: the user's own.
+///
 /// Starts a command without a shell. It has whit's own standard streams.
 ///
 /// # Errors
 /// 127 where it is not found, 126 where it cannot be executed, as shells say.
+#[allow(clippy::disallowed_types)]
 pub(crate) fn start(command: &[OsString]) -> Result<Child, Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(Failure::usage("which command?"));
     };
-    Command::new(program).args(arguments).spawn().map_err(|error| {
+    process::Command::new(program).args(arguments).spawn().map_err(|error| {
         let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
         Failure::with_code(format!("{}: {error}", program.display()), code)
     })

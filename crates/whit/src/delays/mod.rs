@@ -1,7 +1,6 @@
 //! `whit delays`: whose delays, over what time, and what must be said about them.
 
 pub(crate) mod child;
-pub(crate) mod ended;
 pub(crate) mod interval;
 pub(crate) mod printer;
 pub(crate) mod run;
@@ -10,6 +9,7 @@ pub(crate) mod selection;
 use facts::linux::taskstats::ExitInfo;
 use facts::sample::Absence;
 use facts::task::{Accounting, Delays, Task};
+use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
 use probe::tasks::{Method, TaskReader};
 
@@ -79,6 +79,13 @@ pub(crate) struct Notes {
     pub(crate) procfs_reason: Option<Absence>,
     /// Exit records that were lost.
     pub(crate) lost_records: u64,
+}
+
+/// One of several tables: when it was read, since 1970, and over how long it tells differences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Round {
+    pub(crate) realtime: Nanos,
+    pub(crate) elapsed: Nanos,
 }
 
 impl Notes {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Notes, Row};
+use super::{Notes, Round, Row};
 use crate::args::{SortKey, View};
 use crate::failure::{Failure, say};
 use crate::output::{DRAIN_BYTES, Output};
@@ -16,24 +16,46 @@ pub(crate) struct Printer {
     sort: SortKey,
     style: Style,
     output: Output,
+    /// A table stands above the next one.
+    is_under_way: bool,
 }
 
 impl Printer {
     pub(crate) fn new(view: View, sort: SortKey) -> Self {
-        Self { view, sort, style: Style::for_stdout(), output: Output::stdout() }
+        Self { view, sort, style: Style::for_stdout(), output: Output::stdout(), is_under_way: false }
     }
 
     /// A whole table.
-    pub(crate) fn print(&mut self, mut rows: Vec<Row>, notes: &Notes) -> Result<(), Failure> {
+    pub(crate) fn print(&mut self, rows: Vec<Row>, notes: &Notes) -> Result<(), Failure> {
+        self.print_table(None, rows, notes)
+    }
+
+    /// One of several tables, with its time.
+    pub(crate) fn print_round(&mut self, round: Round, rows: Vec<Row>, notes: &Notes) -> Result<(), Failure> {
+        self.print_table(Some(round), rows, notes)
+    }
+
+    fn print_table(
+        &mut self,
+        round: Option<Round>,
+        mut rows: Vec<Row>,
+        notes: &Notes,
+    ) -> Result<(), Failure> {
         sort(&mut rows, self.sort);
         let mut text = String::with_capacity(DRAIN_BYTES + 1024);
+        if let Some(round) = round.filter(|_| self.view != View::Json) {
+            if std::mem::replace(&mut self.is_under_way, true) {
+                text.push('\n');
+            }
+            delays::write_round(round, &mut text);
+        }
         match self.view {
             View::Table => {
                 let output = &mut self.output;
                 delays::write(&rows, self.style, &mut text, |text| output.drain(text))?;
             }
             View::Classic => rows.iter().for_each(|row| delays_classic::write(row, &mut text)),
-            View::Json => rows.iter().try_for_each(|row| write_json(row, &mut text))?,
+            View::Json => rows.iter().try_for_each(|row| write_json(row, round, &mut text))?,
         }
         self.output.write(text.as_bytes())?;
         self.notes(notes)
@@ -54,7 +76,7 @@ impl Printer {
         match self.view {
             View::Table => delays::write_row(row, self.style, &mut text, &mut String::new()),
             View::Classic => delays_classic::write(row, &mut text),
-            View::Json => write_json(row, &mut text)?,
+            View::Json => write_json(row, None, &mut text)?,
         }
         self.output.write(text.as_bytes())
     }
@@ -73,8 +95,8 @@ impl Printer {
     }
 }
 
-fn write_json(row: &Row, text: &mut String) -> Result<(), Failure> {
-    text.push_str(&serde_json::to_string(&TaskJson::new(row)).map_err(Failure::internal)?);
+fn write_json(row: &Row, round: Option<Round>, text: &mut String) -> Result<(), Failure> {
+    text.push_str(&serde_json::to_string(&TaskJson::new(row, round)).map_err(Failure::internal)?);
     text.push('\n');
     Ok(())
 }

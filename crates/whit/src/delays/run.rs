@@ -11,7 +11,7 @@ use probe::tasks::TaskReader;
 
 use super::child::{self, Account};
 use super::printer::Printer;
-use super::{Kind, Notes, Row, interval, selection};
+use super::{Kind, Notes, Round, Row, interval, selection};
 use crate::args::Selection;
 use crate::failure::{Failure, say};
 use crate::ticker::Ticker;
@@ -56,15 +56,16 @@ pub(crate) fn intervals(
 ) -> Result<ExitCode, Failure> {
     let mut ticker = Ticker::start(every);
     let mut before = selection::read_groups(reader, selection)?;
-    let mut since = probe::clock_now().monotonic;
+    let mut since = probe::clock_now();
     ticker.wait_full();
     let mut remaining = count;
     loop {
         let now = selection::read_groups(reader, selection)?;
-        let at = probe::clock_now().monotonic;
-        let rows = interval::between(&before, &now, at.saturating_sub(since));
+        let at = probe::clock_now();
+        let elapsed = at.monotonic.saturating_sub(since.monotonic);
+        let rows = interval::between(&before, &now, elapsed);
         let notes = Notes::new(&rows, reader);
-        printer.print(rows, &notes)?;
+        printer.print_round(Round { realtime: at.realtime, elapsed }, rows, &notes)?;
         remaining = remaining.map(|remaining| remaining - 1);
         if remaining == Some(0) {
             return Ok(ExitCode::SUCCESS);

@@ -7,16 +7,11 @@ use probe::survey::Survey;
 
 use super::Finding;
 
-/// Capabilities that whit can use, by their bits in linux/capability.h, and for what.
-const CAPABILITIES: [(u32, &str, &str); 4] = [
-    (12, "CAP_NET_ADMIN", "taskstats and exit records"),
-    (19, "CAP_SYS_PTRACE", "I/O counts of other users' processes"),
-    (38, "CAP_PERFMON", "BPF task iterator"),
-    (39, "CAP_BPF", "BPF task iterator"),
-];
+/// The capability that whit can use, by its bit in linux/capability.h, and for what.
+const CAPABILITIES: [(u32, &str, &str); 1] = [(12, "CAP_NET_ADMIN", "taskstats and exit records")];
 
 pub(super) fn version(survey: &mut Survey) -> Finding {
-    let oldest = KernelVersion::new(2, 6);
+    let oldest = KernelVersion { major: 2, minor: 6, patch: 32 };
     match survey.text("/proc/sys/kernel/osrelease") {
         Ok(release) if survey.kernel_version().is_some_and(|version| version >= oldest) => {
             Finding::ok("kernel", format!("Linux {release}"))

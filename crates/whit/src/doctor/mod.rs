@@ -65,14 +65,21 @@ pub(crate) fn sample_all(roots: &Roots) -> Result<Sample, Failure> {
     Ok(sample)
 }
 
+/// A captured machine has nothing to do with what reads it.
+fn own_version(roots: &Roots) -> &'static str {
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    if roots.is_captured() {
+        VERSION
+    } else {
+        concat!(env!("CARGO_PKG_VERSION"), ", for ", env!("WHIT_TARGET"))
+    }
+}
+
 /// Looks at all there is.
 pub(crate) fn examine(roots: &Roots) -> Result<Vec<Finding>, Failure> {
     let mut survey = Survey::open(roots)?;
     let sample = sample_all(roots)?;
-    let mut findings = vec![
-        Finding::ok("whit", concat!(env!("CARGO_PKG_VERSION"), ", for ", env!("WHIT_TARGET"))),
-        kernel::version(&mut survey),
-    ];
+    let mut findings = vec![Finding::ok("whit", own_version(roots)), kernel::version(&mut survey)];
     findings.extend(tasks::examine(roots, &mut survey)?);
     findings.push(kernel::bpf(&mut survey, roots));
     findings.extend(kernel::capabilities(&mut survey));

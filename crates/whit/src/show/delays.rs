@@ -3,6 +3,7 @@
 //! Columns have fixed widths, so that a line can be written when its task is known: a table of every task of a machine
 //! is the largest thing that whit prints, and most of its price would be the keeping and measuring of cells.
 
+use facts::linux::taskstats::ExitInfo;
 use facts::sample::Absence;
 use facts::task::{Accounting, Cause, Task};
 use facts::unit::Nanos;
@@ -14,7 +15,8 @@ use super::style::{Style, Tone};
 use super::text::push_printable;
 use super::units::{Size, Span, push_number};
 use super::{ABSENT, UNSURE};
-use crate::delays::{Kind, Notes, Row, States};
+use crate::delays::{Kind, Notes, Round, Row, States};
+use crate::time_zone;
 
 /// How wide a task's name is; a cgroup's may be longer and then moves its line.
 const COMM_WIDTH: usize = 15;
@@ -41,6 +43,13 @@ pub(crate) fn write<E>(
         write_beside(row, out);
     }
     Ok(())
+}
+
+/// When a table was read, and over how long, over one of several.
+pub(crate) fn write_round(round: Round, out: &mut String) {
+    let when = jiff::Timestamp::from_nanosecond(i128::from(round.realtime.0)).unwrap_or_default();
+    let when = when.to_zoned(time_zone::system());
+    out.push_str(&format!("{} over {}\n", when.strftime("%Y-%m-%d %H:%M:%S"), Span(round.elapsed)));
 }
 
 /// The headings over rows, with a column for how a task ended or without.
@@ -77,7 +86,7 @@ pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut St
     });
     columns.left(COMM_WIDTH, |out| push_printable(out, task.comm.as_bytes()));
     if let Kind::Ended(exit) = row.kind {
-        columns.left(ENDED_WIDTH, |out| out.push_str(&crate::delays::ended::ending(exit)));
+        columns.left(ENDED_WIDTH, |out| push_ending(out, exit));
     }
     columns.right(4, |out| push_number(out, u64::from(task.threads)));
     columns.right(SPAN_WIDTH, |out| Span(task.wall).push(out));
@@ -95,8 +104,17 @@ pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut St
     columns.last(|out| push_of_which(out, task));
 }
 
+fn push_ending(out: &mut String, exit: ExitInfo) {
+    let (word, number) = match exit.status() {
+        Some(status) => ("exit ", status),
+        None => ("signal ", exit.signal().unwrap_or(0)),
+    };
+    out.push_str(word);
+    push_number(out, u64::from(number));
+}
+
 /// How absence is told: a question mark where the kernel's zero may mean that it does not count.
-fn absent(task: &Task) -> &'static str {
+pub(super) fn absent(task: &Task) -> &'static str {
     if task.accounting == Accounting::Unsure { UNSURE } else { ABSENT }
 }
 

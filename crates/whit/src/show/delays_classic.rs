@@ -1,10 +1,11 @@
 //! The table that getdelays prints, for eyes and scripts that know it.
 
-use facts::task::{Accounting, Cause, Delay, Task};
+use facts::task::{Cause, Delay, Task};
 use facts::unit::Nanos;
 
+use super::ABSENT;
+use super::delays::absent;
 use super::text::push_printable;
-use super::{ABSENT, UNSURE};
 use crate::delays::{Kind, Row};
 
 /// getdelays' words for the causes.
@@ -58,10 +59,6 @@ pub(crate) fn write(row: &Row, out: &mut String) {
         ));
     }
     out.push('\n');
-}
-
-fn absent(task: &Task) -> &'static str {
-    if task.accounting == Accounting::Unsure { UNSURE } else { ABSENT }
 }
 
 fn count(task: &Task, delay: Delay) -> String {

@@ -5,11 +5,15 @@ use facts::unit::Nanos;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::delays::{Kind, Row};
+use crate::delays::{Kind, Round, Row};
 
 /// One task.
 #[derive(Serialize)]
 pub(crate) struct TaskJson {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    realtime_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval_ns: Option<u64>,
     kind: &'static str,
     pid: Option<u32>,
     tgid: Option<u32>,
@@ -25,7 +29,7 @@ pub(crate) struct TaskJson {
     block_io_ns: Option<u64>,
     sleeping_ns: Option<u64>,
     unknown_ns: Option<u64>,
-    cpu_real_ns: Option<u64>,
+    cpu_ticks_ns: Option<u64>,
     user_ns: Option<u64>,
     system_ns: Option<u64>,
     peak_resident_bytes: Option<u64>,
@@ -70,14 +74,16 @@ struct StatesJson {
 }
 
 impl TaskJson {
-    /// From a row.
-    pub(crate) fn new(row: &Row) -> Self {
+    /// From a row, and the round it is of.
+    pub(crate) fn new(row: &Row, round: Option<Round>) -> Self {
         let task = &row.task;
         let division = task.division();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_cgroup = matches!(row.kind, Kind::Cgroup);
         let of_one = |value: Option<u32>| value.filter(|_| !is_cgroup);
         Self {
+            realtime_ns: round.map(|round| round.realtime.0),
+            interval_ns: round.map(|round| round.elapsed.0),
             kind: match row.kind {
                 Kind::Process => "process",
                 Kind::Thread => "thread",
@@ -98,7 +104,7 @@ impl TaskJson {
             block_io_ns: nanos(division.block_io),
             sleeping_ns: nanos(division.sleeping),
             unknown_ns: nanos(division.unknown),
-            cpu_real_ns: nanos(task.cpu_real),
+            cpu_ticks_ns: nanos(task.cpu_real),
             user_ns: nanos(task.user),
             system_ns: nanos(task.system),
             peak_resident_bytes: task.peak_resident.map(|bytes| bytes.0),
@@ -113,8 +119,8 @@ impl TaskJson {
             ended_threads: row.ended.as_ref().map(|ended| causes(|cause| ended[cause])),
             ended: match row.kind {
                 Kind::Ended(exit) => Some(EndedJson {
-                    exit_status: (exit.code & 0x7f == 0).then_some(exit.code >> 8 & 0xff),
-                    signal: Some(exit.code & 0x7f).filter(|signal| *signal > 0),
+                    exit_status: exit.status(),
+                    signal: exit.signal(),
                     on_cpu_below_tick: task.on_cpu == Some(Nanos(0)),
                 }),
                 _ => None,

@@ -42,10 +42,7 @@ pub(crate) fn write_metrics(sample: &Sample, out: &mut String) {
         table.row([
             metric.name,
             &value_cell(metric, sample),
-            match metric.kind {
-                facts::catalog::Kind::Level => "level",
-                facts::catalog::Kind::Counter => "counter",
-            },
+            metric.kind.name(),
             metric.since,
             metric.source.path(),
             metric.help,
@@ -79,10 +76,7 @@ pub(crate) fn metrics_json(sample: &Sample) -> Value {
         json!({
             "name": metric.name,
             "unit": metric.unit.description(),
-            "kind": match metric.kind {
-                facts::catalog::Kind::Level => "level",
-                facts::catalog::Kind::Counter => "counter",
-            },
+            "kind": metric.kind.name(),
             "source": metric.source.path(),
             "since": metric.since,
             "help": metric.help,

@@ -2,6 +2,7 @@
 
 use facts::linux::pressure::Stall;
 use facts::memory::{AvailableSource, MemoryReport};
+use facts::unit::Nanos;
 use serde::Serialize;
 
 use super::memory::extended;
@@ -9,6 +10,7 @@ use super::memory::extended;
 /// `whit free --json`.
 #[derive(Serialize)]
 pub(crate) struct MemoryJson {
+    realtime_ns: u64,
     total_bytes: u64,
     used_bytes: u64,
     free_bytes: u64,
@@ -80,22 +82,22 @@ struct PressureJson {
 
 #[derive(Serialize)]
 struct StallJson {
-    avg10_percent: f64,
-    avg60_percent: f64,
-    avg300_percent: f64,
+    average_10s_percent: f64,
+    average_60s_percent: f64,
+    average_300s_percent: f64,
     total_ns: u64,
 }
 
 impl StallJson {
     fn new(stall: Stall) -> Self {
-        let [avg10_percent, avg60_percent, avg300_percent] = stall.averages_percent();
-        Self { avg10_percent, avg60_percent, avg300_percent, total_ns: stall.total.0 }
+        let [average_10s_percent, average_60s_percent, average_300s_percent] = stall.averages_percent();
+        Self { average_10s_percent, average_60s_percent, average_300s_percent, total_ns: stall.total.0 }
     }
 }
 
 impl MemoryJson {
-    /// From the report.
-    pub(crate) fn new(report: &MemoryReport) -> Self {
+    /// From the report, and when it was read, since 1970.
+    pub(crate) fn new(report: &MemoryReport, realtime: Nanos) -> Self {
         let parts = &report.breakdown;
         let source = |source| match source {
             AvailableSource::Kernel => "kernel",
@@ -103,6 +105,7 @@ impl MemoryJson {
             AvailableSource::Estimated => "estimated",
         };
         Self {
+            realtime_ns: realtime.0,
             total_bytes: parts.total.0,
             used_bytes: parts.used.0,
             free_bytes: parts.free.0,

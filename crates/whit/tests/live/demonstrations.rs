@@ -1,4 +1,4 @@
-//! The three demonstrations of the post that `whit delays` grew out of: who waits, for what.
+//! Three demonstrations: who waits, for what.
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -32,8 +32,23 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn nice() -> Result<(), Failed> {
     enable_accounting();
     let cpus = std::thread::available_parallelism()?.to_string();
-    let nice = Load::start(&["nice", "-n", "19", "stress", "-c", &cpus, "-t", "30"]);
-    let plain = Load::start(&["stress", "-c", &cpus, "-t", "30"]);
+    // Another load beside it (a build) takes its part; then it is tried again.
+    let mut ratio = 0.0;
+    for _ in 0..3 {
+        ratio = nice_ratio(&cpus);
+        println!("the nice wait {ratio:.0} times longer a switch");
+        if ratio >= 20.0 {
+            break;
+        }
+    }
+    assert!(ratio >= 20.0, "{ratio}");
+    Ok(())
+}
+
+/// How much longer the nice wait for each switch.
+fn nice_ratio(cpus: &str) -> f64 {
+    let nice = Load::start(&["nice", "-n", "19", "stress", "-c", cpus, "-t", "30"]);
+    let plain = Load::start(&["stress", "-c", cpus, "-t", "30"]);
     std::thread::sleep(std::time::Duration::from_secs(10));
     let rows = documents(&whit(&["delays", "--comm", "stress", "--json"]));
     drop((nice, plain));
@@ -46,10 +61,7 @@ fn nice() -> Result<(), Failed> {
         }
         total as f64 / count as f64
     };
-    let ratio = average(19) / average(0);
-    println!("the nice wait {ratio:.0} times longer a switch");
-    assert!(ratio >= 20.0, "{ratio}: {rows:?}");
-    Ok(())
+    average(19) / average(0)
 }
 
 /// Runs dd under whit, in a cgroup or not, and gives its account. The kernel charges some waits with the uptime; whit
@@ -109,8 +121,11 @@ fn reclaim() -> Result<(), Failed> {
     cgroup.set(if cgroup.version == 1 { "memory.limit_in_bytes" } else { "memory.max" }, "33554432");
     let limited = account_of_dd(Some(&cgroup), &dd)?;
     println!("reclaim and thrashing: {} ns, and {} ns in 32 MiB", waited(&free), waited(&limited));
-    assert_eq!(waited(&free), 0, "{free}");
-    assert!(waited(&limited) > 0, "{limited}");
+    // A machine that is full anyway may reclaim without the limit, too.
+    assert!(waited(&limited) > 10 * waited(&free), "{limited}");
+    if shell("awk '/MemFree/ { exit $2 < 4194304 }' /proc/meminfo").status.success() {
+        assert_eq!(waited(&free), 0, "{free}");
+    }
     Ok(())
 }
 
@@ -133,6 +148,8 @@ fn never_longer_than_the_clock() -> Result<(), Failed> {
                 assert!(delay[figure].as_u64().unwrap_or(0) <= at_most, "{cause}: {account}");
             }
         }
+        // What can be is kept: only the wait for the disk is ever in doubt here.
+        assert!(account["on_cpu_ns"].is_u64() && account["run_queue_ns"].is_u64(), "{account}");
         left_out += account["impossible_values"].as_u64().unwrap();
     }
     drop(load);

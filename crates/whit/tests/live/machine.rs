@@ -29,7 +29,7 @@ pub(crate) fn shell(words: &str) -> Output {
     Command::new("sh").args(["-c", words]).stdin(Stdio::null()).output().unwrap()
 }
 
-/// Switches delay accounting on; it stays on, as a machine that is tested should have it.
+/// Switches delay accounting on until all trials are done.
 pub(crate) fn enable_accounting() {
     fs::write("/proc/sys/kernel/task_delayacct", "1\n").unwrap();
 }

@@ -56,7 +56,7 @@ int main(int count, char **words)
 	printf("on_cpu %llu\n", stats->cpu_run_virtual_total);
 	printf("run_queue.count %llu\nrun_queue.total %llu\n", stats->cpu_count, stats->cpu_delay_total);
 	printf("block_io.count %llu\nblock_io.total %llu\n", stats->blkio_count, stats->blkio_delay_total);
-	printf("swapin.count %llu\nswapin.total %llu\n", stats->swapin_count, stats->swapin_delay_total);
+	printf("swap_in.count %llu\nswap_in.total %llu\n", stats->swapin_count, stats->swapin_delay_total);
 	printf("reclaim.count %llu\nreclaim.total %llu\n", stats->freepages_count, stats->freepages_delay_total);
 #if TASKSTATS_VERSION >= 9
 	printf("thrashing.count %llu\nthrashing.total %llu\n", stats->thrashing_count, stats->thrashing_delay_total);

@@ -10,7 +10,7 @@ use facts::unit::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, RawDir, openat};
 
-use crate::linux::dirs::{KeptDirectory, LISTED, natural_order};
+use crate::linux::directories::{KeptDirectory, LISTED, natural_order};
 use crate::linux::files::{Buffer, Extent, KeptFile};
 
 /// Fills a list with one entry of each device that still answers.

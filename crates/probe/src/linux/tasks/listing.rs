@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RawDir, SeekFrom, StatxFlags, openat, se
 use rustix::io::Errno;
 
 use super::task_absence;
-use crate::linux::dirs::LISTED;
+use crate::linux::directories::LISTED;
 use crate::linux::files::{Buffer, absence};
 
 /// A descriptor of /proc.
@@ -44,7 +44,15 @@ impl Listing {
     pub(super) fn count_threads(&self, pid: u32) -> u64 {
         let Ok(proc) = &self.proc else { return 1 };
         let stat = statx(proc, task_path(pid), AtFlags::empty(), StatxFlags::NLINK);
-        stat.map_or(1, |stat| u64::from(stat.stx_nlink.saturating_sub(2)).max(1))
+        match stat.map(|stat| stat.stx_nlink) {
+            Ok(links @ 3..) => u64::from(links - 2),
+            // A captured machine may lie on a filesystem that does not count links.
+            Ok(_) => {
+                let mut tids = Vec::new();
+                self.threads(pid, &mut tids).map_or(1, |()| tids.len() as u64)
+            }
+            Err(_) => 1,
+        }
     }
 
     /// How many threads the machine has, as /proc/loadavg says; none where it cannot be read.

@@ -5,7 +5,7 @@ use facts::source::{Source, Wanted};
 use crate::bar::{Block, Scene, Segment, Urgency};
 use crate::show::units::push_thousandths;
 
-/// `load 0.53`; urgent above twice the CPUs there are.
+/// `load 0.53`; a warning above twice the CPUs there are.
 #[derive(Debug, Default)]
 pub(crate) struct Load;
 
@@ -15,7 +15,7 @@ impl Segment for Load {
     }
 
     fn wanted(&self) -> Wanted {
-        Wanted::from([Source::LoadAverage])
+        Wanted::from([Source::LoadAverage, Source::Stat])
     }
 
     fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {

@@ -10,10 +10,10 @@ mod net;
 
 use super::Segment;
 
-/// What a bar shows that was not told otherwise.
-pub(crate) fn default_segments() -> Vec<Box<dyn Segment>> {
+/// What a bar shows, of the network these interfaces or all that are up.
+pub(crate) fn default_segments(nets: &[String]) -> Vec<Box<dyn Segment>> {
     vec![
-        Box::new(net::Net),
+        Box::new(net::Net::new(nets)),
         Box::new(memory::Memory),
         Box::new(cpu::Cpu),
         Box::new(load::Load),
