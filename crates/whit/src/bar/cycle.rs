@@ -29,7 +29,8 @@ pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
     let request = Request { wanted, filesystems: args.disks.clone(), cpu_temperatures_only: true };
     let mut probe = Probe::open(&args.roots, &request)?;
     let width = probe.counter_width();
-    let (mut before, mut now) = (Sample::default(), Sample::default());
+    // Boxed: they change places at every tick.
+    let (mut before, mut now) = (Box::<Sample>::default(), Box::<Sample>::default());
     probe.sample(&mut before);
     if !args.roots.is_captured() {
         std::thread::sleep(FIRST_WAIT);

@@ -154,7 +154,7 @@ pub(crate) fn push_number(out: &mut String, number: u64) {
 }
 
 /// Appends a number in decimal with zeros before it up to `width`, which is at most 3.
-fn push_padded(out: &mut String, number: u64, width: usize) {
+pub(crate) fn push_padded(out: &mut String, number: u64, width: usize) {
     if number >= 1000 {
         push_padded(out, number / 1000, 1);
         return push_padded(out, number % 1000, 3);

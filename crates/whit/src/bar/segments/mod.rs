@@ -19,6 +19,6 @@ pub(crate) fn default_segments(nets: &[String]) -> Vec<Box<dyn Segment>> {
         Box::new(load::Load),
         Box::new(disk::Disk),
         Box::new(battery::Battery),
-        Box::new(date::Date),
+        Box::new(date::Date::default()),
     ]
 }
