@@ -57,6 +57,10 @@ const OTHERS: &[(&str, Parse)] = &[
     ("carrier", |bytes| linux::net_attributes::carrier(bytes).map(drop)),
     ("speed", |bytes| linux::net_attributes::speed_mbit(bytes).map(drop)),
     ("mm_stat", |bytes| linux::zram::Zram::default().add(bytes)),
+    ("cmdline", |bytes| {
+        linux::pid_cmdline::words(bytes).for_each(drop);
+        Ok(())
+    }),
     ("netlink", |bytes| {
         for message in linux::genetlink::Messages::new(bytes) {
             message?.attributes().for_each(drop);

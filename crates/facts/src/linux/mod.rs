@@ -16,6 +16,7 @@ pub mod meminfo;
 pub mod mounts;
 pub mod net_attributes;
 pub mod net_dev;
+pub mod pid_cmdline;
 pub mod pid_io;
 pub mod pid_schedstat;
 pub mod pid_stat;

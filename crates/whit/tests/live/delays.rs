@@ -31,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             &[Need::Root, Need::Accounting, Need::Controller("memory")],
             cgroup,
         ),
+        trial("accounting_that_is_off_is_no_zero", &[Need::Root, Need::Accounting], switched_off),
         trial("netlink_and_proc_agree", &[Need::Root, Need::Accounting], netlink_and_proc),
         trial(
             "every_thread_of_a_command_counts",
@@ -279,5 +280,28 @@ fn leader_ended() -> Result<(), Failed> {
     let row = rows.iter().find(|row| row["pid"] == load.0.id()).unwrap().clone();
     drop(load);
     assert_eq!(row["threads"], 4);
+    Ok(())
+}
+
+fn switched_off() -> Result<(), Failed> {
+    let switch = "/proc/sys/kernel/task_delayacct";
+    std::fs::write(switch, "0\n")?;
+    let sleeper = Load::start(&["sleep", "20"]);
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let pid = sleeper.0.id().to_string();
+    let table = whit(&["delays", "-p", &pid]);
+    assert!(table.contains("Remedy: sysctl kernel.task_delayacct=1"), "{table}");
+    let row = documents(&whit(&["delays", "-p", &pid, "--json"]))[0].clone();
+    assert_eq!((&row["accounting"], &row["block_io_ns"]), (&"off".into(), &Value::Null));
+    // The run queue's wait is counted regardless.
+    assert!(row["run_queue_ns"].is_u64());
+
+    let output = Command::new(super::machine::WHIT).args(["delays", "--enable"]).output()?;
+    let said = String::from_utf8(output.stderr)?;
+    assert!(output.status.success() && said.contains("kernel.task_delayacct set to 1"), "{said}");
+    assert_eq!(std::fs::read_to_string(switch)?.trim(), "1");
+    // The task is older than the switch, and the kernel's zeros do not tell.
+    let row = documents(&whit(&["delays", "-p", &pid, "--json"]))[0].clone();
+    assert_eq!((&row["accounting"], &row["block_io_ns"]), (&"unsure".into(), &Value::Null));
     Ok(())
 }

@@ -11,6 +11,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let strace = [Need::Program("strace")];
     vec![
         trial("nothing_is_executed_or_forked", &strace, no_processes),
+        trial("only_what_a_view_wants_is_opened", &strace, only_wanted),
         trial("after_the_first_tick_nothing_is_opened", &strace, no_opens),
         trial("the_bar_counts_its_own_calls_rightly", &strace, own_count),
         trial("long_kernel_files_are_read_to_their_end", &[Need::Root, Need::Program("ip")], long_files),
@@ -48,6 +49,34 @@ fn ticks(calls: &[String]) -> Vec<&[String]> {
     let lines: Vec<_> =
         calls.iter().enumerate().filter(|(_, call)| is_line(call)).map(|(at, _)| at).collect();
     lines.windows(2).map(|pair| &calls[pair[0] + 1..=pair[1]]).collect()
+}
+
+fn only_wanted() -> Result<(), Failed> {
+    for (words, allowed) in [
+        (&["free", "-L"][..], &["proc/meminfo"][..]),
+        (
+            &["free"],
+            &[
+                "proc/meminfo",
+                "proc/pressure/memory",
+                "proc/self/",
+                "proc/spl/",
+                "sys/block",
+                "zram",
+                "cgroup",
+            ],
+        ),
+        (&["delays", "-p", "1"], &["proc", "task_delayacct", "1/task"]),
+    ] {
+        let calls = trace(words)?;
+        // What the C library and Rust's runtime open before main is not whit's choice.
+        for call in calls.iter().filter(|call| call.contains("openat(") && !call.contains("/proc/self/maps"))
+        {
+            let path = call.split('"').nth(1).unwrap_or_default();
+            assert!(allowed.iter().any(|wanted| path.contains(wanted)), "{words:?} opens {path}");
+        }
+    }
+    Ok(())
 }
 
 fn no_opens() -> Result<(), Failed> {
