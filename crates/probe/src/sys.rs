@@ -137,7 +137,7 @@ pub(crate) fn default_action(signal: i32) {
 }
 
 /// signalfd(2): blocks these signals for this thread and those it will make, and gives a descriptor that is readable
-/// when one has come. A child made by `std::process` starts with no signal blocked.
+/// when one has come. A child inherits what is blocked.
 pub(crate) fn signal_descriptor(signals: &[i32]) -> io::Result<OwnedFd> {
     // SAFETY: sigset_t is a plain C struct; sigemptyset makes it valid before anything else reads it.
     let mut set: libc::sigset_t = unsafe { mem::zeroed() };

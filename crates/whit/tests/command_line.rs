@@ -58,6 +58,10 @@ fn a_command_gives_its_own_status() {
     whit(&["delays", "--", "true"]).assert().code(0);
     whit(&["delays", "--", "sh", "-c", "exit 3"]).assert().code(3);
     whit(&["delays", "--", "sh", "-c", "kill -9 $$"]).assert().code(137);
+    // Signals reach the command as they would without whit.
+    whit(&["delays", "--", "sh", "-c", "kill -TERM $$"]).assert().code(143);
+    whit(&["delays", "--procfs", "--", "sh", "-c", "kill -INT $$"]).assert().code(130);
+    whit(&["delays", "--", "sh", "-c", "grep -q '^SigBlk:.0*$' /proc/self/status"]).assert().code(0);
 }
 
 #[test]

@@ -23,13 +23,18 @@ pub struct Signals {
     descriptor: OwnedFd,
 }
 
+/// Has children that end kept until they are waited for, also where whoever started whit had them dropped.
+pub fn keep_children() {
+    default_action(libc::SIGCHLD);
+}
+
 impl Signals {
-    /// From now on [`Signal`]s arrive here.
+    /// From now on [`Signal`]s arrive here. A child that is started later would inherit that they are blocked: start it
+    /// first, after [`keep_children`], and look whether it has ended before waiting for the first signal.
     ///
     /// # Errors
     /// Where the kernel has no more descriptors.
     pub fn open() -> io::Result<Self> {
-        default_action(libc::SIGCHLD);
         let descriptor = signal_descriptor(&[libc::SIGINT, libc::SIGTERM, libc::SIGCHLD])?;
         Ok(Self { descriptor })
     }

@@ -8,7 +8,7 @@ use std::process::{self, Child, ExitCode};
 use facts::linux::taskstats::{ExitInfo, TaskStats};
 use facts::task::Task;
 use probe::exits::ExitRecords;
-use probe::signals::{Signal, Signals};
+use probe::signals::{Signal, Signals, keep_children};
 use probe::tasks::TaskReader;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -28,17 +28,19 @@ pub(crate) fn start(command: &[OsString]) -> Result<Child, Failure> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(Failure::usage("which command?"));
     };
+    keep_children();
     process::Command::new(program).args(arguments).spawn().map_err(|error| {
         let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
         Failure::with_code(format!("{}: {error}", program.display()), code)
     })
 }
 
-/// Reaps a child that ended, and gives the status that a shell would give; 1 where someone else reaped it.
-pub(crate) fn reap(child: &mut Child) -> ExitCode {
-    let Ok(status) = child.wait() else { return ExitCode::FAILURE };
+/// Reaps a child that ended: how it did, and the status that a shell would give; 1 where someone else reaped it.
+pub(crate) fn reap(child: &mut Child) -> (Option<ExitInfo>, ExitCode) {
+    let Ok(status) = child.wait() else { return (None, ExitCode::FAILURE) };
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    ExitCode::from(u8::try_from(code).unwrap_or(1))
+    let exit = ExitInfo { code: status.into_raw().cast_unsigned(), flags: 0 };
+    (Some(exit), ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }
 
 /// Why waiting ended.
@@ -108,12 +110,13 @@ fn ending(signals: &Signals, child: Option<Pid>) -> Option<Ending> {
 pub(crate) struct Account {
     pid: u32,
     leader: Option<(Task, ExitInfo)>,
-    others: Vec<Task>,
+    /// Its other threads so far, summed.
+    others: Option<Task>,
 }
 
 impl Account {
     pub(crate) fn of(child: &Child) -> Self {
-        Self { pid: child.id(), leader: None, others: Vec::new() }
+        Self { pid: child.id(), leader: None, others: None }
     }
 
     /// Adds a record if it is of this process.
@@ -122,24 +125,21 @@ impl Account {
             self.leader = Some((stats.task, stats.exit));
         } else if stats.task.tgid == Some(self.pid) {
             // Before version 12 the record does not name the process, and its threads cannot be told from others.
-            self.others.push(stats.task);
+            match &mut self.others {
+                Some(others) => others.add(&stats.task),
+                None => self.others = Some(stats.task),
+            }
         }
     }
 
     /// The row, from the records or, where the leader's was not to be had, from the child that ended and was not reaped.
     pub(crate) fn finish(self, reader: &mut TaskReader) -> Result<Row, Failure> {
-        let (mut task, exit) = match self.leader {
-            Some(leader) => leader,
-            None => {
-                let ended = reader.read_ended(self.pid);
-                let task =
-                    ended.map_err(|absence| Failure::new(format!("the command's account: {absence}")))?;
-                (task, ExitInfo::default())
-            }
-        };
-        if self.leader.is_some() {
-            self.others.iter().for_each(|other| task.add(other));
+        if let Some((mut task, exit)) = self.leader {
+            self.others.iter().for_each(|others| task.add(others));
+            return Ok(Row::new(Kind::Ended(exit), task));
         }
-        Ok(Row::new(Kind::Ended(exit), task))
+        let ended = reader.read_ended(self.pid);
+        let task = ended.map_err(|absence| Failure::new(format!("the command's account: {absence}")))?;
+        Ok(Row::new(Kind::Ended(ExitInfo::default()), task))
     }
 }

@@ -82,19 +82,20 @@ pub(crate) fn command(
     procfs_only: bool,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    let signals = Signals::open().map_err(Failure::internal)?;
     // Without the privilege the account is read from the ended child before it is reaped.
     let mut records = if procfs_only { None } else { ExitRecords::open(reader.accounting_on()).ok() };
     let mut child = child::start(command)?;
+    let signals = Signals::open().map_err(Failure::internal)?;
     let mut account = Account::of(&child);
     child::wait(&signals, Some(&child), &mut records, |stats| {
         account.add(&stats);
         Ok(())
     })?;
     let row = account.finish(reader);
-    let code = child::reap(&mut child);
+    let (exit, code) = child::reap(&mut child);
     match row {
-        Ok(row) => {
+        Ok(mut row) => {
+            row.kind = exit.map_or(row.kind, Kind::Ended);
             let rows = vec![row];
             let lost_records = records.map_or(0, |records| records.lost());
             let notes = Notes { lost_records, ..Notes::new(&rows, reader) };
@@ -115,7 +116,6 @@ pub(crate) fn exits(
     command: Option<&[OsString]>,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    let signals = Signals::open().map_err(Failure::internal)?;
     let opened = ExitRecords::open(reader.accounting_on()).map_err(|absence| match absence {
         Absence::Denied => Failure::new(
             "exit records: permission denied; they need CAP_NET_ADMIN in the initial namespaces (see whit doctor)",
@@ -124,6 +124,7 @@ pub(crate) fn exits(
     })?;
     let mut records = Some(opened);
     let mut child = command.map(child::start).transpose()?;
+    let signals = Signals::open().map_err(Failure::internal)?;
     let mut notes = Notes::new(&[], reader);
     let told = printer.heading_of_ended().and_then(|()| {
         child::wait(&signals, child.as_ref(), &mut records, |stats| {
@@ -140,5 +141,5 @@ pub(crate) fn exits(
         // The command goes on without a reader.
         child::wait(&signals, Some(child), &mut None, |_| Ok(()))?;
     }
-    Ok(child::reap(child))
+    Ok(child::reap(child).1)
 }

@@ -253,6 +253,10 @@ fn threads_of_command() -> Result<(), Failed> {
         &documents(&whit(&["delays", "--procfs", "--json", "--", threads.to_str().unwrap(), "2", "0.2"]))[0];
     assert!(row["on_cpu_ns"].as_u64().unwrap() > 250_000_000, "{row}");
     assert!(row["run_queue_ns"].is_null(), "the others' wait is not known: {row}");
+    let words = ["delays", "--procfs", "--json", "--", "sh", "-c", "exit 9"];
+    let output = Command::new(super::machine::WHIT).args(words).output()?;
+    let row = &documents(&String::from_utf8(output.stdout)?)[0];
+    assert_eq!(row["ended"]["exit_status"], 9);
     Ok(())
 }
 
