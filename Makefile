@@ -3,7 +3,7 @@
 CARGO ?= cargo
 WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
 
-.PHONY: run build test deps lint fuzz bench instructions docs install
+.PHONY: run build test deps lint licences fuzz bench instructions docs install
 
 run: build
 	$(WHIT) bar
@@ -23,6 +23,11 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items
+
+# Licences, sources and bans of what whit depends on.
+licences:
+	command -v cargo-deny >/dev/null || $(CARGO) install --quiet --locked cargo-deny
+	$(CARGO) deny check bans licenses sources
 
 # Every fuzz target for some seconds; needs a nightly compiler.
 fuzz:
