@@ -22,9 +22,10 @@ pub(crate) fn run(programs: &Programs) -> Done {
 
     let whit = [programs.whit.as_str(), "bar", "--output", "i3bar"];
     let floor = [programs.bar_reads.as_str(), &state];
+    let wake = [programs.wake.as_str()];
     let i3status = ["i3status", "-c", CONFIGURATION];
     let has_peer = is_there("i3status");
-    let mut commands: Vec<&[&str]> = vec![&whit, &floor];
+    let mut commands: Vec<&[&str]> = vec![&whit, &floor, &wake];
     if has_peer {
         commands.push(&i3status);
     } else {
@@ -35,16 +36,18 @@ pub(crate) fn run(programs: &Programs) -> Done {
         rounds.push(round(&commands)?);
     }
     let of = |index: usize| Spread::of(rounds.iter().map(|round| round.cpu_ns[index]).collect()).median;
-    let ratios =
-        |index: usize| Spread::of(rounds.iter().map(|round| round.cpu_ns[0] / round.cpu_ns[index]).collect());
+    let ratios = |ours: usize, theirs: usize| {
+        Spread::of(rounds.iter().map(|round| round.cpu_ns[ours] / round.cpu_ns[theirs]).collect())
+    };
+    let (whit, floor, wake, i3status) = (0, 1, 2, 3);
     if has_peer {
-        print_row("bar, a tick: i3status", of(0), of(2), &ratios(2), "0.125");
-        let floor = Spread::of(rounds.iter().map(|round| round.cpu_ns[1] / round.cpu_ns[2]).collect());
-        print_row("  (the bare reads: i3status)", of(1), of(2), &floor, "");
+        print_row("bar, a tick: i3status", of(whit), of(i3status), &ratios(whit, i3status), "0.125");
+        print_row("  (the bare reads: i3status)", of(floor), of(i3status), &ratios(floor, i3status), "");
+        print_row("  (waking up alone: i3status)", of(wake), of(i3status), &ratios(wake, i3status), "");
     }
-    print_row("bar, a tick: the bare reads", of(0), of(1), &ratios(1), "");
+    print_row("bar, a tick: the bare reads", of(whit), of(floor), &ratios(whit, floor), "");
     let resident = rounds.last().map(|round| round.resident_kib.clone()).unwrap_or_default();
-    println!("bar, resident KiB: whit, bare reads, i3status: {resident:?}");
+    println!("bar, resident KiB: whit, bare reads, wake, i3status: {resident:?}");
     Ok(())
 }
 

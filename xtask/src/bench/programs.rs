@@ -16,6 +16,7 @@ pub(crate) struct Programs {
     pub(crate) taskstats_batch: String,
     pub(crate) proc_stat: String,
     pub(crate) bar_reads: String,
+    pub(crate) wake: String,
 }
 
 impl Programs {
@@ -29,6 +30,7 @@ impl Programs {
             taskstats_batch: floor("taskstats_batch")?,
             proc_stat: floor("proc_stat")?,
             bar_reads: floor("bar_reads")?,
+            wake: floor("wake")?,
         })
     }
 }
