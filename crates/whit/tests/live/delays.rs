@@ -7,7 +7,7 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Load, documents, enable_accounting, peer, whit};
+use super::machine::{Load, documents, enable_accounting, peer, shell, whit};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             interval,
         ),
         trial("every_exit_is_told", &[Need::Root, Need::Accounting], exits),
+        trial("exit_records_that_did_not_fit_are_counted", &[Need::Root, Need::Program("cc")], storm),
         trial(
             "what_ended_threads_left_is_told",
             &[Need::Root, Need::Accounting, Need::Program("python3")],
@@ -152,18 +153,57 @@ fn exits() -> Result<(), Failed> {
     assert_eq!(output.status.code(), Some(7));
     let rows = documents(&String::from_utf8(output.stdout)?);
     let ended = rows.iter().filter(|row| row["comm"] == "true").count();
-    let said = String::from_utf8(output.stderr)?;
-    let lost: usize = said
-        .lines()
-        .find(|line| line.ends_with("lost: tasks ended faster than they could be read."))
-        .and_then(|line| line.split(' ').next()?.parse().ok())
-        .unwrap_or(0);
+    let lost = lost_records(&String::from_utf8(output.stderr)?);
     assert!(ended <= 300 && ended + lost >= 300, "{ended} of 300 were told, {lost} lost");
     let shell = rows.iter().find(|row| row["comm"] == "sh" && row["ended"]["exit_status"] == 7);
     assert!(shell.is_some(), "the command's own end is not told");
     // Whoever began after the switch is known to be counted.
     assert!(rows.iter().filter(|row| row["comm"] == "true").all(|row| row["accounting"] == "on"));
     Ok(())
+}
+
+/// More processes end than the queue holds while whit stands still: each is told or counted as lost.
+fn storm() -> Result<(), Failed> {
+    let storm = peer("storm");
+    let forks = 60_000;
+    let mut whit = Command::new(super::machine::WHIT)
+        .args(["delays", "--exits", "--json", "--", storm.to_str().unwrap(), &forks.to_string()])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()?;
+    let pause = || std::thread::sleep(std::time::Duration::from_millis(50));
+    let parent = loop {
+        pause();
+        let found = String::from_utf8(shell(&format!("pgrep -P {} storm", whit.id())).stdout)?;
+        if let Ok(parent) = found.trim().parse::<u32>() {
+            break parent;
+        }
+    };
+    let pid = rustix::process::Pid::from_raw(whit.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP)?;
+    // A zombie, since nobody who could reap it runs.
+    for _ in 0..600 {
+        if std::fs::read_to_string(format!("/proc/{parent}/stat"))?.contains(") Z ") {
+            break;
+        }
+        pause();
+    }
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT)?;
+    let mut text = String::new();
+    std::io::Read::read_to_string(whit.stdout.as_mut().unwrap(), &mut text)?;
+    let output = whit.wait_with_output()?;
+    let told = text.lines().filter(|line| line.contains("\"comm\":\"storm\"")).count();
+    let lost = lost_records(&String::from_utf8(output.stderr)?);
+    println!("{told} told, {lost} lost of {forks}");
+    assert!(lost > 0, "the queue never overflowed");
+    assert!(told <= forks + 1 && told + lost > forks, "{told} told, {lost} lost of {forks}");
+    Ok(())
+}
+
+/// The number in the note about lost records; 0 where there is none.
+fn lost_records(said: &str) -> usize {
+    let note = said.lines().find(|line| line.ends_with("lost: tasks ended faster than they could be read."));
+    note.and_then(|line| line.split(' ').next()?.parse().ok()).unwrap_or(0)
 }
 
 fn ended() -> Result<(), Failed> {
