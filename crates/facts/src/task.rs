@@ -97,6 +97,16 @@ impl Delay {
         present(self.max).map(Nanos)
     }
 
+    /// Both together: counts and times are summed, maxima compared; what either lacks is absent.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self::new(
+            self.count().zip(other.count()).map(|(a, b)| a.saturating_add(b)),
+            self.total().zip(other.total()).map(|(a, b)| a + b),
+            self.max().zip(other.max()).map(|(a, b)| a.max(b)),
+        )
+    }
+
     /// How long one took on average; none where there was none.
     pub fn average(&self) -> Option<Nanos> {
         let (count, total) = (self.count()?, self.total()?);
@@ -229,7 +239,8 @@ impl Task {
 
     /// Divides the wall time. Parts that overrun the whole by the clocks' disagreement shrink the sleeping to zero.
     pub fn division(&self) -> Division {
-        let (run_queue, block_io) = (self.delays[Cause::RunQueue].total(), self.known_block_io());
+        let (run_queue, block_io) =
+            (self.delays[Cause::RunQueue].total(), self.known(Cause::BlockIo).total());
         let parts = [self.on_cpu, run_queue, block_io];
         let claimed: Nanos = parts.into_iter().flatten().sum();
         // Each within the slack of the wall was checked; what a few threads overrun is the whole's to bear.
@@ -250,10 +261,6 @@ impl Task {
     pub fn known(&self, cause: Cause) -> Delay {
         let counted = cause == Cause::RunQueue || self.accounting == Accounting::On;
         if counted { self.delays[cause] } else { Delay::default() }
-    }
-
-    fn known_block_io(&self) -> Option<Nanos> {
-        self.known(Cause::BlockIo).total()
     }
 
     /// Of a single thread: takes away, and counts, what it cannot have waited in its wall time: since 6.12 a block-I/O wait that
@@ -290,10 +297,7 @@ impl Task {
         self.peak_virtual = self.peak_virtual.zip(other.peak_virtual).map(|(a, b)| a.max(b));
         self.impossible_values += other.impossible_values;
         for cause in Cause::ALL {
-            let (a, b) = (self.delays[cause], other.delays[cause]);
-            let count = a.count().zip(b.count()).map(|(a, b)| a.saturating_add(b));
-            let max = a.max().zip(b.max()).map(|(a, b)| a.max(b));
-            self.delays[cause] = Delay::new(count, sum(a.total(), b.total()), max);
+            self.delays[cause] = self.delays[cause].plus(other.delays[cause]);
         }
     }
 }

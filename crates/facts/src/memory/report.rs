@@ -79,9 +79,7 @@ impl MemoryReport {
             meminfo: memory.clone(),
         })
     }
-}
 
-impl MemoryReport {
     /// What may be promised to tasks (CommitLimit), and what was (Committed_AS).
     pub fn commitment(&self) -> Option<(Bytes, Bytes)> {
         self.meminfo.bytes(Field::CommitLimit).zip(self.meminfo.bytes(Field::CommittedAs))

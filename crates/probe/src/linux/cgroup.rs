@@ -23,15 +23,15 @@ struct MemoryFiles {
 }
 
 /// A hierarchy in which memory is limited, as found in the mounts.
-pub(crate) struct Hierarchy {
-    pub(crate) version: u8,
+struct Hierarchy {
+    version: u8,
     /// The mount and the own path below it, without slashes at either end.
-    pub(crate) mount: String,
-    pub(crate) path: String,
+    mount: String,
+    path: String,
 }
 
 /// Finds where `controller` is governed: in v2 unless a v1 mount claims it.
-pub(crate) fn hierarchy(mounts: &[Mount], own: &CgroupMembership, controller: &[u8]) -> Option<Hierarchy> {
+fn hierarchy(mounts: &[Mount], own: &CgroupMembership, controller: &[u8]) -> Option<Hierarchy> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_matches('/').to_owned();
     let v1 = mounts.iter().find(|mount| mount.filesystem == b"cgroup" && mount.has_option(controller));
     if let Some(mount) = v1 {

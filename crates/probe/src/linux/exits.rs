@@ -11,12 +11,12 @@ use rustix::io::Errno;
 
 use super::files::Buffer;
 use super::netlink::GenericSocket;
-use super::tasks::{stats_attribute, task_absence};
+use super::tasks::{stats_attribute, task_absence, taskstats_family};
 use crate::clock_now;
 use crate::roots::Roots;
 use crate::sys::{dropped_messages, system_constant};
 
-/// Room for about ten thousand records while whit is busy elsewhere.
+/// Room for some 26 000 records (measured on 6.18) while whit is busy elsewhere.
 const RECEIVE_BUFFER_BYTES: usize = 16 * 1024 * 1024;
 
 /// A socket that is registered on every possible CPU.
@@ -34,10 +34,7 @@ impl ExitRecords {
     /// Where the kernel lacks taskstats or this user may not listen.
     pub fn open(accounting_on: Option<bool>) -> Result<Self, Absence> {
         let mut socket = GenericSocket::open_for_records(RECEIVE_BUFFER_BYTES).map_err(task_absence)?;
-        let family = socket.family("TASKSTATS").map_err(|error| match error {
-            Errno::NOENT => Absence::Unsupported,
-            error => task_absence(error),
-        })?;
+        let family = taskstats_family(&mut socket)?;
         // A range beyond the possible CPUs is refused, so the kernel is asked for its own words.
         let mut buffer = Buffer::new();
         let root = Roots::live().open().map_err(|_| Absence::Unsupported)?;

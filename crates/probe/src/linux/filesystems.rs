@@ -19,9 +19,6 @@ use rustix::fs::statvfs;
 use super::files::{Buffer, Extent, KeptFile};
 use crate::roots::RootDirectory;
 
-/// Stands for the type of what may be on any filesystem, so that its call is not waited for.
-const UNKNOWN_FILESYSTEM: &[u8] = b"?";
-
 /// The filesystems that a view asked for.
 #[derive(Debug)]
 pub(crate) struct Filesystems {
@@ -86,26 +83,27 @@ impl Filesystems {
         if self.paths.is_empty() {
             // What is mounted twice (bind mounts, subvolumes) counts once, where it was mounted first.
             for mount in all.into_iter().filter(Mount::is_storage) {
-                let is_same = |(_, known): &(PathBuf, Mount)| known.source == mount.source;
+                let is_same = |(_, known, _): &(PathBuf, Mount, bool)| known.source == mount.source;
                 if !mount.source.starts_with(b"/dev/") || !wanted.iter().any(is_same) {
-                    wanted.push((path_of(&mount.target), mount));
+                    let can_hang = mount.can_hang();
+                    wanted.push((path_of(&mount.target), mount, can_hang));
                 }
             }
         } else {
-            let of = |path: &PathBuf| (path.clone(), mount_of(&all, path));
-            wanted.extend(self.paths.iter().map(of));
-            // Shown under the name that was asked for.
-            for (path, mount) in &mut wanted {
-                let is_its_root = path_of(&mount.target) == *path;
+            for path in &self.paths {
+                let mut mount = mount_of(&all, path);
+                // What is not a mount's root may be a symlink to somewhere else, which its name does not tell.
+                let can_hang = mount.can_hang() || path_of(&mount.target) != *path;
+                // Shown under the name that was asked for.
                 mount.target = path.as_os_str().as_bytes().into();
-                if !is_its_root {
-                    // It may be a symlink to somewhere else, which its name does not tell.
-                    mount.filesystem = UNKNOWN_FILESYSTEM.into();
-                }
+                wanted.push((path.clone(), mount, can_hang));
             }
         }
         let known = std::mem::take(&mut self.asked);
-        self.asked = wanted.into_iter().filter_map(|(path, mount)| asked(path, mount, &known)).collect();
+        self.asked = wanted
+            .into_iter()
+            .filter_map(|(path, mount, can_hang)| asked(path, mount, can_hang, &known))
+            .collect();
     }
 
     pub(crate) fn fill(&mut self, buffer: &mut Buffer, reading: &mut Reading<Vec<Filesystem>>) {
@@ -141,15 +139,16 @@ impl Asked {
     }
 }
 
-/// Takes over a filesystem that was asked before, with its thread.
-fn asked(path: PathBuf, mount: Mount, known: &[Asked]) -> Option<Asked> {
+/// What to ask from now on. One that can hang keeps the thread it had when it was asked before.
+fn asked(path: PathBuf, mount: Mount, can_hang: bool, known: &[Asked]) -> Option<Asked> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    let caller = match known.iter().find(|known| known.path == path && known.mount == mount) {
-        Some(Asked { caller: Some(caller), .. }) => {
-            Some(Caller { wake: caller.wake.clone(), answer: Arc::clone(&caller.answer) })
+    let caller = can_hang.then(|| {
+        let before = known.iter().find(|known| known.path == path && known.mount == mount);
+        match before.and_then(|before| before.caller.as_ref()) {
+            Some(caller) => Caller { wake: caller.wake.clone(), answer: Arc::clone(&caller.answer) },
+            None => start_caller(path.clone()),
         }
-        _ => (mount.can_hang() || mount.filesystem == UNKNOWN_FILESYSTEM).then(|| start_caller(path.clone())),
-    };
+    });
     Some(Asked { mount, path, caller })
 }
 

@@ -12,7 +12,7 @@ use facts::task::{Cause, Delay, Delays, Task};
 use facts::unit::{Bytes, Nanos};
 use rustix::io::Errno;
 
-use super::files::{Buffer, absence};
+use super::files::absence;
 use crate::roots::{RootDirectory, RootError, Roots};
 use crate::{clock_now, populate};
 use listing::Listing;
@@ -20,7 +20,7 @@ use procfs::Procfs;
 use taskstats::Taskstats;
 
 pub use procfs::TaskState;
-pub(crate) use taskstats::stats_attribute;
+pub(crate) use taskstats::{stats_attribute, taskstats_family};
 
 /// What two counts of the same time in ticks may differ by.
 const TWO_TICKS: Nanos = Nanos(20_000_000);
@@ -59,7 +59,6 @@ pub struct TaskReader {
     accounting_on: Option<bool>,
     /// Ids of the moment, kept for their memory.
     threads: Vec<u32>,
-    buffer: Buffer,
 }
 
 impl TaskReader {
@@ -84,7 +83,7 @@ impl TaskReader {
         let mut procfs = Procfs::open(root);
         let accounting_on = procfs.accounting_switch();
         let listing = Listing::open(procfs.root());
-        Ok(Self { taskstats, procfs, listing, accounting_on, threads: Vec::new(), buffer: Buffer::new() })
+        Ok(Self { taskstats, procfs, listing, accounting_on, threads: Vec::new() })
     }
 
     /// The way that is taken.
@@ -144,10 +143,7 @@ impl TaskReader {
     /// # Errors
     /// Where the process is gone, hidden or denied. A thread that ends meanwhile is left out.
     pub fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
-        let whole = match &mut self.taskstats {
-            Ok(taskstats) => taskstats.read_group(pid),
-            Err(_) => None,
-        };
+        let whole = self.read_group(pid);
         let mut tids = std::mem::take(&mut self.threads);
         let listed = self.listing.threads(pid, &mut tids);
         let mut sum: Result<Task, Absence> = Err(Absence::Gone);
@@ -169,7 +165,7 @@ impl TaskReader {
     /// # Errors
     /// Where it was reaped after all.
     pub fn read_ended(&mut self, pid: u32) -> Result<Task, Absence> {
-        let whole = self.taskstats.as_mut().ok().and_then(|taskstats| taskstats.read_group(pid));
+        let whole = self.read_group(pid);
         let mut task = Err(Absence::Gone);
         self.read_threads(&[pid], |_, read| task = read.copied());
         let mut task: Task = task?;
@@ -181,19 +177,17 @@ impl TaskReader {
             (task.user, task.system) = (Some(user), Some(system));
             let ended = whole.and_then(|whole| ended_delays(&whole, &task));
             for cause in Cause::ALL {
-                let sum = |own: Delay| {
-                    let left = ended?[cause];
-                    Some(Delay::new(
-                        own.count().zip(left.count()).map(|(a, b)| a + b),
-                        own.total().zip(left.total()).map(|(a, b)| a + b),
-                        None,
-                    ))
-                };
                 // What the other threads waited for is not in /proc.
-                task.delays[cause] = sum(task.delays[cause]).unwrap_or_default();
+                let own = task.delays[cause];
+                task.delays[cause] = ended.map_or_else(Delay::default, |ended| own.plus(ended[cause]));
             }
         }
         Ok(task)
+    }
+
+    /// A thread group's delays, the ended threads' included; none where only netlink has them.
+    fn read_group(&mut self, tgid: u32) -> Option<Task> {
+        self.taskstats.as_mut().ok()?.read_group(tgid)
     }
 
     /// Reads all processes, each its threads summed.
@@ -208,7 +202,7 @@ impl TaskReader {
     /// # Errors
     /// Where /proc cannot be listed.
     pub fn read_all_processes<R: AsMut<Task>>(&mut self, row: impl Fn(Task) -> R) -> Result<Vec<R>, Absence> {
-        let all_threads = self.listing.all_threads(&mut self.buffer);
+        let all_threads = self.procfs.all_threads();
         let counted_at = clock_now().monotonic;
         let mut pids = std::mem::take(&mut self.threads);
         let listed = self.listing.processes(&mut pids);
@@ -228,7 +222,7 @@ impl TaskReader {
         listed?;
 
         // Counted again, lest threads that came meanwhile are found in place of others.
-        let all_threads = all_threads.max(self.listing.all_threads(&mut self.buffer));
+        let all_threads = all_threads.max(self.procfs.all_threads());
         let mut to_find = match self.method() {
             Method::Taskstats { .. } => all_threads.map_or(u64::MAX, |all| all.saturating_sub(older)),
             Method::Procfs { .. } => u64::MAX,

@@ -19,7 +19,7 @@ pub(crate) struct Scene<'a> {
 }
 
 /// How much a block wants to be seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Urgency {
     #[default]
     Normal,

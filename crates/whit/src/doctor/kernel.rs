@@ -1,5 +1,6 @@
 //! What the kernel was built and booted with.
 
+use facts::linux::mounts;
 use facts::linux::version::KernelVersion;
 use facts::sample::{Absence, Sample};
 use probe::Roots;
@@ -7,8 +8,8 @@ use probe::survey::Survey;
 
 use super::Finding;
 
-/// The capability that whit can use, by its bit in linux/capability.h, and for what.
-const CAPABILITIES: [(u32, &str, &str); 1] = [(12, "CAP_NET_ADMIN", "taskstats and exit records")];
+/// The capability that taskstats asks for, by its bit in linux/capability.h.
+const CAP_NET_ADMIN: u32 = 12;
 
 pub(super) fn version(survey: &mut Survey) -> Finding {
     let oldest = KernelVersion { major: 2, minor: 6, patch: 32 };
@@ -61,17 +62,12 @@ pub(super) fn capabilities(survey: &mut Survey) -> Option<Finding> {
     let status = survey.own_status().ok()?;
     let held = status.effective_capabilities?;
     let user = status.uid.map_or("unknown user".to_owned(), |uid| format!("uid {uid}"));
-    let (has, lacks): (Vec<_>, Vec<_>) = CAPABILITIES.iter().partition(|(bit, ..)| held >> bit & 1 == 1);
-    let names =
-        |list: &[&(u32, &str, &str)]| list.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().join(", ");
-    if lacks.is_empty() {
-        return Some(Finding::ok("capabilities", format!("{user}: {}", names(&has))));
+    if held >> CAP_NET_ADMIN & 1 == 1 {
+        return Some(Finding::ok("capabilities", format!("{user}: CAP_NET_ADMIN")));
     }
-    let purposes = lacks.iter().map(|(_, name, purpose)| format!("{name} ({purpose})")).collect::<Vec<_>>();
-    let has = if has.is_empty() { "none of those that help".to_owned() } else { names(&has) };
     Some(Finding::limited(
         "capabilities",
-        format!("{user}: {has}; lacking {}", purposes.join(", ")),
+        format!("{user}: none of those that help; lacking CAP_NET_ADMIN (taskstats and exit records)"),
         "run as root, or setcap the capabilities on the binary",
     ))
 }
@@ -97,9 +93,11 @@ pub(super) fn pressure(sample: &Sample) -> Finding {
 }
 
 pub(super) fn cgroups(survey: &mut Survey, sample: &Sample) -> Finding {
-    let mounts = survey.text("/proc/self/mounts").unwrap_or_default();
-    let has = |kind: &str| mounts.lines().any(|line| line.split(' ').nth(2) == Some(kind));
-    let versions = match (has("cgroup2"), has("cgroup")) {
+    let mut all = Vec::new();
+    // A line that cannot be read ends the list; the mounts before it stand.
+    let _ = mounts::parse(survey.text("/proc/self/mounts").unwrap_or_default().as_bytes(), &mut all);
+    let has = |kind: &[u8]| all.iter().any(|mount| mount.filesystem == kind);
+    let versions = match (has(b"cgroup2"), has(b"cgroup")) {
         (true, true) => "v1 and v2",
         (true, false) => "v2",
         (false, true) => "v1",

@@ -3,7 +3,6 @@
 use std::mem::MaybeUninit;
 
 use facts::cursor::Cursor;
-use facts::linux::loadavg::LoadAverage;
 use facts::sample::Absence;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, SeekFrom, StatxFlags, openat, seek, statx};
@@ -11,7 +10,7 @@ use rustix::io::Errno;
 
 use super::task_absence;
 use crate::linux::directories::LISTED;
-use crate::linux::files::{Buffer, absence};
+use crate::linux::files::absence;
 
 /// A descriptor of /proc.
 pub(super) struct Listing {
@@ -53,13 +52,6 @@ impl Listing {
             }
             Err(_) => 1,
         }
-    }
-
-    /// How many threads the machine has, as /proc/loadavg says; none where it cannot be read.
-    pub(super) fn all_threads(&self, buffer: &mut Buffer) -> Option<u64> {
-        let mut load = LoadAverage::default();
-        load.parse(buffer.read_once(self.proc.as_ref().ok()?, "loadavg").ok()?).ok()?;
-        Some(load.tasks)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tasks from /proc/PID/{stat,schedstat,status}: what anyone may read.
 
+use facts::linux::loadavg::LoadAverage;
 use facts::linux::pid_schedstat::PidSchedstat;
 use facts::linux::pid_stat::PidStat;
 use facts::linux::pid_status::PidStatus;
@@ -76,10 +77,19 @@ impl Procfs {
         Ok(value)
     }
 
+    /// How many threads the machine has, as /proc/loadavg says; none where it cannot be read.
+    pub(super) fn all_threads(&mut self) -> Option<u64> {
+        self.read("proc/loadavg", LoadAverage::parse).ok().map(|load| load.tasks)
+    }
+
     /// User and system time of a process, its ended threads' included.
     pub(super) fn process_times(&mut self, pid: u32) -> Result<(Nanos, Nanos), Absence> {
         let stat: PidStat = self.read(&format!("proc/{pid}/stat"), PidStat::parse)?;
-        Ok((stat.user.to_nanos(self.ticks_per_second), stat.system.to_nanos(self.ticks_per_second)))
+        Ok(self.user_and_system(&stat))
+    }
+
+    fn user_and_system(&self, stat: &PidStat) -> (Nanos, Nanos) {
+        (stat.user.to_nanos(self.ticks_per_second), stat.system.to_nanos(self.ticks_per_second))
     }
 
     pub(super) fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
@@ -101,8 +111,7 @@ impl Procfs {
             self.read(&format!("{directory}/schedstat"), PidSchedstat::parse).ok();
         let start = stat.start.to_nanos(self.ticks_per_second);
         let wall = self.since_boot().saturating_sub(start);
-        let (user, system) =
-            (stat.user.to_nanos(self.ticks_per_second), stat.system.to_nanos(self.ticks_per_second));
+        let (user, system) = self.user_and_system(&stat);
         let mut task = Task {
             key: TaskKey { pid: tid, start },
             tgid: status.tgid,

@@ -26,11 +26,7 @@ impl Taskstats {
     /// Opens the socket and asks for whit itself, which shows whether it is permitted and what the kernel speaks.
     pub(super) fn open() -> Result<Self, Absence> {
         let mut socket = GenericSocket::open().map_err(task_absence)?;
-        // An unknown family is ENOENT: the kernel was built without taskstats.
-        let family = socket.family("TASKSTATS").map_err(|error| match error {
-            Errno::NOENT => Absence::Unsupported,
-            error => task_absence(error),
-        })?;
+        let family = taskstats_family(&mut socket)?;
         let mut opened = Self { socket, family, version: 0, length: 0 };
         let own_pid = std::process::id();
         opened.socket.push(family, layout::CMD_GET, layout::CMD_ATTR_PID, &own_pid.to_ne_bytes());
@@ -103,6 +99,14 @@ impl Taskstats {
         });
         exchanged.ok().and(waiting)
     }
+}
+
+/// The family's number. An unknown family is ENOENT: the kernel was built without taskstats.
+pub(crate) fn taskstats_family(socket: &mut GenericSocket) -> Result<u16, Absence> {
+    socket.family("TASKSTATS").map_err(|error| match error {
+        Errno::NOENT => Absence::Unsupported,
+        error => task_absence(error),
+    })
 }
 
 /// The struct in a reply.

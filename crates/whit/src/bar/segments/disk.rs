@@ -41,7 +41,7 @@ impl Segment for Disk {
                         ..WARNING_LEFT_PERCENT => Urgency::Warning,
                         _ => Urgency::Normal,
                     };
-                    block.urgency = if urgency as u8 > block.urgency as u8 { urgency } else { block.urgency };
+                    block.urgency = block.urgency.max(urgency);
                 }
                 None => text.push_str(ABSENT),
             }
