@@ -13,6 +13,8 @@ pub struct BatteryTotal {
     pub charge: Option<Ratio>,
     /// Until empty or full, at the power drawn now; none where no power flows or it is not known.
     pub minutes_left: Option<u64>,
+    /// Power drawn or taken.
+    pub power_uw: Option<u64>,
 }
 
 /// What one battery holds, in one unit: micro-watt-hours, or micro-ampere-hours where only those are known.
@@ -41,6 +43,7 @@ impl BatteryTotal {
         } else {
             None
         };
+        let power_uw = batteries().filter_map(power_uw).reduce(u64::saturating_add);
         let from_content = sum.as_ref().and_then(|sum| Ratio::of(sum.now.min(sum.full), sum.full));
         let minutes_left = sum.and_then(|sum| {
             let to_go = match status {
@@ -53,16 +56,18 @@ impl BatteryTotal {
         });
         let percents = || batteries().filter_map(|battery| battery.capacity_percent);
         let from_firmware = Ratio::of(percents().sum::<u64>(), percents().count() as u64 * 100);
-        Some(Self { status, charge: from_content.or(from_firmware), minutes_left })
+        Some(Self { status, charge: from_content.or(from_firmware), minutes_left, power_uw })
     }
 }
 
 fn energy(battery: &PowerSupply) -> Option<Content> {
-    // Power where the driver says it, else voltage × current.
-    let product =
-        battery.voltage_now_uv.zip(battery.current_now_ua).map(|(uv, ua)| uv / 1000 * ua / 1_000_000);
-    let flow = battery.power_now_uw.or(product);
-    Some(Content { now: battery.energy_now_uwh?, full: battery.energy_full_uwh?, flow })
+    Some(Content { now: battery.energy_now_uwh?, full: battery.energy_full_uwh?, flow: power_uw(battery) })
+}
+
+/// Where the driver says it, else voltage × current.
+fn power_uw(battery: &PowerSupply) -> Option<u64> {
+    let product = battery.voltage_now_uv.zip(battery.current_now_ua);
+    battery.power_now_uw.or(product.map(|(uv, ua)| (uv / 1000).saturating_mul(ua) / 1_000_000))
 }
 
 fn charge(battery: &PowerSupply) -> Option<Content> {

@@ -39,6 +39,12 @@ pub enum Unit {
     Microwatts,
     /// Megabits per second.
     Megabits,
+    /// Kilobits per second.
+    Kilobits,
+    /// Thousands of cycles per second.
+    Kilohertz,
+    /// Decibels against a milliwatt.
+    DecibelMilliwatts,
     /// A number of things, named by the metric itself.
     Count,
     /// A figure without unit.
@@ -62,6 +68,9 @@ impl Unit {
             Self::MicrowattHours => Some("uwh"),
             Self::Microwatts => Some("uw"),
             Self::Megabits => Some("mbit"),
+            Self::Kilobits => Some("kbit"),
+            Self::Kilohertz => Some("khz"),
+            Self::DecibelMilliwatts => Some("dbm"),
             Self::Count | Self::None => None,
         }
     }
@@ -82,6 +91,9 @@ impl Unit {
             Self::MicrowattHours => "µWh",
             Self::Microwatts => "µW",
             Self::Megabits => "Mbit/s",
+            Self::Kilobits => "kbit/s",
+            Self::Kilohertz => "kHz",
+            Self::DecibelMilliwatts => "dBm",
             Self::Count => "count",
             Self::None => "–",
         }

@@ -10,6 +10,7 @@ pub mod battery;
 pub mod catalog;
 pub mod cursor;
 pub mod linux;
+pub mod mailbox;
 pub mod memory;
 pub mod name;
 pub mod rate;

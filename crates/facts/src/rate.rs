@@ -91,8 +91,10 @@ pub struct DiskRates {
 pub struct Rates {
     /// The time between; none for a first sample, a gap or a machine that stands still (a captured one).
     pub interval: Option<Interval>,
-    /// Share of all CPUs' time that was neither idle nor waiting for I/O.
-    pub cpu_busy: Option<Ratio>,
+    /// What all CPUs together did.
+    pub cpu: Option<CpuShares>,
+    /// What each CPU did, in the order of the newer sample.
+    pub cpus: Vec<Option<CpuShares>>,
     /// Interfaces that both samples have.
     pub interfaces: Vec<InterfaceRates>,
     /// Disks that both samples have.
@@ -103,12 +105,17 @@ impl Rates {
     /// Fills from two samples of one machine.
     pub fn fill(&mut self, before: &Sample, now: &Sample, width: Width) {
         self.interval = Interval::between(&before.clock, &now.clock);
-        self.cpu_busy = None;
+        self.cpu = None;
+        self.cpus.clear();
         self.interfaces.clear();
         self.disks.clear();
         let Some(interval) = self.interval else { return };
         if let (Ok(before), Ok(now)) = (before.stat.get(), now.stat.get()) {
-            self.cpu_busy = cpu_busy(&before.total, &now.total);
+            self.cpu = CpuShares::between(&before.total, &now.total);
+            self.cpus.extend(now.cpus.iter().enumerate().map(|(index, (number, now))| {
+                let (_, before) = at_or_find(&before.cpus, index, |(other, _)| other == number)?;
+                CpuShares::between(before, now)
+            }));
         }
         if let (Ok(before), Ok(now)) = (before.net_dev.get(), now.net_dev.get()) {
             self.fill_interfaces(interval, before, now, width);
@@ -158,25 +165,44 @@ fn at_or_find<T>(entries: &[T], index: usize, is_same: impl Fn(&T) -> bool) -> O
     entries.get(index).filter(|entry| is_same(entry)).or_else(|| entries.iter().find(|entry| is_same(entry)))
 }
 
-/// Share of the ticks that were neither idle nor iowait; none where no tick passed or a busy counter stepped back.
-/// `user` and `nice` have the guests' time in them.
-pub fn cpu_busy(before: &CpuTicks, now: &CpuTicks) -> Option<Ratio> {
-    let delta = |before: Ticks, now: Ticks| counter_delta(before.0, now.0, Width::Bits64);
-    let busy = [
-        delta(before.user, now.user)?,
-        delta(before.nice, now.nice)?,
-        delta(before.system, now.system)?,
-        delta(before.irq, now.irq)?,
-        delta(before.softirq, now.softirq)?,
-        delta(before.steal, now.steal)?,
-    ]
-    .into_iter()
-    .fold(0, u64::saturating_add);
-    // proc_stat(5): idle and iowait are known to step back a little; that is no reset.
-    let idle = delta(before.idle, now.idle)
-        .unwrap_or(0)
-        .saturating_add(delta(before.iowait, now.iowait).unwrap_or(0));
-    Ratio::of(busy, busy.saturating_add(idle))
+/// Where CPU time went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CpuShares {
+    /// Neither idle nor waiting for I/O.
+    pub busy: Ratio,
+    /// In user mode, niced or not, guests included.
+    pub user: Ratio,
+    /// In the kernel, interrupts included.
+    pub system: Ratio,
+    /// Idle while a task waited for block I/O.
+    pub iowait: Ratio,
+    /// Given to others by the hypervisor.
+    pub steal: Ratio,
+}
+
+impl CpuShares {
+    /// None where no tick passed or a busy counter stepped back. `user` and `nice` have the guests' time in them.
+    pub fn between(before: &CpuTicks, now: &CpuTicks) -> Option<Self> {
+        let delta = |before: Ticks, now: Ticks| counter_delta(before.0, now.0, Width::Bits64);
+        let sum = |parts: &[u64]| parts.iter().copied().fold(0, u64::saturating_add);
+        let user = sum(&[delta(before.user, now.user)?, delta(before.nice, now.nice)?]);
+        let irqs = [delta(before.irq, now.irq)?, delta(before.softirq, now.softirq)?];
+        let system = sum(&[delta(before.system, now.system)?, irqs[0], irqs[1]]);
+        let steal = delta(before.steal, now.steal)?;
+        let busy = sum(&[user, system, steal]);
+        // proc_stat(5): idle and iowait are known to step back a little; that is no reset.
+        let iowait = delta(before.iowait, now.iowait).unwrap_or(0);
+        let idle = delta(before.idle, now.idle).unwrap_or(0);
+        let all = sum(&[busy, idle, iowait]);
+        let share = |part| Ratio::of(part, all);
+        Some(Self {
+            busy: share(busy)?,
+            user: share(user)?,
+            system: share(system)?,
+            iowait: share(iowait)?,
+            steal: share(steal)?,
+        })
+    }
 }
 
 /// What a task used and waited for between two readings; none where they are not of one task, or no time passed.
@@ -243,9 +269,10 @@ mod tests {
     fn iowait_may_step_back_and_user_may_not() {
         let before = CpuTicks { user: Ticks(10), idle: Ticks(100), iowait: Ticks(5), ..CpuTicks::default() };
         let now = CpuTicks { user: Ticks(35), idle: Ticks(175), iowait: Ticks(4), ..CpuTicks::default() };
-        assert_eq!(cpu_busy(&before, &now), Some(Ratio(0.25)));
-        assert_eq!(cpu_busy(&now, &before), None);
-        assert_eq!(cpu_busy(&now, &now), None);
+        let shares = CpuShares::between(&before, &now).unwrap();
+        assert_eq!((shares.busy, shares.user, shares.iowait), (Ratio(0.25), Ratio(0.25), Ratio(0.0)));
+        assert_eq!(CpuShares::between(&now, &before), None);
+        assert_eq!(CpuShares::between(&now, &now), None);
     }
 
     #[test]

@@ -3,14 +3,17 @@
 use std::fmt;
 
 use crate::linux::arcstats::ArcStats;
+use crate::linux::backlight::Backlight;
 use crate::linux::diskstats::DiskStats;
 use crate::linux::loadavg::LoadAverage;
 use crate::linux::meminfo::MemInfo;
 use crate::linux::mounts::Mount;
 use crate::linux::net_attributes::Link;
 use crate::linux::net_dev::NetDev;
+use crate::linux::nl80211::Station;
 use crate::linux::power_supply::PowerSupply;
 use crate::linux::pressure::Pressure;
+use crate::linux::rtnetlink::Address;
 use crate::linux::sensors::Temperature;
 use crate::linux::stat::Stat;
 use crate::linux::uptime::Uptime;
@@ -189,4 +192,12 @@ pub struct Sample {
     pub zram: Reading<Zram>,
     /// ZFS's cache.
     pub arc: Reading<ArcStats>,
+    /// Addresses of interfaces.
+    pub addresses: Reading<Vec<Address>>,
+    /// Wireless networks.
+    pub stations: Reading<Vec<Station>>,
+    /// Kilohertz of each CPU.
+    pub frequencies_khz: Reading<Vec<u64>>,
+    /// Brightness of screens.
+    pub backlights: Reading<Vec<Backlight>>,
 }

@@ -43,11 +43,19 @@ pub enum Source {
     Zram,
     /// ZFS's own cache.
     ArcStats,
+    /// Addresses of interfaces.
+    Addresses,
+    /// Wireless networks and their signal.
+    Wireless,
+    /// How fast the CPUs run.
+    Frequency,
+    /// Brightness of screens.
+    Backlight,
 }
 
 impl Source {
     /// All.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 24] = [
         Self::Stat,
         Self::MemInfo,
         Self::ZoneInfo,
@@ -68,6 +76,10 @@ impl Source {
         Self::Cgroup,
         Self::Zram,
         Self::ArcStats,
+        Self::Addresses,
+        Self::Wireless,
+        Self::Frequency,
+        Self::Backlight,
     ];
 
     /// Where it is read on Linux.
@@ -93,6 +105,10 @@ impl Source {
             Self::Cgroup => "/sys/fs/cgroup",
             Self::Zram => "/sys/block/zram*/mm_stat",
             Self::ArcStats => "/proc/spl/kstat/zfs/arcstats",
+            Self::Addresses => "rtnetlink(7)",
+            Self::Wireless => "nl80211",
+            Self::Frequency => "cpufreq, /proc/cpuinfo",
+            Self::Backlight => "/sys/class/backlight",
         }
     }
 }

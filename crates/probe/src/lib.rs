@@ -4,16 +4,23 @@
 //! [`Probe::open`] opens just that, once; [`Probe::sample`] reads it again and again into memory that the caller
 //! keeps. Tasks are read by [`tasks::TaskReader`].
 
+pub mod errand;
 #[cfg(target_os = "linux")]
 mod linux;
+pub mod mailbox;
+pub mod paths;
 pub mod roots;
+pub mod spawn;
 mod sys;
 
 #[cfg(target_os = "linux")]
-pub use linux::{cgroup_tasks, cgroup_usage, exits, signals, survey, tasks};
+pub use linux::survey::ancestors;
+#[cfg(target_os = "linux")]
+pub use linux::{cgroup_tasks, cgroup_usage, exits, signals, survey, tasks, wait};
 
 use std::path::PathBuf;
 
+use errand::Bell;
 use facts::rate::Width;
 use facts::sample::{Clock, Sample};
 use facts::source::Wanted;
@@ -31,6 +38,8 @@ pub struct Request {
     pub filesystems: Vec<PathBuf>,
     /// Of the temperatures only the CPUs' own, and of those only the packages' where there are such: each costs a call.
     pub cpu_temperatures_only: bool,
+    /// Rung when a filesystem that was slow to answer has done so; [`Probe::collect`] then has it.
+    pub bell: Option<Bell>,
 }
 
 /// An open machine.
@@ -52,6 +61,11 @@ impl Probe {
     /// device appeared.
     pub fn sample(&mut self, sample: &mut Sample) {
         self.machine.sample(sample);
+    }
+
+    /// Takes what slow filesystems have answered since, without asking anything again.
+    pub fn collect(&mut self, sample: &mut Sample) {
+        self.machine.collect(sample);
     }
 
     /// System calls made for sampling so far, by whit's own count.

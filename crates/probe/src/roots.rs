@@ -8,7 +8,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 
 /// The root below which `proc` and `sys` are opened.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Roots {
     root: Option<PathBuf>,
 }

@@ -3,6 +3,7 @@
 
 #![allow(unsafe_code)]
 
+use std::ffi::CString;
 use std::io;
 use std::mem;
 
@@ -159,4 +160,56 @@ pub(crate) fn signal_descriptor(signals: &[i32]) -> io::Result<OwnedFd> {
     }
     // SAFETY: the kernel has just made the descriptor, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// posix_spawnp(3): starts a command in a process group of its own, with no signal blocked and those that whit or
+/// Rust's runtime ignore back to their default actions. The id of its process.
+pub(crate) fn spawn(
+    words: &[CString],
+    environment: &[CString],
+    input: BorrowedFd<'_>,
+    output: BorrowedFd<'_>,
+) -> io::Result<libc::pid_t> {
+    let [program, ..] = words else { return Err(io::ErrorKind::InvalidInput.into()) };
+    let pointers = |strings: &[CString]| -> Vec<*mut libc::c_char> {
+        let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
+        pointers.chain([std::ptr::null_mut()]).collect()
+    };
+    let (words, environment) = (pointers(words), pointers(environment));
+    let flags = libc::POSIX_SPAWN_SETPGROUP | libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF;
+    let mut attributes = mem::MaybeUninit::uninit();
+    let mut actions = mem::MaybeUninit::uninit();
+    let mut pid = 0;
+    // SAFETY: both structs are initialised before anything else touches them, and destroyed once. The vectors hold
+    // pointers to strings that outlive the call and end with a null pointer; posix_spawnp changes none of them. The
+    // descriptors are open for the call. `none` is made valid by sigemptyset before it is read.
+    let result = unsafe {
+        let mut none: libc::sigset_t = mem::zeroed();
+        let mut restored: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigemptyset(&raw mut restored);
+        for signal in [libc::SIGPIPE, libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            libc::sigaddset(&raw mut restored, signal);
+        }
+        libc::posix_spawnattr_init(attributes.as_mut_ptr());
+        libc::posix_spawnattr_setflags(attributes.as_mut_ptr(), flags as libc::c_short);
+        libc::posix_spawnattr_setpgroup(attributes.as_mut_ptr(), 0);
+        libc::posix_spawnattr_setsigmask(attributes.as_mut_ptr(), &raw const none);
+        libc::posix_spawnattr_setsigdefault(attributes.as_mut_ptr(), &raw const restored);
+        libc::posix_spawn_file_actions_init(actions.as_mut_ptr());
+        libc::posix_spawn_file_actions_adddup2(actions.as_mut_ptr(), input.as_raw_fd(), 0);
+        libc::posix_spawn_file_actions_adddup2(actions.as_mut_ptr(), output.as_raw_fd(), 1);
+        let result = libc::posix_spawnp(
+            &raw mut pid,
+            program.as_ptr(),
+            actions.as_ptr(),
+            attributes.as_ptr(),
+            words.as_ptr(),
+            environment.as_ptr(),
+        );
+        libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
+        libc::posix_spawnattr_destroy(attributes.as_mut_ptr());
+        result
+    };
+    if result == 0 { Ok(pid) } else { Err(io::Error::from_raw_os_error(result)) }
 }

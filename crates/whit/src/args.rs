@@ -14,7 +14,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use probe::Roots;
 
-pub(crate) use bar::{BarArgs, BarOutput};
+pub(crate) use bar::{BarArgs, BarCommand, BarOutput};
 pub(crate) use delays::{DelaysArgs, Selection, SortKey, View};
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use free::FreeArgs;
@@ -24,7 +24,7 @@ use crate::failure::Failure;
 /// What to do.
 #[derive(Debug)]
 pub(crate) enum Action {
-    Bar(BarArgs),
+    Bar(BarCommand),
     Free(FreeArgs),
     Delays(DelaysArgs),
     Doctor(DoctorArgs),

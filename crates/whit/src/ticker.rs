@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec};
 
-/// Sleeps to whole intervals of the clock that people see, so that a clock in a bar turns when the minute does.
+/// Sleeps whole intervals, for differences over a stated time.
 #[derive(Debug)]
 pub(crate) struct Ticker {
     interval: Nanos,
@@ -26,17 +26,8 @@ impl Ticker {
         }
     }
 
-    /// Sleeps until the next multiple of the interval since 1970.
-    ///
-    /// The phase is taken from the real-time clock at each tick, the sleep is on the boot clock: setting the time
-    /// cannot make it long, and after a suspend the deadline has passed, so that a stale line is drawn at once.
+    /// Sleeps a whole interval from the last sleep's end, or from now.
     pub(crate) fn wait(&mut self) {
-        let now = probe::clock_now();
-        self.sleep_until(now.boottime + time_to_next(now.realtime, self.interval));
-    }
-
-    /// Sleeps a whole interval from the last such sleep's end, or from now: for differences over a stated time.
-    pub(crate) fn wait_full(&mut self) {
         let now = probe::clock_now().boottime;
         // One that is more than an interval late starts anew instead of hurrying.
         let planned = self.last.map(|last| last + self.interval).filter(|planned| *planned > now);
@@ -62,29 +53,5 @@ impl Ticker {
                 }
             }
         }
-    }
-}
-
-/// How far the two clocks may have run apart in an interval.
-const AT_MOST_EARLY: Nanos = Nanos(50_000_000);
-
-/// From `now` to the next multiple of `interval`. Just before one (the two clocks run a little apart) it is the one
-/// after, or the tick would come twice.
-fn time_to_next(now: Nanos, interval: Nanos) -> Nanos {
-    let rest = interval.0 - now.0 % interval.0;
-    let too_near = (interval.0 / 16).min(AT_MOST_EARLY.0);
-    Nanos(if rest < too_near { rest + interval.0 } else { rest })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_late_tick_does_not_shift_the_next_and_an_early_one_does_not_double_it() {
-        let to_next = |now| time_to_next(Nanos(now), Nanos(1000)).0;
-        assert_eq!(to_next(5000), 1000);
-        assert_eq!(to_next(5300), 700);
-        assert_eq!(to_next(5999), 1001);
     }
 }

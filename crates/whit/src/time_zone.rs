@@ -13,10 +13,17 @@ const ZONES: &str = "/usr/share/zoneinfo";
 pub(crate) fn system() -> TimeZone {
     let named = std::env::var("TZ").ok().filter(|name| !name.is_empty());
     let found = match named.as_deref().map(|name| name.strip_prefix(':').unwrap_or(name)) {
-        Some(name) => from_file(&Path::new(ZONES).join(name)).or_else(|| TimeZone::posix(name).ok()),
+        Some(name) => self::named(name),
         None => from_file(Path::new("/etc/localtime")),
     };
     found.unwrap_or(TimeZone::UTC)
+}
+
+/// A zone by its name in the system's tables (`Europe/Berlin`), or by POSIX' rules (`CET-1CEST,M3.5.0,M10.5.0/3`).
+pub(crate) fn named(name: &str) -> Option<TimeZone> {
+    let is_plain = !name.is_empty() && !name.contains("..");
+    let found = is_plain.then(|| from_file(&Path::new(ZONES).join(name))).flatten();
+    found.or_else(|| TimeZone::posix(name).ok())
 }
 
 /// A zone from a compiled file; a name that is a path stands for itself.

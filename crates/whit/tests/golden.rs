@@ -12,6 +12,12 @@ fn cases() -> TestCases {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     let cases = TestCases::new();
     cases.env("TZ", "UTC").env("NO_COLOR", "1");
+    // Nobody's own configuration and mailbox.
+    cases
+        .env("HOME", "/nonexistent")
+        .env("XDG_CONFIG_HOME", "/nonexistent")
+        .env("XDG_CONFIG_DIRS", "/nonexistent");
+    cases.env("MAIL", "");
     cases
 }
 

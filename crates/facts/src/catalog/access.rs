@@ -5,6 +5,7 @@ use crate::linux::diskstats::Disk;
 use crate::linux::meminfo::MemInfoField;
 use crate::linux::net_attributes::Link;
 use crate::linux::net_dev::Interface;
+use crate::linux::nl80211::Station;
 use crate::linux::power_supply::PowerSupply as Supply;
 use crate::linux::pressure::{Pressure, Stall};
 use crate::linux::sensors::Temperature;
@@ -85,6 +86,31 @@ pub(super) fn each_battery(sample: &Sample, visit: Visit<'_>, value: fn(&Supply)
     for battery in supplies.iter().filter(|supply| supply.is_battery) {
         if let Some(value) = value(battery) {
             visit(battery.name.as_str(), value as f64);
+        }
+    }
+}
+
+pub(super) fn each_frequency(sample: &Sample, visit: Visit<'_>) {
+    let Ok(frequencies) = sample.frequencies_khz.get() else { return };
+    for (number, kilohertz) in frequencies.iter().enumerate() {
+        visit(&number.to_string(), *kilohertz as f64);
+    }
+}
+
+pub(super) fn each_backlight(sample: &Sample, visit: Visit<'_>) {
+    let Ok(backlights) = sample.backlights.get() else { return };
+    for backlight in backlights {
+        if let Some(share) = backlight.share() {
+            visit(backlight.name.as_str(), share.percent());
+        }
+    }
+}
+
+pub(super) fn each_station(sample: &Sample, visit: Visit<'_>, value: fn(&Station) -> Option<f64>) {
+    let Ok(stations) = sample.stations.get() else { return };
+    for station in stations {
+        if let Some(value) = value(station) {
+            visit(station.ssid.as_str(), value);
         }
     }
 }

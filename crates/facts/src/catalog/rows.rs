@@ -2,21 +2,21 @@
 
 use super::Kind::{Counter, Level};
 use super::Unit::{
-    Bytes, Count, Kibibytes, Megabits, MicrowattHours, Microwatts, Millidegrees, Milliseconds, Nanoseconds,
-    Pages, Percent, Seconds, Sectors, Ticks as ClockTicks,
+    Bytes, Count, DecibelMilliwatts, Kibibytes, Kilobits, Kilohertz, Megabits, MicrowattHours, Microwatts,
+    Millidegrees, Milliseconds, Nanoseconds, Pages, Percent, Seconds, Sectors, Ticks as ClockTicks,
 };
 use super::Values::{Each, One};
 use super::access::{
-    each_battery, each_cpu, each_disk, each_filesystem, each_interface, each_link, each_temperature, memory,
-    of, stall, vmstat,
+    each_backlight, each_battery, each_cpu, each_disk, each_filesystem, each_frequency, each_interface,
+    each_link, each_station, each_temperature, memory, of, stall, vmstat,
 };
 use super::{Kind, Metric, Unit, Values};
 use crate::linux::meminfo::MemInfoField;
 use crate::linux::vmstat::VmStatField;
 use crate::source::Source::{
-    self, ArcStats, Cgroup, DiskStats, Filesystems, LinkSpeed, LinkState, LoadAverage, MemInfo, NetDev,
-    PowerSupply, PressureCpu, PressureIo, PressureIrq, PressureMemory, Sensors, Uptime, VmStat, ZoneInfo,
-    Zram,
+    self, Addresses, ArcStats, Backlight, Cgroup, DiskStats, Filesystems, Frequency, LinkSpeed, LinkState,
+    LoadAverage, MemInfo, NetDev, PowerSupply, PressureCpu, PressureIo, PressureIrq, PressureMemory, Sensors,
+    Uptime, VmStat, Wireless, ZoneInfo, Zram,
 };
 
 const fn row(
@@ -373,4 +373,19 @@ pub const METRICS: &[Metric] = &[
     row("zfs_arc_minimum_bytes", Bytes, Level, ArcStats, "2.6",
         "What it will shrink to.",
         One(|sample| of(&sample.arc, |arc| arc.minimum.0 as f64))),
+    row("cpu_frequency_khz", Kilohertz, Level, Frequency, "2.6",
+        "How fast a CPU runs.",
+        Each("cpu", each_frequency)),
+    row("backlight_brightness_percent", Percent, Level, Backlight, "2.6.28",
+        "Brightness of a screen.",
+        Each("backlight", each_backlight)),
+    row("wireless_signal_dbm", DecibelMilliwatts, Level, Wireless, "2.6.28",
+        "Signal strength of the access point.",
+        Each("ssid", |sample, visit| each_station(sample, visit, |station| station.signal_dbm.map(f64::from)))),
+    row("wireless_bitrate_kbit", Kilobits, Level, Wireless, "2.6.28",
+        "What is sent at, per second.",
+        Each("ssid", |sample, visit| each_station(sample, visit, |station| station.bitrate.map(|bits| bits as f64 / 1e3)))),
+    row("interface_addresses", Count, Level, Addresses, "2.2",
+        "Addresses of all interfaces.",
+        One(|sample| of(&sample.addresses, |addresses| addresses.len() as f64))),
 ];

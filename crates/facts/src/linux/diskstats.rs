@@ -35,6 +35,24 @@ pub struct Disk {
     pub flushes: Option<u64>,
 }
 
+impl Disk {
+    /// Whether it is a device of its own: no partition, and none that only passes on to others (loop, device mapper, md,
+    /// zram, RAM disk), whose requests would count twice.
+    pub fn is_whole(&self) -> bool {
+        let name = self.name.as_bytes();
+        const PASSING_ON: [&[u8]; 6] = [b"loop", b"dm-", b"md", b"ram", b"zram", b"sr"];
+        if PASSING_ON.iter().any(|start| name.starts_with(start)) {
+            return false;
+        }
+        let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let stem = &name[..name.len() - digits];
+        // nvme0n1p2 and mmcblk0p1 are parts of nvme0n1 and mmcblk0, and sda1 of sda.
+        let is_numbered_part = matches!(stem, [.., b'0'..=b'9', b'p']);
+        let is_lettered = [&b"sd"[..], b"vd", b"xvd", b"hd"].iter().any(|start| name.starts_with(start));
+        digits == 0 || !(is_numbered_part || is_lettered)
+    }
+}
+
 /// /proc/diskstats.
 #[derive(Clone, Debug, Default)]
 pub struct DiskStats {
@@ -84,6 +102,17 @@ impl DiskStats {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_disks_are_told_from_their_parts() {
+        let is_whole = |name: &str| Disk { name: Name::new(name.as_bytes()), ..Disk::default() }.is_whole();
+        for name in ["sda", "nvme0n1", "mmcblk0", "vdb", "nbd0", "dasda"] {
+            assert!(is_whole(name), "{name}");
+        }
+        for name in ["sda1", "nvme0n1p2", "mmcblk0p1", "vda15", "loop0", "dm-3", "md127", "zram0", "nbd0p1"] {
+            assert!(!is_whole(name), "{name}");
+        }
+    }
 
     #[test]
     fn eleven_fifteen_and_seventeen_figures() {

@@ -14,6 +14,8 @@ const ATTRIBUTE_FLAGS: u16 = 0xc000;
 
 /// The type of a message that carries an error code, 0 for an acknowledgement.
 pub const NLMSG_ERROR: u16 = 2;
+/// The type of the message that ends a dump.
+pub const NLMSG_DONE: u16 = 3;
 /// The family of the controller that knows the other families.
 pub const GENL_ID_CTRL: u16 = 0x10;
 /// Ask the controller for a family.
@@ -23,9 +25,50 @@ pub const CTRL_ATTR_FAMILY_ID: u16 = 1;
 /// A family's name, ended by a zero.
 pub const CTRL_ATTR_FAMILY_NAME: u16 = 2;
 
-const NLM_F_REQUEST: u16 = 1;
+/// A message to the kernel.
+pub const NLM_F_REQUEST: u16 = 1;
+/// Asks for all there are.
+pub const NLM_F_DUMP: u16 = 0x300;
 
-/// Appends a request with one attribute to `buffer`, which may hold others before it.
+/// A message to the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The family, or the type of a routing message.
+    pub kind: u16,
+    /// [`NLM_F_REQUEST`], [`NLM_F_DUMP`].
+    pub flags: u16,
+    /// Comes back with the answer.
+    pub sequence: u32,
+    /// What stands between the netlink header and the attributes.
+    pub header: &'a [u8],
+    /// Types and values.
+    pub attributes: &'a [(u16, &'a [u8])],
+}
+
+impl Request<'_> {
+    /// Appends it to `buffer`, which may hold others before it.
+    pub fn push(&self, buffer: &mut Vec<u8>) {
+        let start = buffer.len();
+        buffer.extend_from_slice(&[0; 4]);
+        buffer.extend_from_slice(&self.kind.to_ne_bytes());
+        buffer.extend_from_slice(&self.flags.to_ne_bytes());
+        buffer.extend_from_slice(&self.sequence.to_ne_bytes());
+        buffer.extend_from_slice(&0u32.to_ne_bytes());
+        buffer.extend_from_slice(self.header);
+        let mut length = buffer.len() - start;
+        for (attribute, value) in self.attributes {
+            let attribute_bytes = ATTRIBUTE_HEADER_BYTES + value.len();
+            buffer.extend_from_slice(&(attribute_bytes as u16).to_ne_bytes());
+            buffer.extend_from_slice(&attribute.to_ne_bytes());
+            buffer.extend_from_slice(value);
+            length = buffer.len() - start;
+            buffer.resize(start + length.next_multiple_of(4), 0);
+        }
+        buffer[start..start + 4].copy_from_slice(&(length as u32).to_ne_bytes());
+    }
+}
+
+/// Appends a request of a generic family with one attribute to `buffer`, which may hold others before it.
 pub fn push_request(
     buffer: &mut Vec<u8>,
     family: u16,
@@ -34,18 +77,9 @@ pub fn push_request(
     attribute: u16,
     value: &[u8],
 ) {
-    let attribute_bytes = ATTRIBUTE_HEADER_BYTES + value.len();
-    let length = MESSAGE_HEADER_BYTES + GENERIC_HEADER_BYTES + attribute_bytes;
-    buffer.extend_from_slice(&(length as u32).to_ne_bytes());
-    buffer.extend_from_slice(&family.to_ne_bytes());
-    buffer.extend_from_slice(&NLM_F_REQUEST.to_ne_bytes());
-    buffer.extend_from_slice(&sequence.to_ne_bytes());
-    buffer.extend_from_slice(&0u32.to_ne_bytes());
-    buffer.extend_from_slice(&[command, 1, 0, 0]);
-    buffer.extend_from_slice(&(attribute_bytes as u16).to_ne_bytes());
-    buffer.extend_from_slice(&attribute.to_ne_bytes());
-    buffer.extend_from_slice(value);
-    buffer.resize(buffer.len().next_multiple_of(4), 0);
+    let (header, attributes) = ([command, 1, 0, 0], [(attribute, value)]);
+    Request { kind: family, flags: NLM_F_REQUEST, sequence, header: &header, attributes: &attributes }
+        .push(buffer);
 }
 
 /// One message of a datagram.

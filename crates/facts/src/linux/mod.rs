@@ -4,10 +4,12 @@
 //! leaves absent what an older one lacks.
 
 pub mod arcstats;
+pub mod backlight;
 pub mod cgroup;
 pub mod cgroup_cpu;
 pub mod cgroup_io;
 pub mod cgroup_memory;
+pub mod cpufreq;
 pub mod diskstats;
 pub mod genetlink;
 pub mod keyed;
@@ -16,6 +18,7 @@ pub mod meminfo;
 pub mod mounts;
 pub mod net_attributes;
 pub mod net_dev;
+pub mod nl80211;
 pub mod pid_cmdline;
 pub mod pid_io;
 pub mod pid_schedstat;
@@ -23,6 +26,7 @@ pub mod pid_stat;
 pub mod pid_status;
 pub mod power_supply;
 pub mod pressure;
+pub mod rtnetlink;
 pub mod sensors;
 pub mod stat;
 pub mod taskstats;

@@ -106,6 +106,11 @@ impl KeptFile {
         Self { file: open_file(directory, path).map_err(absence), extent }
     }
 
+    /// Whether it could be opened.
+    pub(crate) fn is_open(&self) -> bool {
+        self.file.is_ok()
+    }
+
     /// Reads it and hands the bytes to `parse`.
     pub(crate) fn parse<T>(
         &self,

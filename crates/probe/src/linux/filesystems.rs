@@ -1,14 +1,11 @@
 //! Space of filesystems by statfs(2).
 //!
 //! The call on a local disk answers from memory. On a remote or FUSE filesystem it can hang for ever, so there it is
-//! made by a thread of its own, and the last answer stands, marked stale, until it comes back.
+//! made by a thread of its own ([`Errand`]), and the last answer stands, marked stale, until it comes back.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use facts::cursor::{Malformed, lines};
 use facts::linux::mounts::{self, Mount};
@@ -17,6 +14,7 @@ use facts::unit::Bytes;
 use rustix::fs::statvfs;
 
 use super::files::{Buffer, Extent, KeptFile};
+use crate::errand::{Bell, Errand};
 use crate::roots::RootDirectory;
 
 /// The filesystems that a view asked for.
@@ -27,6 +25,7 @@ pub(crate) struct Filesystems {
     mounts_file: KeptFile,
     mounts_bytes: Vec<u8>,
     asked: Vec<Asked>,
+    bell: Option<Bell>,
     /// `ROOT/statfs`, lines of "target total free available inodes free_inodes" in bytes, of a captured machine.
     captured: Option<KeptFile>,
 }
@@ -35,29 +34,18 @@ pub(crate) struct Filesystems {
 struct Asked {
     mount: Mount,
     path: CString,
-    caller: Option<Caller>,
-}
-
-/// A thread that makes the call, woken once for each.
-#[derive(Debug)]
-struct Caller {
-    wake: SyncSender<()>,
-    answer: Arc<Mutex<Answer>>,
-}
-
-#[derive(Debug, Default)]
-struct Answer {
-    space: Option<Space>,
-    is_fresh: bool,
+    /// Where the call can hang.
+    errand: Option<Errand<Option<Space>>>,
 }
 
 impl Filesystems {
-    pub(crate) fn open(root: &RootDirectory, paths: &[PathBuf]) -> Self {
+    pub(crate) fn open(root: &RootDirectory, paths: &[PathBuf], bell: Option<Bell>) -> Self {
         Self {
             paths: paths.to_vec(),
             mounts_file: KeptFile::open(root, "proc/self/mounts", Extent::Records),
             mounts_bytes: Vec::new(),
             asked: Vec::new(),
+            bell,
             captured: root.is_captured.then(|| KeptFile::open(root, "statfs", Extent::Whole)),
         }
     }
@@ -102,10 +90,16 @@ impl Filesystems {
         let known = std::mem::take(&mut self.asked);
         self.asked = wanted
             .into_iter()
-            .filter_map(|(path, mount, can_hang)| asked(path, mount, can_hang, &known))
+            .filter_map(|(path, mount, can_hang)| asked(path, mount, can_hang, &known, self.bell.as_ref()))
             .collect();
     }
 
+    /// Has those asked that can hang.
+    pub(crate) fn ask(&self) {
+        self.asked.iter().filter_map(|asked| asked.errand.as_ref()).for_each(Errand::ask);
+    }
+
+    /// What the others say now, and what was answered last.
     pub(crate) fn fill(&mut self, buffer: &mut Buffer, reading: &mut Reading<Vec<Filesystem>>) {
         reading.fill(|list| {
             list.resize_with(self.asked.len(), Filesystem::default);
@@ -126,46 +120,26 @@ impl Filesystems {
 impl Asked {
     fn space(&self, buffer: &mut Buffer) -> (Option<Space>, bool) {
         buffer.calls += 1;
-        let Some(caller) = &self.caller else { return (space_of(&self.path), false) };
-        let mut answer = caller.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        let (space, is_stale) = (answer.space, !answer.is_fresh);
-        answer.is_fresh = false;
-        drop(answer);
-        // Full while the thread is still in the last call: nothing piles up.
-        if let Err(TrySendError::Disconnected(())) = caller.wake.try_send(()) {
-            return (None, true);
+        match &self.errand {
+            Some(errand) => errand.look(|answer, is_stale| (answer.copied().flatten(), is_stale)),
+            None => (space_of(&self.path), false),
         }
-        (space, is_stale)
     }
 }
 
 /// What to ask from now on. One that can hang keeps the thread it had when it was asked before.
-fn asked(path: PathBuf, mount: Mount, can_hang: bool, known: &[Asked]) -> Option<Asked> {
+fn asked(path: PathBuf, mount: Mount, can_hang: bool, known: &[Asked], bell: Option<&Bell>) -> Option<Asked> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    let caller = can_hang.then(|| {
+    let errand = can_hang.then(|| {
         let before = known.iter().find(|known| known.path == path && known.mount == mount);
-        match before.and_then(|before| before.caller.as_ref()) {
-            Some(caller) => Caller { wake: caller.wake.clone(), answer: Arc::clone(&caller.answer) },
-            None => start_caller(path.clone()),
-        }
+        before.and_then(|before| before.errand.clone()).unwrap_or_else(|| {
+            let path = path.clone();
+            let errand = Errand::start("statfs", bell.cloned(), move || space_of(&path));
+            errand.ask();
+            errand
+        })
     });
-    Some(Asked { mount, path, caller })
-}
-
-fn start_caller(path: CString) -> Caller {
-    let (wake, woken) = sync_channel(1);
-    let answer = Arc::new(Mutex::new(Answer::default()));
-    let shared = Arc::clone(&answer);
-    // The thread ends when its filesystem is no longer asked for; one that hangs in the kernel ends with the process.
-    let made = thread::Builder::new().name("statfs".into()).stack_size(64 * 1024).spawn(move || {
-        while woken.recv().is_ok() {
-            let space = space_of(&path);
-            *shared.lock().unwrap_or_else(PoisonError::into_inner) = Answer { space, is_fresh: true };
-        }
-    });
-    // Without a thread the channel is closed, which reads as stale.
-    drop(made);
-    Caller { wake, answer }
+    Some(Asked { mount, path, errand })
 }
 
 fn space_of(path: &CString) -> Option<Space> {

@@ -2,19 +2,22 @@
 
 mod devices;
 
+use facts::linux::cpufreq;
 use facts::linux::stat::Stat;
 use facts::linux::uptime::Uptime;
 use facts::sample::{Absence, Clock, Sample};
 use facts::source::Source;
 use facts::unit::Nanos;
 
+use super::addresses::Addresses;
 use super::cgroup::CgroupFiles;
 use super::directories::KeptDirectory;
 use super::files::{Buffer, Extent, KeptFile};
 use super::filesystems::Filesystems;
+use super::wireless::Wireless;
 use crate::roots::{RootDirectory, RootError, Roots};
 use crate::{Request, clock_now};
-use devices::{LinkFiles, SensorFiles, SupplyFile, ZramFile};
+use devices::{BacklightFiles, FrequencyFile, LinkFiles, SensorFiles, SupplyFile, ZramFile};
 
 /// How often directories and mounts are looked through for what came or went.
 const RESCAN_EVERY: Nanos = Nanos(10_000_000_000);
@@ -45,6 +48,11 @@ pub(crate) struct Machine {
     sensors: Option<[Option<KeptDirectory<SensorFiles>>; 2]>,
     power: Option<Option<KeptDirectory<SupplyFile>>>,
     zram: Option<Option<KeptDirectory<ZramFile>>>,
+    backlights: Option<Option<KeptDirectory<BacklightFiles>>>,
+    frequencies: Option<Option<KeptDirectory<FrequencyFile>>>,
+    cpuinfo: Option<KeptFile>,
+    addresses: Option<Addresses>,
+    wireless: Option<Wireless>,
     cgroup: Option<CgroupFiles>,
     filesystems: Option<Filesystems>,
     captured_clock: Option<CapturedClock>,
@@ -71,7 +79,9 @@ impl Machine {
             pressure_memory: file(Source::PressureMemory, "proc/pressure/memory", Extent::Whole),
             pressure_irq: file(Source::PressureIrq, "proc/pressure/irq", Extent::Whole),
             arc: file(Source::ArcStats, "proc/spl/kstat/zfs/arcstats", Extent::Lines),
-            links: (wants(Source::LinkState) || wants(Source::LinkSpeed))
+            links: [Source::LinkState, Source::LinkSpeed, Source::Wireless]
+                .into_iter()
+                .any(wants)
                 .then(|| KeptDirectory::open(&root, "sys/class/net")),
             with_link_speed: wants(Source::LinkSpeed),
             sensors: wants(Source::Sensors).then(|| {
@@ -79,9 +89,16 @@ impl Machine {
             }),
             power: wants(Source::PowerSupply).then(|| KeptDirectory::open(&root, "sys/class/power_supply")),
             zram: wants(Source::Zram).then(|| KeptDirectory::open(&root, "sys/block")),
+            backlights: wants(Source::Backlight).then(|| KeptDirectory::open(&root, "sys/class/backlight")),
+            frequencies: wants(Source::Frequency)
+                .then(|| KeptDirectory::open(&root, "sys/devices/system/cpu")),
+            cpuinfo: file(Source::Frequency, "proc/cpuinfo", Extent::Records),
+            addresses: wants(Source::Addresses).then(|| Addresses::open(root.is_captured)),
+            wireless: (wants(Source::Wireless) && !root.is_captured).then(Wireless::default),
             cpu_temperatures_only: request.cpu_temperatures_only,
             cgroup: wants(Source::Cgroup).then(|| CgroupFiles::open(&root, &mut buffer)),
-            filesystems: wants(Source::Filesystems).then(|| Filesystems::open(&root, &request.filesystems)),
+            filesystems: wants(Source::Filesystems)
+                .then(|| Filesystems::open(&root, &request.filesystems, request.bell.clone())),
             captured_clock,
             last_rescan: None,
             interfaces: 0,
@@ -108,6 +125,14 @@ impl Machine {
             self.rescan();
         }
         self.read_devices(sample);
+        if let Some(filesystems) = &mut self.filesystems {
+            filesystems.ask();
+        }
+        self.collect(sample);
+    }
+
+    /// Takes what threads have answered, without asking again.
+    pub(crate) fn collect(&mut self, sample: &mut Sample) {
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.fill(&mut self.buffer, &mut sample.filesystems);
         }
@@ -160,6 +185,33 @@ impl Machine {
                 if sensors.iter().all(Option::is_none) { Err(Absence::Unsupported) } else { Ok(()) }
             });
         }
+        if let Some(backlights) = &mut self.backlights {
+            sample.backlights.fill(|list| devices::fill_list(backlights, list, |files| files.read(buffer)));
+        }
+        if let Some(frequencies) = &mut self.frequencies {
+            sample.frequencies_khz.fill(|list| {
+                list.clear();
+                if let Some(directory) = frequencies {
+                    directory.read(|file| file.read(buffer).map(|kilohertz| list.extend(kilohertz)));
+                }
+                if list.is_empty()
+                    && let Some(cpuinfo) = &self.cpuinfo
+                {
+                    cpuinfo.parse(buffer, |bytes| {
+                        cpufreq::cpuinfo_kilohertz(bytes, list);
+                        Ok(())
+                    })?;
+                }
+                if list.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }
+            });
+        }
+        if let Some(addresses) = &mut self.addresses {
+            addresses.fill(buffer, &mut sample.addresses);
+        }
+        if let Some(wireless) = &mut self.wireless {
+            let links = sample.links.get().map_or(&[][..], Vec::as_slice);
+            wireless.fill(buffer, links, &mut sample.stations);
+        }
         if let Some(devices) = &mut self.zram {
             sample.zram.fill(|sum| {
                 *sum = facts::linux::zram::Zram::default();
@@ -180,6 +232,12 @@ impl Machine {
         }
         if let Some(Some(supplies)) = &mut self.power {
             supplies.rescan(buffer, |_, directory, name| Some(SupplyFile::open(directory, name)));
+        }
+        if let Some(Some(backlights)) = &mut self.backlights {
+            backlights.rescan(buffer, BacklightFiles::open);
+        }
+        if let Some(Some(frequencies)) = &mut self.frequencies {
+            frequencies.rescan(buffer, |_, directory, name| FrequencyFile::open(directory, name));
         }
         if let Some(Some(devices)) = &mut self.zram {
             devices.rescan(buffer, |_, directory, name| ZramFile::open(directory, name));

@@ -1,5 +1,6 @@
 //! Linux.
 
+mod addresses;
 mod cgroup;
 pub mod cgroup_tasks;
 pub mod cgroup_usage;
@@ -12,5 +13,7 @@ mod netlink;
 pub mod signals;
 pub mod survey;
 pub mod tasks;
+pub mod wait;
+mod wireless;
 
 pub(crate) use machine::Machine;

@@ -4,7 +4,7 @@ use std::io;
 
 use facts::linux::genetlink::{
     CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME, CTRL_CMD_GETFAMILY, GENL_ID_CTRL, Message, Messages,
-    push_request,
+    NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, Request, push_request,
 };
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -126,6 +126,36 @@ impl GenericSocket {
             }
         }
         Ok(())
+    }
+
+    /// Asks for all there are of something, and hands each to `each`.
+    pub(crate) fn dump(
+        &mut self,
+        family: u16,
+        command: u8,
+        attribute: (u16, &[u8]),
+        mut each: impl FnMut(Message<'_>),
+    ) -> Result<(), Errno> {
+        let (header, attributes) = ([command, 1, 0, 0], [attribute]);
+        let (flags, sequence) = (NLM_F_REQUEST | NLM_F_DUMP, self.sequence);
+        Request { kind: family, flags, sequence, header: &header, attributes: &attributes }
+            .push(&mut self.requests);
+        self.pending = 1;
+        self.send_batch()?;
+        let mut result = Ok(false);
+        // The kernel answers while it takes the question, so what waits is all there is.
+        while result == Ok(false) {
+            let received = self.receive(|message| match message.error() {
+                _ if message.sequence != sequence => {}
+                Some(code) => result = Err(Errno::from_raw_os_error(code)),
+                None if message.kind == NLMSG_DONE => result = Ok(true),
+                None => each(message),
+            })?;
+            if received.is_none() {
+                break;
+            }
+        }
+        result.map(drop)
     }
 
     /// Sends the batch of requests that the kernel answers only when it refuses one.

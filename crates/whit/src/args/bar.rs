@@ -1,26 +1,43 @@
 //! Options of `whit bar`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Arg, ArgMatches, Command, builder::PossibleValue, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValue, value_parser};
 use probe::Roots;
 
 use super::{count_option, root, roots, seconds_option, switch};
+use crate::bar::Defaults;
 use crate::failure::Failure;
 
 /// `whit bar`, validated.
 #[derive(Debug)]
+pub(crate) enum BarCommand {
+    /// Draw it.
+    Draw(BarArgs),
+    /// Say whether a configuration is good.
+    Check { config: Option<PathBuf> },
+    /// Print a configuration made from one of i3status.
+    Import { path: PathBuf },
+    /// Print the default configuration.
+    PrintDefaults(Defaults),
+    /// Print the reference of the configuration.
+    Reference,
+}
+
+/// What is drawn, and for whom.
+#[derive(Debug)]
 pub(crate) struct BarArgs {
     pub(crate) roots: Roots,
-    pub(crate) output: BarOutput,
-    pub(crate) interval: Duration,
+    /// None: as the configuration says.
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) defaults: Defaults,
+    /// None: as the configuration says, or whoever started us.
+    pub(crate) output: Option<BarOutput>,
+    /// None: as the configuration says.
+    pub(crate) interval: Option<Duration>,
     pub(crate) count: Option<u64>,
     pub(crate) is_debug: bool,
-    /// Interfaces to show; empty for all that are up.
-    pub(crate) nets: Vec<String>,
-    /// Filesystems to show.
-    pub(crate) disks: Vec<PathBuf>,
 }
 
 /// Who reads the line.
@@ -28,83 +45,135 @@ pub(crate) struct BarArgs {
 pub(crate) enum BarOutput {
     Plain,
     I3bar,
+    Waybar,
+    Tmux,
+    Xmobar,
+    Lemonbar,
+    Dwm,
+}
+
+impl BarOutput {
+    /// Names and what they are.
+    pub(crate) const NAMED: [(&str, Self, &str); 7] = [
+        ("i3bar", Self::I3bar, "The protocol of i3bar and swaybar"),
+        ("plain", Self::Plain, "A line of text"),
+        ("waybar", Self::Waybar, "An object a line, for a custom module"),
+        ("tmux", Self::Tmux, "A line for status-right"),
+        ("xmobar", Self::Xmobar, "A line for UnsafeStdinReader"),
+        ("lemonbar", Self::Lemonbar, "A line for lemonbar"),
+        ("dwm", Self::Dwm, "The name of the root window"),
+    ];
 }
 
 impl clap::ValueEnum for BarOutput {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Plain, Self::I3bar]
+        &[Self::I3bar, Self::Plain, Self::Waybar, Self::Tmux, Self::Xmobar, Self::Lemonbar, Self::Dwm]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Plain => PossibleValue::new("plain").help("A line of text a tick"),
-            Self::I3bar => PossibleValue::new("i3bar").help("The protocol of i3bar and swaybar"),
-        })
+        let (name, _, help) = Self::NAMED.into_iter().find(|(_, output, _)| output == self)?;
+        Some(PossibleValue::new(name).help(help))
     }
 }
 
+const EXPLANATION: &str = "\
+Without a configuration (whit/bar.toml in $XDG_CONFIG_HOME, ~/.config or /etc/xdg) it shows what
+suits the machine. --print-defaults prints that as a configuration to start from; --reference
+prints all segments, fields and options.
+
+SIGUSR1 draws at once, SIGHUP reads the configuration again.";
+
 pub(super) fn command() -> Command {
-    Command::new("bar").about("A status line: network, memory, CPU, load, disk, battery, date").defer(
+    Command::new("bar").about("A status line: network, mail, memory, CPU, load, disk, battery, date").defer(
         |command| {
             command
+                .arg(path("config", "FILE", "The configuration [default: see below]"))
                 .arg(
                     Arg::new("output")
                         .long("output")
                         .short('o')
                         .value_name("FORMAT")
                         .value_parser(value_parser!(BarOutput))
-                        .default_value("plain")
-                        .help("Who reads it"),
+                        .help("Who reads it [default: whoever started it; a terminal reads plain]"),
                 )
-                .arg(
-                    seconds_option(
-                        "interval",
-                        'i',
-                        "A line every SECS seconds, on whole intervals of the clock",
-                    )
-                    .default_value("1"),
-                )
-                .arg(count_option('n', "End after N lines"))
+                .arg(seconds_option(
+                    "interval",
+                    'i',
+                    "A line every SECS seconds, on whole intervals of the clock [default: 1]",
+                ))
+                .arg(count_option('n', "End after N ticks"))
                 .arg(switch("once", "Print one line and end").conflicts_with("count"))
-                .arg(
-                    Arg::new("disk")
-                        .long("disk")
-                        .value_name("PATH")
-                        .value_parser(value_parser!(PathBuf))
-                        .action(clap::ArgAction::Append)
-                        .help("Show the filesystem that PATH is on; may be repeated [default: /]"),
-                )
+                .arg(several("disk", "PATH", "Without a configuration: show the filesystem PATH is on"))
                 .arg(
                     Arg::new("net")
                         .long("net")
                         .value_name("NAME")
-                        .action(clap::ArgAction::Append)
-                        .help("Show this interface, up or down; may be repeated [default: all that are up]"),
+                        .action(ArgAction::Append)
+                        .conflicts_with("config")
+                        .help("Without a configuration: show this interface, up or down"),
                 )
+                .arg(several("mailbox", "PATH", "Without a configuration: show this mbox or Maildir"))
                 .arg(switch("debug", "Append what the cycle before cost: wall time, CPU time, system calls"))
+                .arg(switch("check", "Say whether the configuration is good, and end"))
+                .arg(
+                    path("import", "FILE", "Print the equivalent of a configuration of i3status, and end")
+                        .exclusive(true),
+                )
+                .arg(switch("print-defaults", "Print the default configuration, and end"))
+                .arg(switch("reference", "Print all segments, fields and options, and end").exclusive(true))
                 .arg(root())
-                .after_help("Which other segments are shown, and in what order, is fixed so far.")
+                .after_help(EXPLANATION)
         },
     )
 }
 
-pub(super) fn from_matches(matches: &ArgMatches) -> Result<BarArgs, Failure> {
+fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help)
+}
+
+fn several(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    path(name, value, help).action(ArgAction::Append).conflicts_with("config")
+}
+
+pub(super) fn from_matches(matches: &ArgMatches) -> Result<BarCommand, Failure> {
+    let one_path = |name| matches.get_one::<PathBuf>(name).cloned();
+    if matches.get_flag("reference") {
+        return Ok(BarCommand::Reference);
+    }
+    if let Some(path) = one_path("import") {
+        return Ok(BarCommand::Import { path });
+    }
+    let defaults = Defaults {
+        nets: matches.get_many::<String>("net").map(|nets| nets.cloned().collect()).unwrap_or_default(),
+        disks: absolute_paths(matches, "disk")?,
+        mailboxes: absolute_paths(matches, "mailbox")?,
+    };
+    if matches.get_flag("print-defaults") {
+        return Ok(BarCommand::PrintDefaults(defaults));
+    }
+    let config = one_path("config");
+    if matches.get_flag("check") {
+        return Ok(BarCommand::Check { config });
+    }
     let roots = roots(matches);
     // A captured machine stands still, and so does its line.
     let is_one = matches.get_flag("once") || (roots.is_captured() && !matches.contains_id("count"));
-    let mut disks = Vec::new();
-    for disk in matches.get_many::<PathBuf>("disk").into_iter().flatten() {
-        let absolute = std::path::absolute(disk);
-        disks.push(absolute.map_err(|error| Failure::usage(format!("--disk {}: {error}", disk.display())))?);
-    }
-    let nets = matches.get_many::<String>("net").map(|nets| nets.cloned().collect()).unwrap_or_default();
-    Ok(BarArgs {
-        output: matches.get_one("output").copied().unwrap_or(BarOutput::Plain),
-        interval: matches.get_one("interval").copied().unwrap_or(Duration::from_secs(1)),
+    Ok(BarCommand::Draw(BarArgs {
+        config,
+        defaults,
+        output: matches.get_one("output").copied(),
+        interval: matches.get_one("interval").copied(),
         count: if is_one { Some(1) } else { matches.get_one("count").copied() },
         is_debug: matches.get_flag("debug"),
-        nets,
-        disks: if disks.is_empty() { vec![PathBuf::from("/")] } else { disks },
         roots,
-    })
+    }))
+}
+
+fn absolute_paths(matches: &ArgMatches, name: &str) -> Result<Vec<PathBuf>, Failure> {
+    let paths = matches.get_many::<PathBuf>(name).into_iter().flatten();
+    let absolute = |path: &PathBuf| {
+        let fail = |error| Failure::usage(format!("--{name} {}: {error}", Path::display(path)));
+        std::path::absolute(path).map_err(fail)
+    };
+    paths.map(absolute).collect()
 }

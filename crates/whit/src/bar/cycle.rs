@@ -1,133 +1,227 @@
-//! The loop: sample, subtract, draw, write once, sleep to the next whole interval.
+//! The loop: wait, read and draw what is due, write the line if it changed.
 
-use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use facts::rate::Rates;
-use facts::sample::Sample;
-use facts::source::Wanted;
 use facts::unit::Nanos;
-use probe::{Probe, Request, clock_now, own_cpu_time};
+use jiff::tz::TimeZone;
+use probe::clock_now;
+use probe::signals::Signal;
 
-use super::outputs::{I3bar, Plain};
-use super::{Block, Output, Scene, Segment, segments};
-use crate::args::{BarArgs, BarOutput};
+use super::clicks::Started;
+use super::config::Origin;
+use super::debug::Debug;
+use super::events::{Events, Woken};
+use super::line::Line;
+use super::{Dress, Output, Workshop, outputs};
+use crate::args::BarArgs;
 use crate::failure::Failure;
 use crate::output::Output as Stdout;
-use crate::show::units::Span;
-use crate::ticker::Ticker;
 use crate::time_zone;
 
-/// How long the first line waits for something to subtract.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
+/// How long the first line waits for something to subtract, and for answers.
+const FIRST_WAIT: Nanos = Nanos(100_000_000);
+/// How long a bar of one line waits for commands.
+const ONE_LINE_WAIT: Nanos = Nanos(3_000_000_000);
 
-/// Draws until the count is reached or the reader goes away.
+/// Draws until the count is reached, the reader goes away or a signal says so.
 pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
-    let mut segments = segments::default_segments(&args.nets);
-    let wanted = segments.iter().fold(Wanted::NONE, |wanted, segment| wanted.union(segment.wanted()));
-    let request = Request { wanted, filesystems: args.disks.clone(), cpu_temperatures_only: true };
-    let mut probe = Probe::open(&args.roots, &request)?;
-    let width = probe.counter_width();
-    // Boxed: they change places at every tick.
-    let (mut before, mut now) = (Box::<Sample>::default(), Box::<Sample>::default());
-    probe.sample(&mut before);
-    if !args.roots.is_captured() {
-        std::thread::sleep(FIRST_WAIT);
-    }
-
-    let mut output: Box<dyn Output> = match args.output {
-        BarOutput::Plain => Box::new(Plain),
-        BarOutput::I3bar => Box::new(I3bar::default()),
-    };
-    let time_zone = time_zone::system();
-    let mut rates = Rates::default();
-    let mut blocks: Vec<Block> =
-        segments.iter().map(|segment| Block { name: segment.name(), ..Block::default() }).collect();
-    let mut line = Vec::with_capacity(1024);
-    output.start(&mut line);
-    let mut stdout = Stdout::stdout();
-    let mut ticker = Ticker::start(args.interval);
-    let mut debug = args.is_debug.then(|| Debug::start(&mut blocks));
-    let mut remaining = args.count;
-    loop {
-        if let Some(debug) = &mut debug {
-            debug.begin_cycle();
-        }
-        probe.sample(&mut now);
-        rates.fill(&before, &now, width);
-        draw(&mut segments, &Scene { sample: &now, rates: &rates, time_zone: &time_zone }, &mut blocks);
-        if let Some(debug) = &debug {
-            debug.say(&mut blocks);
-        }
-        output.line(&blocks, &mut line);
-        stdout.write(&line)?;
-        line.clear();
-        std::mem::swap(&mut before, &mut now);
-        remaining = remaining.map(|remaining| remaining - 1);
-        if remaining == Some(0) {
-            return Ok(ExitCode::SUCCESS);
-        }
-        if let Some(debug) = &mut debug {
-            debug.end_cycle(probe.system_calls() + stdout.calls + ticker.calls);
-        }
-        ticker.wait();
-    }
+    let origin = Origin::find(args.config.as_deref(), args.defaults.clone());
+    Bar::open(args, origin)?.run()
 }
 
-fn draw(segments: &mut [Box<dyn Segment>], scene: &Scene<'_>, blocks: &mut [Block]) {
-    for (segment, block) in segments.iter_mut().zip(blocks) {
-        block.text.clear();
-        block.urgency = super::Urgency::Normal;
-        segment.say(scene, block);
-    }
+struct Bar {
+    origin: Origin,
+    /// From the command line; takes the place of the configuration's.
+    interval: Option<Duration>,
+    line: Line,
+    dress: Dress,
+    workshop: Workshop,
+    time_zone: TimeZone,
+    output: Box<dyn Output>,
+    stdout: Stdout,
+    events: Events,
+    woken: Woken,
+    started: Started,
+    debug: Option<Debug>,
+    /// The line as it was written last, and as it is now.
+    written: Vec<u8>,
+    drawn: Vec<u8>,
+    /// When the line was opened, until its first answers are there.
+    opened_at: Option<Nanos>,
+    /// Everything is to be drawn, whatever its time.
+    is_all_due: bool,
+    /// The reader shows nothing.
+    is_hidden: bool,
+    is_captured: bool,
+    remaining: Option<u64>,
 }
 
-/// What each cycle costs, in a block of its own.
-struct Debug {
-    last: Option<Cost>,
-    began: Nanos,
-    calls_before: u64,
-    cpu_before: Nanos,
-}
-
-/// Of a whole cycle: reading, drawing, writing, and the sleep's call.
-struct Cost {
-    wall: Nanos,
-    cpu: Nanos,
-    calls: u64,
-}
-
-impl Debug {
-    fn start(blocks: &mut Vec<Block>) -> Self {
-        blocks.push(Block { name: "debug", ..Block::default() });
-        Self { last: None, began: Nanos(0), calls_before: 0, cpu_before: own_cpu_time() }
+impl Bar {
+    fn open(args: &BarArgs, origin: Origin) -> Result<Self, Failure> {
+        let config = origin.read(args.interval)?;
+        let kind = args.output.or(config.output).unwrap_or_else(outputs::detect);
+        let output = outputs::open(kind)?;
+        let events = Events::open(kind)?;
+        let dress = config.dress.clone();
+        let workshop = Workshop { roots: args.roots.clone(), bell: Some(events.bell()) };
+        let line = Line::open(config, &workshop)?;
+        let mut bar = Self {
+            origin,
+            interval: args.interval,
+            line,
+            dress,
+            workshop,
+            time_zone: time_zone::system(),
+            output,
+            stdout: Stdout::stdout(),
+            events,
+            woken: Woken::default(),
+            started: Started::default(),
+            debug: args.is_debug.then(Debug::start),
+            written: Vec::with_capacity(1024),
+            drawn: Vec::with_capacity(1024),
+            opened_at: Some(clock_now().boottime),
+            is_all_due: true,
+            is_hidden: false,
+            is_captured: args.roots.is_captured(),
+            remaining: args.count,
+        };
+        bar.output.start(&mut bar.drawn);
+        bar.stdout.write(&bar.drawn)?;
+        bar.drawn.clear();
+        Ok(bar)
     }
 
-    /// A line can only tell what the cycle before it cost.
-    fn say(&self, blocks: &mut [Block]) {
-        let (Some(block), Some(cost)) = (blocks.last_mut(), &self.last) else { return };
-        block.text.clear();
-        // A String takes whatever is written to it.
-        let _ = write!(
-            block.text,
-            "last cycle {}, CPU {}, {} calls",
-            Span(cost.wall),
-            Span(cost.cpu),
-            cost.calls
-        );
+    fn run(&mut self) -> Result<ExitCode, Failure> {
+        loop {
+            if let Some(debug) = &mut self.debug {
+                debug.begin_cycle();
+            }
+            let now = clock_now().realtime;
+            let quiet_until = self.quiet_until(now);
+            if quiet_until.is_none() && !self.is_hidden {
+                self.draw(now)?;
+                if self.remaining == Some(0) {
+                    return Ok(ExitCode::SUCCESS);
+                }
+            }
+            let next_tick = if self.is_hidden { None } else { self.line.next_tick(now) };
+            let deadlines = [quiet_until.or(next_tick), self.line.attend_by(now)];
+            self.events.wait(&self.line, deadlines.into_iter().flatten().min(), &mut self.woken)?;
+            let calls = self.line.system_calls() + self.stdout.calls + self.events.calls();
+            if let Some(debug) = &mut self.debug {
+                debug.end_cycle(calls);
+            }
+            if let Some(code) = self.attend()? {
+                return Ok(code);
+            }
+        }
     }
 
-    fn begin_cycle(&mut self) {
-        self.began = clock_now().monotonic;
+    /// Until when the first line waits. Commands and threads were asked when the line was opened.
+    fn quiet_until(&mut self, now: Nanos) -> Option<Nanos> {
+        let elapsed = clock_now().boottime.saturating_sub(self.opened_at?);
+        let is_busy = self.line.watches().next().is_some();
+        let at_most = match self.remaining {
+            Some(1) if is_busy => ONE_LINE_WAIT,
+            // A captured machine stands still: there will be nothing to subtract.
+            Some(1) if self.is_captured => Nanos(0),
+            _ => FIRST_WAIT,
+        };
+        if elapsed >= at_most {
+            self.opened_at = None;
+            return None;
+        }
+        Some(now + at_most.saturating_sub(elapsed))
     }
 
-    fn end_cycle(&mut self, calls: u64) {
-        // Reading the CPU time is itself a call, which a bar without --debug does not make.
-        let (cpu, calls) = (own_cpu_time(), calls + 1);
-        let wall = clock_now().monotonic.saturating_sub(self.began);
-        let spent = cpu.saturating_sub(self.cpu_before);
-        self.last = Some(Cost { wall, cpu: spent, calls: calls.saturating_sub(self.calls_before) });
-        (self.cpu_before, self.calls_before) = (cpu, calls - 1);
+    fn draw(&mut self, now: Nanos) -> Result<(), Failure> {
+        let all = std::mem::take(&mut self.is_all_due);
+        let is_tick = self.line.tick(now, all, &self.workshop, &self.time_zone);
+        if is_tick {
+            self.remaining = self.remaining.map(|remaining| remaining - 1);
+        }
+        self.write(all)
+    }
+
+    /// Writes the line if it is another, or in any case.
+    fn write(&mut self, in_any_case: bool) -> Result<(), Failure> {
+        if let Some(debug) = &self.debug {
+            debug.say(self.line.debug_text());
+        }
+        let is_first = self.written.is_empty();
+        self.drawn.clear();
+        self.drawn.extend_from_slice(self.output.between());
+        self.output.line(self.line.blocks(), &self.dress, &mut self.drawn)?;
+        if in_any_case || self.drawn != self.written {
+            let from = if is_first { self.output.between().len() } else { 0 };
+            self.stdout.write(&self.drawn[from..])?;
+            std::mem::swap(&mut self.written, &mut self.drawn);
+        }
+        Ok(())
+    }
+
+    /// Does what woke the bar asks for. How to end, if it is to end.
+    fn attend(&mut self) -> Result<Option<ExitCode>, Failure> {
+        if self.woken.is_abandoned {
+            return Ok(Some(ExitCode::SUCCESS));
+        }
+        for signal in std::mem::take(&mut self.woken.signals) {
+            match signal {
+                Signal::Interrupt | Signal::Terminate => {
+                    self.started.leave();
+                    return Ok(Some(ExitCode::SUCCESS));
+                }
+                Signal::Hangup => self.reload()?,
+                Signal::Stop => self.is_hidden = true,
+                Signal::Continue => (self.is_hidden, self.is_all_due) = (false, true),
+                Signal::Redraw => self.is_all_due = true,
+                Signal::Child => {
+                    self.started.reap();
+                    self.attend_commands();
+                }
+            }
+        }
+        for index in std::mem::take(&mut self.woken.commands) {
+            self.line.attend(index, &self.time_zone);
+        }
+        for click in std::mem::take(&mut self.woken.clicks) {
+            if let Some(index) = self.started.click(&click, self.line.members()) {
+                self.line.hurry(index, &self.workshop);
+            }
+        }
+        let now = clock_now().realtime;
+        if self.line.attend_by(now).is_some_and(|by| by <= now) {
+            self.attend_commands();
+        }
+        if self.woken.has_answers {
+            self.line.redraw(&self.time_zone);
+        }
+        Ok(None)
+    }
+
+    fn attend_commands(&mut self) {
+        for index in 0..self.line.members().count() {
+            self.line.attend(index, &self.time_zone);
+        }
+    }
+
+    /// Reads the configuration again. One that is not good leaves the bar as it is, and says why in it.
+    fn reload(&mut self) -> Result<(), Failure> {
+        match self.origin.read(self.interval) {
+            Ok(config) => {
+                self.dress = config.dress.clone();
+                self.time_zone = time_zone::system();
+                self.line = Line::open(config, &self.workshop)?;
+                (self.opened_at, self.is_all_due) = (Some(clock_now().boottime), true);
+            }
+            Err(failure) => {
+                let message = failure.to_string();
+                crate::failure::say(&format!("whit: {message}\n"));
+                self.line.set_notice(message.lines().next().unwrap_or_default());
+            }
+        }
+        Ok(())
     }
 }

@@ -1,28 +1,73 @@
 //! The status line: segments say what they want of the machine and what they make of it; an output writes the line.
+//!
+//! ```text
+//! configuration ─► Line: segments, grouped by how often they are drawn (cadences)
+//! loop: wait for the next whole interval, a signal, a click, an answer
+//!       cadence: probe.sample, rates          what is due, and only that
+//!       segment.say ─► look ─► block          format, thresholds, colours
+//!       output.line ─► one write, if it changed
+//! ```
 
+mod asking;
+mod cadence;
+mod clicks;
+pub(crate) mod config;
 mod cycle;
+mod debug;
+mod events;
+mod kinds;
+mod line;
+mod look;
 pub(crate) mod outputs;
+mod reference;
+mod schedule;
 mod segments;
+#[cfg(test)]
+mod simulation;
+mod theme;
 
+pub(crate) use config::{Defaults, Origin, default_configuration, import};
 pub(crate) use cycle::run;
+pub(crate) use reference::reference;
+pub(crate) use theme::Theme;
+
+use std::path::PathBuf;
 
 use facts::rate::Rates;
 use facts::sample::Sample;
 use facts::source::Wanted;
+use facts::unit::Nanos;
 use jiff::tz::TimeZone;
+use probe::Roots;
+use probe::errand::Bell;
+use probe::wait::Watch;
+pub(crate) use wire::i3bar::Hex as Color;
 
-/// What a segment sees at a tick.
+use crate::failure::Failure;
+use look::Items;
+
+/// What a segment sees when it is drawn.
 pub(crate) struct Scene<'a> {
     pub(crate) sample: &'a Sample,
     pub(crate) rates: &'a Rates,
     pub(crate) time_zone: &'a TimeZone,
 }
 
+/// What segments that ask slow things need to do so.
+#[derive(Debug)]
+pub(crate) struct Workshop {
+    pub(crate) roots: Roots,
+    /// Rung when an answer is there.
+    pub(crate) bell: Option<Bell>,
+}
+
 /// How much a block wants to be seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Urgency {
+pub(crate) enum Tone {
     #[default]
     Normal,
+    /// All is well.
+    Good,
     /// Look when there is time.
     Warning,
     /// Look now.
@@ -30,31 +75,89 @@ pub(crate) enum Urgency {
 }
 
 /// What a segment has to say; an empty text is not shown.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Block {
-    /// The segment.
-    pub(crate) name: &'static str,
+    /// The kind of segment.
+    pub(crate) kind: &'static str,
+    /// Which of its kind: clicks name it.
+    pub(crate) instance: String,
     pub(crate) text: String,
-    pub(crate) urgency: Urgency,
+    /// For where the room does not suffice; empty: none.
+    pub(crate) short: String,
+    pub(crate) tone: Tone,
+    /// Instead of the tone's.
+    pub(crate) color: Option<Color>,
+    pub(crate) background: Option<Color>,
+    /// The text is markup.
+    pub(crate) is_markup: bool,
+    /// A text whose width it has at least.
+    pub(crate) min_width: String,
+    pub(crate) align: Option<&'static str>,
 }
 
 /// A part of the bar.
 pub(crate) trait Segment {
-    /// Its name in outputs that name blocks.
-    fn name(&self) -> &'static str;
-
     /// What it reads of the machine: the probe opens nothing else.
-    fn wanted(&self) -> Wanted;
+    fn wanted(&self) -> Wanted {
+        Wanted::NONE
+    }
 
-    /// Appends what it has to say to the block's text, which is empty.
-    fn say(&mut self, scene: &Scene<'_>, block: &mut Block);
+    /// Whose filesystems it shows.
+    fn filesystems(&self) -> &[PathBuf] {
+        &[]
+    }
+
+    /// Whether it shows temperatures other than the CPUs'.
+    fn wants_all_temperatures(&self) -> bool {
+        false
+    }
+
+    /// Its time has come: has slow things asked, without waiting.
+    fn tick(&mut self, _workshop: &Workshop) {}
+
+    /// Says what it knows.
+    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>);
+
+    /// What becomes readable when there is something to [`attend`](Self::attend) to.
+    fn watch(&self) -> Option<Watch<'_>> {
+        None
+    }
+
+    /// Looks after what it has under way, a command: its output, its end, its time.
+    fn attend(&mut self) {}
+
+    /// When it wants to attend at the latest, on the boot clock.
+    fn attend_by(&self) -> Option<Nanos> {
+        None
+    }
 }
 
 /// Writes lines for one kind of reader.
 pub(crate) trait Output {
     /// What comes before the first line.
-    fn start(&mut self, out: &mut Vec<u8>);
+    fn start(&mut self, _out: &mut Vec<u8>) {}
 
     /// One line; blocks without text are left out.
-    fn line(&mut self, blocks: &[Block], out: &mut Vec<u8>);
+    ///
+    /// # Errors
+    /// Where an output that writes elsewhere cannot.
+    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure>;
+
+    /// What stands before every line but the first.
+    fn between(&self) -> &'static [u8] {
+        b""
+    }
+}
+
+/// How all outputs dress the line.
+#[derive(Clone, Debug)]
+pub(crate) struct Dress {
+    pub(crate) theme: Theme,
+    /// Between segments, for readers that have none of their own.
+    pub(crate) separator: String,
+}
+
+/// The blocks that are shown.
+pub(crate) fn shown(blocks: &[Block]) -> impl Iterator<Item = &Block> {
+    blocks.iter().filter(|block| !block.text.is_empty())
 }

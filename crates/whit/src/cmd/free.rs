@@ -64,7 +64,7 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
         }
         output.write(text.as_bytes())?;
         match &mut ticker {
-            Some(ticker) if !is_last => ticker.wait_full(),
+            Some(ticker) if !is_last => ticker.wait(),
             _ => return Ok(ExitCode::SUCCESS),
         }
         probe.sample(&mut sample);

@@ -43,6 +43,9 @@ pub(crate) fn reap(child: &mut Child) -> (Option<ExitInfo>, ExitCode) {
     (Some(exit), ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }
 
+/// What is waited for beside the child's own end.
+pub(crate) const SIGNALS: [Signal; 3] = [Signal::Interrupt, Signal::Terminate, Signal::Child];
+
 /// Why waiting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -96,6 +99,8 @@ fn ending(signals: &Signals, child: Option<Pid>) -> Option<Ending> {
                 let _ = rustix::process::kill_process(child, rustix::process::Signal::TERM);
             }
             (Signal::Interrupt | Signal::Terminate, None) => ending = Some(Ending::Interrupted),
+            // Not asked for.
+            (Signal::Hangup | Signal::Redraw | Signal::Stop | Signal::Continue, _) => {}
         }
     }
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

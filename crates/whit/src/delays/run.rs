@@ -57,7 +57,7 @@ pub(crate) fn intervals(
     let mut ticker = Ticker::start(every);
     let mut before = selection::read_groups(reader, selection)?;
     let mut since = probe::clock_now();
-    ticker.wait_full();
+    ticker.wait();
     let mut remaining = count;
     loop {
         let now = selection::read_groups(reader, selection)?;
@@ -71,7 +71,7 @@ pub(crate) fn intervals(
             return Ok(ExitCode::SUCCESS);
         }
         (before, since) = (now, at);
-        ticker.wait_full();
+        ticker.wait();
     }
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn command(
     // Without the privilege the account is read from the ended child before it is reaped.
     let mut records = if procfs_only { None } else { ExitRecords::open(reader.accounting_on()).ok() };
     let mut child = child::start(command)?;
-    let signals = Signals::open().map_err(Failure::internal)?;
+    let signals = Signals::open(&child::SIGNALS).map_err(Failure::internal)?;
     let mut account = Account::of(&child);
     child::wait(&signals, Some(&child), &mut records, |stats| {
         account.add(&stats);
@@ -124,7 +124,7 @@ pub(crate) fn exits(
     })?;
     let mut records = Some(opened);
     let mut child = command.map(child::start).transpose()?;
-    let signals = Signals::open().map_err(Failure::internal)?;
+    let signals = Signals::open(&child::SIGNALS).map_err(Failure::internal)?;
     let mut notes = Notes::new(&[], reader);
     let told = printer.heading_of_ended().and_then(|()| {
         child::wait(&signals, child.as_ref(), &mut records, |stats| {

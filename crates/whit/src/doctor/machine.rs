@@ -81,7 +81,7 @@ fn interfaces(sample: &Sample) -> Finding {
     };
     let up: Vec<_> = links
         .iter()
-        .filter(|link| link.is_up() && !link.is_loopback)
+        .filter(|link| link.is_up() && !link.is_loopback())
         .map(|link| link.name.as_str())
         .collect();
     let more = up.len().saturating_sub(SHOWN_INTERFACES);

@@ -8,8 +8,10 @@ pub(crate) mod division;
 pub(crate) mod doctor;
 pub(crate) mod memory;
 pub(crate) mod memory_json;
+pub(crate) mod nearest;
 pub(crate) mod style;
 pub(crate) mod table;
+pub(crate) mod template;
 pub(crate) mod text;
 pub(crate) mod units;
 

@@ -15,6 +15,20 @@ pub(crate) fn push_printable(out: &mut String, bytes: &[u8]) {
     }
 }
 
+/// Appends text where Pango's markup or HTML is read.
+pub(crate) fn push_markup_escaped(out: &mut String, text: &str) {
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(character),
+        }
+    }
+}
+
 fn printable(character: char) -> char {
     let turns =
         matches!(character, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

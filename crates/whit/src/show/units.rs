@@ -33,14 +33,8 @@ impl ByteUnit {
 }
 
 /// Three characters of number at most, then the unit.
-fn push_human(out: &mut String, value: f64, base: f64, units: &[&str]) {
-    let mut scaled = value;
-    let mut unit = 0;
-    // What would be rounded up to the base belongs to the next unit.
-    while scaled.round() >= base && unit + 1 < units.len() {
-        scaled /= base;
-        unit += 1;
-    }
+pub(crate) fn push_human(out: &mut String, value: f64, base: f64, units: &[&str]) {
+    let (scaled, unit) = scaled(value, base, units, 1.0);
     let tenths = (scaled * 10.0).round();
     if unit > 0 && tenths < 100.0 {
         push_number(out, tenths as u64 / 10);
@@ -50,6 +44,41 @@ fn push_human(out: &mut String, value: f64, base: f64, units: &[&str]) {
         push_number(out, scaled.round() as u64);
     }
     out.push_str(units[unit]);
+}
+
+/// The same with a fixed number of digits behind the point.
+pub(crate) fn push_human_decimals(out: &mut String, value: f64, base: f64, units: &[&str], digits: usize) {
+    let (scaled, unit) = scaled(value, base, units, 10f64.powi(digits as i32));
+    push_decimals(out, scaled, if unit == 0 { 0 } else { digits });
+    out.push_str(units[unit]);
+}
+
+/// The value in the largest unit that leaves one or more, and that unit's place.
+fn scaled(value: f64, base: f64, units: &[&str], steps: f64) -> (f64, usize) {
+    let (mut scaled, mut unit) = (value, 0);
+    // What would be rounded up to the base belongs to the next unit.
+    while (scaled * steps).round() / steps >= base && unit + 1 < units.len() {
+        scaled /= base;
+        unit += 1;
+    }
+    (scaled, unit)
+}
+
+/// Appends a number with `digits` behind the point, at most 9.
+pub(crate) fn push_decimals(out: &mut String, number: f64, digits: usize) {
+    let power = 10u64.pow(digits as u32);
+    let rounded = (number.abs() * power as f64).round() as u64;
+    if number < 0.0 && rounded > 0 {
+        out.push('-');
+    }
+    push_number(out, rounded / power);
+    if digits > 0 {
+        out.push('.');
+        let fraction = rounded % power;
+        for place in (0..digits as u32).rev() {
+            push_number(out, fraction / 10u64.pow(place) % 10);
+        }
+    }
 }
 
 fn human(value: f64, base: f64, units: &[&str]) -> String {
@@ -136,18 +165,6 @@ pub(crate) fn push_percent(out: &mut String, share: Ratio) {
     out.push_str(" %");
 }
 
-/// Appends a figure that is kept in thousandths, rounded to `digits` behind the point, at most 3.
-pub(crate) fn push_thousandths(out: &mut String, thousandths: u64, digits: usize) {
-    let unit = [1000, 100, 10, 1][digits];
-    let rounded = thousandths.saturating_add(unit / 2) / unit;
-    let whole = 1000 / unit;
-    push_number(out, rounded / whole);
-    if digits > 0 {
-        out.push('.');
-        push_padded(out, rounded % whole, digits);
-    }
-}
-
 /// Appends a number in decimal.
 pub(crate) fn push_number(out: &mut String, number: u64) {
     push_padded(out, number, 1);
@@ -187,11 +204,6 @@ const THREE_DIGITS: &str = {
     }
 };
 
-/// Appends a rate of bytes: "1.3 kB/s" in powers of 1000, as networks and disks count.
-pub(crate) fn push_bytes_per_second(out: &mut String, rate: f64) {
-    push_human(out, rate, 1000.0, &[" B/s", " kB/s", " MB/s", " GB/s", " TB/s"]);
-}
-
 /// Appends a size: "8.7 MiB".
 pub(crate) fn push_bytes(out: &mut String, bytes: Bytes) {
     push_human(out, bytes.0 as f64, 1024.0, &[" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"]);
@@ -215,17 +227,21 @@ mod tests {
     }
 
     #[test]
-    fn thousandths_are_rounded() {
-        let text = |thousandths, digits| {
+    fn decimals_are_rounded() {
+        let text = |number, digits| {
             let mut text = String::new();
-            push_thousandths(&mut text, thousandths, digits);
+            push_decimals(&mut text, number, digits);
             text
         };
         assert_eq!(
-            (text(530, 2), text(1_999, 2), text(12_005, 2)),
-            ("0.53".into(), "2.00".into(), "12.01".into())
+            (text(0.53, 2), text(1.999, 2), text(-12.005, 1)),
+            ("0.53".into(), "2.00".into(), "-12.0".into())
         );
-        assert_eq!((text(51_500, 0), text(7, 3)), ("52".into(), "0.007".into()));
+        assert_eq!(
+            (text(51.5, 0), text(0.007, 3), text(-0.01, 1)),
+            ("52".into(), "0.007".into(), "0.0".into())
+        );
+        assert_eq!(text(1.000_000_001, 9), "1.000000001");
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Files of devices that come and go.
 
-use facts::linux::net_attributes::{self, Link};
+use facts::cursor::Cursor;
+use facts::linux::backlight::{self, Backlight};
+use facts::linux::cpufreq::scaling_kilohertz;
+use facts::linux::net_attributes::{self, Link, LinkKind};
 use facts::linux::power_supply::PowerSupply;
 use facts::linux::sensors::{Temperature, millidegrees};
 use facts::linux::zram::Zram;
@@ -8,7 +11,7 @@ use facts::name::Name;
 use facts::sample::Absence;
 use facts::unit::Nanos;
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, RawDir, openat};
+use rustix::fs::{AtFlags, Mode, RawDir, openat, statat};
 
 use crate::linux::directories::{KeptDirectory, LISTED, natural_order};
 use crate::linux::files::{Buffer, Extent, KeptFile};
@@ -39,16 +42,24 @@ pub(super) struct LinkFiles {
 /// A link that is down is asked every five seconds only: a machine has many that never come up.
 const PAUSE_WHEN_DOWN: Nanos = Nanos(5_000_000_000);
 
-/// ARPHRD_LOOPBACK of linux/if_arp.h.
-const LOOPBACK_TYPE: &[u8] = b"772";
-
 impl LinkFiles {
     pub(super) fn open(buffer: &mut Buffer, directory: &OwnedFd, name: &str, with_speed: bool) -> Self {
         let file = |attribute| KeptFile::open(directory, &format!("{name}/{attribute}"), Extent::Whole);
-        let is_loopback = file("type").parse(buffer, |kind| Ok(kind.trim_ascii() == LOOPBACK_TYPE));
-        let is_loopback = is_loopback.unwrap_or(name == "lo");
+        let index = file("ifindex").parse(buffer, |bytes| Ok(Cursor::new(bytes).number()));
+        let index = index.ok().flatten().and_then(|index| u32::try_from(index).ok());
+        let mut read = |attribute| {
+            buffer
+                .read_once(directory, &format!("{name}/{attribute}"))
+                .map(<[u8]>::to_vec)
+                .unwrap_or_default()
+        };
+        let is_radio = statat(directory, format!("{name}/phy80211"), AtFlags::empty()).is_ok();
+        let kind = match LinkKind::new(&read("type"), &read("uevent"), is_radio) {
+            LinkKind::Ethernet if name == "lo" => LinkKind::Loopback,
+            kind => kind,
+        };
         Self {
-            last: Link { name: Name::new(name.as_bytes()), is_loopback, ..Link::default() },
+            last: Link { name: Name::new(name.as_bytes()), index, kind, ..Link::default() },
             state: file("operstate"),
             carrier: with_speed.then(|| file("carrier")),
             speed: with_speed.then(|| file("speed")),
@@ -62,7 +73,7 @@ impl LinkFiles {
         }
         let link = &mut self.last;
         // A loopback's state never says anything.
-        if !link.is_loopback {
+        if !link.is_loopback() {
             link.state = self.state.parse(buffer, |bytes| Ok(net_attributes::operational_state(bytes)))?;
         }
         // Both are EINVAL while the interface is down: absent, not an error.
@@ -219,5 +230,43 @@ impl ZramFile {
 
     pub(super) fn add_to(&self, buffer: &mut Buffer, sum: &mut Zram) -> Result<(), Absence> {
         self.0.parse(buffer, |bytes| sum.add(bytes))
+    }
+}
+
+/// /sys/class/backlight/NAME.
+#[derive(Debug)]
+pub(super) struct BacklightFiles {
+    name: Name,
+    maximum: u64,
+    brightness: KeptFile,
+}
+
+impl BacklightFiles {
+    pub(super) fn open(buffer: &mut Buffer, directory: &OwnedFd, name: &str) -> Option<Self> {
+        let file = |attribute| KeptFile::open(directory, &format!("{name}/{attribute}"), Extent::Whole);
+        let maximum = file("max_brightness").parse(buffer, backlight::steps).ok()?;
+        Some(Self { name: Name::new(name.as_bytes()), maximum, brightness: file("brightness") })
+    }
+
+    pub(super) fn read(&self, buffer: &mut Buffer) -> Result<Backlight, Absence> {
+        let brightness = self.brightness.parse(buffer, backlight::steps)?;
+        Ok(Backlight { name: self.name, brightness, maximum: self.maximum })
+    }
+}
+
+/// /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq.
+#[derive(Debug)]
+pub(super) struct FrequencyFile(KeptFile);
+
+impl FrequencyFile {
+    pub(super) fn open(directory: &OwnedFd, name: &str) -> Option<Self> {
+        let number = name.strip_prefix("cpu")?;
+        let is_cpu = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let path = format!("{name}/cpufreq/scaling_cur_freq");
+        is_cpu.then(|| KeptFile::open(directory, &path, Extent::Whole)).filter(KeptFile::is_open).map(Self)
+    }
+
+    pub(super) fn read(&self, buffer: &mut Buffer) -> Result<Option<u64>, Absence> {
+        self.0.parse(buffer, scaling_kilohertz)
     }
 }

@@ -1,50 +1,63 @@
-//! The protocol of i3bar and swaybar: <https://i3wm.org/docs/i3bar-protocol.html>, swaybar-protocol(7).
+//! For i3bar and swaybar.
 
-use serde::Serialize;
+use probe::signals::Signal;
+use wire::i3bar::{Block as JsonBlock, Header};
 
-use crate::bar::{Block, Output, Urgency};
+use crate::bar::{Block, Dress, Output, Tone, shown};
+use crate::failure::Failure;
+
+/// By this the reader tells that nobody looks, instead of by SIGSTOP: whit then sleeps of its own accord, with nothing
+/// half done that others wait for, and wakes by SIGCONT.
+pub(crate) const STOP_SIGNAL: Signal = Signal::Stop;
 
 /// An endless array of arrays of blocks.
-#[derive(Debug, Default)]
-pub(crate) struct I3bar {
-    is_under_way: bool,
-}
-
-#[derive(Serialize)]
-struct JsonBlock<'a> {
-    name: &'a str,
-    full_text: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    color: Option<&'static str>,
-    #[serde(skip_serializing_if = "is_false")]
-    urgent: bool,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
-}
+pub(super) struct I3bar;
 
 impl Output for I3bar {
     fn start(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"version\":1}\n[\n");
+        let header = Header {
+            version: 1,
+            stop_signal: Some(STOP_SIGNAL.number()),
+            cont_signal: Some(Signal::Continue.number()),
+            click_events: true,
+        };
+        // A Vec takes whatever is written to it, and these fields have no way to fail.
+        let _ = serde_json::to_writer(&mut *out, &header);
+        out.extend_from_slice(b"\n[\n");
     }
 
-    fn line(&mut self, blocks: &[Block], out: &mut Vec<u8>) {
-        out.extend_from_slice(if self.is_under_way { b",[" } else { b"[" });
-        self.is_under_way = true;
-        let mut separator: &[u8] = b"";
-        for block in blocks.iter().filter(|block| !block.text.is_empty()) {
-            out.extend_from_slice(separator);
-            separator = b",";
-            let block = JsonBlock {
-                name: block.name,
+    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
+        out.push(b'[');
+        for (index, block) in shown(blocks).enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            let json = JsonBlock {
+                name: block.kind,
+                instance: none_if_empty(&block.instance),
                 full_text: &block.text,
-                color: (block.urgency == Urgency::Warning).then_some("#e0a000"),
-                urgent: block.urgency == Urgency::Urgent,
+                short_text: none_if_empty(&block.short),
+                color: dress.theme.color(block),
+                background: dress.theme.background(block),
+                min_width: none_if_empty(&block.min_width),
+                align: block.align,
+                urgent: block.tone == Tone::Urgent,
+                markup: block.is_markup.then_some("pango"),
+                separator: None,
+                separator_block_width: None,
             };
-            // A Vec takes whatever is written to it, and these fields have no way to fail.
-            let _ = serde_json::to_writer(&mut *out, &block);
+            // As above.
+            let _ = serde_json::to_writer(&mut *out, &json);
         }
         out.extend_from_slice(b"]\n");
+        Ok(())
     }
+
+    fn between(&self) -> &'static [u8] {
+        b","
+    }
+}
+
+fn none_if_empty(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }

@@ -1,7 +1,33 @@
 //! One output, one file: for whom, in what form.
 
+mod detect;
+mod dwm;
 mod i3bar;
+mod lemonbar;
 mod plain;
+mod tmux;
+mod waybar;
+mod xmobar;
 
-pub(crate) use i3bar::I3bar;
-pub(crate) use plain::Plain;
+pub(crate) use detect::detect;
+pub(crate) use i3bar::STOP_SIGNAL;
+
+use super::Output;
+use crate::args::BarOutput;
+use crate::failure::Failure;
+
+/// The output for a reader.
+///
+/// # Errors
+/// Where it has to be connected to, and cannot.
+pub(crate) fn open(output: BarOutput) -> Result<Box<dyn Output>, Failure> {
+    Ok(match output {
+        BarOutput::Plain => Box::new(plain::Plain::new()),
+        BarOutput::I3bar => Box::new(i3bar::I3bar),
+        BarOutput::Waybar => Box::new(waybar::Waybar::default()),
+        BarOutput::Tmux => Box::new(tmux::Tmux),
+        BarOutput::Xmobar => Box::new(xmobar::Xmobar),
+        BarOutput::Lemonbar => Box::new(lemonbar::Lemonbar),
+        BarOutput::Dwm => Box::new(dwm::Dwm::open()?),
+    })
+}

@@ -1,21 +1,58 @@
-//! A line of text a tick.
+//! A line of text, in colours on a terminal.
 
-use crate::bar::{Block, Output};
+use crate::bar::{Block, Color, Dress, Output, Theme, Tone, shown};
+use crate::failure::Failure;
+use crate::show::style::{Style, Tone as Shade};
 
-/// Blocks with bars between them.
-#[derive(Debug, Default)]
-pub(crate) struct Plain;
+/// Blocks with separators between them.
+pub(super) struct Plain {
+    style: Style,
+    text: String,
+}
+
+impl Plain {
+    pub(super) fn new() -> Self {
+        Self { style: Style::for_stdout(), text: String::new() }
+    }
+
+    /// The theme's colours where one was chosen, else those of the terminal, which suit its background.
+    fn push_block(&mut self, block: &Block, dress: &Dress) {
+        let shade = match block.tone {
+            Tone::Normal => None,
+            Tone::Good => Some(Shade::Good),
+            Tone::Warning => Some(Shade::Caution),
+            Tone::Urgent => Some(Shade::Bad),
+        };
+        let own =
+            block.color.or(if dress.theme == Theme::default() { None } else { dress.theme.color(block) });
+        match (own.filter(|_| self.style.is_colored), shade) {
+            (Some(color), _) => push_colored(&mut self.text, color, &block.text),
+            (None, Some(shade)) => {
+                self.style.paint_into(&mut self.text, shade, |text| text.push_str(&block.text));
+            }
+            (None, None) => self.text.push_str(&block.text),
+        }
+    }
+}
+
+fn push_colored(out: &mut String, color: Color, text: &str) {
+    use std::fmt::Write as _;
+    let [red, green, blue, _] = color.0;
+    // A String takes whatever is written to it.
+    let _ = write!(out, "\x1b[38;2;{red};{green};{blue}m{text}\x1b[0m");
+}
 
 impl Output for Plain {
-    fn start(&mut self, _out: &mut Vec<u8>) {}
-
-    fn line(&mut self, blocks: &[Block], out: &mut Vec<u8>) {
-        let mut separator = "";
-        for block in blocks.iter().filter(|block| !block.text.is_empty()) {
-            out.extend_from_slice(separator.as_bytes());
-            out.extend_from_slice(block.text.as_bytes());
-            separator = " | ";
+    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
+        self.text.clear();
+        for (index, block) in shown(blocks).enumerate() {
+            if index > 0 {
+                self.text.push_str(&dress.separator);
+            }
+            self.push_block(block, dress);
         }
+        out.extend_from_slice(self.text.as_bytes());
         out.push(b'\n');
+        Ok(())
     }
 }

@@ -1,55 +1,105 @@
 //! Charge, and how long it lasts.
 
-use std::fmt::Write as _;
+use std::time::Duration;
 
 use facts::battery::BatteryTotal;
-use facts::linux::power_supply::BatteryStatus;
+use facts::linux::power_supply::{BatteryStatus, PowerSupply};
 use facts::source::{Source, Wanted};
 
-use crate::bar::{Block, Scene, Segment, Urgency};
-use crate::show::units::push_percent;
+use super::field;
+use crate::bar::kinds::Kind;
+use crate::bar::look::Items;
+use crate::bar::{Scene, Segment, Tone};
+use crate::show::template::{Unit, Value};
 
-const WARNING_PERCENT: f64 = 20.0;
-const URGENT_PERCENT: f64 = 8.0;
+pub(crate) const KIND: Kind = Kind {
+    name: "battery",
+    about: "All batteries together or each: charge, what they do, and for how long. Nothing where there is none.",
+    fields: &[
+        field("percent", "charge"),
+        field("state", "discharging, charging, idle (on mains, below full), full, unknown"),
+        field("remaining", "until empty or full, hours:minutes, at the power drawn now"),
+        field("watts", "drawn or taken"),
+        field("name", "with each or batteries: the battery's"),
+        field("mains", "on or off"),
+    ],
+    format: "bat[ {percent}][ {remaining}]",
+    variants: &[
+        ("state == charging", "bat[ {percent}] +[{remaining}]"),
+        ("state == idle", "bat[ {percent}] ="),
+        ("state == full", "bat[ {percent}] ="),
+    ],
+    thresholds: &[
+        (Tone::Urgent, "state == discharging and percent < 8"),
+        (Tone::Warning, "state == discharging and percent < 20"),
+    ],
+    interval: Some(Duration::from_secs(5)),
+    options: &[
+        ("batteries", "a battery, or several: [\"BAT0\"]"),
+        ("each", "true: the format for each battery"),
+        ("none", "what is shown where there is no battery; \"\""),
+    ],
+    make: |options| {
+        Ok(Box::new(Battery {
+            names: options.texts("batteries")?,
+            is_each: options.flag("each")?,
+            none: options.text("none")?.unwrap_or_default().to_owned(),
+        }))
+    },
+    ..Kind::DEFAULT
+};
 
-/// `bat 80 % 2:35`, all batteries together; `+` while charging, `=` on mains. Nothing where there is none.
-#[derive(Debug)]
-pub(crate) struct Battery;
+struct Battery {
+    names: Vec<String>,
+    is_each: bool,
+    none: String,
+}
 
 impl Segment for Battery {
-    fn name(&self) -> &'static str {
-        "battery"
-    }
-
     fn wanted(&self) -> Wanted {
         Wanted::from([Source::PowerSupply])
     }
 
-    fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {
+    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
         let supplies = scene.sample.power.get().map_or(&[][..], Vec::as_slice);
-        let Some(total) = BatteryTotal::new(supplies) else { return };
-        block.text.push_str("bat");
-        if let Some(charge) = total.charge {
-            block.text.push(' ');
-            push_percent(&mut block.text, charge);
+        let mains = supplies.iter().find_map(|supply| supply.online);
+        let is_chosen = |supply: &&PowerSupply| {
+            self.names.is_empty() || self.names.iter().any(|name| name == supply.name.as_str())
+        };
+        if !self.is_each && self.names.is_empty() {
+            match BatteryTotal::new(supplies) {
+                Some(total) => items.only(&values(&total, "", mains)),
+                None => items.note(&self.none),
+            }
+            return;
         }
-        block.text.push_str(match total.status {
-            BatteryStatus::Charging => " +",
-            BatteryStatus::Full | BatteryStatus::NotCharging => " =",
-            BatteryStatus::Discharging | BatteryStatus::Unknown => " ",
-        });
-        if let Some(minutes) = total.minutes_left {
-            // A String takes whatever is written to it.
-            let _ = write!(block.text, "{}:{:02}", minutes / 60, minutes % 60);
+        let mut any = false;
+        for supply in supplies.iter().filter(is_chosen) {
+            if let Some(total) = BatteryTotal::new(std::slice::from_ref(supply)) {
+                let name = supply.name.as_str();
+                items.named(name, &values(&total, name, mains));
+                any = true;
+            }
         }
-        block.text.truncate(block.text.trim_end().len());
-        let percent = total.charge.map_or(100.0, |charge| charge.percent());
-        if total.status == BatteryStatus::Discharging {
-            block.urgency = match percent {
-                ..URGENT_PERCENT => Urgency::Urgent,
-                ..WARNING_PERCENT => Urgency::Warning,
-                _ => Urgency::Normal,
-            };
+        if !any {
+            items.note(&self.none);
         }
     }
+}
+
+fn values<'a>(total: &BatteryTotal, name: &'a str, mains: Option<bool>) -> [Value<'a>; 6] {
+    [
+        Value::share(total.charge),
+        Value::Text(match total.status {
+            BatteryStatus::Discharging => "discharging",
+            BatteryStatus::Charging => "charging",
+            BatteryStatus::NotCharging => "idle",
+            BatteryStatus::Full => "full",
+            BatteryStatus::Unknown => "unknown",
+        }),
+        Value::number_of(total.minutes_left.map(|minutes| minutes as f64 * 60.0), Unit::HoursMinutes),
+        Value::number_of(total.power_uw.map(|microwatts| microwatts as f64 / 1e6), Unit::Watts),
+        Value::text(name),
+        mains.map_or(Value::Absent, |on| Value::Text(if on { "on" } else { "off" })),
+    ]
 }

@@ -1,50 +1,83 @@
 //! How busy the CPUs are, and how warm.
 
-use facts::linux::sensors::Temperature;
+use facts::rate::CpuShares;
 use facts::source::{Source, Wanted};
 
-use crate::bar::{Block, Scene, Segment, Urgency};
-use crate::show::ABSENT;
-use crate::show::units::{push_percent, push_thousandths};
+use super::field;
+use crate::bar::kinds::Kind;
+use crate::bar::look::Items;
+use crate::bar::{Scene, Segment, Tone};
+use crate::show::template::{Unit, Value, push_heights};
 
-const WARNING_MILLIDEGREES: i64 = 80_000;
-const URGENT_MILLIDEGREES: i64 = 95_000;
+pub(crate) const KIND: Kind = Kind {
+    name: "cpu",
+    about: "How busy the CPUs are, all together or each, and how warm the warmest package is.",
+    fields: &[
+        field("busy", "neither idle nor waiting for I/O, per cent"),
+        field("user", "in user mode, per cent"),
+        field("system", "in the kernel, per cent"),
+        field("iowait", "idle while a task waited for block I/O, per cent"),
+        field("steal", "given to others by the hypervisor, per cent"),
+        field("busiest", "of the busiest CPU, per cent"),
+        field("heights", "a little bar for each CPU"),
+        field("temperature", "of the warmest package"),
+        field("number", "with each: the CPU's"),
+        field("cpus", "how many are online"),
+    ],
+    format: "cpu {busy}[ {temperature}]",
+    thresholds: &[(Tone::Urgent, "temperature >= 95"), (Tone::Warning, "temperature >= 80")],
+    options: &[("each", "true: the format for each CPU")],
+    make: |options| {
+        let is_each = options.flag("each")?;
+        let with_temperature = options.mentions(&KIND, &["temperature"]);
+        Ok(Box::new(Cpu { is_each, with_temperature, heights: String::new() }))
+    },
+    ..Kind::DEFAULT
+};
 
-/// `cpu 12 % 51 °C`: all CPUs together, and the warmest package.
-#[derive(Debug)]
-pub(crate) struct Cpu;
+struct Cpu {
+    is_each: bool,
+    with_temperature: bool,
+    heights: String,
+}
 
 impl Segment for Cpu {
-    fn name(&self) -> &'static str {
-        "cpu"
-    }
-
     fn wanted(&self) -> Wanted {
-        Wanted::from([Source::Stat, Source::Sensors])
+        let wanted = Wanted::from([Source::Stat]);
+        if self.with_temperature { wanted.with(Source::Sensors) } else { wanted }
     }
 
-    fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {
-        if scene.sample.stat.get().is_err() {
-            return;
-        }
-        block.text.push_str("cpu ");
-        match scene.rates.cpu_busy {
-            Some(busy) => push_percent(&mut block.text, busy),
-            None => block.text.push_str(ABSENT),
-        }
+    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
+        let Ok(stat) = scene.sample.stat.get() else { return };
+        let busy = |shares: &Option<CpuShares>| shares.map(|shares| shares.busy.percent());
+        let cpus = &scene.rates.cpus;
+        self.heights.clear();
+        push_heights(cpus.iter().map(busy), &mut self.heights);
+        let busiest = cpus.iter().filter_map(busy).reduce(f64::max);
         let temperatures = scene.sample.temperatures.get().map_or(&[][..], Vec::as_slice);
-        let cpus = temperatures.iter().filter(|temperature| temperature.is_cpu());
-        let Some(warmest) = cpus.filter_map(|temperature: &Temperature| temperature.millidegrees).max()
-        else {
-            return;
+        let of_cpus = temperatures.iter().filter(|temperature| temperature.is_cpu());
+        let warmest = of_cpus.filter_map(|temperature| temperature.millidegrees).max();
+        let shown = |shares: Option<CpuShares>, number: Option<u32>| {
+            let share = |part: fn(CpuShares) -> f64| Value::number_of(shares.map(part), Unit::Percent);
+            [
+                share(|shares| shares.busy.percent()),
+                share(|shares| shares.user.percent()),
+                share(|shares| shares.system.percent()),
+                share(|shares| shares.iowait.percent()),
+                share(|shares| shares.steal.percent()),
+                Value::number_of(busiest, Unit::Percent),
+                Value::text(&self.heights),
+                Value::number_of(warmest.map(|millidegrees| millidegrees as f64 / 1e3), Unit::Celsius),
+                Value::number_of(number.map(f64::from), Unit::Count),
+                Value::count(stat.cpus.len() as u64),
+            ]
         };
-        block.text.push_str(if warmest < 0 { " -" } else { " " });
-        push_thousandths(&mut block.text, warmest.unsigned_abs(), 0);
-        block.text.push_str(" °C");
-        block.urgency = match warmest {
-            URGENT_MILLIDEGREES.. => Urgency::Urgent,
-            WARNING_MILLIDEGREES.. => Urgency::Warning,
-            _ => Urgency::Normal,
-        };
+        if !self.is_each {
+            return items.only(&shown(scene.rates.cpu, None));
+        }
+        for (index, (number, _)) in stat.cpus.iter().enumerate() {
+            let shares = cpus.get(index).copied().flatten();
+            items.numbered(u64::from(*number), &shown(shares, Some(*number)));
+        }
     }
 }

@@ -1,53 +1,108 @@
 //! Space left on filesystems.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use facts::sample::Filesystem;
 use facts::source::{Source, Wanted};
-use facts::unit::Ratio;
+use facts::unit::{Bytes, Ratio};
 
-use crate::bar::{Block, Scene, Segment, Urgency};
-use crate::show::ABSENT;
-use crate::show::text::push_printable;
-use crate::show::units::push_bytes;
+use super::field;
+use crate::bar::kinds::Kind;
+use crate::bar::look::Items;
+use crate::bar::{Scene, Segment, Tone};
+use crate::show::template::{Unit, Value};
 
-const WARNING_LEFT_PERCENT: f64 = 10.0;
-const URGENT_LEFT_PERCENT: f64 = 4.0;
+pub(crate) const KIND: Kind = Kind {
+    name: "disk",
+    about: "Space of filesystems; one that does not answer is shown as stale.",
+    fields: &[
+        field("path", "as it was asked for"),
+        field("available", "free for everyone"),
+        field("available_percent", "of the size"),
+        field("free", "root's reserve included"),
+        field("used", "size − free"),
+        field("used_percent", "of what everyone could use"),
+        field("total", "size"),
+        field("free_inodes_percent", "absent where they are made as needed"),
+        field("filesystem", "ext4, nfs4 …"),
+    ],
+    format: "{path} {available} free",
+    thresholds: &[(Tone::Urgent, "available_percent < 4"), (Tone::Warning, "available_percent < 10")],
+    interval: Some(Duration::from_secs(5)),
+    options: &[("paths", "a path, or several: whose filesystems to show; \"/\"")],
+    make: |options| {
+        let mut paths = options.paths("paths")?;
+        if paths.is_empty() {
+            paths.push("/".into());
+        }
+        if let Some(path) = paths.iter().find(|path| !path.is_absolute()) {
+            let message = format!("\"{}\" is not absolute", path.display());
+            return Err(options.fault_of("paths", message));
+        }
+        Ok(Box::new(Disk { paths, path: String::new(), filesystem: String::new() }))
+    },
+    ..Kind::DEFAULT
+};
 
-/// `/ 70 GiB free`; `(stale)` behind a filesystem that does not answer.
-#[derive(Debug)]
-pub(crate) struct Disk;
+struct Disk {
+    paths: Vec<PathBuf>,
+    path: String,
+    filesystem: String,
+}
 
 impl Segment for Disk {
-    fn name(&self) -> &'static str {
-        "disk"
-    }
-
     fn wanted(&self) -> Wanted {
         Wanted::from([Source::Filesystems])
     }
 
-    fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {
+    fn filesystems(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
         let Ok(filesystems) = scene.sample.filesystems.get() else { return };
-        for filesystem in filesystems {
-            let text = &mut block.text;
-            text.push_str(if text.is_empty() { "" } else { "  " });
-            push_printable(text, &filesystem.mount.target);
-            text.push(' ');
-            match filesystem.space {
-                Some(space) => {
-                    push_bytes(text, space.available);
-                    text.push_str(" free");
-                    let left = Ratio::of(space.available.0, space.total.0).map_or(100.0, Ratio::percent);
-                    let urgency = match left {
-                        ..URGENT_LEFT_PERCENT => Urgency::Urgent,
-                        ..WARNING_LEFT_PERCENT => Urgency::Warning,
-                        _ => Urgency::Normal,
-                    };
-                    block.urgency = block.urgency.max(urgency);
-                }
-                None => text.push_str(ABSENT),
-            }
-            if filesystem.is_stale {
-                text.push_str(" (stale)");
-            }
+        let mut is_stale = false;
+        for path in &self.paths {
+            let target = path.as_os_str().as_bytes();
+            let Some(found) = filesystems.iter().find(|found| found.mount.target == target) else { continue };
+            is_stale |= found.is_stale;
+            set_lossy(&mut self.path, target);
+            set_lossy(&mut self.filesystem, &found.mount.filesystem);
+            items.named(&self.path, &values(found, &self.path, &self.filesystem));
+        }
+        if is_stale {
+            items.stale();
+        }
+    }
+}
+
+fn values<'a>(found: &Filesystem, path: &'a str, filesystem: &'a str) -> [Value<'a>; 9] {
+    let space = found.space;
+    let bytes = |bytes: Option<Bytes>| Value::number_of(bytes.map(|bytes| bytes.0 as f64), Unit::Bytes);
+    let used = space.map(|space| space.total.saturating_sub(space.free));
+    // As df reckons: the reserve is neither used nor available.
+    let usable = space.zip(used).map(|(space, used)| (used, used + space.available));
+    [
+        Value::Text(path),
+        bytes(space.map(|space| space.available)),
+        Value::share(space.and_then(|space| Ratio::of(space.available.0, space.total.0))),
+        bytes(space.map(|space| space.free)),
+        bytes(used),
+        Value::share(usable.and_then(|(used, usable)| Ratio::of(used.0, usable.0))),
+        bytes(space.map(|space| space.total)),
+        Value::share(space.and_then(|space| Ratio::of(space.free_inodes, space.inodes))),
+        Value::text(filesystem),
+    ]
+}
+
+fn set_lossy(text: &mut String, bytes: &[u8]) {
+    text.clear();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
         }
     }
 }

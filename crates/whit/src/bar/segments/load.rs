@@ -1,31 +1,52 @@
-//! The run queue's average over a minute.
+//! The run queue's averages.
 
 use facts::source::{Source, Wanted};
 
-use crate::bar::{Block, Scene, Segment, Urgency};
-use crate::show::units::push_thousandths;
+use super::field;
+use crate::bar::kinds::Kind;
+use crate::bar::look::Items;
+use crate::bar::{Scene, Segment, Tone};
+use crate::show::template::{Unit, Value};
+use std::time::Duration;
 
-/// `load 0.53`; a warning above twice the CPUs there are.
-#[derive(Debug, Default)]
-pub(crate) struct Load;
+pub(crate) const KIND: Kind = Kind {
+    name: "load",
+    about: "Tasks that run, wait for a CPU or for I/O, averaged.",
+    fields: &[
+        field("load1", "over a minute"),
+        field("load5", "over five minutes"),
+        field("load15", "over a quarter of an hour"),
+        field("per_cpu", "over a minute, for each CPU online"),
+        field("runnable", "tasks that run or could, now"),
+        field("tasks", "threads there are"),
+    ],
+    format: "load {load1}",
+    thresholds: &[(Tone::Warning, "per_cpu > 2")],
+    // The kernel itself reckons anew every five seconds.
+    interval: Some(Duration::from_secs(5)),
+    make: |_| Ok(Box::new(Load)),
+    ..Kind::DEFAULT
+};
+
+struct Load;
 
 impl Segment for Load {
-    fn name(&self) -> &'static str {
-        "load"
-    }
-
     fn wanted(&self) -> Wanted {
         Wanted::from([Source::LoadAverage, Source::Stat])
     }
 
-    fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {
+    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
         let Ok(load) = scene.sample.load.get() else { return };
-        let minute = load.thousandths[0];
-        block.text.push_str("load ");
-        push_thousandths(&mut block.text, minute, 2);
-        let cpus = scene.sample.stat.get().map_or(0, |stat| stat.cpus.len() as u64);
-        if cpus > 0 && minute > 2000 * cpus {
-            block.urgency = Urgency::Warning;
-        }
+        let averages = load.averages();
+        let cpus = scene.sample.stat.get().ok().map(|stat| stat.cpus.len() as f64).filter(|cpus| *cpus > 0.0);
+        let [load1, load5, load15] = averages.map(|average| Value::Number(average, Unit::Plain(2)));
+        items.only(&[
+            load1,
+            load5,
+            load15,
+            Value::number_of(cpus.map(|cpus| averages[0] / cpus), Unit::Plain(2)),
+            Value::count(load.runnable_tasks),
+            Value::count(load.tasks),
+        ]);
     }
 }

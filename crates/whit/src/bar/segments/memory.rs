@@ -1,49 +1,61 @@
 //! How much memory is in use: what new work could not have.
 
-use facts::linux::meminfo::MemInfoField as Field;
+use facts::linux::meminfo::MemInfoField;
 use facts::memory::MemoryBreakdown;
 use facts::source::{Source, Wanted};
-use facts::unit::Ratio;
+use facts::unit::{Bytes, Ratio};
 
-use crate::bar::{Block, Scene, Segment, Urgency};
-use crate::show::units::{push_bytes, push_percent};
+use super::field;
+use crate::bar::kinds::Kind;
+use crate::bar::look::Items;
+use crate::bar::{Scene, Segment, Tone};
+use crate::show::template::{Unit, Value};
 
-const WARNING_PERCENT: f64 = 80.0;
-const URGENT_PERCENT: f64 = 92.0;
+pub(crate) const KIND: Kind = Kind {
+    name: "memory",
+    about: "Memory: used is what new work could not have, total − available.",
+    fields: &[
+        field("used", "total − available"),
+        field("used_percent", "of the total"),
+        field("available", "what new work could have without swapping"),
+        field("available_percent", "of the total"),
+        field("free", "what nobody uses for anything"),
+        field("total", "all there is"),
+        field("anonymous", "what only swap could hold"),
+        field("caches", "files' pages and what else is given back when asked for"),
+        field("kernel", "what the kernel itself holds"),
+    ],
+    format: "mem {used} {used_percent}",
+    thresholds: &[(Tone::Urgent, "used_percent >= 92"), (Tone::Warning, "used_percent >= 80")],
+    make: |_| Ok(Box::new(Memory)),
+    ..Kind::DEFAULT
+};
 
-/// `mem 1.2 GiB 15 %`: total − available, and its share.
-#[derive(Debug)]
-pub(crate) struct Memory;
+struct Memory;
 
 impl Segment for Memory {
-    fn name(&self) -> &'static str {
-        "memory"
-    }
-
     fn wanted(&self) -> Wanted {
         Wanted::from([Source::MemInfo])
     }
 
-    fn say(&mut self, scene: &Scene<'_>, block: &mut Block) {
+    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
         let Ok(memory) = scene.sample.memory.get() else { return };
-        let Some(total) = memory.bytes(Field::MemTotal) else { return };
+        let Some(total) = memory.bytes(MemInfoField::MemTotal) else { return };
+        let parts = MemoryBreakdown::new(memory);
         // A kernel before 3.14 does not say what is available; what is used beside the caches is the nearest it says.
-        let used = match memory.bytes(Field::MemAvailable) {
-            Some(available) => total.saturating_sub(available),
-            None => {
-                let parts = MemoryBreakdown::new(memory);
-                parts.used.saturating_sub(parts.caches.total())
-            }
-        };
-        let share = Ratio::of(used.0, total.0).unwrap_or_default();
-        block.text.push_str("mem ");
-        push_bytes(&mut block.text, used);
-        block.text.push(' ');
-        push_percent(&mut block.text, share);
-        block.urgency = match share.percent() {
-            URGENT_PERCENT.. => Urgency::Urgent,
-            WARNING_PERCENT.. => Urgency::Warning,
-            _ => Urgency::Normal,
-        };
+        let available = memory.bytes(MemInfoField::MemAvailable).unwrap_or(parts.free + parts.caches.total());
+        let used = total.saturating_sub(available);
+        let bytes = |bytes: Bytes| Value::Number(bytes.0 as f64, Unit::Bytes);
+        items.only(&[
+            bytes(used),
+            Value::share(Ratio::of(used.0, total.0)),
+            bytes(available),
+            Value::share(Ratio::of(available.0, total.0)),
+            bytes(parts.free),
+            bytes(total),
+            bytes(parts.anonymous),
+            bytes(parts.caches.total()),
+            bytes(parts.kernel),
+        ]);
     }
 }

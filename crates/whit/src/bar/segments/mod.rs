@@ -1,24 +1,30 @@
-//! One segment, one file: what it wants, what it says.
+//! One segment, one file: its kind (what the configuration can say of it), what it wants, what it says.
 
-mod battery;
-mod cpu;
-mod date;
-mod disk;
-mod load;
-mod memory;
-mod net;
+pub(crate) mod backlight;
+pub(crate) mod battery;
+pub(crate) mod command;
+pub(crate) mod cpu;
+pub(crate) mod date;
+pub(crate) mod delays;
+pub(crate) mod disk;
+pub(crate) mod disk_io;
+pub(crate) mod file;
+pub(crate) mod frequency;
+pub(crate) mod load;
+pub(crate) mod mail;
+pub(crate) mod memory;
+pub(crate) mod net;
+pub(crate) mod path;
+pub(crate) mod pressure;
+pub(crate) mod process;
+pub(crate) mod swap;
+pub(crate) mod temperature;
+pub(crate) mod text;
+pub(crate) mod uptime;
 
-use super::Segment;
+use crate::show::template::Field;
 
-/// What a bar shows, of the network these interfaces or all that are up.
-pub(crate) fn default_segments(nets: &[String]) -> Vec<Box<dyn Segment>> {
-    vec![
-        Box::new(net::Net::new(nets)),
-        Box::new(memory::Memory),
-        Box::new(cpu::Cpu),
-        Box::new(load::Load),
-        Box::new(disk::Disk),
-        Box::new(battery::Battery),
-        Box::new(date::Date::default()),
-    ]
+/// A row of a kind's table of fields.
+const fn field(name: &'static str, help: &'static str) -> Field {
+    Field { name, help }
 }

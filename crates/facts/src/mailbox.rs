@@ -1,0 +1,25 @@
+//! Mailboxes: how many messages, and how many that nobody has read.
+
+pub mod maildir;
+pub mod mbox;
+
+use std::ops::AddAssign;
+
+/// Messages of a mailbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MailCount {
+    /// All.
+    pub total: u64,
+    /// Those that were not read.
+    pub unread: u64,
+    /// Of those, the ones that no mail reader has listed yet.
+    pub new: u64,
+}
+
+impl AddAssign for MailCount {
+    fn add_assign(&mut self, other: Self) {
+        self.total = self.total.saturating_add(other.total);
+        self.unread = self.unread.saturating_add(other.unread);
+        self.new = self.new.saturating_add(other.new);
+    }
+}

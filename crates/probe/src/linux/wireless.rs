@@ -1,0 +1,62 @@
+//! Wireless networks and their signal, by nl80211.
+
+use facts::linux::genetlink::Message;
+use facts::linux::net_attributes::{Link, LinkKind};
+use facts::linux::nl80211::{ATTR_IFINDEX, CMD_GET_INTERFACE, CMD_GET_STATION, Station};
+use facts::sample::{Absence, Reading};
+use rustix::io::Errno;
+
+use super::files::{Buffer, absence};
+use super::netlink::GenericSocket;
+
+/// Opened when the first radio is seen: most machines have none.
+#[derive(Default)]
+pub(crate) struct Wireless {
+    socket: Option<Result<(GenericSocket, u16), Absence>>,
+}
+
+impl std::fmt::Debug for Wireless {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wireless").finish_non_exhaustive()
+    }
+}
+
+impl Wireless {
+    /// Asks for each radio among the links that is up.
+    pub(crate) fn fill(&mut self, buffer: &mut Buffer, links: &[Link], reading: &mut Reading<Vec<Station>>) {
+        let radios = || links.iter().filter(|link| link.kind == LinkKind::Wireless && link.is_up());
+        reading.fill(|stations| {
+            stations.clear();
+            if radios().next().is_none() {
+                return Ok(());
+            }
+            let opened = self.socket.get_or_insert_with(|| {
+                buffer.calls += 4;
+                let mut socket = GenericSocket::open().map_err(absence)?;
+                let family = socket.family("nl80211").map_err(absence)?;
+                Ok((socket, family))
+            });
+            let (socket, family) = opened.as_mut().map_err(|absence| *absence)?;
+            for index in radios().filter_map(|link| link.index) {
+                buffer.calls += 4;
+                stations.push(station(socket, *family, index).map_err(absence)?);
+            }
+            Ok(())
+        });
+    }
+}
+
+fn station(socket: &mut GenericSocket, family: u16, interface_index: u32) -> Result<Station, Errno> {
+    let mut station = Station { interface_index, ..Station::default() };
+    let index = interface_index.to_ne_bytes();
+    socket.push(family, CMD_GET_INTERFACE, ATTR_IFINDEX, &index);
+    socket.exchange(|_, reply| {
+        if let Ok(message) = reply {
+            station.take_interface(message.attributes());
+        }
+    })?;
+    socket.dump(family, CMD_GET_STATION, (ATTR_IFINDEX, &index), |message: Message<'_>| {
+        station.take_station(message.attributes());
+    })?;
+    Ok(station)
+}

@@ -1,0 +1,116 @@
+//! An mbox file, of which only what was appended is read where nothing before has changed.
+
+use std::path::Path;
+
+use facts::mailbox::MailCount;
+use facts::mailbox::mbox::{Mbox, ReadAt};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Advice, Mode, OFlags, Stat, fadvise, fstat, open};
+use rustix::io::{Errno, pread};
+
+use super::Identity;
+
+#[derive(Debug, Default)]
+pub(super) struct MboxFile {
+    mbox: Mbox,
+    /// The state in which it was counted; none where it may have changed since without a sign.
+    identity: Option<Identity>,
+    seal: Option<Seal>,
+}
+
+/// What has to be as it was for the count of what stands before to be right still.
+#[derive(Debug, PartialEq, Eq)]
+struct Seal {
+    device: u64,
+    inode: u64,
+    size: u64,
+    /// Sums of the last bytes, and of headers of unread messages: where anything grew, shrank or moved, the last bytes are
+    /// others; where a reader marked a message in place, its header is.
+    sums: Vec<(u64, u64, u64)>,
+}
+
+/// So many of the last bytes are compared.
+const TAIL_BYTES: u64 = 4096;
+/// A header that is longer is compared in its first part.
+const HEADER_BYTES: u64 = 16 * 1024;
+
+impl MboxFile {
+    pub(super) fn read(
+        &mut self,
+        path: &Path,
+        stat: &Stat,
+        memory: &mut Vec<u8>,
+    ) -> Result<MailCount, Errno> {
+        if self.identity == Some(Identity::new(stat)) {
+            return Ok(self.mbox.count());
+        }
+        // A FIFO that took the file's place must not hold us up.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let mut file = OpenFile(open(path, flags, Mode::empty())?);
+        let before = Identity::new(&fstat(&file.0)?);
+        if !self.seal.take().is_some_and(|seal| seal.holds(before, &mut file)) {
+            self.mbox = Mbox::default();
+            // Twice the pages at a time; where the filesystem knows no advice it does without.
+            let _ = fadvise(&file.0, 0, None, Advice::Sequential);
+        }
+        self.identity = None;
+        self.mbox.scan(&mut file, memory)?;
+        let after = Identity::new(&fstat(&file.0)?);
+        if before == after {
+            self.seal = Seal::new(after, &self.mbox, &mut file);
+            self.identity = (!after.may_change_unseen()).then_some(after);
+        }
+        Ok(self.mbox.count())
+    }
+}
+
+impl Seal {
+    fn new(identity: Identity, mbox: &Mbox, file: &mut OpenFile) -> Option<Self> {
+        let Identity { device, inode, size, .. } = identity;
+        let tail = (size.saturating_sub(TAIL_BYTES), size.min(TAIL_BYTES));
+        let places = mbox.unread_headers().iter().copied().chain([tail]);
+        let sums = places.map(|(offset, length)| {
+            let length = length.min(HEADER_BYTES);
+            Some((offset, length, file.sum(offset, length)?))
+        });
+        Some(Self { device, inode, size, sums: sums.collect::<Option<_>>()? })
+    }
+
+    fn holds(&self, now: Identity, file: &mut OpenFile) -> bool {
+        let is_same = |(offset, length, sum): &(u64, u64, u64)| file.sum(*offset, *length) == Some(*sum);
+        (self.device, self.inode) == (now.device, now.inode)
+            && self.size <= now.size
+            && self.sums.iter().all(is_same)
+    }
+}
+
+struct OpenFile(OwnedFd);
+
+impl OpenFile {
+    /// FNV-1a of a stretch; none where it is not there.
+    fn sum(&mut self, offset: u64, length: u64) -> Option<u64> {
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        let mut read = 0;
+        while read < bytes.len() {
+            match self.read_at(offset + read as u64, &mut bytes[read..]) {
+                Ok(more @ 1..) => read += more,
+                _ => return None,
+            }
+        }
+        let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        Some(bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
+    }
+}
+
+impl ReadAt for OpenFile {
+    type Error = Errno;
+
+    fn read_at(&mut self, offset: u64, memory: &mut [u8]) -> Result<usize, Errno> {
+        loop {
+            match pread(&self.0, &mut *memory, offset) {
+                Err(Errno::INTR) => {}
+                read => return read,
+            }
+        }
+    }
+}

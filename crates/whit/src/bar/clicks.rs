@@ -1,0 +1,103 @@
+//! What happens when a block is clicked on, or the wheel is turned over it.
+
+use probe::spawn::Process;
+use wire::i3bar::Click;
+
+use super::config::Member;
+use crate::failure::say;
+
+/// The commands of a segment, button by button.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Actions {
+    commands: Vec<(Button, Vec<String>)>,
+}
+
+/// A button, by the name it has in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Button {
+    pub(crate) name: &'static str,
+    /// X11's number.
+    number: u32,
+}
+
+/// The buttons there are.
+pub(crate) const BUTTONS: [Button; 9] = [
+    Button { name: "left", number: 1 },
+    Button { name: "middle", number: 2 },
+    Button { name: "right", number: 3 },
+    Button { name: "scroll_up", number: 4 },
+    Button { name: "scroll_down", number: 5 },
+    Button { name: "scroll_left", number: 6 },
+    Button { name: "scroll_right", number: 7 },
+    Button { name: "back", number: 8 },
+    Button { name: "forward", number: 9 },
+];
+
+impl Actions {
+    pub(crate) fn add(&mut self, button: Button, command: Vec<String>) {
+        self.commands.push((button, command));
+    }
+
+    fn command(&self, number: u32) -> Option<&[String]> {
+        let found = self.commands.iter().find(|(button, _)| button.number == number);
+        found.map(|(_, command)| command.as_slice())
+    }
+}
+
+/// Commands that clicks have started and that still run.
+#[derive(Debug, Default)]
+pub(crate) struct Started(Vec<Process>);
+
+/// A finger that rests on a button, or a wheel that is spun, must not fill the machine.
+const MOST_RUNNING: usize = 16;
+
+impl Started {
+    /// Carries a click out. The place of the segment that was meant, if there is one.
+    pub(crate) fn click<'a>(
+        &mut self,
+        click: &Click,
+        mut members: impl Iterator<Item = (usize, &'a Member)>,
+    ) -> Option<usize> {
+        let is_meant = |member: &Member| {
+            click.name.as_deref() == Some(member.kind.name)
+                && click.instance.as_deref().is_none_or(|instance| instance == member.instance)
+        };
+        let (index, member) = members.find(|(_, member)| is_meant(member))?;
+        if let Some(command) = member.actions.command(click.button)
+            && self.0.len() < MOST_RUNNING
+        {
+            let numbers = [click.button.into(), click.x, click.y, click.relative_x, click.relative_y];
+            let [button, x, y, relative_x, relative_y] = numbers.map(|number: i64| number.to_string());
+            let modifiers = click.modifiers.join(" ");
+            let environment = [
+                ("WHIT_SEGMENT", member.kind.name),
+                ("WHIT_INSTANCE", &member.instance),
+                ("WHIT_BUTTON", &button),
+                ("WHIT_X", &x),
+                ("WHIT_Y", &y),
+                ("WHIT_RELATIVE_X", &relative_x),
+                ("WHIT_RELATIVE_Y", &relative_y),
+                ("WHIT_MODIFIERS", &modifiers),
+                // What scripts for i3blocks look at.
+                ("BLOCK_NAME", member.kind.name),
+                ("BLOCK_INSTANCE", &member.instance),
+                ("BLOCK_BUTTON", &button),
+            ];
+            match Process::start(command, &environment) {
+                Ok(process) => self.0.push(process),
+                Err(error) => say(&format!("whit: {}: {error}\n", command[0])),
+            }
+        }
+        Some(index)
+    }
+
+    /// Forgets those that have ended.
+    pub(crate) fn reap(&mut self) {
+        self.0.retain_mut(|process| process.ending().is_none());
+    }
+
+    /// Leaves those that still run to themselves: a terminal that was opened by a click outlives the bar.
+    pub(crate) fn leave(&mut self) {
+        self.0.drain(..).for_each(Process::leave);
+    }
+}

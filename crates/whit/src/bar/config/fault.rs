@@ -1,0 +1,72 @@
+//! What is wrong with a configuration, and where.
+
+use std::ops::Range;
+
+/// A fault at some bytes of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
+}
+
+/// As much of a line as helps.
+const LONGEST_LINE: usize = 120;
+
+impl Fault {
+    pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { span, message: message.into() }
+    }
+
+    /// Line and column, from 1, the column in characters.
+    pub(crate) fn place(&self, text: &str) -> (usize, usize) {
+        let start = floor_boundary(text, self.span.start);
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        (1 + text[..start].matches('\n').count(), 1 + text[line_start..start].chars().count())
+    }
+
+    /// The whole message: file, line, column, what is wrong, and the line with a mark below.
+    pub(crate) fn in_text(&self, name: &str, text: &str) -> String {
+        let (line, column) = self.place(text);
+        let shown = text.lines().nth(line - 1).unwrap_or_default().replace('\t', " ");
+        let end = floor_boundary(text, self.span.end.max(self.span.start));
+        let marked = text[floor_boundary(text, self.span.start)..end].lines().next().unwrap_or_default();
+        let width = marked.chars().count().max(1);
+        let mut message = format!("{name}:{line}:{column}: {}", self.message);
+        if !shown.is_empty() && shown.chars().count() <= LONGEST_LINE {
+            let (number, before) = (line.to_string(), " ".repeat(column - 1));
+            message.push_str(&format!(
+                "\n{number} | {shown}\n{:width$} | {before}{}",
+                "",
+                "^".repeat(width),
+                width = number.len()
+            ));
+        }
+        message
+    }
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_characters_and_survive_any_span() {
+        let text = "a = 1\nß = \"x\"\n";
+        let fault = |span| Fault::new(span, "bad");
+        assert_eq!(fault(9..10).place(text), (2, 3));
+        assert_eq!(fault(11..14).in_text("f", text), "f:2:5: bad\n2 | ß = \"x\"\n  |     ^^^");
+        for start in 0..20 {
+            fault(start..start + 3).in_text("f", text);
+            fault(start..0).in_text("f", text);
+        }
+        assert_eq!(fault(0..0).in_text("f", ""), "f:1:1: bad");
+    }
+}

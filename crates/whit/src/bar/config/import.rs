@@ -1,0 +1,155 @@
+//! From i3status' configuration to whit's own.
+
+mod format;
+mod modules;
+
+use std::fmt::Write as _;
+
+use wire::i3status::{Configuration, Section, SyntaxError};
+
+use super::defaults::quoted;
+use modules::convert;
+
+/// One segment to be written, and what of the section it could not take.
+#[derive(Debug, Default)]
+struct Segment {
+    kind: &'static str,
+    /// Names, and values as TOML writes them.
+    options: Vec<(&'static str, String)>,
+    notes: Vec<String>,
+}
+
+impl Segment {
+    fn new(kind: &'static str) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    fn text(&mut self, name: &'static str, value: &str) {
+        self.options.push((name, quoted(value)));
+    }
+
+    fn raw(&mut self, name: &'static str, value: impl Into<String>) {
+        self.options.push((name, value.into()));
+    }
+
+    fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+}
+
+/// What holds for all sections.
+struct General {
+    /// Good, degraded and bad, where colours are on.
+    colors: Option<[String; 3]>,
+    is_markup: bool,
+}
+
+/// The text of an equivalent configuration; what could not be carried over stands in comments that begin with `# not
+/// carried over`.
+///
+/// # Errors
+/// Where the text is no configuration of i3status.
+pub(crate) fn import(text: &str) -> Result<String, SyntaxError> {
+    let configuration = Configuration::parse(text)?;
+    let empty = Section::default();
+    let general = configuration.section("general").unwrap_or(&empty);
+    let mut out = String::from("# From a configuration of i3status.\n");
+    let head = head(general, &mut out);
+    for entry in &configuration.order {
+        let section = configuration.section(entry).cloned().unwrap_or_else(|| {
+            // A section that is not written has its defaults.
+            let (kind, title) = entry.split_once(' ').unwrap_or((entry, ""));
+            Section { kind: kind.to_owned(), title: title.to_owned(), ..Section::default() }
+        });
+        out.push('\n');
+        write_segment(convert(&section, &head), entry, &head, &mut out);
+    }
+    for section in configuration.sections.iter().filter(|section| section.kind != "general") {
+        let is_used = configuration.order.iter().any(|entry| configuration.section(entry) == Some(section));
+        if !is_used {
+            let name = format!("{} {}", section.kind, section.title);
+            push(&mut out, format_args!("\n# not carried over: {}, which is not in order\n", name.trim()));
+        }
+    }
+    Ok(out)
+}
+
+fn head(general: &Section, out: &mut String) -> General {
+    let interval = general.get("interval").and_then(|text| text.parse::<f64>().ok()).unwrap_or(1.0);
+    push(out, format_args!("interval = {}\n", interval.clamp(0.05, 86_400.0)));
+    match general.get("output_format") {
+        None | Some("auto") => {}
+        Some("i3bar") => out.push_str("output = \"i3bar\"\n"),
+        Some("xmobar") => out.push_str("output = \"xmobar\"\n"),
+        Some("lemonbar") => out.push_str("output = \"lemonbar\"\n"),
+        Some("term" | "none") => out.push_str("output = \"plain\"\n"),
+        Some(other) => push(out, format_args!("# not carried over: output_format = {}\n", comment(other))),
+    }
+    if let Some(separator) = general.get("separator") {
+        push(out, format_args!("separator = {}\n", quoted(separator)));
+    }
+    let is_colored = general.get("colors").is_none_or(|value| value == "true" || value == "1");
+    let color = |name: &str, usual: &str| {
+        let value = general.get(name).filter(|value| value.parse::<crate::bar::Color>().is_ok());
+        value.unwrap_or(usual).to_owned()
+    };
+    let colors =
+        [color("color_good", "#00FF00"), color("color_degraded", "#FFFF00"), color("color_bad", "#FF0000")];
+    if is_colored {
+        let [good, degraded, bad] = &colors;
+        push(
+            out,
+            format_args!(
+                "theme = {{ base = \"mono\", good = \"{good}\", warning = \"{degraded}\", urgent = \"{bad}\" }}\n"
+            ),
+        );
+    } else {
+        out.push_str("theme = \"mono\"\n");
+    }
+    for (name, _) in &general.options {
+        const KNOWN: [&str; 8] = [
+            "interval",
+            "output_format",
+            "separator",
+            "colors",
+            "color_good",
+            "color_degraded",
+            "color_bad",
+            "markup",
+        ];
+        if !KNOWN.contains(&name.as_str()) {
+            push(out, format_args!("# not carried over: {}\n", comment(name)));
+        }
+    }
+    General { colors: is_colored.then_some(colors), is_markup: general.get("markup") == Some("pango") }
+}
+
+fn write_segment(segment: Segment, entry: &str, general: &General, out: &mut String) {
+    push(out, format_args!("# {}\n", comment(entry)));
+    for note in &segment.notes {
+        push(out, format_args!("# not carried over: {}\n", comment(note)));
+    }
+    if segment.kind.is_empty() {
+        return;
+    }
+    push(out, format_args!("[[segment]]\ntype = \"{}\"\n", segment.kind));
+    for (name, value) in &segment.options {
+        push(out, format_args!("{name} = {value}\n"));
+    }
+    if general.is_markup {
+        out.push_str("markup = true\n");
+    }
+}
+
+/// Words that stay in one line of comment.
+fn comment(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
+fn push(out: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // A String takes whatever is written to it.
+    let _ = out.write_fmt(arguments);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! The configuration of the bar: TOML in, segments out, or a fault with its place.
+
+mod defaults;
+mod fault;
+mod import;
+mod options;
+mod read;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::clicks::Actions;
+use super::kinds::Kind;
+use super::look::Look;
+use super::{Block, Dress, Segment};
+use crate::args::BarOutput;
+use crate::failure::Failure;
+
+pub(crate) use defaults::{Defaults, default_configuration};
+pub(crate) use fault::Fault;
+pub(crate) use import::import;
+pub(crate) use options::Options;
+pub(crate) use read::{BAR_OPTIONS, SEGMENT_OPTIONS, read};
+
+/// A bar, read and found good.
+pub(crate) struct BarConfig {
+    /// Who reads it; none: whoever started it.
+    pub(crate) output: Option<BarOutput>,
+    pub(crate) dress: Dress,
+    pub(crate) members: Vec<Member>,
+}
+
+/// A segment and all that was said of it.
+pub(crate) struct Member {
+    pub(crate) kind: &'static Kind,
+    /// Which of its kind.
+    pub(crate) instance: String,
+    pub(crate) segment: Box<dyn Segment>,
+    pub(crate) interval: Duration,
+    pub(crate) look: Look,
+    pub(crate) actions: Actions,
+}
+
+impl Member {
+    /// An empty block for it.
+    pub(crate) fn block(&self) -> Block {
+        Block {
+            kind: self.kind.name,
+            instance: self.instance.clone(),
+            is_markup: self.look.is_markup,
+            min_width: self.look.min_width.clone(),
+            align: self.look.align,
+            ..Block::default()
+        }
+    }
+}
+
+/// Where a bar's configuration comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum Origin {
+    File(PathBuf),
+    /// None was found: what suits the machine.
+    Defaults(Defaults),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Defaults(_) => f.write_str("the default configuration"),
+        }
+    }
+}
+
+/// The name below a directory for configurations.
+const FILE: &str = "whit/bar.toml";
+
+impl Origin {
+    /// The file that was named; else that of the user, else that of the system (XDG Base Directory Specification).
+    pub(crate) fn find(named: Option<&Path>, defaults: Defaults) -> Self {
+        if let Some(path) = named {
+            return Self::File(path.to_owned());
+        }
+        if defaults.is_asked_for() {
+            return Self::Defaults(defaults);
+        }
+        let found =
+            directories().into_iter().map(|directory| directory.join(FILE)).find(|path| path.exists());
+        found.map_or(Self::Defaults(defaults), Self::File)
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub(crate) fn read(&self, interval: Option<Duration>) -> Result<BarConfig, Failure> {
+        let text = match self {
+            Self::Defaults(defaults) => default_configuration(defaults),
+            Self::File(path) => {
+                let text = std::fs::read_to_string(path);
+                text.map_err(|error| Failure::new(format!("{self}: {error}")))?
+            }
+        };
+        read(&text, interval).map_err(|fault| Failure::new(fault.in_text(&self.to_string(), &text)))
+    }
+}
+
+/// A user's own directory comes first. A relative path in the environment is invalid, says the specification.
+fn directories() -> Vec<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+    let own = variable("XDG_CONFIG_HOME").map(PathBuf::from).and_then(absolute);
+    let own = own.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".config")));
+    let systems = variable("XDG_CONFIG_DIRS").unwrap_or_else(|| "/etc/xdg".into());
+    own.into_iter().chain(std::env::split_paths(&systems).filter_map(absolute)).collect()
+}

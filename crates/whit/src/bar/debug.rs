@@ -1,0 +1,51 @@
+//! What each cycle costs, in a block of its own.
+
+use std::fmt::Write as _;
+
+use facts::unit::Nanos;
+use probe::{clock_now, own_cpu_time};
+
+use crate::show::units::Span;
+
+/// Keeps account of the cycle before: a line can only tell what that one cost.
+pub(crate) struct Debug {
+    last: Option<Cost>,
+    began: Nanos,
+    calls_before: u64,
+    cpu_before: Nanos,
+}
+
+/// Of a whole cycle: reading, drawing, writing, and the calls to wait for the next.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: Nanos,
+    cpu: Nanos,
+    calls: u64,
+}
+
+impl Debug {
+    pub(crate) fn start() -> Self {
+        Self { last: None, began: Nanos(0), calls_before: 0, cpu_before: own_cpu_time() }
+    }
+
+    pub(crate) fn say(&self, out: &mut String) {
+        out.clear();
+        if let Some(Cost { wall, cpu, calls }) = self.last {
+            // A String takes whatever is written to it.
+            let _ = write!(out, "last cycle {}, CPU {}, {calls} calls", Span(wall), Span(cpu));
+        }
+    }
+
+    pub(crate) fn begin_cycle(&mut self) {
+        self.began = clock_now().monotonic;
+    }
+
+    pub(crate) fn end_cycle(&mut self, calls: u64) {
+        // Reading the CPU time is itself a call, which a bar without --debug does not make.
+        let (cpu, calls) = (own_cpu_time(), calls + 1);
+        let wall = clock_now().monotonic.saturating_sub(self.began);
+        let spent = cpu.saturating_sub(self.cpu_before);
+        self.last = Some(Cost { wall, cpu: spent, calls: calls.saturating_sub(self.calls_before) });
+        (self.cpu_before, self.calls_before) = (cpu, calls - 1);
+    }
+}

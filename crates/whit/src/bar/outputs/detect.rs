@@ -1,0 +1,27 @@
+//! Who reads, where nobody said: told by who started us.
+
+use std::io::IsTerminal;
+
+use probe::ancestors;
+
+use crate::args::BarOutput;
+
+/// How far up: a status line is mostly started by a shell.
+const GENERATIONS: usize = 3;
+
+/// On a terminal plain; else by the name of the program that started us.
+pub(crate) fn detect() -> BarOutput {
+    if std::io::stdout().is_terminal() {
+        return BarOutput::Plain;
+    }
+    let names = ancestors(GENERATIONS);
+    let found = names.iter().find_map(|name| match name.as_str() {
+        "i3bar" | "swaybar" => Some(BarOutput::I3bar),
+        "waybar" => Some(BarOutput::Waybar),
+        "xmobar" => Some(BarOutput::Xmobar),
+        // What runs in a pane has a terminal.
+        name if name.starts_with("tmux") => Some(BarOutput::Tmux),
+        _ => None,
+    });
+    found.unwrap_or(BarOutput::Plain)
+}

@@ -1,0 +1,46 @@
+//! For lemonbar: `whit bar -o lemonbar | lemonbar`. A `%` that means itself is doubled.
+
+use crate::bar::{Block, Dress, Output, Tone, shown};
+use crate::failure::Failure;
+
+/// Blocks to the right, with colours in `%{…}`.
+pub(super) struct Lemonbar;
+
+impl Output for Lemonbar {
+    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
+        out.extend_from_slice(b"%{r}");
+        for (index, block) in shown(blocks).enumerate() {
+            if index > 0 {
+                push_escaped(&dress.separator, out);
+            }
+            let color = dress.theme.color(block);
+            let background = dress.theme.background(block);
+            for (letter, color) in [('F', color), ('B', background)] {
+                if let Some(color) = color {
+                    // With the alpha in front.
+                    let [red, green, blue, alpha] = color.0;
+                    let tag = format!("%{{{letter}#{alpha:02x}{red:02x}{green:02x}{blue:02x}}}");
+                    out.extend_from_slice(tag.as_bytes());
+                }
+            }
+            // Underlined, where the theme has no colour for it.
+            let is_underlined = block.tone == Tone::Urgent && color.is_none();
+            out.extend_from_slice(if is_underlined { b"%{+u}" } else { b"" });
+            push_escaped(&block.text, out);
+            out.extend_from_slice(if is_underlined { b"%{-u}" } else { b"" });
+            out.extend_from_slice(if color.is_some() { b"%{F-}" } else { b"" });
+            out.extend_from_slice(if background.is_some() { b"%{B-}" } else { b"" });
+        }
+        out.push(b'\n');
+        Ok(())
+    }
+}
+
+fn push_escaped(text: &str, out: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        out.push(byte);
+        if byte == b'%' {
+            out.push(byte);
+        }
+    }
+}

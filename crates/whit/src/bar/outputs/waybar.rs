@@ -1,0 +1,58 @@
+//! For a custom module of waybar, `"return-type": "json"`.
+
+use wire::waybar::Line;
+
+use crate::bar::{Block, Dress, Output, Tone, shown};
+use crate::failure::Failure;
+use crate::show::text::push_markup_escaped;
+
+/// All blocks in one module: coloured by markup, told apart in the tooltip.
+#[derive(Default)]
+pub(super) struct Waybar {
+    text: String,
+    tooltip: String,
+}
+
+impl Waybar {
+    fn push_block(&mut self, block: &Block, dress: &Dress) {
+        let start = self.text.len();
+        if block.is_markup {
+            self.text.push_str(&block.text);
+        } else {
+            push_markup_escaped(&mut self.text, &block.text);
+        }
+        self.tooltip.push_str(&self.text[start..]);
+        if let Some(color) = dress.theme.color(block) {
+            let [red, green, blue, _] = color.0;
+            self.text.insert_str(start, &format!("<span color=\"#{red:02x}{green:02x}{blue:02x}\">"));
+            self.text.push_str("</span>");
+        }
+    }
+}
+
+impl Output for Waybar {
+    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
+        self.text.clear();
+        self.tooltip.clear();
+        for (index, block) in shown(blocks).enumerate() {
+            if index > 0 {
+                push_markup_escaped(&mut self.text, &dress.separator);
+                self.tooltip.push('\n');
+            }
+            self.push_block(block, dress);
+        }
+        let tone = blocks.iter().map(|block| block.tone).max().unwrap_or_default();
+        // The words that waybar's own modules use.
+        let class = match tone {
+            Tone::Normal => "",
+            Tone::Good => "good",
+            Tone::Warning => "warning",
+            Tone::Urgent => "critical",
+        };
+        let line = Line { text: &self.text, tooltip: &self.tooltip, class, alt: class, percentage: None };
+        // A Vec takes whatever is written to it, and these fields have no way to fail.
+        let _ = serde_json::to_writer(&mut *out, &line);
+        out.push(b'\n');
+        Ok(())
+    }
+}

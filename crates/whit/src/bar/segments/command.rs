@@ -1,0 +1,155 @@
+//! What a user's own command prints: once each time, or line by line for as long as it runs.
+
+mod outcome;
+mod run;
+
+use std::time::Duration;
+
+use facts::unit::Nanos;
+use probe::clock_now;
+use probe::spawn::Process;
+use probe::wait::Watch;
+
+use super::field;
+use crate::bar::config::{Fault, Options};
+use crate::bar::kinds::Kind;
+use crate::bar::look::Items;
+use crate::bar::{Scene, Segment, Tone, Workshop};
+use crate::show::template::{Unit, Value};
+use outcome::{Outcome, Syntax};
+use run::{Event, Run};
+
+pub(crate) const KIND: Kind = Kind {
+    name: "command",
+    about: "What a command prints. It is run without a shell, in a process group of its own, and ended with all it \
+            started when its time is over.",
+    fields: &[
+        field("text", "its first line; JSON's full_text or text"),
+        field("short", "its second line; JSON's short_text"),
+        field("percent", "JSON's percentage"),
+        field("state", "ok, failed, timeout, missing (it could not be started)"),
+        field("status", "its exit status; absent where a signal ended it, or while it runs"),
+    ],
+    format: "{text}",
+    thresholds: &[(Tone::Warning, "state != ok")],
+    interval: Some(Duration::from_secs(5)),
+    options: &[
+        ("command", "the program and its arguments: [\"date\", \"+%H:%M\"]"),
+        (
+            "output",
+            "plain: lines for text, short text and colour; json: an object; auto: JSON where it begins with {",
+        ),
+        ("runs", "once: it prints and ends, each time; on: it runs on, and each line is shown as it comes"),
+        ("timeout", "how long it may take, in seconds; 10"),
+    ],
+    make: |options| Ok(Box::new(Command::new(options)?)),
+    ..Kind::DEFAULT
+};
+
+/// A command that runs on and ended is started again no sooner.
+const RESTART_PAUSE: Nanos = Nanos(5_000_000_000);
+
+struct Command {
+    words: Vec<String>,
+    syntax: Syntax,
+    is_running_on: bool,
+    timeout: Nanos,
+    run: Option<Run>,
+    /// Was killed and is not dead yet.
+    dying: Option<Process>,
+    /// What came of it last.
+    outcome: Outcome,
+    not_before: Nanos,
+}
+
+impl Command {
+    fn new(options: &Options<'_, '_>) -> Result<Self, Fault> {
+        let words = options.words("command")?;
+        let words = words.ok_or_else(|| options.fault("this wants command = [\"program\", \"argument\"]"))?;
+        let syntaxes = [("auto", Syntax::Auto), ("plain", Syntax::Plain), ("json", Syntax::Json)];
+        let timeout = options.seconds("timeout")?.unwrap_or(Duration::from_secs(10));
+        Ok(Self {
+            words,
+            syntax: options.choice("output", &syntaxes)?.unwrap_or_default(),
+            is_running_on: options.choice("runs", &[("once", false), ("on", true)])?.unwrap_or(false),
+            timeout: Nanos(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)),
+            run: None,
+            dying: None,
+            outcome: Outcome::default(),
+            not_before: Nanos(0),
+        })
+    }
+
+    fn bury(&mut self) {
+        self.dying = self.dying.take().and_then(|mut process| process.ending().is_none().then_some(process));
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Line(line) => self.outcome = Outcome::of_line(&line, self.syntax),
+            Event::Ended { output, ending } => {
+                self.run = None;
+                self.not_before = clock_now().boottime + RESTART_PAUSE;
+                self.outcome = match self.is_running_on {
+                    // It was to run on; its last line stands, and that it ended shows.
+                    true => self.outcome.clone().ended(&self.words[0], ending),
+                    false => Outcome::of_output(&output, self.syntax).ended(&self.words[0], ending),
+                };
+            }
+            Event::TimedOut => {
+                self.dying = self.run.take().map(Run::kill);
+                self.outcome = self.outcome.clone().timed_out(&self.words[0]);
+            }
+        }
+    }
+}
+
+impl Segment for Command {
+    /// One that still runs is not started a second time.
+    fn tick(&mut self, _workshop: &Workshop) {
+        let now = clock_now().boottime;
+        self.bury();
+        if self.run.is_some() || self.dying.is_some() || (self.is_running_on && now < self.not_before) {
+            return;
+        }
+        let deadline = (!self.is_running_on).then(|| now + self.timeout);
+        match Run::start(&self.words, self.is_running_on, deadline) {
+            Ok(run) => self.run = Some(run),
+            Err(error) => {
+                self.not_before = now + RESTART_PAUSE;
+                self.outcome = Outcome::not_started(&self.words[0], &error);
+            }
+        }
+    }
+
+    fn watch(&self) -> Option<Watch<'_>> {
+        self.run.as_ref().and_then(Run::watch)
+    }
+
+    fn attend(&mut self) {
+        self.bury();
+        while let Some(event) = self.run.as_mut().and_then(|run| run.next(clock_now().boottime)) {
+            self.take(event);
+        }
+    }
+
+    fn attend_by(&self) -> Option<Nanos> {
+        self.run.as_ref().and_then(Run::deadline)
+    }
+
+    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
+        let outcome = &self.outcome;
+        if outcome.is_nothing() {
+            return;
+        }
+        items.only(&[
+            Value::text(&outcome.text),
+            Value::text(&outcome.short),
+            Value::number_of(outcome.percent, Unit::Percent),
+            Value::Text(outcome.state.name()),
+            Value::number_of(outcome.status.map(f64::from), Unit::Count),
+        ]);
+        let tone = if outcome.is_urgent { Tone::Urgent } else { Tone::Normal };
+        items.paint(tone, outcome.color, outcome.background);
+    }
+}

@@ -1,0 +1,42 @@
+//! How fast the CPUs run.
+
+use facts::source::{Source, Wanted};
+
+use super::field;
+use crate::bar::kinds::Kind;
+use crate::bar::look::Items;
+use crate::bar::{Scene, Segment};
+use crate::show::template::{Unit, Value};
+use std::time::Duration;
+
+pub(crate) const KIND: Kind = Kind {
+    name: "frequency",
+    about: "How fast the CPUs run.",
+    fields: &[
+        field("average", "of all CPUs"),
+        field("highest", "of the fastest"),
+        field("lowest", "of the slowest"),
+    ],
+    format: "{average}",
+    interval: Some(Duration::from_secs(2)),
+    make: |_| Ok(Box::new(Frequency)),
+    ..Kind::DEFAULT
+};
+
+struct Frequency;
+
+impl Segment for Frequency {
+    fn wanted(&self) -> Wanted {
+        Wanted::from([Source::Frequency])
+    }
+
+    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
+        let Ok(frequencies) = scene.sample.frequencies_khz.get() else { return };
+        let hertz = |kilohertz: u64| kilohertz as f64 * 1e3;
+        let all = frequencies.iter().copied().map(hertz);
+        let average = all.clone().sum::<f64>() / frequencies.len() as f64;
+        let (highest, lowest) = (all.clone().reduce(f64::max), all.reduce(f64::min));
+        let value = |hertz| Value::number_of(hertz, Unit::Hertz);
+        items.only(&[value(Some(average)), value(highest), value(lowest)]);
+    }
+}

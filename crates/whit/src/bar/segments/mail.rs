@@ -1,0 +1,120 @@
+//! Mail that nobody has read.
+
+use std::path::Path;
+use std::time::Duration;
+
+use facts::mailbox::MailCount;
+use facts::sample::Absence;
+use probe::mailbox::Mailbox;
+
+use super::field;
+use crate::bar::asking::{Asking, Job};
+use crate::bar::kinds::Kind;
+use crate::bar::look::Items;
+use crate::bar::{Scene, Segment, Tone, Workshop};
+use crate::show::template::Value;
+
+pub(crate) const KIND: Kind = Kind {
+    name: "mail",
+    about: "Messages in mailboxes, mbox or Maildir, all together or each.",
+    fields: &[
+        field("unread", "messages that were not read"),
+        field("new", "of those, the ones that no mail reader has listed"),
+        field("total", "all messages"),
+        field("news", "which mailboxes have unread ones, where there are several"),
+        field("name", "with each: the mailbox's"),
+        field("state", "ok, or what is wrong with one of them: missing, denied, unreadable"),
+    ],
+    format: "mail {unread}[ ({news})]",
+    thresholds: &[(Tone::Good, "unread > 0")],
+    interval: Some(Duration::from_secs(5)),
+    options: &[("paths", "a mailbox, or several"), ("each", "true: the format for each mailbox")],
+    make: |options| {
+        let paths = options.paths("paths")?;
+        if paths.is_empty() {
+            return Err(options.fault("this wants paths = \"~/Maildir\""));
+        }
+        let mut boxes: Vec<_> = paths.into_iter().map(Mailbox::new).collect();
+        let names = boxes.iter().map(|mailbox| name(mailbox.path())).collect();
+        let read: Job<Counts> = Box::new(move || boxes.iter_mut().map(Mailbox::read).collect());
+        Ok(Box::new(Mail {
+            names,
+            is_each: options.flag("each")?,
+            asking: Asking::new(read),
+            news: String::new(),
+        }))
+    },
+    ..Kind::DEFAULT
+};
+
+type Counts = Vec<Result<MailCount, Absence>>;
+
+struct Mail {
+    names: Vec<String>,
+    is_each: bool,
+    asking: Asking<Counts, Job<Counts>>,
+    news: String,
+}
+
+/// The last part of a path; of `~/Mail/work/` that is "work".
+fn name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+impl Segment for Mail {
+    fn tick(&mut self, workshop: &Workshop) {
+        self.asking.ask("mail", workshop);
+    }
+
+    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
+        let (names, is_each, news) = (&self.names, self.is_each, &mut self.news);
+        self.asking.say(items, |counts, items| {
+            let counts = counts.map_or(&[][..], Vec::as_slice);
+            if is_each {
+                for (name, count) in names.iter().zip(counts) {
+                    items.named(name, &values(count, None, name));
+                }
+                return;
+            }
+            news.clear();
+            let mut sum = MailCount::default();
+            let mut trouble = None;
+            for (name, count) in names.iter().zip(counts) {
+                match count {
+                    Ok(count) => {
+                        sum += *count;
+                        if count.unread > 0 && names.len() > 1 {
+                            news.push_str(if news.is_empty() { "" } else { ", " });
+                            news.push_str(name);
+                        }
+                    }
+                    Err(absence) => trouble = trouble.or(Some(*absence)),
+                }
+            }
+            // Of several a part is told, and that it is one; of one nothing.
+            let all_failed = counts.iter().all(Result::is_err);
+            let whole = if all_failed { Err(trouble.unwrap_or_default()) } else { Ok(sum) };
+            items.only(&values(&whole, trouble, news));
+        });
+    }
+}
+
+fn values<'a>(count: &Result<MailCount, Absence>, trouble: Option<Absence>, name: &'a str) -> [Value<'a>; 6] {
+    let number =
+        |part: fn(&MailCount) -> u64| count.as_ref().map_or(Value::Absent, |count| Value::count(part(count)));
+    let state = match trouble.or(count.as_ref().err().copied()) {
+        None => "ok",
+        Some(Absence::Gone) => "missing",
+        Some(Absence::Denied) => "denied",
+        Some(_) => "unreadable",
+    };
+    let name = Value::text(name);
+    [
+        number(|count| count.unread),
+        number(|count| count.new),
+        number(|count| count.total),
+        name,
+        name,
+        Value::Text(state),
+    ]
+}

@@ -1,0 +1,61 @@
+//! Whether something is at a path: a VPN's interface, a mounted key, a lock.
+
+use std::time::Duration;
+
+use facts::sample::Absence;
+use probe::paths;
+
+use super::field;
+use crate::bar::asking::{Asking, Job};
+use crate::bar::kinds::Kind;
+use crate::bar::look::Items;
+use crate::bar::{Scene, Segment, Workshop};
+use crate::show::template::Value;
+
+pub(crate) const KIND: Kind = Kind {
+    name: "path",
+    about: "Whether something is at a path.",
+    fields: &[
+        field("name", "the segment's name, or the path's last part"),
+        field("state", "found, missing or unknown"),
+        field("path", "the whole path"),
+    ],
+    format: "{name} yes",
+    variants: &[("state == missing", "{name} no"), ("state == unknown", "{name} ?")],
+    interval: Some(Duration::from_secs(5)),
+    options: &[("path", "the path")],
+    make: |options| {
+        let path = options.required_path("path", "\"/path\"")?;
+        let last = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = options.text("name")?.unwrap_or(last).to_owned();
+        let text = path.display().to_string();
+        let look: Job<Found> = Box::new(move || paths::exists(&path));
+        Ok(Box::new(Path { name, path: text, asking: Asking::new(look) }))
+    },
+    ..Kind::DEFAULT
+};
+
+type Found = Result<bool, Absence>;
+
+struct Path {
+    name: String,
+    path: String,
+    asking: Asking<Found, Job<Found>>,
+}
+
+impl Segment for Path {
+    fn tick(&mut self, workshop: &Workshop) {
+        self.asking.ask("path", workshop);
+    }
+
+    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
+        self.asking.say(items, |found, items| {
+            let state = match found {
+                Some(Ok(true)) => "found",
+                Some(Ok(false)) => "missing",
+                Some(Err(_)) | None => "unknown",
+            };
+            items.only(&[Value::Text(&self.name), Value::Text(state), Value::Text(&self.path)]);
+        });
+    }
+}

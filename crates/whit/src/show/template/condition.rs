@@ -1,0 +1,211 @@
+//! Conditions on fields: `percent >= 80`, `state == discharging and percent < 20`, `address`, `not address`.
+
+use super::parse::field_index;
+use super::{Fault, Field, Value};
+
+/// All of its comparisons hold.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Condition(Vec<Comparison>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Comparison {
+    field: usize,
+    test: Test,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Test {
+    Present,
+    Absent,
+    Number(Operator, f64),
+    Text { word: String, is_equal: bool },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Operator {
+    Less,
+    LessOrEqual,
+    Equal,
+    NotEqual,
+    GreaterOrEqual,
+    Greater,
+}
+
+const OPERATORS: [(&str, Operator); 6] = [
+    ("<", Operator::Less),
+    ("<=", Operator::LessOrEqual),
+    ("==", Operator::Equal),
+    ("!=", Operator::NotEqual),
+    (">=", Operator::GreaterOrEqual),
+    (">", Operator::Greater),
+];
+
+/// What may stand behind a number.
+const SUFFIXES: [(&str, f64); 10] = [
+    ("%", 1.0),
+    ("Ki", 1024.0),
+    ("Mi", 1_048_576.0),
+    ("Gi", 1_073_741_824.0),
+    ("Ti", 1_099_511_627_776.0),
+    ("k", 1e3),
+    ("M", 1e6),
+    ("G", 1e9),
+    ("T", 1e12),
+    ("", 1.0),
+];
+
+impl Condition {
+    /// Takes it apart.
+    ///
+    /// # Errors
+    /// Where it is none, or names a field that the segment does not have.
+    pub(crate) fn new(text: &str, fields: &[Field]) -> Result<Self, Fault> {
+        let mut comparisons = Vec::new();
+        let mut words = words(text).peekable();
+        loop {
+            let Some((mut offset, mut name)) = words.next() else {
+                let message = "a condition is FIELD < NUMBER, FIELD == WORD, FIELD or not FIELD".to_owned();
+                return Err(Fault { offset: text.len(), message });
+            };
+            let is_negated = name == "not";
+            if is_negated {
+                let message = "not what?".to_owned();
+                (offset, name) = words.next().ok_or(Fault { offset, message })?;
+            }
+            let field = field_index(name, offset, fields)?;
+            let test = match words.peek() {
+                None | Some((_, "and")) => {
+                    if is_negated {
+                        Test::Absent
+                    } else {
+                        Test::Present
+                    }
+                }
+                Some((offset, operator)) => {
+                    let (offset, operator) = (*offset, *operator);
+                    words.next();
+                    comparison(offset, operator, words.next(), is_negated)?
+                }
+            };
+            comparisons.push(Comparison { field, test });
+            match words.next() {
+                None => return Ok(Self(comparisons)),
+                Some((_, "and")) => {}
+                Some((offset, word)) => {
+                    let message = format!("\"and\" may stand here, not \"{word}\"");
+                    return Err(Fault { offset, message });
+                }
+            }
+        }
+    }
+
+    /// Whether it holds. Of what is absent nothing is true but that it is absent.
+    pub(crate) fn holds(&self, values: &[Value<'_>]) -> bool {
+        self.0.iter().all(|comparison| {
+            let value = values[comparison.field];
+            match &comparison.test {
+                Test::Present => !value.is_absent(),
+                Test::Absent => value.is_absent(),
+                Test::Number(operator, number) => {
+                    value.number().is_some_and(|value| operator.holds(value, *number))
+                }
+                Test::Text { word, is_equal } => match value {
+                    Value::Text(text) => (text == word) == *is_equal,
+                    Value::Absent | Value::Number(..) => false,
+                },
+            }
+        })
+    }
+}
+
+impl Operator {
+    fn holds(self, value: f64, number: f64) -> bool {
+        match self {
+            Self::Less => value < number,
+            Self::LessOrEqual => value <= number,
+            Self::Equal => value == number,
+            Self::NotEqual => value != number,
+            Self::GreaterOrEqual => value >= number,
+            Self::Greater => value > number,
+        }
+    }
+}
+
+fn comparison(
+    offset: usize,
+    word: &str,
+    operand: Option<(usize, &str)>,
+    is_negated: bool,
+) -> Result<Test, Fault> {
+    let fault = |offset, message: &str| Err(Fault { offset, message: message.to_owned() });
+    let Some((_, operator)) = OPERATORS.iter().find(|(known, _)| *known == word) else {
+        return fault(offset, "one of < <= == != >= > stands between a field and what it is compared with");
+    };
+    if is_negated {
+        return fault(offset, "\"not\" stands before a field alone; turn the comparison round instead");
+    }
+    let Some((offset, operand)) = operand else { return fault(offset, "compared with what?") };
+    let number = SUFFIXES.iter().find_map(|(suffix, factor)| {
+        operand.strip_suffix(suffix)?.parse::<f64>().ok().map(|number| number * factor)
+    });
+    match (number.filter(|number| number.is_finite()), operator) {
+        (Some(number), operator) => Ok(Test::Number(*operator, number)),
+        (None, Operator::Equal | Operator::NotEqual) => {
+            Ok(Test::Text { word: operand.to_owned(), is_equal: *operator == Operator::Equal })
+        }
+        (None, _) => fault(offset, "this is no number (a suffix may be % k M G T Ki Mi Gi Ti)"),
+    }
+}
+
+/// Words and quoted strings, with their offsets.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += text[at..].len() - text[at..].trim_start().len();
+        let rest = &text[at..];
+        let first = rest.chars().next()?;
+        let (skipped, length) = match first {
+            '"' | '\'' => (1, rest[1..].find(first).unwrap_or(rest.len() - 1)),
+            _ => (0, rest.find(char::is_whitespace).unwrap_or(rest.len())),
+        };
+        let start = at + skipped;
+        at = (start + length + skipped).min(text.len());
+        Some((start, &text[start..start + length]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::show::template::Unit;
+
+    const FIELDS: [Field; 2] = [Field { name: "percent", help: "" }, Field { name: "state", help: "" }];
+
+    fn holds(text: &str, percent: Value<'_>, state: &str) -> bool {
+        Condition::new(text, &FIELDS).unwrap().holds(&[percent, Value::Text(state)])
+    }
+
+    #[test]
+    fn conditions_hold_or_not() {
+        let half = Value::percent(50.0);
+        assert!(holds("percent >= 50 and state == full", half, "full"));
+        assert!(!holds("percent >= 50 and state == full", half, "empty"));
+        assert!(holds("percent < 51%", half, ""));
+        assert!(holds("percent > 1Gi", Value::Number(2e9, Unit::Bytes), ""));
+        assert!(holds("state != 'not charging'", half, "full"));
+        assert!(holds("not percent", Value::Absent, ""));
+        assert!(!holds("percent < 5", Value::Absent, ""));
+    }
+
+    #[test]
+    fn faults_have_a_place() {
+        let offset = |text: &str| Condition::new(text, &FIELDS).unwrap_err().offset;
+        assert_eq!(offset("percnt > 5"), 0);
+        assert_eq!(offset("percent > many"), 10);
+        assert_eq!(offset("percent is 5"), 8);
+        assert_eq!(offset("percent > 5 or state"), 12);
+        for text in ["", "not", "percent >", "percent > 5 and", "not percent > 5", "\"", "percent == 1 '"] {
+            assert!(Condition::new(text, &FIELDS).is_err(), "{text}");
+        }
+    }
+}

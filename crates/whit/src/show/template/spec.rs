@@ -1,0 +1,165 @@
+//! What stands behind a field's colon.
+
+use super::history::History;
+use super::value::{self, Value};
+use super::{Filling, plot};
+
+/// The options of a field, for help and documents.
+pub(crate) const OPTIONS_HELP: &[(&str, &str)] = &[
+    (">8  <8  ^8", "at least so many characters, aligned to the right, the left, the middle"),
+    ("max20", "at most so many characters"),
+    (".1", "digits behind the point"),
+    ("si  bin  bits", "powers of 1000, powers of 1024, bits instead of bytes"),
+    ("k M G T  Ki Mi Gi Ti", "in this unit"),
+    ("bare", "without the unit"),
+    ("bar10", "a bar of so many characters; the value is a percentage"),
+    ("spark10", "the last so many values as a sparkline"),
+    ("icon", "one of the segment's icons, from the first at 0 % to the last at 100 %"),
+];
+
+/// The widest a field may be made.
+const WIDEST: usize = 200;
+
+/// How a field is drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Spec {
+    pub(super) align: Align,
+    pub(super) width: usize,
+    /// 0: as long as it is.
+    pub(super) at_most: usize,
+    pub(super) precision: Option<u8>,
+    pub(super) scale: Scale,
+    pub(super) is_bare: bool,
+    pub(super) plot: Plot,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Align {
+    #[default]
+    Left,
+    Middle,
+    Right,
+}
+
+/// What sizes are divided by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// What is usual for the unit.
+    #[default]
+    Usual,
+    Binary,
+    Decimal,
+    Bits,
+    Fixed {
+        divisor: u64,
+        name: &'static str,
+    },
+}
+
+/// Drawn as text or as a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Plot {
+    #[default]
+    Text,
+    Bar {
+        width: usize,
+    },
+    Sparkline {
+        /// Which of the template's histories.
+        slot: usize,
+        width: usize,
+    },
+    Icon,
+}
+
+const FIXED: [(&str, u64, &str); 8] = [
+    ("k", 1_000, "kB"),
+    ("M", 1_000_000, "MB"),
+    ("G", 1_000_000_000, "GB"),
+    ("T", 1_000_000_000_000, "TB"),
+    ("Ki", 1 << 10, "KiB"),
+    ("Mi", 1 << 20, "MiB"),
+    ("Gi", 1 << 30, "GiB"),
+    ("Ti", 1 << 40, "TiB"),
+];
+
+impl Spec {
+    /// Adds one option; `sparklines` counts those of the template.
+    pub(super) fn add(&mut self, option: &str, sparklines: &mut usize) -> Result<(), String> {
+        let width = |text: &str| -> Result<usize, String> {
+            let width = text.parse().ok().filter(|width| (1..=WIDEST).contains(width));
+            width.ok_or_else(|| format!("\"{option}\" wants a number from 1 to {WIDEST}"))
+        };
+        if let Some((_, divisor, name)) = FIXED.iter().find(|(word, ..)| *word == option) {
+            self.scale = Scale::Fixed { divisor: *divisor, name };
+        } else if let Some(rest) = option.strip_prefix('>') {
+            (self.align, self.width) = (Align::Right, width(rest)?);
+        } else if let Some(rest) = option.strip_prefix('<') {
+            (self.align, self.width) = (Align::Left, width(rest)?);
+        } else if let Some(rest) = option.strip_prefix('^') {
+            (self.align, self.width) = (Align::Middle, width(rest)?);
+        } else if let Some(rest) = option.strip_prefix("max") {
+            self.at_most = width(rest)?;
+        } else if let Some(rest) = option.strip_prefix("bar").filter(|rest| *rest != "e") {
+            self.plot = Plot::Bar { width: width(rest)? };
+        } else if let Some(rest) = option.strip_prefix("spark") {
+            self.plot = Plot::Sparkline { slot: *sparklines, width: width(rest)? };
+            *sparklines += 1;
+        } else if let Some(rest) = option.strip_prefix('.') {
+            let digits = rest.parse().ok().filter(|digits| *digits <= 9);
+            self.precision = Some(digits.ok_or("digits behind the point are .0 to .9")?);
+        } else {
+            match option {
+                "si" => self.scale = Scale::Decimal,
+                "bin" => self.scale = Scale::Binary,
+                "bits" => self.scale = Scale::Bits,
+                "bare" => self.is_bare = true,
+                "icon" => self.plot = Plot::Icon,
+                _ => {
+                    let known: Vec<_> = OPTIONS_HELP.iter().map(|(words, _)| *words).collect();
+                    return Err(format!("there is no option \"{option}\"; there are {}", known.join("  ")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a value.
+    pub(super) fn push(&self, value: Value<'_>, filling: &Filling<'_>, history: &History, out: &mut String) {
+        let start = out.len();
+        match self.plot {
+            Plot::Text => value::push(value, self, filling.is_markup, out),
+            Plot::Bar { width } => plot::push_bar(value.number(), width, out),
+            Plot::Sparkline { slot, width } => plot::push_sparkline(history.values(slot), value, width, out),
+            Plot::Icon => plot::push_icon(value.number(), filling.icons, out),
+        }
+        if self.at_most > 0 {
+            shorten(out, start, self.at_most);
+        }
+        if self.width > 0 {
+            self.pad(out, start);
+        }
+    }
+
+    fn pad(&self, out: &mut String, start: usize) {
+        let missing = self.width.saturating_sub(out[start..].chars().count());
+        let before = match self.align {
+            Align::Left => 0,
+            Align::Middle => missing / 2,
+            Align::Right => missing,
+        };
+        for _ in 0..before {
+            out.insert(start, ' ');
+        }
+        out.extend(std::iter::repeat_n(' ', missing - before));
+    }
+}
+
+/// Cuts what is longer, and says so with `…`.
+fn shorten(out: &mut String, start: usize, at_most: usize) {
+    if out[start..].chars().count() > at_most {
+        let end = out[start..].char_indices().nth(at_most - 1).map_or(out.len(), |(at, _)| start + at);
+        out.truncate(end);
+        out.push('…');
+    }
+}

@@ -1,0 +1,10 @@
+//! Other people's bytes: protocols and formats that whit shares with other programs.
+//!
+//! Everything here is pure: no input or output, no clock. What comes from outside is bounded and never trusted; nothing
+//! panics, whatever the bytes.
+
+#![forbid(unsafe_code)]
+
+pub mod i3bar;
+pub mod i3status;
+pub mod waybar;
