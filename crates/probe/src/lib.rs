@@ -27,6 +27,7 @@ use facts::source::Wanted;
 use facts::unit::Nanos;
 
 pub use roots::Roots;
+use rustix::fd::BorrowedFd;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// What the views of one run ask for.
@@ -38,7 +39,10 @@ pub struct Request {
     pub filesystems: Vec<PathBuf>,
     /// Of the temperatures only the CPUs' own, and of those only the packages' where there are such: each costs a call.
     pub cpu_temperatures_only: bool,
-    /// Rung when a filesystem that was slow to answer has done so; [`Probe::collect`] then has it.
+    /// Of memory only what is there in all, free and available.
+    pub available_memory_only: bool,
+    /// Rung when a filesystem that was slow to answer has done so; [`Probe::collect`] then has it. Whoever gives one also
+    /// waits for [`Probe::watch`].
     pub bell: Option<Bell>,
 }
 
@@ -66,6 +70,17 @@ impl Probe {
     /// Takes what slow filesystems have answered since, without asking anything again.
     pub fn collect(&mut self, sample: &mut Sample) {
         self.machine.collect(sample);
+    }
+
+    /// Readable when [`hear`](Self::hear) has something to take; none where nobody promised to wait for it (by a bell)
+    /// or nothing is ever told.
+    pub fn watch(&self) -> Option<BorrowedFd<'_>> {
+        self.machine.watch()
+    }
+
+    /// Takes news of the network, so that the next sample looks at it again; without any it is looked at now and then.
+    pub fn hear(&mut self) {
+        self.machine.hear();
     }
 
     /// System calls made for sampling so far, by whit's own count.

@@ -52,12 +52,6 @@ pub struct Block<'a> {
     /// `pango`, or none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub markup: Option<&'a str>,
-    /// Whether a separator stands behind it; shown where nothing is said.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub separator: Option<bool>,
-    /// Pixels behind it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub separator_block_width: Option<u32>,
 }
 
 /// A colour, written `#rrggbb`, or `#rrggbbaa` where it is not opaque.

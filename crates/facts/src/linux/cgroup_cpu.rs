@@ -28,7 +28,7 @@ impl CgroupCpuStat {
     /// # Errors
     /// Where a known line holds no number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        self.fill(bytes)
+        self.fill(bytes, None)
     }
 
     /// Time that quotas kept its tasks from the CPU.

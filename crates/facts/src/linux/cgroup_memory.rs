@@ -32,7 +32,7 @@ impl CgroupMemoryStat {
     /// # Errors
     /// Where a known line holds no number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        self.fill(bytes)
+        self.fill(bytes, None)
     }
 
     /// The figure of v2, else that of v1.

@@ -3,12 +3,17 @@
 //! A `keyed!` table names the fields; the parser expects them in that order, which is the
 //! kernel's, and searches only where a kernel differs.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use crate::cursor::{Cursor, Malformed};
 
-/// Walks over a keyed file and hands each known key's index and number to `set`; "kB" is multiplied out.
-pub(crate) fn parse(bytes: &[u8], keys: &[&str], mut set: impl FnMut(usize, u64)) -> Result<(), Malformed> {
+/// Walks over a keyed file and hands each known key's index and number to `set`, until that says it has enough; "kB" is
+/// multiplied out.
+pub(crate) fn parse(
+    bytes: &[u8],
+    keys: &[&str],
+    mut set: impl FnMut(usize, u64) -> ControlFlow<()>,
+) -> Result<(), Malformed> {
     let mut cursor = Cursor::new(bytes);
     let mut expected = 0;
     while cursor.peek().is_some() {
@@ -30,12 +35,16 @@ pub(crate) fn parse(bytes: &[u8], keys: &[&str], mut set: impl FnMut(usize, u64)
         cursor.skip(keys[index].as_bytes());
         cursor.skip(b":");
         let number = cursor.number().ok_or_else(|| cursor.expected("a number"))?;
-        if cursor.skip(b" kB\n") {
-            set(index, number.saturating_mul(1024));
+        let flow = if cursor.skip(b" kB\n") {
+            set(index, number.saturating_mul(1024))
         } else {
             cursor.skip_blanks();
-            set(index, if cursor.skip(b"kB") { number.saturating_mul(1024) } else { number });
+            let is_kib = cursor.skip(b"kB");
             cursor.line();
+            set(index, if is_kib { number.saturating_mul(1024) } else { number })
+        };
+        if flow.is_break() {
+            return Ok(());
         }
         expected = index + 1;
     }
@@ -93,12 +102,19 @@ macro_rules! keyed {
                 (self.present >> field as u32 & 1 == 1).then_some(self.values[field as usize])
             }
 
-            fn fill(&mut self, bytes: &[u8]) -> Result<(), $crate::cursor::Malformed> {
+            /// Up to the field that is enough, if there is one.
+            fn fill(&mut self, bytes: &[u8], last: Option<$field>) -> Result<(), $crate::cursor::Malformed> {
                 const { assert!($field::KEYS.len() <= 64) };
                 self.present = 0;
+                let last = last.map(|last| last as usize);
                 $crate::linux::keyed::parse(bytes, $field::KEYS, |index, value| {
                     self.values[index] = value;
                     self.present |= 1 << index;
+                    if last == Some(index) {
+                        std::ops::ControlFlow::Break(())
+                    } else {
+                        std::ops::ControlFlow::Continue(())
+                    }
                 })
             }
         }

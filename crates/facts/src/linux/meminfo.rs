@@ -87,7 +87,19 @@ impl MemInfo {
     /// # Errors
     /// Where a known line holds no number, or `MemTotal` or `MemFree` is missing.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        self.fill(bytes)?;
+        self.parse_until(bytes, None)
+    }
+
+    /// Fills up to what is available: the third line of some fifty. The whole where an old kernel does not say it.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn parse_available(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
+        self.parse_until(bytes, Some(MemInfoField::MemAvailable))
+    }
+
+    fn parse_until(&mut self, bytes: &[u8], last: Option<MemInfoField>) -> Result<(), Malformed> {
+        self.fill(bytes, last)?;
         for field in [MemInfoField::MemTotal, MemInfoField::MemFree] {
             if self.get(field).is_none() {
                 return Err(Cursor::new(bytes).expected("MemTotal and MemFree"));

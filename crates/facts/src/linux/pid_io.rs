@@ -27,6 +27,6 @@ impl PidIo {
     /// # Errors
     /// Where a known line holds no number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        self.fill(bytes)
+        self.fill(bytes, None)
     }
 }

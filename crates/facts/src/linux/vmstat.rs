@@ -34,6 +34,6 @@ impl VmStat {
     /// # Errors
     /// Where a known line holds no number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        self.fill(bytes)
+        self.fill(bytes, None)
     }
 }

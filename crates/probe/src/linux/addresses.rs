@@ -1,11 +1,11 @@
-//! Addresses of interfaces: asked for once, and again when the kernel says that one came or went.
+//! Addresses of interfaces, and news of them and of links: what did not change is not asked for again.
 
 use std::io;
 
 use facts::linux::genetlink::{Messages, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, Request};
 use facts::linux::rtnetlink::{ADDRESS_HEADER_BYTES, Address, RTM_GETADDR};
 use facts::sample::{Absence, Reading};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{
@@ -19,29 +19,62 @@ const GROUPS: u32 = 0x1 | 0x10 | 0x100;
 /// A dump's datagrams are of at most this.
 const DATAGRAM_BYTES: usize = 32 * 1024;
 
-/// A socket that hears of changes, and what is known since the last.
+/// Hears that links or addresses changed.
+#[derive(Debug)]
+pub(crate) struct NetworkNews {
+    socket: OwnedFd,
+}
+
+impl NetworkNews {
+    /// None where the kernel tells nobody: then everything has to be looked at each time.
+    pub(crate) fn open() -> Option<Self> {
+        socket(GROUPS).ok().map(|socket| Self { socket })
+    }
+
+    /// Takes what was told. Whether there was anything.
+    pub(crate) fn hear(&self, buffer: &mut Buffer) -> bool {
+        let (mut has_news, mut memory) = (false, [0; 8192]);
+        loop {
+            buffer.calls += 1;
+            match recv(&self.socket, &mut memory, RecvFlags::DONTWAIT) {
+                // Where some were lost, something changed.
+                Ok(_) | Err(Errno::NOBUFS) => has_news = true,
+                Err(Errno::INTR) => {}
+                Err(_) => return has_news,
+            }
+        }
+    }
+}
+
+impl AsFd for NetworkNews {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Addresses, and whether they have to be asked for again.
 #[derive(Debug)]
 pub(crate) struct Addresses {
-    news: Result<OwnedFd, Absence>,
     known: Result<Vec<Address>, Absence>,
-    memory: Vec<u8>,
+    is_captured: bool,
 }
 
 impl Addresses {
     pub(crate) fn open(is_captured: bool) -> Self {
-        let news = if is_captured { Err(Absence::Unsupported) } else { socket(GROUPS).map_err(absence) };
-        let memory = if is_captured { Vec::new() } else { vec![0; DATAGRAM_BYTES] };
-        Self { news, known: Err(Absence::NotWanted), memory }
+        Self { known: Err(Absence::NotWanted), is_captured }
     }
 
-    /// Asks for them if something changed since.
-    pub(crate) fn fill(&mut self, buffer: &mut Buffer, reading: &mut Reading<Vec<Address>>) {
-        let has_news = self.has_news(buffer);
-        if has_news || self.known.is_err() {
-            self.known = match &self.news {
-                Ok(_) => dump(&mut self.memory, buffer).map_err(absence),
-                Err(absence) => Err(*absence),
-            };
+    /// Asks for them, if something changed since.
+    pub(crate) fn fill(
+        &mut self,
+        buffer: &mut Buffer,
+        has_changed: bool,
+        reading: &mut Reading<Vec<Address>>,
+    ) {
+        if self.is_captured {
+            self.known = Err(Absence::Unsupported);
+        } else if has_changed || self.known.is_err() {
+            self.known = dump(buffer).map_err(absence);
         }
         reading.fill(|list| {
             let known = self.known.as_ref().map_err(|absence| *absence)?;
@@ -49,20 +82,6 @@ impl Addresses {
             list.extend_from_slice(known);
             Ok(())
         });
-    }
-
-    fn has_news(&mut self, buffer: &mut Buffer) -> bool {
-        let Ok(news) = &self.news else { return false };
-        let mut has_news = false;
-        loop {
-            buffer.calls += 1;
-            match recv(news, &mut self.memory[..], RecvFlags::DONTWAIT) {
-                // Where some were lost, something changed.
-                Ok(_) | Err(Errno::NOBUFS) => has_news = true,
-                Err(Errno::INTR) => {}
-                Err(_) => return has_news,
-            }
-        }
     }
 }
 
@@ -74,8 +93,8 @@ fn socket(groups: u32) -> Result<OwnedFd, Errno> {
 }
 
 /// All addresses of this network namespace.
-fn dump(memory: &mut [u8], buffer: &mut Buffer) -> Result<Vec<Address>, Errno> {
-    let mut list = Vec::new();
+fn dump(buffer: &mut Buffer) -> Result<Vec<Address>, Errno> {
+    let (mut list, mut memory) = (Vec::new(), vec![0; DATAGRAM_BYTES]);
     buffer.calls += 4;
     let socket = socket(0)?;
     let mut request = Vec::new();
@@ -85,7 +104,7 @@ fn dump(memory: &mut [u8], buffer: &mut Buffer) -> Result<Vec<Address>, Errno> {
     send(&socket, &request, SendFlags::empty())?;
     loop {
         buffer.calls += 1;
-        let (length, _) = match recv(&socket, &mut *memory, RecvFlags::DONTWAIT) {
+        let (length, _) = match recv(&socket, &mut memory[..], RecvFlags::DONTWAIT) {
             // The answer waits when the question is out; none is an end, too.
             Err(Errno::AGAIN) => return Ok(list),
             Err(Errno::INTR) => continue,

@@ -8,8 +8,9 @@ use facts::linux::uptime::Uptime;
 use facts::sample::{Absence, Clock, Sample};
 use facts::source::Source;
 use facts::unit::Nanos;
+use rustix::fd::{AsFd, BorrowedFd};
 
-use super::addresses::Addresses;
+use super::addresses::{Addresses, NetworkNews};
 use super::cgroup::CgroupFiles;
 use super::directories::KeptDirectory;
 use super::files::{Buffer, Extent, KeptFile};
@@ -45,6 +46,7 @@ pub(crate) struct Machine {
     links: Option<Option<KeptDirectory<LinkFiles>>>,
     with_link_speed: bool,
     cpu_temperatures_only: bool,
+    available_memory_only: bool,
     sensors: Option<[Option<KeptDirectory<SensorFiles>>; 2]>,
     power: Option<Option<KeptDirectory<SupplyFile>>>,
     zram: Option<Option<KeptDirectory<ZramFile>>>,
@@ -52,6 +54,10 @@ pub(crate) struct Machine {
     frequencies: Option<Option<KeptDirectory<FrequencyFile>>>,
     cpuinfo: Option<KeptFile>,
     addresses: Option<Addresses>,
+    news: Option<NetworkNews>,
+    /// The view waits for the news, and says when there are some.
+    is_watched: bool,
+    has_news: bool,
     wireless: Option<Wireless>,
     cgroup: Option<CgroupFiles>,
     filesystems: Option<Filesystems>,
@@ -94,8 +100,14 @@ impl Machine {
                 .then(|| KeptDirectory::open(&root, "sys/devices/system/cpu")),
             cpuinfo: file(Source::Frequency, "proc/cpuinfo", Extent::Records),
             addresses: wants(Source::Addresses).then(|| Addresses::open(root.is_captured)),
+            news: (!root.is_captured && (wants(Source::LinkState) || wants(Source::Addresses)))
+                .then(NetworkNews::open)
+                .flatten(),
+            is_watched: request.bell.is_some(),
+            has_news: true,
             wireless: (wants(Source::Wireless) && !root.is_captured).then(Wireless::default),
             cpu_temperatures_only: request.cpu_temperatures_only,
+            available_memory_only: request.available_memory_only,
             cgroup: wants(Source::Cgroup).then(|| CgroupFiles::open(&root, &mut buffer)),
             filesystems: wants(Source::Filesystems)
                 .then(|| Filesystems::open(&root, &request.filesystems, request.bell.clone())),
@@ -119,16 +131,38 @@ impl Machine {
         self.read_proc(sample);
         // An interface that came or went shows in /proc/net/dev first.
         let interfaces = sample.net_dev.get().map_or(0, |net| net.interfaces.len());
+        self.look_for_news();
         let is_due = self.last_rescan.is_none_or(|last| now.saturating_sub(last) >= RESCAN_EVERY);
         if is_due || interfaces != self.interfaces {
             (self.last_rescan, self.interfaces) = (Some(now), interfaces);
             self.rescan();
+            self.has_news = true;
         }
         self.read_devices(sample);
+        self.has_news = false;
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.ask();
         }
         self.collect(sample);
+    }
+
+    /// Readable when [`hear`](Self::hear) has something to take.
+    pub(crate) fn watch(&self) -> Option<BorrowedFd<'_>> {
+        self.news.as_ref().filter(|_| self.is_watched).map(AsFd::as_fd)
+    }
+
+    /// Takes news of the network, so that the next sample looks at it again.
+    pub(crate) fn hear(&mut self) {
+        self.has_news |= self.news.as_ref().is_some_and(|news| news.hear(&mut self.buffer));
+    }
+
+    fn look_for_news(&mut self) {
+        match &self.news {
+            // Nobody is told: look each time.
+            None => self.has_news = true,
+            Some(_) if self.is_watched => {}
+            Some(_) => self.hear(),
+        }
     }
 
     /// Takes what threads have answered, without asking again.
@@ -149,7 +183,6 @@ impl Machine {
         }
         fill! {
             stat => sample.stat;
-            memory => sample.memory;
             zones => sample.zones;
             vmstat => sample.vmstat;
             load => sample.load;
@@ -162,6 +195,13 @@ impl Machine {
             pressure_irq => sample.pressure.irq;
             arc => sample.arc;
         }
+        if let Some(memory) = &self.memory {
+            let available_only = self.available_memory_only;
+            memory.fill(buffer, &mut sample.memory, |value, bytes| match available_only {
+                true => value.parse_available(bytes),
+                false => value.parse(bytes),
+            });
+        }
         if let Some(cgroup) = &self.cgroup {
             sample.cgroup.fill(|limits| cgroup.read(buffer, limits));
         }
@@ -170,8 +210,8 @@ impl Machine {
     fn read_devices(&mut self, sample: &mut Sample) {
         let buffer = &mut self.buffer;
         if let Some(links) = &mut self.links {
-            let now = sample.clock.boottime;
-            sample.links.fill(|list| devices::fill_list(links, list, |files| files.read(buffer, now)));
+            let has_news = self.has_news;
+            sample.links.fill(|list| devices::fill_list(links, list, |files| files.read(buffer, has_news)));
         }
         if let Some(supplies) = &mut self.power {
             sample.power.fill(|list| devices::fill_list(supplies, list, |file| file.read(buffer)));
@@ -206,7 +246,7 @@ impl Machine {
             });
         }
         if let Some(addresses) = &mut self.addresses {
-            addresses.fill(buffer, &mut sample.addresses);
+            addresses.fill(buffer, self.has_news, &mut sample.addresses);
         }
         if let Some(wireless) = &mut self.wireless {
             let links = sample.links.get().map_or(&[][..], Vec::as_slice);

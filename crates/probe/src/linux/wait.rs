@@ -3,14 +3,15 @@
 use std::io;
 
 use facts::unit::Nanos;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::event::epoll;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
 
 use super::signals::{Signal, Signals};
+use crate::clock_now;
 
 /// What else to wait for.
 #[derive(Clone, Copy, Debug)]
@@ -21,15 +22,25 @@ pub enum Watch<'a> {
     Abandoned(BorrowedFd<'a>),
 }
 
-/// A timer on the clock that people see, and signals.
+/// How far ahead the sentinel is set: nobody waits that long.
+const FAR_AHEAD_S: u64 = 10 * 365 * 24 * 3600;
+/// The tokens of what the waiter itself waits for; a caller's are smaller.
+const SENTINEL: u64 = u64::MAX;
+const SIGNALS: u64 = u64::MAX - 1;
+/// What is not told at once is told the next time.
+const EVENTS_AT_A_TIME: usize = 32;
+
+/// Waits with a timeout, for signals, for what was registered, and for the moment in which the clock that people see is
+/// set or the machine wakes from a suspend: a timer that never ends is cancelled then (timerfd_create(2),
+/// TFD_TIMER_CANCEL_ON_SET).
 ///
-/// The timer ends early when that clock is set and when the machine wakes from a suspend (timerfd_create(2),
-/// TFD_TIMER_CANCEL_ON_SET): the line is drawn at once then.
-#[derive(Debug)]
+/// By epoll(7): what does not happen is not looked at, which at one wake-up a second, with cold caches, is most of what
+/// waiting costs.
 pub struct Waiter {
-    timer: OwnedFd,
+    epoll: OwnedFd,
+    sentinel: OwnedFd,
     signals: Signals,
-    armed: Option<Nanos>,
+    events: Vec<epoll::Event>,
     /// System calls made.
     pub calls: u64,
 }
@@ -41,45 +52,66 @@ impl Waiter {
     /// Where the kernel has no more descriptors.
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
-        let timer = timerfd_create(TimerfdClockId::Realtime, flags)?;
-        Ok(Self { timer, signals: Signals::open(signals)?, armed: None, calls: 0 })
+        let mut waiter = Self {
+            epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+            sentinel: timerfd_create(TimerfdClockId::Realtime, flags)?,
+            signals: Signals::open(signals)?,
+            events: Vec::with_capacity(EVENTS_AT_A_TIME),
+            calls: 0,
+        };
+        waiter.arm()?;
+        add(&waiter.epoll, waiter.sentinel.as_fd(), SENTINEL, epoll::EventFlags::IN)?;
+        add(&waiter.epoll, waiter.signals.as_fd(), SIGNALS, epoll::EventFlags::IN)?;
+        Ok(waiter)
     }
 
-    /// Waits until `deadline` on the real-time clock, a signal, or one of `watches`, whose places in `ready` are set
-    /// then. It may also return without any of them.
+    /// From now on, until its descriptor is closed, waits for it as well and tells it by its token.
+    ///
+    /// # Errors
+    /// Where the kernel has no room for it.
+    pub fn watch(&mut self, token: u64, watch: Watch<'_>) -> io::Result<()> {
+        self.calls += 1;
+        match watch {
+            Watch::Readable(descriptor) => add(&self.epoll, descriptor, token, epoll::EventFlags::IN),
+            // An error and a hang-up are told unasked.
+            Watch::Abandoned(descriptor) => add(&self.epoll, descriptor, token, epoll::EventFlags::empty()),
+        }
+    }
+
+    /// No longer waits for it.
+    pub fn forget(&mut self, watch: Watch<'_>) {
+        self.calls += 1;
+        let (Watch::Readable(descriptor) | Watch::Abandoned(descriptor)) = watch;
+        // One that could not be watched need not be forgotten.
+        let _ = epoll::delete(&self.epoll, descriptor);
+    }
+
+    /// Waits until `deadline` on the real-time clock, a signal, or something that was registered, whose tokens `ready`
+    /// has then. It may also return without any of them.
     ///
     /// # Errors
     /// Where the kernel refuses to wait.
-    pub fn wait(
-        &mut self,
-        deadline: Option<Nanos>,
-        watches: &[Watch<'_>],
-        ready: &mut Vec<bool>,
-    ) -> io::Result<()> {
-        if self.armed != deadline {
-            self.arm(deadline)?;
-        }
-        let mut descriptors = Vec::with_capacity(watches.len() + 2);
-        descriptors.push(PollFd::new(&self.timer, PollFlags::IN));
-        descriptors.push(PollFd::new(&self.signals, PollFlags::IN));
-        descriptors.extend(watches.iter().map(|watch| match watch {
-            Watch::Readable(descriptor) => PollFd::from_borrowed_fd(*descriptor, PollFlags::IN),
-            Watch::Abandoned(descriptor) => PollFd::from_borrowed_fd(*descriptor, PollFlags::empty()),
-        }));
+    pub fn wait(&mut self, deadline: Option<Nanos>, ready: &mut Vec<u64>) -> io::Result<()> {
+        ready.clear();
+        self.events.clear();
+        let timeout = deadline.map(|deadline| timespec(deadline.saturating_sub(clock_now().realtime)));
         self.calls += 1;
-        match poll(&mut descriptors, None) {
+        let room = rustix::buffer::spare_capacity(&mut self.events);
+        match epoll::wait(&self.epoll, room, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut happened = descriptors.iter().map(|descriptor| !descriptor.revents().is_empty());
-        let (has_timer, has_signal) = (happened.next() == Some(true), happened.next() == Some(true));
-        ready.clear();
-        ready.extend(happened);
-        if has_timer {
-            // Setting it anew takes back that it has ended: it need not be read.
-            self.armed = None;
+        let mut was_clock_set = false;
+        for event in &self.events {
+            match event.data.u64() {
+                SENTINEL => was_clock_set = true,
+                SIGNALS => self.signals.has_some = true,
+                token => ready.push(token),
+            }
         }
-        self.signals.has_some = has_signal;
+        if was_clock_set {
+            self.arm()?;
+        }
         Ok(())
     }
 
@@ -94,20 +126,27 @@ impl Waiter {
         signal
     }
 
-    fn arm(&mut self, deadline: Option<Nanos>) -> io::Result<()> {
+    fn arm(&mut self) -> io::Result<()> {
         self.calls += 1;
-        // All zeros disarm it.
-        let nanos = deadline.map_or(0, |deadline| deadline.0.max(1));
-        let value =
-            Timespec { tv_sec: (nanos / Nanos::SECOND.0) as i64, tv_nsec: (nanos % Nanos::SECOND.0) as _ };
-        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        let ahead = Nanos(clock_now().realtime.0.saturating_add(FAR_AHEAD_S * Nanos::SECOND.0));
+        let once = Itimerspec { it_interval: timespec(Nanos(0)), it_value: timespec(ahead) };
         let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
-        match timerfd_settime(&self.timer, flags, &once) {
-            // The clock was set since the timer was armed last: that is taken notice of, and it is armed.
-            Ok(_) | Err(Errno::CANCELED) => {}
-            Err(error) => return Err(error.into()),
+        match timerfd_settime(&self.sentinel, flags, &once) {
+            // Told that the clock was set since it was armed last: that is taken notice of, and it is armed.
+            Ok(_) | Err(Errno::CANCELED) => Ok(()),
+            Err(error) => Err(error.into()),
         }
-        self.armed = deadline;
-        Ok(())
     }
+}
+
+fn add(epoll: &OwnedFd, descriptor: BorrowedFd<'_>, token: u64, flags: epoll::EventFlags) -> io::Result<()> {
+    match epoll::add(epoll, descriptor, epoll::EventData::new_u64(token), flags) {
+        // A regular file never keeps anybody waiting; and what is registered already is told as it was.
+        Ok(()) | Err(Errno::PERM | Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn timespec(time: Nanos) -> Timespec {
+    Timespec { tv_sec: (time.0 / Nanos::SECOND.0) as i64, tv_nsec: (time.0 % Nanos::SECOND.0) as _ }
 }

@@ -6,6 +6,7 @@ use facts::rate::{Rates, Width};
 use facts::sample::Sample;
 use facts::source::Wanted;
 use jiff::tz::TimeZone;
+use probe::wait::Watch;
 use probe::{Probe, Request};
 
 use super::config::Member;
@@ -37,6 +38,7 @@ impl Cadence {
             wanted,
             filesystems: segments().flat_map(|segment| segment.filesystems().to_vec()).collect(),
             cpu_temperatures_only: !segments().any(|segment| segment.wants_all_temperatures()),
+            available_memory_only: !segments().any(|segment| segment.wants_all_of_memory()),
             bell: workshop.bell.clone(),
         };
         // The clocks come with a sample, also where nothing is read.
@@ -59,6 +61,16 @@ impl Cadence {
     /// Takes what was answered late.
     pub(crate) fn collect(&mut self) {
         self.probe.collect(&mut self.now);
+    }
+
+    /// Readable when there are news to hear.
+    pub(crate) fn watch(&self) -> Option<Watch<'_>> {
+        self.probe.watch().map(Watch::Readable)
+    }
+
+    /// Takes news of the network.
+    pub(crate) fn hear(&mut self) {
+        self.probe.hear();
     }
 
     /// What its segments see.

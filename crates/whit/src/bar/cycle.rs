@@ -62,10 +62,11 @@ impl Bar {
         let config = origin.read(args.interval)?;
         let kind = args.output.or(config.output).unwrap_or_else(outputs::detect);
         let output = outputs::open(kind)?;
-        let events = Events::open(kind)?;
+        let mut events = Events::open(kind)?;
         let dress = config.dress.clone();
         let workshop = Workshop { roots: args.roots.clone(), bell: Some(events.bell()) };
         let line = Line::open(config, &workshop)?;
+        events.watch_news(&line)?;
         let mut bar = Self {
             origin,
             interval: args.interval,
@@ -95,9 +96,6 @@ impl Bar {
 
     fn run(&mut self) -> Result<ExitCode, Failure> {
         loop {
-            if let Some(debug) = &mut self.debug {
-                debug.begin_cycle();
-            }
             let now = clock_now().realtime;
             let quiet_until = self.quiet_until(now);
             if quiet_until.is_none() && !self.is_hidden {
@@ -108,11 +106,9 @@ impl Bar {
             }
             let next_tick = if self.is_hidden { None } else { self.line.next_tick(now) };
             let deadlines = [quiet_until.or(next_tick), self.line.attend_by(now)];
+            self.debug.iter_mut().for_each(Debug::sleep);
             self.events.wait(&self.line, deadlines.into_iter().flatten().min(), &mut self.woken)?;
-            let calls = self.line.system_calls() + self.stdout.calls + self.events.calls();
-            if let Some(debug) = &mut self.debug {
-                debug.end_cycle(calls);
-            }
+            self.debug.iter_mut().for_each(Debug::wake);
             if let Some(code) = self.attend()? {
                 return Ok(code);
             }
@@ -122,7 +118,7 @@ impl Bar {
     /// Until when the first line waits. Commands and threads were asked when the line was opened.
     fn quiet_until(&mut self, now: Nanos) -> Option<Nanos> {
         let elapsed = clock_now().boottime.saturating_sub(self.opened_at?);
-        let is_busy = self.line.watches().next().is_some();
+        let is_busy = self.line.has_running_commands();
         let at_most = match self.remaining {
             Some(1) if is_busy => ONE_LINE_WAIT,
             // A captured machine stands still: there will be nothing to subtract.
@@ -138,8 +134,12 @@ impl Bar {
 
     fn draw(&mut self, now: Nanos) -> Result<(), Failure> {
         let all = std::mem::take(&mut self.is_all_due);
-        let is_tick = self.line.tick(now, all, &self.workshop, &self.time_zone);
-        if is_tick {
+        if all || self.line.is_due(now) {
+            if let Some(debug) = &mut self.debug {
+                debug.begin_cycle(self.line.system_calls() + self.stdout.calls + self.events.calls());
+                debug.say(self.line.debug_text());
+            }
+            self.line.tick(now, all, &self.workshop, &self.time_zone);
             self.remaining = self.remaining.map(|remaining| remaining - 1);
         }
         self.write(all)
@@ -147,9 +147,6 @@ impl Bar {
 
     /// Writes the line if it is another, or in any case.
     fn write(&mut self, in_any_case: bool) -> Result<(), Failure> {
-        if let Some(debug) = &self.debug {
-            debug.say(self.line.debug_text());
-        }
         let is_first = self.written.is_empty();
         self.drawn.clear();
         self.drawn.extend_from_slice(self.output.between());
@@ -167,8 +164,8 @@ impl Bar {
         if self.woken.is_abandoned {
             return Ok(Some(ExitCode::SUCCESS));
         }
-        for signal in std::mem::take(&mut self.woken.signals) {
-            match signal {
+        for index in 0..self.woken.signals.len() {
+            match self.woken.signals[index] {
                 Signal::Interrupt | Signal::Terminate => {
                     self.started.leave();
                     return Ok(Some(ExitCode::SUCCESS));
@@ -183,11 +180,14 @@ impl Bar {
                 }
             }
         }
-        for index in std::mem::take(&mut self.woken.commands) {
-            self.line.attend(index, &self.time_zone);
+        for index in &self.woken.commands {
+            self.line.attend(*index, &self.time_zone);
         }
-        for click in std::mem::take(&mut self.woken.clicks) {
-            if let Some(index) = self.started.click(&click, self.line.members()) {
+        for cadence in &self.woken.news {
+            self.line.hear(*cadence, &self.time_zone);
+        }
+        for click in &self.woken.clicks {
+            if let Some(index) = self.started.click(click, self.line.members()) {
                 self.line.hurry(index, &self.workshop);
             }
         }
@@ -214,6 +214,7 @@ impl Bar {
                 self.dress = config.dress.clone();
                 self.time_zone = time_zone::system();
                 self.line = Line::open(config, &self.workshop)?;
+                self.events.watch_news(&self.line)?;
                 (self.opened_at, self.is_all_due) = (Some(clock_now().boottime), true);
             }
             Err(failure) => {

@@ -7,10 +7,13 @@ use probe::{clock_now, own_cpu_time};
 
 use crate::show::units::Span;
 
-/// Keeps account of the cycle before: a line can only tell what that one cost.
+/// Keeps account of the cycle before: a line can only tell what that one cost. A cycle reaches from one tick to the
+/// next; what woke the bar between them is in it.
 pub(crate) struct Debug {
     last: Option<Cost>,
-    began: Nanos,
+    /// Time spent awake in this cycle, so far.
+    awake: Nanos,
+    woke_at: Nanos,
     calls_before: u64,
     cpu_before: Nanos,
 }
@@ -25,7 +28,8 @@ struct Cost {
 
 impl Debug {
     pub(crate) fn start() -> Self {
-        Self { last: None, began: Nanos(0), calls_before: 0, cpu_before: own_cpu_time() }
+        let woke_at = clock_now().monotonic;
+        Self { last: None, awake: Nanos(0), woke_at, calls_before: 0, cpu_before: own_cpu_time() }
     }
 
     pub(crate) fn say(&self, out: &mut String) {
@@ -36,16 +40,26 @@ impl Debug {
         }
     }
 
-    pub(crate) fn begin_cycle(&mut self) {
-        self.began = clock_now().monotonic;
+    /// The bar is about to wait.
+    pub(crate) fn sleep(&mut self) {
+        self.awake += clock_now().monotonic.saturating_sub(self.woke_at);
     }
 
-    pub(crate) fn end_cycle(&mut self, calls: u64) {
+    /// It has woken.
+    pub(crate) fn wake(&mut self) {
+        self.woke_at = clock_now().monotonic;
+    }
+
+    /// A tick begins; so many calls were made until now.
+    pub(crate) fn begin_cycle(&mut self, calls: u64) {
         // Reading the CPU time is itself a call, which a bar without --debug does not make.
         let (cpu, calls) = (own_cpu_time(), calls + 1);
-        let wall = clock_now().monotonic.saturating_sub(self.began);
-        let spent = cpu.saturating_sub(self.cpu_before);
-        self.last = Some(Cost { wall, cpu: spent, calls: calls.saturating_sub(self.calls_before) });
+        if self.calls_before > 0 {
+            let spent = cpu.saturating_sub(self.cpu_before);
+            let calls = calls.saturating_sub(self.calls_before);
+            self.last = Some(Cost { wall: self.awake, cpu: spent, calls });
+        }
+        self.awake = Nanos(0);
         (self.cpu_before, self.calls_before) = (cpu, calls - 1);
     }
 }

@@ -19,22 +19,39 @@ use crate::failure::Failure;
 pub(crate) struct Woken {
     pub(crate) signals: Vec<Signal>,
     pub(crate) clicks: Vec<Click>,
-    /// Segments whose commands printed something.
+    /// Segments whose commands printed something or ended.
     pub(crate) commands: Vec<usize>,
+    /// Cadences that are to hear of the network.
+    pub(crate) news: Vec<usize>,
     /// Slow answers are there.
     pub(crate) has_answers: bool,
     /// Nobody reads any more.
     pub(crate) is_abandoned: bool,
 }
 
+impl Woken {
+    fn clear(&mut self) {
+        self.signals.clear();
+        self.clicks.clear();
+        self.commands.clear();
+        self.news.clear();
+        (self.has_answers, self.is_abandoned) = (false, false);
+    }
+}
+
+/// The tokens of what is waited for; a command's and a cadence's place is added to theirs.
+const BELL: u64 = 0;
+const STDOUT: u64 = 1;
+const STDIN: u64 = 2;
+const COMMANDS: u64 = 1 << 32;
+const NEWS: u64 = 2 << 32;
+
 /// Waits for all of it.
 pub(crate) struct Events {
     waiter: Waiter,
     bell: Bell,
-    /// None where nobody tells clicks, or no longer.
-    clicks: Option<Clicks>,
-    watches_stdout: bool,
-    ready: Vec<bool>,
+    clicks: Clicks,
+    ready: Vec<u64>,
     calls: u64,
 }
 
@@ -50,14 +67,17 @@ impl Events {
         if is_i3bar {
             signals.push(STOP_SIGNAL);
         }
-        Ok(Self {
-            waiter: Waiter::open(&signals).map_err(Failure::internal)?,
-            bell: Bell::new().map_err(Failure::internal)?,
-            clicks: is_i3bar.then(Clicks::default),
-            watches_stdout: output != BarOutput::Dwm,
-            ready: Vec::new(),
-            calls: 0,
-        })
+        let mut waiter = Waiter::open(&signals).map_err(Failure::internal)?;
+        let bell = Bell::new().map_err(Failure::internal)?;
+        waiter.watch(BELL, Watch::Readable(bell.as_fd())).map_err(Failure::internal)?;
+        if output != BarOutput::Dwm {
+            waiter.watch(STDOUT, Watch::Abandoned(stdout())).map_err(Failure::internal)?;
+        }
+        if is_i3bar {
+            // Closed, nobody will tell clicks.
+            let _ = waiter.watch(STDIN, Watch::Readable(stdin()));
+        }
+        Ok(Self { waiter, bell, clicks: Clicks::default(), ready: Vec::new(), calls: 0 })
     }
 
     /// The bell that slow answers ring.
@@ -70,6 +90,17 @@ impl Events {
         self.calls + self.waiter.calls
     }
 
+    /// From now on waits for news of what a line shows of the network, until the line is gone.
+    ///
+    /// # Errors
+    /// Where the kernel has no room for it.
+    pub(crate) fn watch_news(&mut self, line: &Line) -> Result<(), Failure> {
+        for (cadence, watch) in line.news() {
+            self.waiter.watch(NEWS + cadence as u64, watch).map_err(Failure::internal)?;
+        }
+        Ok(())
+    }
+
     /// Sleeps until something happens, at the latest until `deadline` on the real-time clock.
     ///
     /// # Errors
@@ -80,32 +111,24 @@ impl Events {
         deadline: Option<Nanos>,
         woken: &mut Woken,
     ) -> Result<(), Failure> {
-        woken.signals.clear();
-        woken.clicks.clear();
-        woken.commands.clear();
-        let mut watches = vec![Watch::Readable(self.bell.as_fd())];
-        if self.watches_stdout {
-            watches.push(Watch::Abandoned(stdout()));
+        woken.clear();
+        // Commands come and go; one that is watched already is so for nothing more than a call.
+        for (index, watch) in line.commands() {
+            self.waiter.watch(COMMANDS + index as u64, watch).map_err(Failure::internal)?;
         }
-        if self.clicks.is_some() {
-            watches.push(Watch::Readable(stdin()));
-        }
-        let own = watches.len();
-        watches.extend(line.watches().map(|(_, watch)| watch));
-        self.waiter.wait(deadline, &watches, &mut self.ready).map_err(Failure::internal)?;
-
-        let mut ready = self.ready.iter().copied();
-        woken.has_answers = ready.next() == Some(true);
-        woken.is_abandoned = self.watches_stdout && ready.next() == Some(true);
-        let has_clicks = self.clicks.is_some() && ready.next() == Some(true);
-        let commands = line.watches().zip(&self.ready[own.min(self.ready.len())..]);
-        woken.commands.extend(commands.filter(|(_, ready)| **ready).map(|((index, _), _)| index));
-        if woken.has_answers {
-            self.calls += 1;
-            self.bell.hear();
-        }
-        if has_clicks {
-            self.read_clicks(&mut woken.clicks);
+        self.waiter.wait(deadline, &mut self.ready).map_err(Failure::internal)?;
+        for index in 0..self.ready.len() {
+            match self.ready[index] {
+                BELL => {
+                    woken.has_answers = true;
+                    self.calls += 1;
+                    self.bell.hear();
+                }
+                STDOUT => woken.is_abandoned = true,
+                STDIN => self.read_clicks(&mut woken.clicks),
+                token @ NEWS.. => woken.news.push((token - NEWS) as usize),
+                token => woken.commands.push(token.saturating_sub(COMMANDS) as usize),
+            }
         }
         while let Some(signal) = self.waiter.next_signal() {
             woken.signals.push(signal);
@@ -117,15 +140,10 @@ impl Events {
         let mut bytes = [0; 4096];
         self.calls += 1;
         match read(stdin(), &mut bytes) {
-            // Whoever told clicks has gone; lines may still be read.
-            Ok(0) => self.clicks = None,
-            Ok(length) => {
-                if let Some(clicks) = &mut self.clicks {
-                    clicks.push(&bytes[..length], |click| found.push(click));
-                }
-            }
+            Ok(length @ 1..) => self.clicks.push(&bytes[..length], |click| found.push(click)),
             Err(Errno::INTR | Errno::AGAIN) => {}
-            Err(_) => self.clicks = None,
+            // Whoever told clicks has gone; lines may still be read.
+            Ok(0) | Err(_) => self.waiter.forget(Watch::Readable(stdin())),
         }
     }
 }

@@ -48,57 +48,77 @@ impl Line {
         Ok(line)
     }
 
+    /// Whether anything is due.
+    pub(crate) fn is_due(&self, now: Nanos) -> bool {
+        self.schedule.is_any_due(now)
+    }
+
+    /// When a segment is due next, on the real-time clock.
+    pub(crate) fn next_tick(&self, now: Nanos) -> Option<Nanos> {
+        self.schedule.next(now)
+    }
+
+    /// When a segment has to attend to what it has under way at the latest, on the real-time clock.
+    pub(crate) fn attend_by(&self, now: Nanos) -> Option<Nanos> {
+        let earliest = self.members.iter().filter_map(|member| member.segment.attend_by()).min()?;
+        Some(now + earliest.saturating_sub(clock_now().boottime))
+    }
+
     /// Reads and draws what is due at this time of the real-time clock, or everything.
-    /// Whether anything was due.
-    pub(crate) fn tick(
-        &mut self,
-        now: Nanos,
-        everything: bool,
-        workshop: &Workshop,
-        time_zone: &TimeZone,
-    ) -> bool {
-        let mut any = false;
+    pub(crate) fn tick(&mut self, now: Nanos, everything: bool, workshop: &Workshop, time_zone: &TimeZone) {
         for index in 0..self.cadences.len() {
             let is_due = self.schedule.take_due(index, now);
             if !is_due && !everything {
                 continue;
             }
-            any = true;
             self.cadences[index].sample(!is_due);
-            for member in 0..self.members.len() {
-                if self.cadence_of[member] == index {
-                    self.members[member].segment.tick(workshop);
-                    self.draw(member, true, time_zone);
+            for (member, cadence) in self.members.iter_mut().zip(&self.cadence_of) {
+                if *cadence == index {
+                    member.segment.tick(workshop);
                 }
             }
+            self.draw_cadence(index, true, time_zone);
         }
-        any
     }
 
     /// Draws with what was answered late, without reading anything again.
     pub(crate) fn redraw(&mut self, time_zone: &TimeZone) {
-        self.cadences.iter_mut().for_each(Cadence::collect);
-        for member in 0..self.members.len() {
-            self.draw(member, false, time_zone);
+        for index in 0..self.cadences.len() {
+            self.cadences[index].collect();
+            self.draw_cadence(index, false, time_zone);
         }
     }
 
-    fn draw(&mut self, index: usize, is_tick: bool, time_zone: &TimeZone) {
-        let scene = self.cadences[self.cadence_of[index]].scene(time_zone);
-        let member = &mut self.members[index];
-        let mut items = Items::new(&mut member.look, &mut self.blocks[index], is_tick);
-        member.segment.say(&scene, &mut items);
+    /// Takes news of the network, reads and draws at once.
+    pub(crate) fn hear(&mut self, cadence: usize, time_zone: &TimeZone) {
+        self.cadences[cadence].hear();
+        self.cadences[cadence].sample(true);
+        self.draw_cadence(cadence, false, time_zone);
     }
 
     /// Lets a segment look after its command, and draws it.
-    pub(crate) fn attend(&mut self, index: usize, time_zone: &TimeZone) {
-        self.members[index].segment.attend();
-        self.draw(index, false, time_zone);
+    pub(crate) fn attend(&mut self, member: usize, time_zone: &TimeZone) {
+        self.members[member].segment.attend();
+        self.draw(member, false, time_zone);
     }
 
     /// Has one segment's time come at once: it was clicked on.
-    pub(crate) fn hurry(&mut self, index: usize, workshop: &Workshop) {
-        self.members[index].segment.tick(workshop);
+    pub(crate) fn hurry(&mut self, member: usize, workshop: &Workshop) {
+        self.members[member].segment.tick(workshop);
+    }
+
+    fn draw_cadence(&mut self, cadence: usize, is_tick: bool, time_zone: &TimeZone) {
+        for member in 0..self.members.len() {
+            if self.cadence_of[member] == cadence {
+                self.draw(member, is_tick, time_zone);
+            }
+        }
+    }
+
+    fn draw(&mut self, member: usize, is_tick: bool, time_zone: &TimeZone) {
+        let scene = self.cadences[self.cadence_of[member]].scene(time_zone);
+        let Member { segment, look, .. } = &mut self.members[member];
+        segment.say(&scene, &mut Items::new(look, &mut self.blocks[member], is_tick));
     }
 
     /// What is shown.
@@ -113,7 +133,7 @@ impl Line {
         block.tone = if text.is_empty() { Tone::Normal } else { Tone::Urgent };
     }
 
-    /// The block for what a cycle costs.
+    /// The text of the block for what a cycle costs.
     pub(crate) fn debug_text(&mut self) -> &mut String {
         &mut self.blocks[self.members.len() + 1].text
     }
@@ -123,20 +143,19 @@ impl Line {
         self.members.iter().enumerate()
     }
 
-    /// What segments wait for, with their places.
-    pub(crate) fn watches(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
+    /// The commands that are under way, and what becomes readable when they print something or end.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
         self.members().filter_map(|(index, member)| Some((index, member.segment.watch()?)))
     }
 
-    /// When a segment is due next, on the real-time clock.
-    pub(crate) fn next_tick(&self, now: Nanos) -> Option<Nanos> {
-        self.schedule.next(now)
+    /// What becomes readable when links or addresses change that a cadence shows.
+    pub(crate) fn news(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
+        self.cadences.iter().enumerate().filter_map(|(index, cadence)| Some((index, cadence.watch()?)))
     }
 
-    /// When a segment has to attend to what it has under way at the latest, on the real-time clock.
-    pub(crate) fn attend_by(&self, now: Nanos) -> Option<Nanos> {
-        let earliest = self.members.iter().filter_map(|member| member.segment.attend_by()).min()?;
-        Some(now + earliest.saturating_sub(clock_now().boottime))
+    /// Whether a command is under way.
+    pub(crate) fn has_running_commands(&self) -> bool {
+        self.commands().next().is_some()
     }
 
     /// System calls made to read the machine.

@@ -32,6 +32,7 @@ pub(crate) use reference::reference;
 pub(crate) use theme::Theme;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use facts::rate::Rates;
 use facts::sample::Sample;
@@ -110,6 +111,16 @@ pub(crate) trait Segment {
     /// Whether it shows temperatures other than the CPUs'.
     fn wants_all_temperatures(&self) -> bool {
         false
+    }
+
+    /// Whether it shows more of memory than how much is there, free and available.
+    fn wants_all_of_memory(&self) -> bool {
+        false
+    }
+
+    /// How often it is drawn where nobody said, if that depends on what it shows.
+    fn usual_interval(&self) -> Option<Duration> {
+        None
     }
 
     /// Its time has come: has slow things asked, without waiting.

@@ -36,6 +36,11 @@ impl Schedule {
         is_due
     }
 
+    /// Whether any is due.
+    pub(crate) fn is_any_due(&self, now: Nanos) -> bool {
+        self.cadences.iter().any(|cadence| cadence.last != Some(now.0 / cadence.interval.0))
+    }
+
     /// When the next interval begins; none where there is no cadence.
     pub(crate) fn next(&self, now: Nanos) -> Option<Nanos> {
         let next = |cadence: &Cadence| {

@@ -9,7 +9,6 @@ use facts::linux::sensors::{Temperature, millidegrees};
 use facts::linux::zram::Zram;
 use facts::name::Name;
 use facts::sample::Absence;
-use facts::unit::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, RawDir, openat, statat};
 
@@ -35,12 +34,7 @@ pub(super) struct LinkFiles {
     state: KeptFile,
     carrier: Option<KeptFile>,
     speed: Option<KeptFile>,
-    /// Not before this is it asked again.
-    due: Nanos,
 }
-
-/// A link that is down is asked every five seconds only: a machine has many that never come up.
-const PAUSE_WHEN_DOWN: Nanos = Nanos(5_000_000_000);
 
 impl LinkFiles {
     pub(super) fn open(buffer: &mut Buffer, directory: &OwnedFd, name: &str, with_speed: bool) -> Self {
@@ -63,12 +57,12 @@ impl LinkFiles {
             state: file("operstate"),
             carrier: with_speed.then(|| file("carrier")),
             speed: with_speed.then(|| file("speed")),
-            due: Nanos(0),
         }
     }
 
-    pub(super) fn read(&mut self, buffer: &mut Buffer, now: Nanos) -> Result<Link, Absence> {
-        if now < self.due {
+    /// Its state, looked at again where the kernel told of changes.
+    pub(super) fn read(&mut self, buffer: &mut Buffer, has_news: bool) -> Result<Link, Absence> {
+        if !has_news {
             return Ok(self.last);
         }
         let link = &mut self.last;
@@ -81,9 +75,6 @@ impl LinkFiles {
             self.carrier.as_ref().and_then(|file| file.parse(buffer, net_attributes::carrier).ok());
         link.speed_mbit =
             self.speed.as_ref().and_then(|file| file.parse(buffer, net_attributes::speed_mbit).ok()?);
-        if !link.is_up() {
-            self.due = now + PAUSE_WHEN_DOWN;
-        }
         Ok(*link)
     }
 }

@@ -116,11 +116,13 @@ fn member(options: &Options<'_, '_>, bar_interval: Duration) -> Result<Member, F
     let known = SEGMENT_OPTIONS.iter().map(|(name, _)| *name).chain(own);
     options.refuse_unknown(known, &format!("the segment {name}"))?;
     let interval = options.seconds("interval")?;
+    let segment = (kind.make)(options)?;
+    let usual = segment.usual_interval().or(kind.interval).unwrap_or_default().max(bar_interval);
     Ok(Member {
         kind,
         instance: options.text("name")?.unwrap_or_default().to_owned(),
-        segment: (kind.make)(options)?,
-        interval: interval.unwrap_or_else(|| kind.interval.unwrap_or_default().max(bar_interval)),
+        segment,
+        interval: interval.unwrap_or(usual),
         look: look(options, kind)?,
         actions: actions(options)?,
     })

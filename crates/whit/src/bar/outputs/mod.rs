@@ -23,7 +23,7 @@ use crate::failure::Failure;
 pub(crate) fn open(output: BarOutput) -> Result<Box<dyn Output>, Failure> {
     Ok(match output {
         BarOutput::Plain => Box::new(plain::Plain::new()),
-        BarOutput::I3bar => Box::new(i3bar::I3bar),
+        BarOutput::I3bar => Box::new(i3bar::I3bar::default()),
         BarOutput::Waybar => Box::new(waybar::Waybar::default()),
         BarOutput::Tmux => Box::new(tmux::Tmux),
         BarOutput::Xmobar => Box::new(xmobar::Xmobar),

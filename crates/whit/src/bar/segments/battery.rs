@@ -46,7 +46,6 @@ pub(crate) const KIND: Kind = Kind {
             none: options.text("none")?.unwrap_or_default().to_owned(),
         }))
     },
-    ..Kind::DEFAULT
 };
 
 struct Battery {

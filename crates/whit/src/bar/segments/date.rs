@@ -1,6 +1,7 @@
 //! Date and time.
 
 use facts::unit::Nanos;
+use jiff::civil::DateTime;
 use jiff::fmt::StdFmtWrite;
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::{Offset, TimeZone};
@@ -15,7 +16,7 @@ use crate::show::template::Value;
 use crate::show::units::push_padded;
 use crate::time_zone;
 
-/// What is shown where nothing else is asked for; made by hand, at a fraction of the cost.
+/// What is shown where nothing else is asked for.
 const USUAL: &str = "%a %Y-%m-%d %H:%M:%S";
 
 pub(crate) const KIND: Kind = Kind {
@@ -104,29 +105,50 @@ impl LocalClock {
 }
 
 fn push(format: &str, now: Timestamp, offset: Offset, zone: &TimeZone, out: &mut String) {
-    if format == USUAL {
-        return push_usual(now, offset, out);
+    if !push_common(format, &offset.to_datetime(now), out) {
+        let time = BrokenDownTime::from(&now.to_zoned(zone.clone()));
+        // It was tried when the configuration was read; a String takes whatever is written to it.
+        let _ = time.format(format, StdFmtWrite(out));
     }
-    let time = BrokenDownTime::from(&now.to_zoned(zone.clone()));
-    // It was tried when the configuration was read; a String takes whatever is written to it.
-    let _ = time.format(format, StdFmtWrite(out));
 }
 
-fn push_usual(now: Timestamp, offset: Offset, out: &mut String) {
-    const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
-    let local = offset.to_datetime(now);
-    out.push_str(DAYS[local.weekday().to_monday_zero_offset() as usize]);
-    push_padded(out, u64::from(local.year().unsigned_abs()), 1);
-    for (separator, field) in [
-        ("-", local.month()),
-        ("-", local.day()),
-        (" ", local.hour()),
-        (":", local.minute()),
-        (":", local.second()),
-    ] {
-        out.push_str(separator);
-        push_padded(out, u64::from(field.unsigned_abs()), 2);
+/// The directives that bars are made of, at a fraction of the general formatter's cost. Whether there were no others;
+/// where there were, nothing is appended.
+fn push_common(format: &str, local: &DateTime, out: &mut String) -> bool {
+    const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    let start = out.len();
+    let mut characters = format.chars();
+    while let Some(character) = characters.next() {
+        if character != '%' {
+            out.push(character);
+            continue;
+        }
+        let two_digits = match characters.next() {
+            Some('Y') if local.year() >= 1000 => {
+                push_padded(out, u64::from(local.year().unsigned_abs()), 1);
+                continue;
+            }
+            Some('a') => {
+                out.push_str(DAYS[local.weekday().to_monday_zero_offset() as usize]);
+                continue;
+            }
+            Some('%') => {
+                out.push('%');
+                continue;
+            }
+            Some('m') => local.month(),
+            Some('d') => local.day(),
+            Some('H') => local.hour(),
+            Some('M') => local.minute(),
+            Some('S') => local.second(),
+            _ => {
+                out.truncate(start);
+                return false;
+            }
+        };
+        push_padded(out, u64::from(two_digits.unsigned_abs()), 2);
     }
+    true
 }
 
 #[cfg(test)]
@@ -157,10 +179,10 @@ mod tests {
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
         for utc in ["2026-03-29T00:59:59Z", "2026-11-01T22:00:01Z", "1999-12-31T23:59:59Z"] {
             let (now, offset) = LocalClock::default().local(nanos(utc), &zone).unwrap();
-            let (mut usual, mut general) = (String::new(), String::new());
-            push(USUAL, now, offset, &zone, &mut usual);
-            push(&format!("{USUAL}%%"), now, offset, &zone, &mut general);
-            assert_eq!(format!("{usual}%"), general);
+            let (mut common, mut general) = (String::new(), String::new());
+            push(&format!("{USUAL} ß%%"), now, offset, &zone, &mut common);
+            push(&format!("{USUAL} ß%% %j"), now, offset, &zone, &mut general);
+            assert!(general.starts_with(&common) && general.len() == common.len() + 4, "{common}: {general}");
         }
     }
 }

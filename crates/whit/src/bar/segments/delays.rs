@@ -94,7 +94,7 @@ struct Watcher {
 impl Watcher {
     fn look(&mut self) -> Option<Longest> {
         let read_at = probe::clock_now().monotonic;
-        let tasks = self.reader.read_all_processes(|task| Row(task)).ok()?;
+        let tasks = self.reader.read_all_processes(Row).ok()?;
         let elapsed = read_at.saturating_sub(self.read_at);
         let is_taskstats = matches!(self.reader.method(), Method::Taskstats { .. });
         let differences = tasks.iter().filter_map(|Row(now)| {

@@ -1,6 +1,6 @@
 //! What stands in a file.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use facts::sample::Absence;
@@ -45,7 +45,7 @@ struct File {
     asking: Asking<Contents, Job<Contents>>,
 }
 
-fn contents(path: &PathBuf) -> Contents {
+fn contents(path: &Path) -> Contents {
     let bytes = paths::read_start(path, MOST_BYTES)?;
     let text = String::from_utf8_lossy(&bytes);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();

@@ -27,15 +27,23 @@ pub(crate) const KIND: Kind = Kind {
     ],
     format: "mem {used} {used_percent}",
     thresholds: &[(Tone::Urgent, "used_percent >= 92"), (Tone::Warning, "used_percent >= 80")],
-    make: |_| Ok(Box::new(Memory)),
+    make: |options| {
+        Ok(Box::new(Memory { with_parts: options.mentions(&KIND, &["anonymous", "caches", "kernel"]) }))
+    },
     ..Kind::DEFAULT
 };
 
-struct Memory;
+struct Memory {
+    with_parts: bool,
+}
 
 impl Segment for Memory {
     fn wanted(&self) -> Wanted {
         Wanted::from([Source::MemInfo])
+    }
+
+    fn wants_all_of_memory(&self) -> bool {
+        self.with_parts
     }
 
     fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {

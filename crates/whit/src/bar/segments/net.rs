@@ -1,10 +1,13 @@
 //! Interfaces: their traffic, their addresses, the network they are in.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use facts::linux::net_attributes::{Link, LinkKind};
+use facts::linux::net_dev::Interface;
 use facts::linux::nl80211::Station;
 use facts::linux::rtnetlink::Address;
+use facts::name::Name;
 use facts::rate::InterfaceRates;
 use facts::source::{Source, Wanted};
 
@@ -56,6 +59,7 @@ pub(crate) const KIND: Kind = Kind {
             kinds,
             is_first: options.flag("first")?,
             none: options.text("none")?.unwrap_or("no network").to_owned(),
+            with_traffic: options.mentions(&KIND, &TRAFFIC),
             with_addresses: options.mentions(&KIND, &["ipv4", "ipv6", "address"]),
             with_speed: options.mentions(&KIND, &["speed"]),
             with_station: options.mentions(&KIND, &["ssid", "signal", "quality", "bitrate", "frequency"]),
@@ -73,6 +77,11 @@ const KINDS: [(&str, LinkKind); 5] = [
     ("loopback", LinkKind::Loopback),
 ];
 
+/// The fields that change all the time.
+const TRAFFIC: [&str; 4] = ["received", "sent", "received_total", "sent_total"];
+/// How often the others are looked at, beside when the kernel tells of changes.
+const STATE_INTERVAL: Duration = Duration::from_secs(5);
+
 struct Net {
     /// Empty: all.
     names: Vec<String>,
@@ -80,6 +89,7 @@ struct Net {
     kinds: Vec<LinkKind>,
     is_first: bool,
     none: String,
+    with_traffic: bool,
     with_addresses: bool,
     with_speed: bool,
     with_station: bool,
@@ -95,8 +105,9 @@ struct Texts {
 
 impl Segment for Net {
     fn wanted(&self) -> Wanted {
-        let mut wanted = Wanted::from([Source::NetDev, Source::LinkState]);
+        let mut wanted = Wanted::from([Source::LinkState]);
         for (is_wanted, source) in [
+            (self.with_traffic, Source::NetDev),
             (self.with_addresses, Source::Addresses),
             (self.with_speed, Source::LinkSpeed),
             (self.with_station, Source::Wireless),
@@ -106,19 +117,27 @@ impl Segment for Net {
         wanted
     }
 
+    fn usual_interval(&self) -> Option<Duration> {
+        (!self.with_traffic).then_some(STATE_INTERVAL)
+    }
+
     fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Ok(net) = scene.sample.net_dev.get() else { return };
         let links = scene.sample.links.get().map_or(&[][..], Vec::as_slice);
+        let interfaces = scene.sample.net_dev.get().map_or(&[][..], |net| &net.interfaces);
         let mut any = false;
         let mut texts = std::mem::take(&mut self.texts);
-        let meant =
-            net.interfaces.iter().enumerate().map(|(index, interface)| {
-                (index, interface, link_at(links, index, interface.name.as_bytes()))
-            });
+        // Without /sys (in a container) all that is known is who has traffic.
+        let count = if links.is_empty() { interfaces.len() } else { links.len() };
+        let meant = (0..count).map(|index| match links.get(index) {
+            Some(link) => (index, &link.name, interface_at(interfaces, index, &link.name), Some(link)),
+            None => (index, &interfaces[index].name, Some(&interfaces[index]), None),
+        });
         // The first that is up, else the first: two rounds at most.
         for only_up in [true, false] {
-            for (index, interface, link) in meant.clone() {
-                let name = interface.name.as_str();
+            for (index, name, interface, link) in meant.clone() {
+                let rates = scene.rates.interfaces.get(index).filter(|rates| rates.name == *name);
+                let rates = rates.or_else(|| scene.rates.interfaces.iter().find(|rates| rates.name == *name));
+                let name = name.as_str();
                 let is_up = link.is_none_or(Link::is_up);
                 if !self.is_meant(name, link, links.is_empty()) || is_up != only_up {
                     continue;
@@ -127,17 +146,16 @@ impl Segment for Net {
                     break;
                 }
                 any = true;
-                let rates = scene.rates.interfaces.get(index).filter(|rates| rates.name == interface.name);
-                let rates = rates
-                    .or_else(|| scene.rates.interfaces.iter().find(|rates| rates.name == interface.name));
-                let totals = (interface.received_bytes, interface.sent_bytes);
+                let totals = interface.map(|interface| (interface.received_bytes, interface.sent_bytes));
                 items.named(name, &values(scene, name, link, rates, totals, &mut texts));
             }
         }
         // What was asked for by its whole name and is not there is down.
         for name in self.names.iter().filter(|name| !name.ends_with('*')) {
-            let is_there = net.interfaces.iter().any(|interface| interface.name.as_str() == name);
-            if !is_there && !(self.is_first && any) {
+            let is_there = links.iter().any(|link| link.name.as_str() == name)
+                || interfaces.iter().any(|interface| interface.name.as_str() == name);
+            let is_enough = self.is_first && any;
+            if !(is_there || is_enough) {
                 any = true;
                 let mut absent = [Value::Absent; 16];
                 (absent[0], absent[3]) = (Value::Text(name), Value::Text("down"));
@@ -173,10 +191,10 @@ impl Net {
     }
 }
 
-/// Both lists mostly have one order, in which the loopback comes first.
-fn link_at<'a>(links: &'a [Link], index: usize, name: &[u8]) -> Option<&'a Link> {
-    let is_it = |link: &&Link| link.name.as_bytes() == name;
-    links.get(index).filter(is_it).or_else(|| links.iter().find(is_it))
+/// Both lists mostly have one order.
+fn interface_at<'a>(interfaces: &'a [Interface], index: usize, name: &Name) -> Option<&'a Interface> {
+    let is_it = |interface: &&Interface| interface.name == *name;
+    interfaces.get(index).filter(is_it).or_else(|| interfaces.iter().find(is_it))
 }
 
 fn values<'a>(
@@ -184,7 +202,7 @@ fn values<'a>(
     name: &'a str,
     link: Option<&Link>,
     rates: Option<&InterfaceRates>,
-    totals: (u64, u64),
+    totals: Option<(u64, u64)>,
     texts: &'a mut Texts,
 ) -> [Value<'a>; 16] {
     let index = link.and_then(|link| link.index);
@@ -212,8 +230,8 @@ fn values<'a>(
         of_station(Station::quality_percent, Unit::Percent),
         of_station(|station| station.bitrate.map(|bits| bits as f64), Unit::BitsPerSecond),
         of_station(|station| station.frequency_mhz.map(|mhz| f64::from(mhz) * 1e6), Unit::Hertz),
-        Value::Number(totals.0 as f64, Unit::Bytes),
-        Value::Number(totals.1 as f64, Unit::Bytes),
+        Value::number_of(totals.map(|(received, _)| received as f64), Unit::Bytes),
+        Value::number_of(totals.map(|(_, sent)| sent as f64), Unit::Bytes),
     ]
 }
 

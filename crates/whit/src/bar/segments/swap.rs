@@ -32,6 +32,10 @@ impl Segment for Swap {
         Wanted::from([Source::MemInfo])
     }
 
+    fn wants_all_of_memory(&self) -> bool {
+        true
+    }
+
     fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
         let swap = scene.sample.memory.get().ok().and_then(SwapSpace::new);
         let Some(swap) = swap.filter(|swap| swap.total.0 > 0) else { return };
