@@ -3,7 +3,7 @@
 CARGO ?= cargo
 WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
 
-.PHONY: run build test deps lint licences fuzz bench instructions docs install
+.PHONY: run build test deps lint licences fuzz freebsd bench instructions docs install
 
 run: build
 	$(WHIT) bar
@@ -32,6 +32,10 @@ licences:
 # Every fuzz target for some seconds; needs a nightly compiler.
 fuzz:
 	@.ci/fuzz
+
+# Type-checks and links for FreeBSD and holds the layouts against its headers; runs nothing there.
+freebsd:
+	@.ci/freebsd
 
 bench:
 	@.ci/install-peers gcc libc6-dev procps i3status

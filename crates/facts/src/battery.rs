@@ -54,6 +54,7 @@ impl BatteryTotal {
             let flow = sum.flow.filter(|flow| *flow > 0)?;
             Some(to_go.saturating_mul(60) / flow)
         });
+        let minutes_left = minutes_left.or_else(|| batteries().find_map(|battery| battery.minutes_left));
         let percents = || batteries().filter_map(|battery| battery.capacity_percent);
         let from_firmware = Ratio::of(percents().sum::<u64>(), percents().count() as u64 * 100);
         Some(Self { status, charge: from_content.or(from_firmware), minutes_left, power_uw })

@@ -8,7 +8,9 @@
 
 pub mod battery;
 pub mod catalog;
+pub mod cgroup;
 pub mod cursor;
+pub mod freebsd;
 pub mod linux;
 pub mod mailbox;
 pub mod memory;

@@ -5,20 +5,29 @@
 //! keeps. Tasks are read by [`tasks::TaskReader`].
 
 pub mod errand;
+#[cfg(target_os = "freebsd")]
+mod freebsd;
 #[cfg(target_os = "linux")]
 mod linux;
 pub mod mailbox;
 pub mod paths;
 pub mod roots;
+mod signal;
 pub mod spawn;
 mod sys;
+mod task_reading;
+mod watch;
 
+// Each system has the same rooms: what one lacks is absent there, and says so.
+#[cfg(target_os = "freebsd")]
+use freebsd as system;
 #[cfg(target_os = "linux")]
-pub use linux::survey::ancestors;
-#[cfg(target_os = "linux")]
-pub use linux::{cgroup_tasks, cgroup_usage, exits, signals, survey, tasks, wait};
+use linux as system;
+pub use system::survey::ancestors;
+pub use system::{cgroup_tasks, cgroup_usage, exits, signals, survey, tasks, wait};
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use errand::Bell;
 use facts::rate::Width;
@@ -28,7 +37,10 @@ use facts::unit::Nanos;
 
 pub use roots::Roots;
 use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec};
 
 /// What the views of one run ask for.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +61,7 @@ pub struct Request {
 /// An open machine.
 #[derive(Debug)]
 pub struct Probe {
-    machine: linux::Machine,
+    machine: system::Machine,
 }
 
 impl Probe {
@@ -58,7 +70,7 @@ impl Probe {
     /// # Errors
     /// Where the roots themselves cannot be opened; the message names the directory.
     pub fn open(roots: &Roots, request: &Request) -> Result<Self, roots::RootError> {
-        Ok(Self { machine: linux::Machine::open(roots, request)? })
+        Ok(Self { machine: system::Machine::open(roots, request)? })
     }
 
     /// Reads everything that was asked for. After the first call this allocates nothing and opens nothing, unless a
@@ -110,10 +122,33 @@ pub fn populate<T>(vector: &mut Vec<T>) {
 
 /// The three clocks, without a system call.
 pub fn clock_now() -> Clock {
+    let [monotonic, boottime] = sys::CLOCKS_SINCE_BOOT;
     Clock {
-        monotonic: sys::clock(libc::CLOCK_MONOTONIC),
-        boottime: sys::clock(libc::CLOCK_BOOTTIME),
+        monotonic: sys::clock(monotonic),
+        boottime: sys::clock(boottime),
         realtime: sys::clock(libc::CLOCK_REALTIME),
+    }
+}
+
+/// Sleeps until a time on the boot clock: after a suspend that is over at once, and setting the time of day moves it
+/// not.
+pub fn sleep_until(until: Nanos) {
+    #[cfg(target_os = "freebsd")]
+    const CLOCK: ClockId = ClockId::Monotonic;
+    #[cfg(not(target_os = "freebsd"))]
+    const CLOCK: ClockId = ClockId::Boottime;
+    let deadline =
+        Timespec { tv_sec: (until.0 / Nanos::SECOND.0) as i64, tv_nsec: (until.0 % Nanos::SECOND.0) as _ };
+    loop {
+        match clock_nanosleep_absolute(CLOCK, &deadline) {
+            Ok(()) => return,
+            Err(Errno::INTR) => {}
+            // A sandbox may refuse this clock; it must not become a loop without sleep.
+            Err(_) => {
+                let rest = until.saturating_sub(clock_now().boottime);
+                return std::thread::sleep(Duration::from_nanos(rest.0));
+            }
+        }
     }
 }
 

@@ -2,9 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::path::Path;
+use std::path::PathBuf;
 
+#[cfg(target_os = "linux")]
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+#[cfg(target_os = "linux")]
 use rustix::fs::{Mode, OFlags, open};
 
 /// The root below which `proc` and `sys` are opened.
@@ -52,10 +56,27 @@ impl Roots {
         }
     }
 
+    /// Refuses a captured machine, which is one of Linux and is read there.
+    ///
+    /// # Errors
+    /// For every other root.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn open_live(&self) -> Result<(), RootError> {
+        match &self.root {
+            None => Ok(()),
+            Some(path) => {
+                let message = "a captured machine is one of Linux, and is read there";
+                let error = io::Error::new(io::ErrorKind::Unsupported, message);
+                Err(RootError { path: path.clone(), error })
+            }
+        }
+    }
+
     /// The directory that all other paths are opened from.
     ///
     /// # Errors
     /// Where it is no directory that can be opened, or a captured one holds no `proc`.
+    #[cfg(target_os = "linux")]
     pub(crate) fn open(&self) -> Result<RootDirectory, RootError> {
         let path = self.root.as_deref().unwrap_or(Path::new("/"));
         let fail =
@@ -69,15 +90,18 @@ impl Roots {
     }
 }
 
+#[cfg(target_os = "linux")]
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// An open root.
+#[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(crate) struct RootDirectory {
     directory: OwnedFd,
     pub(crate) is_captured: bool,
 }
 
+#[cfg(target_os = "linux")]
 impl AsFd for RootDirectory {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()

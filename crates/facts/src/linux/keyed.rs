@@ -102,6 +102,13 @@ macro_rules! keyed {
                 (self.present >> field as u32 & 1 == 1).then_some(self.values[field as usize])
             }
 
+            /// Sets a field, for what comes by another way than the file.
+            #[allow(dead_code, reason = "not every file has another way")]
+            pub fn set(&mut self, field: $field, value: u64) {
+                self.values[field as usize] = value;
+                self.present |= 1 << field as u32;
+            }
+
             /// Up to the field that is enough, if there is one.
             fn fill(&mut self, bytes: &[u8], last: Option<$field>) -> Result<(), $crate::cursor::Malformed> {
                 const { assert!($field::KEYS.len() <= 64) };

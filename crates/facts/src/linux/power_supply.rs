@@ -49,6 +49,8 @@ pub struct PowerSupply {
     pub current_now_ua: Option<u64>,
     /// Voltage now.
     pub voltage_now_uv: Option<u64>,
+    /// Until empty, as the firmware reckons; FreeBSD alone tells it.
+    pub minutes_left: Option<u64>,
 }
 
 impl PowerSupply {

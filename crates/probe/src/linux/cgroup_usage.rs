@@ -3,27 +3,12 @@
 use facts::linux::cgroup_cpu::{self, CgroupCpuField, CgroupCpuStat};
 use facts::linux::cgroup_io::CgroupIo;
 use facts::linux::cgroup_memory;
-use facts::unit::{Bytes, Nanos};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::cgroup_tasks::Cgroup;
 use super::files::Buffer;
 
-/// Figures since the cgroup was made; none where its hierarchy does not count them. A v1 hierarchy counts what its
-/// controllers do, so most are absent there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CgroupUsage {
-    /// CPU time.
-    pub cpu: Option<Nanos>,
-    /// Time its quota kept its tasks from the CPU.
-    pub throttled: Option<Nanos>,
-    /// Periods in which it did.
-    pub throttled_periods: Option<u64>,
-    /// Memory in use now, page cache included.
-    pub memory: Option<Bytes>,
-    /// Bytes read from and written to block devices.
-    pub io: Option<CgroupIo>,
-}
+pub use facts::cgroup::CgroupUsage;
 
 impl Cgroup {
     /// Reads what there is.

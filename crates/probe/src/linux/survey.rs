@@ -26,6 +26,19 @@ impl Survey {
         Ok(Self { root: roots.open()?, buffer: Buffer::new() })
     }
 
+    /// The kernel's name.
+    pub fn system(&self) -> &'static str {
+        "Linux"
+    }
+
+    /// The kernel's release.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn release(&mut self) -> Result<String, Absence> {
+        self.text("/proc/sys/kernel/osrelease")
+    }
+
     /// A file's text without blanks around it; bytes that are not UTF-8 are replaced.
     ///
     /// # Errors

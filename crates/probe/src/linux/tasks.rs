@@ -19,37 +19,11 @@ use listing::Listing;
 use procfs::Procfs;
 use taskstats::Taskstats;
 
-pub use procfs::TaskState;
+pub use crate::task_reading::{Method, Process, TaskState};
 pub(crate) use taskstats::{stats_attribute, taskstats_family};
 
 /// What two counts of the same time in ticks may differ by.
 const TWO_TICKS: Nanos = Nanos(20_000_000);
-
-/// How tasks are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Over netlink, in batches: all eight causes.
-    Taskstats {
-        /// The struct's version.
-        version: u16,
-        /// Its bytes.
-        length: usize,
-    },
-    /// From /proc/PID/{stat,schedstat,status}: run queue, and block I/O in ticks.
-    Procfs {
-        /// Why not over netlink.
-        reason: Absence,
-    },
-}
-
-/// A process: its living threads summed, and what its ended ones left.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Process {
-    /// Living threads.
-    pub living: Task,
-    /// Delays of threads that ended; none where none did, or the method does not say.
-    pub ended: Option<Delays>,
-}
 
 /// Reads tasks.
 pub struct TaskReader {
@@ -225,7 +199,7 @@ impl TaskReader {
         let all_threads = all_threads.max(self.procfs.all_threads());
         let mut to_find = match self.method() {
             Method::Taskstats { .. } => all_threads.map_or(u64::MAX, |all| all.saturating_sub(older)),
-            Method::Procfs { .. } => u64::MAX,
+            Method::Procfs { .. } | Method::Sysctl => u64::MAX,
         };
         // A heap: of thousands only the first few are taken.
         let mut order = BinaryHeap::from(order);

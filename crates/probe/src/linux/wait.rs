@@ -12,15 +12,7 @@ use rustix::time::{
 
 use super::signals::{Signal, Signals};
 use crate::clock_now;
-
-/// What else to wait for.
-#[derive(Clone, Copy, Debug)]
-pub enum Watch<'a> {
-    /// Something to read, or its end.
-    Readable(BorrowedFd<'a>),
-    /// That nobody reads any more what is written here.
-    Abandoned(BorrowedFd<'a>),
-}
+pub use crate::watch::Watch;
 
 /// How far ahead the sentinel is set: nobody waits that long.
 const FAR_AHEAD_S: u64 = 10 * 365 * 24 * 3600;

@@ -11,6 +11,7 @@ pub(crate) struct DoctorArgs {
     pub(crate) roots: Roots,
     pub(crate) is_json: bool,
     pub(crate) with_metrics: bool,
+    pub(crate) is_selftest: bool,
 }
 
 pub(super) fn command() -> Command {
@@ -19,6 +20,10 @@ pub(super) fn command() -> Command {
         .defer(|command| {
             command
                 .arg(switch("metrics", "List every metric with what this machine says of it"))
+                .arg(
+                    switch("selftest", "Read everything twice and say whether it hangs together")
+                        .conflicts_with("metrics"),
+                )
                 .arg(json())
                 .arg(root())
         })
@@ -29,5 +34,6 @@ pub(super) fn from_matches(matches: &ArgMatches) -> DoctorArgs {
         roots: roots(matches),
         is_json: matches.get_flag("json"),
         with_metrics: matches.get_flag("metrics"),
+        is_selftest: matches.get_flag("selftest"),
     }
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::args::DoctorArgs;
 use crate::doctor;
+use crate::doctor::selftest::Verdict;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::show::doctor as draw;
@@ -13,6 +14,9 @@ use crate::show::style::Style;
 pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     probe::raise_descriptor_limit();
     let mut text = String::new();
+    if args.is_selftest {
+        return selftest(args);
+    }
     match (args.with_metrics, args.is_json) {
         (true, true) => text = draw::metrics_json(&doctor::sample_all(&args.roots)?).to_string(),
         (true, false) => draw::write_metrics(&doctor::sample_all(&args.roots)?, &mut text),
@@ -26,4 +30,19 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     }
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Exit status 1 where something does not hang together.
+fn selftest(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+    let checks = doctor::selftest::run(&args.roots)?;
+    let mut text = String::new();
+    if args.is_json {
+        text = serde_json::to_string(&checks).map_err(Failure::internal)?;
+        text.push('\n');
+    } else {
+        draw::write_checks(&checks, Style::for_stdout(), &mut text);
+    }
+    Output::stdout().write(text.as_bytes())?;
+    let has_failed = checks.iter().any(|check| check.verdict == Verdict::Fail);
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -75,6 +75,8 @@ pub(crate) struct Notes {
     pub(crate) has_switch: bool,
     /// Values left out because they cannot be.
     pub(crate) impossible_values: u32,
+    /// The system counts none.
+    pub(crate) has_no_delays: bool,
     /// Only /proc was read, and why.
     pub(crate) procfs_reason: Option<Absence>,
     /// Exit records that were lost.
@@ -95,8 +97,9 @@ impl Notes {
             has_switch: reader.accounting_on().is_some(),
             procfs_reason: match reader.method() {
                 Method::Procfs { reason } => Some(reason),
-                Method::Taskstats { .. } => None,
+                Method::Taskstats { .. } | Method::Sysctl => None,
             },
+            has_no_delays: reader.method() == Method::Sysctl,
             ..Self::default()
         };
         rows.iter().for_each(|row| notes.add(row));

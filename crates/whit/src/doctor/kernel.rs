@@ -13,7 +13,13 @@ const CAP_NET_ADMIN: u32 = 12;
 
 pub(super) fn version(survey: &mut Survey) -> Finding {
     let oldest = KernelVersion { major: 2, minor: 6, patch: 32 };
-    match survey.text("/proc/sys/kernel/osrelease") {
+    let system = survey.system();
+    match survey.release() {
+        Ok(release) if system != "Linux" => Finding::limited(
+            "kernel",
+            format!("{system} {release}: written from the manuals and never run there"),
+            "whit doctor --selftest, and send in what it says",
+        ),
         Ok(release) if survey.kernel_version().is_some_and(|version| version >= oldest) => {
             Finding::ok("kernel", format!("Linux {release}"))
         }

@@ -2,6 +2,7 @@
 
 mod kernel;
 mod machine;
+pub(crate) mod selftest;
 mod tasks;
 
 use facts::sample::Sample;
@@ -81,10 +82,12 @@ pub(crate) fn examine(roots: &Roots) -> Result<Vec<Finding>, Failure> {
     let sample = sample_all(roots)?;
     let mut findings = vec![Finding::ok("whit", own_version(roots)), kernel::version(&mut survey)];
     findings.extend(tasks::examine(roots, &mut survey)?);
-    findings.push(kernel::bpf(&mut survey, roots));
-    findings.extend(kernel::capabilities(&mut survey));
-    findings.push(kernel::pressure(&sample));
-    findings.push(kernel::cgroups(&mut survey, &sample));
+    if survey.system() == "Linux" {
+        findings.push(kernel::bpf(&mut survey, roots));
+        findings.extend(kernel::capabilities(&mut survey));
+        findings.push(kernel::pressure(&sample));
+        findings.push(kernel::cgroups(&mut survey, &sample));
+    }
     findings.extend(machine::examine(&sample));
     Ok(findings)
 }

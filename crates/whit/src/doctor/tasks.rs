@@ -19,6 +19,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) fn examine(roots: &Roots, survey: &mut Survey) -> Result<Vec<Finding>, Failure> {
     let reader = TaskReader::open(roots)?;
     let mut findings = vec![taskstats(roots, reader.method())];
+    if reader.method() == Method::Sysctl {
+        return Ok(findings);
+    }
     if !roots.is_captured() {
         findings.push(exit_records());
     }
@@ -39,6 +42,11 @@ fn taskstats(roots: &Roots, method: Method) -> Finding {
             }
             Finding::ok("taskstats", detail)
         }
+        Method::Sysctl => Finding::limited(
+            "tasks",
+            "from kern.proc: time on a CPU; FreeBSD counts neither delays nor time in the run queue",
+            "none: the kernel does not know them",
+        ),
         Method::Procfs { .. } if roots.is_captured() => {
             Finding::absent("taskstats", "a captured machine answers no questions", "")
         }

@@ -192,6 +192,12 @@ pub(crate) fn write_notes(notes: &Notes, out: &mut String) {
         out.push_str(sentence);
         out.push('\n');
     };
+    if notes.has_no_delays {
+        say(
+            "FreeBSD counts neither delays nor time in the run queue: only time on a CPU is known, the rest is absent.",
+        );
+        return;
+    }
     if let Some(reason) = notes.procfs_reason {
         say("Only run queue and block I/O (in clock ticks) are known from /proc.");
         if reason == Absence::Denied {

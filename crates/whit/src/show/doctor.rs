@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::style::{Style, Tone};
 use super::table::{Align, Table};
 use super::text::push_printable;
+use crate::doctor::selftest::{Check, Verdict};
 use crate::doctor::{Finding, State};
 
 /// Writes a line a finding, and below it what to do.
@@ -24,6 +25,22 @@ pub(crate) fn write(findings: &[Finding], style: Style, out: &mut String) {
         if let Some(remedy) = &finding.remedy {
             table.row(["", "", &format!("→ {remedy}")]);
         }
+    }
+    table.write_rows(out);
+}
+
+/// Writes a line a check.
+pub(crate) fn write_checks(checks: &[Check], style: Style, out: &mut String) {
+    let mut table = Table::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left)]);
+    for check in checks {
+        let (word, tone) = match check.verdict {
+            Verdict::Pass => ("pass", Tone::Good),
+            Verdict::Absent => ("absent", Tone::Faint),
+            Verdict::Fail => ("FAIL", Tone::Bad),
+        };
+        table.cell(|out| style.paint_into(out, tone, |out| out.push_str(word)));
+        table.cell(|out| out.push_str(check.name));
+        table.cell(|out| push_printable(out, check.detail.as_bytes()));
     }
     table.write_rows(out);
 }

@@ -11,16 +11,13 @@ use facts::unit::Nanos;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::write;
 
-use super::task_absence;
+use super::{TaskState, task_absence};
 use crate::clock_now;
 use crate::linux::files::{Buffer, absence};
 use crate::roots::RootDirectory;
 use crate::sys::system_constant;
 
 const SWITCH: &str = "proc/sys/kernel/task_delayacct";
-
-/// A task's state, as /proc/PID/stat prints it: `R`, `S`, `D`, `T`, `Z` …
-pub type TaskState = u8;
 
 /// Reads from /proc below a root.
 pub(super) struct Procfs {

@@ -1,0 +1,165 @@
+//! `struct kinfo_proc` of sys/user.h: a process or thread, from `kern.proc.*`.
+//!
+//! FreeBSD counts no delays and no time in the run queue: those columns are absent.
+
+use super::{at, c_string, u32_at, u64_at};
+use crate::cursor::Malformed;
+use crate::name::Name;
+use crate::task::{Accounting, Delays, Task, TaskKey};
+use crate::unit::{Bytes, Nanos};
+
+/// Bytes of the struct, which are its first member, too.
+pub const BYTES: usize = 1088;
+/// `ki_pid`.
+pub const PID: usize = 72;
+/// `ki_ppid`.
+pub const PPID: usize = 76;
+/// `ki_ruid`.
+pub const RUID: usize = 172;
+/// `ki_size`: virtual memory.
+pub const SIZE: usize = 256;
+/// `ki_runtime`: time on a CPU, microseconds.
+pub const RUNTIME: usize = 328;
+/// `ki_start`: a `struct timeval`, since 1970.
+pub const START: usize = 336;
+/// `ki_stat`.
+pub const STAT: usize = 388;
+/// `ki_nice`.
+pub const NICE: usize = 389;
+/// `ki_comm`, 20 bytes.
+pub const COMM: usize = 447;
+/// `ki_numthreads`.
+pub const NUMTHREADS: usize = 596;
+/// `ki_tid`.
+pub const TID: usize = 600;
+/// `ki_rusage`: a `struct rusage`, whose first members are the times in user mode and in the kernel.
+pub const RUSAGE: usize = 608;
+/// `ki_rusage.ru_maxrss`: kibibytes.
+pub const MAXRSS: usize = RUSAGE + 32;
+
+/// What a process does, `SRUN` and its sisters of sys/proc.h.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessState(pub u8);
+
+/// One process or thread.
+#[derive(Clone, Copy, Debug)]
+pub struct KinfoProc {
+    /// Its account; `key.pid` is the thread's id where threads were asked for.
+    pub task: Task,
+    /// Its process.
+    pub pid: u32,
+    /// Its thread.
+    pub tid: u32,
+    /// What it does.
+    pub state: ProcessState,
+}
+
+/// Walks over what `kern.proc` hands out: structs one behind the other, of the length that each says itself.
+pub fn each(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let length = u32_at(rest, 0, "ki_structsize").ok()? as usize;
+        if length < BYTES || length > rest.len() {
+            return None;
+        }
+        let (one, after) = rest.split_at(length);
+        rest = after;
+        Some(one)
+    })
+}
+
+impl KinfoProc {
+    /// From the bytes of one struct, `now` and the machine's start being since 1970.
+    ///
+    /// # Errors
+    /// Where the bytes are fewer than the struct's.
+    pub fn parse(bytes: &[u8], booted: Nanos, now: Nanos) -> Result<Self, Malformed> {
+        if bytes.len() < BYTES {
+            return Err(Malformed { offset: bytes.len(), expected: "the 1088 bytes of struct kinfo_proc" });
+        }
+        let word = |offset| u32_at(bytes, offset, "a number");
+        let time = |offset: usize| -> Result<Nanos, Malformed> {
+            let seconds = u64_at(bytes, offset, "seconds")?.saturating_mul(Nanos::SECOND.0);
+            Ok(Nanos(seconds) + Nanos::from_micros(u64_at(bytes, offset + 8, "microseconds")?))
+        };
+        let (pid, started) = (word(PID)?, time(START)?);
+        let wall = now.saturating_sub(started);
+        let (user, system) = (time(RUSAGE)?, time(RUSAGE + 16)?);
+        let [state, nice] = at::<2>(bytes, STAT, "a state")?;
+        let task = Task {
+            key: TaskKey { pid, start: started.saturating_sub(booted) },
+            tgid: Some(pid),
+            ppid: Some(word(PPID)?),
+            uid: Some(word(RUID)?),
+            comm: Name::new(c_string(&bytes[COMM..COMM + 20])),
+            nice: Some(nice.cast_signed()),
+            wall,
+            thread_time: wall,
+            threads: word(NUMTHREADS)?.max(1),
+            on_cpu: Some(Nanos::from_micros(u64_at(bytes, RUNTIME, "a runtime")?)),
+            cpu_real: Some(user + system),
+            user: Some(user),
+            system: Some(system),
+            peak_resident: Some(Bytes::from_kib(u64_at(bytes, MAXRSS, "ru_maxrss")?)),
+            peak_virtual: Some(Bytes(u64_at(bytes, SIZE, "a size")?)),
+            accounting: Accounting::Off,
+            delays: Delays::default(),
+            impossible_values: 0,
+        };
+        Ok(Self { task, pid, tid: word(TID)?, state: ProcessState(state) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::Cause;
+
+    fn recorded(pid: u32) -> Vec<u8> {
+        let mut bytes = vec![0; BYTES];
+        let mut put =
+            |offset: usize, value: &[u8]| bytes[offset..offset + value.len()].copy_from_slice(value);
+        put(0, &(BYTES as u32).to_le_bytes());
+        put(PID, &pid.to_le_bytes());
+        put(COMM, b"python3.6\0");
+        put(START, &1010u64.to_le_bytes());
+        put(RUNTIME, &2_500_000u64.to_le_bytes());
+        put(RUSAGE, &2u64.to_le_bytes());
+        put(RUSAGE + 24, &500_000u64.to_le_bytes());
+        put(NICE, &[0xff]);
+        put(NUMTHREADS, &3u32.to_le_bytes());
+        put(TID, &100_077u32.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn what_is_there_is_read_and_delays_are_absent() {
+        let second = Nanos::SECOND.0;
+        let read = KinfoProc::parse(&recorded(42), Nanos(1000 * second), Nanos(1020 * second)).unwrap();
+        assert_eq!((read.pid, read.tid, read.task.comm.as_str()), (42, 100_077, "python3.6"));
+        assert_eq!((read.task.wall, read.task.key.start), (Nanos(10 * second), Nanos(10 * second)));
+        assert_eq!(
+            (read.task.on_cpu, read.task.cpu_real),
+            (Some(Nanos(2_500_000_000)), Some(Nanos(2_500_000_000)))
+        );
+        assert_eq!((read.task.nice, read.task.threads), (Some(-1), 3));
+        assert!(Cause::ALL.iter().all(|cause| read.task.delays[*cause].total().is_none()));
+    }
+
+    #[test]
+    fn structs_are_as_long_as_they_say() {
+        let mut bytes = recorded(1);
+        let mut longer = recorded(2);
+        longer.resize(BYTES + 16, 0);
+        longer[..4].copy_from_slice(&((BYTES + 16) as u32).to_le_bytes());
+        bytes.extend(longer);
+        bytes.extend(recorded(3));
+        bytes.extend(&recorded(4)[..500]);
+        let pid = |bytes: &[u8]| KinfoProc::parse(bytes, Nanos(0), Nanos(0)).unwrap().pid;
+        assert_eq!(each(&bytes).map(pid).collect::<Vec<_>>(), [1, 2, 3]);
+        for length in [0u32, 4, 1087, u32::MAX] {
+            assert_eq!(each(&[&length.to_le_bytes()[..], &[0; 2000]].concat()).count(), 0, "{length}");
+        }
+        assert!(KinfoProc::parse(&recorded(1)[..1087], Nanos(0), Nanos(0)).is_err());
+    }
+}

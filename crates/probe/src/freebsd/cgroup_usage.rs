@@ -1,0 +1,3 @@
+//! What a cgroup used: FreeBSD has none.
+
+pub use facts::cgroup::CgroupUsage;

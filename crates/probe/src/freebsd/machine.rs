@@ -1,0 +1,262 @@
+//! The machine behind a [`Probe`](crate::Probe): its nodes, read anew each time.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+
+use facts::freebsd::vm_stats::{SwapPages, VmStats};
+use facts::freebsd::{self, acpi_battery, boottime, cp_time, loadavg, swap, temperature, vmtotal};
+use facts::linux::loadavg::LoadAverage;
+use facts::linux::mounts::Mount;
+use facts::linux::power_supply::PowerSupply;
+use facts::linux::sensors::Temperature;
+use facts::name::Name;
+use facts::sample::{Absence, Filesystem, Sample, Space};
+use facts::source::{Source, Wanted};
+use facts::unit::{Bytes, Nanos};
+use rustix::fd::BorrowedFd;
+use rustix::fs::statvfs;
+
+use super::network;
+use super::sysctl::Sysctl;
+use crate::errand::Errand;
+use crate::roots::{RootError, Roots};
+use crate::{Request, clock_now};
+
+/// No machine has more.
+const MOST_SWAP_DEVICES: i32 = 64;
+const MOST_THERMAL_ZONES: u32 = 16;
+
+#[derive(Debug)]
+pub(crate) struct Machine {
+    sysctl: Sysctl,
+    wanted: Wanted,
+    /// Where their filesystems are asked: any of them may hang, and each has a thread.
+    filesystems: Vec<(Mount, Errand<Option<Space>>)>,
+}
+
+impl Machine {
+    pub(crate) fn open(roots: &Roots, request: &Request) -> Result<Self, RootError> {
+        roots.open_live()?;
+        let filesystems = request.filesystems.iter().filter_map(|path| {
+            let target = path.as_os_str().as_bytes().to_vec();
+            let name = CString::new(target.clone()).ok()?;
+            let errand = Errand::start("statfs", request.bell.clone(), move || space_of(&name));
+            Some((Mount { target, ..Mount::default() }, errand))
+        });
+        Ok(Self { sysctl: Sysctl::default(), wanted: request.wanted, filesystems: filesystems.collect() })
+    }
+
+    pub(crate) fn system_calls(&self) -> u64 {
+        self.sysctl.calls
+    }
+
+    /// Nobody tells of changes here: everything is asked for each time.
+    pub(crate) fn watch(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    pub(crate) fn hear(&mut self) {}
+
+    pub(crate) fn sample(&mut self, sample: &mut Sample) {
+        sample.clock = clock_now();
+        let (sysctl, wanted) = (&mut self.sysctl, self.wanted);
+        let wants = |source| wanted.has(source);
+        if wants(Source::Stat) {
+            sample.stat.fill(|stat| fill_stat(sysctl, stat));
+        }
+        let arc = sysctl.number("kstat.zfs.misc.arcstats.size");
+        if wants(Source::ArcStats) {
+            sample.arc.fill(|stats| {
+                stats.size = Bytes(arc?);
+                stats.minimum = Bytes(sysctl.number("kstat.zfs.misc.arcstats.c_min")?);
+                Ok(())
+            });
+        }
+        if wants(Source::MemInfo) {
+            sample.memory.fill(|memory| {
+                vm_stats(sysctl)?.fill(memory, swap_pages(sysctl), arc.unwrap_or(0));
+                Ok(())
+            });
+        }
+        if wants(Source::LoadAverage) {
+            sample.load.fill(|load| fill_load(sysctl, load));
+        }
+        if wants(Source::Uptime) {
+            let boottime = sample.clock.boottime;
+            sample.uptime.fill(|uptime| {
+                uptime.uptime = boottime;
+                Ok(())
+            });
+        }
+        if wants(Source::NetDev) || wants(Source::LinkState) || wants(Source::LinkSpeed) {
+            let mut links = Ok(Vec::new());
+            sample.net_dev.fill(|net| {
+                let mut list = Vec::new();
+                let filled = network::fill(sysctl, net, &mut list);
+                links = filled.map(|()| list);
+                filled
+            });
+            sample.links.fill(|list| {
+                *list = links?;
+                Ok(())
+            });
+        }
+        if wants(Source::Sensors) {
+            sample.temperatures.fill(|list| fill_temperatures(sysctl, list));
+        }
+        if wants(Source::PowerSupply) {
+            sample.power.fill(|list| fill_power(sysctl, list));
+        }
+        if wants(Source::Frequency) {
+            sample.frequencies_khz.fill(|list| fill_frequencies(sysctl, list));
+        }
+        self.filesystems.iter().for_each(|(_, errand)| errand.ask());
+        self.collect(sample);
+        self.mark_unsupported(sample);
+    }
+
+    /// Takes what threads have answered, without asking again.
+    pub(crate) fn collect(&mut self, sample: &mut Sample) {
+        if !self.wanted.has(Source::Filesystems) {
+            return;
+        }
+        sample.filesystems.fill(|list| {
+            list.clear();
+            list.extend(self.filesystems.iter().map(|(mount, errand)| {
+                let (space, is_stale) = errand.look(|answer, is_stale| (answer.copied().flatten(), is_stale));
+                Filesystem { mount: mount.clone(), space, is_stale }
+            }));
+            if list.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }
+        });
+    }
+
+    /// What FreeBSD does not have, or whit does not read there, is absent and says so.
+    fn mark_unsupported(&self, sample: &mut Sample) {
+        macro_rules! absent {
+            ($($source:ident => $reading:expr;)*) => {
+                $(if self.wanted.has(Source::$source) {
+                    $reading.fill(|_| Err(Absence::Unsupported));
+                })*
+            };
+        }
+        absent! {
+            ZoneInfo => sample.zones;
+            VmStat => sample.vmstat;
+            DiskStats => sample.diskstats;
+            PressureCpu => sample.pressure.cpu;
+            PressureIo => sample.pressure.io;
+            PressureMemory => sample.pressure.memory;
+            PressureIrq => sample.pressure.irq;
+            Cgroup => sample.cgroup;
+            Zram => sample.zram;
+            Addresses => sample.addresses;
+            Wireless => sample.stations;
+            Backlight => sample.backlights;
+        }
+    }
+}
+
+fn space_of(path: &CString) -> Option<Space> {
+    let stat = statvfs(path).ok()?;
+    let bytes = |blocks: u64| Bytes(blocks.saturating_mul(stat.f_frsize));
+    Some(Space {
+        total: bytes(stat.f_blocks),
+        free: bytes(stat.f_bfree),
+        available: bytes(stat.f_bavail),
+        inodes: stat.f_files,
+        free_inodes: stat.f_ffree,
+    })
+}
+
+fn fill_stat(sysctl: &mut Sysctl, stat: &mut facts::linux::stat::Stat) -> Result<(), Absence> {
+    let each = sysctl.read("kern.cp_times").map(<[u8]>::to_vec).unwrap_or_default();
+    sysctl.parse("kern.cp_time", |all| cp_time::parse(stat, all, &each))?;
+    stat.boot_time_s = sysctl.parse("kern.boottime", boottime::parse).ok().map(|at| at.0 / Nanos::SECOND.0);
+    stat.context_switches = sysctl.number("vm.stats.sys.v_swtch").ok();
+    stat.forks = sysctl.number("vm.stats.vm.v_forks").ok();
+    Ok(())
+}
+
+fn vm_stats(sysctl: &mut Sysctl) -> Result<VmStats, Absence> {
+    let mut pages = |name: &str| sysctl.number(&format!("vm.stats.vm.v_{name}"));
+    Ok(VmStats {
+        page_bytes: pages("page_size")?,
+        pages: pages("page_count")?,
+        free_pages: pages("free_count")?,
+        active_pages: pages("active_count")?,
+        inactive_pages: pages("inactive_count")?,
+        laundry_pages: pages("laundry_count").ok(),
+        wired_pages: pages("wire_count")?,
+        cache_pages: pages("cache_count").ok(),
+    })
+}
+
+/// All swap devices together; none where there is none.
+fn swap_pages(sysctl: &mut Sysctl) -> Option<SwapPages> {
+    let mut sum: Option<SwapPages> = None;
+    for device in 0..MOST_SWAP_DEVICES {
+        let Ok(bytes) = sysctl.read_indexed("vm.swap_info", device) else { break };
+        let Ok(one) = swap::parse(bytes) else { break };
+        let before = sum.unwrap_or_default();
+        let (total, used) = (before.total.saturating_add(one.total), before.used.saturating_add(one.used));
+        sum = Some(SwapPages { total, used });
+    }
+    sum
+}
+
+fn fill_load(sysctl: &mut Sysctl, load: &mut LoadAverage) -> Result<(), Absence> {
+    load.thousandths = sysctl.parse("vm.loadavg", loadavg::thousandths)?;
+    (load.runnable_tasks, load.tasks) = sysctl.parse("vm.vmtotal", vmtotal::threads)?;
+    Ok(())
+}
+
+fn fill_temperatures(sysctl: &mut Sysctl, list: &mut Vec<Temperature>) -> Result<(), Absence> {
+    list.clear();
+    let cpus = u32::try_from(sysctl.number("hw.ncpu")?).unwrap_or(0);
+    for cpu in 0..cpus {
+        let Ok(millidegrees) = sysctl.parse(&format!("dev.cpu.{cpu}.temperature"), temperature::millidegrees)
+        else {
+            continue;
+        };
+        list.push(Temperature {
+            device: Name::new(format!("cpu{cpu}").as_bytes()),
+            // The driver's name, amdtemp(4) as well: by it the bar knows a CPU's own sensor.
+            chip: Name::new(b"coretemp"),
+            label: Name::new(format!("Core {cpu}").as_bytes()),
+            millidegrees: Some(millidegrees),
+        });
+    }
+    for zone in 0..MOST_THERMAL_ZONES {
+        let name = format!("hw.acpi.thermal.tz{zone}.temperature");
+        let Ok(millidegrees) = sysctl.parse(&name, temperature::millidegrees) else { break };
+        let zone = Name::new(format!("tz{zone}").as_bytes());
+        let chip = Name::new(b"thermal_zone");
+        list.push(Temperature { device: zone, chip, label: zone, millidegrees: Some(millidegrees) });
+    }
+    Ok(())
+}
+
+fn fill_power(sysctl: &mut Sysctl, list: &mut Vec<PowerSupply>) -> Result<(), Absence> {
+    list.clear();
+    let mut node =
+        |name: &str| sysctl.read(&format!("hw.acpi.{name}")).map(<[u8]>::to_vec).unwrap_or_default();
+    let (state, life) = (node("battery.state"), node("battery.life"));
+    let (time, rate) = (node("battery.time"), node("battery.rate"));
+    let mains = node("acline");
+    list.extend(acpi_battery::parse(&state, &life, &time, &rate));
+    if let Ok(online) = freebsd::integer(&mains) {
+        let name = Name::new(b"acline");
+        list.push(PowerSupply { name, online: Some(online != 0), present: true, ..PowerSupply::default() });
+    }
+    Ok(())
+}
+
+fn fill_frequencies(sysctl: &mut Sysctl, list: &mut Vec<u64>) -> Result<(), Absence> {
+    list.clear();
+    let cpus = sysctl.number("hw.ncpu")?;
+    for cpu in 0..cpus {
+        // Megahertz; often only the first CPU has it, for all.
+        list.extend(sysctl.number(&format!("dev.cpu.{cpu}.freq")).map(|megahertz| megahertz * 1000));
+    }
+    if list.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }
+}

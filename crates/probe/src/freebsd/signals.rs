@@ -1,0 +1,56 @@
+//! Signals as something to read, beside the other descriptors that a command waits for: a kqueue(2) of them.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+
+use facts::unit::Nanos;
+use rustix::fd::{AsFd, BorrowedFd};
+
+pub use crate::signal::{Signal, keep_children};
+use crate::sys::{Queue, QueueEvent, block_signals};
+
+/// Receives signals in place of their default actions.
+#[derive(Debug)]
+pub struct Signals {
+    queue: Queue,
+    told: RefCell<VecDeque<Signal>>,
+}
+
+impl Signals {
+    /// From now on these arrive here. A child that is started later would inherit that they are blocked: start it
+    /// first, after [`keep_children`], and look whether it has ended before waiting for the first signal; or start it
+    /// by [`crate::spawn`].
+    ///
+    /// # Errors
+    /// Where the kernel has no more descriptors.
+    pub fn open(signals: &[Signal]) -> io::Result<Self> {
+        let numbers: Vec<i32> = signals.iter().map(|signal| signal.number()).collect();
+        block_signals(&numbers)?;
+        let queue = Queue::new()?;
+        for number in numbers {
+            queue.add(QueueEvent::Signal(number), 0)?;
+        }
+        Ok(Self { queue, told: RefCell::default() })
+    }
+
+    /// The next that has come, without waiting.
+    pub fn next(&self) -> Option<Signal> {
+        let mut told = self.told.borrow_mut();
+        if told.is_empty() {
+            // An error is told as no signal; the next call asks again.
+            let _ = self.queue.wait(Some(Nanos(0)), |event, _| {
+                if let QueueEvent::Signal(number) = event {
+                    told.extend(Signal::of(number));
+                }
+            });
+        }
+        told.pop_front()
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.queue.as_fd()
+    }
+}

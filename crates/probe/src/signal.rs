@@ -1,0 +1,48 @@
+//! The signals that commands wait for.
+
+use crate::sys::default_action;
+
+/// A signal that a command waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Ctrl-C.
+    Interrupt,
+    /// Asked to end.
+    Terminate,
+    /// A child ended.
+    Child,
+    /// SIGHUP: read the configuration again.
+    Hangup,
+    /// SIGUSR1: draw now.
+    Redraw,
+    /// SIGTSTP: nobody looks.
+    Stop,
+    /// SIGCONT: somebody looks again.
+    Continue,
+}
+
+impl Signal {
+    const NUMBERS: [(Self, i32); 7] = [
+        (Self::Interrupt, libc::SIGINT),
+        (Self::Terminate, libc::SIGTERM),
+        (Self::Child, libc::SIGCHLD),
+        (Self::Hangup, libc::SIGHUP),
+        (Self::Redraw, libc::SIGUSR1),
+        (Self::Stop, libc::SIGTSTP),
+        (Self::Continue, libc::SIGCONT),
+    ];
+
+    /// Its number on this system.
+    pub fn number(self) -> i32 {
+        Self::NUMBERS.iter().find(|(signal, _)| *signal == self).map_or(0, |(_, number)| *number)
+    }
+
+    pub(crate) fn of(number: i32) -> Option<Self> {
+        Self::NUMBERS.iter().find(|(_, known)| *known == number).map(|(signal, _)| *signal)
+    }
+}
+
+/// Has children that end kept until they are waited for, also where whoever started whit had them dropped.
+pub fn keep_children() {
+    default_action(libc::SIGCHLD);
+}
