@@ -131,9 +131,9 @@ impl Machine {
         self.read_proc(sample);
         // An interface that came or went shows in /proc/net/dev first.
         let interfaces = sample.net_dev.get().map_or(0, |net| net.interfaces.len());
-        self.look_for_news();
+        let was_told = self.look_for_news();
         let is_due = self.last_rescan.is_none_or(|last| now.saturating_sub(last) >= RESCAN_EVERY);
-        if is_due || interfaces != self.interfaces {
+        if is_due || was_told || interfaces != self.interfaces {
             (self.last_rescan, self.interfaces) = (Some(now), interfaces);
             self.rescan();
             self.has_news = true;
@@ -156,13 +156,16 @@ impl Machine {
         self.has_news |= self.news.as_ref().is_some_and(|news| news.hear(&mut self.buffer));
     }
 
-    fn look_for_news(&mut self) {
-        match &self.news {
-            // Nobody is told: look each time.
-            None => self.has_news = true,
-            Some(_) if self.is_watched => {}
-            Some(_) => self.hear(),
+    /// Whether the kernel told of changes; where it tells nobody, links are looked at each time.
+    fn look_for_news(&mut self) -> bool {
+        if self.news.is_none() {
+            self.has_news = true;
+            return false;
         }
+        if !self.is_watched {
+            self.hear();
+        }
+        self.has_news
     }
 
     /// Takes what threads have answered, without asking again.

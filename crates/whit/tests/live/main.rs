@@ -5,10 +5,12 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_types)]
 
+mod bar;
 mod delays;
 mod demonstrations;
 mod free;
 mod machine;
+mod mail;
 mod needs;
 mod system_calls;
 
@@ -17,7 +19,14 @@ use libtest_mimic::{Arguments, Trial};
 fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
-    let rooms = [free::trials(), delays::trials(), system_calls::trials(), demonstrations::trials()];
+    let rooms = [
+        free::trials(),
+        delays::trials(),
+        system_calls::trials(),
+        demonstrations::trials(),
+        bar::trials(),
+        mail::trials(),
+    ];
     let trials: Vec<Trial> = rooms.into_iter().flatten().collect();
     // Trials switch delay accounting on; the machine gets back what it had.
     let switch = "/proc/sys/kernel/task_delayacct";

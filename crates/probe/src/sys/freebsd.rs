@@ -1,0 +1,162 @@
+//! What FreeBSD alone has: sysctl(3), kqueue(2).
+
+use std::ffi::CStr;
+use std::{io, mem};
+
+use facts::unit::Nanos;
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+/// sysctlbyname(3): a node by its name, into memory that is kept; its bytes.
+pub(crate) fn sysctl_by_name<'a>(name: &CStr, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+    sysctl_with(memory, |bytes, length| {
+        // SAFETY: the name ends with a zero; `bytes` points to `length` bytes of a vector that is borrowed mutably, or
+        // is null to ask for the length alone; nothing is set.
+        unsafe { libc::sysctlbyname(name.as_ptr(), bytes, length, std::ptr::null(), 0) }
+    })
+}
+
+/// sysctl(3): a node by its path of integers.
+pub(crate) fn sysctl_by_path<'a>(path: &[libc::c_int], memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+    sysctl_with(memory, |bytes, length| {
+        // SAFETY: as above; the path is as long as is said, and the call changes nothing of it.
+        unsafe { libc::sysctl(path.as_ptr(), path.len() as libc::c_uint, bytes, length, std::ptr::null(), 0) }
+    })
+}
+
+/// Calls with the memory there is, and with more as long as the kernel says that it is too little: lists grow between
+/// the question how long they are and the next.
+fn sysctl_with(
+    memory: &mut Vec<u8>,
+    mut call: impl FnMut(*mut libc::c_void, *mut usize) -> libc::c_int,
+) -> io::Result<&[u8]> {
+    const FIRST_BYTES: usize = 1024;
+    const MOST_BYTES: usize = 256 * 1024 * 1024;
+    memory.resize(memory.capacity().max(FIRST_BYTES), 0);
+    loop {
+        let mut length = memory.len();
+        if call(memory.as_mut_ptr().cast(), &raw mut length) == 0 {
+            return Ok(&memory[..length.min(memory.len())]);
+        }
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::ENOMEM) || memory.len() >= MOST_BYTES {
+            return Err(error);
+        }
+        memory.resize(memory.len() * 2, 0);
+    }
+}
+
+/// A kqueue(2).
+#[derive(Debug)]
+pub(crate) struct Queue(OwnedFd);
+
+/// What a queue is asked for, or tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QueueEvent {
+    /// A descriptor has something to read, or its other end is closed.
+    Readable(RawFd),
+    /// Nobody reads any more what is written to a descriptor.
+    Abandoned(RawFd),
+    /// A signal came.
+    Signal(i32),
+}
+
+impl Queue {
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: takes nothing.
+        let descriptor = unsafe { libc::kqueue() };
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the kernel has just made the descriptor, and nothing else owns it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
+    }
+
+    /// Asks for an event from now on, with a token that comes back with it. Closing a descriptor takes it back.
+    pub(crate) fn add(&self, event: QueueEvent, token: u64) -> io::Result<()> {
+        self.change(event, token, libc::EV_ADD)
+    }
+
+    /// No longer asks for it.
+    pub(crate) fn delete(&self, event: QueueEvent) -> io::Result<()> {
+        self.change(event, 0, libc::EV_DELETE)
+    }
+
+    fn change(&self, event: QueueEvent, token: u64, flags: u16) -> io::Result<()> {
+        let (ident, filter) = match event {
+            QueueEvent::Readable(descriptor) => (descriptor as usize, libc::EVFILT_READ),
+            QueueEvent::Abandoned(descriptor) => (descriptor as usize, libc::EVFILT_EMPTY),
+            QueueEvent::Signal(number) => (number as usize, libc::EVFILT_SIGNAL),
+        };
+        // SAFETY: struct kevent is a plain C struct for which all zeros is a valid value.
+        let mut change: libc::kevent = unsafe { mem::zeroed() };
+        (change.ident, change.filter, change.flags) = (ident, filter, flags);
+        change.udata = token as *mut libc::c_void;
+        // SAFETY: one change, which outlives the call, and no room for events; the kernel does not follow `udata`.
+        let done = unsafe {
+            libc::kevent(self.0.as_raw_fd(), &raw const change, 1, std::ptr::null_mut(), 0, std::ptr::null())
+        };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Waits, at most for a timeout, and hands over each event with its token.
+    pub(crate) fn wait(
+        &self,
+        timeout: Option<Nanos>,
+        mut each: impl FnMut(QueueEvent, u64),
+    ) -> io::Result<()> {
+        const AT_MOST: usize = 32;
+        // SAFETY: as above.
+        let mut events: [libc::kevent; AT_MOST] = unsafe { mem::zeroed() };
+        let timeout = timeout.map(|timeout| libc::timespec {
+            tv_sec: (timeout.0 / Nanos::SECOND.0) as libc::time_t,
+            tv_nsec: (timeout.0 % Nanos::SECOND.0) as libc::c_long,
+        });
+        let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: no changes; room for as many events as is said, borrowed mutably; the timeout is null or outlives the
+        // call.
+        let count = unsafe {
+            libc::kevent(
+                self.0.as_raw_fd(),
+                std::ptr::null(),
+                0,
+                events.as_mut_ptr(),
+                AT_MOST as libc::c_int,
+                timeout,
+            )
+        };
+        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        for event in &events[..count] {
+            let told = match event.filter {
+                libc::EVFILT_SIGNAL => QueueEvent::Signal(event.ident as i32),
+                libc::EVFILT_EMPTY if event.flags & libc::EV_EOF == 0 => continue,
+                libc::EVFILT_EMPTY => QueueEvent::Abandoned(event.ident as RawFd),
+                _ => QueueEvent::Readable(event.ident as RawFd),
+            };
+            each(told, event.udata as u64);
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Queue {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// sysctlnametomib(3): the path of integers of a node, behind which more may be put.
+pub(crate) fn sysctl_path(name: &CStr) -> io::Result<Vec<libc::c_int>> {
+    const LONGEST: usize = 24; // CTL_MAXNAME
+    let mut path = vec![0; LONGEST];
+    let mut length = LONGEST;
+    // SAFETY: the name ends with a zero, and `path` has room for as many integers as is said.
+    let done = unsafe { libc::sysctlnametomib(name.as_ptr(), path.as_mut_ptr(), &raw mut length) };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    path.truncate(length);
+    Ok(path)
+}
+
+/// There is no such advice.
+pub(crate) fn populate<T>(_memory: &mut [mem::MaybeUninit<T>]) {}

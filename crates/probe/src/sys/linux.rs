@@ -1,0 +1,123 @@
+//! What Linux alone has.
+
+use std::{io, mem};
+
+use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use super::system_constant;
+
+/// madvise(2), MADV_POPULATE_WRITE (Linux 5.14): brings in the whole pages within `memory`. Where the kernel does not
+/// know it, or has no memory, the pages come when they are touched, as ever.
+pub(crate) fn populate<T>(memory: &mut [mem::MaybeUninit<T>]) {
+    const AT_LEAST_PAGES: usize = 16;
+    let Some(page) = system_constant(libc::_SC_PAGESIZE).and_then(|bytes| usize::try_from(bytes).ok()) else {
+        return;
+    };
+    let range = memory.as_mut_ptr_range();
+    let start = (range.start as usize).next_multiple_of(page);
+    let end = range.end as usize / page * page;
+    if end.saturating_sub(start) >= AT_LEAST_PAGES * page {
+        // SAFETY: the pages from `start` to `end` lie within memory that is borrowed mutably; the call changes none of
+        // their content.
+        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_POPULATE_WRITE) };
+    }
+}
+
+/// Room for the datagrams of one [`receive_many`].
+pub(crate) struct Datagrams {
+    memory: Box<[u8]>,
+    datagram_bytes: usize,
+    lengths: Vec<usize>,
+    /// Datagrams of the last call that did not fit.
+    pub(crate) cut: usize,
+}
+
+impl Datagrams {
+    /// Room for `count` datagrams of at most `datagram_bytes` each.
+    pub(crate) fn new(count: usize, datagram_bytes: usize) -> Self {
+        Self {
+            memory: vec![0; count * datagram_bytes].into(),
+            datagram_bytes,
+            lengths: Vec::with_capacity(count),
+            cut: 0,
+        }
+    }
+
+    /// What the last call received; a datagram that did not fit is left out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let chunks = self.memory.chunks_exact(self.datagram_bytes);
+        chunks.zip(&self.lengths).filter_map(|(chunk, length)| chunk.get(..*length))
+    }
+}
+
+/// recvmmsg(2): as many datagrams as wait, up to the room; waits for the first unless `flags` says not to.
+pub(crate) fn receive_many(socket: BorrowedFd<'_>, room: &mut Datagrams, flags: i32) -> io::Result<usize> {
+    room.lengths.clear();
+    room.cut = 0;
+    const AT_MOST: usize = 64;
+    let count = (room.memory.len() / room.datagram_bytes).min(AT_MOST);
+    // SAFETY: iovec and mmsghdr are plain C structs for which all zeros is a valid value.
+    let mut vectors: [libc::iovec; AT_MOST] = unsafe { mem::zeroed() };
+    // SAFETY: as above.
+    let mut headers: [libc::mmsghdr; AT_MOST] = unsafe { mem::zeroed() };
+    for ((chunk, vector), header) in
+        room.memory.chunks_exact_mut(room.datagram_bytes).zip(&mut vectors).zip(&mut headers)
+    {
+        *vector = libc::iovec { iov_base: chunk.as_mut_ptr().cast(), iov_len: chunk.len() };
+        header.msg_hdr.msg_iov = vector;
+        header.msg_hdr.msg_iovlen = 1;
+    }
+    // SAFETY: `headers` holds `count` headers, each with one vector that points to memory which `room` owns, borrowed
+    // mutably for the call; no address and no control data are asked for. The kernel writes within those lengths.
+    let received = unsafe {
+        libc::recvmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            count as libc::c_uint,
+            flags as _,
+            std::ptr::null_mut(),
+        )
+    };
+    let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+    for header in &headers[..received] {
+        let is_cut = header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0;
+        room.cut += usize::from(is_cut);
+        room.lengths.push(if is_cut { usize::MAX } else { header.msg_len as usize });
+    }
+    Ok(received)
+}
+
+/// How many messages the kernel could not put into this socket's queue since it was opened: `SK_MEMINFO_DROPS` of
+/// SO_MEMINFO (Linux 4.12).
+pub(crate) fn dropped_messages(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    const SO_MEMINFO: libc::c_int = 55;
+    const DROPS: usize = 8;
+    let mut values = [0u32; 9];
+    let mut length = mem::size_of_val(&values) as libc::socklen_t;
+    // SAFETY: the pointer and the length describe `values`, which outlives the call; the kernel writes no more.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            SO_MEMINFO,
+            values.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    match result {
+        0 => Ok(u64::from(values[DROPS])),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// signalfd(2): blocks these signals and gives a descriptor that is readable when one has come.
+pub(crate) fn signal_descriptor(signals: &[i32]) -> io::Result<OwnedFd> {
+    let set = super::block_signals(signals)?;
+    // SAFETY: `set` outlives the call; -1 asks for a new descriptor.
+    let descriptor = unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made the descriptor, and nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
