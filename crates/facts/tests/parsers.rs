@@ -56,6 +56,28 @@ const OTHERS: &[(&str, Parse)] = &[
     }),
     ("carrier", |bytes| linux::net_attributes::carrier(bytes).map(drop)),
     ("speed", |bytes| linux::net_attributes::speed_mbit(bytes).map(drop)),
+    ("scaling_cur_freq", |bytes| linux::cpufreq::scaling_kilohertz(bytes).map(drop)),
+    ("cpuinfo", |bytes| {
+        linux::cpufreq::cpuinfo_kilohertz(bytes, &mut Vec::new());
+        Ok(())
+    }),
+    ("brightness", |bytes| linux::backlight::steps(bytes).map(drop)),
+    ("type", |bytes| {
+        linux::net_attributes::LinkKind::new(bytes, bytes, false);
+        Ok(())
+    }),
+    ("nl80211", |bytes| {
+        let mut station = linux::nl80211::Station::default();
+        station.take_interface(linux::genetlink::Attributes(bytes));
+        station.take_station(linux::genetlink::Attributes(bytes));
+        Ok(())
+    }),
+    ("rtnetlink", |bytes| {
+        for message in linux::genetlink::Messages::new(bytes).map_while(Result::ok) {
+            linux::rtnetlink::Address::new(&message);
+        }
+        Ok(())
+    }),
     ("mm_stat", |bytes| linux::zram::Zram::default().add(bytes)),
     ("cmdline", |bytes| {
         linux::pid_cmdline::words(bytes).for_each(drop);

@@ -8,6 +8,7 @@
 mod bar;
 mod delays;
 mod demonstrations;
+mod desktop;
 mod free;
 mod machine;
 mod mail;
@@ -26,6 +27,7 @@ fn main() {
         demonstrations::trials(),
         bar::trials(),
         mail::trials(),
+        desktop::trials(),
     ];
     let trials: Vec<Trial> = rooms.into_iter().flatten().collect();
     // Trials switch delay accounting on; the machine gets back what it had.

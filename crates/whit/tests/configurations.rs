@@ -1,0 +1,225 @@
+//! A thousand configurations from a generator, half of them broken: a clear place or a running bar, and no panic.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_types)]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const WHIT: &str = env!("CARGO_BIN_EXE_whit");
+const COUNT: u64 = 1000;
+
+/// xorshift64*: small, and the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.below(words.len())]
+    }
+
+    fn one_in(&mut self, bound: usize) -> bool {
+        self.below(bound) == 0
+    }
+}
+
+/// A kind of segment, what it cannot do without, its own options, and some fields.
+const KINDS: &[(&str, &str, &[&str], &[&str])] = &[
+    (
+        "net",
+        "",
+        &["first = true", "interfaces = [\"lo\", \"e*\"]", "kinds = \"ethernet\"", "none = \"-\""],
+        &["name", "received", "state", "ipv4", "speed", "ssid"],
+    ),
+    ("mail", "paths = \"/nonexistent/mbox\"", &["each = true"], &["unread", "new", "total", "news"]),
+    ("memory", "", &[], &["used", "used_percent", "available", "caches"]),
+    ("swap", "", &[], &["used", "free", "total"]),
+    ("cpu", "", &["each = true"], &["busy", "heights", "temperature", "user"]),
+    ("frequency", "", &[], &["average", "highest"]),
+    ("temperature", "", &["sensors = \"core\"", "each = true"], &["temperature", "label"]),
+    ("load", "", &[], &["load1", "load15", "per_cpu", "tasks"]),
+    ("disk", "", &["paths = [\"/\", \"/home\"]"], &["path", "available", "used_percent", "filesystem"]),
+    ("disk_io", "", &["devices = [\"sda\"]", "each = true"], &["read", "written", "busy"]),
+    ("battery", "", &["each = true", "none = \"no battery\""], &["percent", "state", "remaining", "watts"]),
+    ("backlight", "", &["device = \"x\""], &["percent", "name"]),
+    ("pressure", "", &[], &["cpu", "io", "memory", "io_full"]),
+    ("delays", "", &["minimum = 5"], &["comm", "cause", "percent"]),
+    ("uptime", "", &[], &["uptime", "days"]),
+    ("file", "path = \"/nonexistent\"", &[], &["text", "number", "state"]),
+    ("path", "path = \"/\"", &[], &["name", "state"]),
+    ("process", "pid_file = \"/nonexistent/*.pid\"", &[], &["name", "pid", "state"]),
+    ("command", "command = [\"echo\", \"x\"]", &["timeout = 2", "output = \"plain\""], &["text", "state"]),
+];
+
+const SPECS: &[&str] =
+    &["", ":>8", ":.1", ":si", ":bin,.2", ":bare", ":bar6", ":spark5", ":icon", ":^12,max10", ":Gi", ":bits"];
+const BAR: &[&str] = &[
+    "interval = 2",
+    "separator = \" · \"",
+    "theme = \"nord\"",
+    "output = \"plain\"",
+    "theme = { base = \"mono\", urgent = \"#f00\" }",
+];
+const COMMON: &[&str] = &[
+    "interval = 0.5",
+    "color = \"#abcdef\"",
+    "background = \"#01020380\"",
+    "markup = true",
+    "icons = [\"a\", \"b\"]",
+    "min_width = \"100 %\"",
+    "align = \"right\"",
+    "warning = false",
+    "click = [\"true\"]",
+    "on = { right = [\"true\", \"x\"], scroll_up = [\"true\"] }",
+    "name = \"n\"",
+    "separator = \"/\"",
+];
+
+fn good(random: &mut Random) -> String {
+    let mut text = String::new();
+    for option in BAR {
+        // One key once: the theme stands there twice.
+        if random.one_in(3) && !(option.starts_with("theme") && text.contains("theme")) {
+            writeln!(text, "{option}").unwrap();
+        }
+    }
+    for _ in 0..=random.below(6) {
+        let (kind, required, options, fields) = KINDS[random.below(KINDS.len())];
+        writeln!(text, "[[segment]]\ntype = \"{kind}\"\n{required}").unwrap();
+        let mut used = vec!["type"];
+        for option in options.iter().chain(COMMON) {
+            let key = option.split(' ').next().unwrap();
+            if random.one_in(4) && !used.contains(&key) && !required.starts_with(key) {
+                used.push(key);
+                writeln!(text, "{option}").unwrap();
+            }
+        }
+        if random.one_in(2) {
+            let mut format = String::new();
+            for _ in 0..=random.below(3) {
+                let field = format!("{{{}{}}}", random.pick(fields), random.pick(SPECS));
+                let part = if random.one_in(3) { format!("[ ({field})]") } else { format!(" {field}") };
+                format.push_str(&part.replace('(', "{{").replace(')', "}}"));
+            }
+            writeln!(text, "format = \"{format}\"").unwrap();
+        }
+        if random.one_in(3) {
+            let condition = random.pick(&["> 1Gi", ">= 80%", "== full", "!= \"two words\"", ""]);
+            writeln!(text, "hide_when = '{} {condition}'", random.pick(fields)).unwrap();
+        }
+        if random.one_in(3) {
+            let field = random.pick(fields);
+            writeln!(text, "thresholds = [{{ when = \"not {field}\", color = \"#fff\", urgent = true }}]")
+                .unwrap();
+        }
+    }
+    text
+}
+
+/// Breaks a good one in one of many ways.
+fn broken(random: &mut Random) -> String {
+    let text = good(random);
+    let at_end = |option: &str| format!("{text}{option}\n");
+    match random.below(18) {
+        0 => text.replacen("type = \"", "tpye = \"", 1),
+        1 => at_end("[[segment]]\ntype = \"memroy\""),
+        2 => at_end("fromat = \"x\""),
+        3 => at_end("[[segment]]\ntype = \"memory\"\nformat = \"{usde}\""),
+        4 => at_end("[[segment]]\ntype = \"cpu\"\nformat = \"{busy\""),
+        5 => at_end("[[segment]]\ntype = \"cpu\"\nformat = \"[{busy:bar0}]\""),
+        6 => at_end("[[segment]]\ntype = \"cpu\"\nwarning = \"busy >> 5\""),
+        7 => at_end("[[segment]]\ntype = \"cpu\"\ninterval = \"fast\""),
+        8 => at_end("[[segment]]\ntype = \"cpu\"\ninterval = 0"),
+        9 => at_end("[[segment]]\ntype = \"cpu\"\ncolor = \"red\""),
+        10 => at_end("[[segment]]\ntype = \"command\"\ncommand = \"ls -l\""),
+        11 => at_end("[[segment]]\ntype = \"command\""),
+        12 => at_end("[[segment]]\ntype = \"date\"\ntimezones = \"Mars/Olympus\""),
+        13 => at_end("[[segment]]\ntype = \"disk\"\npaths = [\"relative\"]"),
+        14 => at_end("[[segment]]\ntype = \"memory\"\ntype = \"cpu\""),
+        15 => at_end("[[segment]]\ntype = \"memory"),
+        16 => text.replacen("[[segment]]", "[[segment]", 1),
+        _ => format!("theme = \"norb\"\n{}", text.replace("theme =", "# theme =")),
+    }
+}
+
+fn whit(words: &[&str], config: &Path) -> Output {
+    Command::new(WHIT).args(["bar", "--config"]).arg(config).args(words).env("TZ", "UTC").output().unwrap()
+}
+
+#[test]
+fn a_clear_place_or_a_running_bar() {
+    let directory = std::env::temp_dir().join(format!("whit-configurations-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    let config: PathBuf = directory.join("bar.toml");
+    let laptop = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/laptop");
+    let mut random = Random(0x5eed_0f_0ba2);
+    for number in 0..COUNT {
+        let is_good = number % 2 == 0;
+        let text = if is_good { good(&mut random) } else { broken(&mut random) };
+        fs::write(&config, &text).unwrap();
+        let told = whit(&["--check"], &config);
+        let errors = String::from_utf8(told.stderr).unwrap();
+        assert!(!errors.contains("panicked"), "{number}: {errors}\n{text}");
+        if is_good {
+            assert!(told.status.success(), "{number}: {errors}\n{text}");
+            // Commands take their time; the others are drawn at once.
+            if !text.contains("\"command\"") {
+                let drawn = whit(&["--once", "-o", "i3bar", "--root", laptop], &config);
+                let errors = String::from_utf8(drawn.stderr).unwrap();
+                assert!(drawn.status.success() && errors.is_empty(), "{number}: {errors}\n{text}");
+                let lines = String::from_utf8(drawn.stdout).unwrap();
+                let line = lines.lines().nth(2).unwrap();
+                let blocks: serde_json::Value = serde_json::from_str(line).unwrap();
+                assert!(blocks.is_array(), "{number}: {line}");
+            }
+        } else {
+            assert_eq!(told.status.code(), Some(1), "{number}: {text}");
+            let place = errors.lines().next().unwrap().strip_prefix("whit: ").unwrap();
+            let mut parts = place.strip_prefix(config.to_str().unwrap()).unwrap().splitn(4, ':').skip(1);
+            let mut next = || parts.next().unwrap_or_else(|| panic!("{number}: {errors}"));
+            let (line, column) = (next().parse::<usize>().unwrap(), next().parse::<usize>().unwrap());
+            assert!(
+                line >= 1 && line <= text.lines().count() + 1 && column >= 1,
+                "{number}: {errors}\n{text}"
+            );
+            assert!(next().trim().len() > 5, "{number}: {errors}");
+        }
+    }
+    fs::remove_dir_all(directory).unwrap();
+}
+
+/// Whatever is cut or altered, there is an answer.
+#[test]
+fn cut_and_altered_ones_end_with_an_answer() {
+    let directory = std::env::temp_dir().join(format!("whit-altered-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    let config = directory.join("bar.toml");
+    let mut random = Random(0xa17e_2ed);
+    for number in 0..300 {
+        let mut bytes = good(&mut random).into_bytes();
+        for _ in 0..=random.below(3) {
+            let at = random.below(bytes.len());
+            match random.below(3) {
+                0 => bytes.truncate(at.max(1)),
+                1 => bytes[at] = b"\"[]{}=#\n\\\xff:,"[random.below(12)],
+                _ => bytes.insert(at, b"\"[]{}=#\n\\\xc3:,"[random.below(12)]),
+            }
+        }
+        fs::write(&config, &bytes).unwrap();
+        let told = whit(&["--check"], &config);
+        let code = told.status.code();
+        assert!(matches!(code, Some(0 | 1)), "{number}: {told:?}\n{}", String::from_utf8_lossy(&bytes));
+    }
+    fs::remove_dir_all(directory).unwrap();
+}

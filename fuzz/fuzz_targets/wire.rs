@@ -1,0 +1,16 @@
+//! Any bytes as clicks, and as a configuration of i3status.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::i3bar::Clicks;
+use wire::i3status::Configuration;
+
+fuzz_target!(|data: &[u8]| {
+    Clicks::default().push(data, drop);
+    if let Ok(text) = std::str::from_utf8(data) {
+        if let Ok(configuration) = Configuration::parse(text) {
+            configuration.order.iter().for_each(|entry| drop(configuration.section(entry)));
+        }
+    }
+});
