@@ -38,7 +38,7 @@ freebsd:
 	@.ci/freebsd
 
 bench:
-	@.ci/install-peers gcc libc6-dev procps i3status
+	@.ci/install-peers conky-cli gcc i3blocks i3status libc6-dev procps py3status python3
 	$(CARGO) xtask bench
 
 instructions:

@@ -1,9 +1,10 @@
-//! whit beside its peers and beside the floor, in one run, pair by pair: `cargo xtask bench [free|delays|bar …]`.
+//! whit beside its peers and beside the floor, in one run, pair by pair: `cargo xtask bench [free|delays|bar|mail …]`.
 //!
 //! A figure is a ratio of CPU times of whole processes, the median of many pairs. CPU time is what the scheduler
 //! counted (/proc/PID/schedstat, nanoseconds), read before the process is reaped.
 
 mod bar;
+mod mail;
 mod process;
 mod programs;
 
@@ -14,7 +15,8 @@ pub(crate) use programs::whit;
 
 type Bench = fn(&Programs) -> Done;
 
-const BENCHES: [(&str, Bench); 3] = [("free", free), ("delays", delays), ("bar", bar::run)];
+const BENCHES: [(&str, Bench); 4] =
+    [("free", free), ("delays", delays), ("bar", bar::run), ("mail", mail::run)];
 /// Sleeping processes for the table of all tasks.
 const CROWD: &str = "5000";
 
@@ -25,7 +27,7 @@ pub(crate) fn run(names: &[&str]) -> Done {
     }
     let programs = Programs::build()?;
     println!(
-        "{:<34} {:>10} {:>10} {:>22}  limit",
+        "{:<36} {:>11} {:>11} {:>22}  limit",
         "CPU of a whole process", "whit", "other", "ratio (quartiles)"
     );
     for (name, bench) in BENCHES {
@@ -38,8 +40,8 @@ pub(crate) fn run(names: &[&str]) -> Done {
 
 /// One row of the report.
 fn print_row(what: &str, ours: f64, theirs: f64, ratios: &Spread, limit: &str) {
-    let quartiles = format!("{:.2} ({:.2} to {:.2})", ratios.median, ratios.lower, ratios.upper);
-    println!("{what:<34} {:>7.0} µs {:>7.0} µs {quartiles:>22}  {limit}", ours / 1e3, theirs / 1e3);
+    let quartiles = format!("{:.3} ({:.3} to {:.3})", ratios.median, ratios.lower, ratios.upper);
+    println!("{what:<36} {:>8.0} µs {:>8.0} µs {quartiles:>22}  {limit}", ours / 1e3, theirs / 1e3);
 }
 
 fn compare(what: &str, ours: &[&str], theirs: &[&str], count: usize, limit: &str) -> Done {

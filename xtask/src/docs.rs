@@ -1,9 +1,17 @@
-//! Writes what is made from tables in the code.
+//! docs/metrics.md from the catalogue, docs/bar.md from the bar's tables.
+
+use std::process::Command;
 
 use crate::Done;
 
-/// docs/metrics.md, from the catalogue.
 pub(crate) fn write() -> Done {
-    std::fs::write("docs/metrics.md", facts::catalog::markdown())
-        .map_err(|error| format!("docs/metrics.md: {error}"))
+    let keep =
+        |path: &str, text: &[u8]| std::fs::write(path, text).map_err(|error| format!("{path}: {error}"));
+    keep("docs/metrics.md", facts::catalog::markdown().as_bytes())?;
+    let words = ["run", "--quiet", "--package", "whit", "--", "bar", "--reference"];
+    let output = Command::new("cargo").args(words).output().map_err(|error| format!("cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("whit bar --reference: {}", output.status));
+    }
+    keep("docs/bar.md", &output.stdout)
 }

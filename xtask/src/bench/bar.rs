@@ -1,53 +1,73 @@
-//! A status line at one line a second: whit, i3status on the same segments, and the bare reads.
+//! A status line at one line a second: whit, its peers, and the bare reads.
 
 use std::time::Duration;
 
 use super::print_row;
-use super::process::{Spread, cpu_ns, start};
+use super::process::{Running, Spread};
 use super::programs::{Programs, is_there};
 use crate::Done;
 
 const ROUNDS: usize = 5;
-const SECONDS_A_ROUND: u64 = 6;
-const CONFIGURATION: &str = "target/floor/i3status.conf";
+const SECONDS_A_ROUND: u64 = 10;
 
-/// All run at once, for some seconds, again and again.
+/// Runs all at once, for some seconds, again and again.
 pub(crate) fn run(programs: &Programs) -> Done {
     let interface = first_interface_up()?;
     let state = format!("/sys/class/net/{interface}/operstate");
-    let configuration =
-        std::fs::read_to_string("benches/i3status.conf").map_err(|error| error.to_string())?;
-    std::fs::write(CONFIGURATION, configuration.replace("INTERFACE", &interface))
-        .map_err(|error| error.to_string())?;
+    let same = configuration("i3status.conf", &interface)?;
+    let own = configuration("i3status-own.conf", &interface)?;
+    let conky = configuration("conky.conf", &interface)?;
+    let imported = import(programs, &own)?;
+    std::fs::write("target/floor/mbox", "").map_err(|error| format!("target/floor/mbox: {error}"))?;
 
-    let whit = [programs.whit.as_str(), "bar", "--output", "i3bar"];
-    let floor = [programs.bar_reads.as_str(), &state];
-    let wake = [programs.wake.as_str()];
-    let i3status = ["i3status", "-c", CONFIGURATION];
-    let has_peer = is_there("i3status");
-    let mut commands: Vec<&[&str]> = vec![&whit, &floor, &wake];
-    if has_peer {
-        commands.push(&i3status);
-    } else {
-        println!("bar: i3status is not installed");
+    let whit = programs.whit.as_str();
+    let bar = |config: &'static str| [whit, "bar", "--output", "i3bar", "--config", config];
+    let all: [(&str, &[&str]); 10] = [
+        ("whit", &[whit, "bar", "--output", "i3bar", "--net", &interface]),
+        ("bare reads", &[&programs.bar_reads, &state]),
+        ("waking up alone", &[&programs.wake]),
+        ("whit, imported", &[whit, "bar", "--output", "i3bar", "--config", &imported]),
+        ("whit, every segment", &bar("benches/every-segment.toml")),
+        ("i3status, same", &["i3status", "-c", &same]),
+        ("i3status, own", &["i3status", "-c", &own]),
+        ("conky", &["conky", "-c", &conky]),
+        ("py3status", &["py3status", "-c", &own]),
+        ("i3blocks", &["i3blocks", "-c", "benches/i3blocks.conf"]),
+    ];
+    let mut there = Vec::new();
+    for (name, words) in all {
+        // What was built here is there; a peer may not be.
+        if words[0].contains('/') || is_there(words[0]) {
+            there.push((name, words));
+        } else {
+            println!("bar: {} is not installed", words[0]);
+        }
     }
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
-        rounds.push(round(&commands)?);
+        rounds.push(round(&there)?);
     }
-    let of = |index: usize| Spread::of(rounds.iter().map(|round| round.cpu_ns[index]).collect()).median;
-    let ratios = |ours: usize, theirs: usize| {
-        Spread::of(rounds.iter().map(|round| round.cpu_ns[ours] / round.cpu_ns[theirs]).collect())
-    };
-    let (whit, floor, wake, i3status) = (0, 1, 2, 3);
-    if has_peer {
-        print_row("bar, a tick: i3status", of(whit), of(i3status), &ratios(whit, i3status), "0.125");
-        print_row("  (the bare reads: i3status)", of(floor), of(i3status), &ratios(floor, i3status), "");
-        print_row("  (waking up alone: i3status)", of(wake), of(i3status), &ratios(wake, i3status), "");
+    for (what, ours, theirs, limit) in [
+        ("bar, i3status' own: i3status", "whit, imported", "i3status, own", "0.125"),
+        ("bar, every segment: i3status' own", "whit, every segment", "i3status, own", "1.00"),
+        ("bar, whit's own: i3status", "whit", "i3status, same", ""),
+        ("bar, whit's own: conky", "whit", "conky", ""),
+        ("bar, i3status' own: py3status", "whit, imported", "py3status", ""),
+        ("bar, whit's own: i3blocks + sh", "whit", "i3blocks", ""),
+        ("bar, whit's own: the bare reads", "whit", "bare reads", ""),
+        ("  (bare reads: i3status)", "bare reads", "i3status, same", ""),
+        ("  (waking up alone: i3status' own)", "waking up alone", "i3status, own", ""),
+    ] {
+        let place = |name| there.iter().position(|(known, _)| *known == name);
+        let (Some(ours), Some(theirs)) = (place(ours), place(theirs)) else { continue };
+        let of = |index: usize| Spread::of(rounds.iter().map(|round| round.cpu_ns[index]).collect()).median;
+        let ratios = rounds.iter().map(|round| round.cpu_ns[ours] / round.cpu_ns[theirs]).collect();
+        print_row(what, of(ours), of(theirs), &Spread::of(ratios), limit);
     }
-    print_row("bar, a tick: the bare reads", of(whit), of(floor), &ratios(whit, floor), "");
-    let resident = rounds.last().map(|round| round.resident_kib.clone()).unwrap_or_default();
-    println!("bar, resident KiB: whit, bare reads, wake, i3status: {resident:?}");
+    if let Some(last) = rounds.last() {
+        let resident = there.iter().zip(&last.resident_kib).map(|((name, _), kib)| format!("{name} {kib}"));
+        println!("resident KiB: {}", resident.collect::<Vec<_>>().join(", "));
+    }
     Ok(())
 }
 
@@ -57,31 +77,36 @@ struct Round {
     resident_kib: Vec<u64>,
 }
 
-fn round(commands: &[&[&str]]) -> Result<Round, String> {
-    let mut children = Vec::new();
-    for command in commands {
-        children.push(start(command)?);
-    }
+fn round(commands: &[(&str, &[&str])]) -> Result<Round, String> {
+    let started = commands.iter().map(|(_, words)| Running::start(words));
+    let running: Vec<Running> = started.collect::<Result<_, _>>()?;
     // What starting costs is not a tick's.
-    std::thread::sleep(Duration::from_millis(1500));
-    let before: Vec<f64> = children.iter().map(cpu_ns).collect::<Result<_, _>>()?;
+    std::thread::sleep(Duration::from_millis(2500));
+    let cpu_ns = || running.iter().map(Running::cpu_ns).collect::<Result<Vec<f64>, _>>();
+    let before = cpu_ns()?;
     std::thread::sleep(Duration::from_secs(SECONDS_A_ROUND));
-    let after: Vec<f64> = children.iter().map(cpu_ns).collect::<Result<_, _>>()?;
-    let resident_kib = children.iter().map(|child| resident_kib(child.id())).collect::<Result<_, _>>()?;
-    for child in &mut children {
-        child.kill().and_then(|()| child.wait()).map_err(|error| error.to_string())?;
-    }
-    let cpu_ns =
-        after.iter().zip(&before).map(|(after, before)| (after - before) / SECONDS_A_ROUND as f64).collect();
-    Ok(Round { cpu_ns, resident_kib })
+    let after = cpu_ns()?;
+    let resident_kib = running.iter().map(Running::resident_kib).collect::<Result<_, _>>()?;
+    let a_second = |(after, before): (&f64, &f64)| (after - before) / SECONDS_A_ROUND as f64;
+    Ok(Round { cpu_ns: after.iter().zip(&before).map(a_second).collect(), resident_kib })
 }
 
-fn resident_kib(pid: u32) -> Result<u64, String> {
-    let path = format!("/proc/{pid}/status");
+/// A peer's configuration, with the interface filled in.
+fn configuration(name: &str, interface: &str) -> Result<String, String> {
+    let path = format!("benches/{name}");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    let line =
-        text.lines().find(|line| line.starts_with("VmRSS:")).ok_or_else(|| format!("{path}: no VmRSS"))?;
-    line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).ok_or_else(|| line.to_owned())
+    let filled = format!("target/floor/{name}");
+    std::fs::write(&filled, text.replace("INTERFACE", interface)).map_err(|error| error.to_string())?;
+    Ok(filled)
+}
+
+/// whit's own words for a configuration of i3status.
+fn import(programs: &Programs, path: &str) -> Result<String, String> {
+    let output = std::process::Command::new(&programs.whit).args(["bar", "--import", path]).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let imported = "target/floor/imported.toml".to_owned();
+    std::fs::write(&imported, output.stdout).map_err(|error| error.to_string())?;
+    Ok(imported)
 }
 
 fn first_interface_up() -> Result<String, String> {

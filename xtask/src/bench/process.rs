@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// The middle half of many figures.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(crate) fn pairs(ours: &[&str], theirs: &[&str], count: usize) -> Result<Pair
     let (mut all_ours, mut all_theirs) = (Vec::new(), Vec::new());
     // The first pair warms the caches and is not counted.
     for round in 0..=count {
-        let (a, b) = (run(ours)?, run(theirs)?);
+        let (a, b) = (cpu_ns_of_whole(ours)?, cpu_ns_of_whole(theirs)?);
         if round > 0 {
             all_ours.push(a);
             all_theirs.push(b);
@@ -43,8 +43,8 @@ pub(crate) fn pairs(ours: &[&str], theirs: &[&str], count: usize) -> Result<Pair
     Ok(Pairs { ours: Spread::of(all_ours), theirs: Spread::of(all_theirs), ratios: Spread::of(ratios) })
 }
 
-/// CPU time of a command from its start to its end, in nanoseconds.
-fn run(words: &[&str]) -> Result<f64, String> {
+/// CPU time of a command of one thread from its start to its end, in nanoseconds.
+pub(crate) fn cpu_ns_of_whole(words: &[&str]) -> Result<f64, String> {
     let mut child = start(words)?;
     let pid = Pid::from_raw(child.id().cast_signed()).ok_or("no pid")?;
     // Ended but not reaped, its account still stands in /proc.
@@ -59,18 +59,90 @@ fn run(words: &[&str]) -> Result<f64, String> {
 }
 
 /// Starts a command whose output nobody reads.
-pub(crate) fn start(words: &[&str]) -> Result<Child, String> {
+fn start(words: &[&str]) -> Result<Child, String> {
+    start_with(words, Stdio::null())
+}
+
+fn start_with(words: &[&str], input: Stdio) -> Result<Child, String> {
     let [program, arguments @ ..] = words else { return Err("no command".to_owned()) };
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(arguments).stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().map_err(|error| format!("{program}: {error}"))
 }
 
-/// What the scheduler has counted for a process of one thread so far.
-pub(crate) fn cpu_ns(child: &Child) -> Result<f64, String> {
-    let path = format!("/proc/{}/schedstat", child.id());
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    text.split(' ').next().and_then(|word| word.parse().ok()).ok_or_else(|| format!("{path}: {text}"))
+/// What the scheduler has counted for a process's threads so far, and what its children that ended used, in ticks.
+fn cpu_ns(child: &Child) -> Result<f64, String> {
+    cpu_ns_of(child.id())
+}
+
+fn cpu_ns_of(pid: u32) -> Result<f64, String> {
+    let threads = format!("/proc/{pid}/task");
+    let listing = std::fs::read_dir(&threads).map_err(|error| format!("{threads}: {error}"))?;
+    let mut sum = 0.0;
+    for thread in listing.flatten() {
+        // A thread may end meanwhile.
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
+        sum += text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);
+    }
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).map_err(|error| error.to_string())?;
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    // Fields 16 and 17, the state being the third: cutime and cstime, hundredths of a second.
+    let ticks: f64 = [13, 14].iter().filter_map(|at| fields.get(*at)?.parse::<f64>().ok()).sum();
+    Ok(sum + ticks * 1e7)
+}
+
+/// A command that runs on, with what it starts; it ends with this. What it reads never comes and never ends: some
+/// (py3status) spin on the end of their input.
+pub(crate) struct Running(Child);
+
+impl Running {
+    pub(crate) fn start(words: &[&str]) -> Result<Self, String> {
+        start_with(words, Stdio::piped()).map(Self)
+    }
+
+    /// CPU time of its whole family.
+    pub(crate) fn cpu_ns(&self) -> Result<f64, String> {
+        let own = cpu_ns_of(self.0.id())?;
+        Ok(self.descendants().into_iter().filter_map(|pid| cpu_ns_of(pid).ok()).sum::<f64>() + own)
+    }
+
+    /// Resident memory of the command itself.
+    pub(crate) fn resident_kib(&self) -> Result<u64, String> {
+        let path = format!("/proc/{}/status", self.0.id());
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+        let line = text.lines().find(|line| line.starts_with("VmRSS:"));
+        let figure = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        figure.ok_or_else(|| format!("{path}: no VmRSS"))
+    }
+
+    fn descendants(&self) -> Vec<u32> {
+        let mut family = vec![self.0.id()];
+        let mut at = 0;
+        while let Some(pid) = family.get(at) {
+            let path = format!("/proc/{pid}/task/{pid}/children");
+            let children = std::fs::read_to_string(path).unwrap_or_default();
+            family.extend(children.split_whitespace().filter_map(|word| word.parse::<u32>().ok()));
+            at += 1;
+        }
+        family.split_off(1)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // On TERM it ends what it started itself; whoever does not is made to.
+        if let Some(pid) = Pid::from_raw(self.0.id().cast_signed()) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        for _ in 0..50 {
+            if matches!(self.0.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Thousands of sleeping processes, which end with this.

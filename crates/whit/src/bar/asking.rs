@@ -25,6 +25,11 @@ impl<T: Send + 'static, J: FnMut() -> T + Send + 'static> Asking<T, J> {
         self.errand.iter().for_each(Errand::ask);
     }
 
+    /// Whether the first answer is still to come.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.errand.as_ref().is_some_and(|errand| errand.look(|answer, _| answer.is_none()))
+    }
+
     /// Has the last answer said; what does not answer is stale.
     pub(crate) fn say(&self, items: &mut Items<'_>, say: impl FnOnce(Option<&T>, &mut Items<'_>)) {
         let Some(errand) = &self.errand else { return };

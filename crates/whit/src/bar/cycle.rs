@@ -21,7 +21,7 @@ use crate::time_zone;
 
 /// How long the first line waits for something to subtract, and for answers.
 const FIRST_WAIT: Nanos = Nanos(100_000_000);
-/// How long a bar of one line waits for commands.
+/// How long a bar of one line waits for them.
 const ONE_LINE_WAIT: Nanos = Nanos(3_000_000_000);
 
 /// Draws until the count is reached, the reader goes away or a signal says so.
@@ -118,9 +118,9 @@ impl Bar {
     /// Until when the first line waits. Commands and threads were asked when the line was opened.
     fn quiet_until(&mut self, now: Nanos) -> Option<Nanos> {
         let elapsed = clock_now().boottime.saturating_sub(self.opened_at?);
-        let is_busy = self.line.has_running_commands();
+        let is_waiting = self.line.is_waiting();
         let at_most = match self.remaining {
-            Some(1) if is_busy => ONE_LINE_WAIT,
+            Some(1) if is_waiting => ONE_LINE_WAIT,
             // A captured machine stands still: there will be nothing to subtract.
             Some(1) if self.is_captured => Nanos(0),
             _ => FIRST_WAIT,

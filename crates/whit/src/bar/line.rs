@@ -153,9 +153,9 @@ impl Line {
         self.cadences.iter().enumerate().filter_map(|(index, cadence)| Some((index, cadence.watch()?)))
     }
 
-    /// Whether a command is under way.
-    pub(crate) fn has_running_commands(&self) -> bool {
-        self.commands().next().is_some()
+    /// Whether a segment's first answer is still to come.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.members.iter().any(|member| member.segment.is_waiting())
     }
 
     /// System calls made to read the machine.

@@ -129,6 +129,11 @@ pub(crate) trait Segment {
     /// Says what it knows.
     fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>);
 
+    /// Whether its first answer is still to come.
+    fn is_waiting(&self) -> bool {
+        false
+    }
+
     /// What becomes readable when there is something to [`attend`](Self::attend) to.
     fn watch(&self) -> Option<Watch<'_>> {
         None

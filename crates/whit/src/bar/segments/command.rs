@@ -137,6 +137,10 @@ impl Segment for Command {
         self.run.as_ref().and_then(Run::deadline)
     }
 
+    fn is_waiting(&self) -> bool {
+        self.run.is_some() && self.outcome.is_nothing()
+    }
+
     fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
         let outcome = &self.outcome;
         if outcome.is_nothing() {

@@ -58,6 +58,10 @@ impl Segment for File {
         self.asking.ask("file", workshop);
     }
 
+    fn is_waiting(&self) -> bool {
+        self.asking.is_waiting()
+    }
+
     fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
         self.asking.say(items, |contents, items| {
             let (text, number, state) = match contents {

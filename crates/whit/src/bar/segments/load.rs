@@ -24,15 +24,22 @@ pub(crate) const KIND: Kind = Kind {
     thresholds: &[(Tone::Warning, "per_cpu > 2")],
     // The kernel itself reckons anew every five seconds.
     interval: Some(Duration::from_secs(5)),
-    make: |_| Ok(Box::new(Load)),
+    make: |options| {
+        // The built-in threshold is on it, unless another takes its place.
+        let with_cpus = options.mentions(&KIND, &["per_cpu"]) || options.get("warning").is_none();
+        Ok(Box::new(Load { with_cpus }))
+    },
     ..Kind::DEFAULT
 };
 
-struct Load;
+struct Load {
+    with_cpus: bool,
+}
 
 impl Segment for Load {
     fn wanted(&self) -> Wanted {
-        Wanted::from([Source::LoadAverage, Source::Stat])
+        let wanted = Wanted::from([Source::LoadAverage]);
+        if self.with_cpus { wanted.with(Source::Stat) } else { wanted }
     }
 
     fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {

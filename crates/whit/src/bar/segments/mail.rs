@@ -66,6 +66,10 @@ impl Segment for Mail {
         self.asking.ask("mail", workshop);
     }
 
+    fn is_waiting(&self) -> bool {
+        self.asking.is_waiting()
+    }
+
     fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
         let (names, is_each, news) = (&self.names, self.is_each, &mut self.news);
         self.asking.say(items, |counts, items| {

@@ -48,6 +48,10 @@ impl Segment for Path {
         self.asking.ask("path", workshop);
     }
 
+    fn is_waiting(&self) -> bool {
+        self.asking.is_waiting()
+    }
+
     fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
         self.asking.say(items, |found, items| {
             let state = match found {

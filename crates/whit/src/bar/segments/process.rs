@@ -46,6 +46,10 @@ impl Segment for Process {
         self.asking.ask("process", workshop);
     }
 
+    fn is_waiting(&self) -> bool {
+        self.asking.is_waiting()
+    }
+
     fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
         self.asking.say(items, |living, items| {
             let (state, pid) = match living {
