@@ -13,6 +13,7 @@ pub mod mailbox;
 pub mod paths;
 pub mod roots;
 mod signal;
+mod space;
 pub mod spawn;
 mod sys;
 mod task_reading;

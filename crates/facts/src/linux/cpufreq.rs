@@ -3,7 +3,7 @@
 
 use crate::cursor::{Cursor, Malformed, lines};
 
-/// The content of scaling_cur_freq: kilohertz. "<unknown>" is none.
+/// The content of scaling_cur_freq: kilohertz. `<unknown>` is none.
 ///
 /// # Errors
 /// Where it is neither.

@@ -14,12 +14,12 @@ use facts::sample::{Absence, Filesystem, Sample, Space};
 use facts::source::{Source, Wanted};
 use facts::unit::{Bytes, Nanos};
 use rustix::fd::BorrowedFd;
-use rustix::fs::statvfs;
 
 use super::network;
 use super::sysctl::Sysctl;
 use crate::errand::Errand;
 use crate::roots::{RootError, Roots};
+use crate::space::space_of;
 use crate::{Request, clock_now};
 
 /// No machine has more.
@@ -154,18 +154,6 @@ impl Machine {
             Backlight => sample.backlights;
         }
     }
-}
-
-fn space_of(path: &CString) -> Option<Space> {
-    let stat = statvfs(path).ok()?;
-    let bytes = |blocks: u64| Bytes(blocks.saturating_mul(stat.f_frsize));
-    Some(Space {
-        total: bytes(stat.f_blocks),
-        free: bytes(stat.f_bfree),
-        available: bytes(stat.f_bavail),
-        inodes: stat.f_files,
-        free_inodes: stat.f_ffree,
-    })
 }
 
 fn fill_stat(sysctl: &mut Sysctl, stat: &mut facts::linux::stat::Stat) -> Result<(), Absence> {

@@ -25,13 +25,7 @@ impl Signals {
     /// # Errors
     /// Where the kernel has no more descriptors.
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
-        let numbers: Vec<i32> = signals.iter().map(|signal| signal.number()).collect();
-        block_signals(&numbers)?;
-        let queue = Queue::new()?;
-        for number in numbers {
-            queue.add(QueueEvent::Signal(number), 0)?;
-        }
-        Ok(Self { queue, told: RefCell::default() })
+        Ok(Self { queue: queue_of(signals)?, told: RefCell::default() })
     }
 
     /// The next that has come, without waiting.
@@ -53,4 +47,15 @@ impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.queue.as_fd()
     }
+}
+
+/// A queue that tells of these signals, which do nothing else from now on.
+pub(super) fn queue_of(signals: &[Signal]) -> io::Result<Queue> {
+    let numbers: Vec<i32> = signals.iter().map(|signal| signal.number()).collect();
+    block_signals(&numbers)?;
+    let queue = Queue::new()?;
+    for number in numbers {
+        queue.add(QueueEvent::Signal(number), 0)?;
+    }
+    Ok(queue)
 }

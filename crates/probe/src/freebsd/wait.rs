@@ -6,9 +6,10 @@ use std::io;
 use facts::unit::Nanos;
 use rustix::fd::AsRawFd;
 
+use super::signals::queue_of;
 use crate::clock_now;
 use crate::signal::Signal;
-use crate::sys::{Queue, QueueEvent, block_signals};
+use crate::sys::{Queue, QueueEvent};
 pub use crate::watch::Watch;
 
 /// FreeBSD tells nobody that the clock was set or that the machine slept: that is noticed at the latest this much later.
@@ -28,13 +29,7 @@ impl Waiter {
     /// # Errors
     /// Where the kernel has no more descriptors.
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
-        let numbers: Vec<i32> = signals.iter().map(|signal| signal.number()).collect();
-        block_signals(&numbers)?;
-        let queue = Queue::new()?;
-        for number in numbers {
-            queue.add(QueueEvent::Signal(number), 0)?;
-        }
-        Ok(Self { queue, signals: VecDeque::new(), calls: 0 })
+        Ok(Self { queue: queue_of(signals)?, signals: VecDeque::new(), calls: 0 })
     }
 
     /// From now on, until its descriptor is closed, waits for it as well and tells it by its token.

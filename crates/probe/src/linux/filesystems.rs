@@ -11,11 +11,11 @@ use facts::cursor::{Malformed, lines};
 use facts::linux::mounts::{self, Mount};
 use facts::sample::{Absence, Filesystem, Reading, Space};
 use facts::unit::Bytes;
-use rustix::fs::statvfs;
 
 use super::files::{Buffer, Extent, KeptFile};
 use crate::errand::{Bell, Errand};
 use crate::roots::RootDirectory;
+use crate::space::space_of;
 
 /// The filesystems that a view asked for.
 #[derive(Debug)]
@@ -140,18 +140,6 @@ fn asked(path: PathBuf, mount: Mount, can_hang: bool, known: &[Asked], bell: Opt
         })
     });
     Some(Asked { mount, path, errand })
-}
-
-fn space_of(path: &CString) -> Option<Space> {
-    let stat = statvfs(path).ok()?;
-    let bytes = |blocks: u64| Bytes(blocks.saturating_mul(stat.f_frsize));
-    Some(Space {
-        total: bytes(stat.f_blocks),
-        free: bytes(stat.f_bfree),
-        available: bytes(stat.f_bavail),
-        inodes: stat.f_files,
-        free_inodes: stat.f_ffree,
-    })
 }
 
 fn captured_space(file: &KeptFile, buffer: &mut Buffer, target: &[u8]) -> Option<Space> {

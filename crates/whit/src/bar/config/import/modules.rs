@@ -106,27 +106,29 @@ fn wireless(section: &Section, general: &General) -> Segment {
         ("bitrate", "{bitrate}"),
         ("interface", "{name}"),
     ];
-    let mut segment = Segment::new("net");
-    interface(&mut segment, section, "wireless");
-    let up = segment.format(section, "format_up", "W: (%quality at %essid, %bitrate) %ip", NAMES);
-    let down = segment.format(section, "format_down", "W: down", &[("interface", "{name}")]);
-    segment.text("format", &up);
-    segment.variant("state == down", &down);
-    segment.text("none", section.get("format_down").unwrap_or("W: down"));
-    segment.paint(general, "state == up", "state == down");
-    segment.note_others(section, &["format_up", "format_down"]);
-    segment
+    link(section, general, "wireless", NAMES, ["W: (%quality at %essid, %bitrate) %ip", "W: down"])
 }
 
 fn ethernet(section: &Section, general: &General) -> Segment {
     const NAMES: Placeholders<'_> = &[("ip", "{address}"), ("speed", "{speed}"), ("interface", "{name}")];
+    link(section, general, "ethernet", NAMES, ["E: %ip (%speed)", "E: down"])
+}
+
+/// With the names of its placeholders, and i3status' own formats up and down.
+fn link(
+    section: &Section,
+    general: &General,
+    kind: &str,
+    names: Placeholders<'_>,
+    [usual_up, usual_down]: [&str; 2],
+) -> Segment {
     let mut segment = Segment::new("net");
-    interface(&mut segment, section, "ethernet");
-    let up = segment.format(section, "format_up", "E: %ip (%speed)", NAMES);
-    let down = segment.format(section, "format_down", "E: down", &[("interface", "{name}")]);
+    interface(&mut segment, section, kind);
+    let up = segment.format(section, "format_up", usual_up, names);
+    let down = segment.format(section, "format_down", usual_down, &[("interface", "{name}")]);
     segment.text("format", &up);
     segment.variant("state == down", &down);
-    segment.text("none", section.get("format_down").unwrap_or("E: down"));
+    segment.text("none", section.get("format_down").unwrap_or(usual_down));
     segment.paint(general, "state == up", "state == down");
     segment.note_others(section, &["format_up", "format_down"]);
     segment
