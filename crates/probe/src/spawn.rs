@@ -11,7 +11,9 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process_group, waitid, waitpid,
+};
 
 use crate::sys;
 
@@ -20,6 +22,8 @@ use crate::sys;
 pub struct Process {
     pid: Pid,
     is_reaped: bool,
+    /// What it started and left behind lives on.
+    leaves_others: bool,
 }
 
 /// How a command ended.
@@ -34,16 +38,19 @@ pub enum Ending {
 }
 
 impl Process {
-    /// Starts `argv` with `extra` added to the environment; what it reads is empty. Its output goes nowhere.
+    /// Starts `argv` with `extra` added to the environment; what it reads is empty. Its output goes nowhere, and
+    /// what it leaves behind when it ends lives on.
     ///
     /// # Errors
     /// Where the program is not found, may not be executed, or the machine has no room for it.
     pub fn start(argv: &[String], extra: &[(&str, &str)]) -> io::Result<Self> {
         let null = null()?;
-        Self::start_with(argv, extra, &null, &null)
+        let mut process = Self::start_with(argv, extra, &null, &null)?;
+        process.leaves_others = true;
+        Ok(process)
     }
 
-    /// The same with a pipe, not blocking, from which its output can be read.
+    /// The same with a pipe, not blocking, from which its output can be read. What it leaves behind ends with it.
     ///
     /// # Errors
     /// As above.
@@ -69,7 +76,7 @@ impl Process {
         let environment: Vec<CString> = environment.collect::<Result<_, _>>().map_err(nul)?;
         let pid = sys::spawn(&words, &environment, input.as_fd(), output.as_fd())?;
         let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("the command has no process id"))?;
-        Ok(Self { pid, is_reaped: false })
+        Ok(Self { pid, is_reaped: false, leaves_others: false })
     }
 
     /// Its process id.
@@ -79,6 +86,13 @@ impl Process {
 
     /// How it ended; none while it runs. Its status is taken once.
     pub fn ending(&mut self) -> Option<Ending> {
+        // Looked at first, and taken then: until it is, nobody else can be given the group's number.
+        let looks = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(self.pid), looks) {
+            Ok(None) | Err(Errno::INTR) => return None,
+            Ok(Some(_)) if !self.leaves_others => self.kill(),
+            Ok(Some(_)) | Err(_) => {}
+        }
         let status = match waitpid(Some(self.pid), WaitOptions::NOHANG) {
             Ok(None) | Err(Errno::INTR) => return None,
             Ok(Some((_, status))) => Some(status),
@@ -88,31 +102,23 @@ impl Process {
         Some(status.map_or(Ending::Unknown, ending_of))
     }
 
-    /// Asks it, and all it started, to end.
-    pub fn terminate(&self) {
-        self.signal(Signal::TERM);
-    }
-
     /// Ends it, and all it started.
     pub fn kill(&self) {
-        self.signal(Signal::KILL);
+        // A group whose leader was reaped may be somebody else's by now. One that is gone needs no signal.
+        if !self.is_reaped {
+            let _ = kill_process_group(self.pid, Signal::KILL);
+        }
     }
 
     /// Lets it run on, to be somebody else's child when whit ends.
     pub fn leave(mut self) {
         self.is_reaped = true;
     }
-
-    fn signal(&self, signal: Signal) {
-        // A group whose leader was reaped may be somebody else's by now. One that is gone needs no signal.
-        if !self.is_reaped {
-            let _ = kill_process_group(self.pid, signal);
-        }
-    }
 }
 
 impl Drop for Process {
-    /// Nothing that was started is left behind.
+    /// Nothing that was started is left behind, but for a moment a process that is dying: who goes on running asks for its
+    /// [`ending`](Self::ending) until it has one.
     fn drop(&mut self) {
         if !self.is_reaped {
             self.kill();
@@ -178,6 +184,27 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(Process::start(&words(&["a\0b"]), &[]).is_err());
         assert!(Process::start(&[], &[]).is_err());
+    }
+
+    #[test]
+    fn what_a_command_leaves_behind_ends_with_it() {
+        let script = "sleep 5000 & echo $!";
+        let (mut process, reader) = Process::start_piped(&words(&["sh", "-c", script]), &[]).unwrap();
+        rustix::io::ioctl_fionbio(&reader, false).unwrap();
+        let mut bytes = [0; 32];
+        let length = rustix::io::read(&reader, &mut bytes).unwrap();
+        let left: i32 = std::str::from_utf8(&bytes[..length]).unwrap().trim().parse().unwrap();
+        while process.ending().is_none() {
+            std::thread::yield_now();
+        }
+        // Killed, it is init's to reap.
+        let is_there = || match std::fs::read_to_string(format!("/proc/{left}/stat")) {
+            Ok(stat) => !stat.contains(") Z "),
+            Err(_) => false,
+        };
+        while is_there() {
+            std::thread::yield_now();
+        }
     }
 
     #[test]

@@ -23,7 +23,8 @@ use rustix::fd::{AsRawFd, BorrowedFd};
 /// The clock that stands still while the machine sleeps, and the one that goes on.
 #[cfg(not(target_os = "freebsd"))]
 pub(crate) const CLOCKS_SINCE_BOOT: [libc::clockid_t; 2] = [libc::CLOCK_MONOTONIC, libc::CLOCK_BOOTTIME];
-/// FreeBSD's own names for them: clock_gettime(2).
+/// FreeBSD's own names for them: clock_gettime(2). Before FreeBSD 15 both may stand still during a suspend, which then is
+/// no gap.
 #[cfg(target_os = "freebsd")]
 pub(crate) const CLOCKS_SINCE_BOOT: [libc::clockid_t; 2] = [libc::CLOCK_UPTIME, libc::CLOCK_MONOTONIC];
 

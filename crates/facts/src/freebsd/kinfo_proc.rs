@@ -16,8 +16,6 @@ pub const PID: usize = 72;
 pub const PPID: usize = 76;
 /// `ki_ruid`.
 pub const RUID: usize = 172;
-/// `ki_size`: virtual memory.
-pub const SIZE: usize = 256;
 /// `ki_runtime`: time on a CPU, microseconds.
 pub const RUNTIME: usize = 328;
 /// `ki_start`: a `struct timeval`, since 1970.
@@ -101,7 +99,8 @@ impl KinfoProc {
             user: Some(user),
             system: Some(system),
             peak_resident: Some(Bytes::from_kib(u64_at(bytes, MAXRSS, "ru_maxrss")?)),
-            peak_virtual: Some(Bytes(u64_at(bytes, SIZE, "a size")?)),
+            // FreeBSD keeps the present size alone.
+            peak_virtual: None,
             accounting: Accounting::Off,
             delays: Delays::default(),
             impossible_values: 0,

@@ -30,7 +30,7 @@ impl Mount {
 
     /// Whether a call on it can wait for another machine or process, and so for ever.
     pub fn can_hang(&self) -> bool {
-        const REMOTE: [&[u8]; 12] = [
+        const REMOTE: [&[u8]; 17] = [
             b"nfs",
             b"nfs4",
             b"cifs",
@@ -43,6 +43,11 @@ impl Mount {
             b"lustre",
             b"ncpfs",
             b"virtiofs",
+            b"autofs",
+            b"davfs",
+            b"coda",
+            b"orangefs",
+            b"beegfs",
         ];
         REMOTE.contains(&self.filesystem.as_slice()) || self.filesystem.starts_with(b"fuse")
     }

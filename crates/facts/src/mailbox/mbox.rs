@@ -92,9 +92,11 @@ impl Mbox {
 /// From a body's begin to the next message. Whether there is one.
 fn skip_body<R: ReadAt>(window: &mut Window<'_, R>, length: Option<u64>) -> Result<bool, R::Error> {
     let body_at = window.offset();
-    if let Some(length) = length.filter(|length| *length > 0) {
+    // No file is longer than a signed offset can tell.
+    let last_at = length.filter(|length| *length > 0).and_then(|length| body_at.checked_add(length - 1));
+    if let Some(last_at) = last_at.filter(|last_at| i64::try_from(*last_at).is_ok()) {
         // The body's last byte must be there, or the message is half-written.
-        window.go_to(body_at.saturating_add(length - 1))?;
+        window.go_to(last_at)?;
         if window.take_byte()?.is_some() {
             while window.take_empty_line()? {}
             if window.is_at_end()? {

@@ -66,7 +66,6 @@ AT(struct kinfo_proc, ki_structsize, 0);
 AT(struct kinfo_proc, ki_pid, 72);
 AT(struct kinfo_proc, ki_ppid, 76);
 AT(struct kinfo_proc, ki_ruid, 172);
-AT(struct kinfo_proc, ki_size, 256);
 AT(struct kinfo_proc, ki_runtime, 328);
 AT(struct kinfo_proc, ki_start, 336);
 AT(struct kinfo_proc, ki_stat, 388);

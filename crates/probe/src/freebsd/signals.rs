@@ -52,10 +52,11 @@ impl AsFd for Signals {
 /// A queue that tells of these signals, which do nothing else from now on.
 pub(super) fn queue_of(signals: &[Signal]) -> io::Result<Queue> {
     let numbers: Vec<i32> = signals.iter().map(|signal| signal.number()).collect();
-    block_signals(&numbers)?;
     let queue = Queue::new()?;
-    for number in numbers {
-        queue.add(QueueEvent::Signal(number), 0)?;
+    // First they are told, then they are blocked: one that comes in between is not lost.
+    for number in &numbers {
+        queue.add(QueueEvent::Signal(*number), 0)?;
     }
+    block_signals(&numbers)?;
     Ok(queue)
 }

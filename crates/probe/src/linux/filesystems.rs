@@ -70,18 +70,19 @@ impl Filesystems {
         let mut wanted = Vec::new();
         if self.paths.is_empty() {
             // What is mounted twice (bind mounts, subvolumes) counts once, where it was mounted first.
-            for mount in all.into_iter().filter(Mount::is_storage) {
+            for mount in all.iter().filter(|mount| mount.is_storage()) {
                 let is_same = |(_, known, _): &(PathBuf, Mount, bool)| known.source == mount.source;
                 if !mount.source.starts_with(b"/dev/") || !wanted.iter().any(is_same) {
-                    let can_hang = mount.can_hang();
-                    wanted.push((path_of(&mount.target), mount, can_hang));
+                    let path = path_of(&mount.target);
+                    let can_hang = can_hang(&all, &path);
+                    wanted.push((path, mount.clone(), can_hang));
                 }
             }
         } else {
             for path in &self.paths {
                 let mut mount = mount_of(&all, path);
                 // What is not a mount's root may be a symlink to somewhere else, which its name does not tell.
-                let can_hang = mount.can_hang() || path_of(&mount.target) != *path;
+                let can_hang = can_hang(&all, path) || path_of(&mount.target) != *path;
                 // Shown under the name that was asked for.
                 mount.target = path.as_os_str().as_bytes().into();
                 wanted.push((path.clone(), mount, can_hang));
@@ -167,6 +168,11 @@ fn mount_of(all: &[Mount], path: &Path) -> Mount {
     let leads = |mount: &&Mount| path.starts_with(path_of(&mount.target));
     let mount = all.iter().filter(leads).max_by_key(|mount| mount.target.len());
     mount.cloned().unwrap_or_default()
+}
+
+/// Whether a mount on the way can hang: one of a local disk may stand below one of another machine.
+fn can_hang(all: &[Mount], path: &Path) -> bool {
+    all.iter().any(|mount| mount.can_hang() && path.starts_with(path_of(&mount.target)))
 }
 
 fn path_of(bytes: &[u8]) -> PathBuf {

@@ -16,8 +16,12 @@ use crate::sys::{Datagrams, receive_many};
 
 /// Requests in one send. More save little: with 64 a task costs a thirty-second of a call.
 pub(crate) const BATCH: usize = 64;
-/// A reply of the newest version known is under 800 bytes; an error carries its request.
+/// A taskstats reply of the newest version known is under 800 bytes; an error carries its request.
 const REPLY_BYTES: usize = 2048;
+/// A station is told with the figures of each of its traffic classes, over 2 KiB of them; the kernel puts as many into a
+/// datagram as fit into 32 KiB.
+const LONG_REPLY_BYTES: usize = 32 * 1024;
+const LONG_REPLIES: usize = 4;
 /// An exit record of a group's last thread carries the group's aggregate beside the thread's own.
 const RECORD_BYTES: usize = 4096;
 
@@ -33,15 +37,24 @@ pub(crate) struct GenericSocket {
 impl GenericSocket {
     /// Opens one for requests and their replies.
     pub(crate) fn open() -> Result<Self, Errno> {
-        Self::open_with(None, REPLY_BYTES)
+        Self::open_with(None, BATCH, REPLY_BYTES)
+    }
+
+    /// Opens one for few requests with long replies.
+    pub(crate) fn open_for_long_replies() -> Result<Self, Errno> {
+        Self::open_with(None, LONG_REPLIES, LONG_REPLY_BYTES)
     }
 
     /// Opens one for records that come unasked, with room for so many bytes of them in the kernel.
     pub(crate) fn open_for_records(receive_buffer_bytes: usize) -> Result<Self, Errno> {
-        Self::open_with(Some(receive_buffer_bytes), RECORD_BYTES)
+        Self::open_with(Some(receive_buffer_bytes), BATCH, RECORD_BYTES)
     }
 
-    fn open_with(receive_buffer_bytes: Option<usize>, datagram_bytes: usize) -> Result<Self, Errno> {
+    fn open_with(
+        receive_buffer_bytes: Option<usize>,
+        datagrams: usize,
+        datagram_bytes: usize,
+    ) -> Result<Self, Errno> {
         let socket =
             socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(GENERIC))?;
         bind(&socket, &SocketAddrNetlink::new(0, 0))?;
@@ -50,7 +63,7 @@ impl GenericSocket {
             set_socket_recv_buffer_size_force(&socket, bytes)
                 .or_else(|_| set_socket_recv_buffer_size(&socket, bytes))?;
         }
-        let (requests, replies) = (Vec::with_capacity(BATCH * 32), Datagrams::new(BATCH, datagram_bytes));
+        let (requests, replies) = (Vec::with_capacity(BATCH * 32), Datagrams::new(datagrams, datagram_bytes));
         Ok(Self { socket, requests, replies, sequence: 0, pending: 0 })
     }
 
@@ -151,8 +164,10 @@ impl GenericSocket {
                 None if message.kind == NLMSG_DONE => result = Ok(true),
                 None => each(message),
             })?;
-            if received.is_none() {
-                break;
+            match received {
+                None => break,
+                Some(0) => {}
+                Some(_) => return Err(Errno::MSGSIZE),
             }
         }
         result.map(drop)

@@ -12,7 +12,7 @@ use super::netlink::GenericSocket;
 /// Opened when the first radio is seen: most machines have none.
 #[derive(Default)]
 pub(crate) struct Wireless {
-    socket: Option<Result<(GenericSocket, u16), Absence>>,
+    socket: Option<(GenericSocket, u16)>,
 }
 
 impl std::fmt::Debug for Wireless {
@@ -30,16 +30,17 @@ impl Wireless {
             if radios().next().is_none() {
                 return Ok(());
             }
-            let opened = self.socket.get_or_insert_with(|| {
+            if self.socket.is_none() {
                 buffer.calls += 4;
-                let mut socket = GenericSocket::open().map_err(absence)?;
+                let mut socket = GenericSocket::open_for_long_replies().map_err(absence)?;
                 let family = socket.family("nl80211").map_err(absence)?;
-                Ok((socket, family))
-            });
-            let (socket, family) = opened.as_mut().map_err(|absence| *absence)?;
+                self.socket = Some((socket, family));
+            }
+            let Some((socket, family)) = &mut self.socket else { return Err(Absence::Unsupported) };
             for index in radios().filter_map(|link| link.index) {
                 buffer.calls += 4;
-                stations.push(station(socket, *family, index).map_err(absence)?);
+                // One that went meanwhile takes nothing from the others.
+                stations.extend(station(socket, *family, index));
             }
             Ok(())
         });

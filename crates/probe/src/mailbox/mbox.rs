@@ -18,7 +18,8 @@ pub(super) struct MboxFile {
     seal: Option<Seal>,
 }
 
-/// What has to be as it was for the count of what stands before to be right still.
+/// What has to be as it was for the count of what stands before to be right still, where a file has grown. One that has
+/// changed and not grown was changed in place, and is read anew.
 #[derive(Debug, PartialEq, Eq)]
 struct Seal {
     device: u64,
@@ -55,9 +56,11 @@ impl MboxFile {
         }
         self.identity = None;
         self.mbox.scan(&mut file, memory)?;
+        // Taken before the last look at the file's state: what is written meanwhile shows there.
+        let seal = Seal::new(before, &self.mbox, &mut file);
         let after = Identity::new(&fstat(&file.0)?);
         if before == after {
-            self.seal = Seal::new(after, &self.mbox, &mut file);
+            self.seal = seal;
             self.identity = (!after.may_change_unseen()).then_some(after);
         }
         Ok(self.mbox.count())
@@ -79,7 +82,7 @@ impl Seal {
     fn holds(&self, now: Identity, file: &mut OpenFile) -> bool {
         let is_same = |(offset, length, sum): &(u64, u64, u64)| file.sum(*offset, *length) == Some(*sum);
         (self.device, self.inode) == (now.device, now.inode)
-            && self.size <= now.size
+            && self.size < now.size
             && self.sums.iter().all(is_same)
     }
 }

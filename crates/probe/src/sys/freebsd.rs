@@ -73,7 +73,9 @@ impl Queue {
 
     /// Asks for an event from now on, with a token that comes back with it. Closing a descriptor takes it back.
     pub(crate) fn add(&self, event: QueueEvent, token: u64) -> io::Result<()> {
-        self.change(event, token, libc::EV_ADD)
+        // Whether something can be written is told once, and then no more until nobody reads it.
+        let once = if matches!(event, QueueEvent::Abandoned(_)) { libc::EV_CLEAR } else { 0 };
+        self.change(event, token, libc::EV_ADD | once)
     }
 
     /// No longer asks for it.
@@ -84,7 +86,7 @@ impl Queue {
     fn change(&self, event: QueueEvent, token: u64, flags: u16) -> io::Result<()> {
         let (ident, filter) = match event {
             QueueEvent::Readable(descriptor) => (descriptor as usize, libc::EVFILT_READ),
-            QueueEvent::Abandoned(descriptor) => (descriptor as usize, libc::EVFILT_EMPTY),
+            QueueEvent::Abandoned(descriptor) => (descriptor as usize, libc::EVFILT_WRITE),
             QueueEvent::Signal(number) => (number as usize, libc::EVFILT_SIGNAL),
         };
         // SAFETY: struct kevent is a plain C struct for which all zeros is a valid value.
@@ -128,8 +130,8 @@ impl Queue {
         for event in &events[..count] {
             let told = match event.filter {
                 libc::EVFILT_SIGNAL => QueueEvent::Signal(event.ident as i32),
-                libc::EVFILT_EMPTY if event.flags & libc::EV_EOF == 0 => continue,
-                libc::EVFILT_EMPTY => QueueEvent::Abandoned(event.ident as RawFd),
+                libc::EVFILT_WRITE if event.flags & libc::EV_EOF == 0 => continue,
+                libc::EVFILT_WRITE => QueueEvent::Abandoned(event.ident as RawFd),
                 _ => QueueEvent::Readable(event.ident as RawFd),
             };
             each(told, event.udata as u64);

@@ -22,7 +22,7 @@ pub(super) fn command() -> Command {
                 .arg(switch("metrics", "List every metric with what this machine says of it"))
                 .arg(
                     switch("selftest", "Read everything twice and say whether it hangs together")
-                        .conflicts_with("metrics"),
+                        .conflicts_with_all(["metrics", "root"]),
                 )
                 .arg(json())
                 .arg(root())

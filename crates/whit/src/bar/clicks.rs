@@ -44,9 +44,17 @@ impl Actions {
     }
 }
 
-/// Commands that clicks have started and that still run.
+/// Commands that clicks have started and that still run, and others that are dying.
 #[derive(Debug, Default)]
-pub(crate) struct Started(Vec<Process>);
+pub(crate) struct Started(Vec<Running>);
+
+/// A command, and the segment whose click it was.
+#[derive(Debug)]
+struct Running {
+    process: Process,
+    /// None where that is gone.
+    member: Option<usize>,
+}
 
 /// A finger that rests on a button, or a wheel that is spun, must not fill the machine.
 const MOST_RUNNING: usize = 16;
@@ -84,20 +92,34 @@ impl Started {
                 ("BLOCK_BUTTON", &button),
             ];
             match Process::start(command, &environment) {
-                Ok(process) => self.0.push(process),
+                Ok(process) => self.0.push(Running { process, member: Some(index) }),
                 Err(error) => say(&format!("whit: {}: {error}\n", command[0])),
             }
         }
         Some(index)
     }
 
-    /// Forgets those that have ended.
-    pub(crate) fn reap(&mut self) {
-        self.0.retain_mut(|process| process.ending().is_none());
+    /// Another line takes the place of the one that was clicked on; what is still dying of that one comes here.
+    pub(crate) fn take_over(&mut self, dying: Vec<Process>) {
+        self.0.iter_mut().for_each(|running| running.member = None);
+        self.0.extend(dying.into_iter().map(|process| Running { process, member: None }));
     }
 
+    /// Forgets those that have ended; the segments whose clicks they were, which may have something new to say.
+    pub(crate) fn reap(&mut self) -> Vec<usize> {
+        let mut clicked = Vec::new();
+        self.0.retain_mut(|running| {
+            let has_ended = running.process.ending().is_some();
+            clicked.extend(running.member.filter(|_| has_ended));
+            !has_ended
+        });
+        clicked
+    }
+}
+
+impl Drop for Started {
     /// Leaves those that still run to themselves: a terminal that was opened by a click outlives the bar.
-    pub(crate) fn leave(&mut self) {
-        self.0.drain(..).for_each(Process::leave);
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(|running| running.process.leave());
     }
 }

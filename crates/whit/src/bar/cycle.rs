@@ -167,7 +167,6 @@ impl Bar {
         for index in 0..self.woken.signals.len() {
             match self.woken.signals[index] {
                 Signal::Interrupt | Signal::Terminate => {
-                    self.started.leave();
                     return Ok(Some(ExitCode::SUCCESS));
                 }
                 Signal::Hangup => self.reload()?,
@@ -175,7 +174,9 @@ impl Bar {
                 Signal::Continue => (self.is_hidden, self.is_all_due) = (false, true),
                 Signal::Redraw => self.is_all_due = true,
                 Signal::Child => {
-                    self.started.reap();
+                    for index in self.started.reap() {
+                        self.line.hurry(index, &self.workshop);
+                    }
                     self.attend_commands();
                 }
             }
@@ -213,7 +214,11 @@ impl Bar {
             Ok(config) => {
                 self.dress = config.dress.clone();
                 self.time_zone = time_zone::system();
-                self.line = Line::open(config, &self.workshop)?;
+                let line = Line::open(config, &self.workshop)?;
+                self.started.take_over(std::mem::replace(&mut self.line, line).retire());
+                // What woke the bar was of the old line.
+                self.woken.commands.clear();
+                self.woken.news.clear();
                 self.events.watch_news(&self.line)?;
                 (self.opened_at, self.is_all_due) = (Some(clock_now().boottime), true);
             }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use facts::unit::Nanos;
 use jiff::tz::TimeZone;
 use probe::clock_now;
+use probe::spawn::Process;
 use probe::wait::Watch;
 
 use super::cadence::Cadence;
@@ -104,7 +105,12 @@ impl Line {
 
     /// Has one segment's time come at once: it was clicked on.
     pub(crate) fn hurry(&mut self, member: usize, workshop: &Workshop) {
-        self.members[member].segment.tick(workshop);
+        self.members[member].segment.hurry(workshop);
+    }
+
+    /// Ends what is under way, for another line to take this one's place; what is still dying.
+    pub(crate) fn retire(&mut self) -> Vec<Process> {
+        self.members.iter_mut().filter_map(|member| member.segment.retire()).collect()
     }
 
     fn draw_cadence(&mut self, cadence: usize, is_tick: bool, time_zone: &TimeZone) {

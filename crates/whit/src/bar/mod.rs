@@ -41,6 +41,7 @@ use facts::unit::Nanos;
 use jiff::tz::TimeZone;
 use probe::Roots;
 use probe::errand::Bell;
+use probe::spawn::Process;
 use probe::wait::Watch;
 pub(crate) use wire::i3bar::Hex as Color;
 
@@ -126,6 +127,11 @@ pub(crate) trait Segment {
     /// Its time has come: has slow things asked, without waiting.
     fn tick(&mut self, _workshop: &Workshop) {}
 
+    /// Something happened that may have changed what it says: a click.
+    fn hurry(&mut self, workshop: &Workshop) {
+        self.tick(workshop);
+    }
+
     /// Says what it knows.
     fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>);
 
@@ -141,6 +147,11 @@ pub(crate) trait Segment {
 
     /// Looks after what it has under way, a command: its output, its end, its time.
     fn attend(&mut self) {}
+
+    /// Ends what it has under way; a process that is still dying is given to whoever goes on.
+    fn retire(&mut self) -> Option<Process> {
+        None
+    }
 
     /// When it wants to attend at the latest, on the boot clock.
     fn attend_by(&self) -> Option<Nanos> {

@@ -25,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_dead_mount_does_not_stall_the_line", &[Need::Root, Need::Program("python3")], dead_mount),
         trial("interfaces_come_and_go", &[Need::Root, Need::Program("ip")], interfaces),
         trial("waybar_gets_objects", &[], waybar),
+        trial("debians_own_i3status_is_imported", &[Need::Program("i3status")], import),
         trial("ten_segments_at_a_second_are_one_wake_up", &[Need::Program("strace")], wake_ups),
     ]
 }
@@ -387,6 +388,18 @@ fn waybar() -> Result<(), Failed> {
         line["tooltip"].as_str().is_some_and(|text| text.starts_with("a &amp; &lt;b&gt;\nmem ")),
         "{line}"
     );
+    Ok(())
+}
+
+/// What the package puts into /etc is carried over whole, and is a bar.
+fn import() -> Result<(), Failed> {
+    let output = Command::new(WHIT).args(["bar", "--import", "/etc/i3status.conf"]).output()?;
+    let text = String::from_utf8(output.stdout)?;
+    assert!(output.status.success() && !text.contains("not carried over"), "{text}");
+    let bar = Bar::start("imported", &text, &["-o", "i3bar"]);
+    let line = bar.line(|line| line.starts_with('['))?;
+    let blocks: Value = serde_json::from_str(&line)?;
+    assert!(blocks.as_array().is_some_and(|blocks| blocks.len() >= 7), "{line}");
     Ok(())
 }
 

@@ -14,6 +14,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("only_what_a_view_wants_is_opened", &strace, only_wanted),
         trial("after_the_first_tick_nothing_is_opened", &strace, no_opens),
         trial("the_bar_counts_its_own_calls_rightly", &strace, own_count),
+        trial("what_is_read_hangs_together", &[], selftest),
         trial("long_kernel_files_are_read_to_their_end", &[Need::Root, Need::Program("ip")], long_files),
     ]
 }
@@ -80,7 +81,8 @@ fn only_wanted() -> Result<(), Failed> {
 }
 
 fn no_opens() -> Result<(), Failed> {
-    let calls = trace(&["bar", "--count", "6", "--interval", "0.05"])?;
+    // What each cycle costs is another line each time.
+    let calls = trace(&["bar", "--count", "6", "--interval", "0.05", "--debug"])?;
     let ticks = ticks(&calls);
     assert_eq!(ticks.len(), 5);
     for tick in ticks {
@@ -133,5 +135,15 @@ fn long_files() -> Result<(), Failed> {
         findings.iter().find(|finding| finding["area"] == "network").ok_or("no word of the network")?;
     let expected = format!("{} interfaces", 2 * links + 1);
     assert!(network["detail"].as_str().unwrap_or_default().starts_with(&expected), "{network}");
+    Ok(())
+}
+
+/// What somebody runs who has a machine that whit was not tried on.
+fn selftest() -> Result<(), Failed> {
+    let output = Command::new(WHIT).args(["doctor", "--selftest", "--json"]).output()?;
+    assert!(output.status.success(), "{output:?}");
+    let checks: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout)?;
+    let passed = checks.iter().filter(|check| check["verdict"] == "pass").count();
+    assert!(passed >= 8, "{checks:?}");
     Ok(())
 }

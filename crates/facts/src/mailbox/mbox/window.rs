@@ -55,7 +55,11 @@ impl<'a, R: ReadAt> Window<'a, R> {
             self.at -= kept_from;
         }
         let offset = self.base + self.length as u64;
-        let read = self.file.read_at(offset, &mut self.memory[self.length..])?;
+        // What would end beyond the last offset there is cannot be read.
+        let most = (i64::MAX as u64).saturating_sub(offset);
+        let room =
+            self.memory.len().min(self.length.saturating_add(usize::try_from(most).unwrap_or(usize::MAX)));
+        let read = self.file.read_at(offset, &mut self.memory[self.length..room])?;
         self.length += read;
         Ok(read > 0)
     }
@@ -70,7 +74,13 @@ impl<'a, R: ReadAt> Window<'a, R> {
     pub(super) fn go_to(&mut self, offset: u64) -> Result<(), R::Error> {
         match offset.checked_sub(self.base).map(usize::try_from) {
             Some(Ok(at)) if at <= self.length => self.at = at,
-            _ => (self.base, self.length, self.at) = (offset, 0, 0),
+            _ => {
+                // With what stands before it, as if it had been walked to.
+                let kept = offset.min(KEPT_BYTES as u64);
+                (self.base, self.length, self.at) = (offset - kept, 0, 0);
+                self.have(kept as usize)?;
+                self.at = self.length.min(kept as usize);
+            }
         }
         self.have(1)
     }

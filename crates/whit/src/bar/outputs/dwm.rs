@@ -41,10 +41,8 @@ impl Output for Dwm {
         let name = self.text.as_bytes();
         let (kind, mode) = (AtomEnum::WM_NAME, PropMode::REPLACE);
         let changed = self.connection.change_property8(mode, self.root, kind, self.text_type, name);
-        // A server that went away took the bar with it.
-        if changed.is_err() || self.connection.flush().is_err() {
-            return Err(Failure::reader_gone());
-        }
-        Ok(())
+        // Waited for, so that a bar of one line is shown; a server that went away took the bar with it.
+        let shown = changed.ok().and_then(|changed| changed.check().ok());
+        shown.ok_or_else(Failure::reader_gone)
     }
 }

@@ -57,6 +57,8 @@ struct Command {
     run: Option<Run>,
     /// Was killed and is not dead yet.
     dying: Option<Process>,
+    /// Something happened while it ran: what it says may be old already.
+    is_wanted_again: bool,
     /// What came of it last.
     outcome: Outcome,
     not_before: Nanos,
@@ -75,9 +77,28 @@ impl Command {
             timeout: Nanos(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)),
             run: None,
             dying: None,
+            is_wanted_again: false,
             outcome: Outcome::default(),
             not_before: Nanos(0),
         })
+    }
+
+    /// One that still runs is not started a second time.
+    fn start(&mut self) {
+        let now = clock_now().boottime;
+        self.bury();
+        if self.run.is_some() || self.dying.is_some() || (self.is_running_on && now < self.not_before) {
+            return;
+        }
+        self.is_wanted_again = false;
+        let deadline = (!self.is_running_on).then(|| now + self.timeout);
+        match Run::start(&self.words, self.is_running_on, deadline) {
+            Ok(run) => self.run = Some(run),
+            Err(error) => {
+                self.not_before = now + RESTART_PAUSE;
+                self.outcome = Outcome::not_started(&self.words[0], &error);
+            }
+        }
     }
 
     fn bury(&mut self) {
@@ -105,21 +126,13 @@ impl Command {
 }
 
 impl Segment for Command {
-    /// One that still runs is not started a second time.
     fn tick(&mut self, _workshop: &Workshop) {
-        let now = clock_now().boottime;
-        self.bury();
-        if self.run.is_some() || self.dying.is_some() || (self.is_running_on && now < self.not_before) {
-            return;
-        }
-        let deadline = (!self.is_running_on).then(|| now + self.timeout);
-        match Run::start(&self.words, self.is_running_on, deadline) {
-            Ok(run) => self.run = Some(run),
-            Err(error) => {
-                self.not_before = now + RESTART_PAUSE;
-                self.outcome = Outcome::not_started(&self.words[0], &error);
-            }
-        }
+        self.start();
+    }
+
+    fn hurry(&mut self, workshop: &Workshop) {
+        self.is_wanted_again = self.run.is_some() && !self.is_running_on;
+        self.tick(workshop);
     }
 
     fn watch(&self) -> Option<Watch<'_>> {
@@ -131,6 +144,13 @@ impl Segment for Command {
         while let Some(event) = self.run.as_mut().and_then(|run| run.next(clock_now().boottime)) {
             self.take(event);
         }
+        if self.is_wanted_again && self.run.is_none() {
+            self.start();
+        }
+    }
+
+    fn retire(&mut self) -> Option<Process> {
+        self.run.take().map(Run::kill).or_else(|| self.dying.take())
     }
 
     fn attend_by(&self) -> Option<Nanos> {

@@ -18,7 +18,12 @@ enum Test {
     Present,
     Absent,
     Number(Operator, f64),
-    Text { word: String, is_equal: bool },
+    /// The number too, where the word is one that was not quoted: a field may hold either.
+    Word {
+        word: String,
+        number: Option<f64>,
+        is_equal: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +77,10 @@ impl Condition {
                 let message = "not what?".to_owned();
                 (offset, name) = words.next().ok_or(Fault { offset, message })?;
             }
+            if let Some(sign) = name.find(['<', '>', '=', '!']).filter(|sign| *sign > 0) {
+                let message = format!("blanks stand around an operator: {} … ", &name[..sign]);
+                return Err(Fault { offset: offset + sign, message: message.trim_end().to_owned() });
+            }
             let field = field_index(name, offset, fields)?;
             let test = match words.peek() {
                 None | Some((_, "and")) => {
@@ -84,7 +93,7 @@ impl Condition {
                 Some((offset, operator)) => {
                     let (offset, operator) = (*offset, *operator);
                     words.next();
-                    comparison(offset, operator, words.next(), is_negated)?
+                    comparison(text, offset, operator, words.next(), is_negated)?
                 }
             };
             comparisons.push(Comparison { field, test });
@@ -109,9 +118,10 @@ impl Condition {
                 Test::Number(operator, number) => {
                     value.number().is_some_and(|value| operator.holds(value, *number))
                 }
-                Test::Text { word, is_equal } => match value {
+                Test::Word { word, number, is_equal } => match value {
                     Value::Text(text) => (text == word) == *is_equal,
-                    Value::Absent | Value::Number(..) => false,
+                    Value::Number(value, _) => number.is_some_and(|number| (value == number) == *is_equal),
+                    Value::Absent => false,
                 },
             }
         })
@@ -123,15 +133,16 @@ impl Operator {
         match self {
             Self::Less => value < number,
             Self::LessOrEqual => value <= number,
-            Self::Equal => value == number,
-            Self::NotEqual => value != number,
             Self::GreaterOrEqual => value >= number,
             Self::Greater => value > number,
+            // Words are compared otherwise.
+            Self::Equal | Self::NotEqual => false,
         }
     }
 }
 
 fn comparison(
+    text: &str,
     offset: usize,
     word: &str,
     operand: Option<(usize, &str)>,
@@ -145,15 +156,20 @@ fn comparison(
         return fault(offset, "\"not\" stands before a field alone; turn the comparison round instead");
     }
     let Some((offset, operand)) = operand else { return fault(offset, "compared with what?") };
+    let is_quoted = text[..offset].ends_with(['"', '\'']);
+    if is_quoted && !text[offset + operand.len()..].starts_with(['"', '\'']) {
+        return fault(offset - 1, "this quote is not closed");
+    }
     let number = SUFFIXES.iter().find_map(|(suffix, factor)| {
         operand.strip_suffix(suffix)?.parse::<f64>().ok().map(|number| number * factor)
     });
-    match (number.filter(|number| number.is_finite()), operator) {
-        (Some(number), operator) => Ok(Test::Number(*operator, number)),
-        (None, Operator::Equal | Operator::NotEqual) => {
-            Ok(Test::Text { word: operand.to_owned(), is_equal: *operator == Operator::Equal })
+    let number = number.filter(|number| number.is_finite() && !is_quoted);
+    match (operator, number) {
+        (Operator::Equal | Operator::NotEqual, number) => {
+            Ok(Test::Word { word: operand.to_owned(), number, is_equal: *operator == Operator::Equal })
         }
-        (None, _) => fault(offset, "this is no number (a suffix may be % k M G T Ki Mi Gi Ti)"),
+        (operator, Some(number)) => Ok(Test::Number(*operator, number)),
+        (_, None) => fault(offset, "this is no number (a suffix may be % k M G T Ki Mi Gi Ti)"),
     }
 }
 
@@ -193,6 +209,9 @@ mod tests {
         assert!(holds("percent < 51%", half, ""));
         assert!(holds("percent > 1Gi", Value::Number(2e9, Unit::Bytes), ""));
         assert!(holds("state != 'not charging'", half, "full"));
+        assert!(holds("state == 0 and percent == 50", half, "0"));
+        assert!(holds("state == '5G' and percent != 5", half, "5G"));
+        assert!(!holds("percent == '50'", half, ""));
         assert!(holds("not percent", Value::Absent, ""));
         assert!(!holds("percent < 5", Value::Absent, ""));
     }
@@ -204,7 +223,17 @@ mod tests {
         assert_eq!(offset("percent > many"), 10);
         assert_eq!(offset("percent is 5"), 8);
         assert_eq!(offset("percent > 5 or state"), 12);
-        for text in ["", "not", "percent >", "percent > 5 and", "not percent > 5", "\"", "percent == 1 '"] {
+        for text in [
+            "",
+            "not",
+            "percent >",
+            "percent > 5 and",
+            "not percent > 5",
+            "\"",
+            "percent == 1 '",
+            "state == \"x",
+            "percent>5",
+        ] {
             assert!(Condition::new(text, &FIELDS).is_err(), "{text}");
         }
     }
