@@ -82,7 +82,6 @@ const COMMON: &[&str] = &[
     "warning = false",
     "click = [\"true\"]",
     "on = { right = [\"true\", \"x\"], scroll_up = [\"true\"] }",
-    "name = \"n\"",
     "separator = \"/\"",
 ];
 
@@ -94,9 +93,12 @@ fn good(random: &mut Random) -> String {
             writeln!(text, "{option}").unwrap();
         }
     }
-    for _ in 0..=random.below(6) {
+    for number in 0..=random.below(6) {
         let (kind, required, options, fields) = KINDS[random.below(KINDS.len())];
         writeln!(text, "[[segment]]\ntype = \"{kind}\"\n{required}").unwrap();
+        if random.one_in(4) {
+            writeln!(text, "name = \"n{number}\"").unwrap();
+        }
         let mut used = vec!["type"];
         for option in options.iter().chain(COMMON) {
             let key = option.split(' ').next().unwrap();
@@ -131,7 +133,7 @@ fn good(random: &mut Random) -> String {
 fn broken(random: &mut Random) -> String {
     let text = good(random);
     let at_end = |option: &str| format!("{text}{option}\n");
-    match random.below(18) {
+    match random.below(19) {
         0 => text.replacen("type = \"", "tpye = \"", 1),
         1 => at_end("[[segment]]\ntype = \"memroy\""),
         2 => at_end("fromat = \"x\""),
@@ -149,6 +151,7 @@ fn broken(random: &mut Random) -> String {
         14 => at_end("[[segment]]\ntype = \"memory\"\ntype = \"cpu\""),
         15 => at_end("[[segment]]\ntype = \"memory"),
         16 => text.replacen("[[segment]]", "[[segment]", 1),
+        17 => at_end("[[segment]]\ntype = \"cpu\"\nname = \"a\"\n[[segment]]\ntype = \"cpu\"\nname = \"a\""),
         _ => format!("theme = \"norb\"\n{}", text.replace("theme =", "# theme =")),
     }
 }

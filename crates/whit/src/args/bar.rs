@@ -26,7 +26,7 @@ pub(crate) enum BarCommand {
 }
 
 /// What is drawn, and for whom.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct BarArgs {
     pub(crate) roots: Roots,
     /// None: as the configuration says.

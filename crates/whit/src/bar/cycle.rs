@@ -1,7 +1,6 @@
 //! The loop: wait, read and draw what is due, write the line if it changed.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use facts::unit::Nanos;
 use jiff::tz::TimeZone;
@@ -9,7 +8,7 @@ use probe::clock_now;
 use probe::signals::Signal;
 
 use super::clicks::Started;
-use super::config::Origin;
+use super::config::{BarConfig, Origin};
 use super::debug::Debug;
 use super::events::{Events, Woken};
 use super::line::Line;
@@ -26,14 +25,11 @@ const ONE_LINE_WAIT: Nanos = Nanos(3_000_000_000);
 
 /// Draws until the count is reached, the reader goes away or a signal says so.
 pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
-    let origin = Origin::find(args.config.as_deref(), args.defaults.clone());
-    Bar::open(args, origin)?.run()
+    Bar::open(args)?.run()
 }
 
 struct Bar {
-    origin: Origin,
-    /// From the command line; takes the place of the configuration's.
-    interval: Option<Duration>,
+    args: BarArgs,
     line: Line,
     dress: Dress,
     workshop: Workshop,
@@ -58,8 +54,8 @@ struct Bar {
 }
 
 impl Bar {
-    fn open(args: &BarArgs, origin: Origin) -> Result<Self, Failure> {
-        let config = origin.read(args.interval)?;
+    fn open(args: &BarArgs) -> Result<Self, Failure> {
+        let config = configuration(args)?;
         let kind = args.output.or(config.output).unwrap_or_else(outputs::detect);
         let output = outputs::open(kind)?;
         let mut events = Events::open(kind)?;
@@ -68,8 +64,7 @@ impl Bar {
         let line = Line::open(config, &workshop)?;
         events.watch_news(&line)?;
         let mut bar = Self {
-            origin,
-            interval: args.interval,
+            args: args.clone(),
             line,
             dress,
             workshop,
@@ -210,7 +205,7 @@ impl Bar {
 
     /// Reads the configuration again. One that is not good leaves the bar as it is, and says why in it.
     fn reload(&mut self) -> Result<(), Failure> {
-        match self.origin.read(self.interval) {
+        match configuration(&self.args) {
             Ok(config) => {
                 self.dress = config.dress.clone();
                 self.time_zone = time_zone::system();
@@ -230,4 +225,9 @@ impl Bar {
         }
         Ok(())
     }
+}
+
+/// Looked for anew each time: there may be one now.
+fn configuration(args: &BarArgs) -> Result<BarConfig, Failure> {
+    Origin::find(args.config.as_deref(), args.defaults.clone()).read(args.interval)
 }

@@ -22,6 +22,8 @@ pub(crate) struct Line {
     cadence_of: Vec<usize>,
     cadences: Vec<Cadence>,
     schedule: Schedule,
+    /// Slow things were asked when the line was opened: the first draw need not ask again.
+    is_asked: bool,
     /// A block for each member, then whit's own: a notice, and what `--debug` says.
     blocks: Vec<Block>,
 }
@@ -43,7 +45,7 @@ impl Line {
         let own = ["notice", "debug"].map(|kind| Block { kind, ..Block::default() });
         let blocks = members.iter().map(Member::block).chain(own).collect();
         let schedule = Schedule::new(cadences.iter().map(|cadence| cadence.interval));
-        let mut line = Self { members, cadence_of, cadences, schedule, blocks };
+        let mut line = Self { members, cadence_of, cadences, schedule, is_asked: true, blocks };
         line.cadences.iter_mut().for_each(|cadence| cadence.sample(false));
         line.members.iter_mut().for_each(|member| member.segment.tick(workshop));
         Ok(line)
@@ -67,6 +69,7 @@ impl Line {
 
     /// Reads and draws what is due at this time of the real-time clock, or everything.
     pub(crate) fn tick(&mut self, now: Nanos, everything: bool, workshop: &Workshop, time_zone: &TimeZone) {
+        let is_asked = std::mem::take(&mut self.is_asked);
         for index in 0..self.cadences.len() {
             let is_due = self.schedule.take_due(index, now);
             if !is_due && !everything {
@@ -74,7 +77,7 @@ impl Line {
             }
             self.cadences[index].sample(!is_due);
             for (member, cadence) in self.members.iter_mut().zip(&self.cadence_of) {
-                if *cadence == index {
+                if *cadence == index && !is_asked {
                     member.segment.tick(workshop);
                 }
             }

@@ -97,6 +97,10 @@ impl<'a> Items<'a> {
         if let Some(threshold) = look.thresholds.iter().find(|threshold| threshold.when.holds(values))
             && threshold.tone >= self.block.tone
         {
+            // The segment's own colours are those of what is as it should be.
+            if threshold.tone > self.block.tone {
+                (self.block.color, self.block.background) = (None, None);
+            }
             self.block.tone = threshold.tone;
             self.block.color = threshold.color.or(self.block.color);
             self.block.background = threshold.background.or(self.block.background);

@@ -156,6 +156,7 @@ mod tests {
         assert_eq!(text("{used:bits,.1}"), "12.6 Mbit");
         assert_eq!(text("{{{percent:bare}}} [[x]]"), "{50} [x]");
         assert_eq!(text("<{name}>"), "<a&lt;b?>");
+        assert_eq!(text("{name:max3}|{name:>5}"), "a&lt;…| a&lt;b?");
         assert_eq!(text("{percent:>7}|{percent:<6}|{percent:^8}|"), "   50 %|50 %  |  50 %  |");
         assert_eq!(text("{percent:bar4} {percent:spark4} {percent:icon}"), "██▁▁ \u{2007}▁█▄ high");
     }

@@ -17,7 +17,9 @@ use super::needs::{Need, trial};
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("clicks_run_commands", &[], clicks),
+        trial("a_click_shows_what_it_changed_and_what_it_started_lives_on", &[], click_effects),
         trial("signals_draw_and_reload", &[], signals),
+        trial("a_reload_leaves_nothing_behind", &[], reload),
         trial("a_hidden_bar_sleeps_and_a_stopped_one_draws_at_once", &[], hiding),
         trial("a_reader_that_goes_away_ends_the_bar", &[], reader_gone),
         trial("a_line_is_written_when_it_changed", &[], only_changes),
@@ -170,6 +172,66 @@ fn clicks() -> Result<(), Failed> {
     bar.signal(Signal::USR1);
     bar.line(|line| line.contains("\"full_text\":\"b\""))?;
     assert!(!clicked.exists());
+    Ok(())
+}
+
+fn click_effects() -> Result<(), Failed> {
+    let config = r#"[[segment]]
+type = "command"
+command = ["cat", "value"]
+interval = 3600
+click = ["sh", "-c", "sleep 0.05; echo new > value"]
+on = { right = ["sh", "-c", "echo $$ > started; echo end >> started; exec sleep 7654"] }
+"#;
+    let mut bar = Bar::start("effects", config, &["-o", "i3bar"]);
+    bar.line(|line| line.starts_with('{'))?;
+    fs::write(bar.scratch.0.join("value"), "old\n")?;
+    bar.signal(Signal::USR1);
+    bar.line(|line| line.contains("\"old\""))?;
+    let stdin = bar.stdin.as_mut().unwrap();
+    stdin.write_all(b"[{\"name\":\"command\",\"instance\":\"1\",\"button\":1},")?;
+    bar.line(|line| line.contains("\"new\""))?;
+    bar.stdin.as_mut().unwrap().write_all(b"{\"name\":\"command\",\"button\":3},")?;
+    let started = appears(&bar.scratch.0.join("started"))?;
+    let pid: i32 = started.lines().next().ok_or("no pid")?.parse()?;
+    bar.signal(Signal::TERM);
+    assert!(bar.wait().success());
+    // It is ours to end.
+    kill_process(Pid::from_raw(pid).ok_or("no pid")?, Signal::TERM)?;
+    Ok(())
+}
+
+fn reload() -> Result<(), Failed> {
+    let many = |seconds: u32| {
+        let command = format!("[[segment]]\ntype = \"command\"\ncommand = [\"sleep\", \"{seconds}\"]\n");
+        let talker = "[[segment]]\ntype = \"command\"\ncommand = [\"sh\", \"-c\", \"while :; do echo x; sleep 0.05; done\"]\nruns = \"on\"\n";
+        format!("[[segment]]\ntype = \"text\"\nformat = \"n{seconds}.\"\n{command}{talker}")
+    };
+    let bar = Bar::start("reload", &many(1000), &["-o", "plain"]);
+    bar.line(|line| line.starts_with("n1000."))?;
+    let path = bar.scratch.0.join("bar.toml");
+    for round in 1001..1004 {
+        // Signals and output wait together, as after a suspend.
+        bar.signal(Signal::STOP);
+        std::thread::sleep(Duration::from_millis(150));
+        fs::write(&path, many(round))?;
+        bar.signal(Signal::HUP);
+        bar.signal(Signal::CONT);
+        bar.line(|line| line.starts_with(&format!("n{round}.")))?;
+    }
+    fs::write(&path, "[[segment]]\ntype = \"text\"\nformat = \"alone\"\n")?;
+    bar.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_millis(150));
+    bar.signal(Signal::HUP);
+    bar.signal(Signal::CONT);
+    bar.line(|line| line == "alone")?;
+    let pid = bar.pid().as_raw_nonzero();
+    let deadline = Instant::now() + PATIENCE;
+    // Neither a process nor what is left of one.
+    while !fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?.trim().is_empty() {
+        assert!(Instant::now() < deadline, "a child is left");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     Ok(())
 }
 
@@ -397,7 +459,7 @@ fn import() -> Result<(), Failed> {
     let text = String::from_utf8(output.stdout)?;
     assert!(output.status.success() && !text.contains("not carried over"), "{text}");
     let bar = Bar::start("imported", &text, &["-o", "i3bar"]);
-    let line = bar.line(|line| line.starts_with('['))?;
+    let line = bar.line(|line| line.starts_with("[{"))?;
     let blocks: Value = serde_json::from_str(&line)?;
     assert!(blocks.as_array().is_some_and(|blocks| blocks.len() >= 7), "{line}");
     Ok(())

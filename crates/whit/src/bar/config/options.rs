@@ -172,6 +172,17 @@ impl<'t, 'i> Options<'t, 'i> {
         read.map(Some).map_err(|fault| within(value, &fault))
     }
 
+    /// One without sparklines, which remember the format's values alone.
+    pub(crate) fn plain_template(&self, key: &str, fields: &[Field]) -> Result<Option<Template>, Fault> {
+        let template = self.template(key, fields)?;
+        match template {
+            Some(template) if template.has_sparklines() => {
+                Err(self.fault_of(key, "sparklines stand in the segment's format alone"))
+            }
+            template => Ok(template),
+        }
+    }
+
     pub(crate) fn condition(&self, key: &str, fields: &[Field]) -> Result<Option<Condition>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };
         let read = Condition::new(text(value)?, fields);

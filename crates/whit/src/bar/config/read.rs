@@ -71,13 +71,16 @@ pub(crate) fn read(text: &str, interval: Option<Duration>) -> Result<BarConfig, 
         if members.len() == MOST_SEGMENTS {
             return Err(options.fault(format!("more than {MOST_SEGMENTS} segments")));
         }
-        let mut member = member(&options, interval)?;
-        let same_kind = members.iter().filter(|other| other.kind.name == member.kind.name).count();
-        if member.instance.is_empty() {
-            member.instance = (same_kind + 1).to_string();
+        let member = member(&options, interval)?;
+        let is_taken =
+            |other: &Member| other.kind.name == member.kind.name && other.instance == member.instance;
+        if !member.instance.is_empty() && members.iter().any(is_taken) {
+            let message = format!("another segment {} is called so", member.kind.name);
+            return Err(options.fault_of("name", message));
         }
         members.push(member);
     }
+    number_the_nameless(&mut members);
     if members.is_empty() {
         return Err(bar.fault("a bar wants at least one [[segment]]"));
     }
@@ -86,6 +89,20 @@ pub(crate) fn read(text: &str, interval: Option<Duration>) -> Result<BarConfig, 
         dress: Dress { theme: theme(&bar)?, separator: bar.text("separator")?.unwrap_or(" | ").to_owned() },
         members,
     })
+}
+
+/// Clicks need a name: those that have none are numbered among their kind, past the names that are taken.
+fn number_the_nameless(members: &mut [Member]) {
+    for index in 0..members.len() {
+        if !members[index].instance.is_empty() {
+            continue;
+        }
+        let kind = members[index].kind.name;
+        let is_free =
+            |name: &String| members.iter().all(|other| other.kind.name != kind || other.instance != *name);
+        members[index].instance =
+            (1..).map(|number: usize| number.to_string()).find(is_free).unwrap_or_default();
+    }
 }
 
 fn theme(bar: &Options<'_, '_>) -> Result<Theme, Fault> {
@@ -137,15 +154,15 @@ fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Look, Fault> {
     // The date's format is the segment's own affair.
     let is_date = kind.name == "date";
     let format = if is_date { None } else { options.template("format", kind.fields)? };
-    let short = if is_date { None } else { options.template("short", kind.fields)? };
+    let short = if is_date { None } else { options.plain_template("short", kind.fields)? };
     let mut variants = Vec::new();
     for variant in options.tables("variants")? {
         variant.refuse_unknown(["when", "format", "short"].into_iter(), "a variant")?;
         let missing = |what: &str| variant.fault(format!("a variant wants {what} = …"));
         variants.push(Variant {
             when: variant.condition("when", kind.fields)?.ok_or_else(|| missing("when"))?,
-            format: variant.template("format", kind.fields)?.ok_or_else(|| missing("format"))?,
-            short: variant.template("short", kind.fields)?,
+            format: variant.plain_template("format", kind.fields)?.ok_or_else(|| missing("format"))?,
+            short: variant.plain_template("short", kind.fields)?,
         });
     }
     // Whoever says how it looks says it for all cases, or names the others.

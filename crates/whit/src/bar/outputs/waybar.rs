@@ -41,7 +41,7 @@ impl Output for Waybar {
             }
             self.push_block(block, dress);
         }
-        let tone = blocks.iter().map(|block| block.tone).max().unwrap_or_default();
+        let tone = shown(blocks).map(|block| block.tone).max().unwrap_or_default();
         // The words that waybar's own modules use.
         let class = match tone {
             Tone::Normal => "",

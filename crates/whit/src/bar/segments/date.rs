@@ -72,7 +72,7 @@ impl Segment for Date {
             push(&self.format, now, offset, zone, &mut self.text);
             self.short_text.clear();
             push(&self.short, now, offset, zone, &mut self.short_text);
-            items.only(&[Value::Text(&self.text), Value::Text(&self.short_text)]);
+            items.only(&[Value::Markup(&self.text), Value::Markup(&self.short_text)]);
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const KIND: Kind = Kind {
     thresholds: &[(Tone::Urgent, "temperature >= 95"), (Tone::Warning, "temperature >= 80")],
     interval: Some(Duration::from_secs(2)),
     options: &[
-        ("sensors", "parts of labels, chips or devices: [\"nvme\"]; the CPUs' own"),
+        ("sensors", "parts of labels or chips, or whole devices: [\"nvme\", \"hwmon1\"]; the CPUs' own"),
         ("each", "true: the format for each sensor"),
     ],
     make: |options| {
@@ -39,10 +39,14 @@ struct Temperature {
 
 impl Temperature {
     fn is_meant(&self, sensor: &Sensor) -> bool {
-        let names = [sensor.label.as_str(), sensor.chip.as_str(), sensor.device.as_str()];
+        let names = [sensor.label.as_str(), sensor.chip.as_str()];
+        let is_named = |part: &String| {
+            // thermal_zone1 is not thermal_zone10.
+            part == sensor.device.as_str() || names.iter().any(|name| name.contains(part.as_str()))
+        };
         match self.parts.as_slice() {
             [] => sensor.is_cpu(),
-            parts => parts.iter().any(|part| names.iter().any(|name| name.contains(part.as_str()))),
+            parts => parts.iter().any(is_named),
         }
     }
 }

@@ -119,7 +119,7 @@ impl Condition {
                     value.number().is_some_and(|value| operator.holds(value, *number))
                 }
                 Test::Word { word, number, is_equal } => match value {
-                    Value::Text(text) => (text == word) == *is_equal,
+                    Value::Text(text) | Value::Markup(text) => (text == word) == *is_equal,
                     Value::Number(value, _) => number.is_some_and(|number| (value == number) == *is_equal),
                     Value::Absent => false,
                 },

@@ -3,6 +3,7 @@
 use super::history::History;
 use super::value::{self, Value};
 use super::{Filling, plot};
+use crate::show::text::push_markup_escaped;
 
 /// The options of a field, for help and documents.
 pub(crate) const OPTIONS_HELP: &[(&str, &str)] = &[
@@ -128,7 +129,7 @@ impl Spec {
     pub(super) fn push(&self, value: Value<'_>, filling: &Filling<'_>, history: &History, out: &mut String) {
         let start = out.len();
         match self.plot {
-            Plot::Text => value::push(value, self, filling.is_markup, out),
+            Plot::Text => value::push(value, self, out),
             Plot::Bar { width } => plot::push_bar(value.number(), width, out),
             Plot::Sparkline { slot, width } => plot::push_sparkline(history.values(slot), value, width, out),
             Plot::Icon => plot::push_icon(value.number(), filling.icons, out),
@@ -138,6 +139,11 @@ impl Spec {
         }
         if self.width > 0 {
             self.pad(out, start);
+        }
+        // At last, so that what is counted and cut are characters, and not what stands for them.
+        if filling.is_markup && matches!(value, Value::Text(_)) {
+            let plain = out.split_off(start);
+            push_markup_escaped(out, &plain);
         }
     }
 

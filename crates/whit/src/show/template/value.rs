@@ -15,6 +15,8 @@ pub(crate) enum Value<'a> {
     /// Not known: shown as `–`.
     Absent,
     Text(&'a str),
+    /// Of the user's own format, and so markup where that is.
+    Markup(&'a str),
     Number(f64, Unit),
 }
 
@@ -81,29 +83,18 @@ impl<'a> Value<'a> {
     pub(crate) fn number(self) -> Option<f64> {
         match self {
             Self::Number(number, _) => Some(number),
-            Self::Absent | Self::Text(_) => None,
+            Self::Absent | Self::Text(_) | Self::Markup(_) => None,
         }
     }
 }
 
 /// Appends a value as text, its unit behind it.
-pub(super) fn push(value: Value<'_>, spec: &Spec, is_markup: bool, out: &mut String) {
+pub(super) fn push(value: Value<'_>, spec: &Spec, out: &mut String) {
     match value {
         Value::Absent => out.push_str(ABSENT),
-        Value::Text(text) if is_markup => push_escaped(out, text),
-        Value::Text(text) => push_printable(out, text.as_bytes()),
+        Value::Text(text) | Value::Markup(text) => push_printable(out, text.as_bytes()),
         Value::Number(number, _) if !number.is_finite() => out.push_str(ABSENT),
         Value::Number(number, unit) => push_with_unit(number, unit, spec, out),
-    }
-}
-
-/// Appends text of others where markup is read.
-fn push_escaped(out: &mut String, text: &str) {
-    let start = out.len();
-    push_printable(out, text.as_bytes());
-    if out[start..].contains(['&', '<', '>']) {
-        let plain = out.split_off(start);
-        crate::show::text::push_markup_escaped(out, &plain);
     }
 }
 

@@ -79,7 +79,7 @@ fn ipv6(section: &Section, general: &General) -> Segment {
     let down = segment.format(section, "format_down", "no IPv6", &[]);
     segment.text("format", &up);
     segment.variant("not ipv6", &down);
-    segment.text("none", section.get("format_down").unwrap_or("no IPv6"));
+    segment.text("none", &words(section.get("format_down").unwrap_or("no IPv6")));
     segment.paint(general, "ipv6", "not ipv6");
     segment.note_others(section, &["format_up", "format_down"]);
     segment
@@ -128,7 +128,7 @@ fn link(
     let down = segment.format(section, "format_down", usual_down, &[("interface", "{name}")]);
     segment.text("format", &up);
     segment.variant("state == down", &down);
-    segment.text("none", section.get("format_down").unwrap_or(usual_down));
+    segment.text("none", &words(section.get("format_down").unwrap_or(usual_down)));
     segment.paint(general, "state == up", "state == down");
     segment.note_others(section, &["format_up", "format_down"]);
     segment
@@ -147,7 +147,7 @@ fn battery(section: &Section) -> Segment {
     }
     let format = segment.format(section, "format", "%status %percentage %remaining", NAMES);
     segment.text("format", &format);
-    segment.text("none", section.get("format_down").unwrap_or("No battery"));
+    segment.text("none", &words(section.get("format_down").unwrap_or("No battery")));
     let low: f64 = section.get("low_threshold").and_then(|text| text.parse().ok()).unwrap_or(30.0);
     let condition = match section.get("threshold_type") {
         Some("percentage") => format!("state == discharging and percent < {low}"),
@@ -158,6 +158,12 @@ fn battery(section: &Section) -> Segment {
     segment.raw("warning", "false");
     segment.note_others(section, &["format", "format_down", "low_threshold", "threshold_type"]);
     segment
+}
+
+/// A format of which only the words are left: what is shown where there is nothing to fill in.
+fn words(format: &str) -> String {
+    let (template, _) = translate(format, &[]);
+    ["{{", "}}", "[[", "]]"].iter().fold(template, |text, doubled| text.replace(doubled, &doubled[1..]))
 }
 
 /// Numbers as i3status reads them: what is none is the default.
@@ -176,6 +182,7 @@ fn cpu_temperature(section: &Section) -> Segment {
     let format = segment.format(section, "format", "%degrees °C", names);
     segment.text("format", &format);
     segment.text("urgent", &format!("temperature >= {}", number(section, "max_threshold", 75.0)));
+    segment.raw("warning", "false");
     segment.note_others(section, &["format", "max_threshold"]);
     segment
 }
@@ -226,6 +233,9 @@ fn disk(section: &Section) -> Segment {
     segment.text("paths", if section.title.is_empty() { "/" } else { &section.title });
     let format = segment.format(section, "format", "%free", names);
     segment.text("format", &format);
+    if section.get("threshold_type") == Some("percentage_free") {
+        segment.note("threshold_type = percentage_free: what is free for everyone is looked at");
+    }
     match low_space(section) {
         Some(condition) => {
             segment.text("urgent", &condition);

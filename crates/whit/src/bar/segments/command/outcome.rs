@@ -61,9 +61,9 @@ struct Json {
     short_text: Option<String>,
     color: Option<String>,
     background: Option<String>,
-    urgent: bool,
+    urgent: Option<bool>,
     percentage: Option<f64>,
-    class: Class,
+    class: Option<Class>,
 }
 
 /// One word or several.
@@ -72,12 +72,6 @@ struct Json {
 enum Class {
     One(String),
     Several(Vec<String>),
-}
-
-impl Default for Class {
-    fn default() -> Self {
-        Self::Several(Vec::new())
-    }
 }
 
 impl Class {
@@ -130,7 +124,8 @@ impl Outcome {
             short: json.short_text.unwrap_or_default(),
             color: color(json.color),
             background: color(json.background),
-            is_urgent: json.urgent || json.class.has("critical") || json.class.has("urgent"),
+            is_urgent: json.urgent == Some(true)
+                || json.class.is_some_and(|class| class.has("critical") || class.has("urgent")),
             percent: json.percentage.filter(|percent| percent.is_finite()),
             ..Self::default()
         }
@@ -209,6 +204,8 @@ mod tests {
         let waybar = br#"{"text":"b","percentage":40,"class":["x","critical"]}"#;
         let waybar = Outcome::of_output(waybar, Syntax::Auto);
         assert_eq!((waybar.text.as_str(), waybar.percent, waybar.is_urgent), ("b", Some(40.0), true));
+        let nulls = Outcome::of_output(br#"{"text":"c","class":null,"urgent":null}"#, Syntax::Auto);
+        assert_eq!((nulls.text.as_str(), nulls.is_urgent, nulls.state), ("c", false, State::Ok));
         assert_eq!(Outcome::of_output(b"{a}", Syntax::Plain).text, "{a}");
         assert_eq!(Outcome::of_output(b"{a}", Syntax::Auto).state, State::Failed);
         assert!(Outcome::of_output(b"", Syntax::Auto).is_nothing());
