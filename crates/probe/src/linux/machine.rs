@@ -58,6 +58,8 @@ pub(crate) struct Machine {
     /// The view waits for the news, and says when there are some.
     is_watched: bool,
     has_news: bool,
+    /// Now and then they are looked at without any.
+    are_links_due: bool,
     wireless: Option<Wireless>,
     cgroup: Option<CgroupFiles>,
     filesystems: Option<Filesystems>,
@@ -105,6 +107,7 @@ impl Machine {
                 .flatten(),
             is_watched: request.bell.is_some(),
             has_news: true,
+            are_links_due: true,
             wireless: (wants(Source::Wireless) && !root.is_captured).then(Wireless::default),
             cpu_temperatures_only: request.cpu_temperatures_only,
             available_memory_only: request.available_memory_only,
@@ -136,10 +139,10 @@ impl Machine {
         if is_due || was_told || interfaces != self.interfaces {
             (self.last_rescan, self.interfaces) = (Some(now), interfaces);
             self.rescan();
-            self.has_news = true;
+            self.are_links_due = true;
         }
         self.read_devices(sample);
-        self.has_news = false;
+        (self.has_news, self.are_links_due) = (false, false);
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.ask();
         }
@@ -213,8 +216,8 @@ impl Machine {
     fn read_devices(&mut self, sample: &mut Sample) {
         let buffer = &mut self.buffer;
         if let Some(links) = &mut self.links {
-            let has_news = self.has_news;
-            sample.links.fill(|list| devices::fill_list(links, list, |files| files.read(buffer, has_news)));
+            let is_due = self.has_news || self.are_links_due;
+            sample.links.fill(|list| devices::fill_list(links, list, |files| files.read(buffer, is_due)));
         }
         if let Some(supplies) = &mut self.power {
             sample.power.fill(|list| devices::fill_list(supplies, list, |file| file.read(buffer)));

@@ -8,6 +8,7 @@
 //!       output.line ─► one write, if it changed
 //! ```
 
+mod actions;
 mod asking;
 mod cadence;
 mod clicks;
@@ -15,9 +16,11 @@ pub(crate) mod config;
 mod cycle;
 mod debug;
 mod events;
+mod kind;
 mod kinds;
 mod line;
 mod look;
+mod options;
 pub(crate) mod outputs;
 mod reference;
 mod schedule;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::Tone;
 use super::config::{BAR_OPTIONS, SEGMENT_OPTIONS};
-use super::kinds::{KINDS, Kind};
+use super::kind::Kind;
+use super::kinds::KINDS;
 use super::theme::THEMES;
 use crate::show::template::OPTIONS_HELP;
 

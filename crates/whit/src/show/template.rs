@@ -4,6 +4,7 @@
 //! is left out where a field in it is absent. Doubled, braces and brackets stand for themselves.
 
 mod condition;
+mod draw;
 mod history;
 mod parse;
 mod plot;
@@ -95,7 +96,9 @@ fn render_parts(parts: &[Part], filling: &Filling<'_>, history: &History, out: &
     for part in parts {
         match part {
             Part::Literal(text) => out.push_str(text),
-            Part::Field { index, spec } => spec.push(filling.values[*index], filling, history, out),
+            Part::Field { index, spec } => {
+                draw::push(filling.values[*index], spec, filling, history, out);
+            }
             Part::Group(parts) if is_complete(parts, filling.values) => {
                 render_parts(parts, filling, history, out);
             }

@@ -60,9 +60,9 @@ impl LinkFiles {
         }
     }
 
-    /// Its state, looked at again where the kernel told of changes.
-    pub(super) fn read(&mut self, buffer: &mut Buffer, has_news: bool) -> Result<Link, Absence> {
-        if !has_news {
+    /// Its state, looked at again where that is due.
+    pub(super) fn read(&mut self, buffer: &mut Buffer, is_due: bool) -> Result<Link, Absence> {
+        if !is_due {
             return Ok(self.last);
         }
         let link = &mut self.last;

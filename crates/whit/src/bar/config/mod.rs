@@ -1,26 +1,22 @@
 //! The configuration of the bar: TOML in, segments out, or a fault with its place.
 
 mod defaults;
-mod fault;
 mod import;
-mod options;
 mod read;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::clicks::Actions;
-use super::kinds::Kind;
+use super::actions::Actions;
+use super::kind::Kind;
 use super::look::Look;
 use super::{Block, Dress, Segment};
 use crate::args::BarOutput;
 use crate::failure::Failure;
 
 pub(crate) use defaults::{Defaults, default_configuration};
-pub(crate) use fault::Fault;
 pub(crate) use import::import;
-pub(crate) use options::Options;
 pub(crate) use read::{BAR_OPTIONS, SEGMENT_OPTIONS, read};
 
 /// A bar, read and found good.

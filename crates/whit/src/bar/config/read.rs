@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use super::options::Options;
-use super::{BarConfig, Fault, Member};
+use super::{BarConfig, Member};
 use crate::args::BarOutput;
-use crate::bar::clicks::{Actions, BUTTONS};
-use crate::bar::kinds::{KINDS, Kind};
+use crate::bar::actions::{Actions, BUTTONS};
+use crate::bar::kind::Kind;
+use crate::bar::kinds::KINDS;
 use crate::bar::look::{Look, Threshold, Variant};
+use crate::bar::options::{Fault, Options};
 use crate::bar::theme::THEMES;
 use crate::bar::{Dress, Theme, Tone};
 use crate::show::nearest::did_you_mean;

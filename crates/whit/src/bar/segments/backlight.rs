@@ -3,7 +3,7 @@
 use facts::source::{Source, Wanted};
 
 use super::field;
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment};
 use crate::show::template::Value;

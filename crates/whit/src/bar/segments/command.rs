@@ -11,9 +11,9 @@ use probe::spawn::Process;
 use probe::wait::Watch;
 
 use super::field;
-use crate::bar::config::{Fault, Options};
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
+use crate::bar::options::{Fault, Options};
 use crate::bar::{Scene, Segment, Tone, Workshop};
 use crate::show::template::{Unit, Value};
 use outcome::{Outcome, Syntax};

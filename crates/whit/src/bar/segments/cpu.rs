@@ -4,7 +4,7 @@ use facts::rate::CpuShares;
 use facts::source::{Source, Wanted};
 
 use super::field;
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
 use crate::show::template::{Unit, Value, push_heights};
@@ -29,7 +29,7 @@ pub(crate) const KIND: Kind = Kind {
     options: &[("each", "true: the format for each CPU")],
     make: |options| {
         let is_each = options.flag("each")?;
-        let with_temperature = options.mentions(&KIND, &["temperature"]);
+        let with_temperature = options.mentions(KIND.format, &["temperature"]);
         Ok(Box::new(Cpu { is_each, with_temperature, heights: String::new() }))
     },
     ..Kind::DEFAULT

@@ -8,9 +8,9 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
 use super::field;
-use crate::bar::config::{Fault, Options};
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
+use crate::bar::options::{Fault, Options};
 use crate::bar::{Scene, Segment};
 use crate::show::template::Value;
 use crate::show::units::push_padded;

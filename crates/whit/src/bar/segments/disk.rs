@@ -9,7 +9,7 @@ use facts::source::{Source, Wanted};
 use facts::unit::{Bytes, Ratio};
 
 use super::field;
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
 use crate::show::template::{Unit, Value};

@@ -8,7 +8,7 @@ use probe::paths;
 
 use super::field;
 use crate::bar::asking::{Asking, Job};
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Workshop};
 use crate::show::template::{Unit, Value};

@@ -3,7 +3,7 @@
 use facts::source::{Source, Wanted};
 
 use super::field;
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
 use crate::show::template::{Unit, Value};
@@ -26,7 +26,7 @@ pub(crate) const KIND: Kind = Kind {
     interval: Some(Duration::from_secs(5)),
     make: |options| {
         // The built-in threshold is on it, unless another takes its place.
-        let with_cpus = options.mentions(&KIND, &["per_cpu"]) || options.get("warning").is_none();
+        let with_cpus = options.mentions(KIND.format, &["per_cpu"]) || options.get("warning").is_none();
         Ok(Box::new(Load { with_cpus }))
     },
     ..Kind::DEFAULT

@@ -9,7 +9,7 @@ use probe::mailbox::Mailbox;
 
 use super::field;
 use crate::bar::asking::{Asking, Job};
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone, Workshop};
 use crate::show::template::Value;

@@ -6,7 +6,7 @@ use facts::source::{Source, Wanted};
 use facts::unit::{Bytes, Ratio};
 
 use super::field;
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
 use crate::show::template::{Unit, Value};
@@ -28,7 +28,7 @@ pub(crate) const KIND: Kind = Kind {
     format: "mem {used} {used_percent}",
     thresholds: &[(Tone::Urgent, "used_percent >= 92"), (Tone::Warning, "used_percent >= 80")],
     make: |options| {
-        Ok(Box::new(Memory { with_parts: options.mentions(&KIND, &["anonymous", "caches", "kernel"]) }))
+        Ok(Box::new(Memory { with_parts: options.mentions(KIND.format, &["anonymous", "caches", "kernel"]) }))
     },
     ..Kind::DEFAULT
 };

@@ -12,7 +12,7 @@ use facts::rate::InterfaceRates;
 use facts::source::{Source, Wanted};
 
 use super::field;
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment};
 use crate::show::template::{Unit, Value};
@@ -59,10 +59,11 @@ pub(crate) const KIND: Kind = Kind {
             kinds,
             is_first: options.flag("first")?,
             none: options.text("none")?.unwrap_or("no network").to_owned(),
-            with_traffic: options.mentions(&KIND, &TRAFFIC),
-            with_addresses: options.mentions(&KIND, &["ipv4", "ipv6", "address"]),
-            with_speed: options.mentions(&KIND, &["speed"]),
-            with_station: options.mentions(&KIND, &["ssid", "signal", "quality", "bitrate", "frequency"]),
+            with_traffic: options.mentions(KIND.format, &TRAFFIC),
+            with_addresses: options.mentions(KIND.format, &["ipv4", "ipv6", "address"]),
+            with_speed: options.mentions(KIND.format, &["speed"]),
+            with_station: options
+                .mentions(KIND.format, &["ssid", "signal", "quality", "bitrate", "frequency"]),
             texts: Texts::default(),
         }))
     },

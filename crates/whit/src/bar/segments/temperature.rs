@@ -4,7 +4,7 @@ use facts::linux::sensors::Temperature as Sensor;
 use facts::source::{Source, Wanted};
 
 use super::field;
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
 use crate::show::template::{Unit, Value};

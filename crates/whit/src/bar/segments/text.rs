@@ -1,6 +1,6 @@
 //! Words that stand still.
 
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment};
 

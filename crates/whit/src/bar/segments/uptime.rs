@@ -1,7 +1,7 @@
 //! Time since boot.
 
 use super::field;
-use crate::bar::kinds::Kind;
+use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment};
 use crate::show::template::{Unit, Value};

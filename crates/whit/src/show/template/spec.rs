@@ -1,10 +1,5 @@
 //! What stands behind a field's colon.
 
-use super::history::History;
-use super::value::{self, Value};
-use super::{Filling, plot};
-use crate::show::text::push_markup_escaped;
-
 /// The options of a field, for help and documents.
 pub(crate) const OPTIONS_HELP: &[(&str, &str)] = &[
     (">8  <8  ^8", "at least so many characters, aligned to the right, the left, the middle"),
@@ -123,49 +118,5 @@ impl Spec {
             }
         }
         Ok(())
-    }
-
-    /// Appends a value.
-    pub(super) fn push(&self, value: Value<'_>, filling: &Filling<'_>, history: &History, out: &mut String) {
-        let start = out.len();
-        match self.plot {
-            Plot::Text => value::push(value, self, out),
-            Plot::Bar { width } => plot::push_bar(value.number(), width, out),
-            Plot::Sparkline { slot, width } => plot::push_sparkline(history.values(slot), value, width, out),
-            Plot::Icon => plot::push_icon(value.number(), filling.icons, out),
-        }
-        if self.at_most > 0 {
-            shorten(out, start, self.at_most);
-        }
-        if self.width > 0 {
-            self.pad(out, start);
-        }
-        // At last, so that what is counted and cut are characters, and not what stands for them.
-        if filling.is_markup && matches!(value, Value::Text(_)) {
-            let plain = out.split_off(start);
-            push_markup_escaped(out, &plain);
-        }
-    }
-
-    fn pad(&self, out: &mut String, start: usize) {
-        let missing = self.width.saturating_sub(out[start..].chars().count());
-        let before = match self.align {
-            Align::Left => 0,
-            Align::Middle => missing / 2,
-            Align::Right => missing,
-        };
-        for _ in 0..before {
-            out.insert(start, ' ');
-        }
-        out.extend(std::iter::repeat_n(' ', missing - before));
-    }
-}
-
-/// Cuts what is longer, and says so with `…`.
-fn shorten(out: &mut String, start: usize, at_most: usize) {
-    if out[start..].chars().count() > at_most {
-        let end = out[start..].char_indices().nth(at_most - 1).map_or(out.len(), |(at, _)| start + at);
-        out.truncate(end);
-        out.push('…');
     }
 }

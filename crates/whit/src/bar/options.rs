@@ -1,5 +1,7 @@
 //! A table of the configuration, read option by option.
 
+mod fault;
+
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,10 +9,11 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Fault;
-use crate::bar::kinds::Kind;
+use super::Color;
 use crate::show::nearest::did_you_mean;
 use crate::show::template::{self, Condition, Field, Template};
+
+pub(crate) use fault::Fault;
 
 /// A value with its place.
 pub(crate) type Value<'t, 'i> = &'t Spanned<DeValue<'i>>;
@@ -61,16 +64,16 @@ impl<'t, 'i> Options<'t, 'i> {
         }
     }
 
-    /// Whether one of a kind's fields is named anywhere in what is said of the segment: what nobody shows need not be
+    /// Whether one of some fields is named anywhere in what is said of the segment: what nobody shows need not be
     /// read.
-    pub(crate) fn mentions(&self, kind: &Kind, fields: &[&str]) -> bool {
+    pub(crate) fn mentions(&self, usual_format: &str, fields: &[&str]) -> bool {
         let named = |text: &str| {
             let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
             text.split(|character| !is_part(character)).any(|word| fields.contains(&word))
         };
         let mut texts = Vec::new();
         self.table.iter().for_each(|(_, value)| collect_texts(value.get_ref(), &mut texts));
-        let built_in = if self.get("format").is_none() { Some(kind.format) } else { None };
+        let built_in = if self.get("format").is_none() { Some(usual_format) } else { None };
         // A built-in threshold on what nobody shows is worth no reading.
         texts.into_iter().chain(built_in).any(named)
     }
@@ -161,7 +164,7 @@ impl<'t, 'i> Options<'t, 'i> {
         })
     }
 
-    pub(crate) fn color(&self, key: &str) -> Result<Option<crate::bar::Color>, Fault> {
+    pub(crate) fn color(&self, key: &str) -> Result<Option<Color>, Fault> {
         let Some(word) = self.text(key)? else { return Ok(None) };
         word.parse().map(Some).map_err(|()| self.fault_of(key, "a colour is #rrggbb or #rrggbbaa"))
     }
