@@ -81,8 +81,8 @@ fn link_kind(kind: u8) -> LinkKind {
     match kind {
         0x18 => LinkKind::Loopback,
         0x47 => LinkKind::Wireless,
-        // PPP, SLIP, what is virtual by its maker's word, a tunnel, gif.
-        0x17 | 0x1c | 0x35 | 0x83 | 0xf0 => LinkKind::Tunnel,
+        // PPP, SLIP, a tunnel, gif, WireGuard.
+        0x17 | 0x1c | 0x83 | 0xf0 | 0xf8 => LinkKind::Tunnel,
         // A bridge, a VLAN, an aggregate.
         0xd1 | 0x87 | 0xa1 => LinkKind::Virtual,
         _ => LinkKind::Ethernet,

@@ -38,7 +38,7 @@ HOLDS(offsetof(struct ifmibdata, ifmd_data.ifi_obytes) == 128);
 HOLDS(IFF_UP == 1 && IFF_LOOPBACK == 8);
 HOLDS(LINK_STATE_DOWN == 1 && LINK_STATE_UP == 2);
 HOLDS(IFT_LOOP == 0x18 && IFT_IEEE80211 == 0x47 && IFT_ETHER == 6);
-HOLDS(IFT_PPP == 0x17 && IFT_SLIP == 0x1c && IFT_TUNNEL == 0x83 && IFT_GIF == 0xf0);
+HOLDS(IFT_PPP == 0x17 && IFT_SLIP == 0x1c && IFT_TUNNEL == 0x83 && IFT_GIF == 0xf0 && IFT_WIREGUARD == 0xf8);
 HOLDS(IFT_BRIDGE == 0xd1 && IFT_L2VLAN == 0x87 && IFT_IEEE8023ADLAG == 0xa1);
 HOLDS(CTL_NET == 4 && PF_LINK == 18 && NETLINK_GENERIC == 0 && IFMIB_IFDATA == 2 && IFDATA_GENERAL == 1);
 

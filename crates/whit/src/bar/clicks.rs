@@ -18,8 +18,8 @@ struct Running {
     member: Option<usize>,
 }
 
-/// A finger that rests on a button, or a wheel that is spun, must not fill the machine.
-const MOST_RUNNING: usize = 16;
+/// A finger that rests on a button, or a wheel that is spun, must not fill the machine; windows that were opened count.
+const MOST_RUNNING: usize = 64;
 
 impl Started {
     /// Carries a click out. The place of the segment that was meant, if there is one.

@@ -184,7 +184,7 @@ click = ["sh", "-c", "sleep 0.05; echo new > value"]
 on = { right = ["sh", "-c", "echo $$ > started; echo end >> started; exec sleep 7654"] }
 "#;
     let mut bar = Bar::start("effects", config, &["-o", "i3bar"]);
-    bar.line(|line| line.starts_with('{'))?;
+    bar.line(|line| line.contains("cat: exit 1"))?;
     fs::write(bar.scratch.0.join("value"), "old\n")?;
     bar.signal(Signal::USR1);
     bar.line(|line| line.contains("\"old\""))?;

@@ -49,6 +49,9 @@ pub(crate) const KIND: Kind = Kind {
 /// A command that runs on and ended is started again no sooner.
 const RESTART_PAUSE: Nanos = Nanos(5_000_000_000);
 
+/// One that floods the bar with lines must not keep it from everything else; the rest is told at once again.
+const EVENTS_AT_A_TIME: usize = 4;
+
 struct Command {
     words: Vec<String>,
     syntax: Syntax,
@@ -141,7 +144,9 @@ impl Segment for Command {
 
     fn attend(&mut self) {
         self.bury();
-        while let Some(event) = self.run.as_mut().and_then(|run| run.next(clock_now().boottime)) {
+        for _ in 0..EVENTS_AT_A_TIME {
+            let event = self.run.as_mut().and_then(|run| run.next(clock_now().boottime));
+            let Some(event) = event else { break };
             self.take(event);
         }
         if self.is_wanted_again && self.run.is_none() {
