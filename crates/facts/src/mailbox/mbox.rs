@@ -39,7 +39,7 @@ pub struct Mbox {
 }
 
 /// So many unread headers are remembered.
-const MOST_HEADERS: usize = 64;
+const MOST_HEADERS: usize = 32;
 
 impl Mbox {
     /// All messages.

@@ -18,13 +18,11 @@ pub(super) struct MboxFile {
     seal: Option<Seal>,
 }
 
-/// What has to be as it was for the count of what stands before to be right still, where a file has grown. One that has
-/// changed and not grown was changed in place, and is read anew.
+/// What has to be as it was for the count of what stands before to be right still, where a file has grown, or may have
+/// changed without a sign. One that has changed and not grown was changed in place, and is read anew.
 #[derive(Debug, PartialEq, Eq)]
 struct Seal {
-    device: u64,
-    inode: u64,
-    size: u64,
+    identity: Identity,
     /// Sums of the last bytes, and of headers of unread messages: where anything grew, shrank or moved, the last bytes are
     /// others; where a reader marked a message in place, its header is.
     sums: Vec<(u64, u64, u64)>,
@@ -49,7 +47,8 @@ impl MboxFile {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let mut file = OpenFile(open(path, flags, Mode::empty())?);
         let before = Identity::new(&fstat(&file.0)?);
-        if !self.seal.take().is_some_and(|seal| seal.holds(before, &mut file)) {
+        let unbroken = self.seal.take().filter(|seal| seal.holds(before, &mut file));
+        if unbroken.is_none() {
             self.mbox = Mbox::default();
             // Twice the pages at a time; where the filesystem knows no advice it does without.
             let _ = fadvise(&file.0, 0, None, Advice::Sequential);
@@ -57,7 +56,8 @@ impl MboxFile {
         self.identity = None;
         self.mbox.scan(&mut file, memory)?;
         // Taken before the last look at the file's state: what is written meanwhile shows there.
-        let seal = Seal::new(before, &self.mbox, &mut file);
+        let known = unbroken.map_or_else(Vec::new, |seal| seal.sums);
+        let seal = Seal::new(before, &self.mbox, &known, &mut file);
         let after = Identity::new(&fstat(&file.0)?);
         if before == after {
             self.seal = seal;
@@ -68,22 +68,24 @@ impl MboxFile {
 }
 
 impl Seal {
-    fn new(identity: Identity, mbox: &Mbox, file: &mut OpenFile) -> Option<Self> {
-        let Identity { device, inode, size, .. } = identity;
+    /// What is `known` from a seal that held a moment ago need not be read again.
+    fn new(identity: Identity, mbox: &Mbox, known: &[(u64, u64, u64)], file: &mut OpenFile) -> Option<Self> {
+        let size = identity.size;
         let tail = (size.saturating_sub(TAIL_BYTES), size.min(TAIL_BYTES));
         let places = mbox.unread_headers().iter().copied().chain([tail]);
         let sums = places.map(|(offset, length)| {
             let length = length.min(HEADER_BYTES);
-            Some((offset, length, file.sum(offset, length)?))
+            let found = known.iter().find(|(at, bytes, _)| (*at, *bytes) == (offset, length));
+            found.copied().or_else(|| Some((offset, length, file.sum(offset, length)?)))
         });
-        Some(Self { device, inode, size, sums: sums.collect::<Option<_>>()? })
+        Some(Self { identity, sums: sums.collect::<Option<_>>()? })
     }
 
     fn holds(&self, now: Identity, file: &mut OpenFile) -> bool {
         let is_same = |(offset, length, sum): &(u64, u64, u64)| file.sum(*offset, *length) == Some(*sum);
-        (self.device, self.inode) == (now.device, now.inode)
-            && self.size < now.size
-            && self.sums.iter().all(is_same)
+        let Identity { device, inode, size, .. } = self.identity;
+        let has_grown = (device, inode) == (now.device, now.inode) && size < now.size;
+        (has_grown || self.identity == now) && self.sums.iter().all(is_same)
     }
 }
 

@@ -67,6 +67,24 @@ fn an_mbox_is_followed_through_all_that_happens_to_it() {
     assert_eq!(counts(&mut mailbox), (0, 0));
 }
 
+/// Thunderbird and Dovecot mark messages without moving a byte, far from the end and from what is unread.
+#[test]
+fn what_is_marked_in_place_is_seen() {
+    let place = Place::new("in-place");
+    let path = place.0.join("mbox");
+    let message = format!("{FROM}X-Mozilla-Status: 0001\n\n{}\n\n", "body\n".repeat(100));
+    fs::write(&path, message.repeat(100)).unwrap();
+    let mut mailbox = Mailbox::new(path.clone());
+    assert_eq!(counts(&mut mailbox), (100, 0));
+    // Past the step of the clock, in which a change has no sign.
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    assert_eq!(counts(&mut mailbox), (100, 0));
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(FROM.len() as u64)).unwrap();
+    file.write_all(b"X-Mozilla-Status: 0000").unwrap();
+    assert_eq!(counts(&mut mailbox), (100, 1));
+}
+
 #[test]
 fn a_maildir_is_listed_again_when_it_changed() {
     let place = Place::new("maildir");
