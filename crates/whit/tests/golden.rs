@@ -11,6 +11,8 @@ use trycmd::TestCases;
 fn cases() -> TestCases {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
     let cases = TestCases::new();
+    // README shows a file.
+    cases.register_bin("cat", std::path::Path::new("/bin/cat"));
     cases.env("TZ", "UTC").env("NO_COLOR", "1");
     // Nobody's own configuration and mailbox.
     cases
