@@ -138,10 +138,8 @@ pub fn sleep_until(until: Nanos) {
     const CLOCK: ClockId = ClockId::Monotonic;
     #[cfg(not(target_os = "freebsd"))]
     const CLOCK: ClockId = ClockId::Boottime;
-    let deadline =
-        Timespec { tv_sec: (until.0 / Nanos::SECOND.0) as i64, tv_nsec: (until.0 % Nanos::SECOND.0) as _ };
     loop {
-        match clock_nanosleep_absolute(CLOCK, &deadline) {
+        match clock_nanosleep_absolute(CLOCK, &timespec(until)) {
             Ok(()) => return,
             Err(Errno::INTR) => {}
             // A sandbox may refuse this clock; it must not become a loop without sleep.
@@ -151,6 +149,10 @@ pub fn sleep_until(until: Nanos) {
             }
         }
     }
+}
+
+fn timespec(time: Nanos) -> Timespec {
+    Timespec { tv_sec: (time.0 / Nanos::SECOND.0) as i64, tv_nsec: (time.0 % Nanos::SECOND.0) as _ }
 }
 
 /// CPU time that whit has used so far, all threads. A system call.

@@ -58,6 +58,15 @@ pub struct Block<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hex(pub [u8; 4]);
 
+impl Hex {
+    /// The same for readers that know no transparency.
+    #[must_use]
+    pub fn opaque(self) -> Self {
+        let [red, green, blue, _] = self.0;
+        Self([red, green, blue, u8::MAX])
+    }
+}
+
 impl std::fmt::Display for Hex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [red, green, blue, alpha] = self.0;

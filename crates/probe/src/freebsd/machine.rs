@@ -64,17 +64,16 @@ impl Machine {
         if wants(Source::Stat) {
             sample.stat.fill(|stat| fill_stat(sysctl, stat));
         }
-        let arc = sysctl.number("kstat.zfs.misc.arcstats.size");
         if wants(Source::ArcStats) {
             sample.arc.fill(|stats| {
-                stats.size = Bytes(arc?);
+                stats.size = Bytes(arc_size(sysctl)?);
                 stats.minimum = Bytes(sysctl.number("kstat.zfs.misc.arcstats.c_min")?);
                 Ok(())
             });
         }
         if wants(Source::MemInfo) {
             sample.memory.fill(|memory| {
-                vm_stats(sysctl)?.fill(memory, swap_pages(sysctl), arc.unwrap_or(0));
+                vm_stats(sysctl)?.fill(memory, swap_pages(sysctl), arc_size(sysctl).unwrap_or(0));
                 Ok(())
             });
         }
@@ -177,6 +176,11 @@ fn vm_stats(sysctl: &mut Sysctl) -> Result<VmStats, Absence> {
         wired_pages: pages("wire_count")?,
         cache_pages: pages("cache_count").ok(),
     })
+}
+
+/// What ZFS' cache holds.
+fn arc_size(sysctl: &mut Sysctl) -> Result<u64, Absence> {
+    sysctl.number("kstat.zfs.misc.arcstats.size")
 }
 
 /// All swap devices together; none where there is none.

@@ -17,6 +17,7 @@ const CTL_KERN: i32 = 1;
 const KERN_PROC: i32 = 14;
 const KERN_PROC_PID: i32 = 1;
 const KERN_PROC_PROC: i32 = 8;
+const ALL_PROCESSES: [i32; 3] = [CTL_KERN, KERN_PROC, KERN_PROC_PROC];
 /// Beside either: a struct for each thread.
 const INC_THREAD: i32 = 0x10;
 
@@ -59,7 +60,7 @@ impl TaskReader {
     /// Where they cannot be listed.
     pub fn processes(&mut self, pids: &mut Vec<u32>) -> Result<(), Absence> {
         pids.clear();
-        each(&mut self.sysctl, &[CTL_KERN, KERN_PROC, KERN_PROC_PROC], |process| pids.push(process.pid))
+        each(&mut self.sysctl, &ALL_PROCESSES, |process| pids.push(process.pid))
     }
 
     /// The tids of a process's threads.
@@ -114,9 +115,7 @@ impl TaskReader {
     /// Where they cannot be listed.
     pub fn read_all_processes<R: AsMut<Task>>(&mut self, row: impl Fn(Task) -> R) -> Result<Vec<R>, Absence> {
         let mut rows = Vec::new();
-        each(&mut self.sysctl, &[CTL_KERN, KERN_PROC, KERN_PROC_PROC], |process| {
-            rows.push(row(process.task))
-        })?;
+        each(&mut self.sysctl, &ALL_PROCESSES, |process| rows.push(row(process.task)))?;
         Ok(rows)
     }
 

@@ -7,12 +7,12 @@ use rustix::event::epoll;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
 use super::signals::{Signal, Signals};
-use crate::clock_now;
 pub use crate::watch::Watch;
+use crate::{clock_now, timespec};
 
 /// How far ahead the sentinel is set: nobody waits that long.
 const FAR_AHEAD_S: u64 = 10 * 365 * 24 * 3600;
@@ -137,8 +137,4 @@ fn add(epoll: &OwnedFd, descriptor: BorrowedFd<'_>, token: u64, flags: epoll::Ev
         Ok(()) | Err(Errno::PERM | Errno::EXIST) => Ok(()),
         Err(error) => Err(error.into()),
     }
-}
-
-fn timespec(time: Nanos) -> Timespec {
-    Timespec { tv_sec: (time.0 / Nanos::SECOND.0) as i64, tv_nsec: (time.0 % Nanos::SECOND.0) as _ }
 }

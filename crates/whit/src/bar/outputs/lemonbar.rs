@@ -1,5 +1,6 @@
 //! For lemonbar: `whit bar -o lemonbar | lemonbar`. A `%` that means itself is doubled.
 
+use super::push_doubled;
 use crate::bar::{Block, Dress, Output, Tone, shown};
 use crate::failure::Failure;
 
@@ -11,7 +12,7 @@ impl Output for Lemonbar {
         out.extend_from_slice(b"%{r}");
         for (index, block) in shown(blocks).enumerate() {
             if index > 0 {
-                push_escaped(&dress.separator, out);
+                push_doubled(&dress.separator, b'%', out);
             }
             let color = dress.theme.color(block);
             let background = dress.theme.background(block);
@@ -26,21 +27,12 @@ impl Output for Lemonbar {
             // Underlined, where the theme has no colour for it.
             let is_underlined = block.tone == Tone::Urgent && color.is_none();
             out.extend_from_slice(if is_underlined { b"%{+u}" } else { b"" });
-            push_escaped(&block.text, out);
+            push_doubled(&block.text, b'%', out);
             out.extend_from_slice(if is_underlined { b"%{-u}" } else { b"" });
             out.extend_from_slice(if color.is_some() { b"%{F-}" } else { b"" });
             out.extend_from_slice(if background.is_some() { b"%{B-}" } else { b"" });
         }
         out.push(b'\n');
         Ok(())
-    }
-}
-
-fn push_escaped(text: &str, out: &mut Vec<u8>) {
-    for byte in text.bytes() {
-        out.push(byte);
-        if byte == b'%' {
-            out.push(byte);
-        }
     }
 }

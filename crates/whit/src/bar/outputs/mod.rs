@@ -31,3 +31,13 @@ pub(crate) fn open(output: BarOutput) -> Result<Box<dyn Output>, Failure> {
         BarOutput::Dwm => Box::new(dwm::Dwm::open()?),
     })
 }
+
+/// What marks a tag is doubled where it means itself.
+fn push_doubled(text: &str, mark: u8, out: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        out.push(byte);
+        if byte == mark {
+            out.push(byte);
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! For tmux: `set -g status-right '#(whit bar)'` shows the last line of a command that runs on. tmux(1), STYLES.
 
+use super::push_doubled;
 use crate::bar::{Block, Dress, Output, shown};
 use crate::failure::Failure;
 
@@ -10,30 +11,20 @@ impl Output for Tmux {
     fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
         for (index, block) in shown(blocks).enumerate() {
             if index > 0 {
-                push_escaped(&dress.separator, out);
+                push_doubled(&dress.separator, b'#', out);
             }
             let (color, background) = (dress.theme.color(block), dress.theme.background(block));
             for (name, color) in [("fg", color), ("bg", background)] {
                 if let Some(color) = color {
-                    let [red, green, blue, _] = color.0;
-                    out.extend_from_slice(format!("#[{name}=#{red:02x}{green:02x}{blue:02x}]").as_bytes());
+                    out.extend_from_slice(format!("#[{name}={}]", color.opaque()).as_bytes());
                 }
             }
-            push_escaped(&block.text, out);
+            push_doubled(&block.text, b'#', out);
             if color.or(background).is_some() {
                 out.extend_from_slice(b"#[default]");
             }
         }
         out.push(b'\n');
         Ok(())
-    }
-}
-
-fn push_escaped(text: &str, out: &mut Vec<u8>) {
-    for byte in text.bytes() {
-        out.push(byte);
-        if byte == b'#' {
-            out.push(byte);
-        }
     }
 }

@@ -23,8 +23,7 @@ impl Waybar {
         }
         self.tooltip.push_str(&self.text[start..]);
         if let Some(color) = dress.theme.color(block) {
-            let [red, green, blue, _] = color.0;
-            self.text.insert_str(start, &format!("<span color=\"#{red:02x}{green:02x}{blue:02x}\">"));
+            self.text.insert_str(start, &format!("<span color=\"{}\">", color.opaque()));
             self.text.push_str("</span>");
         }
     }

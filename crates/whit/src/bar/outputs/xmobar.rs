@@ -1,7 +1,9 @@
 //! For xmobar: `Run UnsafeStdinReader`, or a pipe. What others wrote is put into `<raw>`, where tags mean nothing.
 
-use crate::bar::{Block, Dress, Output, shown};
+use crate::bar::{Block, Color, Dress, Output, shown};
 use crate::failure::Failure;
+
+const WHITE: Color = Color([u8::MAX; 4]);
 
 /// Blocks with tags.
 pub(super) struct Xmobar;
@@ -14,17 +16,11 @@ impl Output for Xmobar {
             }
             let color = dress.theme.color(block);
             let background = dress.theme.background(block);
-            let hex = |color: crate::bar::Color| {
-                let [red, green, blue, _] = color.0;
-                format!("#{red:02x}{green:02x}{blue:02x}")
-            };
             // A background needs a colour to stand before it.
-            let tag = match (color, background) {
+            let tag = match (color.map(Color::opaque), background.map(Color::opaque)) {
                 (None, None) => None,
-                (Some(color), None) => Some(hex(color)),
-                (color, Some(background)) => {
-                    Some(format!("{},{}", color.map_or("#ffffff".to_owned(), hex), hex(background)))
-                }
+                (Some(color), None) => Some(color.to_string()),
+                (color, Some(background)) => Some(format!("{},{background}", color.unwrap_or(WHITE))),
             };
             if let Some(tag) = &tag {
                 out.extend_from_slice(format!("<fc={tag}>").as_bytes());

@@ -136,17 +136,17 @@ impl Segment for Net {
         // The first that is up, else the first: two rounds at most.
         for only_up in [true, false] {
             for (index, name, interface, link) in meant.clone() {
-                let rates = scene.rates.interfaces.get(index).filter(|rates| rates.name == *name);
-                let rates = rates.or_else(|| scene.rates.interfaces.iter().find(|rates| rates.name == *name));
-                let name = name.as_str();
                 let is_up = link.is_none_or(Link::is_up);
-                if !self.is_meant(name, link, links.is_empty()) || is_up != only_up {
+                if !self.is_meant(name.as_str(), link, links.is_empty()) || is_up != only_up {
                     continue;
                 }
                 if self.is_first && any {
                     break;
                 }
                 any = true;
+                let rates = scene.rates.interfaces.get(index).filter(|rates| rates.name == *name);
+                let rates = rates.or_else(|| scene.rates.interfaces.iter().find(|rates| rates.name == *name));
+                let name = name.as_str();
                 let totals = interface.map(|interface| (interface.received_bytes, interface.sent_bytes));
                 items.named(name, &values(scene, name, link, rates, totals, &mut texts));
             }
