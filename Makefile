@@ -1,9 +1,10 @@
 # Thin on purpose: each target is one thing that can be typed by hand.
 
 CARGO ?= cargo
+BPF = crates/probe/src/bpf
 WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
 
-.PHONY: run build test deps lint licences fuzz freebsd bench instructions docs install
+.PHONY: run build test deps lint licences fuzz freebsd bpf bench instructions docs install
 
 run: build
 	$(WHIT) bar
@@ -36,6 +37,12 @@ fuzz:
 # Type-checks and links for FreeBSD and holds the layouts against its headers; runs nothing there.
 freebsd:
 	@.ci/freebsd
+
+# The task iterator's object from its source; what is in the tree must be what this makes (CI holds them together).
+bpf:
+	@.ci/install-peers clang-14 llvm-14
+	cd $(BPF) && clang-14 -target bpf -mcpu=v2 -O2 -g -fdebug-compilation-dir=. -Wall -Werror -c tasks.bpf.c -o tasks.bpf.o
+	llvm-strip-14 -g $(BPF)/tasks.bpf.o
 
 bench:
 	@.ci/install-peers conky-cli gcc i3blocks i3status libc6-dev procps py3status python3

@@ -3,6 +3,8 @@
 //! A counter that steps back yields nothing, never a huge figure: it was reset, its device came back, or the kernel
 //! lost count. Time is taken from a clock that no one sets; an interval in which the machine slept is a gap.
 
+pub mod tasks;
+
 use crate::linux::diskstats::{Disk, DiskStats, SECTOR_BYTES};
 use crate::linux::net_dev::{Interface, NetDev};
 use crate::linux::stat::CpuTicks;

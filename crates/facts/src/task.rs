@@ -1,9 +1,14 @@
 //! A task's account: time on a CPU, and time it was held up, by cause.
 
+pub mod figure;
+pub mod sums;
+pub mod table;
+
 use std::ops::{Index, IndexMut};
 
 use crate::name::Name;
 use crate::unit::{Bytes, Nanos};
+use figure::ABSENT;
 
 /// What held a task up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,9 +72,6 @@ pub struct Delay {
     total: u64,
     max: u64,
 }
-
-/// What stands for none: no counter gets there in a machine's life.
-const ABSENT: u64 = u64::MAX;
 
 fn present(value: u64) -> Option<u64> {
     (value != ABSENT).then_some(value)
@@ -235,7 +237,7 @@ pub struct Division {
 
 impl Task {
     /// A clock tick of CONFIG_HZ=100, the slowest: by so much may the clocks behind the figures disagree.
-    const CLOCK_SLACK: Nanos = Nanos(10_000_000);
+    pub(crate) const CLOCK_SLACK: Nanos = Nanos(10_000_000);
 
     /// Divides the wall time. Parts that overrun the whole by the clocks' disagreement shrink the sleeping to zero.
     pub fn division(&self) -> Division {

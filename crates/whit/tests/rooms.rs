@@ -10,7 +10,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 /// What each crate may depend on, tests aside.
 const ARROWS: [(&str, &[&str]); 5] = [
     ("facts", &["memchr"]),
-    ("probe", &["facts", "libc", "memchr", "rustix"]),
+    ("probe", &["aya", "facts", "libc", "memchr", "rustix"]),
     (
         "whit",
         &[

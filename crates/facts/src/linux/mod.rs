@@ -5,6 +5,7 @@
 
 pub mod arcstats;
 pub mod backlight;
+pub mod bpf_task;
 pub mod cgroup;
 pub mod cgroup_cpu;
 pub mod cgroup_io;
@@ -26,9 +27,11 @@ pub mod pid_stat;
 pub mod pid_status;
 pub mod power_supply;
 pub mod pressure;
+pub mod proc_connector;
 pub mod rtnetlink;
 pub mod sensors;
 pub mod stat;
+pub mod task_state;
 pub mod taskstats;
 pub mod uptime;
 pub mod version;

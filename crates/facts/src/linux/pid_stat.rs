@@ -33,6 +33,8 @@ pub struct PidStat {
     pub virtual_bytes: u64,
     /// Resident pages.
     pub resident_pages: u64,
+    /// SCHED_OTHER 0, FIFO 1, RR 2, BATCH 3, IDLE 5, DEADLINE 6. Since 2.5.19.
+    pub policy: Option<u8>,
     /// Time waited for block I/O; 0 too where delay accounting is off. Since 2.6.18.
     pub blkio_delay: Option<Ticks>,
 }
@@ -72,6 +74,7 @@ impl PidStat {
             start: Ticks(field(22)?),
             virtual_bytes: field(23)?,
             resident_pages: field(24)?,
+            policy: fields[41].and_then(|policy| u8::try_from(policy).ok()),
             blkio_delay: fields[42].map(Ticks),
         };
         Ok(())

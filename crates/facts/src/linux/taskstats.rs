@@ -7,6 +7,8 @@
 use std::fmt;
 
 use crate::name::Name;
+use crate::task::figure::Figure;
+use crate::task::table::TaskRow;
 use crate::task::{Accounting, Cause, Delay, Task, TaskKey};
 use crate::unit::{Bytes, Nanos};
 
@@ -111,6 +113,25 @@ impl ExitInfo {
     }
 }
 
+/// What the struct says of a task beside its delays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The scheduling policy.
+    pub policy: u8,
+    /// Page faults that no disk was needed for.
+    pub minor_faults: u64,
+    /// Page faults that waited for a disk.
+    pub major_faults: u64,
+    /// Bytes read from block devices.
+    pub read_bytes: u64,
+    /// Bytes written to block devices, or left to be.
+    pub written_bytes: u64,
+    /// Times the task gave up the CPU.
+    pub voluntary_switches: u64,
+    /// Times it was made to.
+    pub involuntary_switches: u64,
+}
+
 /// One decoded struct.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TaskStats {
@@ -120,8 +141,29 @@ pub struct TaskStats {
     pub length: usize,
     /// The task's account. Its start is left 0: the struct says how long ago that was, not when.
     pub task: Task,
+    /// The rest of it.
+    pub usage: Usage,
     /// Meaningful in an exit record.
     pub exit: ExitInfo,
+}
+
+impl TaskStats {
+    /// As a row of a table.
+    pub fn row(&self) -> TaskRow {
+        let mut row = TaskRow::of_account(&self.task);
+        row.policy = Some(self.usage.policy);
+        for (figure, value) in [
+            (Figure::MINOR_FAULTS, self.usage.minor_faults),
+            (Figure::MAJOR_FAULTS, self.usage.major_faults),
+            (Figure::READ_BYTES, self.usage.read_bytes),
+            (Figure::WRITTEN_BYTES, self.usage.written_bytes),
+            (Figure::VOLUNTARY_SWITCHES, self.usage.voluntary_switches),
+            (Figure::INVOLUNTARY_SWITCHES, self.usage.involuntary_switches),
+        ] {
+            row.figures.set(figure, Some(value));
+        }
+        row
+    }
 }
 
 /// Where a cause's figures stand: count, total, and maximum with the version that brought it.
@@ -211,7 +253,16 @@ pub fn decode(bytes: &[u8], accounting_on: Option<bool>) -> Result<TaskStats, Re
     }
     task.accounting = accounting(&task, accounting_on);
     let exit = ExitInfo { code: u32_at(4), flags: bytes[8] };
-    Ok(TaskStats { version, length, task, exit })
+    let usage = Usage {
+        policy: bytes[112 + moved],
+        minor_faults: u64_at(168 + moved),
+        major_faults: u64_at(176 + moved),
+        read_bytes: u64_at(248 + moved),
+        written_bytes: u64_at(256 + moved),
+        voluntary_switches: u64_at(272 + moved),
+        involuntary_switches: u64_at(280 + moved),
+    };
+    Ok(TaskStats { version, length, task, usage, exit })
 }
 
 /// A task older than the switch has no delay part, which the struct shows as zeros. Whoever has waited once has it.

@@ -1,8 +1,9 @@
 //! Tasks: time on a CPU and time held up, by taskstats where permitted, else by /proc.
 
-mod listing;
-mod procfs;
-mod taskstats;
+pub(crate) mod bpf;
+pub(crate) mod listing;
+pub(crate) mod procfs;
+pub(crate) mod taskstats;
 
 use std::collections::BinaryHeap;
 use std::path::Path;

@@ -13,21 +13,21 @@ use crate::linux::directories::LISTED;
 use crate::linux::files::absence;
 
 /// A descriptor of /proc.
-pub(super) struct Listing {
+pub(crate) struct Listing {
     proc: Result<OwnedFd, Absence>,
 }
 
 impl Listing {
-    pub(super) fn open(root: impl AsFd) -> Self {
+    pub(crate) fn open(root: impl AsFd) -> Self {
         Self { proc: openat(root, "proc", LISTED, Mode::empty()).map_err(absence) }
     }
 
-    pub(super) fn processes(&self, pids: &mut Vec<u32>) -> Result<(), Absence> {
+    pub(crate) fn processes(&self, pids: &mut Vec<u32>) -> Result<(), Absence> {
         let proc = self.proc.as_ref().map_err(|absence| *absence)?;
         list_numbers(proc, pids).map_err(absence)
     }
 
-    pub(super) fn threads(&self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
+    pub(crate) fn threads(&self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
         let proc = self.proc.as_ref().map_err(|absence| *absence)?;
         let directory =
             openat(proc, task_path(pid), OFlags::DIRECTORY | LISTED, Mode::empty()).map_err(task_absence)?;
@@ -40,7 +40,7 @@ impl Listing {
 
     /// How many threads a process has: /proc/PID/task has a link more for each, and asking for the links alone costs a
     /// third of listing them. 1 where the process is gone.
-    pub(super) fn count_threads(&self, pid: u32) -> u64 {
+    pub(crate) fn count_threads(&self, pid: u32) -> u64 {
         let Ok(proc) = &self.proc else { return 1 };
         let stat = statx(proc, task_path(pid), AtFlags::empty(), StatxFlags::NLINK);
         match stat.map(|stat| stat.stx_nlink) {

@@ -1,11 +1,14 @@
 //! Tasks from /proc/PID/{stat,schedstat,status}: what anyone may read.
 
 use facts::linux::loadavg::LoadAverage;
+use facts::linux::pid_io::{PidIo, PidIoField};
 use facts::linux::pid_schedstat::PidSchedstat;
 use facts::linux::pid_stat::PidStat;
 use facts::linux::pid_status::PidStatus;
 use facts::linux::uptime::Uptime;
-use facts::sample::Absence;
+use facts::sample::{Absence, Clock};
+use facts::task::figure::Figure;
+use facts::task::table::TaskRow;
 use facts::task::{Accounting, Cause, Delay, Task, TaskKey};
 use facts::unit::Nanos;
 use rustix::fs::{Mode, OFlags, openat};
@@ -20,26 +23,28 @@ use crate::sys::system_constant;
 const SWITCH: &str = "proc/sys/kernel/task_delayacct";
 
 /// Reads from /proc below a root.
-pub(super) struct Procfs {
+pub(crate) struct Procfs {
     root: RootDirectory,
     buffer: Buffer,
     ticks_per_second: u64,
+    page_bytes: u64,
 }
 
 impl Procfs {
-    pub(super) fn open(root: RootDirectory) -> Self {
+    pub(crate) fn open(root: RootDirectory) -> Self {
         Self {
             root,
             buffer: Buffer::new(),
             ticks_per_second: system_constant(libc::_SC_CLK_TCK).unwrap_or(100),
+            page_bytes: system_constant(libc::_SC_PAGESIZE).unwrap_or(4096),
         }
     }
 
-    pub(super) fn root(&self) -> &RootDirectory {
+    pub(crate) fn root(&self) -> &RootDirectory {
         &self.root
     }
 
-    pub(super) fn accounting_switch(&mut self) -> Option<bool> {
+    pub(crate) fn accounting_switch(&mut self) -> Option<bool> {
         let bytes = self.buffer.read_once(&self.root, SWITCH).ok()?;
         Some(bytes.trim_ascii() != b"0")
     }
@@ -75,7 +80,7 @@ impl Procfs {
     }
 
     /// How many threads the machine has, as /proc/loadavg says; none where it cannot be read.
-    pub(super) fn all_threads(&mut self) -> Option<u64> {
+    pub(crate) fn all_threads(&mut self) -> Option<u64> {
         self.read("proc/loadavg", LoadAverage::parse).ok().map(|load| load.tasks)
     }
 
@@ -90,7 +95,51 @@ impl Procfs {
     }
 
     pub(super) fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
-        Ok(self.read(&format!("proc/{tid}/stat"), PidStat::parse)?.state)
+        Ok(self.stat(tid)?.state)
+    }
+
+    /// /proc/TID/stat, whose memory and state are the thread's, and whose times are its process'.
+    pub(crate) fn stat(&mut self, tid: u32) -> Result<PidStat, Absence> {
+        self.read(&format!("proc/{tid}/stat"), PidStat::parse)
+    }
+
+    /// The time, or that of a captured machine's boot.
+    pub(crate) fn clock(&mut self) -> Clock {
+        if !self.root.is_captured {
+            return clock_now();
+        }
+        let since_boot = self.since_boot();
+        Clock { monotonic: since_boot, boottime: since_boot, realtime: Nanos(0) }
+    }
+
+    pub(crate) fn pages_to_bytes(&self, pages: u64) -> u64 {
+        pages.saturating_mul(self.page_bytes)
+    }
+
+    /// Reads a thread with everything that /proc says.
+    pub(crate) fn read_row(&mut self, tid: u32, accounting_on: Option<bool>) -> Result<TaskRow, Absence> {
+        let directory = format!("proc/{tid}/task/{tid}");
+        let Parts { stat, status, task } = self.read_parts(&directory, tid, accounting_on)?;
+        let mut row = TaskRow::of_account(&task);
+        row.state = Some(stat.state);
+        row.policy = stat.policy;
+        let figures = [
+            (Figure::VOLUNTARY_SWITCHES, status.voluntary_switches),
+            (Figure::INVOLUNTARY_SWITCHES, status.involuntary_switches),
+            (Figure::MINOR_FAULTS, Some(stat.minor_faults)),
+            (Figure::MAJOR_FAULTS, Some(stat.major_faults)),
+            (Figure::RESIDENT_BYTES, Some(self.pages_to_bytes(stat.resident_pages))),
+            (Figure::VIRTUAL_BYTES, Some(stat.virtual_bytes)),
+        ];
+        for (figure, value) in figures {
+            row.figures.set(figure, value);
+        }
+        // The owner's alone to read.
+        if let Ok(io) = self.read(&format!("{directory}/io"), PidIo::parse) {
+            row.figures.set(Figure::READ_BYTES, io.get(PidIoField::ReadBytes));
+            row.figures.set(Figure::WRITTEN_BYTES, io.get(PidIoField::WriteBytes));
+        }
+        Ok(row)
     }
 
     /// Reads a thread, of the process `pid` or, where that is not known, by its own id, which opens the same directory.
@@ -102,6 +151,17 @@ impl Procfs {
     ) -> Result<Task, Absence> {
         // What is below "task" is the thread's own; /proc/PID/stat sums the times of the whole process.
         let directory = format!("proc/{}/task/{tid}", pid.unwrap_or(tid));
+        let mut task = self.read_parts(&directory, tid, accounting_on)?.task;
+        task.drop_impossible();
+        Ok(task)
+    }
+
+    fn read_parts(
+        &mut self,
+        directory: &str,
+        tid: u32,
+        accounting_on: Option<bool>,
+    ) -> Result<Parts, Absence> {
         let stat: PidStat = self.read(&format!("{directory}/stat"), PidStat::parse)?;
         let status: PidStatus = self.read(&format!("{directory}/status"), PidStatus::parse)?;
         let schedstat: Option<PidSchedstat> =
@@ -135,7 +195,13 @@ impl Procfs {
             (_, Some(false)) => Accounting::Off,
             _ => Accounting::Unsure,
         };
-        task.drop_impossible();
-        Ok(task)
+        Ok(Parts { stat, status, task })
     }
+}
+
+/// What a thread's files say.
+struct Parts {
+    stat: PidStat,
+    status: PidStatus,
+    task: Task,
 }

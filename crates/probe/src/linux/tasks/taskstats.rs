@@ -15,7 +15,7 @@ use crate::clock_now;
 use crate::linux::netlink::{BATCH, GenericSocket};
 
 /// An open socket that has answered once.
-pub(super) struct Taskstats {
+pub(crate) struct Taskstats {
     socket: GenericSocket,
     family: u16,
     pub(super) version: u16,
@@ -24,7 +24,7 @@ pub(super) struct Taskstats {
 
 impl Taskstats {
     /// Opens the socket and asks for whit itself, which shows whether it is permitted and what the kernel speaks.
-    pub(super) fn open() -> Result<Self, Absence> {
+    pub(crate) fn open() -> Result<Self, Absence> {
         let mut socket = GenericSocket::open().map_err(task_absence)?;
         let family = taskstats_family(&mut socket)?;
         let mut opened = Self { socket, family, version: 0, length: 0 };
@@ -38,11 +38,28 @@ impl Taskstats {
         Ok(opened)
     }
 
+    /// Reads threads, each account checked against the clock.
     pub(super) fn read(
         &mut self,
         tids: &[u32],
         accounting_on: Option<bool>,
         each: &mut impl FnMut(usize, Result<&Task, Absence>),
+    ) {
+        self.read_stats(tids, accounting_on, &mut |index, stats| {
+            let task = stats.map(|stats| {
+                stats.task.drop_impossible();
+                &stats.task
+            });
+            each(index, task);
+        });
+    }
+
+    /// Reads threads with everything that the struct says, unchecked: what is subtracted is checked then.
+    pub(crate) fn read_stats(
+        &mut self,
+        tids: &[u32],
+        accounting_on: Option<bool>,
+        each: &mut impl FnMut(usize, Result<&mut TaskStats, Absence>),
     ) {
         for (batch, tids) in tids.chunks(BATCH).enumerate() {
             for tid in tids {
@@ -53,13 +70,10 @@ impl Taskstats {
             let result = self.socket.exchange(|index, reply| {
                 answered |= 1 << index;
                 let mut stats = decode(reply, layout::TYPE_AGGR_PID, accounting_on);
-                let task = stats.as_mut().map_err(|absence| *absence).map(|stats| {
-                    let task = &mut stats.task;
-                    task.key.start = now.saturating_sub(task.wall);
-                    task.drop_impossible();
-                    &*task
-                });
-                each(batch * BATCH + index, task);
+                if let Ok(stats) = &mut stats {
+                    stats.task.key.start = now.saturating_sub(stats.task.wall);
+                }
+                each(batch * BATCH + index, stats.as_mut().map_err(|absence| *absence));
             });
             // A batch that failed half-way leaves its other tasks unread, which is said of each.
             let reason = result.map_or_else(task_absence, |()| Absence::Gone);

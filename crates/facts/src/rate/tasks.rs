@@ -1,0 +1,322 @@
+//! What every task did between two tables, those that ended in between included.
+
+use super::{Interval, Width, counter_delta};
+use crate::sample::Clock;
+use crate::task::figure::{ABSENT, Figure};
+use crate::task::table::{TaskRow, TaskTable};
+use crate::task::{Cause, Task};
+use crate::unit::Nanos;
+
+/// A task that ended, with its last account.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ended {
+    /// The account at its end. Its start is reckoned from when the record was read, and so may be later than it was by
+    /// as long as the record waited.
+    pub row: TaskRow,
+    /// How long it lived.
+    pub wall: Nanos,
+}
+
+/// What tasks did in an interval. Kept from tick to tick: filling it again allocates nothing that it does not grow by.
+#[derive(Clone, Debug, Default)]
+pub struct TaskChanges {
+    /// The time between; none for a first table or across a suspend, where counters are absent.
+    pub interval: Option<Interval>,
+    /// Of each task what it used and waited for, beside what it is; living ones first, in the order of the newer table.
+    pub table: TaskTable,
+    /// How much of the interval each lived, in nanoseconds.
+    pub wall_ns: Vec<u64>,
+    /// How many of the rows live; the others ended.
+    pub living: usize,
+    /// Values left out because they cannot be.
+    pub impossible_values: u64,
+    ended: Vec<Ended>,
+    origins: Vec<Origin>,
+    by_pid: Vec<(u32, u32)>,
+    is_taken: Vec<bool>,
+}
+
+impl Ended {
+    /// Whether this task may be one that began then: the record may have waited for as long as the interval.
+    fn may_have_begun(&self, start: Nanos, elapsed: Nanos) -> bool {
+        start <= self.row.key.start + SLACK && self.row.key.start <= start + elapsed + SLACK
+    }
+}
+
+/// Where a pid is, among pids in their order with their places.
+fn place_in(by_pid: &[(u32, u32)], pid: u32) -> Option<usize> {
+    let found = by_pid.binary_search_by_key(&pid, |(pid, _)| *pid).ok()?;
+    Some(by_pid[found].1 as usize)
+}
+
+/// What a counter is subtracted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// This row of the older table.
+    Row(u32),
+    /// Zero: the task began in the interval.
+    Birth,
+    /// Nothing: it is older, and was not in the older table.
+    Unknown,
+}
+
+/// What clocks and the order of two calls may put between them.
+const SLACK: Nanos = Nanos(20_000_000);
+/// Charged at a wait's end, what began before the interval may be longer than it; what waits longer than this is reported by
+/// the kernel as hung.
+const LONGEST_WAIT: Nanos = Nanos(120_000_000_000);
+
+impl TaskChanges {
+    /// Fills from two tables of one machine and what ended between them. Who ended after the newer table was read, or is in
+    /// it as a zombie, is left in `ended` for the next time, so that nothing is counted twice or not at all.
+    pub fn fill(&mut self, before: &TaskTable, now: &TaskTable, ended: &mut Vec<Ended>) {
+        self.interval = Interval::between(&before.clock, &now.clock);
+        self.table.clear();
+        self.table.clock = now.clock;
+        self.wall_ns.clear();
+        self.origins.clear();
+        self.impossible_values = 0;
+        self.living = now.len();
+        self.find_origins(before, now);
+        self.take_ended(now, ended);
+        self.find_origins_of_ended(before);
+        for index in 0..now.len() {
+            self.table.push_identity(now, index);
+        }
+        for figure in Figure::all() {
+            self.table.column_mut(figure).extend(now.column(figure));
+        }
+        self.ended.iter().for_each(|ended| self.table.push(&ended.row));
+        self.subtract(before);
+        self.drop_impossible(before);
+    }
+
+    fn find_origins(&mut self, before: &TaskTable, now: &TaskTable) {
+        self.by_pid.clear();
+        self.by_pid.extend(before.pids().iter().zip(0..).map(|(pid, index)| (*pid, index)));
+        // All but sorted already.
+        self.by_pid.sort_unstable();
+        self.is_taken.clear();
+        self.is_taken.resize(before.len(), false);
+        let mut next = 0;
+        for index in 0..now.len() {
+            let key = now.key(index);
+            // The tasks mostly stand where they stood.
+            let place = match before.pids().get(next) {
+                Some(pid) if *pid == key.pid => Some(next),
+                _ => place_in(&self.by_pid, key.pid),
+            };
+            let same = place.filter(|place| before.key(*place).is_same(&key));
+            let origin = match same {
+                Some(place) => {
+                    next = place + 1;
+                    self.is_taken[place] = true;
+                    Origin::Row(place as u32)
+                }
+                None if self.is_in_interval(before, key.start) => Origin::Birth,
+                None => Origin::Unknown,
+            };
+            self.origins.push(origin);
+            self.wall_ns.push(self.span(&now.clock, key.start));
+        }
+    }
+
+    /// Takes those that are not among the living.
+    fn take_ended(&mut self, now: &TaskTable, ended: &mut Vec<Ended>) {
+        self.ended.clear();
+        if ended.is_empty() {
+            return;
+        }
+        let mut living: Vec<(u32, u32)> =
+            now.pids().iter().zip(0..).map(|(pid, index)| (*pid, index)).collect();
+        living.sort_unstable();
+        let elapsed = self.elapsed();
+        ended.retain(|ended| {
+            let found = place_in(&living, ended.row.key.pid);
+            let is_there = found.is_some_and(|place| ended.may_have_begun(now.key(place).start, elapsed));
+            if !is_there {
+                self.ended.push(*ended);
+            }
+            is_there
+        });
+    }
+
+    fn find_origins_of_ended(&mut self, before: &TaskTable) {
+        let elapsed = self.elapsed();
+        for index in 0..self.ended.len() {
+            let ended = self.ended[index];
+            let Ended { row, wall } = &ended;
+            let place = place_in(&self.by_pid, row.key.pid).filter(|place| {
+                ended.may_have_begun(before.key(*place).start, elapsed) && !self.is_taken[*place]
+            });
+            self.origins.push(match place {
+                Some(place) => {
+                    self.is_taken[place] = true;
+                    Origin::Row(place as u32)
+                }
+                None if self.is_in_interval(before, row.key.start) => Origin::Birth,
+                None => Origin::Unknown,
+            });
+            self.wall_ns.push(wall.0.min(elapsed.0));
+        }
+    }
+
+    fn elapsed(&self) -> Nanos {
+        self.interval.map_or(Nanos(0), Interval::elapsed)
+    }
+
+    fn is_in_interval(&self, before: &TaskTable, start: Nanos) -> bool {
+        self.interval.is_some() && start + SLACK >= before.clock.boottime
+    }
+
+    /// How much of the interval a task that began then has lived.
+    fn span(&self, now: &Clock, start: Nanos) -> u64 {
+        now.boottime.saturating_sub(start).0.min(self.elapsed().0)
+    }
+
+    fn subtract(&mut self, before: &TaskTable) {
+        for figure in Figure::all().filter(|figure| figure.is_counter() || figure.is_maximum()) {
+            let (old, column) = (before.column(figure), self.table.column_mut(figure));
+            for (value, origin) in column.iter_mut().zip(&self.origins) {
+                let from = match origin {
+                    Origin::Row(place) => old[*place as usize],
+                    Origin::Birth => 0,
+                    Origin::Unknown => ABSENT,
+                };
+                *value = match (from, *value) {
+                    (ABSENT, _) | (_, ABSENT) => ABSENT,
+                    // A maximum is told only if it is new.
+                    (from, now) if figure.is_maximum() => {
+                        if now > from {
+                            now
+                        } else {
+                            ABSENT
+                        }
+                    }
+                    (from, now) => counter_delta(from, now, Width::Bits64).unwrap_or(ABSENT),
+                };
+            }
+            if self.interval.is_none() {
+                column.fill(ABSENT);
+            }
+        }
+    }
+
+    /// Takes away, and counts, what a task cannot have waited: since 6.12 a wait for block I/O that was never stamped at its
+    /// start is charged with the uptime.
+    fn drop_impossible(&mut self, before: &TaskTable) {
+        for cause in Cause::ALL {
+            for index in 0..self.table.len() {
+                let Some(delay) = self.table.get(index, Figure::delay(cause)) else { continue };
+                let on_cpu = match cause {
+                    Cause::BlockIo => self.table.get(index, Figure::ON_CPU).unwrap_or(0),
+                    _ => 0,
+                };
+                // Whoever was waiting when the interval began is charged with more than the interval at the wait's end.
+                let was_waiting = match self.origins[index] {
+                    Origin::Row(place) => {
+                        before.state(place as usize).is_none_or(|state| b"RD".contains(&state))
+                    }
+                    Origin::Birth | Origin::Unknown => false,
+                };
+                let earlier = if was_waiting { LONGEST_WAIT } else { Nanos(0) };
+                let at_most =
+                    Nanos(self.wall_ns[index].saturating_sub(on_cpu)) + earlier + Task::CLOCK_SLACK + SLACK;
+                if delay > at_most.0 {
+                    self.table.set(index, Figure::delay(cause), None);
+                    self.table.set(index, Figure::maximum(cause), None);
+                    self.impossible_values += 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::TaskKey;
+    use crate::unit::Nanos;
+
+    fn at(seconds: u64) -> Clock {
+        let nanos = Nanos(seconds * Nanos::SECOND.0);
+        Clock { monotonic: nanos, boottime: nanos, realtime: nanos }
+    }
+
+    fn row(pid: u32, start_s: u64, on_cpu: u64) -> TaskRow {
+        let mut row = TaskRow {
+            key: TaskKey { pid, start: Nanos(start_s * Nanos::SECOND.0) },
+            state: Some(b'S'),
+            ..TaskRow::default()
+        };
+        row.figures.set(Figure::ON_CPU, Some(on_cpu));
+        row.figures.set(Figure::delay(Cause::BlockIo), Some(on_cpu * 10));
+        row
+    }
+
+    fn table(clock: Clock, rows: &[TaskRow]) -> TaskTable {
+        let mut table = TaskTable::default();
+        table.clock = clock;
+        rows.iter().for_each(|row| table.push(row));
+        table
+    }
+
+    fn on_cpu(before: &[TaskRow], now: &[TaskRow], ended: &[Ended]) -> Vec<Option<u64>> {
+        let mut changes = TaskChanges::default();
+        changes.fill(&table(at(100), before), &table(at(101), now), &mut ended.to_vec());
+        (0..changes.table.len()).map(|index| changes.table.get(index, Figure::ON_CPU)).collect()
+    }
+
+    #[test]
+    fn the_living_are_subtracted_wherever_they_stand() {
+        let before = [row(1, 0, 10), row(2, 0, 20), row(5, 0, 50)];
+        let now = [row(2, 0, 21), row(9, 100, 3), row(5, 0, 49), row(1, 0, 17), row(7, 0, 7)];
+        assert_eq!(on_cpu(&before, &now, &[]), [Some(1), Some(3), None, Some(7), None]);
+    }
+
+    #[test]
+    fn a_reused_pid_is_another_task() {
+        assert_eq!(on_cpu(&[row(1, 0, 10)], &[row(1, 100, 4)], &[]), [Some(4)]);
+    }
+
+    #[test]
+    fn what_ended_counts_from_the_last_sample_and_once() {
+        // The first record is of the task that was sampled, the second of one that had its pid afterwards.
+        let first = Ended { row: row(1, 1, 15), wall: Nanos(100 * Nanos::SECOND.0) };
+        let second = Ended { row: row(1, 101, 2), wall: Nanos(1) };
+        assert_eq!(on_cpu(&[row(1, 0, 10)], &[], &[first, second]), [Some(5), Some(2)]);
+    }
+
+    #[test]
+    fn who_ended_after_the_table_was_read_is_left_for_the_next() {
+        let mut changes = TaskChanges::default();
+        let mut ended = vec![Ended { row: row(1, 1, 15), wall: Nanos(100 * Nanos::SECOND.0) }];
+        let tables = [(100, vec![row(1, 0, 10)]), (101, vec![row(1, 0, 12)]), (102, vec![])];
+        let [first, second, third] = tables.map(|(clock, rows)| table(at(clock), &rows));
+        changes.fill(&first, &second, &mut ended);
+        assert_eq!((changes.table.get(0, Figure::ON_CPU), ended.len()), (Some(2), 1));
+        changes.fill(&second, &third, &mut ended);
+        assert_eq!((changes.table.get(0, Figure::ON_CPU), ended.len()), (Some(3), 0));
+    }
+
+    #[test]
+    fn a_wait_longer_than_the_interval_is_absent_and_counted() {
+        let mut changes = TaskChanges::default();
+        let (before, mut now) = (row(1, 0, 10), row(1, 0, 11));
+        now.figures.set(Figure::delay(Cause::BlockIo), Some(90_000_000_000));
+        changes.fill(&table(at(100), &[before]), &table(at(101), &[now]), &mut Vec::new());
+        assert_eq!(changes.table.get(0, Figure::delay(Cause::BlockIo)), None);
+        assert_eq!((changes.impossible_values, changes.table.get(0, Figure::ON_CPU)), (1, Some(1)));
+        // Unless it was waiting when the interval began.
+        let waiting = TaskRow { state: Some(b'D'), ..before };
+        changes.fill(&table(at(100), &[waiting]), &table(at(101), &[now]), &mut Vec::new());
+        assert_eq!(changes.table.get(0, Figure::delay(Cause::BlockIo)), Some(90_000_000_000 - 100));
+    }
+
+    #[test]
+    fn a_first_table_has_no_counters() {
+        let mut changes = TaskChanges::default();
+        changes.fill(&TaskTable::default(), &table(at(0), &[row(1, 0, 10)]), &mut Vec::new());
+        assert_eq!((changes.table.len(), changes.table.get(0, Figure::ON_CPU)), (1, None));
+    }
+}

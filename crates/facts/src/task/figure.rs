@@ -1,0 +1,175 @@
+//! The figures that a task's account consists of, each a column of the table.
+
+use super::Cause;
+
+/// What stands for a figure that is not known: no counter gets there in a machine's life.
+pub const ABSENT: u64 = u64::MAX;
+
+/// A figure's place among the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Figure(u8);
+
+impl Figure {
+    /// Nanoseconds on a CPU, precise to the scheduler's clock.
+    pub const ON_CPU: Self = Self(0);
+    /// Nanoseconds in user mode, counted in ticks.
+    pub const USER: Self = Self(1);
+    /// Nanoseconds in the kernel, counted in ticks.
+    pub const SYSTEM: Self = Self(2);
+    const DELAYS: u8 = 3;
+    const COUNTS: u8 = 11;
+    const MAXIMA: u8 = 19;
+    /// Times the task gave up the CPU.
+    pub const VOLUNTARY_SWITCHES: Self = Self(27);
+    /// Times it was made to.
+    pub const INVOLUNTARY_SWITCHES: Self = Self(28);
+    /// Page faults that no disk was needed for.
+    pub const MINOR_FAULTS: Self = Self(29);
+    /// Page faults that waited for a disk.
+    pub const MAJOR_FAULTS: Self = Self(30);
+    /// Bytes read from block devices.
+    pub const READ_BYTES: Self = Self(31);
+    /// Bytes written, or left to be written, to block devices.
+    pub const WRITTEN_BYTES: Self = Self(32);
+    /// Bytes in memory now. All threads of a process have one memory.
+    pub const RESIDENT_BYTES: Self = Self(33);
+    /// Bytes of address space now.
+    pub const VIRTUAL_BYTES: Self = Self(34);
+    /// How many there are.
+    pub const COUNT: usize = 35;
+
+    /// Nanoseconds held up by a cause.
+    pub const fn delay(cause: Cause) -> Self {
+        Self(Self::DELAYS + cause as u8)
+    }
+
+    /// Times held up by a cause.
+    pub const fn count(cause: Cause) -> Self {
+        Self(Self::COUNTS + cause as u8)
+    }
+
+    /// The longest wait of a cause in nanoseconds. Since 6.14.
+    pub const fn maximum(cause: Cause) -> Self {
+        Self(Self::MAXIMA + cause as u8)
+    }
+
+    /// All, in the order of the columns.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..Self::COUNT as u8).map(Self)
+    }
+
+    /// The column's place.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Whether it only grows while a task lives, so that two readings subtract; of the others the newest counts.
+    pub const fn is_counter(self) -> bool {
+        self.0 < Self::MAXIMA || (self.0 >= Self::VOLUNTARY_SWITCHES.0 && self.0 < Self::RESIDENT_BYTES.0)
+    }
+
+    /// Whether all threads of a process share it, so that a sum takes it once.
+    pub const fn is_of_process(self) -> bool {
+        self.0 >= Self::RESIDENT_BYTES.0
+    }
+
+    /// Whether it is a longest wait, of which a sum takes the longest.
+    pub const fn is_maximum(self) -> bool {
+        self.0 >= Self::MAXIMA && self.0 < Self::VOLUNTARY_SWITCHES.0
+    }
+}
+
+/// One task's figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures([u64; Figure::COUNT]);
+
+impl Figures {
+    /// None known.
+    pub const NONE: Self = Self([ABSENT; Figure::COUNT]);
+
+    /// A figure, if it is known.
+    pub fn get(&self, figure: Figure) -> Option<u64> {
+        Some(self.0[figure.index()]).filter(|value| *value != ABSENT)
+    }
+
+    /// Sets a figure.
+    pub fn set(&mut self, figure: Figure, value: Option<u64>) {
+        self.0[figure.index()] = value.unwrap_or(ABSENT);
+    }
+
+    /// As the columns keep it.
+    pub(crate) fn raw(&self, figure: Figure) -> u64 {
+        self.0[figure.index()]
+    }
+
+    pub(crate) fn set_raw(&mut self, figure: Figure, value: u64) {
+        self.0[figure.index()] = value;
+    }
+
+    /// Adds another task's: counters are summed, longest waits compared; what either lacks is absent. What a process has
+    /// once is taken where `is_other_process`.
+    pub fn add(&mut self, other: &Self, is_other_process: bool) {
+        for figure in Figure::all() {
+            if figure.is_of_process() && !is_other_process {
+                continue;
+            }
+            let (mine, others) = (self.raw(figure), other.raw(figure));
+            let sum = match (mine, others) {
+                (ABSENT, _) | (_, ABSENT) => ABSENT,
+                _ if figure.is_maximum() => mine.max(others),
+                _ => mine.saturating_add(others),
+            };
+            self.set_raw(figure, sum);
+        }
+    }
+}
+
+impl Default for Figures {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_has_a_column_of_its_own() {
+        let mut seen = [false; Figure::COUNT];
+        let of_causes = Cause::ALL
+            .into_iter()
+            .flat_map(|cause| [Figure::delay(cause), Figure::count(cause), Figure::maximum(cause)]);
+        let others = [
+            Figure::ON_CPU,
+            Figure::USER,
+            Figure::SYSTEM,
+            Figure::VOLUNTARY_SWITCHES,
+            Figure::INVOLUNTARY_SWITCHES,
+            Figure::MINOR_FAULTS,
+            Figure::MAJOR_FAULTS,
+            Figure::READ_BYTES,
+            Figure::WRITTEN_BYTES,
+            Figure::RESIDENT_BYTES,
+            Figure::VIRTUAL_BYTES,
+        ];
+        for figure in of_causes.chain(others) {
+            assert!(!std::mem::replace(&mut seen[figure.index()], true), "{figure:?}");
+        }
+        assert_eq!(seen, [true; Figure::COUNT]);
+    }
+
+    #[test]
+    fn memory_is_counted_once_a_process() {
+        let mut sum = Figures([5; Figure::COUNT]);
+        let thread = Figures([7; Figure::COUNT]);
+        sum.add(&thread, false);
+        assert_eq!(sum.get(Figure::RESIDENT_BYTES), Some(5));
+        assert_eq!(sum.get(Figure::USER), Some(12));
+        assert_eq!(sum.get(Figure::maximum(Cause::Irq)), Some(7));
+        sum.add(&thread, true);
+        assert_eq!(sum.get(Figure::RESIDENT_BYTES), Some(12));
+        sum.add(&Figures::NONE, true);
+        assert_eq!(sum, Figures::NONE);
+    }
+}

@@ -1,0 +1,416 @@
+//! All tasks of a machine at one instant: columns, not rows.
+//!
+//! A view reads a few figures of every task, and a subtraction goes through one figure of all: each lies together.
+
+use super::figure::{ABSENT, Figure, Figures};
+use super::{Accounting, Cause, Delay, Task, TaskKey};
+use crate::name::Name;
+use crate::sample::Clock;
+use crate::unit::{Bytes, Nanos};
+
+/// What stands for an id that is not known: the kernel gives none of that number.
+const NO_ID: u32 = u32::MAX;
+
+/// The name that a task gave itself, as the kernel keeps it: up to 15 bytes and a zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Comm(pub [u8; 16]);
+
+impl Comm {
+    /// From the kernel's bytes; what is longer is cut.
+    pub fn new(name: &[u8]) -> Self {
+        let kept = &name[..name.len().min(15)];
+        let mut bytes = [0; 16];
+        bytes[..kept.len()].copy_from_slice(kept);
+        Self(bytes)
+    }
+
+    /// Up to the zero.
+    pub fn as_bytes(&self) -> &[u8] {
+        let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
+        &self.0[..end]
+    }
+
+    /// As text, up to the first byte that is not UTF-8.
+    pub fn as_str(&self) -> &str {
+        let bytes = self.as_bytes();
+        std::str::from_utf8(bytes)
+            .unwrap_or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default())
+    }
+}
+
+/// One task, as it is put into a table or taken out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TaskRow {
+    /// Which.
+    pub key: TaskKey,
+    /// Its process.
+    pub tgid: Option<u32>,
+    /// The parent process.
+    pub ppid: Option<u32>,
+    /// Real user id.
+    pub uid: Option<u32>,
+    /// The name it gave itself.
+    pub comm: Comm,
+    /// `R`, `S`, `D`, `Z` … as /proc/PID/stat prints it; none where the source does not say.
+    pub state: Option<u8>,
+    /// -20 to 19.
+    pub nice: i8,
+    /// SCHED_OTHER 0, FIFO 1, RR 2, BATCH 3, IDLE 5, DEADLINE 6.
+    pub policy: Option<u8>,
+    /// The cgroup's id; its highest bit set where it is of version 1's memory hierarchy.
+    pub cgroup: Option<u64>,
+    /// Whether delays other than the run queue's are counted.
+    pub accounting: Accounting,
+    /// The rest.
+    pub figures: Figures,
+}
+
+/// All tasks at one instant, or what all did between two.
+#[derive(Clone, Debug)]
+pub struct TaskTable {
+    /// When it was read.
+    pub clock: Clock,
+    pid: Vec<u32>,
+    start: Vec<u64>,
+    tgid: Vec<u32>,
+    ppid: Vec<u32>,
+    uid: Vec<u32>,
+    comm: Vec<Comm>,
+    state: Vec<u8>,
+    nice: Vec<i8>,
+    policy: Vec<u8>,
+    cgroup: Vec<u64>,
+    accounting: Vec<Accounting>,
+    figures: [Vec<u64>; Figure::COUNT],
+}
+
+impl Default for TaskTable {
+    fn default() -> Self {
+        Self {
+            clock: Clock::default(),
+            pid: Vec::new(),
+            start: Vec::new(),
+            tgid: Vec::new(),
+            ppid: Vec::new(),
+            uid: Vec::new(),
+            comm: Vec::new(),
+            state: Vec::new(),
+            nice: Vec::new(),
+            policy: Vec::new(),
+            cgroup: Vec::new(),
+            accounting: Vec::new(),
+            figures: [const { Vec::new() }; Figure::COUNT],
+        }
+    }
+}
+
+/// What a column keeps where the kernel does not say.
+const NO_BYTE: u8 = u8::MAX;
+
+impl TaskTable {
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.pid.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.pid.is_empty()
+    }
+
+    /// Forgets all rows and keeps their memory.
+    pub fn clear(&mut self) {
+        self.pid.clear();
+        self.start.clear();
+        self.tgid.clear();
+        self.ppid.clear();
+        self.uid.clear();
+        self.comm.clear();
+        self.state.clear();
+        self.nice.clear();
+        self.policy.clear();
+        self.cgroup.clear();
+        self.accounting.clear();
+        self.figures.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: &TaskRow) {
+        self.pid.push(row.key.pid);
+        self.start.push(row.key.start.0);
+        self.tgid.push(row.tgid.unwrap_or(NO_ID));
+        self.ppid.push(row.ppid.unwrap_or(NO_ID));
+        self.uid.push(row.uid.unwrap_or(NO_ID));
+        self.comm.push(row.comm);
+        self.state.push(row.state.unwrap_or(NO_BYTE));
+        self.nice.push(row.nice);
+        self.policy.push(row.policy.unwrap_or(NO_BYTE));
+        self.cgroup.push(row.cgroup.unwrap_or(ABSENT));
+        self.accounting.push(row.accounting);
+        for figure in Figure::all() {
+            self.figures[figure.index()].push(row.figures.raw(figure));
+        }
+    }
+
+    /// Adds many rows at once, column by column; each closure gives a record's value as the column keeps it.
+    pub(crate) fn extend<'a, R: 'a + ?Sized>(
+        &mut self,
+        records: impl ExactSizeIterator<Item = &'a R> + Clone,
+        columns: &Columns<R>,
+    ) {
+        let number = |column: &mut Vec<u32>, value: fn(&R) -> u32| column.extend(records.clone().map(value));
+        number(&mut self.pid, columns.pid);
+        number(&mut self.tgid, columns.tgid);
+        number(&mut self.ppid, columns.ppid);
+        number(&mut self.uid, columns.uid);
+        self.start.extend(records.clone().map(columns.start));
+        self.comm.extend(records.clone().map(columns.comm));
+        self.state.extend(records.clone().map(columns.state));
+        self.nice.extend(records.clone().map(columns.nice));
+        self.policy.extend(records.clone().map(columns.policy));
+        self.cgroup.extend(records.clone().map(columns.cgroup));
+        self.accounting.extend(records.clone().map(columns.accounting));
+        for (index, column) in self.figures.iter_mut().enumerate() {
+            column.extend(records.clone().map(|record| (columns.figure)(record, index)));
+        }
+    }
+
+    /// Multiplies a figure of the rows from `first` on, where it is known: pages to bytes.
+    pub(crate) fn scale(&mut self, figure: Figure, first: usize, factor: u64) {
+        for value in &mut self.figures[figure.index()][first..] {
+            *value = if *value == ABSENT { ABSENT } else { value.saturating_mul(factor) };
+        }
+    }
+
+    /// The id of a row's thread.
+    pub fn pid(&self, index: usize) -> u32 {
+        self.pid[index]
+    }
+
+    /// The ids of all threads.
+    pub fn pids(&self) -> &[u32] {
+        &self.pid
+    }
+
+    /// The key of a row.
+    pub fn key(&self, index: usize) -> TaskKey {
+        TaskKey { pid: self.pid[index], start: Nanos(self.start[index]) }
+    }
+
+    /// The process of a row; its own id where the source does not say.
+    pub fn tgid(&self, index: usize) -> u32 {
+        if self.tgid[index] == NO_ID { self.pid[index] } else { self.tgid[index] }
+    }
+
+    /// The parent process.
+    pub fn ppid(&self, index: usize) -> Option<u32> {
+        Some(self.ppid[index]).filter(|id| *id != NO_ID)
+    }
+
+    /// The user.
+    pub fn uid(&self, index: usize) -> Option<u32> {
+        Some(self.uid[index]).filter(|id| *id != NO_ID)
+    }
+
+    /// The name.
+    pub fn comm(&self, index: usize) -> Comm {
+        self.comm[index]
+    }
+
+    /// The state's letter.
+    pub fn state(&self, index: usize) -> Option<u8> {
+        Some(self.state[index]).filter(|state| *state != NO_BYTE)
+    }
+
+    /// The cgroup's id.
+    pub fn cgroup(&self, index: usize) -> Option<u64> {
+        Some(self.cgroup[index]).filter(|id| *id != ABSENT)
+    }
+
+    /// A row's figure.
+    pub fn get(&self, index: usize, figure: Figure) -> Option<u64> {
+        Some(self.figures[figure.index()][index]).filter(|value| *value != ABSENT)
+    }
+
+    /// A figure of all rows, [`ABSENT`] where it is not known.
+    pub(crate) fn column(&self, figure: Figure) -> &[u64] {
+        &self.figures[figure.index()]
+    }
+
+    pub(crate) fn column_mut(&mut self, figure: Figure) -> &mut Vec<u64> {
+        &mut self.figures[figure.index()]
+    }
+
+    /// Sets what the source did not say and a look at the one task did.
+    pub fn set(&mut self, index: usize, figure: Figure, value: Option<u64>) {
+        self.figures[figure.index()][index] = value.unwrap_or(ABSENT);
+    }
+
+    /// The same for the state.
+    pub fn set_state(&mut self, index: usize, state: u8) {
+        self.state[index] = state;
+    }
+
+    /// The same for the cgroup.
+    pub fn set_cgroup(&mut self, index: usize, cgroup: u64) {
+        self.cgroup[index] = cgroup;
+    }
+
+    /// Copies everything but the figures of rows of another table.
+    pub(crate) fn push_identity(&mut self, other: &Self, index: usize) {
+        self.pid.push(other.pid[index]);
+        self.start.push(other.start[index]);
+        self.tgid.push(other.tgid[index]);
+        self.ppid.push(other.ppid[index]);
+        self.uid.push(other.uid[index]);
+        self.comm.push(other.comm[index]);
+        self.state.push(other.state[index]);
+        self.nice.push(other.nice[index]);
+        self.policy.push(other.policy[index]);
+        self.cgroup.push(other.cgroup[index]);
+        self.accounting.push(other.accounting[index]);
+    }
+
+    /// A whole row.
+    pub fn row(&self, index: usize) -> TaskRow {
+        let mut figures = Figures::NONE;
+        for figure in Figure::all() {
+            figures.set_raw(figure, self.figures[figure.index()][index]);
+        }
+        TaskRow {
+            key: self.key(index),
+            tgid: Some(self.tgid[index]).filter(|id| *id != NO_ID),
+            ppid: self.ppid(index),
+            uid: self.uid(index),
+            comm: self.comm[index],
+            state: self.state(index),
+            nice: self.nice[index],
+            policy: Some(self.policy[index]).filter(|policy| *policy != NO_BYTE),
+            cgroup: self.cgroup(index),
+            accounting: self.accounting[index],
+            figures,
+        }
+    }
+}
+
+/// How a kind of record fills the columns.
+pub(crate) struct Columns<R: ?Sized> {
+    pub(crate) pid: fn(&R) -> u32,
+    pub(crate) tgid: fn(&R) -> u32,
+    pub(crate) ppid: fn(&R) -> u32,
+    pub(crate) uid: fn(&R) -> u32,
+    pub(crate) start: fn(&R) -> u64,
+    pub(crate) comm: fn(&R) -> Comm,
+    pub(crate) state: fn(&R) -> u8,
+    pub(crate) nice: fn(&R) -> i8,
+    pub(crate) policy: fn(&R) -> u8,
+    pub(crate) cgroup: fn(&R) -> u64,
+    pub(crate) accounting: fn(&R) -> Accounting,
+    pub(crate) figure: fn(&R, usize) -> u64,
+}
+
+impl TaskRow {
+    /// The account, with the time that it spans.
+    pub fn account(&self, wall: Nanos) -> Task {
+        let nanos = |figure| self.figures.get(figure).map(Nanos);
+        let mut task = Task {
+            key: self.key,
+            tgid: self.tgid,
+            ppid: self.ppid,
+            uid: self.uid,
+            comm: Name::new(self.comm.as_bytes()),
+            nice: Some(self.nice),
+            wall,
+            thread_time: wall,
+            threads: 1,
+            on_cpu: nanos(Figure::ON_CPU),
+            cpu_real: nanos(Figure::USER).zip(nanos(Figure::SYSTEM)).map(|(user, system)| user + system),
+            user: nanos(Figure::USER),
+            system: nanos(Figure::SYSTEM),
+            accounting: self.accounting,
+            ..Task::default()
+        };
+        for cause in Cause::ALL {
+            task.delays[cause] = Delay::new(
+                self.figures.get(Figure::count(cause)),
+                nanos(Figure::delay(cause)),
+                nanos(Figure::maximum(cause)),
+            );
+        }
+        task
+    }
+
+    /// From an account, with what it does not hold left absent.
+    pub fn of_account(task: &Task) -> Self {
+        let mut figures = Figures::NONE;
+        let mut set = |figure, value: Option<Nanos>| figures.set(figure, value.map(|value| value.0));
+        set(Figure::ON_CPU, task.on_cpu);
+        set(Figure::USER, task.user);
+        set(Figure::SYSTEM, task.system);
+        for cause in Cause::ALL {
+            let delay = task.delays[cause];
+            set(Figure::delay(cause), delay.total());
+            set(Figure::maximum(cause), delay.max());
+        }
+        for cause in Cause::ALL {
+            figures.set(Figure::count(cause), task.delays[cause].count());
+        }
+        Self {
+            key: task.key,
+            tgid: task.tgid,
+            ppid: task.ppid,
+            uid: task.uid,
+            comm: Comm::new(task.comm.as_bytes()),
+            state: None,
+            nice: task.nice.unwrap_or(0),
+            policy: None,
+            cgroup: None,
+            accounting: task.accounting,
+            figures,
+        }
+    }
+
+    /// Resident memory.
+    pub fn resident(&self) -> Option<Bytes> {
+        self.figures.get(Figure::RESIDENT_BYTES).map(Bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_comes_out_as_it_went_in() {
+        let mut row = TaskRow {
+            key: TaskKey { pid: 7, start: Nanos(5) },
+            tgid: Some(6),
+            comm: Comm::new(b"a name that is too long"),
+            state: Some(b'S'),
+            nice: -3,
+            ..TaskRow::default()
+        };
+        row.figures.set(Figure::READ_BYTES, Some(9));
+        let mut table = TaskTable::default();
+        table.push(&TaskRow::default());
+        table.push(&row);
+        assert_eq!((table.len(), table.row(1)), (2, row));
+        assert_eq!((table.comm(1).as_str(), table.ppid(1)), ("a name that is ", None));
+        assert_eq!(table.tgid(0), 0);
+    }
+
+    #[test]
+    fn an_account_survives_the_table() {
+        let mut task = Task {
+            on_cpu: Some(Nanos(3)),
+            nice: Some(0),
+            wall: Nanos(9),
+            thread_time: Nanos(9),
+            threads: 1,
+            accounting: Accounting::On,
+            ..Task::default()
+        };
+        task.delays[Cause::Copy] = Delay::new(Some(1), Some(Nanos(2)), None);
+        assert_eq!(TaskRow::of_account(&task).account(Nanos(9)), task);
+    }
+}

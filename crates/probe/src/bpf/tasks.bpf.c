@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only
+//
+// A task iterator (bpf iter/task, Linux 5.8): one record for each thread, as facts::linux::bpf_task reads it.
+//
+// Types are declared with the fields that are read and no more; the loader moves each access to where the running
+// kernel has the field (CO-RE). What a kernel or a task lacks is written as ABSENT. `make bpf` makes tasks.bpf.o.
+
+typedef unsigned char u8;
+typedef signed char s8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long s64;
+
+#define SECTION(name) __attribute__((section(name), used))
+#define RELOCATED __attribute__((preserve_access_index))
+#define FIELD_EXISTS 2
+#define ENUM_VALUE_EXISTS 0
+#define ENUM_VALUE 1
+#define has(field) __builtin_preserve_field_info(field, FIELD_EXISTS)
+#define ABSENT (~0ULL)
+#define PF_KTHREAD 0x00200000
+
+static long (*seq_write)(void *seq, const void *data, u32 bytes) = (void *)127;
+static u64 (*current_task)(void) = (void *)35;
+static long (*read_kernel)(void *to, u32 bytes, const void *from) = (void *)113;
+
+struct seq_file;
+struct bpf_iter_meta { struct seq_file *seq; u64 session_id; u64 seq_num; } RELOCATED;
+struct kernfs_node { u64 id; } RELOCATED;
+struct cgroup_root;
+struct cgroup { int level; struct kernfs_node *kn; struct cgroup_root *root; } RELOCATED;
+struct cgroup_subsys_state { struct cgroup *cgroup; } RELOCATED;
+struct css_set { struct cgroup_subsys_state *subsys[16]; struct cgroup *dfl_cgrp; } RELOCATED;
+enum cgroup_subsys_id { memory_cgrp_id = 7 };
+struct kuid { u32 val; };
+struct cred { struct kuid uid; } RELOCATED;
+struct upid { int nr; void *ns; };
+struct pid { u32 level; struct upid numbers[1]; } RELOCATED;
+struct percpu_counter { s64 count; } RELOCATED;
+struct mm_struct { u64 total_vm; struct percpu_counter rss_stat[4]; } RELOCATED;
+// Before 6.2.
+struct mm_rss_stat { s64 count[4]; } RELOCATED;
+struct mm_struct___before_6_2 { struct mm_rss_stat rss_stat; } RELOCATED;
+struct task_io_accounting { u64 read_bytes; u64 write_bytes; } RELOCATED;
+struct sched_info { unsigned long pcount; u64 run_delay; u64 max_run_delay; } RELOCATED;
+struct sched_entity { u64 sum_exec_runtime; } RELOCATED;
+struct task_delay_info {
+	u64 blkio_delay, swapin_delay, freepages_delay, thrashing_delay, compact_delay, wpcopy_delay, irq_delay;
+	u32 blkio_count, swapin_count, freepages_count, thrashing_count, compact_count, wpcopy_count, irq_count;
+	u64 blkio_delay_max, swapin_delay_max, freepages_delay_max, thrashing_delay_max, compact_delay_max,
+		wpcopy_delay_max, irq_delay_max;
+} RELOCATED;
+struct task_struct {
+	int pid, tgid;
+	u32 __state;
+	int exit_state;
+	u32 flags, policy;
+	int static_prio;
+	char comm[16];
+	u64 start_boottime, utime, stime;
+	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
+	struct task_struct *real_parent, *group_leader;
+	struct pid *thread_pid;
+	const struct cred *real_cred;
+	struct css_set *cgroups;
+	struct mm_struct *mm;
+	struct task_io_accounting ioac;
+	struct sched_info sched_info;
+	struct sched_entity se;
+	struct task_delay_info *delays;
+} RELOCATED;
+// Before 5.14.
+struct task_struct___before_5_14 { long state; } RELOCATED;
+struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; };
+
+// The order of facts::task::table::Figure.
+struct record {
+	u32 pid, tgid, ppid, uid;
+	u64 start_ns, cgroup;
+	u32 state, exit_state;
+	u32 flags;
+	u8 policy, spare;
+	s8 nice;
+	u8 counts_delays;
+	char comm[16];
+	u64 on_cpu_ns, user_ns, system_ns;
+	u64 delay_ns[8], delay_count[8], delay_max_ns[8];
+	u64 voluntary_switches, involuntary_switches, minor_faults, major_faults;
+	u64 read_bytes, written_bytes;
+	u64 resident_pages, virtual_pages;
+};
+
+// The depth of the reader's PID namespace, set at the first task of each round.
+u32 own_level;
+
+char license_of_program[] SECTION("license") = "Dual MIT/GPL";
+
+static __attribute__((always_inline)) u32 pid_in_own_namespace(struct task_struct *task)
+{
+	struct pid *pid = 0;
+	u32 nr = 0;
+	// Copied, so that the address is a number to reckon with.
+	read_kernel(&pid, sizeof(pid), &task->thread_pid);
+	u64 numbers = (u64)__builtin_preserve_access_index(&pid->numbers[0]);
+	read_kernel(&nr, sizeof(nr), (void *)(numbers + (u64)own_level * sizeof(struct upid)));
+	return nr;
+}
+
+static __attribute__((always_inline)) u32 level_of_reader(void)
+{
+	struct task_struct *task = (void *)current_task();
+	struct pid *pid = 0;
+	u32 level = 0;
+	read_kernel(&pid, sizeof(pid), &task->thread_pid);
+	read_kernel(&level, sizeof(level), &pid->level);
+	return level & 31;
+}
+
+static __attribute__((always_inline)) u64 cgroup_of(struct task_struct *task)
+{
+	struct css_set *set = task->cgroups;
+	struct cgroup *cgroup = set->dfl_cgrp;
+	// A machine of version 1 leaves the second's hierarchy at its root.
+	if (cgroup->level == 0 &&
+	    __builtin_preserve_enum_value(*(enum cgroup_subsys_id *)memory_cgrp_id, ENUM_VALUE_EXISTS)) {
+		u64 index = __builtin_preserve_enum_value(*(enum cgroup_subsys_id *)memory_cgrp_id, ENUM_VALUE);
+		struct cgroup_subsys_state *state = 0;
+		struct cgroup *other = 0;
+		read_kernel(&state, sizeof(state), (void *)((u64)set + (u64)__builtin_preserve_field_info(set->subsys, 0) + 8 * index));
+		if (state)
+			read_kernel(&other, sizeof(other), &state->cgroup);
+		if (other && other != cgroup) {
+			struct kernfs_node *node = 0;
+			u64 id = 0;
+			read_kernel(&node, sizeof(node), &other->kn);
+			read_kernel(&id, sizeof(id), &node->id);
+			return id | 1ULL << 63;
+		}
+	}
+	return cgroup->kn->id;
+}
+
+#define delay(index, name)                                                                     \
+	if (has(delays->name##_delay)) {                                                       \
+		record.delay_ns[index] = delays->name##_delay;                                 \
+		record.delay_count[index] = delays->name##_count;                              \
+		if (has(delays->name##_delay_max))                                             \
+			record.delay_max_ns[index] = delays->name##_delay_max;                 \
+	}
+
+SECTION("iter/task") int tasks(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct seq_file *seq = context->meta->seq;
+	if (context->meta->seq_num == 0)
+		own_level = level_of_reader();
+	if (!task)
+		return 0;
+
+	struct record record;
+	__builtin_memset(&record, 0xff, sizeof(record));
+	if (own_level == 0) {
+		record.pid = task->pid;
+		record.tgid = task->tgid;
+		record.ppid = task->real_parent->tgid;
+	} else {
+		record.pid = pid_in_own_namespace(task);
+		record.tgid = pid_in_own_namespace(task->group_leader);
+		record.ppid = pid_in_own_namespace(task->real_parent->group_leader);
+	}
+	record.uid = task->real_cred->uid.val;
+	record.start_ns = task->start_boottime;
+	if (has(task->cgroups))
+		record.cgroup = cgroup_of(task);
+	if (has(task->__state))
+		record.state = task->__state;
+	else
+		record.state = ((struct task_struct___before_5_14 *)task)->state;
+	record.exit_state = task->exit_state;
+	record.flags = task->flags;
+	record.policy = task->policy;
+	record.nice = task->static_prio - 120;
+	__builtin_memcpy(record.comm, task->comm, sizeof(record.comm));
+
+	record.on_cpu_ns = task->se.sum_exec_runtime;
+	record.user_ns = task->utime;
+	record.system_ns = task->stime;
+	if (has(task->sched_info.run_delay)) {
+		record.delay_ns[0] = task->sched_info.run_delay;
+		record.delay_count[0] = task->sched_info.pcount;
+		if (has(task->sched_info.max_run_delay))
+			record.delay_max_ns[0] = task->sched_info.max_run_delay;
+	}
+	record.counts_delays = 0;
+	if (has(task->delays)) {
+		struct task_delay_info *delays = task->delays;
+		if (delays) {
+			record.counts_delays = 1;
+			delay(1, blkio) delay(2, swapin) delay(3, freepages) delay(4, thrashing)
+			delay(5, compact) delay(6, wpcopy) delay(7, irq)
+		}
+	}
+	record.voluntary_switches = task->nvcsw;
+	record.involuntary_switches = task->nivcsw;
+	record.minor_faults = task->min_flt;
+	record.major_faults = task->maj_flt;
+	if (has(task->ioac.read_bytes)) {
+		record.read_bytes = task->ioac.read_bytes;
+		record.written_bytes = task->ioac.write_bytes;
+	}
+	struct mm_struct *mm = task->mm;
+	if (!mm || task->flags & PF_KTHREAD) {
+		record.resident_pages = 0;
+		record.virtual_pages = 0;
+	} else {
+		// Pages of files, anonymous and shared memory: 0, 1 and 3; 2 counts what is in swap.
+		s64 pages;
+		if (has(mm->rss_stat[0].count)) {
+			pages = mm->rss_stat[0].count + mm->rss_stat[1].count + mm->rss_stat[3].count;
+		} else {
+			struct mm_struct___before_6_2 *old = (void *)mm;
+			pages = old->rss_stat.count[0] + old->rss_stat.count[1] + old->rss_stat.count[3];
+		}
+		// Counted on each CPU apart since 6.2: the sum of what was handed in may lie below zero.
+		record.resident_pages = pages < 0 ? 0 : pages;
+		record.virtual_pages = mm->total_vm;
+	}
+	seq_write(seq, &record, sizeof(record));
+	return 0;
+}

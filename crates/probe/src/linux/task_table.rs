@@ -1,0 +1,233 @@
+//! All tasks of the machine in one table, by the best way that is permitted, and what ended since.
+
+mod left_out;
+mod proc_only;
+mod thread_list;
+
+use facts::rate::tasks::Ended;
+use facts::sample::Absence;
+use facts::task::table::TaskTable;
+
+use super::exits::ExitRecords;
+use super::survey::Survey;
+use super::tasks::bpf::BpfTasks;
+use super::tasks::listing::Listing;
+use super::tasks::procfs::Procfs;
+use super::tasks::taskstats::Taskstats;
+use crate::clock_now;
+use crate::roots::{RootError, Roots};
+pub use crate::task_reading::{Refused, Way};
+use left_out::LeftOut;
+use proc_only::ProcOnly;
+use thread_list::ThreadList;
+
+/// linux/capability.h.
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
+const CAP_BPF: u32 = 39;
+
+/// Reads all tasks, again and again.
+pub struct TaskTableReader {
+    way: OpenWay,
+    refused: Vec<(Way, Refused)>,
+    taskstats: Result<Taskstats, Absence>,
+    procfs: Procfs,
+    listing: Listing,
+    accounting_on: Option<bool>,
+    exits: Result<ExitRecords, Absence>,
+}
+
+enum OpenWay {
+    Bpf(Box<BpfTasks>, LeftOut),
+    Taskstats(ThreadList, ProcOnly),
+    Procfs { pids: Vec<u32>, tids: Vec<u32> },
+}
+
+impl TaskTableReader {
+    /// Opens the best way, or the one that is asked for.
+    ///
+    /// # Errors
+    /// Where the root cannot be opened, or the way that is asked for is not to be had.
+    pub fn open(roots: &Roots, only: Option<Way>) -> Result<Self, OpenError> {
+        let root = roots.open()?;
+        let mut procfs = Procfs::open(root);
+        let listing = Listing::open(procfs.root());
+        let accounting_on = procfs.accounting_switch();
+        // Whoever asks for /proc alone means to see what others see.
+        let is_proc_alone = roots.is_captured() || only == Some(Way::Procfs);
+        let absence = if roots.is_captured() { Absence::Unsupported } else { Absence::NotWanted };
+        let taskstats = if is_proc_alone { Err(absence) } else { Taskstats::open() };
+        let exits = if is_proc_alone { Err(absence) } else { ExitRecords::open(accounting_on) };
+        let mut refused = Vec::new();
+        let mut way = None;
+        for candidate in Way::ALL.into_iter().filter(|way| only.is_none_or(|only| only == *way)) {
+            let opened = match candidate {
+                Way::Bpf => open_bpf(roots).map(|tasks| OpenWay::Bpf(Box::new(tasks), LeftOut::default())),
+                Way::Taskstats => match &taskstats {
+                    Ok(_) => Ok(OpenWay::Taskstats(ThreadList::open(), ProcOnly::default())),
+                    Err(absence) => Err((*absence).into()),
+                },
+                Way::Procfs => Ok(OpenWay::Procfs { pids: Vec::new(), tids: Vec::new() }),
+            };
+            match opened {
+                Ok(opened) => {
+                    way = Some(opened);
+                    break;
+                }
+                Err(reason) => refused.push((candidate, reason)),
+            }
+        }
+        let Some(way) = way else {
+            let (way, reason) = refused.remove(0);
+            return Err(OpenError::Refused(way, reason));
+        };
+        Ok(Self { way, refused, taskstats, procfs, listing, accounting_on, exits })
+    }
+
+    /// The way that is taken.
+    pub fn way(&self) -> Way {
+        match &self.way {
+            OpenWay::Bpf(..) => Way::Bpf,
+            OpenWay::Taskstats(..) => Way::Taskstats,
+            OpenWay::Procfs { .. } => Way::Procfs,
+        }
+    }
+
+    /// Better ways, and why they are not open.
+    pub fn refused(&self) -> &[(Way, Refused)] {
+        &self.refused
+    }
+
+    /// What `kernel.task_delayacct` says; none where the kernel has no such switch.
+    pub fn accounting_on(&self) -> Option<bool> {
+        self.accounting_on
+    }
+
+    /// Reads all tasks into the memory of an older table.
+    ///
+    /// # Errors
+    /// Where tasks cannot be listed at all; one that went is left out.
+    pub fn read(&mut self, table: &mut TaskTable) -> Result<(), Absence> {
+        table.clear();
+        table.clock = self.procfs.clock();
+        match &mut self.way {
+            OpenWay::Bpf(tasks, left_out) => {
+                tasks.read(table)?;
+                left_out.find(table, &mut self.procfs, &self.listing);
+                let tids = left_out.tids();
+                match &mut self.taskstats {
+                    Ok(taskstats) => push_taskstats(taskstats, tids, self.accounting_on, table),
+                    Err(_) => push_procfs(&mut self.procfs, tids, self.accounting_on, table),
+                }
+                Ok(())
+            }
+            OpenWay::Taskstats(threads, proc_only) => {
+                let tids = threads.refresh(&self.listing)?;
+                if let Ok(taskstats) = &mut self.taskstats {
+                    push_taskstats(taskstats, tids, self.accounting_on, table);
+                }
+                proc_only.fill(table, &mut self.procfs);
+                Ok(())
+            }
+            OpenWay::Procfs { pids, tids } => {
+                self.listing.processes(pids)?;
+                for pid in pids {
+                    // Who is gone is left out.
+                    if self.listing.threads(*pid, tids).is_ok() {
+                        push_procfs(&mut self.procfs, tids, self.accounting_on, table);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads what only /proc says of these rows, which are on a screen: state and memory where the way does not have them.
+    pub fn complete(&mut self, table: &mut TaskTable, rows: impl IntoIterator<Item = usize>) {
+        for index in rows {
+            if matches!(self.way, OpenWay::Taskstats(..)) || table.state(index).is_none() {
+                proc_only::read_row(table, index, &mut self.procfs);
+            }
+        }
+    }
+
+    /// Takes what ended since the last call.
+    ///
+    /// # Errors
+    /// Why exits are not told.
+    pub fn receive_ended(&mut self, ended: &mut Vec<Ended>) -> Result<(), Absence> {
+        let exits = self.exits.as_mut().map_err(|absence| *absence)?;
+        let boottime = clock_now().boottime;
+        exits.receive(|stats| {
+            let wall = stats.task.wall;
+            let mut row = stats.row();
+            row.key.start = boottime.saturating_sub(wall);
+            ended.push(Ended { row, wall });
+        })
+    }
+
+    /// Why exits are not told; none where they are.
+    pub fn exits_absence(&self) -> Option<Absence> {
+        self.exits.as_ref().err().copied()
+    }
+
+    /// Exits that the kernel could not tell, so far.
+    pub fn lost_exits(&self) -> u64 {
+        self.exits.as_ref().map_or(0, ExitRecords::lost)
+    }
+}
+
+/// Why no way is open.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The root.
+    Root(RootError),
+    /// The way that was asked for.
+    Refused(Way, Refused),
+}
+
+impl From<RootError> for OpenError {
+    fn from(error: RootError) -> Self {
+        Self::Root(error)
+    }
+}
+
+/// Loading takes long enough that whoever is not permitted should not begin.
+fn open_bpf(roots: &Roots) -> Result<BpfTasks, Refused> {
+    if roots.is_captured() {
+        return Err(Absence::Unsupported.into());
+    }
+    let status = Survey::open(roots).ok().and_then(|mut survey| survey.own_status().ok());
+    let held = status.and_then(|status| status.effective_capabilities).unwrap_or(u64::MAX);
+    let has = |bit: u32| held >> bit & 1 == 1;
+    if !(has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON))) {
+        return Err(Absence::Denied.into());
+    }
+    BpfTasks::open()
+}
+
+fn push_taskstats(
+    taskstats: &mut Taskstats,
+    tids: &[u32],
+    accounting_on: Option<bool>,
+    table: &mut TaskTable,
+) {
+    let clock = clock_now();
+    // The struct says how long ago a task began on the clock that stands still in a suspend.
+    let suspended = clock.boottime.saturating_sub(clock.monotonic);
+    taskstats.read_stats(tids, accounting_on, &mut |_, stats| {
+        if let Ok(stats) = stats {
+            let mut row = stats.row();
+            row.key.start += suspended;
+            table.push(&row);
+        }
+    });
+}
+
+fn push_procfs(procfs: &mut Procfs, tids: &[u32], accounting_on: Option<bool>, table: &mut TaskTable) {
+    for tid in tids {
+        if let Ok(row) = procfs.read_row(*tid, accounting_on) {
+            table.push(&row);
+        }
+    }
+}

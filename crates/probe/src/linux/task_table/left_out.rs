@@ -1,0 +1,52 @@
+//! What the iterator leaves out and /proc lists: outside the initial PID namespace, and here and there a task.
+
+use facts::task::table::TaskTable;
+
+use crate::linux::tasks::listing::Listing;
+use crate::linux::tasks::procfs::Procfs;
+
+/// Rounds between two looks at /proc while the counts disagree, which a look costs more than a round.
+const ROUNDS_BETWEEN_LOOKS: u32 = 10;
+
+/// Threads that have to be read another way.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    tids: Vec<u32>,
+    rounds_until_look: u32,
+    // Kept for their memory.
+    pids: Vec<u32>,
+    shown: Vec<u32>,
+    of_process: Vec<u32>,
+}
+
+impl LeftOut {
+    /// The threads, as far as they are known.
+    pub(super) fn tids(&self) -> &[u32] {
+        &self.tids
+    }
+
+    /// Looks for them, if the kernel counts other threads than the table has: one line of /proc/loadavg. In a PID namespace,
+    /// where that line counts the whole machine, it always does, and the look is taken now and then.
+    pub(super) fn find(&mut self, table: &TaskTable, procfs: &mut Procfs, listing: &Listing) {
+        self.rounds_until_look = self.rounds_until_look.saturating_sub(1);
+        let found = (table.len() + self.tids.len()) as u64;
+        if self.rounds_until_look > 0 || procfs.all_threads() == Some(found) {
+            return;
+        }
+        self.rounds_until_look = ROUNDS_BETWEEN_LOOKS;
+        self.tids.clear();
+        if listing.processes(&mut self.pids).is_err() {
+            return;
+        }
+        self.shown.clear();
+        self.shown.extend((0..table.len()).map(|index| table.tgid(index)));
+        self.shown.sort_unstable();
+        for pid in &self.pids {
+            let is_left_out = self.shown.binary_search(pid).is_err();
+            // One that ended since is nobody's loss.
+            if is_left_out && listing.threads(*pid, &mut self.of_process).is_ok() {
+                self.tids.append(&mut self.of_process);
+            }
+        }
+    }
+}
