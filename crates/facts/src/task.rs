@@ -235,6 +235,20 @@ pub struct Division {
     pub unknown: Option<Nanos>,
 }
 
+impl Division {
+    /// What the parts leave of the whole, asleep or, where one of them is absent, unknown.
+    pub fn fill_rest(&mut self) {
+        let parts = [self.on_cpu, self.run_queue, self.block_io];
+        let claimed: Nanos = parts.into_iter().flatten().sum();
+        // Each within the slack of the wall was checked; what a few threads overrun is the whole's to bear.
+        self.whole = self.whole.max(claimed);
+        let rest = self.whole.saturating_sub(claimed);
+        let complete = parts.iter().all(Option::is_some);
+        self.sleeping = complete.then_some(rest);
+        self.unknown = (!complete).then_some(rest);
+    }
+}
+
 impl Task {
     /// A clock tick of CONFIG_HZ=100, the slowest: by so much may the clocks behind the figures disagree.
     pub(crate) const CLOCK_SLACK: Nanos = Nanos(10_000_000);
@@ -243,20 +257,15 @@ impl Task {
     pub fn division(&self) -> Division {
         let (run_queue, block_io) =
             (self.delays[Cause::RunQueue].total(), self.known(Cause::BlockIo).total());
-        let parts = [self.on_cpu, run_queue, block_io];
-        let claimed: Nanos = parts.into_iter().flatten().sum();
-        // Each within the slack of the wall was checked; what a few threads overrun is the whole's to bear.
-        let whole = self.thread_time.max(claimed);
-        let rest = whole.saturating_sub(claimed);
-        let complete = parts.iter().all(Option::is_some);
-        Division {
-            whole,
+        let mut division = Division {
+            whole: self.thread_time,
             on_cpu: self.on_cpu,
             run_queue,
             block_io,
-            sleeping: complete.then_some(rest),
-            unknown: (!complete).then_some(rest),
-        }
+            ..Division::default()
+        };
+        division.fill_rest();
+        division
     }
 
     /// A cause's figures, all absent where the kernel does not count them or the reader cannot tell.

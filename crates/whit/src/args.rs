@@ -6,6 +6,7 @@ mod bar;
 mod delays;
 mod doctor;
 mod free;
+mod top;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,6 +28,7 @@ pub(crate) enum Action {
     Bar(BarCommand),
     Free(FreeArgs),
     Delays(DelaysArgs),
+    Top(crate::top::Options),
     Doctor(DoctorArgs),
     Man { directory: Option<PathBuf> },
     Completions(Shell),
@@ -46,14 +48,13 @@ pub(crate) fn command() -> Command {
     Command::new("whit")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Tells where a machine's time and memory go, for next to nothing")
-        .after_help("Each command says more: whit COMMAND --help. What this machine gives: whit doctor.")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
+        .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor.")
         .disable_help_subcommand(true)
         // A subcommand's options are built only when it is the one that is called: half of a short run's time.
         .subcommand(bar::command())
         .subcommand(free::command())
         .subcommand(delays::command())
+        .subcommand(top::command())
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print the man page, or write one of each command").defer(
             |command| {
@@ -80,13 +81,14 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("bar", matches)) => bar::from_matches(matches).map(Action::Bar),
         Some(("free", matches)) => free::from_matches(matches).map(Action::Free),
         Some(("delays", matches)) => delays::from_matches(matches).map(Action::Delays),
+        Some(("top", matches)) => top::from_matches(matches).map(Action::Top),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
         Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),
         Some(("completions", matches)) => match matches.get_one("shell") {
             Some(shell) => Ok(Action::Completions(*shell)),
             None => Err(Failure::usage("which shell?")),
         },
-        _ => Err(Failure::usage("no command; see whit --help")),
+        _ => top::plain().map(Action::Top),
     }
 }
 

@@ -11,9 +11,11 @@ mod delays;
 mod doctor;
 mod failure;
 mod output;
+mod paths;
 mod show;
 mod ticker;
 mod time_zone;
+mod top;
 
 use std::process::ExitCode;
 
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         Action::Bar(args) => cmd::bar::run(&args),
         Action::Free(args) => cmd::free::run(&args),
         Action::Delays(args) => cmd::delays::run(&args),
+        Action::Top(options) => top::run(&options),
         Action::Doctor(args) => cmd::doctor::run(&args),
         Action::Man { directory } => cmd::pages::man(directory.as_deref()),
         Action::Completions(shell) => cmd::pages::completions(shell),

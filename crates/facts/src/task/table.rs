@@ -222,6 +222,11 @@ impl TaskTable {
         Some(self.state[index]).filter(|state| *state != NO_BYTE)
     }
 
+    /// Whether delays other than the run queue's are counted.
+    pub fn accounting(&self, index: usize) -> Accounting {
+        self.accounting[index]
+    }
+
     /// The cgroup's id.
     pub fn cgroup(&self, index: usize) -> Option<u64> {
         Some(self.cgroup[index]).filter(|id| *id != ABSENT)

@@ -11,6 +11,7 @@ mod network;
 pub mod signals;
 pub mod survey;
 mod sysctl;
+pub mod task_detail;
 pub mod task_table;
 pub mod tasks;
 pub mod wait;

@@ -35,7 +35,7 @@ pub(crate) fn push_bar(out: &mut String, division: &Division, style: Style) {
 
 /// Divides `width` characters in proportion (largest remainders), each part above nothing getting at least one while
 /// the largest can spare it.
-fn apportion(parts: &[Nanos; 5], width: usize) -> [usize; 5] {
+pub(crate) fn apportion(parts: &[Nanos; 5], width: usize) -> [usize; 5] {
     // Shifted so that neither the sum nor a product overflows; what is lost is far below a character.
     let highest = parts.iter().map(|part| part.0).max().unwrap_or(0);
     let shift = (64 - highest.leading_zeros()).saturating_sub(40);

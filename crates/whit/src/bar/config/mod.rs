@@ -14,6 +14,7 @@ use super::look::Look;
 use super::{Block, Dress, Segment};
 use crate::args::BarOutput;
 use crate::failure::Failure;
+use crate::paths;
 
 pub(crate) use defaults::{Defaults, default_configuration};
 pub(crate) use import::import;
@@ -81,8 +82,10 @@ impl Origin {
         if defaults.is_asked_for() {
             return Self::Defaults(defaults);
         }
-        let found =
-            directories().into_iter().map(|directory| directory.join(FILE)).find(|path| path.exists());
+        let found = paths::configuration_directories()
+            .into_iter()
+            .map(|directory| directory.join(FILE))
+            .find(|path| path.exists());
         found.map_or(Self::Defaults(defaults), Self::File)
     }
 
@@ -100,14 +103,4 @@ impl Origin {
         };
         read(&text, interval).map_err(|fault| Failure::new(fault.in_text(&self.to_string(), &text)))
     }
-}
-
-/// A user's own directory comes first. A relative path in the environment is invalid, says the specification.
-fn directories() -> Vec<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
-    let own = variable("XDG_CONFIG_HOME").map(PathBuf::from).and_then(absolute);
-    let own = own.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".config")));
-    let systems = variable("XDG_CONFIG_DIRS").unwrap_or_else(|| "/etc/xdg".into());
-    own.into_iter().chain(std::env::split_paths(&systems).filter_map(absolute)).collect()
 }

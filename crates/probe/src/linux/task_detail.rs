@@ -1,0 +1,122 @@
+//! What /proc says of one task that somebody looks at.
+
+use facts::linux::pid_cmdline;
+use facts::sample::Absence;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, RawDir, openat, readlinkat};
+use std::mem::MaybeUninit;
+
+use super::files::{Buffer, absence};
+use super::tasks::task_absence;
+use crate::roots::{RootDirectory, RootError, Roots};
+
+/// Reads single files of tasks.
+pub struct TaskFiles {
+    root: RootDirectory,
+    buffer: Buffer,
+}
+
+/// An open file of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenFile {
+    /// The descriptor's number.
+    pub descriptor: u32,
+    /// What it leads to, as /proc/PID/fd says.
+    pub target: String,
+}
+
+impl TaskFiles {
+    /// Opens the root.
+    ///
+    /// # Errors
+    /// Where it cannot be opened.
+    pub fn open(roots: &Roots) -> Result<Self, RootError> {
+        Ok(Self { root: roots.open()?, buffer: Buffer::new() })
+    }
+
+    /// A process's words, with blanks between; none where it has none (kernel threads, zombies).
+    ///
+    /// # Errors
+    /// Where it is gone or hidden.
+    pub fn command_line(&mut self, pid: u32) -> Result<Option<String>, Absence> {
+        let bytes = self.read(&format!("proc/{pid}/cmdline"))?;
+        let words: Vec<_> = pid_cmdline::words(bytes).map(String::from_utf8_lossy).collect();
+        // What would move the cursor or ring a bell is somebody's text, not ours to obey.
+        let line: String =
+            words.join(" ").chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
+        Ok(Some(line).filter(|line| !line.is_empty()))
+    }
+
+    /// The path of its cgroup: of version 2, or where that is at its root of version 1's memory hierarchy.
+    ///
+    /// # Errors
+    /// Where it is gone or hidden, or there are no cgroups.
+    pub fn cgroup(&mut self, pid: u32) -> Result<String, Absence> {
+        let text = String::from_utf8_lossy(self.read(&format!("proc/{pid}/cgroup"))?).into_owned();
+        let mut second = None;
+        let mut memory = None;
+        for line in text.lines() {
+            let mut fields = line.splitn(3, ':');
+            let (number, controllers, path) = (fields.next(), fields.next(), fields.next());
+            match (number, controllers, path) {
+                (Some("0"), _, Some(path)) => second = Some(path),
+                (_, Some(names), Some(path)) if names.split(',').any(|name| name == "memory") => {
+                    memory = Some(path);
+                }
+                _ => {}
+            }
+        }
+        let chosen = second.filter(|path| *path != "/").or(memory).or(second);
+        chosen.map(str::to_owned).ok_or(Absence::Unsupported)
+    }
+
+    /// /proc/PID/limits, a line each.
+    ///
+    /// # Errors
+    /// Where it is gone or hidden.
+    pub fn limits(&mut self, pid: u32) -> Result<Vec<String>, Absence> {
+        let text = String::from_utf8_lossy(self.read(&format!("proc/{pid}/limits"))?).into_owned();
+        Ok(text.lines().skip(1).map(|line| line.trim_end().to_owned()).collect())
+    }
+
+    /// Its open files, at most `most`, and how many there are.
+    ///
+    /// # Errors
+    /// Where it is gone or somebody else's.
+    pub fn open_files(&mut self, pid: u32, most: usize) -> Result<(Vec<OpenFile>, usize), Absence> {
+        let directory = self.directory(&format!("proc/{pid}/fd"))?;
+        let mut numbers = Vec::new();
+        let mut memory = [MaybeUninit::uninit(); 8 * 1024];
+        let mut listing = RawDir::new(&directory, &mut memory);
+        while let Some(entry) = listing.next() {
+            let entry = entry.map_err(task_absence)?;
+            let number = entry.file_name().to_str().ok().and_then(|name| name.parse::<u32>().ok());
+            numbers.extend(number);
+        }
+        numbers.sort_unstable();
+        let target = |descriptor: u32| {
+            let target = readlinkat(directory.as_fd(), descriptor.to_string(), Vec::new()).ok()?;
+            Some(OpenFile { descriptor, target: target.to_string_lossy().into_owned() })
+        };
+        Ok((numbers.iter().take(most).filter_map(|number| target(*number)).collect(), numbers.len()))
+    }
+
+    /// Where a link of its directory leads: `exe`, `cwd`, `root`.
+    ///
+    /// # Errors
+    /// Where it is gone or somebody else's.
+    pub fn link(&mut self, pid: u32, name: &str) -> Result<String, Absence> {
+        let target =
+            readlinkat(&self.root, format!("proc/{pid}/{name}"), Vec::new()).map_err(task_absence)?;
+        Ok(target.to_string_lossy().into_owned())
+    }
+
+    fn read(&mut self, path: &str) -> Result<&[u8], Absence> {
+        self.buffer.read_once(&self.root, path).map_err(task_absence)
+    }
+
+    fn directory(&self, path: &str) -> Result<OwnedFd, Absence> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        openat(&self.root, path, flags, Mode::empty()).map_err(absence)
+    }
+}

@@ -1,0 +1,268 @@
+//! Tables and documents for files, pipes and programs: the same columns as the screen.
+
+use std::process::ExitCode;
+
+use facts::task::figure::Figure;
+use facts::task::{Accounting, Cause, Division};
+use facts::unit::Nanos;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::lines::Line;
+use super::row::Row;
+use super::session::Session;
+use super::{Column, Options, OutputKind};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::show::division::{LEGEND, push_bar};
+use crate::show::style::Style;
+use crate::show::table::Table;
+use crate::ticker::Ticker;
+
+/// Prints again and again. One table spans an interval, and so comes after it.
+pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let mut session = Session::open(options)?;
+    let mut ticker = Ticker::start(session.settings.interval);
+    let mut output = Output::stdout();
+    session.tick()?;
+    let mut remaining = options.count;
+    loop {
+        // A captured machine stands still.
+        if !options.roots.is_captured() {
+            ticker.wait();
+            session.tick()?;
+        }
+        let lines = session.lines();
+        session.tasks.complete(lines.iter().map(|line| line.index));
+        let mut text = String::new();
+        match options.output {
+            OutputKind::Json => write_json(&mut session, &lines, &mut text)?,
+            OutputKind::Text | OutputKind::Screen => write_text(&mut session, &lines, &mut text),
+        }
+        output.write(text.as_bytes())?;
+        remaining = remaining.map(|remaining| remaining - 1);
+        if remaining == Some(0) || options.roots.is_captured() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if options.output != OutputKind::Json {
+            output.write(b"\n")?;
+        }
+    }
+}
+
+fn write_text(session: &mut Session, lines: &[Line], out: &mut String) {
+    for line in session.head() {
+        out.push_str(&line);
+        out.push('\n');
+    }
+    out.push('\n');
+    let columns = session.settings.columns.clone();
+    let headings: Vec<_> = columns.iter().map(|column| (column.heading(), column.align())).collect();
+    let mut table = Table::new(&headings);
+    let style = Style::for_stdout();
+    for line in lines {
+        let row = Row::new(&session.tasks.sums, session.tasks.interval(), line.index);
+        for column in &columns {
+            table.cell(|out| match column {
+                Column::Time => push_bar(out, &row.division(), style),
+                Column::Cgroup => {
+                    out.push_str(session.commands.cgroup(row.key(), row.cgroup()).unwrap_or("–"));
+                }
+                Column::Command => {
+                    out.push_str(&line.branches);
+                    column.write(&row, &session.users, out);
+                }
+                column => column.write(&row, &session.users, out),
+            });
+        }
+    }
+    table.write(out);
+    if columns.contains(&Column::Time) {
+        out.push_str(LEGEND);
+        out.push('\n');
+    }
+    for note in session.notes() {
+        out.push_str(&note);
+        out.push('\n');
+    }
+}
+
+/// A tick.
+#[derive(Serialize)]
+struct TickJson<'a> {
+    realtime_ns: u64,
+    interval_ns: Option<u64>,
+    by: &'static str,
+    tasks_by: &'static str,
+    machine: MachineJson,
+    whit: OwnJson,
+    tasks: Vec<RowJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct MachineJson {
+    cpu_busy_ratio: Option<f64>,
+    cpus: Vec<Option<f64>>,
+    load_averages: Option<[f64; 3]>,
+    memory_total_bytes: Option<u64>,
+    memory_used_bytes: Option<u64>,
+    memory_available_bytes: Option<u64>,
+    swap_used_bytes: Option<u64>,
+    swap_total_bytes: Option<u64>,
+    received_bytes_per_second: Option<f64>,
+    sent_bytes_per_second: Option<f64>,
+    read_bytes_per_second: Option<f64>,
+    written_bytes_per_second: Option<f64>,
+    pressure_cpu_ratio: Option<f64>,
+    pressure_io_ratio: Option<f64>,
+    pressure_memory_ratio: Option<f64>,
+}
+
+/// What whit costs, and what it missed.
+#[derive(Serialize)]
+struct OwnJson {
+    cpu_ns: u64,
+    lost_exits: u64,
+    impossible_values: u64,
+}
+
+#[derive(Serialize)]
+struct RowJson<'a> {
+    pid: Option<u32>,
+    tgid: Option<u32>,
+    ppid: Option<u32>,
+    uid: Option<u32>,
+    user: Option<&'a str>,
+    comm: String,
+    state: Option<char>,
+    nice: i8,
+    cgroup: Option<String>,
+    threads: u32,
+    processes: u32,
+    is_ended: bool,
+    thread_time_ns: u64,
+    on_cpu_ns: Option<u64>,
+    run_queue_ns: Option<u64>,
+    block_io_ns: Option<u64>,
+    sleeping_ns: Option<u64>,
+    unknown_ns: Option<u64>,
+    user_ns: Option<u64>,
+    system_ns: Option<u64>,
+    accounting: &'static str,
+    delays: Map<String, Value>,
+    voluntary_switches: Option<u64>,
+    involuntary_switches: Option<u64>,
+    minor_faults: Option<u64>,
+    major_faults: Option<u64>,
+    read_bytes: Option<u64>,
+    written_bytes: Option<u64>,
+    resident_bytes: Option<u64>,
+    virtual_bytes: Option<u64>,
+}
+
+fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result<(), Failure> {
+    let interval = session.tasks.interval();
+    let mut tasks = Vec::with_capacity(lines.len());
+    for line in lines {
+        let row = Row::new(&session.tasks.sums, interval, line.index);
+        let cgroup = session.commands.cgroup(row.key(), row.cgroup()).map(str::to_owned);
+        tasks.push(RowJson::new(&row, session.users.name(row.uid().unwrap_or(u32::MAX)), cgroup));
+    }
+    let document = TickJson {
+        realtime_ns: session.machine.now.clock.realtime.0,
+        interval_ns: interval.map(|interval| interval.elapsed().0),
+        by: super::settings::group_name(session.settings.by),
+        tasks_by: session.tasks.way().name(),
+        machine: MachineJson::new(session),
+        whit: OwnJson {
+            cpu_ns: session.machine.own_cpu_delta.0,
+            lost_exits: session.tasks.lost_exits(),
+            impossible_values: session.tasks.impossible_values,
+        },
+        tasks,
+    };
+    out.push_str(&serde_json::to_string(&document).map_err(Failure::internal)?);
+    out.push('\n');
+    Ok(())
+}
+
+impl MachineJson {
+    fn new(session: &Session) -> Self {
+        let machine = &session.machine;
+        let memory = machine.memory();
+        let swap = machine.swap();
+        let (network, disks) = (machine.network(), machine.disks());
+        let [cpu, io, of_memory] = machine.pressure().map(|percent| percent.map(|percent| percent / 100.0));
+        Self {
+            cpu_busy_ratio: machine.cpu().map(|cpu| cpu.busy.0),
+            cpus: machine.rates.cpus.iter().map(|cpu| cpu.map(|cpu| cpu.busy.0)).collect(),
+            load_averages: machine.now.load.get().ok().map(|load| load.averages()),
+            memory_total_bytes: memory.as_ref().map(|memory| memory.breakdown.total.0),
+            memory_used_bytes: memory.as_ref().map(|memory| memory.breakdown.used.0),
+            memory_available_bytes: memory
+                .as_ref()
+                .and_then(|memory| memory.available.map(|available| available.bytes.0)),
+            swap_used_bytes: swap.map(|(used, _)| used.0),
+            swap_total_bytes: swap.map(|(_, total)| total.0),
+            received_bytes_per_second: network.inwards,
+            sent_bytes_per_second: network.outwards,
+            read_bytes_per_second: disks.inwards,
+            written_bytes_per_second: disks.outwards,
+            pressure_cpu_ratio: cpu,
+            pressure_io_ratio: io,
+            pressure_memory_ratio: of_memory,
+        }
+    }
+}
+
+impl<'a> RowJson<'a> {
+    fn new(row: &Row<'_>, user: Option<&'a str>, cgroup: Option<String>) -> Self {
+        let Division { on_cpu, run_queue, block_io, sleeping, unknown, .. } = row.division();
+        let nanos = |value: Option<Nanos>| value.map(|value| value.0);
+        let is_one = row.processes() == 1 || !row.is_ended();
+        let mut delays = Map::new();
+        for cause in Cause::ALL {
+            let mut figures = Map::new();
+            figures.insert("count".into(), row.get(Figure::count(cause)).into());
+            figures.insert("total_ns".into(), row.delay_ns(cause).into());
+            figures.insert("max_ns".into(), row.get(Figure::maximum(cause)).into());
+            delays.insert(cause.name().into(), Value::Object(figures));
+        }
+        Self {
+            pid: is_one.then(|| row.pid()),
+            tgid: is_one.then(|| row.tgid()),
+            ppid: row.ppid(),
+            uid: row.uid(),
+            user,
+            comm: row.comm().as_str().to_owned(),
+            state: row.state().map(char::from),
+            nice: row.nice(),
+            cgroup,
+            threads: row.threads(),
+            processes: row.processes(),
+            is_ended: row.is_ended(),
+            thread_time_ns: row.thread_time().0,
+            on_cpu_ns: nanos(on_cpu),
+            run_queue_ns: nanos(run_queue),
+            block_io_ns: nanos(block_io),
+            sleeping_ns: nanos(sleeping),
+            unknown_ns: nanos(unknown),
+            user_ns: row.get(Figure::USER),
+            system_ns: row.get(Figure::SYSTEM),
+            accounting: match row.accounting() {
+                Accounting::On => "on",
+                Accounting::Off => "off",
+                Accounting::Unsure => "unsure",
+            },
+            delays,
+            voluntary_switches: row.get(Figure::VOLUNTARY_SWITCHES),
+            involuntary_switches: row.get(Figure::INVOLUNTARY_SWITCHES),
+            minor_faults: row.get(Figure::MINOR_FAULTS),
+            major_faults: row.get(Figure::MAJOR_FAULTS),
+            read_bytes: row.get(Figure::READ_BYTES),
+            written_bytes: row.get(Figure::WRITTEN_BYTES),
+            resident_bytes: row.get(Figure::RESIDENT_BYTES),
+            virtual_bytes: row.get(Figure::VIRTUAL_BYTES),
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! The columns: what each is called, shows and sorts by.
+
+use clap::builder::PossibleValue;
+use facts::task::Cause;
+use facts::task::figure::Figure;
+use facts::unit::Bytes;
+
+use super::row::Row;
+use super::users::Users;
+use crate::show::table::Align;
+use crate::show::units::{Size, push_decimals};
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    Pid,
+    ParentPid,
+    User,
+    State,
+    Nice,
+    Threads,
+    Cpu,
+    UserCpu,
+    SystemCpu,
+    Resident,
+    Virtual,
+    Read,
+    Written,
+    /// The stacked bar.
+    Time,
+    /// What the bar's marks are.
+    OfWhich,
+    Cause(Cause),
+    Sleeping,
+    Switches,
+    Faults,
+    Cgroup,
+    Command,
+}
+
+/// What rows are sorted by: a column.
+pub(crate) type SortKey = Column;
+
+/// How a column is called on the command line and in the settings, above it, and how wide it is.
+struct Described {
+    column: Column,
+    name: &'static str,
+    heading: &'static str,
+    width: usize,
+    align: Align,
+    help: &'static str,
+}
+
+const fn described(
+    column: Column,
+    name: &'static str,
+    heading: &'static str,
+    width: usize,
+    align: Align,
+    help: &'static str,
+) -> Described {
+    Described { column, name, heading, width, align, help }
+}
+
+use Align::{Left, Right};
+
+/// A width of 0 takes what is left.
+#[rustfmt::skip]
+const ALL: [Described; 28] = [
+    described(Column::Pid, "pid", "PID", 7, Right, "process, or thread where threads are shown"),
+    described(Column::ParentPid, "ppid", "PPID", 7, Right, "parent process"),
+    described(Column::User, "user", "USER", 9, Left, "real user"),
+    described(Column::State, "state", "S", 1, Left, "R running, S sleeping, D waiting, T stopped, Z zombie, I idle, X ended"),
+    described(Column::Nice, "nice", "NI", 3, Right, "-20 to 19"),
+    described(Column::Threads, "threads", "THR", 5, Right, "threads, the ended ones of the interval included"),
+    described(Column::Cpu, "cpu", "CPU%", 6, Right, "time on a CPU; 100 is one CPU"),
+    described(Column::UserCpu, "user_cpu", "USR%", 6, Right, "of that in user mode, counted in ticks"),
+    described(Column::SystemCpu, "system_cpu", "SYS%", 6, Right, "of that in the kernel, counted in ticks"),
+    described(Column::Resident, "memory", "MEM", 8, Right, "resident memory, shared pages included"),
+    described(Column::Virtual, "virtual", "VIRT", 8, Right, "address space"),
+    described(Column::Read, "read", "READ/s", 8, Right, "bytes read from block devices"),
+    described(Column::Written, "written", "WRITE/s", 8, Right, "bytes written to block devices, or left to be"),
+    described(Column::Time, "time", "WHERE ITS TIME WENT", 20, Left, "on CPU, run queue, block I/O, sleeping; marked: swap-in, thrashing, reclaim, compaction, copy (w), irq"),
+    described(Column::OfWhich, "of_which", "OF WHICH", 13, Left, "the longest of the causes that overlap with those"),
+    described(Column::Cause(Cause::RunQueue), "run_queue", "RUNQ%", 6, Right, "runnable, waiting for a CPU"),
+    described(Column::Cause(Cause::BlockIo), "block_io", "BLKIO%", 6, Right, "waiting for block I/O"),
+    described(Column::Cause(Cause::SwapIn), "swap_in", "SWAP%", 6, Right, "bringing pages in from swap"),
+    described(Column::Cause(Cause::Reclaim), "reclaim", "RECL%", 6, Right, "reclaiming memory"),
+    described(Column::Cause(Cause::Thrashing), "thrashing", "THRA%", 6, Right, "reading back pages just dropped"),
+    described(Column::Cause(Cause::Compaction), "compaction", "COMP%", 6, Right, "compacting memory"),
+    described(Column::Cause(Cause::Copy), "copy", "COPY%", 6, Right, "copying write-protected pages"),
+    described(Column::Cause(Cause::Irq), "irq", "IRQ%", 6, Right, "interrupts served on its time"),
+    described(Column::Sleeping, "sleeping", "SLEEP%", 6, Right, "the rest of its time"),
+    described(Column::Switches, "switches", "SWITCH/s", 8, Right, "context switches"),
+    described(Column::Faults, "faults", "FAULT/s", 8, Right, "page faults"),
+    described(Column::Cgroup, "cgroup", "CGROUP", 24, Left, "cgroup"),
+    described(Column::Command, "command", "COMMAND", 0, Left, "name, or command line (c)"),
+];
+
+impl Column {
+    /// Shown where nothing else is asked for.
+    pub(crate) const DEFAULT: [Self; 10] = [
+        Self::Pid,
+        Self::User,
+        Self::State,
+        Self::Cpu,
+        Self::Resident,
+        Self::Read,
+        Self::Written,
+        Self::Time,
+        Self::OfWhich,
+        Self::Command,
+    ];
+
+    /// In the order of the reference.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        ALL.iter().map(|described| described.column)
+    }
+
+    fn described(self) -> &'static Described {
+        // Every column is in the table, which a test holds.
+        ALL.iter().find(|described| described.column == self).unwrap_or(&ALL[0])
+    }
+
+    /// As options and settings name it.
+    pub(crate) fn name(self) -> &'static str {
+        self.described().name
+    }
+
+    pub(crate) fn heading(self) -> &'static str {
+        self.described().heading
+    }
+
+    /// In characters; 0 takes what is left.
+    pub(crate) fn width(self) -> usize {
+        self.described().width
+    }
+
+    pub(crate) fn align(self) -> Align {
+        self.described().align
+    }
+
+    pub(crate) fn help(self) -> &'static str {
+        self.described().help
+    }
+
+    /// The column of a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        ALL.iter().find(|described| described.name == name).map(|described| described.column)
+    }
+
+    /// Whether small values come first by themselves: names and numbers of tasks.
+    pub(crate) fn is_ascending(self) -> bool {
+        matches!(self, Self::Pid | Self::ParentPid | Self::User | Self::Nice | Self::Cgroup | Self::Command)
+    }
+
+    /// What rows are ordered by; none where it is not known.
+    pub(crate) fn number(self, row: &Row<'_>) -> Option<f64> {
+        let sum = |figures: [Figure; 2]| {
+            let [first, second] = figures.map(|figure| row.per_second(figure));
+            Some(first? + second?)
+        };
+        match self {
+            Self::Pid => Some(f64::from(row.pid())),
+            Self::ParentPid => row.ppid().map(f64::from),
+            Self::User => row.uid().map(f64::from),
+            Self::State => row.state().map(|state| f64::from(order_of_state(state))),
+            Self::Nice => Some(f64::from(row.nice())),
+            Self::Threads => Some(f64::from(row.threads())),
+            Self::Cpu | Self::Time => row.share(row.cpu_ns()),
+            Self::UserCpu => row.share(row.get(Figure::USER)),
+            Self::SystemCpu => row.share(row.get(Figure::SYSTEM)),
+            Self::Resident => row.get(Figure::RESIDENT_BYTES).map(|bytes| bytes as f64),
+            Self::Virtual => row.get(Figure::VIRTUAL_BYTES).map(|bytes| bytes as f64),
+            Self::Read => row.per_second(Figure::READ_BYTES),
+            Self::Written => row.per_second(Figure::WRITTEN_BYTES),
+            Self::OfWhich => row.share(row.of_which().first().map(|(_, ns)| *ns)),
+            Self::Cause(cause) => row.share(row.delay_ns(cause)),
+            Self::Sleeping => row.share(row.division().sleeping.map(|sleeping| sleeping.0)),
+            Self::Switches => sum([Figure::VOLUNTARY_SWITCHES, Figure::INVOLUNTARY_SWITCHES]),
+            Self::Faults => sum([Figure::MINOR_FAULTS, Figure::MAJOR_FAULTS]),
+            Self::Cgroup => row.cgroup().map(|cgroup| cgroup as f64),
+            // By their letters.
+            Self::Command => None,
+        }
+    }
+
+    /// Appends what stands in it; what whit reads from elsewhere (bar, cgroup, command line) is not here.
+    pub(crate) fn write(self, row: &Row<'_>, users: &Users, out: &mut String) {
+        match self {
+            Self::Pid if row.is_ended() => out.push('·'),
+            Self::State => out.push(row.state().map_or('–', char::from)),
+            Self::User => match row.uid() {
+                Some(uid) => match users.name(uid) {
+                    Some(name) => out.push_str(name),
+                    None => out.push_str(&uid.to_string()),
+                },
+                None => out.push('–'),
+            },
+            Self::Command => {
+                out.push_str(row.comm().as_str());
+                if row.is_ended() && row.processes() > 1 {
+                    out.push_str(&format!(" ×{}", row.processes()));
+                }
+            }
+            Self::OfWhich => {
+                if let Some((cause, nanos)) = row.of_which().first() {
+                    let percent = row.share(Some(*nanos)).unwrap_or(0.0) * 100.0;
+                    // A sliver is no reason.
+                    if percent >= 0.1 {
+                        out.push_str(&format!("{} {percent:.1}", short_name(*cause)));
+                    }
+                }
+            }
+            Self::Resident | Self::Virtual => match self.number(row) {
+                Some(bytes) => out.push_str(&Size(Bytes(bytes as u64)).to_string()),
+                None => out.push('–'),
+            },
+            Self::Read | Self::Written => match self.number(row) {
+                Some(0.0) => out.push('0'),
+                Some(bytes) => out.push_str(&Size(Bytes(bytes as u64)).to_string()),
+                None => out.push('–'),
+            },
+            Self::Pid | Self::ParentPid | Self::Nice | Self::Threads | Self::Switches | Self::Faults => {
+                match self.number(row) {
+                    Some(number) => push_decimals(out, number, 0),
+                    None => out.push('–'),
+                }
+            }
+            Self::Cpu | Self::UserCpu | Self::SystemCpu | Self::Cause(_) | Self::Sleeping => {
+                match self.number(row) {
+                    Some(share) if row.is_ended() && share == 0.0 && self == Self::Cpu => {
+                        out.push_str("<tick");
+                    }
+                    Some(share) => push_decimals(out, share * 100.0, 1),
+                    None => out.push('–'),
+                }
+            }
+            Self::Time | Self::Cgroup => {}
+        }
+    }
+}
+
+/// As the bar's marks and this column have room for.
+pub(crate) fn short_name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::SwapIn => "swap-in",
+        Cause::Copy => "copy",
+        Cause::Compaction => "compact",
+        Cause::Thrashing => "thrash",
+        cause => cause.name(),
+    }
+}
+
+/// Those that want something first.
+fn order_of_state(state: u8) -> u8 {
+    b"ISXZPtTDR".iter().position(|letter| *letter == state).unwrap_or(0) as u8
+}
+
+impl clap::ValueEnum for Column {
+    fn value_variants<'a>() -> &'a [Self] {
+        const VARIANTS: [Column; ALL.len()] = {
+            let mut variants = [Column::Pid; ALL.len()];
+            let mut index = 0;
+            while index < ALL.len() {
+                variants[index] = ALL[index].column;
+                index += 1;
+            }
+            variants
+        };
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.help()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_column_is_described_once() {
+        for column in Column::all().chain(Column::DEFAULT).chain(Cause::ALL.map(Column::Cause)) {
+            assert_eq!(column.described().column, column);
+            assert_eq!(Column::named(column.name()), Some(column));
+            assert_eq!(ALL.iter().filter(|other| other.column == column).count(), 1);
+            assert!(column.width() == 0 || column.heading().chars().count() <= column.width(), "{column:?}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What only /proc says of a task and does not change: its command line and its cgroup. Read once a task, for what is on the
+//! screen alone, and stored nowhere.
+
+use std::collections::HashMap;
+
+use facts::task::TaskKey;
+use probe::task_detail::TaskFiles;
+
+/// More than a screen has; beyond this the oldest are forgotten.
+const KEPT: usize = 4096;
+
+/// Command lines and cgroups that were read.
+pub(crate) struct Commands {
+    files: TaskFiles,
+    lines: HashMap<TaskKey, Option<String>>,
+    cgroups: HashMap<u64, Option<String>>,
+    cgroups_by_task: HashMap<TaskKey, Option<String>>,
+}
+
+impl Commands {
+    pub(crate) fn new(files: TaskFiles) -> Self {
+        let (lines, cgroups, cgroups_by_task) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { files, lines, cgroups, cgroups_by_task }
+    }
+
+    /// A task's command line; none where it has none (kernel threads) or may not be read.
+    pub(crate) fn line(&mut self, key: TaskKey) -> Option<&str> {
+        forget_beyond(&mut self.lines, KEPT);
+        let files = &mut self.files;
+        self.lines.entry(key).or_insert_with(|| files.command_line(key.pid).ok().flatten()).as_deref()
+    }
+
+    /// The path of a task's cgroup. Tasks of one cgroup id share it.
+    pub(crate) fn cgroup(&mut self, key: TaskKey, id: Option<u64>) -> Option<&str> {
+        let files = &mut self.files;
+        match id {
+            Some(id) => {
+                forget_beyond(&mut self.cgroups, KEPT);
+                self.cgroups.entry(id).or_insert_with(|| files.cgroup(key.pid).ok()).as_deref()
+            }
+            None => {
+                // All tasks may be asked for theirs where no id says who shares one.
+                forget_beyond(&mut self.cgroups_by_task, 64 * KEPT);
+                let entry = self.cgroups_by_task.entry(key);
+                entry.or_insert_with(|| files.cgroup(key.pid).ok()).as_deref()
+            }
+        }
+    }
+}
+
+/// Rather everything anew than without end.
+fn forget_beyond<K, V>(kept: &mut HashMap<K, V>, most: usize) {
+    if kept.len() >= most {
+        kept.clear();
+    }
+}

@@ -1,0 +1,240 @@
+//! Which rows are shown, and in which order.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use facts::rate::Interval;
+use facts::task::sums::TaskSums;
+
+use super::Selection;
+use super::columns::Column;
+use super::commands::Commands;
+use super::row::Row;
+use super::users::Users;
+
+/// How rows are chosen and ordered.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrangement {
+    pub(crate) sort: Column,
+    pub(crate) is_reversed: bool,
+    pub(crate) is_tree: bool,
+    /// What was asked for on the command line.
+    pub(crate) selection: Selection,
+    /// What was typed: part of a name, a user or a pid.
+    pub(crate) filter: String,
+}
+
+/// A row that is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) index: usize,
+    /// Of a tree: the branches that stand before the name.
+    pub(crate) branches: String,
+}
+
+/// Chooses and orders.
+pub(crate) fn arrange(
+    sums: &TaskSums,
+    interval: Option<Interval>,
+    arrangement: &Arrangement,
+    users: &Users,
+    commands: &mut Commands,
+) -> Vec<Line> {
+    let row = |index| Row::new(sums, interval, index);
+    let chosen = (0..sums.table.len()).filter(|index| is_chosen(&row(*index), arrangement, users, commands));
+    let mut keyed: Vec<(Option<f64>, usize)> =
+        chosen.map(|index| (arrangement.sort.number(&row(index)), index)).collect();
+    keyed.sort_by(|(a, first), (b, second)| {
+        let by_name = || row(*first).comm().cmp(&row(*second).comm());
+        let natural = match arrangement.sort {
+            Column::Command => by_name(),
+            sort => by_number(*a, *b, sort.is_ascending() != arrangement.is_reversed),
+        };
+        let directed = match arrangement.sort {
+            Column::Command if arrangement.is_reversed => natural.reverse(),
+            _ => natural,
+        };
+        directed.then_with(|| row(*first).pid().cmp(&row(*second).pid()))
+    });
+    let order: Vec<usize> = keyed.into_iter().map(|(_, index)| index).collect();
+    if arrangement.is_tree {
+        return tree(sums, &order);
+    }
+    order.into_iter().map(|index| Line { index, branches: String::new() }).collect()
+}
+
+/// What is not known comes last, either way.
+fn by_number(a: Option<f64>, b: Option<f64>, ascending: bool) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) if ascending => a.total_cmp(&b),
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
+}
+
+fn is_chosen(row: &Row<'_>, arrangement: &Arrangement, users: &Users, commands: &mut Commands) -> bool {
+    let Selection { pids, user, comm, cgroup } = &arrangement.selection;
+    if !pids.is_empty() && !pids.contains(&row.pid()) && !pids.contains(&row.tgid()) {
+        return false;
+    }
+    if let Some(user) = user
+        && (row.uid().is_none() || row.uid() != users.find(user))
+    {
+        return false;
+    }
+    // The kernel keeps 15 bytes of a name.
+    if let Some(comm) = comm
+        && row.comm().as_bytes() != &comm.as_bytes()[..comm.len().min(15)]
+    {
+        return false;
+    }
+    if let Some(cgroup) = cgroup {
+        let wanted = cgroup.trim_end_matches('/');
+        let is_below = |path: &str| {
+            path.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if !commands.cgroup(row.key(), row.cgroup()).is_some_and(is_below) {
+            return false;
+        }
+    }
+    matches(row, &arrangement.filter, users)
+}
+
+/// Whether what was typed is part of a row's name or user, or its pid; capitals count only where one is typed.
+pub(crate) fn matches(row: &Row<'_>, typed: &str, users: &Users) -> bool {
+    if typed.is_empty() || typed == row.pid().to_string() {
+        return true;
+    }
+    let has = |text: &str| match typed.chars().any(char::is_uppercase) {
+        true => text.contains(typed),
+        false => text.to_lowercase().contains(typed),
+    };
+    has(row.comm().as_str()) || row.uid().and_then(|uid| users.name(uid)).is_some_and(has)
+}
+
+/// Children below their parents, siblings in their order. Whose parent is not shown is a root.
+fn tree(sums: &TaskSums, order: &[usize]) -> Vec<Line> {
+    let by_pid: HashMap<u32, usize> = order.iter().map(|index| (sums.table.pid(*index), *index)).collect();
+    let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut roots = Vec::new();
+    for index in order {
+        let table = &sums.table;
+        // A thread's parent is its process' first.
+        let parent = if table.pid(*index) == table.tgid(*index) {
+            table.ppid(*index)
+        } else {
+            Some(table.tgid(*index))
+        };
+        let parent = parent.and_then(|parent| by_pid.get(&parent)).filter(|parent| *parent != index);
+        match parent {
+            Some(parent) if !sums.is_ended[*index] => children.entry(*parent).or_default().push(*index),
+            _ => roots.push(*index),
+        }
+    }
+    let mut lines = Vec::with_capacity(order.len());
+    // Depth first without recursion: a chain of children may be as long as there are pids.
+    let mut stack: Vec<(usize, String, Option<bool>)> =
+        roots.into_iter().rev().map(|root| (root, String::new(), None)).collect();
+    while let Some((index, indent, is_last)) = stack.pop() {
+        let (branch, below) = match is_last {
+            None => ("", ""),
+            Some(true) => ("└─ ", "   "),
+            Some(false) => ("├─ ", "│  "),
+        };
+        lines.push(Line { index, branches: format!("{indent}{branch}") });
+        // Taken out, so that parents that are each other's children (a race of two readings) end.
+        let below_it = children.remove(&index).unwrap_or_default();
+        // Beyond this depth a tree says no more than a list.
+        let indent = if indent.chars().count() < 60 { format!("{indent}{below}") } else { indent };
+        for (at, child) in below_it.iter().enumerate().rev() {
+            stack.push((*child, indent.clone(), Some(at + 1 == below_it.len())));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::rate::tasks::TaskChanges;
+    use facts::task::TaskKey;
+    use facts::task::figure::Figure;
+    use facts::task::sums::GroupBy;
+    use facts::task::table::{Comm, TaskRow, TaskTable};
+    use facts::unit::Nanos;
+    use probe::Roots;
+    use probe::task_detail::TaskFiles;
+
+    fn sums(tasks: &[(u32, u32, u32, &str, Option<u64>)]) -> TaskSums {
+        let mut table = TaskTable::default();
+        for (pid, ppid, uid, comm, memory) in tasks {
+            let mut row = TaskRow {
+                key: TaskKey { pid: *pid, start: Nanos(1) },
+                tgid: Some(*pid),
+                ppid: Some(*ppid),
+                uid: Some(*uid),
+                comm: Comm::new(comm.as_bytes()),
+                ..TaskRow::default()
+            };
+            row.figures.set(Figure::RESIDENT_BYTES, *memory);
+            table.push(&row);
+        }
+        let (mut changes, mut sums) = (TaskChanges::default(), TaskSums::default());
+        changes.fill(&TaskTable::default(), &table, &mut Vec::new());
+        sums.fill(&changes, GroupBy::Process);
+        sums
+    }
+
+    fn arranged(arrangement: &Arrangement) -> Vec<String> {
+        let sums = sums(&[
+            (1, 0, 0, "init", Some(5)),
+            (7, 1, 0, "shell", Some(9)),
+            (9, 7, 0, "Make", None),
+            (8, 1, 5, "other", Some(7)),
+        ]);
+        let mut commands = Commands::new(TaskFiles::open(&Roots::live()).unwrap());
+        let lines = arrange(&sums, None, arrangement, &Users::default(), &mut commands);
+        lines
+            .iter()
+            .map(|line| format!("{}{}", line.branches, sums.table.comm(line.index).as_str()))
+            .collect()
+    }
+
+    fn arrangement(sort: Column) -> Arrangement {
+        Arrangement {
+            sort,
+            is_reversed: false,
+            is_tree: false,
+            selection: Selection::default(),
+            filter: String::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_comes_last_either_way() {
+        let by_memory = arrangement(Column::Resident);
+        assert_eq!(arranged(&by_memory), ["shell", "other", "init", "Make"]);
+        let reversed = Arrangement { is_reversed: true, ..by_memory };
+        assert_eq!(arranged(&reversed), ["init", "other", "shell", "Make"]);
+        assert_eq!(arranged(&arrangement(Column::Command)), ["Make", "init", "other", "shell"]);
+    }
+
+    #[test]
+    fn children_stand_below_their_parents() {
+        let tree = Arrangement { is_tree: true, ..arrangement(Column::Pid) };
+        assert_eq!(arranged(&tree), ["init", "├─ shell", "│  └─ Make", "└─ other"]);
+    }
+
+    #[test]
+    fn filters_are_parts_of_names_pids_and_users() {
+        let filtered =
+            |filter: &str| arranged(&Arrangement { filter: filter.into(), ..arrangement(Column::Pid) });
+        assert_eq!(
+            (filtered("ma"), filtered("Ma"), filtered("MA").len()),
+            (vec!["Make".into()], vec!["Make".into()], 0)
+        );
+        assert_eq!(filtered("7"), ["shell"]);
+        let selection = Selection { user: Some("5".into()), ..Selection::default() };
+        assert_eq!(arranged(&Arrangement { selection, ..arrangement(Column::Pid) }), ["other"]);
+    }
+}

@@ -1,0 +1,71 @@
+//! `whit top`: every task, what it used and what it waited for, again and again.
+
+mod batch;
+mod columns;
+mod commands;
+mod lines;
+mod machine;
+mod row;
+mod session;
+mod settings;
+mod tasks;
+mod users;
+
+pub(crate) use columns::{Column, SortKey};
+pub(crate) use settings::GROUPS;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use facts::task::sums::GroupBy;
+use probe::Roots;
+use probe::task_table::Way;
+
+use crate::failure::Failure;
+
+/// What is shown, and how: the options of the command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) roots: Roots,
+    /// None: the best that is permitted.
+    pub(crate) way: Option<Way>,
+    /// None: as the settings say.
+    pub(crate) interval: Option<Duration>,
+    /// None: until ended.
+    pub(crate) count: Option<u64>,
+    pub(crate) output: OutputKind,
+    pub(crate) selection: Selection,
+    pub(crate) by: Option<GroupBy>,
+    pub(crate) sort: Option<SortKey>,
+    pub(crate) is_reversed: bool,
+    pub(crate) is_tree: bool,
+    pub(crate) columns: Option<Vec<Column>>,
+    pub(crate) with_commands: bool,
+}
+
+/// For whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputKind {
+    Screen,
+    Text,
+    Json,
+}
+
+/// Which tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// Empty: all.
+    pub(crate) pids: Vec<u32>,
+    /// A name or a number.
+    pub(crate) user: Option<String>,
+    pub(crate) comm: Option<String>,
+    /// A path within its hierarchy, with what is below it.
+    pub(crate) cgroup: Option<String>,
+}
+
+/// Shows tasks until ended.
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    match options.output {
+        OutputKind::Screen | OutputKind::Text | OutputKind::Json => batch::run(options),
+    }
+}

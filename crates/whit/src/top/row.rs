@@ -1,0 +1,134 @@
+//! A row of the view: a thread, a process, a user or a cgroup, and what is known of it.
+
+use facts::rate::Interval;
+use facts::task::figure::Figure;
+use facts::task::sums::TaskSums;
+use facts::task::table::Comm;
+use facts::task::{Accounting, Cause, Division, TaskKey};
+use facts::unit::Nanos;
+
+use super::tasks::cpu_ns;
+
+/// One row.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    sums: &'a TaskSums,
+    interval: Option<Interval>,
+    pub(crate) index: usize,
+}
+
+impl<'a> Row<'a> {
+    pub(crate) fn new(sums: &'a TaskSums, interval: Option<Interval>, index: usize) -> Self {
+        Self { sums, interval, index }
+    }
+
+    pub(crate) fn key(&self) -> TaskKey {
+        self.sums.table.key(self.index)
+    }
+
+    /// The process, or the thread where each is a row of its own.
+    pub(crate) fn pid(&self) -> u32 {
+        self.sums.table.pid(self.index)
+    }
+
+    pub(crate) fn tgid(&self) -> u32 {
+        self.sums.table.tgid(self.index)
+    }
+
+    pub(crate) fn ppid(&self) -> Option<u32> {
+        self.sums.table.ppid(self.index)
+    }
+
+    pub(crate) fn uid(&self) -> Option<u32> {
+        self.sums.table.uid(self.index)
+    }
+
+    pub(crate) fn comm(&self) -> Comm {
+        self.sums.table.comm(self.index)
+    }
+
+    pub(crate) fn cgroup(&self) -> Option<u64> {
+        self.sums.table.cgroup(self.index)
+    }
+
+    pub(crate) fn nice(&self) -> i8 {
+        self.sums.table.row(self.index).nice
+    }
+
+    pub(crate) fn state(&self) -> Option<u8> {
+        if self.is_ended() { Some(b'X') } else { self.sums.table.state(self.index) }
+    }
+
+    pub(crate) fn threads(&self) -> u32 {
+        self.sums.threads[self.index]
+    }
+
+    pub(crate) fn processes(&self) -> u32 {
+        self.sums.processes[self.index]
+    }
+
+    /// All of its tasks have ended.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.sums.is_ended[self.index]
+    }
+
+    /// What its parts add up to.
+    pub(crate) fn thread_time(&self) -> Nanos {
+        Nanos(self.sums.thread_time_ns[self.index])
+    }
+
+    pub(crate) fn get(&self, figure: Figure) -> Option<u64> {
+        self.sums.table.get(self.index, figure)
+    }
+
+    /// How much of a figure there was in a second.
+    pub(crate) fn per_second(&self, figure: Figure) -> Option<f64> {
+        Some(self.get(figure)? as f64 / self.interval?.elapsed().as_secs_f64())
+    }
+
+    /// Time on a CPU in the interval.
+    pub(crate) fn cpu_ns(&self) -> Option<u64> {
+        cpu_ns(&self.sums.table, self.index, self.is_ended())
+    }
+
+    /// As a share of the interval; of several threads above 1.
+    pub(crate) fn share(&self, nanos: Option<u64>) -> Option<f64> {
+        Some(nanos? as f64 / self.interval?.elapsed().0 as f64)
+    }
+
+    pub(crate) fn accounting(&self) -> Accounting {
+        self.sums.table.accounting(self.index)
+    }
+
+    /// Time held up by a cause, where the kernel counts it for this task.
+    pub(crate) fn delay_ns(&self, cause: Cause) -> Option<u64> {
+        let is_counted = cause == Cause::RunQueue || self.accounting() == Accounting::On;
+        let delay = self.get(Figure::delay(cause))?;
+        // Whoever has waited is counted, whatever the reader could tell before.
+        (is_counted || delay > 0).then_some(delay)
+    }
+
+    /// Where its time went.
+    pub(crate) fn division(&self) -> Division {
+        let mut division = Division {
+            whole: self.thread_time(),
+            on_cpu: self.cpu_ns().map(Nanos),
+            run_queue: self.delay_ns(Cause::RunQueue).map(Nanos),
+            block_io: self.delay_ns(Cause::BlockIo).map(Nanos),
+            ..Division::default()
+        };
+        if self.interval.is_some() {
+            division.fill_rest();
+        }
+        division
+    }
+
+    /// What overlaps with those parts, the longest first.
+    pub(crate) fn of_which(&self) -> Vec<(Cause, u64)> {
+        let causes = Cause::OVERLAPPING.into_iter();
+        let waited = causes.filter_map(|cause| Some((cause, self.delay_ns(cause).filter(|ns| *ns > 0)?)));
+        let mut waited: Vec<_> = waited.collect();
+        waited.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+        waited
+    }
+}

@@ -1,0 +1,206 @@
+//! A run of `whit top`: the machine, its tasks, and how they are arranged.
+
+use facts::sample::Absence;
+use facts::task::sums::GroupBy;
+use facts::unit::Bytes;
+use probe::task_detail::TaskFiles;
+use probe::task_table::Way;
+
+use super::Options;
+use super::commands::Commands;
+use super::lines::{Arrangement, Line, arrange};
+use super::machine::Machine;
+use super::settings::Settings;
+use super::tasks::Tasks;
+use super::users::Users;
+use crate::failure::Failure;
+use crate::show::units::{Size, Span, push_decimals};
+
+/// Everything that a view draws from.
+pub(super) struct Session {
+    pub(super) machine: Machine,
+    pub(super) tasks: Tasks,
+    pub(super) users: Users,
+    pub(super) commands: Commands,
+    pub(super) settings: Settings,
+    pub(super) arrangement: Arrangement,
+}
+
+impl Session {
+    pub(super) fn open(options: &Options) -> Result<Self, Failure> {
+        let mut settings = Settings::read()?;
+        if let Some(columns) = &options.columns {
+            settings.columns = columns.clone();
+        }
+        settings.sort = options.sort.unwrap_or(settings.sort);
+        settings.by = options.by.unwrap_or(settings.by);
+        settings.interval = options.interval.unwrap_or(settings.interval);
+        settings.is_reversed |= options.is_reversed;
+        settings.is_tree |= options.is_tree;
+        settings.with_commands |= options.with_commands;
+        let users = Users::read();
+        if let Some(user) = options.selection.user.as_deref().filter(|user| users.find(user).is_none()) {
+            return Err(Failure::new(format!("no user is called \"{user}\"")));
+        }
+        Ok(Self {
+            machine: Machine::open(&options.roots)?,
+            tasks: Tasks::open(&options.roots, options.way)?,
+            users,
+            commands: Commands::new(TaskFiles::open(&options.roots)?),
+            arrangement: Arrangement {
+                sort: settings.sort,
+                is_reversed: settings.is_reversed,
+                is_tree: settings.is_tree,
+                selection: options.selection.clone(),
+                filter: String::new(),
+            },
+            settings,
+        })
+    }
+
+    /// Reads everything anew.
+    pub(super) fn tick(&mut self) -> Result<(), Failure> {
+        self.machine.tick();
+        self.tasks.tick(self.settings.by)
+    }
+
+    /// The rows to be shown.
+    pub(super) fn lines(&mut self) -> Vec<Line> {
+        let mut arrangement = self.arrangement.clone();
+        // Users and cgroups have no parents.
+        arrangement.is_tree &= matches!(self.settings.by, GroupBy::Process | GroupBy::Thread);
+        arrange(&self.tasks.sums, self.tasks.interval(), &arrangement, &self.users, &mut self.commands)
+    }
+
+    /// The head as lines of text.
+    pub(super) fn head(&self) -> Vec<String> {
+        let machine = &self.machine;
+        let mut first = String::from("CPU ");
+        match machine.cpu() {
+            Some(cpu) => {
+                push_decimals(&mut first, cpu.busy.percent(), 1);
+                first.push_str(" % (user ");
+                push_decimals(&mut first, cpu.user.percent(), 1);
+                first.push_str(", system ");
+                push_decimals(&mut first, cpu.system.percent(), 1);
+                first.push_str(", I/O wait ");
+                push_decimals(&mut first, cpu.iowait.percent(), 1);
+                first.push_str(", stolen ");
+                push_decimals(&mut first, cpu.steal.percent(), 1);
+                first.push(')');
+            }
+            None => first.push('–'),
+        }
+        if let Ok(load) = machine.now.load.get() {
+            let [one, five, fifteen] = load.averages();
+            first.push_str(&format!("   load {one:.2} {five:.2} {fifteen:.2}"));
+        }
+        if let Ok(uptime) = machine.now.uptime.get() {
+            first.push_str(&format!("   up {}", Span(uptime.uptime)));
+        }
+        vec![first, self.memory_line(), self.traffic_line(), self.tasks_line()]
+    }
+
+    /// Memory as `whit free` counts it, and swap.
+    pub(super) fn memory_line(&self) -> String {
+        let Some(memory) = self.machine.memory() else { return "memory –".to_owned() };
+        let breakdown = &memory.breakdown;
+        let available =
+            memory.available.map_or("–".to_owned(), |available| Size(available.bytes).to_string());
+        let others = Bytes(u64::try_from(breakdown.others_bytes).unwrap_or(0));
+        let mut line = format!(
+            "memory {} of {}: anonymous {}, kernel {}, caches {}, others {}; available {available}",
+            Size(breakdown.used),
+            Size(breakdown.total),
+            Size(breakdown.anonymous),
+            Size(breakdown.kernel),
+            Size(breakdown.caches.total()),
+            Size(others),
+        );
+        match self.machine.swap() {
+            Some((used, total)) if total.0 > 0 => {
+                line.push_str(&format!("   swap {} of {}", Size(used), Size(total)));
+            }
+            _ => line.push_str("   no swap"),
+        }
+        line
+    }
+
+    /// Network, disks and pressure.
+    pub(super) fn traffic_line(&self) -> String {
+        let rate = |rate: Option<f64>| {
+            rate.map_or("–".to_owned(), |rate| format!("{}/s", Size(Bytes(rate as u64))))
+        };
+        let (network, disks) = (self.machine.network(), self.machine.disks());
+        let mut line = format!(
+            "network ↓{} ↑{}   disks read {}, written {}   pressure",
+            rate(network.inwards),
+            rate(network.outwards),
+            rate(disks.inwards),
+            rate(disks.outwards)
+        );
+        let pressure = self.machine.pressure();
+        if pressure == [None; 3] {
+            line.push_str(" –");
+        }
+        for (name, percent) in ["cpu", "io", "memory"].into_iter().zip(pressure) {
+            if let Some(percent) = percent {
+                line.push_str(&format!(" {name} {percent:.0} %"));
+            }
+        }
+        line
+    }
+
+    /// How many tasks, and what whit costs.
+    pub(super) fn tasks_line(&self) -> String {
+        let table = self.tasks.totals();
+        let count = |state: u8| (0..table.len()).filter(|index| table.state(*index) == Some(state)).count();
+        let ended = self.tasks.changes.table.len() - self.tasks.changes.living;
+        let mut line = format!("{} threads, {} running, {} waiting", table.len(), count(b'R'), count(b'D'));
+        match self.tasks.exits_absence() {
+            None => {
+                line.push_str(&format!(", {ended} ended (on CPU {})", Span(self.tasks.ended_cpu)));
+            }
+            Some(_) => line.push_str(", ended –"),
+        }
+        if self.tasks.lost_exits() > 0 {
+            line.push_str(&format!(", {} ends not told", self.tasks.lost_exits()));
+        }
+        let share =
+            self.machine.own_share().map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0));
+        line.push_str(&format!("   whit {share} of a CPU, by {}", self.tasks.way().name()));
+        line
+    }
+
+    /// What limits the view and how to lift it: said once.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let way = self.tasks.way();
+        if let Some((better, refused)) = self.tasks.refused().first() {
+            let lacks = match way {
+                Way::Procfs => "delays but the run queue's and block I/O, and other users' I/O",
+                Way::Bpf | Way::Taskstats => "the state and memory of what is not on the screen",
+            };
+            let remedy = match refused.reason {
+                Absence::Denied => "run as root",
+                _ => "see whit doctor",
+            };
+            notes.push(format!(
+                "–: by {}, which does not say {lacks} ({}: {}; {remedy})",
+                way.name(),
+                better.name(),
+                refused.detail
+            ));
+        }
+        if self.tasks.exits_absence().is_some() && way != Way::Procfs {
+            notes.push("What ended between two ticks is not told: exit records need the initial namespaces (see whit doctor)".to_owned());
+        }
+        if self.tasks.accounting_on() == Some(false) {
+            notes.push("–: delays are not counted but the run queue's: sysctl kernel.task_delayacct=1, for tasks made from then on".to_owned());
+        }
+        if self.tasks.impossible_values > 0 {
+            notes.push(format!("{} waits longer than the clock were left out", self.tasks.impossible_values));
+        }
+        notes
+    }
+}

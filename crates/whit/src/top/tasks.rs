@@ -1,0 +1,118 @@
+//! The task table from tick to tick: what each task did in the last interval, summed as the view wants it.
+
+use facts::rate::Interval;
+use facts::rate::tasks::{Ended, TaskChanges};
+use facts::sample::Absence;
+use facts::task::figure::Figure;
+use facts::task::sums::{GroupBy, TaskSums};
+use facts::task::table::TaskTable;
+use facts::unit::Nanos;
+use probe::Roots;
+use probe::task_table::{OpenError, Refused, TaskTableReader, Way};
+
+use crate::failure::Failure;
+
+/// All tasks.
+pub(crate) struct Tasks {
+    reader: TaskTableReader,
+    before: TaskTable,
+    now: TaskTable,
+    ended: Vec<Ended>,
+    pub(crate) changes: TaskChanges,
+    pub(crate) sums: TaskSums,
+    /// Time that ended tasks were on a CPU, in the last interval.
+    pub(crate) ended_cpu: Nanos,
+    /// Values left out so far because they cannot be.
+    pub(crate) impossible_values: u64,
+}
+
+impl Tasks {
+    /// Opens the best way, or the one asked for.
+    pub(crate) fn open(roots: &Roots, only: Option<Way>) -> Result<Self, Failure> {
+        let reader = TaskTableReader::open(roots, only).map_err(|error| match error {
+            OpenError::Root(error) => error.into(),
+            OpenError::Refused(way, Refused { detail, .. }) => {
+                Failure::new(format!("--tasks {}: {detail} (see whit doctor)", way.name()))
+            }
+        })?;
+        Ok(Self {
+            reader,
+            before: TaskTable::default(),
+            now: TaskTable::default(),
+            ended: Vec::new(),
+            changes: TaskChanges::default(),
+            sums: TaskSums::default(),
+            ended_cpu: Nanos(0),
+            impossible_values: 0,
+        })
+    }
+
+    pub(crate) fn way(&self) -> Way {
+        self.reader.way()
+    }
+
+    pub(crate) fn refused(&self) -> &[(Way, Refused)] {
+        self.reader.refused()
+    }
+
+    pub(crate) fn accounting_on(&self) -> Option<bool> {
+        self.reader.accounting_on()
+    }
+
+    pub(crate) fn lost_exits(&self) -> u64 {
+        self.reader.lost_exits()
+    }
+
+    pub(crate) fn exits_absence(&self) -> Option<Absence> {
+        self.reader.exits_absence()
+    }
+
+    /// Reads all, and subtracts what was read before.
+    pub(crate) fn tick(&mut self, by: GroupBy) -> Result<(), Failure> {
+        std::mem::swap(&mut self.before, &mut self.now);
+        self.reader.read(&mut self.now).map_err(|absence| Failure::unreadable("/proc", absence))?;
+        // Who may not listen sees no ends, which is said once.
+        let _ = self.reader.receive_ended(&mut self.ended);
+        if self.before.is_empty() {
+            // What ended before the first table is nobody's interval.
+            self.ended.clear();
+        }
+        self.changes.fill(&self.before, &self.now, &mut self.ended);
+        self.impossible_values += self.changes.impossible_values;
+        let ended = self.changes.living..self.changes.table.len();
+        let on_cpu = ended.filter_map(|index| cpu_ns(&self.changes.table, index, true));
+        self.ended_cpu = Nanos(on_cpu.sum());
+        self.group(by);
+        Ok(())
+    }
+
+    /// Sums them another way.
+    pub(crate) fn group(&mut self, by: GroupBy) {
+        self.sums.fill(&self.changes, by);
+    }
+
+    /// Reads what only /proc says of rows that are shown.
+    pub(crate) fn complete(&mut self, rows: impl IntoIterator<Item = usize>) {
+        self.reader.complete(&mut self.sums.table, rows);
+    }
+
+    /// The time between the last two readings; none after the first, or where the machine slept in between.
+    pub(crate) fn interval(&self) -> Option<Interval> {
+        self.changes.interval
+    }
+
+    /// The newest reading: totals, not differences.
+    pub(crate) fn totals(&self) -> &TaskTable {
+        &self.now
+    }
+}
+
+/// Time on a CPU. An exit record is made before the last of it is charged to the precise figure; then the ticks know better.
+pub(crate) fn cpu_ns(table: &TaskTable, index: usize, is_ended: bool) -> Option<u64> {
+    let precise = table.get(index, Figure::ON_CPU);
+    if !is_ended {
+        return precise;
+    }
+    let in_ticks = table.get(index, Figure::USER).zip(table.get(index, Figure::SYSTEM));
+    in_ticks.map(|(user, system)| user + system).or(precise)
+}

@@ -1,0 +1,51 @@
+//! Names of users, from /etc/passwd: whit is linked statically and asks no name service.
+
+use std::collections::HashMap;
+
+/// Names by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Users(HashMap<u32, String>);
+
+impl Users {
+    /// As the file says; without it every user is a number.
+    pub(crate) fn read() -> Self {
+        Self::parse(&std::fs::read_to_string("/etc/passwd").unwrap_or_default())
+    }
+
+    fn parse(text: &str) -> Self {
+        let entry = |line: &str| {
+            let mut fields = line.split(':');
+            let name = fields.next().filter(|name| !name.is_empty())?;
+            Some((fields.nth(1)?.parse().ok()?, name.to_owned()))
+        };
+        let mut names = HashMap::new();
+        for (uid, name) in text.lines().filter_map(entry) {
+            // The first of several names is the one that is meant.
+            names.entry(uid).or_insert(name);
+        }
+        Self(names)
+    }
+
+    /// A user's name.
+    pub(crate) fn name(&self, uid: u32) -> Option<&str> {
+        self.0.get(&uid).map(String::as_str)
+    }
+
+    /// The number of a user who is given by name or number.
+    pub(crate) fn find(&self, text: &str) -> Option<u32> {
+        let named = self.0.iter().find(|(_, name)| *name == text).map(|(uid, _)| *uid);
+        named.or_else(|| text.parse().ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_name_of_a_number_holds() {
+        let users = Users::parse("root:x:0:0::/root:/bin/sh\ntoor:x:0:0::/:\n:x:7:\nbroken\nann:x:5:5::/:\n");
+        assert_eq!((users.name(0), users.name(5), users.name(7)), (Some("root"), Some("ann"), None));
+        assert_eq!((users.find("ann"), users.find("toor"), users.find("9")), (Some(5), None, Some(9)));
+    }
+}
