@@ -25,7 +25,9 @@ use freebsd as system;
 #[cfg(target_os = "linux")]
 use linux as system;
 pub use system::survey::ancestors;
-pub use system::{cgroup_tasks, cgroup_usage, exits, signals, survey, task_detail, task_table, tasks, wait};
+pub use system::{
+    cgroup_tasks, cgroup_usage, control, exits, signals, survey, task_detail, task_table, tasks, wait,
+};
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -46,3 +46,26 @@ impl Signal {
 pub fn keep_children() {
     default_action(libc::SIGCHLD);
 }
+
+/// What a person may send to a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskSignal {
+    /// SIGTERM.
+    Terminate,
+    /// SIGKILL.
+    Kill,
+    /// SIGINT.
+    Interrupt,
+    /// SIGHUP.
+    Hangup,
+    /// SIGQUIT.
+    Quit,
+    /// SIGSTOP.
+    Stop,
+    /// SIGCONT.
+    Continue,
+    /// SIGUSR1.
+    User1,
+    /// SIGUSR2.
+    User2,
+}

@@ -20,6 +20,7 @@ const ARROWS: [(&str, &[&str]); 5] = [
             "facts",
             "jiff",
             "probe",
+            "ratatui",
             "rustix",
             "serde",
             "serde_json",

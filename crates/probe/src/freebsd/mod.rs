@@ -5,6 +5,7 @@
 
 pub mod cgroup_tasks;
 pub mod cgroup_usage;
+pub mod control;
 pub mod exits;
 mod machine;
 mod network;

@@ -23,6 +23,11 @@ impl Commands {
         Self { files, lines, cgroups, cgroups_by_task }
     }
 
+    /// For what is read each time that it is looked at.
+    pub(crate) fn files(&mut self) -> &mut TaskFiles {
+        &mut self.files
+    }
+
     /// A task's command line; none where it has none (kernel threads) or may not be read.
     pub(crate) fn line(&mut self, key: TaskKey) -> Option<&str> {
         forget_beyond(&mut self.lines, KEPT);

@@ -6,6 +6,7 @@ mod commands;
 mod lines;
 mod machine;
 mod row;
+mod screen;
 mod session;
 mod settings;
 mod tasks;
@@ -66,6 +67,7 @@ pub(crate) struct Selection {
 /// Shows tasks until ended.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     match options.output {
-        OutputKind::Screen | OutputKind::Text | OutputKind::Json => batch::run(options),
+        OutputKind::Screen => screen::run(options),
+        OutputKind::Text | OutputKind::Json => batch::run(options),
     }
 }

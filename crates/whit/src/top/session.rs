@@ -64,6 +64,11 @@ impl Session {
         self.tasks.tick(self.settings.by)
     }
 
+    /// Sums them another way.
+    pub(super) fn group(&mut self) {
+        self.tasks.group(self.settings.by);
+    }
+
     /// The rows to be shown.
     pub(super) fn lines(&mut self) -> Vec<Line> {
         let mut arrangement = self.arrangement.clone();

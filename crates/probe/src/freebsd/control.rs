@@ -1,0 +1,22 @@
+//! What may be done to a task: nothing yet, where no descriptor holds a pid that somebody may reuse.
+
+use facts::sample::Absence;
+use facts::task::TaskKey;
+
+pub use crate::signal::TaskSignal;
+
+/// Sends a signal to a process.
+///
+/// # Errors
+/// Always.
+pub fn send(_key: TaskKey, _signal: TaskSignal) -> Result<(), Absence> {
+    Err(Absence::Unsupported)
+}
+
+/// Changes the niceness of a process.
+///
+/// # Errors
+/// Always.
+pub fn renice(_key: TaskKey, _nice: i8) -> Result<(), Absence> {
+    Err(Absence::Unsupported)
+}

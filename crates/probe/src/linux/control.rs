@@ -1,0 +1,67 @@
+//! What may be done to a task: signals and niceness, to the very task that is meant.
+
+use facts::linux::pid_stat::PidStat;
+use facts::sample::Absence;
+use facts::task::TaskKey;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, setpriority_process};
+
+use super::files::Buffer;
+use super::tasks::task_absence;
+use crate::roots::Roots;
+pub use crate::signal::TaskSignal;
+use crate::sys::system_constant;
+
+/// What reading a start in ticks and one in nanoseconds may differ by; as long as [`TaskKey::is_same`] allows.
+const SAME_START_NS: u64 = 1_000_000_000;
+
+/// Sends a signal to a process, if it still is the one that is meant.
+///
+/// # Errors
+/// Where it is gone or somebody else's.
+pub fn send(key: TaskKey, signal: TaskSignal) -> Result<(), Absence> {
+    let pid = pid_of(key)?;
+    // Held by its descriptor first, looked at then: what the pid means cannot change any more.
+    let descriptor = pidfd_open(pid, PidfdFlags::empty()).map_err(task_absence)?;
+    check(key)?;
+    pidfd_send_signal(&descriptor, native(signal)).map_err(task_absence)
+}
+
+/// Changes the niceness of a process or thread.
+///
+/// # Errors
+/// As above; less nice than it was needs CAP_SYS_NICE.
+pub fn renice(key: TaskKey, nice: i8) -> Result<(), Absence> {
+    let pid = pid_of(key)?;
+    check(key)?;
+    setpriority_process(Some(pid), nice.into()).map_err(task_absence)
+}
+
+fn pid_of(key: TaskKey) -> Result<Pid, Absence> {
+    i32::try_from(key.pid).ok().and_then(Pid::from_raw).ok_or(Absence::Gone)
+}
+
+/// Whether the pid still is this task.
+fn check(key: TaskKey) -> Result<(), Absence> {
+    let root = Roots::live().open().map_err(|_| Absence::Unsupported)?;
+    let mut buffer = Buffer::new();
+    let bytes = buffer.read_once(&root, &format!("proc/{}/stat", key.pid)).map_err(task_absence)?;
+    let mut stat = PidStat::default();
+    stat.parse(bytes).map_err(|_| Absence::Malformed)?;
+    let ticks_per_second = system_constant(libc::_SC_CLK_TCK).unwrap_or(100);
+    let start = stat.start.to_nanos(ticks_per_second);
+    if start.0.abs_diff(key.start.0) <= SAME_START_NS { Ok(()) } else { Err(Absence::Gone) }
+}
+
+fn native(signal: TaskSignal) -> Signal {
+    match signal {
+        TaskSignal::Terminate => Signal::TERM,
+        TaskSignal::Kill => Signal::KILL,
+        TaskSignal::Interrupt => Signal::INT,
+        TaskSignal::Hangup => Signal::HUP,
+        TaskSignal::Quit => Signal::QUIT,
+        TaskSignal::Stop => Signal::STOP,
+        TaskSignal::Continue => Signal::CONT,
+        TaskSignal::User1 => Signal::USR1,
+        TaskSignal::User2 => Signal::USR2,
+    }
+}

@@ -1,0 +1,248 @@
+//! The table of tasks.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use facts::task::Cause;
+use facts::unit::Nanos;
+
+use super::head::set;
+use super::palette::Palette;
+use super::state::{State, row};
+use crate::show::division::apportion;
+use crate::show::table::Align;
+use crate::top::columns::Column;
+use crate::top::row::Row;
+use crate::top::session::Session;
+
+/// What is left between head and foot.
+pub(super) fn area(area: Rect, head: u16) -> Rect {
+    Rect { y: area.y + head, height: area.height.saturating_sub(head + 1), ..area }
+}
+
+/// Columns with their places, as many as fit; the command has at least this much room.
+const LEAST_COMMAND_WIDTH: u16 = 8;
+
+struct Place {
+    column: Column,
+    x: u16,
+    width: u16,
+}
+
+/// From the left; a column that does not fit goes, rather than the command.
+fn places(columns: &[Column], area: Rect) -> Vec<Place> {
+    let has_rest = columns.iter().any(|column| column.width() == 0);
+    let reserved = if has_rest { LEAST_COMMAND_WIDTH.min(area.width) } else { 0 };
+    let mut room = area.width.saturating_sub(reserved);
+    // The rarer ones go first: those with the most characters that are not the task's name.
+    let mut kept: Vec<Column> = Vec::new();
+    for column in by_importance(columns) {
+        let width = column.width() as u16;
+        if width == 0 || width < room {
+            room = room.saturating_sub(if width == 0 { 0 } else { width + 1 });
+            kept.push(column);
+        }
+    }
+    let mut places = Vec::new();
+    let mut x = area.x;
+    for column in columns.iter().copied().filter(|column| kept.contains(column)) {
+        let width = match column.width() as u16 {
+            0 => LEAST_COMMAND_WIDTH + room,
+            width => width,
+        };
+        places.push(Place { column, x, width });
+        x += width + 1;
+    }
+    places
+}
+
+/// Who and how much, before the rest.
+fn by_importance(columns: &[Column]) -> Vec<Column> {
+    let rank = |column: &Column| match column {
+        Column::Pid | Column::Command => 0,
+        Column::Cpu => 1,
+        Column::Resident => 2,
+        Column::State => 3,
+        Column::Time => 4,
+        Column::User => 5,
+        _ => 6,
+    };
+    let mut ordered = columns.to_vec();
+    ordered.sort_by_key(rank);
+    ordered
+}
+
+pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer, area: Rect) {
+    state.body = area;
+    if area.height == 0 {
+        return;
+    }
+    let places = places(&session.settings.columns, area);
+    draw_headings(state, session, &places, buffer, area);
+    let page = usize::from(area.height - 1);
+    keep_in_sight(state, page);
+    let end = (state.first + page).min(state.lines.len());
+    let shown = state.first.min(end)..end;
+    session.tasks.complete(state.lines[shown.clone()].iter().map(|line| line.index));
+    let mut text = String::new();
+    for (at, y) in shown.zip(area.y + 1..) {
+        let is_selected = at == state.selected;
+        let base = if is_selected { state.palette.selected() } else { Style::new() };
+        if is_selected {
+            buffer.set_style(Rect { y, height: 1, ..area }, base);
+        }
+        let line = state.lines[at].clone();
+        for Place { column, x, width } in &places {
+            text.clear();
+            let row = row(session, &line);
+            let style = if row.is_ended() { base.patch(state.palette.faint()) } else { base };
+            match column {
+                Column::Time => {
+                    draw_division(&row, state.palette, buffer, Rect { x: *x, y, width: *width, height: 1 });
+                    continue;
+                }
+                Column::Cgroup => {
+                    let (key, id) = (row.key(), row.cgroup());
+                    text.push_str(session.commands.cgroup(key, id).unwrap_or("–"));
+                }
+                Column::Command => {
+                    text.push_str(&line.branches);
+                    let (key, is_ended) = (row.key(), row.is_ended());
+                    let length = text.len();
+                    if session.settings.with_commands && !is_ended {
+                        text.push_str(session.commands.line(key).unwrap_or_default());
+                    }
+                    if text.len() == length {
+                        let row = self::row(session, &line);
+                        column.write(&row, &session.users, &mut text);
+                    }
+                    text = text.chars().skip(state.shift).collect();
+                }
+                column => column.write(&row, &session.users, &mut text),
+            }
+            let length = text.chars().count() as u16;
+            let x = match column.align() {
+                Align::Right => x + width.saturating_sub(length),
+                Align::Left => *x,
+            };
+            let style =
+                if *column == Column::Cpu { strong_if_busy(&text, style, state.palette) } else { style };
+            buffer.set_stringn(x, y, &text, usize::from(*width), style);
+        }
+    }
+}
+
+fn strong_if_busy(text: &str, style: Style, palette: Palette) -> Style {
+    if text.parse::<f64>().is_ok_and(|percent| percent >= 10.0) {
+        style.patch(palette.strong())
+    } else {
+        style
+    }
+}
+
+fn keep_in_sight(state: &mut State, page: usize) {
+    if state.selected < state.first {
+        state.first = state.selected;
+    } else if page > 0 && state.selected >= state.first + page {
+        state.first = state.selected + 1 - page;
+    }
+    state.first = state.first.min(state.lines.len().saturating_sub(page));
+}
+
+fn draw_headings(state: &mut State, session: &Session, places: &[Place], buffer: &mut Buffer, area: Rect) {
+    buffer.set_style(Rect { height: 1, ..area }, state.palette.heading());
+    state.column_ends.clear();
+    for Place { column, x, width } in places {
+        let heading = column.heading();
+        let arrow = match (*column == session.arrangement.sort, session.arrangement.is_reversed) {
+            (true, reversed) if column.is_ascending() == reversed => "▼",
+            (true, _) => "▲",
+            (false, _) => "",
+        };
+        let is_sorted = !arrow.is_empty();
+        let style = if is_sorted { state.palette.sorted() } else { state.palette.heading() };
+        let length = heading.chars().count() as u16;
+        let start = match column.align() {
+            Align::Right => x + width.saturating_sub(length),
+            Align::Left => *x,
+        };
+        buffer.set_stringn(start, area.y, heading, usize::from(*width), style);
+        let after = start + length;
+        if is_sorted && after < area.right() {
+            set(buffer, after, area.y, area, arrow, state.palette.heading());
+        }
+        state.column_ends.push((x + width, *column));
+    }
+}
+
+/// A row's time as a stacked bar; over its beginning the letters of what overlaps, each as long as its share.
+pub(super) fn draw_division(row: &Row<'_>, palette: Palette, buffer: &mut Buffer, area: Rect) {
+    let division = row.division();
+    let parts = [division.on_cpu, division.run_queue, division.block_io, division.sleeping, division.unknown]
+        .map(Option::unwrap_or_default);
+    let width = usize::from(area.width);
+    let mut x = area.x;
+    for ((glyph, style), cells) in palette.parts().into_iter().zip(apportion(&parts, width)) {
+        for _ in 0..cells {
+            if let Some(cell) = buffer.cell_mut((x, area.y)) {
+                cell.set_char(glyph).set_style(style);
+            }
+            x += 1;
+        }
+    }
+    mark(row, division.whole, palette, buffer, area);
+}
+
+/// What overlaps lies within the time on a CPU and the block I/O; of several the longest first.
+fn mark(row: &Row<'_>, whole: Nanos, palette: Palette, buffer: &mut Buffer, area: Rect) {
+    let mut x = area.x;
+    for (cause, nanos) in row.of_which() {
+        let share = nanos as f64 / whole.0.max(1) as f64;
+        let cells = (share * f64::from(area.width)).round() as u16;
+        for _ in 0..cells.min(area.right().saturating_sub(x)) {
+            if let Some(cell) = buffer.cell_mut((x, area.y)) {
+                cell.set_char(letter(cause)).set_style(palette.mark());
+            }
+            x += 1;
+        }
+    }
+}
+
+fn letter(cause: Cause) -> char {
+    match cause {
+        Cause::SwapIn => 's',
+        Cause::Thrashing => 't',
+        Cause::Reclaim => 'r',
+        Cause::Compaction => 'c',
+        Cause::Copy => 'w',
+        Cause::Irq => 'i',
+        Cause::RunQueue | Cause::BlockIo => ' ',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(width: u16) -> Vec<&'static str> {
+        let area = Rect { x: 0, y: 0, width, height: 1 };
+        let places = places(&Column::DEFAULT, area);
+        let mut end = 0;
+        for place in &places {
+            assert!(place.x >= end && place.x + place.width <= width.max(8), "{width}");
+            end = place.x + place.width;
+        }
+        places.iter().map(|place| place.column.name()).collect()
+    }
+
+    #[test]
+    fn narrow_screens_lose_the_rarer_columns() {
+        assert_eq!(shown(40), ["pid", "state", "cpu", "memory", "command"]);
+        assert_eq!(shown(80).contains(&"time"), true);
+        assert_eq!(shown(200).len(), Column::DEFAULT.len());
+        for width in 1..400 {
+            shown(width);
+        }
+    }
+}

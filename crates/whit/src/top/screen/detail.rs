@@ -1,0 +1,222 @@
+//! One task: its delays over the last minutes, counts and maxima, and what /proc says of it.
+
+use facts::task::figure::Figure;
+use facts::task::{Accounting, Cause};
+use facts::unit::{Bytes, Nanos};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::head::set;
+use super::history::{Histories, LENGTH, Shares};
+use super::menu::Target;
+use super::palette::Palette;
+use crate::show::table::{Align, Table};
+use crate::show::units::{Size, Span};
+use crate::top::row::Row;
+use crate::top::session::Session;
+use crate::top::tasks::cpu_ns;
+
+/// Files that are listed.
+const FILES: usize = 100;
+/// Lines of a plot.
+const PLOT_HEIGHT: u16 = 8;
+
+/// The task that is looked at.
+pub(super) struct Detail {
+    target: Target,
+    /// The first line of the text that is shown.
+    pub(super) first: usize,
+}
+
+impl Detail {
+    pub(super) fn new(target: Target) -> Self {
+        Self { target, first: 0 }
+    }
+}
+
+pub(super) fn draw(
+    detail: &mut Detail,
+    session: &mut Session,
+    histories: &Histories,
+    buffer: &mut Buffer,
+    area: Rect,
+) {
+    let palette = Palette::new();
+    let key = detail.target.key;
+    let sums = &session.tasks.sums;
+    let index = (0..sums.table.len()).find(|index| sums.table.key(*index).is_same(&key));
+    let row =
+        index.map(|index| Row::new(sums, session.tasks.interval(), index)).filter(|row| !row.is_ended());
+    let state = match &row {
+        Some(row) => row.state().map_or(String::new(), |state| format!("state {}", char::from(state))),
+        None => "has ended".to_owned(),
+    };
+    let title = format!("{} {}   {state}", key.pid, detail.target.comm);
+    set(buffer, area.x, area.y, area, &title, palette.strong());
+    if let Some(row) = &row {
+        let bar = Rect { x: area.x, y: area.y + 1, width: area.width, height: 1 };
+        if bar.y < area.bottom() {
+            super::body::draw_division(row, palette, buffer, bar);
+        }
+    }
+    let plot = Rect { y: area.y + 2, height: PLOT_HEIGHT.min(area.height.saturating_sub(6)), ..area };
+    if let Some(history) = histories.of(key) {
+        let shares: Vec<Shares> = history.iter().copied().collect();
+        draw_plot(&shares, palette, buffer, plot);
+    } else {
+        set(buffer, plot.x, plot.y, plot, "It has done nothing while whit watched.", palette.faint());
+    }
+    let text = text(detail, session, key.pid);
+    let y = plot.bottom() + 1;
+    let room = usize::from(area.bottom().saturating_sub(y + 1));
+    detail.first = detail.first.min(text.len().saturating_sub(room));
+    for (line, y) in text.iter().skip(detail.first).zip(y..area.bottom().saturating_sub(1)) {
+        let style = if line.starts_with(' ') || line.is_empty() { Style::new() } else { palette.strong() };
+        set(buffer, area.x, y, area, line, style);
+    }
+}
+
+/// The newest reading is at the right; each column is stacked as the bars are, its overlapping causes marked at the foot.
+fn draw_plot(shares: &[Shares], palette: Palette, buffer: &mut Buffer, area: Rect) {
+    if area.height < 2 {
+        return;
+    }
+    let width = usize::from(area.width).min(LENGTH);
+    let newest = &shares[shares.len().saturating_sub(width)..];
+    let height = area.height - 1;
+    let parts = palette.parts();
+    for (at, Shares([on_cpu, run_queue, block_io, overlapping])) in newest.iter().enumerate() {
+        let x = area.right() - (newest.len() - at) as u16;
+        let levels = [*on_cpu, *run_queue, *block_io];
+        let cells = levels.map(|level| (f32::from(level) / 255.0 * f32::from(height)).ceil() as u16);
+        let mut y = area.y + height;
+        for ((glyph, style), cells) in parts.into_iter().zip(cells) {
+            for _ in 0..cells {
+                if y == area.y {
+                    break;
+                }
+                y -= 1;
+                if let Some(cell) = buffer.cell_mut((x, y)) {
+                    cell.set_char(glyph).set_style(style);
+                }
+            }
+        }
+        let marked = f32::from(*overlapping) / 255.0 * f32::from(height);
+        for step in 0..(marked.round() as u16).min(height) {
+            if let Some(cell) = buffer.cell_mut((x, area.y + height - 1 - step)) {
+                cell.set_char('o').set_style(palette.mark());
+            }
+        }
+    }
+    let legend = "█ on CPU  ▓ run queue  ▒ block I/O  o of which: overlapping causes; a column a reading, the newest at the right";
+    set(buffer, area.x, area.y + height, area, legend, palette.faint());
+}
+
+fn text(detail: &Detail, session: &mut Session, pid: u32) -> Vec<String> {
+    let mut lines = delays(session, pid);
+    let files = session.commands.files();
+    let or = |result: Result<String, facts::sample::Absence>| {
+        result.unwrap_or_else(|absence| format!("– ({absence})"))
+    };
+    lines.push("program".to_owned());
+    let command = files
+        .command_line(pid)
+        .map(|line| line.unwrap_or_else(|| "– (a kernel thread or zombie)".to_owned()));
+    lines.push(format!("  command line  {}", or(command)));
+    lines.push(format!("  executable    {}", or(files.link(pid, "exe"))));
+    lines.push(format!("  directory     {}", or(files.link(pid, "cwd"))));
+    lines.push(format!("  cgroup        {}", or(files.cgroup(pid))));
+    lines.push("limits".to_owned());
+    match files.limits(pid) {
+        Ok(limits) => lines.extend(limits.into_iter().map(|limit| format!("  {limit}"))),
+        Err(absence) => lines.push(format!("  – ({absence})")),
+    }
+    match files.open_files(pid, FILES) {
+        Ok((open, count)) => {
+            lines.push(format!("open files: {count}"));
+            lines.extend(open.iter().map(|file| format!("  {:>4}  {}", file.descriptor, file.target)));
+            if count > open.len() {
+                lines.push(format!("  and {} more", count - open.len()));
+            }
+        }
+        Err(absence) => lines.push(format!("open files: – ({absence})")),
+    }
+    lines.extend(threads(session, detail.target.key.pid));
+    lines
+}
+
+/// Each cause since the task began: count, total, average, maximum.
+fn delays(session: &Session, pid: u32) -> Vec<String> {
+    let totals = session.tasks.totals();
+    let Some(index) = totals.pids().iter().position(|other| *other == pid) else { return Vec::new() };
+    let lived = totals.clock.boottime.saturating_sub(totals.key(index).start);
+    let accounting = totals.accounting(index);
+    let mut lines = vec![format!("since it began, {} ago (this thread alone)", Span(lived))];
+    let span = |nanos: Option<u64>| nanos.map_or("–".to_owned(), |nanos| Span(Nanos(nanos)).to_string());
+    let size =
+        |figure| totals.get(index, figure).map_or("–".to_owned(), |bytes| Size(Bytes(bytes)).to_string());
+    lines.push(format!(
+        "  on CPU {}   user {}   system {}   read {}   written {}   memory {}",
+        span(totals.get(index, Figure::ON_CPU)),
+        span(totals.get(index, Figure::USER)),
+        span(totals.get(index, Figure::SYSTEM)),
+        size(Figure::READ_BYTES),
+        size(Figure::WRITTEN_BYTES),
+        size(Figure::RESIDENT_BYTES),
+    ));
+    let columns = [
+        ("  delay", Align::Left),
+        ("count", Align::Right),
+        ("total", Align::Right),
+        ("average", Align::Right),
+        ("longest", Align::Right),
+    ];
+    let mut table = Table::new(&columns);
+    for cause in Cause::ALL {
+        let is_counted = cause == Cause::RunQueue || accounting == Accounting::On;
+        let get = |figure| totals.get(index, figure).filter(|_| is_counted);
+        let count = get(Figure::count(cause));
+        // A total above the task's age is the kernel's slip, not a wait.
+        let total = get(Figure::delay(cause)).filter(|total| *total <= lived.0 + 10_000_000);
+        let average = count.filter(|count| *count > 0).zip(total).map(|(count, total)| total / count);
+        let longest = get(Figure::maximum(cause)).filter(|longest| *longest <= lived.0);
+        table.row([
+            format!("  {}", cause.name()),
+            count.map_or("–".to_owned(), |count| count.to_string()),
+            span(total),
+            span(average),
+            span(longest),
+        ]);
+    }
+    let mut text = String::new();
+    table.write(&mut text);
+    lines.extend(text.lines().map(str::to_owned));
+    lines
+}
+
+/// The threads of its process and what each did in the last interval.
+fn threads(session: &Session, pid: u32) -> Vec<String> {
+    let table = &session.tasks.changes.table;
+    let members = (0..session.tasks.changes.living)
+        .filter(|index| table.tgid(*index) == pid || table.pid(*index) == pid);
+    let members: Vec<usize> = members.collect();
+    let mut lines = vec![format!("threads: {}", members.len())];
+    let elapsed = session.tasks.interval().map(|interval| interval.elapsed().0 as f64);
+    for index in members.into_iter().take(FILES) {
+        let share = |nanos: Option<u64>| match nanos.zip(elapsed) {
+            Some((nanos, elapsed)) => format!("{:.1} %", nanos as f64 / elapsed * 100.0),
+            None => "–".to_owned(),
+        };
+        lines.push(format!(
+            "  {:>7} {}  {:<15}  on CPU {:>7}  run queue {:>7}  block I/O {:>7}",
+            table.pid(index),
+            table.state(index).map_or('–', char::from),
+            table.comm(index).as_str(),
+            share(cpu_ns(table, index, false)),
+            share(table.get(index, Figure::delay(Cause::RunQueue))),
+            share(table.get(index, Figure::delay(Cause::BlockIo))),
+        ));
+    }
+    lines
+}

@@ -1,0 +1,82 @@
+//! The head of the screen: CPUs, memory, traffic, tasks.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::palette::Palette;
+use crate::top::session::Session;
+
+/// More CPUs than this are shown several a line.
+const CPU_CELL: u16 = 20;
+
+/// Draws it, and says how many lines it took.
+pub(super) fn draw(session: &Session, buffer: &mut Buffer, area: Rect) -> u16 {
+    let palette = Palette::new();
+    // Of a low screen the table gets the most.
+    let most = (area.height / 3).max(1);
+    let mut y = area.y;
+    let lines = session.head();
+    let is_full = |y: u16| y - area.y >= most;
+    cpu_line(session, palette, buffer, Rect { y, height: 1, ..area }, &lines[0]);
+    y += 1;
+    if session.settings.with_each_cpu {
+        let cells = (area.width / CPU_CELL).max(1);
+        for (index, cpu) in session.machine.rates.cpus.iter().enumerate() {
+            let (column, line) = (index as u16 % cells, index as u16 / cells);
+            if is_full(y + line) {
+                break;
+            }
+            let share = cpu.map(|cpu| cpu.busy.0);
+            let x = area.x + column * CPU_CELL;
+            let label = format!("{index:>3} ");
+            let bar_width = usize::from(CPU_CELL) - 10;
+            buffer.set_stringn(x, y + line, &label, usize::from(area.width), palette.faint());
+            gauge(buffer, x + 4, y + line, bar_width, share, palette);
+            let text = share.map_or("  –".to_owned(), |share| format!("{:>4.0}", share * 100.0));
+            set(buffer, x + 4 + bar_width as u16, y + line, area, &text, Style::new());
+        }
+        let used = (session.machine.rates.cpus.len() as u16).div_ceil(cells);
+        y = (y + used).min(area.y + most);
+    }
+    for line in &lines[1..] {
+        if is_full(y) {
+            break;
+        }
+        set(buffer, area.x, y, area, line, Style::new());
+        y += 1;
+    }
+    y - area.y
+}
+
+/// A bar of all CPUs, and the words.
+fn cpu_line(session: &Session, palette: Palette, buffer: &mut Buffer, area: Rect, words: &str) {
+    let width = usize::from(area.width / 6).min(24);
+    let share = session.machine.cpu().map(|cpu| cpu.busy.0);
+    gauge(buffer, area.x, area.y, width, share, palette);
+    let x = if width > 0 { area.x + width as u16 + 1 } else { area.x };
+    set(buffer, x, area.y, area, words, Style::new());
+}
+
+/// A share as a bar in eighths.
+fn gauge(buffer: &mut Buffer, x: u16, y: u16, width: usize, share: Option<f64>, palette: Palette) {
+    const EIGHTHS: [&str; 9] = ["▁", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
+    let Some(share) = share else { return };
+    let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
+    for cell in 0..width {
+        let filled = eighths.saturating_sub(cell * 8).min(8);
+        let style = if filled == 0 { palette.faint() } else { palette.load(share) };
+        let (place, right) = (x + cell as u16, buffer.area.right());
+        if place < right {
+            buffer.set_string(place, y, EIGHTHS[filled], style);
+        }
+    }
+}
+
+/// Sets text that ends where the area does.
+pub(super) fn set(buffer: &mut Buffer, x: u16, y: u16, area: Rect, text: &str, style: Style) {
+    let room = area.right().saturating_sub(x);
+    if room > 0 && y < area.bottom() {
+        buffer.set_stringn(x, y, text, usize::from(room), style);
+    }
+}

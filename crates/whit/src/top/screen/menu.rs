@@ -1,0 +1,150 @@
+//! Boxes over the screen: help, columns, signals, questions.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::{Block, Clear, Widget};
+
+use super::act::{Act, SIGNALS};
+use super::palette::Palette;
+use crate::top::columns::Column;
+
+/// What a box is for.
+#[derive(Clone, Debug)]
+pub(super) enum Menu {
+    Help {
+        first: usize,
+    },
+    /// What to sort by.
+    Sort {
+        selected: usize,
+    },
+    /// Which columns in which order; the shown ones first.
+    Columns {
+        selected: usize,
+        columns: Vec<(Column, bool)>,
+    },
+    Signal {
+        selected: usize,
+        target: Target,
+    },
+    /// Yes or no, before anything is done to a task.
+    Question {
+        act: Act,
+        target: Target,
+    },
+}
+
+/// The task that is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) key: facts::task::TaskKey,
+    pub(super) comm: String,
+    pub(super) nice: i8,
+}
+
+impl Menu {
+    /// A list of all columns with those that are shown first.
+    pub(super) fn columns(shown: &[Column]) -> Self {
+        let others = Column::all().filter(|column| !shown.contains(column));
+        let columns = shown.iter().map(|column| (*column, true)).chain(others.map(|column| (column, false)));
+        Self::Columns { selected: 0, columns: columns.collect() }
+    }
+
+    fn title(&self) -> &'static str {
+        match self {
+            Self::Help { .. } => " keys ",
+            Self::Sort { .. } => " sort by ",
+            Self::Columns { .. } => " columns: space on/off, < > moves, enter keeps ",
+            Self::Signal { .. } => " signal ",
+            Self::Question { .. } => " sure? ",
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Help { .. } => HELP.lines().map(str::to_owned).collect(),
+            Self::Sort { .. } => {
+                Column::all().map(|column| format!("{:<11} {}", column.name(), column.help())).collect()
+            }
+            Self::Columns { columns, .. } => columns
+                .iter()
+                .map(|(column, is_shown)| {
+                    let mark = if *is_shown { "[x]" } else { "[ ]" };
+                    format!("{mark} {:<11} {}", column.name(), column.help())
+                })
+                .collect(),
+            Self::Signal { .. } => {
+                SIGNALS.iter().map(|(name, _, what)| format!("{name:<5} {what}")).collect()
+            }
+            Self::Question { act, target } => {
+                vec![
+                    format!("{} {} ({})?", act.words(target), target.key.pid, target.comm),
+                    "y yes   n no".to_owned(),
+                ]
+            }
+        }
+    }
+
+    /// The line that is selected, and how far it can go.
+    pub(super) fn selection(&mut self) -> Option<(&mut usize, usize)> {
+        match self {
+            Self::Help { first } => Some((first, HELP.lines().count())),
+            Self::Sort { selected } => Some((selected, Column::all().count())),
+            Self::Columns { selected, columns } => {
+                let count = columns.len();
+                Some((selected, count))
+            }
+            Self::Signal { selected, .. } => Some((selected, SIGNALS.len())),
+            Self::Question { .. } => None,
+        }
+    }
+}
+
+const HELP: &str = "\
+arrows PgUp PgDn Home End   move; left and right move the command
+Enter   one task: its delays over time, limits, files, threads
+/  n    search, next match          \\ f F4  filter by name, user, pid
+s F6    sort by a column            < >     sort by the next column
+P M T   by CPU, memory, run queue   B       by block I/O
+r I     the other way round         t F5    tree
+H       threads                     g       process, user, cgroup
+c       command lines               1       each CPU
+C F2    columns: which, what order (kept)
+F       follow the selected task    p Z     pause
+k F9    send a signal (asks first)  - F8  + F7  nicer, less nice (asks first)
+d       seconds between readings    Space   read now
+Ctrl-Z  stop for a while            q F10   quit
+mouse   click a row or a heading, turn the wheel
+
+A row's time:  █ on CPU  ▓ run queue  ▒ block I/O  · sleeping  ? not counted
+over it, \"of which\":  s swap-in  t thrashing  r reclaim  c compaction
+  w copying write-protected pages  i interrupts
+X ended in the interval; its time is known from its exit record
+– absent: not counted for this task, or not in this way (whit doctor)";
+
+pub(super) fn draw(menu: &Menu, buffer: &mut Buffer, area: Rect) {
+    let palette = Palette::new();
+    let lines = menu.lines();
+    let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(menu.title().len());
+    let width = (widest as u16 + 2).min(area.width);
+    let height = (lines.len() as u16 + 2).min(area.height);
+    let place =
+        Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    Clear.render(place, buffer);
+    Block::bordered().title(menu.title()).render(place, buffer);
+    let page = usize::from(height.saturating_sub(2));
+    let mut copy = menu.clone();
+    let is_scrolled_only = matches!(menu, Menu::Help { .. });
+    let selected = copy.selection().map(|(selected, _)| *selected);
+    let first = match selected {
+        Some(selected) if is_scrolled_only => selected.min(lines.len().saturating_sub(page)),
+        Some(selected) => (selected + 1).saturating_sub(page),
+        None => 0,
+    };
+    for (at, y) in (first..lines.len()).zip(place.y + 1..place.bottom().saturating_sub(1)) {
+        let is_selected = selected == Some(at) && !is_scrolled_only;
+        let style = if is_selected { palette.selected() } else { Style::new() };
+        buffer.set_stringn(place.x + 1, y, &lines[at], usize::from(width.saturating_sub(2)), style);
+    }
+}

@@ -1,0 +1,103 @@
+//! The screen: what was typed changes the state, the state and the session are drawn.
+
+mod act;
+mod body;
+mod detail;
+mod foot;
+mod head;
+mod history;
+mod keys;
+mod menu;
+mod palette;
+mod state;
+mod terminal;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use facts::unit::Nanos;
+use probe::signals::{Signal, Signals};
+
+use self::history::Histories;
+use self::keys::Outcome;
+use self::state::State;
+use self::terminal::{Terminal, Wake};
+use super::Options;
+use super::session::Session;
+use crate::failure::Failure;
+
+/// Draws until ended.
+pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let mut session = Session::open(options)?;
+    let signals =
+        Signals::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup]).map_err(Failure::internal)?;
+    session.tick()?;
+    let mut terminal = Terminal::open(signals)?;
+    let mut state = State::new(&session);
+    let mut histories = Histories::default();
+    let mut next_tick = probe::clock_now().boottime + interval(&session);
+    let mut remaining = options.count;
+    loop {
+        draw(&mut terminal, &mut session, &mut state, &histories)?;
+        let now = probe::clock_now().boottime;
+        let is_due = next_tick <= now;
+        if is_due {
+            remaining = remaining.map(|remaining| remaining - 1);
+            if remaining == Some(0) {
+                return Ok(ExitCode::SUCCESS);
+            }
+            if !state.is_paused {
+                session.tick()?;
+                histories.record(&session);
+                state.is_stale = true;
+            }
+            let planned = next_tick + interval(&session);
+            next_tick = if planned > now { planned } else { now + interval(&session) };
+            continue;
+        }
+        let timeout = Duration::from_nanos(next_tick.saturating_sub(now).0);
+        match terminal.wait(timeout)? {
+            Wake::Ended => return Ok(ExitCode::SUCCESS),
+            Wake::Events(events) => {
+                for event in events {
+                    match keys::handle(&event, &mut state, &mut session) {
+                        Outcome::Go => {}
+                        Outcome::Quit => return Ok(ExitCode::SUCCESS),
+                        Outcome::Suspend => terminal.suspend()?,
+                        Outcome::Now => next_tick = probe::clock_now().boottime,
+                    }
+                }
+            }
+            Wake::Timeout => {}
+        }
+    }
+}
+
+fn interval(session: &Session) -> Nanos {
+    Nanos(u64::try_from(session.settings.interval.as_nanos()).unwrap_or(u64::MAX))
+}
+
+fn draw(
+    terminal: &mut Terminal,
+    session: &mut Session,
+    state: &mut State,
+    histories: &Histories,
+) -> Result<(), Failure> {
+    if state.is_stale {
+        state.arrange(session);
+    }
+    terminal.draw(|frame| {
+        let area = frame.area();
+        if let Some(detail) = &mut state.detail {
+            detail::draw(detail, session, histories, frame.buffer_mut(), area);
+        } else {
+            let head = head::draw(session, frame.buffer_mut(), area);
+            let body = body::area(area, head);
+            body::draw(state, session, frame.buffer_mut(), body);
+        }
+        foot::draw(state, session, frame.buffer_mut(), area);
+        if let Some(menu) = &state.menu {
+            menu::draw(menu, frame.buffer_mut(), area);
+        }
+    })
+}

@@ -1,0 +1,131 @@
+//! What the person at the screen has chosen.
+
+use facts::task::TaskKey;
+use ratatui::layout::Rect;
+
+use super::detail::Detail;
+use super::menu::Menu;
+use super::palette::Palette;
+use crate::top::lines::Line;
+use crate::top::row::Row;
+use crate::top::session::Session;
+
+/// The state of the screen.
+pub(super) struct State {
+    pub(super) palette: Palette,
+    pub(super) lines: Vec<Line>,
+    /// The place of the selected line.
+    pub(super) selected: usize,
+    /// The first line on the screen.
+    pub(super) first: usize,
+    /// Columns to the right by which the last column is moved.
+    pub(super) shift: usize,
+    /// The selection stays with this task.
+    pub(super) followed: Option<TaskKey>,
+    pub(super) is_paused: bool,
+    /// What is being typed at the foot.
+    pub(super) typing: Option<Typing>,
+    pub(super) search: String,
+    pub(super) menu: Option<Menu>,
+    pub(super) detail: Option<Box<Detail>>,
+    /// Said at the foot until the next key.
+    pub(super) message: Option<String>,
+    /// The lines have to be arranged anew.
+    pub(super) is_stale: bool,
+    /// Where the table was drawn last: for the mouse.
+    pub(super) body: Rect,
+    /// The ends of the columns there.
+    pub(super) column_ends: Vec<(u16, crate::top::Column)>,
+}
+
+/// What is typed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Typing {
+    Search,
+    Filter,
+    Interval,
+}
+
+impl State {
+    pub(super) fn new(session: &Session) -> Self {
+        Self {
+            palette: Palette::new(),
+            lines: Vec::new(),
+            selected: 0,
+            first: 0,
+            shift: 0,
+            followed: None,
+            is_paused: false,
+            typing: None,
+            search: String::new(),
+            menu: None,
+            detail: None,
+            // Said once.
+            message: session.notes().into_iter().next(),
+            is_stale: true,
+            body: Rect::ZERO,
+            column_ends: Vec::new(),
+        }
+    }
+
+    /// Chooses and orders the lines; the selection stays with a followed task, else at its place.
+    pub(super) fn arrange(&mut self, session: &mut Session) {
+        self.lines = session.lines();
+        self.is_stale = false;
+        if let Some(followed) = self.followed {
+            let place = self.lines.iter().position(|line| {
+                self::row(session, line).key().is_same(&followed) && !self::row(session, line).is_ended()
+            });
+            match place {
+                Some(place) => self.selected = place,
+                None => {
+                    self.followed = None;
+                    self.message = Some(format!("{} has ended", followed.pid));
+                }
+            }
+        }
+        self.selected = self.selected.min(self.lines.len().saturating_sub(1));
+    }
+
+    /// The selected row's line.
+    pub(super) fn line(&self) -> Option<&Line> {
+        self.lines.get(self.selected)
+    }
+
+    /// Moves the selection; a followed task is let go.
+    pub(super) fn move_by(&mut self, lines: isize) {
+        self.followed = None;
+        let last = self.lines.len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(lines).min(last);
+    }
+
+    /// Rows that fit.
+    pub(super) fn page(&self) -> usize {
+        usize::from(self.body.height.saturating_sub(1)).max(1)
+    }
+
+    /// Goes to the next line that matches the search, from `from` on and around.
+    pub(super) fn find(&mut self, session: &Session, from: usize) {
+        let count = self.lines.len();
+        let is_match = |at: usize| {
+            let row = row(session, &self.lines[at]);
+            super::super::lines::matches(&row, &self.search, &session.users)
+        };
+        if self.search.is_empty() {
+            return;
+        }
+        match (0..count).map(|step| (from + step) % count).find(|at| is_match(*at)) {
+            Some(at) => {
+                self.followed = None;
+                self.selected = at;
+                self.message = None;
+            }
+            None => self.message = Some(format!("nothing matches \"{}\"", self.search)),
+        }
+    }
+}
+
+/// A line's row.
+pub(super) fn row<'a>(session: &'a Session, line: &Line) -> Row<'a> {
+    Row::new(&session.tasks.sums, session.tasks.interval(), line.index)
+}
