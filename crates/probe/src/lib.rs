@@ -9,6 +9,7 @@ pub mod errand;
 mod freebsd;
 #[cfg(target_os = "linux")]
 mod linux;
+pub mod lock;
 pub mod mailbox;
 pub mod paths;
 pub mod roots;
@@ -26,7 +27,8 @@ use freebsd as system;
 use linux as system;
 pub use system::survey::ancestors;
 pub use system::{
-    cgroup_tasks, cgroup_usage, control, exits, signals, survey, task_detail, task_table, tasks, wait,
+    cgroup_tasks, cgroup_usage, control, descendants, exits, process_events, signals, survey, task_detail,
+    task_table, tasks, wait,
 };
 
 use std::path::PathBuf;

@@ -19,10 +19,14 @@ pub enum Signal {
     Stop,
     /// SIGCONT: somebody looks again.
     Continue,
+    /// Ctrl-\\.
+    Quit,
+    /// SIGUSR2.
+    User2,
 }
 
 impl Signal {
-    const NUMBERS: [(Self, i32); 7] = [
+    const NUMBERS: [(Self, i32); 9] = [
         (Self::Interrupt, libc::SIGINT),
         (Self::Terminate, libc::SIGTERM),
         (Self::Child, libc::SIGCHLD),
@@ -30,6 +34,8 @@ impl Signal {
         (Self::Redraw, libc::SIGUSR1),
         (Self::Stop, libc::SIGTSTP),
         (Self::Continue, libc::SIGCONT),
+        (Self::Quit, libc::SIGQUIT),
+        (Self::User2, libc::SIGUSR2),
     ];
 
     /// Its number on this system.

@@ -1,13 +1,15 @@
-//! Starts a user's own command: argv without a shell, by posix_spawn(3), which copies no memory of ours.
+//! Starts a user's own command: argv without a shell, by a child that copies none of our memory.
 //!
-//! The child leads a process group of its own, so that it can be ended with all it started, and gets the signals that
-//! whit blocks or ignores as they were meant to be.
+//! The child gets the signals that whit blocks or ignores as they were meant to be. In a process group of its own it can be
+//! ended with all it started.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
-use rustix::fd::{AsFd, OwnedFd};
+use facts::unit::{Bytes, Nanos};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -15,7 +17,159 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process_group, waitid, waitpid,
 };
 
-use crate::sys;
+use crate::sys::{self, SpawnRequest};
+
+pub use crate::sys::Group;
+
+/// A command, and how it is to be started.
+#[derive(Debug, Default)]
+pub struct Command<'a> {
+    /// The program, looked for in `PATH` unless a slash is in it, and its arguments.
+    pub words: Vec<OsString>,
+    /// Added to the environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where it begins; none: where whit is.
+    pub directory: Option<PathBuf>,
+    /// Standard input, output and error; none: whit's own.
+    pub streams: [Option<BorrowedFd<'a>>; 3],
+    /// Where it stands among processes.
+    pub group: Group,
+    /// What it may use at most.
+    pub limits: Vec<(Limit, u64)>,
+    /// A descriptor that it and what it starts hold, too. All others of whit are closed.
+    pub kept: Option<BorrowedFd<'a>>,
+}
+
+/// What setrlimit(2) can bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Bytes of address space.
+    AddressSpace,
+    /// Bytes of a core file.
+    Core,
+    /// Seconds on a CPU.
+    Cpu,
+    /// Bytes of a file that it writes.
+    FileSize,
+    /// Open files.
+    OpenFiles,
+    /// Processes and threads of the user.
+    Processes,
+    /// Bytes of stack.
+    Stack,
+}
+
+impl Limit {
+    /// All, by the names that limits.conf(5) has for them.
+    pub const NAMED: [(&'static str, Self); 7] = [
+        ("as", Self::AddressSpace),
+        ("core", Self::Core),
+        ("cpu", Self::Cpu),
+        ("fsize", Self::FileSize),
+        ("nofile", Self::OpenFiles),
+        ("nproc", Self::Processes),
+        ("stack", Self::Stack),
+    ];
+
+    fn number(self) -> u32 {
+        (match self {
+            Self::AddressSpace => libc::RLIMIT_AS,
+            Self::Core => libc::RLIMIT_CORE,
+            Self::Cpu => libc::RLIMIT_CPU,
+            Self::FileSize => libc::RLIMIT_FSIZE,
+            Self::OpenFiles => libc::RLIMIT_NOFILE,
+            Self::Processes => libc::RLIMIT_NPROC,
+            Self::Stack => libc::RLIMIT_STACK,
+        }) as u32
+    }
+}
+
+impl Command<'_> {
+    /// Starts it. The id of its process, which is a child that somebody has to wait for.
+    ///
+    /// # Errors
+    /// Where the program is not found, may not be executed, or the machine has no room for it.
+    pub fn start(&self) -> io::Result<u32> {
+        let nul = |_| io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a word");
+        let strings = |words: &mut dyn Iterator<Item = Vec<u8>>| -> io::Result<Vec<CString>> {
+            words.map(CString::new).collect::<Result<_, _>>().map_err(nul)
+        };
+        let words = strings(&mut self.words.iter().map(|word| word.as_bytes().to_vec()))?;
+        let is_added = |name: &OsStr| self.environment.iter().any(|(added, _)| added == name);
+        let inherited = std::env::vars_os().filter(|(name, _)| !is_added(name));
+        let environment = inherited.chain(self.environment.iter().cloned());
+        let environment = strings(
+            &mut environment.map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()),
+        )?;
+        let programs = strings(&mut self.candidates().into_iter())?;
+        let directory = self.directory.as_ref();
+        let directory =
+            directory.map(|path| CString::new(path.as_os_str().as_bytes())).transpose().map_err(nul)?;
+        let limits: Vec<(u32, u64)> =
+            self.limits.iter().map(|(limit, value)| (limit.number(), *value)).collect();
+        let pid = sys::spawn(&SpawnRequest {
+            programs: &programs,
+            words: &words,
+            environment: &environment,
+            streams: self.streams,
+            directory: directory.as_deref(),
+            group: self.group,
+            limits: &limits,
+            kept: self.kept,
+        })?;
+        u32::try_from(pid).map_err(|_| io::Error::other("the command has no process id"))
+    }
+
+    /// Where the program may be: its own path, or below each directory of `PATH`.
+    fn candidates(&self) -> Vec<Vec<u8>> {
+        let Some(program) = self.words.first().map(|word| word.as_bytes()) else { return Vec::new() };
+        if program.contains(&b'/') {
+            return vec![program.to_vec()];
+        }
+        if program.is_empty() {
+            return Vec::new();
+        }
+        // As execvp(3) has it where there is none.
+        let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+        let below = |directory: PathBuf| directory.join(OsStr::from_bytes(program)).into_os_string();
+        std::env::split_paths(&path).map(|directory| below(directory).as_bytes().to_vec()).collect()
+    }
+}
+
+/// A child that ended, and what it used, the children that it waited for included: wait4(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reaped {
+    /// Its process id.
+    pub pid: u32,
+    /// How it ended.
+    pub ending: Ending,
+    /// In user mode.
+    pub user: Nanos,
+    /// In the kernel.
+    pub system: Nanos,
+    /// The most memory that one of them had.
+    pub peak_resident: Bytes,
+}
+
+/// Reaps a child that has ended, whichever it is; none where none has.
+pub fn reap_any() -> Option<Reaped> {
+    let reaped = sys::reap_any()?;
+    Some(Reaped {
+        pid: u32::try_from(reaped.pid).ok()?,
+        ending: ending_of_status(reaped.status),
+        user: reaped.user,
+        system: reaped.system,
+        peak_resident: Bytes::from_kib(reaped.peak_resident_kib),
+    })
+}
+
+fn ending_of_status(status: i32) -> Ending {
+    if libc::WIFSIGNALED(status) {
+        Ending::Signaled(libc::WTERMSIG(status))
+    } else {
+        Ending::Exited(libc::WEXITSTATUS(status))
+    }
+}
 
 /// A running command.
 #[derive(Debug)]
@@ -67,15 +221,16 @@ impl Process {
         input: &OwnedFd,
         output: &OwnedFd,
     ) -> io::Result<Self> {
-        let nul = |_| io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a word");
-        let words = argv.iter().map(|word| CString::new(word.as_str()));
-        let words: Vec<CString> = words.collect::<Result<_, _>>().map_err(nul)?;
-        let inherited = std::env::vars_os().filter(|(name, _)| extra.iter().all(|(key, _)| name != key));
-        let added = extra.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let environment = inherited.chain(added).map(|(name, value)| variable(&name, &value));
-        let environment: Vec<CString> = environment.collect::<Result<_, _>>().map_err(nul)?;
-        let pid = sys::spawn(&words, &environment, input.as_fd(), output.as_fd())?;
-        let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("the command has no process id"))?;
+        let command = Command {
+            words: argv.iter().map(OsString::from).collect(),
+            environment: extra.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            streams: [Some(input.as_fd()), Some(output.as_fd()), None],
+            group: Group::Own,
+            ..Command::default()
+        };
+        let pid = command.start()?;
+        let pid = Pid::from_raw(pid.cast_signed())
+            .ok_or_else(|| io::Error::other("the command has no process id"))?;
         Ok(Self { pid, is_reaped: false, leaves_others: false })
     }
 
@@ -138,10 +293,6 @@ fn ending_of(status: WaitStatus) -> Ending {
 
 fn null() -> io::Result<OwnedFd> {
     Ok(open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
-}
-
-fn variable(name: &OsStr, value: &OsStr) -> Result<CString, std::ffi::NulError> {
-    CString::new([name.as_bytes(), b"=", value.as_bytes()].concat())
 }
 
 #[cfg(test)]

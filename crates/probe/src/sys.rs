@@ -1,4 +1,4 @@
-//! Every `unsafe` block of the tree is here and in the two files below, one for what each system alone has: system calls that rustix does not wrap, and what it takes from the auxiliary vector
+//! Every `unsafe` block of the tree is here and in the files below, for what each system alone has: system calls that rustix does not wrap, and what it takes from the auxiliary vector
 //! by a way that does not work under valgrind, where whit's instructions are counted.
 
 #![allow(unsafe_code)]
@@ -7,18 +7,22 @@
 mod freebsd;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "linux")]
+mod spawn;
 
 #[cfg(target_os = "freebsd")]
 pub(crate) use freebsd::*;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;
+#[cfg(target_os = "linux")]
+pub(crate) use spawn::spawn;
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::mem;
 
 use facts::unit::Nanos;
-use rustix::fd::{AsRawFd, BorrowedFd};
+use rustix::fd::BorrowedFd;
 
 /// The clock that stands still while the machine sleeps, and the one that goes on.
 #[cfg(not(target_os = "freebsd"))]
@@ -69,54 +73,61 @@ pub(crate) fn block_signals(signals: &[i32]) -> io::Result<libc::sigset_t> {
     }
 }
 
-/// posix_spawnp(3): starts a command in a process group of its own, with no signal blocked and those that whit or
-/// Rust's runtime ignore back to their default actions. The id of its process.
-pub(crate) fn spawn(
-    words: &[CString],
-    environment: &[CString],
-    input: BorrowedFd<'_>,
-    output: BorrowedFd<'_>,
-) -> io::Result<libc::pid_t> {
-    let [program, ..] = words else { return Err(io::ErrorKind::InvalidInput.into()) };
-    let pointers = |strings: &[CString]| -> Vec<*mut libc::c_char> {
-        let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
-        pointers.chain([std::ptr::null_mut()]).collect()
+/// A command to be started.
+pub(crate) struct SpawnRequest<'a> {
+    /// Paths that are tried one after the other.
+    pub(crate) programs: &'a [CString],
+    pub(crate) words: &'a [CString],
+    pub(crate) environment: &'a [CString],
+    /// Standard input, output and error; none: whit's own.
+    pub(crate) streams: [Option<BorrowedFd<'a>>; 3],
+    pub(crate) directory: Option<&'a CStr>,
+    pub(crate) group: Group,
+    /// Resources by their numbers, and the limit of each, soft and hard.
+    pub(crate) limits: &'a [(u32, u64)],
+    /// Open in the command, too.
+    pub(crate) kept: Option<BorrowedFd<'a>>,
+}
+
+/// Where a command stands among processes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Group {
+    /// In whit's own group: what the terminal sends reaches both.
+    #[default]
+    Inherited,
+    /// It leads a group.
+    Own,
+    /// It leads a session, without a terminal.
+    Session,
+}
+
+/// A child that ended and was reaped.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reaped {
+    pub(crate) pid: i32,
+    /// As wait(2) gives it.
+    pub(crate) status: i32,
+    pub(crate) user: Nanos,
+    pub(crate) system: Nanos,
+    pub(crate) peak_resident_kib: u64,
+}
+
+/// wait4(2): reaps a child that has ended, whichever it is, without waiting for one; none where none has.
+pub(crate) fn reap_any() -> Option<Reaped> {
+    let mut status = 0;
+    // SAFETY: rusage is a plain C struct of numbers.
+    let mut usage: libc::rusage = unsafe { mem::zeroed() };
+    // SAFETY: both pointers are to locals that outlive the call.
+    let pid = unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG, &raw mut usage) };
+    let nanos = |time: libc::timeval| {
+        let (seconds, micros) = (time.tv_sec.max(0) as u64, time.tv_usec.max(0) as u64);
+        Nanos(seconds.saturating_mul(Nanos::SECOND.0).saturating_add(micros * 1000))
     };
-    let (words, environment) = (pointers(words), pointers(environment));
-    let flags = libc::POSIX_SPAWN_SETPGROUP | libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF;
-    let mut attributes = mem::MaybeUninit::uninit();
-    let mut actions = mem::MaybeUninit::uninit();
-    let mut pid = 0;
-    // SAFETY: both structs are initialised before anything else touches them, and destroyed once. The vectors hold
-    // pointers to strings that outlive the call and end with a null pointer; posix_spawnp changes none of them. The
-    // descriptors are open for the call. `none` is made valid by sigemptyset before it is read.
-    let result = unsafe {
-        let mut none: libc::sigset_t = mem::zeroed();
-        let mut restored: libc::sigset_t = mem::zeroed();
-        libc::sigemptyset(&raw mut none);
-        libc::sigemptyset(&raw mut restored);
-        for signal in [libc::SIGPIPE, libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            libc::sigaddset(&raw mut restored, signal);
-        }
-        libc::posix_spawnattr_init(attributes.as_mut_ptr());
-        libc::posix_spawnattr_setflags(attributes.as_mut_ptr(), flags as libc::c_short);
-        libc::posix_spawnattr_setpgroup(attributes.as_mut_ptr(), 0);
-        libc::posix_spawnattr_setsigmask(attributes.as_mut_ptr(), &raw const none);
-        libc::posix_spawnattr_setsigdefault(attributes.as_mut_ptr(), &raw const restored);
-        libc::posix_spawn_file_actions_init(actions.as_mut_ptr());
-        libc::posix_spawn_file_actions_adddup2(actions.as_mut_ptr(), input.as_raw_fd(), 0);
-        libc::posix_spawn_file_actions_adddup2(actions.as_mut_ptr(), output.as_raw_fd(), 1);
-        let result = libc::posix_spawnp(
-            &raw mut pid,
-            program.as_ptr(),
-            actions.as_ptr(),
-            attributes.as_ptr(),
-            words.as_ptr(),
-            environment.as_ptr(),
-        );
-        libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
-        libc::posix_spawnattr_destroy(attributes.as_mut_ptr());
-        result
-    };
-    if result == 0 { Ok(pid) } else { Err(io::Error::from_raw_os_error(result)) }
+    (pid > 0).then(|| Reaped {
+        pid,
+        status,
+        user: nanos(usage.ru_utime),
+        system: nanos(usage.ru_stime),
+        peak_resident_kib: usage.ru_maxrss.max(0) as u64,
+    })
 }

@@ -6,6 +6,7 @@ mod bar;
 mod delays;
 mod doctor;
 mod free;
+mod run;
 mod top;
 
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ pub(crate) enum Action {
     Free(FreeArgs),
     Delays(DelaysArgs),
     Top(crate::top::Options),
+    Run(crate::run::Options),
     Doctor(DoctorArgs),
     Man { directory: Option<PathBuf> },
     Completions(Shell),
@@ -55,6 +57,7 @@ pub(crate) fn command() -> Command {
         .subcommand(free::command())
         .subcommand(delays::command())
         .subcommand(top::command())
+        .subcommand(run::command())
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print the man page, or write one of each command").defer(
             |command| {
@@ -82,6 +85,7 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("free", matches)) => free::from_matches(matches).map(Action::Free),
         Some(("delays", matches)) => delays::from_matches(matches).map(Action::Delays),
         Some(("top", matches)) => top::from_matches(matches).map(Action::Top),
+        Some(("run", matches)) => run::from_matches(matches).map(Action::Run),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
         Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),
         Some(("completions", matches)) => match matches.get_one("shell") {

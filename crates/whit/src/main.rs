@@ -12,6 +12,7 @@ mod doctor;
 mod failure;
 mod output;
 mod paths;
+mod run;
 mod show;
 mod ticker;
 mod time_zone;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Action::Bar(args) => cmd::bar::run(&args),
         Action::Free(args) => cmd::free::run(&args),
         Action::Delays(args) => cmd::delays::run(&args),
+        Action::Run(options) => run::run(&options),
         Action::Top(options) => top::run(&options),
         Action::Doctor(args) => cmd::doctor::run(&args),
         Action::Man { directory } => cmd::pages::man(directory.as_deref()),

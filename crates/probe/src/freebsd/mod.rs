@@ -6,9 +6,11 @@
 pub mod cgroup_tasks;
 pub mod cgroup_usage;
 pub mod control;
+pub mod descendants;
 pub mod exits;
 mod machine;
 mod network;
+pub mod process_events;
 pub mod signals;
 pub mod survey;
 mod sysctl;

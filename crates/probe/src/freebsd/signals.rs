@@ -28,6 +28,11 @@ impl Signals {
         Ok(Self { queue: queue_of(signals)?, told: RefCell::default() })
     }
 
+    /// The same, and whether the kernel sent it, which a queue does not tell.
+    pub fn next_with_origin(&self) -> Option<(Signal, bool)> {
+        self.next().map(|signal| (signal, matches!(signal, Signal::Interrupt | Signal::Quit)))
+    }
+
     /// The next that has come, without waiting.
     pub fn next(&self) -> Option<Signal> {
         let mut told = self.told.borrow_mut();

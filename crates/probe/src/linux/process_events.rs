@@ -22,16 +22,19 @@ const EVENT_BYTES: usize = 256;
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// A socket on which the kernel tells what happens.
-pub(crate) struct ProcessEvents {
+pub struct ProcessEvents {
     socket: OwnedFd,
     room: Datagrams,
     /// Times that events were lost.
-    pub(crate) gaps: u64,
+    pub gaps: u64,
 }
 
 impl ProcessEvents {
     /// Subscribes.
-    pub(crate) fn open() -> Result<Self, Absence> {
+    ///
+    /// # Errors
+    /// Where the kernel does not tell, or not this user, or not in these namespaces.
+    pub fn open() -> Result<Self, Absence> {
         let socket =
             socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(CONNECTOR))
                 .map_err(task_absence)?;
@@ -61,7 +64,10 @@ impl ProcessEvents {
     }
 
     /// Hands over what has happened, without waiting for more. Where events were lost, `gaps` grows.
-    pub(crate) fn receive(&mut self, mut each: impl FnMut(ProcessEvent)) -> Result<(), Absence> {
+    ///
+    /// # Errors
+    /// Where the socket fails.
+    pub fn receive(&mut self, mut each: impl FnMut(ProcessEvent)) -> Result<(), Absence> {
         loop {
             match receive_many(self.socket.as_fd(), &mut self.room, libc::MSG_DONTWAIT) {
                 Ok(_) => self.room.iter().filter_map(parse).for_each(&mut each),

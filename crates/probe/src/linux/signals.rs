@@ -29,12 +29,19 @@ impl Signals {
 
     /// The next that has come, without waiting.
     pub fn next(&self) -> Option<Signal> {
+        self.next_with_origin().map(|(signal, _)| signal)
+    }
+
+    /// The same, and whether the kernel sent it: the terminal, to a whole group, or a child that ended.
+    pub fn next_with_origin(&self) -> Option<(Signal, bool)> {
         // struct signalfd_siginfo is 128 bytes and starts with the number.
         let mut info = [0u8; 128];
         loop {
             let read = rustix::io::read(&self.descriptor, &mut info).ok()?;
+            // Behind it an error number, then where it came from; what a process sent is not above zero.
+            let origin = i32::from_ne_bytes(*info[8..].first_chunk()?);
             if let Some(signal) = Signal::of(i32::from_ne_bytes(*info[..read].first_chunk()?)) {
-                return Some(signal);
+                return Some((signal, origin > 0));
             }
         }
     }

@@ -1,10 +1,12 @@
 //! What FreeBSD alone has: sysctl(3), kqueue(2).
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::{io, mem};
 
 use facts::unit::Nanos;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use super::{Group, SpawnRequest};
 
 /// sysctlbyname(3): a node by its name, into memory that is kept; its bytes.
 pub(crate) fn sysctl_by_name<'a>(name: &CStr, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
@@ -162,3 +164,64 @@ pub(crate) fn sysctl_path(name: &CStr) -> io::Result<Vec<libc::c_int>> {
 
 /// There is no such advice.
 pub(crate) fn populate<T>(_memory: &mut [mem::MaybeUninit<T>]) {}
+
+/// posix_spawnp(3): starts a command with no signal blocked and those that whit or Rust's runtime ignore back to their
+/// default actions. The id of its process. Limits, a directory, a session and a kept descriptor it cannot set.
+pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
+    let SpawnRequest { words, environment, streams, group, .. } = *request;
+    if request.directory.is_some()
+        || !request.limits.is_empty()
+        || request.kept.is_some()
+        || group == Group::Session
+    {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let ([program, ..], false) = (words, request.programs.is_empty()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let pointers = |strings: &[CString]| -> Vec<*mut libc::c_char> {
+        let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
+        pointers.chain([std::ptr::null_mut()]).collect()
+    };
+    let (words, environment) = (pointers(words), pointers(environment));
+    let of_group = if group == Group::Own { libc::POSIX_SPAWN_SETPGROUP } else { 0 };
+    let flags = of_group | libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF;
+    let mut attributes = mem::MaybeUninit::uninit();
+    let mut actions = mem::MaybeUninit::uninit();
+    let mut pid = 0;
+    // SAFETY: both structs are initialised before anything else touches them, and destroyed once. The vectors hold
+    // pointers to strings that outlive the call and end with a null pointer; posix_spawnp changes none of them. The
+    // descriptors are open for the call. `none` is made valid by sigemptyset before it is read.
+    let result = unsafe {
+        let mut none: libc::sigset_t = mem::zeroed();
+        let mut restored: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigemptyset(&raw mut restored);
+        for signal in [libc::SIGPIPE, libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            libc::sigaddset(&raw mut restored, signal);
+        }
+        libc::posix_spawnattr_init(attributes.as_mut_ptr());
+        libc::posix_spawnattr_setflags(attributes.as_mut_ptr(), flags as libc::c_short);
+        libc::posix_spawnattr_setpgroup(attributes.as_mut_ptr(), 0);
+        libc::posix_spawnattr_setsigmask(attributes.as_mut_ptr(), &raw const none);
+        libc::posix_spawnattr_setsigdefault(attributes.as_mut_ptr(), &raw const restored);
+        libc::posix_spawn_file_actions_init(actions.as_mut_ptr());
+        for (stream, number) in streams.iter().zip(0..) {
+            if let Some(stream) = stream {
+                libc::posix_spawn_file_actions_adddup2(actions.as_mut_ptr(), stream.as_raw_fd(), number);
+            }
+        }
+        let result = libc::posix_spawnp(
+            &raw mut pid,
+            program.as_ptr(),
+            actions.as_ptr(),
+            attributes.as_ptr(),
+            words.as_ptr(),
+            environment.as_ptr(),
+        );
+        libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
+        libc::posix_spawnattr_destroy(attributes.as_mut_ptr());
+        result
+    };
+    if result == 0 { Ok(pid) } else { Err(io::Error::from_raw_os_error(result)) }
+}

@@ -3,7 +3,6 @@
 use std::io::IsTerminal;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValue, value_parser};
-use facts::task::sums::GroupBy;
 use probe::task_table::Way;
 
 use super::{count_option, json, root, roots, seconds_option, switch};
@@ -137,6 +136,7 @@ pub(super) fn plain() -> Result<Options, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use facts::task::sums::GroupBy;
 
     #[test]
     fn off_the_screen_it_is_one_table_unless_more_is_asked_for() {

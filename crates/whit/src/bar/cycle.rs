@@ -168,6 +168,8 @@ impl Bar {
                 Signal::Stop => self.is_hidden = true,
                 Signal::Continue => (self.is_hidden, self.is_all_due) = (false, true),
                 Signal::Redraw => self.is_all_due = true,
+                // Not asked for.
+                Signal::Quit | Signal::User2 => {}
                 Signal::Child => {
                     for index in self.started.reap() {
                         self.line.hurry(index, &self.workshop);

@@ -1,6 +1,5 @@
 //! `whit delays`: whose delays, over what time, and what must be said about them.
 
-pub(crate) mod child;
 pub(crate) mod interval;
 pub(crate) mod printer;
 pub(crate) mod run;

@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use facts::linux::taskstats::TaskStats;
 use facts::sample::Absence;
 use probe::exits::ExitRecords;
-use probe::signals::Signals;
 use probe::tasks::TaskReader;
 
-use super::child::{self, Account};
 use super::printer::Printer;
 use super::{Kind, Notes, Round, Row, interval, selection};
 use crate::args::Selection;
 use crate::failure::{Failure, say};
+use crate::run;
 use crate::ticker::Ticker;
 
 /// Switches delay accounting on, and says so.
@@ -75,39 +75,30 @@ pub(crate) fn intervals(
     }
 }
 
-/// Runs a command and prints what it waited for. Its status is whit's, whatever becomes of the printing.
+/// Runs a command and prints what its own process waited for: a view of what `whit run` knows. Its status is whit's,
+/// whatever becomes of the printing.
 pub(crate) fn command(
     reader: &mut TaskReader,
     command: &[OsString],
     procfs_only: bool,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    // Without the privilege the account is read from the ended child before it is reaped.
-    let mut records = if procfs_only { None } else { ExitRecords::open(reader.accounting_on()).ok() };
-    let mut child = child::start(command)?;
-    let signals = Signals::open(&child::SIGNALS).map_err(Failure::internal)?;
-    let mut account = Account::of(&child);
-    child::wait(&signals, Some(&child), &mut records, |stats| {
-        account.add(&stats);
-        Ok(())
-    })?;
-    let row = account.finish(reader);
-    let (exit, code) = child::reap(&mut child);
-    match row {
-        Ok(mut row) => {
-            row.kind = exit.map_or(row.kind, Kind::Ended);
-            let rows = vec![row];
-            let lost_records = records.map_or(0, |records| records.lost());
-            let notes = Notes { lost_records, ..Notes::new(&rows, reader) };
-            if let Err(failure) = printer.print(rows, &notes) {
-                failure.report();
-            }
-        }
-        Err(failure) => {
-            failure.report();
-        }
+    let options =
+        run::Options { command: command.to_vec(), is_procfs_only: procfs_only, ..Default::default() };
+    let supervised = run::supervise(&options, None)?;
+    let row = match (supervised.account.own(), supervised.own_from_proc) {
+        (Some((task, _)), _) | (None, Some(task)) => Ok(Row::new(Kind::Ended(supervised.exit_info()), task)),
+        (None, None) => Err(Failure::new("the command's account was not to be had")),
+    };
+    let reported = row.and_then(|row| {
+        let rows = vec![row];
+        let notes = Notes { lost_records: supervised.lost_records, ..Notes::new(&rows, reader) };
+        printer.print(rows, &notes)
+    });
+    if let Err(failure) = reported {
+        failure.report();
     }
-    Ok(code)
+    Ok(ExitCode::from(supervised.outcome.code()))
 }
 
 /// Prints each task as it ends, until ended or until a command does.
@@ -122,24 +113,23 @@ pub(crate) fn exits(
         ),
         absence => Failure::new(format!("exit records: {absence}; see whit doctor")),
     })?;
-    let mut records = Some(opened);
-    let mut child = command.map(child::start).transpose()?;
-    let signals = Signals::open(&child::SIGNALS).map_err(Failure::internal)?;
     let mut notes = Notes::new(&[], reader);
-    let told = printer.heading_of_ended().and_then(|()| {
-        child::wait(&signals, child.as_ref(), &mut records, |stats| {
-            let row = Row::new(Kind::Ended(stats.exit), stats.task);
-            notes.add(&row);
-            printer.ended(&row)
-        })
-    });
-    notes.lost_records = records.map_or(0, |records| records.lost());
-    let told = told.and_then(|_| printer.notes(&notes));
-    let Some(child) = &mut child else { return told.map(|()| ExitCode::SUCCESS) };
-    if let Err(failure) = told {
-        failure.report();
-        // The command goes on without a reader.
-        child::wait(&signals, Some(child), &mut None, |_| Ok(()))?;
+    let told = printer.heading_of_ended();
+    let each = |stats: TaskStats| {
+        let row = Row::new(Kind::Ended(stats.exit), stats.task);
+        notes.add(&row);
+        printer.ended(&row)
+    };
+    let listened = told.and_then(|()| run::listen(opened, command, each))?;
+    notes.lost_records = listened.lost_records;
+    let told = listened.told.and_then(|()| printer.notes(&notes));
+    match (listened.code, told) {
+        (None, told) => told.map(|()| ExitCode::SUCCESS),
+        (Some(code), told) => {
+            if let Err(failure) = told {
+                failure.report();
+            }
+            Ok(ExitCode::from(code))
+        }
     }
-    Ok(child::reap(child).1)
 }

@@ -1,0 +1,156 @@
+//! Advisory locks on whole files, flock(2): the same that flock(1) and shells take.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::io::Errno;
+
+/// A file that can be locked. Closing it gives the lock back.
+#[derive(Debug)]
+pub struct LockFile {
+    file: OwnedFd,
+    path: PathBuf,
+    is_shared: bool,
+}
+
+/// How taking a lock ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is ours.
+    Yes,
+    /// Somebody holds it, and the time to wait is over.
+    No,
+}
+
+impl LockFile {
+    /// Opens a file, or a directory; a file that is not there is made, empty.
+    ///
+    /// # Errors
+    /// Where it may not be opened.
+    pub fn open(path: &Path, is_shared: bool) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let mode = Mode::from_raw_mode(0o666);
+        let file = match open(path, flags | OFlags::CREATE, mode) {
+            // A directory cannot be made so, nor a file by whoever may only read there.
+            Err(Errno::ISDIR | Errno::ROFS | Errno::ACCESS) => open(path, flags, Mode::empty()),
+            opened => opened,
+        }?;
+        Ok(Self { file, path: path.to_owned(), is_shared })
+    }
+
+    fn operation(&self, is_blocking: bool) -> FlockOperation {
+        match (self.is_shared, is_blocking) {
+            (false, true) => FlockOperation::LockExclusive,
+            (false, false) => FlockOperation::NonBlockingLockExclusive,
+            (true, true) => FlockOperation::LockShared,
+            (true, false) => FlockOperation::NonBlockingLockShared,
+        }
+    }
+
+    /// Takes the lock if nobody is in the way.
+    ///
+    /// # Errors
+    /// Where the filesystem has no locks.
+    pub fn try_take(&self) -> io::Result<Taken> {
+        loop {
+            match flock(&self.file, self.operation(false)) {
+                Ok(()) => return Ok(Taken::Yes),
+                Err(Errno::WOULDBLOCK) => return Ok(Taken::No),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Waits for the lock: for so long, or without end. The kernel's own queue is waited in, so that no wake-up is lost.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn take(&self, patience: Option<Duration>) -> io::Result<Taken> {
+        let Some(patience) = patience else { return wait(self.file.as_fd(), self.operation(true)) };
+        // The call has no time limit of its own; a thread waits, on the same open file. Where the time is over before it
+        // is done it is left behind, for the end of this process to end.
+        let (file, operation) = (self.file.try_clone()?, self.operation(true));
+        let (sender, receiver) = channel();
+        std::thread::Builder::new().name("lock".to_owned()).spawn(move || {
+            // Nobody listens any more where the time was over.
+            let _ = sender.send(wait(file.as_fd(), operation));
+        })?;
+        match receiver.recv_timeout(patience) {
+            Ok(taken) => taken,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(Taken::No),
+        }
+    }
+
+    /// The processes that hold it, as /proc/locks says; empty where that does not say.
+    pub fn holders(&self) -> Vec<u32> {
+        let (Ok(locks), Ok(file)) = (fs::read_to_string("/proc/locks"), fs::metadata(&self.path)) else {
+            return Vec::new();
+        };
+        // Device numbers as the kernel prints them, inode in decimal.
+        let (major, minor) = (rustix::fs::major(file.dev()), rustix::fs::minor(file.dev()));
+        let place = format!("{major:02x}:{minor:02x}:{}", file.ino());
+        let holder = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            // Who waits has an arrow before the kind.
+            let is_it = words.get(1) == Some(&"FLOCK") && words.get(5) == Some(&place.as_str());
+            words.get(4).filter(|_| is_it)?.parse().ok()
+        };
+        locks.lines().filter_map(holder).collect()
+    }
+}
+
+impl AsFd for LockFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+fn wait(file: BorrowedFd<'_>, operation: FlockOperation) -> io::Result<Taken> {
+    loop {
+        match flock(file, operation) {
+            Ok(()) => return Ok(Taken::Yes),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("whit-lock-{}-{name}", std::process::id()))
+    }
+
+    #[test]
+    fn locks_exclude_and_the_time_is_over() {
+        let path = path("exclude");
+        let first = LockFile::open(&path, false).unwrap();
+        let second = LockFile::open(&path, false).unwrap();
+        assert_eq!(first.try_take().unwrap(), Taken::Yes);
+        assert_eq!(second.try_take().unwrap(), Taken::No);
+        assert_eq!(second.take(Some(Duration::from_millis(20))).unwrap(), Taken::No);
+        if Path::new("/proc/locks").exists() {
+            assert_eq!(second.holders(), [std::process::id()]);
+        }
+        drop(first);
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn readers_share() {
+        let path = path("share");
+        let locks = [true, true, false].map(|is_shared| LockFile::open(&path, is_shared).unwrap());
+        let taken = locks.each_ref().map(|lock| lock.try_take().unwrap());
+        assert_eq!(taken, [Taken::Yes, Taken::Yes, Taken::No]);
+        fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,186 @@
+//! Options of `whit run`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use probe::spawn::Limit;
+
+use super::switch;
+use crate::failure::Failure;
+use crate::run::{LockOptions, Options};
+
+pub(super) fn command() -> Command {
+    Command::new("run").about("Run a command, and tell where the time of all it started went").defer(|command| {
+        let path = |name: &'static str, value: &'static str, help: &'static str| {
+            Arg::new(name).long(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help)
+        };
+        let of_lock = |arg: Arg| arg.requires("lock");
+        command
+            .arg(path("json", "FILE", "Write the account to FILE as JSON, a document a run"))
+            .arg(path("output", "FILE", "Write the account to FILE instead of standard error").short('o'))
+            .arg(switch("quiet", "Write no account but the JSON").short('q').conflicts_with("output"))
+            .arg(
+                Arg::new("repeat")
+                    .long("repeat")
+                    .value_name("N")
+                    .value_parser(value_parser!(u64).range(1..=100_000))
+                    .help("Run it N times, one after the other, and tell median and spread"),
+            )
+            .arg(duration_option("timeout", "End it and all it started after DURATION, with exit status 124"))
+            .arg(duration_option("kill-after", "From TERM to KILL, at the end of the time; without it 5 s").requires("timeout"))
+            .arg(path("lock", "FILE", "Hold a lock on FILE while it runs, as flock(1) does"))
+            .arg(of_lock(switch("shared", "A lock that others may share")))
+            .arg(of_lock(Arg::new("wait").long("wait").value_name("SECS").value_parser(patience).help("Wait for the lock at most so long; 0: not at all")))
+            .arg(of_lock(
+                Arg::new("conflict-exit")
+                    .long("conflict-exit")
+                    .value_name("CODE")
+                    .value_parser(value_parser!(u8))
+                    .help("Exit status where the lock was not to be had; without it 1"),
+            ))
+            .arg(of_lock(switch("inherit-lock", "The command and what outlives it hold the lock, too")))
+            .arg(path("directory", "DIR", "Run it in DIR").short('C'))
+            .arg(
+                Arg::new("env")
+                    .long("env")
+                    .value_name("NAME=VALUE")
+                    .value_parser(value_parser!(OsString))
+                    .action(ArgAction::Append)
+                    .help("Add to its environment"),
+            )
+            .arg(
+                Arg::new("limit")
+                    .long("limit")
+                    .value_name("NAME=VALUE")
+                    .value_parser(limit)
+                    .action(ArgAction::Append)
+                    .help("Bound what it may use: as, core, cpu, fsize, nofile, nproc, stack, as in limits.conf(5), sizes with K, M, G"),
+            )
+            .arg(
+                Arg::new("command")
+                    .value_name("CMD")
+                    .num_args(1..)
+                    .required(true)
+                    .last(true)
+                    .value_parser(value_parser!(OsString))
+                    .help("The command, run without a shell"),
+            )
+            .after_help(EXPLANATION)
+    })
+}
+
+const EXPLANATION: &str = "\
+Each program's time is on CPU + run queue + block I/O + sleeping, of all its threads; swap-in,
+thrashing, reclaim, compaction, copy and irq are the same time seen from another side. The first
+line's CPU time is that of wait4(2), exact; the programs' are counted by the kernel when a thread
+ends, and may lack its last tick. Descendants are followed wherever they go while CMD runs.
+Exit status: CMD's; 128+N where signal N ended it, 124 where its time was over, 126 where it
+cannot be executed, 127 where it is not found, 66 where the lock's file cannot be opened.";
+
+fn duration_option(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("DURATION").value_parser(duration).help(help)
+}
+
+/// Seconds, or a number with ms, s, m, h or d.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return Err("a number with ms, s, m, h or d".to_owned()),
+    };
+    let number: f64 = digits.parse().map_err(|_| "a number with ms, s, m, h or d".to_owned())?;
+    let seconds = number * factor;
+    if !(0.001..=31_536_000.0).contains(&seconds) {
+        return Err("from 1 ms to a year".to_owned());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+fn patience(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(0.0) => Ok(Duration::ZERO),
+        _ => duration(text),
+    }
+}
+
+/// `nofile=100`, `as=2G`, `core=unlimited`.
+fn limit(text: &str) -> Result<(Limit, u64), String> {
+    let (name, value) = text.split_once('=').ok_or("NAME=VALUE")?;
+    let known = Limit::NAMED.iter().find(|(known, _)| *known == name).map(|(_, limit)| *limit);
+    let limit = known.ok_or("as, core, cpu, fsize, nofile, nproc or stack")?;
+    if value == "unlimited" {
+        return Ok((limit, u64::MAX));
+    }
+    let digits = value.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let shift = match &value[digits.len()..] {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return Err("a number, perhaps with K, M or G, or unlimited".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|_| "a number, perhaps with K, M or G, or unlimited")?;
+    let value = number.checked_mul(1 << shift).ok_or("too much")?;
+    Ok((limit, value))
+}
+
+pub(super) fn from_matches(matches: &ArgMatches) -> Result<Options, Failure> {
+    let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+    let lock = path("lock").map(|path| LockOptions {
+        path,
+        is_shared: matches.get_flag("shared"),
+        patience: matches.get_one("wait").copied(),
+        conflict_exit: matches.get_one("conflict-exit").copied().unwrap_or(1),
+        is_inherited: matches.get_flag("inherit-lock"),
+    });
+    let mut environment = Vec::new();
+    for assignment in matches.get_many::<OsString>("env").into_iter().flatten() {
+        environment.push(split_assignment(assignment)?);
+    }
+    Ok(Options {
+        command: matches.get_many("command").into_iter().flatten().cloned().collect(),
+        json: path("json"),
+        output: path("output"),
+        is_quiet: matches.get_flag("quiet"),
+        repeat: matches.get_one("repeat").copied().unwrap_or(1),
+        lock,
+        timeout: matches.get_one("timeout").copied(),
+        kill_after: matches.get_one("kill-after").copied().unwrap_or(Duration::from_secs(5)),
+        directory: path("directory"),
+        environment,
+        limits: matches.get_many::<(Limit, u64)>("limit").into_iter().flatten().copied().collect(),
+        is_procfs_only: false,
+    })
+}
+
+fn split_assignment(assignment: &OsString) -> Result<(OsString, OsString), Failure> {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let bytes = assignment.as_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0);
+    let at = at.ok_or_else(|| Failure::usage(format!("--env {}: NAME=VALUE", assignment.display())))?;
+    Ok((OsString::from_vec(bytes[..at].to_vec()), OsString::from_vec(bytes[at + 1..].to_vec())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_and_limits_have_units() {
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("20ms"), Ok(Duration::from_millis(20)));
+        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
+        assert_eq!(patience("0"), Ok(Duration::ZERO));
+        assert!(duration("x").is_err() && duration("5y").is_err() && duration("-1").is_err());
+        assert_eq!(limit("as=2G"), Ok((Limit::AddressSpace, 2 << 30)));
+        assert_eq!(limit("core=unlimited"), Ok((Limit::Core, u64::MAX)));
+        assert!(limit("as=2T").is_err() && limit("x=1").is_err() && limit("as").is_err());
+        assert!(limit("as=99999999999999G").is_err());
+    }
+}

@@ -1,0 +1,282 @@
+//! The account of a tree of processes, from the exit records of their threads and the events of their forks.
+
+use std::collections::{HashMap, HashSet};
+
+use facts::linux::proc_connector::ProcessEvent;
+use facts::linux::taskstats::{ExitInfo, TaskStats};
+use facts::task::table::Comm;
+use facts::task::{Accounting, Cause, Division, Task};
+use facts::unit::{Bytes, Nanos};
+
+/// What all processes of one name did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Program {
+    pub(crate) comm: Comm,
+    /// Processes that ended under this name.
+    pub(crate) processes: u64,
+    pub(crate) threads: u64,
+    /// The lives of all threads together: what the parts add up to.
+    pub(crate) thread_time: Nanos,
+    /// On a CPU, precise to the scheduler's clock, less what the last tick of each thread had not been charged.
+    pub(crate) on_cpu: Nanos,
+    pub(crate) user: Nanos,
+    pub(crate) system: Nanos,
+    pub(crate) delays: [Waited; Cause::ALL.len()],
+    pub(crate) read: Bytes,
+    pub(crate) written: Bytes,
+    pub(crate) peak_resident: Bytes,
+    /// Threads whose delays were not counted.
+    pub(crate) uncounted: u64,
+    /// Values left out because they cannot be.
+    pub(crate) impossible_values: u64,
+}
+
+/// Waits for one cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Waited {
+    pub(crate) count: u64,
+    pub(crate) total: Nanos,
+    pub(crate) longest: Option<Nanos>,
+    /// Threads of which this is not known: the total is a least one.
+    pub(crate) unknown: u64,
+}
+
+impl Program {
+    fn add(&mut self, stats: &TaskStats, is_leader: bool) {
+        let task = &stats.task;
+        self.processes += u64::from(is_leader);
+        self.threads += 1;
+        self.thread_time += task.wall;
+        self.on_cpu += task.on_cpu.unwrap_or_default();
+        self.user += task.user.unwrap_or_default();
+        self.system += task.system.unwrap_or_default();
+        self.read += Bytes(stats.usage.read_bytes);
+        self.written += Bytes(stats.usage.written_bytes);
+        self.peak_resident = self.peak_resident.max(task.peak_resident.unwrap_or_default());
+        self.impossible_values += u64::from(task.impossible_values);
+        self.uncounted += u64::from(task.accounting != Accounting::On);
+        for cause in Cause::ALL {
+            self.delays[cause as usize].add(task, cause);
+        }
+    }
+
+    /// Both together.
+    pub(crate) fn plus(mut self, other: &Self) -> Self {
+        self.processes += other.processes;
+        self.threads += other.threads;
+        self.thread_time += other.thread_time;
+        self.on_cpu += other.on_cpu;
+        self.user += other.user;
+        self.system += other.system;
+        self.read += other.read;
+        self.written += other.written;
+        self.peak_resident = self.peak_resident.max(other.peak_resident);
+        self.uncounted += other.uncounted;
+        self.impossible_values += other.impossible_values;
+        for (mine, others) in self.delays.iter_mut().zip(&other.delays) {
+            mine.count += others.count;
+            mine.total += others.total;
+            mine.longest = mine.longest.max(others.longest);
+            mine.unknown += others.unknown;
+        }
+        self
+    }
+
+    pub(crate) fn waited(&self, cause: Cause) -> &Waited {
+        &self.delays[cause as usize]
+    }
+
+    /// Where its time went. What is not known of a thread counts as its sleep.
+    pub(crate) fn division(&self) -> Division {
+        let mut division = Division {
+            whole: self.thread_time,
+            on_cpu: Some(self.cpu()),
+            run_queue: Some(self.waited(Cause::RunQueue).total),
+            block_io: Some(self.waited(Cause::BlockIo).total),
+            ..Division::default()
+        };
+        division.fill_rest();
+        division
+    }
+
+    /// Time on a CPU. An exit record is made before the last stretch is charged to the precise figure: of many short tasks the
+    /// ticks know more.
+    pub(crate) fn cpu(&self) -> Nanos {
+        self.on_cpu.max(self.user + self.system)
+    }
+}
+
+impl Waited {
+    fn add(&mut self, task: &Task, cause: Cause) {
+        let delay = task.known(cause);
+        match delay.total() {
+            Some(total) => self.total += total,
+            None => self.unknown += 1,
+        }
+        self.count += delay.count().unwrap_or(0);
+        self.longest = self.longest.max(delay.max());
+    }
+}
+
+/// A tree of processes and what those that ended in it did.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    /// The command's own process.
+    root: u32,
+    members: HashSet<u32>,
+    by_program: HashMap<Comm, Program>,
+    /// The command's own leader, and its other threads summed.
+    leader: Option<(Task, ExitInfo)>,
+    others: Option<Task>,
+    /// Records that came before it was known whose they are.
+    pending: Vec<TaskStats>,
+}
+
+impl Account {
+    /// Of a process that has just begun.
+    pub(crate) fn of(root: u32) -> Self {
+        Self { root, members: HashSet::from([root]), ..Self::default() }
+    }
+
+    /// A fork makes a member, if its parent is one or whit itself, which starts nothing else (and adopts orphans of this tree
+    /// alone). The pid of a member that ended may come back as somebody else's.
+    pub(crate) fn see(&mut self, event: ProcessEvent) {
+        if let ProcessEvent::Fork { parent_tgid, pid, tgid } = event
+            && pid == tgid
+        {
+            if self.members.contains(&parent_tgid) || parent_tgid == std::process::id() {
+                self.members.insert(tgid);
+            } else {
+                self.members.remove(&tgid);
+            }
+        }
+    }
+
+    /// Keeps a record until [`settle`](Self::settle).
+    pub(crate) fn keep(&mut self, stats: TaskStats) {
+        self.pending.push(stats);
+    }
+
+    /// Counts the records of members. To be called when the forks of their time have been seen.
+    pub(crate) fn settle(&mut self) {
+        for stats in std::mem::take(&mut self.pending) {
+            // Before taskstats version 12 a record does not name its process.
+            let tgid = stats.task.tgid.unwrap_or(stats.task.key.pid);
+            if self.members.contains(&tgid) {
+                self.add(&stats, tgid);
+            }
+        }
+    }
+
+    fn add(&mut self, stats: &TaskStats, tgid: u32) {
+        let is_leader = stats.task.key.pid == tgid;
+        let comm = Comm::new(stats.task.comm.as_bytes());
+        self.by_program
+            .entry(comm)
+            .or_insert_with(|| Program { comm, ..Program::default() })
+            .add(stats, is_leader);
+        if stats.task.key.pid == self.root {
+            self.leader = Some((stats.task, stats.exit));
+        } else if tgid == self.root {
+            match &mut self.others {
+                Some(others) => others.add(&stats.task),
+                None => self.others = Some(stats.task),
+            }
+        }
+    }
+
+    /// Programs, those with the most CPU time first.
+    pub(crate) fn programs(&self) -> Vec<Program> {
+        let mut programs: Vec<Program> = self.by_program.values().cloned().collect();
+        programs.sort_by_key(|program| (std::cmp::Reverse(program.cpu()), program.comm));
+        programs
+    }
+
+    /// All of them together.
+    pub(crate) fn whole(&self) -> Program {
+        self.by_program.values().fold(Program::default(), Program::plus)
+    }
+
+    /// The command's own process, its threads summed.
+    pub(crate) fn own(&self) -> Option<(Task, ExitInfo)> {
+        let (mut task, exit) = self.leader?;
+        self.others.iter().for_each(|others| task.add(others));
+        Some((task, exit))
+    }
+}
+
+/// Time on a CPU by the figure that wait4(2) gave: exact, for the whole tree that was waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) user: Nanos,
+    pub(crate) system: Nanos,
+    pub(crate) peak_resident: Bytes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::name::Name;
+    use facts::task::TaskKey;
+
+    fn ended(pid: u32, tgid: u32, comm: &str, on_cpu: u64) -> TaskStats {
+        let task = Task {
+            key: TaskKey { pid, start: Nanos(0) },
+            tgid: Some(tgid),
+            comm: Name::new(comm.as_bytes()),
+            wall: Nanos(100),
+            on_cpu: Some(Nanos(on_cpu)),
+            ..Task::default()
+        };
+        TaskStats { task, ..TaskStats::default() }
+    }
+
+    fn fork(parent_tgid: u32, tgid: u32) -> ProcessEvent {
+        ProcessEvent::Fork { parent_tgid, pid: tgid, tgid }
+    }
+
+    #[test]
+    fn descendants_count_and_others_do_not() {
+        let mut account = Account::of(10);
+        for stats in [
+            ended(12, 12, "cc1", 3),
+            ended(11, 11, "cc1", 2),
+            ended(90, 90, "cc1", 50),
+            ended(10, 10, "make", 1),
+        ] {
+            account.keep(stats);
+        }
+        for event in [fork(10, 11), fork(11, 12), fork(1, 90)] {
+            account.see(event);
+        }
+        account.settle();
+        let programs = account.programs();
+        let told: Vec<_> = programs
+            .iter()
+            .map(|program| (program.comm.as_str(), program.processes, program.on_cpu.0))
+            .collect();
+        assert_eq!(told, [("cc1", 2, 5), ("make", 1, 1)]);
+        assert_eq!(account.whole().division().sleeping, Some(Nanos(294)));
+        assert_eq!(account.own().map(|(task, _)| task.on_cpu), Some(Some(Nanos(1))));
+    }
+
+    #[test]
+    fn a_pid_that_comes_back_elsewhere_is_no_member() {
+        let mut account = Account::of(10);
+        account.see(fork(10, 11));
+        account.see(fork(1, 11));
+        account.keep(ended(11, 11, "other", 9));
+        account.settle();
+        assert!(account.programs().is_empty());
+    }
+
+    #[test]
+    fn a_thread_is_of_its_process() {
+        let mut account = Account::of(10);
+        account.keep(ended(15, 10, "worker", 4));
+        account.keep(ended(10, 10, "main", 1));
+        account.settle();
+        assert_eq!(account.own().map(|(task, _)| task.on_cpu), Some(Some(Nanos(5))));
+        assert_eq!((account.whole().processes, account.whole().threads), (1, 2));
+    }
+}

@@ -1,0 +1,74 @@
+//! All exits of the machine, until ended or beside a command.
+
+use std::ffi::OsString;
+
+use facts::linux::taskstats::TaskStats;
+use facts::task::TaskKey;
+use probe::clock_now;
+use probe::control::{self, TaskSignal};
+use probe::exits::ExitRecords;
+use probe::signals::{Signal, Signals};
+use probe::spawn::{Command, reap_any};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use super::supervise::{Outcome, start};
+use crate::failure::Failure;
+
+/// How listening ended.
+#[derive(Debug)]
+pub(crate) struct Listened {
+    pub(crate) lost_records: u64,
+    /// Of the command, where there was one.
+    pub(crate) code: Option<u8>,
+    /// Whether all could be told.
+    pub(crate) told: Result<(), Failure>,
+}
+
+/// Hands each record to `each` until Ctrl-C or TERM or, with a command, until that ends: then Ctrl-C is the command's affair
+/// (the terminal sends it to both) and TERM is passed on. A reader that went away does not end the command.
+pub(crate) fn listen(
+    mut records: ExitRecords,
+    command: Option<&[OsString]>,
+    mut each: impl FnMut(TaskStats) -> Result<(), Failure>,
+) -> Result<Listened, Failure> {
+    let signals =
+        Signals::open(&[Signal::Interrupt, Signal::Terminate, Signal::Child]).map_err(Failure::internal)?;
+    let command = command.map(|words| Command { words: words.to_vec(), ..Command::default() });
+    let child = command.as_ref().map(start).transpose()?;
+    let child = child.map(|pid| TaskKey { pid, start: clock_now().boottime });
+    let (mut told, mut ended) = (Ok(()), None);
+    let mut is_over = false;
+    loop {
+        while let Some(reaped) = reap_any() {
+            if child.is_some_and(|child| child.pid == reaped.pid) {
+                ended = Some(Outcome::Ended(reaped.ending).code());
+            }
+        }
+        // After the command's end its record lies in the queue, so the queue is emptied once more.
+        let received = records.receive(|stats| {
+            if told.is_ok() {
+                told = each(stats);
+            }
+        });
+        received.map_err(|absence| Failure::new(format!("exit records: {absence}")))?;
+        if ended.is_some() || is_over || (child.is_none() && told.is_err()) {
+            return Ok(Listened { lost_records: records.lost(), code: ended, told });
+        }
+        let mut descriptors = [PollFd::new(&signals, PollFlags::IN), PollFd::new(&records, PollFlags::IN)];
+        match poll(&mut descriptors, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(Failure::internal(error)),
+        }
+        while let Some(signal) = signals.next() {
+            match (signal, child) {
+                (Signal::Terminate, Some(child)) => {
+                    // It may have ended already; then there is nobody to tell.
+                    let _ = control::send(child, TaskSignal::Terminate);
+                }
+                (Signal::Interrupt | Signal::Terminate, None) => is_over = true,
+                _ => {}
+            }
+        }
+    }
+}

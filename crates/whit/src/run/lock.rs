@@ -1,0 +1,66 @@
+//! The lock that a command runs under.
+
+use std::time::Duration;
+
+use facts::unit::Nanos;
+use probe::Roots;
+use probe::lock::{LockFile, Taken};
+use probe::task_detail::TaskFiles;
+use rustix::fd::{AsFd, BorrowedFd};
+
+use super::LockOptions;
+use crate::failure::{Failure, say};
+use crate::show::units::Span;
+
+/// A lock that is held until this is dropped.
+pub(super) struct Held {
+    file: LockFile,
+    pub(super) is_inherited: bool,
+    /// How long it took to get.
+    pub(super) waited: Nanos,
+}
+
+impl Held {
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// Takes it, or says who is in the way.
+pub(super) fn take(options: &LockOptions) -> Result<Held, Failure> {
+    let path = options.path.display();
+    let fail = |error| Failure::with_code(format!("{path}: {error}"), 66);
+    let file = LockFile::open(&options.path, options.is_shared).map_err(fail)?;
+    let started = probe::clock_now().monotonic;
+    let mut taken = file.try_take().map_err(fail)?;
+    if taken == Taken::No {
+        let holders = holders(&file);
+        if options.patience != Some(Duration::ZERO) {
+            say(&format!("whit: {path} is held by {holders}; waiting\n"));
+            taken = file.take(options.patience).map_err(fail)?;
+        }
+        if taken == Taken::No {
+            let message = format!("{path} is held by {}", self::holders(&file));
+            return Err(Failure::with_code(message, options.conflict_exit));
+        }
+    }
+    let waited = probe::clock_now().monotonic.saturating_sub(started);
+    if waited > Nanos(100_000_000) {
+        say(&format!("whit: {path}: waited {} for the lock\n", Span(waited)));
+    }
+    Ok(Held { file, is_inherited: options.is_inherited, waited })
+}
+
+/// Who holds it, as far as /proc says.
+fn holders(file: &LockFile) -> String {
+    let mut files = TaskFiles::open(&Roots::live()).ok();
+    let mut name = |pid: u32| {
+        let command = files.as_mut().and_then(|files| files.command_line(pid).ok().flatten());
+        match command {
+            Some(command) => format!("{pid} ({})", command.chars().take(60).collect::<String>()),
+            None => pid.to_string(),
+        }
+    };
+    let holders: Vec<String> = file.holders().into_iter().map(&mut name).collect();
+    if holders.is_empty() { "somebody (/proc/locks does not say who)".to_owned() } else { holders.join(", ") }
+}

@@ -1,0 +1,282 @@
+//! Starts a command and stays until it has ended: listens to its tree, passes signals on, keeps the time.
+
+use std::io;
+use std::time::Duration;
+
+use facts::linux::taskstats::{ExitInfo, TaskStats};
+use facts::sample::Absence;
+use facts::task::{Task, TaskKey};
+use facts::unit::Nanos;
+use probe::control::{self, TaskSignal};
+use probe::descendants;
+use probe::exits::ExitRecords;
+use probe::process_events::ProcessEvents;
+use probe::signals::{Signal, Signals, keep_children};
+use probe::spawn::{Command, Ending, reap_any};
+use probe::tasks::TaskReader;
+use probe::{Roots, clock_now};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
+
+use super::Options;
+use super::account::{Account, Usage};
+use super::signals::{FORWARDED, ends, forwarded};
+use crate::failure::Failure;
+
+/// How long records and forks are collected.
+const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Ended(Ending),
+    /// Its time was over, and its tree was ended.
+    TimedOut,
+}
+
+impl Outcome {
+    /// As shells give it: 128+n for a signal, 124 for the time.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Ended(Ending::Exited(code)) => u8::try_from(code & 0xff).unwrap_or(1),
+            Self::Ended(Ending::Signaled(signal)) => u8::try_from(128 + signal).unwrap_or(1),
+            Self::Ended(Ending::Unknown) => 1,
+            Self::TimedOut => 124,
+        }
+    }
+}
+
+/// What is known of a command that ended.
+#[derive(Debug)]
+pub(crate) struct Supervised {
+    pub(crate) outcome: Outcome,
+    pub(crate) pid: u32,
+    pub(crate) wall: Nanos,
+    /// By wait4(2): exact, for all of the tree that was waited for by somebody.
+    pub(crate) usage: Usage,
+    /// From exit records, where they are permitted.
+    pub(crate) account: Account,
+    /// Why there are none.
+    pub(crate) records_absence: Option<Absence>,
+    /// The command's own account from /proc, where there are none.
+    pub(crate) own_from_proc: Option<Task>,
+    pub(crate) lost_records: u64,
+    /// Descendants that were still there.
+    pub(crate) left_running: usize,
+    /// Adopted descendants whose parents had ended.
+    pub(crate) adopted: u64,
+    /// Ctrl-C or the like came to whit.
+    pub(crate) is_told_to_end: bool,
+}
+
+impl Supervised {
+    /// How the command ended, as an exit record has it.
+    pub(crate) fn exit_info(&self) -> ExitInfo {
+        let code = match self.outcome {
+            Outcome::Ended(Ending::Exited(code)) => (code.cast_unsigned() & 0xff) << 8,
+            Outcome::Ended(Ending::Signaled(signal)) => signal.cast_unsigned() & 0x7f,
+            Outcome::Ended(Ending::Unknown) | Outcome::TimedOut => 0,
+        };
+        ExitInfo { code, flags: 0 }
+    }
+}
+
+/// Starts the command. Its standard streams are whit's own.
+///
+/// # Errors
+/// 127 where it is not found, 126 where it cannot be executed, as shells say.
+pub(crate) fn start(command: &Command<'_>) -> Result<u32, Failure> {
+    keep_children();
+    command.start().map_err(|error| {
+        let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
+        let program = command.words.first().map(|word| word.display().to_string()).unwrap_or_default();
+        Failure::with_code(format!("{program}: {error}"), code)
+    })
+}
+
+/// Runs the command once.
+pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Result<Supervised, Failure> {
+    // Without it orphans are somebody else's; the rest is told all the same.
+    let _ = descendants::adopt_orphans();
+    let mut reader = TaskReader::open(&Roots::live())?;
+    let records = match options.is_procfs_only {
+        true => Err(Absence::NotWanted),
+        false => ExitRecords::open(reader.accounting_on()),
+    };
+    let records_absence = records.as_ref().err().copied();
+    let command = Command {
+        words: options.command.clone(),
+        environment: options.environment.clone(),
+        directory: options.directory.clone(),
+        limits: options.limits.clone(),
+        kept,
+        ..Command::default()
+    };
+    // Before the command, so that nothing that it does is missed; the child gets no blocked signals.
+    let events = ProcessEvents::open().ok();
+    let signals: Vec<Signal> = FORWARDED.iter().map(|(signal, _)| *signal).chain([Signal::Child]).collect();
+    let signals = Signals::open(&signals).map_err(Failure::internal)?;
+    let started = clock_now().boottime;
+    let pid = start(&command)?;
+    let mut watch = Watch {
+        key: TaskKey { pid, start: started },
+        signals,
+        records: records.ok(),
+        events,
+        account: Account::of(pid),
+        usage: Usage::default(),
+        ending: None,
+        adopted: 0,
+        is_told_to_end: false,
+    };
+    let outcome = watch.wait(options, started, &mut reader)?;
+    let wall = clock_now().boottime.saturating_sub(started);
+    let left_running = descendants::list().map_or(0, |left| left.len());
+    Ok(Supervised {
+        outcome: outcome.0,
+        pid,
+        wall,
+        usage: watch.usage,
+        account: watch.account,
+        records_absence,
+        own_from_proc: outcome.1,
+        lost_records: watch.records.map_or(0, |records| records.lost()),
+        left_running,
+        adopted: watch.adopted,
+        is_told_to_end: watch.is_told_to_end,
+    })
+}
+
+/// A running command.
+struct Watch {
+    key: TaskKey,
+    signals: Signals,
+    records: Option<ExitRecords>,
+    events: Option<ProcessEvents>,
+    account: Account,
+    usage: Usage,
+    ending: Option<Ending>,
+    adopted: u64,
+    is_told_to_end: bool,
+}
+
+impl Watch {
+    fn wait(
+        &mut self,
+        options: &Options,
+        started: Nanos,
+        reader: &mut TaskReader,
+    ) -> Result<(Outcome, Option<Task>), Failure> {
+        let nanos = |duration: Duration| Nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+        let mut deadline = options.timeout.map(|timeout| started + nanos(timeout));
+        let mut ended_by_us: Option<TaskSignal> = None;
+        let mut own = None;
+        loop {
+            self.listen()?;
+            if own.is_none() && self.records.is_none() && has_ended(self.key.pid) {
+                own = reader.read_ended(self.key.pid).ok();
+            }
+            self.reap();
+            if let Some(ending) = self.ending {
+                // What ended before the command has its record in the queue.
+                self.listen()?;
+                // The time was over: what is left of the tree is ended, too.
+                if ended_by_us.is_none() {
+                    return Ok((Outcome::Ended(ending), own));
+                }
+                if descendants::list().map_or(true, |left| left.is_empty()) {
+                    return Ok((Outcome::TimedOut, own));
+                }
+            }
+            let now = clock_now().boottime;
+            if deadline.is_some_and(|deadline| deadline <= now) {
+                let signal = if ended_by_us.is_none() { TaskSignal::Terminate } else { TaskSignal::Kill };
+                self.end_tree(signal);
+                ended_by_us = Some(signal);
+                // Killed, whoever was being born is found in the next round.
+                let pause =
+                    if signal == TaskSignal::Kill { Nanos(20_000_000) } else { nanos(options.kill_after) };
+                deadline = Some(now + pause);
+                continue;
+            }
+            self.sleep(deadline.map(|deadline| deadline.saturating_sub(now)), ended_by_us.is_some())?;
+        }
+    }
+
+    /// The whole tree, and the command itself where the tree cannot be listed.
+    fn end_tree(&self, signal: TaskSignal) {
+        if descendants::send_all(signal).is_err() {
+            let _ = control::send(self.key, signal);
+        }
+    }
+
+    /// Takes records first and forks then, so that each record's fork has been seen.
+    fn listen(&mut self) -> Result<(), Failure> {
+        let fail = |absence: Absence| Failure::new(format!("exit records: {absence}"));
+        if let Some(records) = &mut self.records {
+            let account = &mut self.account;
+            records.receive(|stats: TaskStats| account.keep(stats)).map_err(fail)?;
+        }
+        if let Some(events) = &mut self.events {
+            let account = &mut self.account;
+            // A gap costs the account some of the tree, which is said with the records that were lost.
+            let _ = events.receive(|event| account.see(event));
+        }
+        self.account.settle();
+        Ok(())
+    }
+
+    fn reap(&mut self) {
+        while let Some(reaped) = reap_any() {
+            self.usage.user += reaped.user;
+            self.usage.system += reaped.system;
+            self.usage.peak_resident = self.usage.peak_resident.max(reaped.peak_resident);
+            if reaped.pid == self.key.pid {
+                self.ending = Some(reaped.ending);
+            } else {
+                self.adopted += 1;
+            }
+        }
+    }
+
+    /// Waits for a record, a fork, a signal or the time.
+    fn sleep(&mut self, timeout: Option<Nanos>, is_ending: bool) -> Result<(), Failure> {
+        // While a tree is being ended its processes go without a signal to us.
+        let at_most = if is_ending { Nanos(20_000_000) } else { Nanos(u64::MAX) };
+        let timeout = timeout.map(|timeout| timeout.min(at_most));
+        let timeout = timeout.map(|timeout| Timespec {
+            tv_sec: (timeout.0 / Nanos::SECOND.0) as i64,
+            tv_nsec: (timeout.0 % Nanos::SECOND.0) as _,
+        });
+        let mut descriptors = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        descriptors.extend(self.records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
+        descriptors.extend(self.events.as_ref().map(|events| PollFd::new(events, PollFlags::IN)));
+        match poll(&mut descriptors, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(Failure::internal(error)),
+        }
+        // On a busy machine there is always somebody who forks or ends: what comes in a moment is taken together.
+        let is_signalled = descriptors[0].revents().contains(PollFlags::IN);
+        if !is_signalled {
+            let mut alone = [PollFd::new(&self.signals, PollFlags::IN)];
+            let _ = poll(&mut alone, Some(&MOMENT));
+        }
+        while let Some((signal, is_from_kernel)) = self.signals.next_with_origin() {
+            self.is_told_to_end |= ends(signal);
+            // What the terminal sends it sends to the command as well.
+            if let Some(signal) = forwarded(signal).filter(|_| !is_from_kernel) {
+                let _ = control::send(self.key, signal);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a child has ended and waits to be reaped.
+fn has_ended(pid: u32) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let Some(pid) = Pid::from_raw(pid.cast_signed()) else { return true };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_)))
+}
