@@ -1,5 +1,6 @@
 //! A task's account: time on a CPU, and time it was held up, by cause.
 
+mod comm;
 pub mod figure;
 pub mod sums;
 pub mod table;

@@ -71,6 +71,8 @@ impl Limit {
         ("stack", Self::Stack),
     ];
 
+    // The numbers have another type on each system.
+    #[allow(clippy::unnecessary_cast)]
     fn number(self) -> u32 {
         (match self {
             Self::AddressSpace => libc::RLIMIT_AS,

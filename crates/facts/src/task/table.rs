@@ -2,6 +2,7 @@
 //!
 //! A view reads a few figures of every task, and a subtraction goes through one figure of all: each lies together.
 
+pub use super::comm::Comm;
 use super::figure::{ABSENT, Figure, Figures};
 use super::{Accounting, Cause, Delay, Task, TaskKey};
 use crate::name::Name;
@@ -10,33 +11,6 @@ use crate::unit::{Bytes, Nanos};
 
 /// What stands for an id that is not known: the kernel gives none of that number.
 const NO_ID: u32 = u32::MAX;
-
-/// The name that a task gave itself, as the kernel keeps it: up to 15 bytes and a zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Comm(pub [u8; 16]);
-
-impl Comm {
-    /// From the kernel's bytes; what is longer is cut.
-    pub fn new(name: &[u8]) -> Self {
-        let kept = &name[..name.len().min(15)];
-        let mut bytes = [0; 16];
-        bytes[..kept.len()].copy_from_slice(kept);
-        Self(bytes)
-    }
-
-    /// Up to the zero.
-    pub fn as_bytes(&self) -> &[u8] {
-        let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
-        &self.0[..end]
-    }
-
-    /// As text, up to the first byte that is not UTF-8.
-    pub fn as_str(&self) -> &str {
-        let bytes = self.as_bytes();
-        std::str::from_utf8(bytes)
-            .unwrap_or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default())
-    }
-}
 
 /// One task, as it is put into a table or taken out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

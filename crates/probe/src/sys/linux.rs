@@ -140,9 +140,9 @@ pub(crate) fn bpf_begin_round(link: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 }
 
 fn bpf(command: libc::c_long, attributes: &[u32]) -> io::Result<OwnedFd> {
+    let (pointer, length) = (attributes.as_ptr(), mem::size_of_val(attributes));
     // SAFETY: the pointer and the length describe `attributes`, which outlives the call; the kernel only reads them.
-    let descriptor =
-        unsafe { libc::syscall(libc::SYS_bpf, command, attributes.as_ptr(), mem::size_of_val(attributes)) };
+    let descriptor = unsafe { libc::syscall(libc::SYS_bpf, command, pointer, length) };
     let descriptor = i32::try_from(descriptor).ok().filter(|descriptor| *descriptor >= 0);
     let descriptor = descriptor.ok_or_else(io::Error::last_os_error)?;
     // SAFETY: the kernel has just made the descriptor (with CLOEXEC), and nothing else owns it.
@@ -150,10 +150,12 @@ fn bpf(command: libc::c_long, attributes: &[u32]) -> io::Result<OwnedFd> {
 }
 
 /// malloc_trim(3): gives back what the allocator keeps for later, where it can be told to.
+#[cfg(target_env = "gnu")]
 pub(crate) fn give_memory_back() {
     // SAFETY: touches only memory that nobody holds.
-    #[cfg(target_env = "gnu")]
-    unsafe {
-        libc::malloc_trim(0)
-    };
+    unsafe { libc::malloc_trim(0) };
 }
+
+/// Other allocators than glibc's keep little.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn give_memory_back() {}

@@ -192,7 +192,8 @@ fn notes(run: &Supervised) -> Vec<String> {
 
 /// Median and spread of several runs.
 fn write_spread(runs: &[Supervised], out: &mut String) {
-    let figures: [(&str, fn(&Supervised) -> Nanos); 5] = [
+    type FigureOf = fn(&Supervised) -> Nanos;
+    let figures: [(&str, FigureOf); 5] = [
         ("wall", |run| run.wall),
         ("on CPU", |run| run.usage.user + run.usage.system),
         ("run queue", |run| run.account.whole().waited(Cause::RunQueue).total),

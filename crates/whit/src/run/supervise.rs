@@ -99,7 +99,10 @@ pub(crate) fn start(command: &Command<'_>) -> Result<u32, Failure> {
 pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Result<Supervised, Failure> {
     // Without it orphans are somebody else's; the rest is told all the same.
     let _ = descendants::adopt_orphans();
-    let mut reader = TaskReader::open(&Roots::live())?;
+    let mut reader = match options.is_procfs_only {
+        true => TaskReader::open_procfs(&Roots::live())?,
+        false => TaskReader::open(&Roots::live())?,
+    };
     let records = match options.is_procfs_only {
         true => Err(Absence::NotWanted),
         false => ExitRecords::open(reader.accounting_on()),

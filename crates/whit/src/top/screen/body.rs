@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn narrow_screens_lose_the_rarer_columns() {
         assert_eq!(shown(40), ["pid", "state", "cpu", "memory", "command"]);
-        assert_eq!(shown(80).contains(&"time"), true);
+        assert!(shown(80).contains(&"time"));
         assert_eq!(shown(200).len(), Column::DEFAULT.len());
         for width in 1..400 {
             shown(width);

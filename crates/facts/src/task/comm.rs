@@ -1,0 +1,28 @@
+//! A task's name.
+
+/// The name that a task gave itself, as the kernel keeps it: up to 15 bytes and a zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Comm(pub [u8; 16]);
+
+impl Comm {
+    /// From the kernel's bytes; what is longer is cut.
+    pub fn new(name: &[u8]) -> Self {
+        let kept = &name[..name.len().min(15)];
+        let mut bytes = [0; 16];
+        bytes[..kept.len()].copy_from_slice(kept);
+        Self(bytes)
+    }
+
+    /// Up to the zero.
+    pub fn as_bytes(&self) -> &[u8] {
+        let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
+        &self.0[..end]
+    }
+
+    /// As text, up to the first byte that is not UTF-8.
+    pub fn as_str(&self) -> &str {
+        let bytes = self.as_bytes();
+        std::str::from_utf8(bytes)
+            .unwrap_or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default())
+    }
+}
