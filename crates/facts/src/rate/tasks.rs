@@ -30,6 +30,8 @@ pub struct TaskChanges {
     pub living: usize,
     /// Values left out because they cannot be.
     pub impossible_values: u64,
+    /// Rows of those that did anything.
+    pub active: Vec<u32>,
     ended: Vec<Ended>,
     origins: Vec<Origin>,
     by_pid: Vec<(u32, u32)>,
@@ -80,22 +82,54 @@ impl TaskChanges {
         self.find_origins(before, now);
         self.take_ended(now, ended);
         self.find_origins_of_ended(before);
-        for index in 0..now.len() {
-            self.table.push_identity(now, index);
-        }
+        self.table.extend_identities(now);
+        self.find_active(before, now);
         for figure in Figure::all() {
-            self.table.column_mut(figure).extend(now.column(figure));
+            let (new, column) = (now.column(figure), self.table.column_mut(figure));
+            match figure.is_counter() {
+                // Of most tasks nothing changes: what they had is not looked at.
+                true => column.extend(new.iter().map(|value| if *value == ABSENT { ABSENT } else { 0 })),
+                false if figure.is_maximum() => column.resize(new.len(), ABSENT),
+                false => column.extend_from_slice(new),
+            }
         }
-        self.ended.iter().for_each(|ended| self.table.push(&ended.row));
-        self.subtract(before);
+        let ended = std::mem::take(&mut self.ended);
+        ended.iter().for_each(|ended| self.table.push(&ended.row));
+        self.ended = ended;
+        self.subtract(before, now);
         self.drop_impossible(before);
+    }
+
+    /// Those that ran or waited for a disk, or were not there before. Every other counter of a task is charged while it runs.
+    fn find_active(&mut self, before: &TaskTable, now: &TaskTable) {
+        const TELLING: [Figure; 4] = [
+            Figure::ON_CPU,
+            Figure::delay(Cause::RunQueue),
+            Figure::delay(Cause::BlockIo),
+            Figure::count(Cause::BlockIo),
+        ];
+        let columns = TELLING.map(|figure| (before.column(figure), now.column(figure)));
+        self.active.clear();
+        self.active.extend((0..).zip(&self.origins).filter_map(|(index, origin)| {
+            let is_active = match origin {
+                Origin::Row(place) => {
+                    let (place, index) = (*place as usize, index as usize);
+                    // Ended ones, behind the living, are not in the columns.
+                    columns.iter().any(|(old, new)| new.get(index).is_none_or(|new| *new != old[place]))
+                }
+                Origin::Birth | Origin::Unknown => true,
+            };
+            is_active.then_some(index)
+        }));
     }
 
     fn find_origins(&mut self, before: &TaskTable, now: &TaskTable) {
         self.by_pid.clear();
         self.by_pid.extend(before.pids().iter().zip(0..).map(|(pid, index)| (*pid, index)));
-        // All but sorted already.
-        self.by_pid.sort_unstable();
+        // All but sorted already: by process, and here and there a thread.
+        if !self.by_pid.is_sorted() {
+            self.by_pid.sort_unstable();
+        }
         self.is_taken.clear();
         self.is_taken.resize(before.len(), false);
         let mut next = 0;
@@ -174,16 +208,23 @@ impl TaskChanges {
         now.boottime.saturating_sub(start).0.min(self.elapsed().0)
     }
 
-    fn subtract(&mut self, before: &TaskTable) {
+    fn subtract(&mut self, before: &TaskTable, now: &TaskTable) {
         for figure in Figure::all().filter(|figure| figure.is_counter() || figure.is_maximum()) {
-            let (old, column) = (before.column(figure), self.table.column_mut(figure));
-            for (value, origin) in column.iter_mut().zip(&self.origins) {
-                let from = match origin {
-                    Origin::Row(place) => old[*place as usize],
+            let (old, new) = (before.column(figure), now.column(figure));
+            let column = self.table.column_mut(figure);
+            if self.interval.is_none() {
+                column.fill(ABSENT);
+                continue;
+            }
+            for index in self.active.iter().map(|index| *index as usize) {
+                let from = match self.origins[index] {
+                    Origin::Row(place) => old[place as usize],
                     Origin::Birth => 0,
                     Origin::Unknown => ABSENT,
                 };
-                *value = match (from, *value) {
+                // Ended ones brought their own.
+                let value = new.get(index).copied().unwrap_or(column[index]);
+                column[index] = match (from, value) {
                     (ABSENT, _) | (_, ABSENT) => ABSENT,
                     // A maximum is told only if it is new.
                     (from, now) if figure.is_maximum() => {
@@ -196,9 +237,6 @@ impl TaskChanges {
                     (from, now) => counter_delta(from, now, Width::Bits64).unwrap_or(ABSENT),
                 };
             }
-            if self.interval.is_none() {
-                column.fill(ABSENT);
-            }
         }
     }
 
@@ -206,7 +244,7 @@ impl TaskChanges {
     /// start is charged with the uptime.
     fn drop_impossible(&mut self, before: &TaskTable) {
         for cause in Cause::ALL {
-            for index in 0..self.table.len() {
+            for index in self.active.iter().map(|index| *index as usize) {
                 let Some(delay) = self.table.get(index, Figure::delay(cause)) else { continue };
                 let on_cpu = match cause {
                     Cause::BlockIo => self.table.get(index, Figure::ON_CPU).unwrap_or(0),

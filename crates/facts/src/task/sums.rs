@@ -31,17 +31,45 @@ pub struct TaskSums {
     pub thread_time_ns: Vec<u64>,
     /// Whether all of a row's tasks have ended.
     pub is_ended: Vec<bool>,
+    /// Whether any of a row's tasks did anything.
+    pub is_active: Vec<bool>,
     order: Vec<Member>,
     ranges: Vec<(u32, u32)>,
+    firsts: Vec<u32>,
 }
 
-/// Sorted into rows, processes within them, leaders first.
+/// A task, sorted by its row, there by its process, and there the leader first: all in one number, which compares quickly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Member {
-    group: (u8, u64, u64),
-    tgid: u32,
-    is_follower: bool,
+    place: u128,
     index: u32,
+}
+
+impl Member {
+    const KIND_SHIFT: u32 = 120;
+    const GROUP_SHIFT: u32 = 56;
+    const TGID_SHIFT: u32 = 24;
+
+    fn new(kind: u8, group: u64, tgid: u32, is_follower: bool, index: u32) -> Self {
+        let place = u128::from(kind) << Self::KIND_SHIFT
+            | u128::from(group) << Self::GROUP_SHIFT
+            | u128::from(tgid) << Self::TGID_SHIFT
+            | u128::from(is_follower);
+        Self { place, index }
+    }
+
+    /// What all tasks of a row have in common.
+    fn group(self) -> u128 {
+        self.place >> Self::GROUP_SHIFT
+    }
+
+    fn kind(self) -> u8 {
+        (self.place >> Self::KIND_SHIFT) as u8
+    }
+
+    fn tgid(self) -> u32 {
+        (self.place >> Self::TGID_SHIFT) as u32
+    }
 }
 
 impl TaskSums {
@@ -52,34 +80,46 @@ impl TaskSums {
         self.table.clock = table.clock;
         for index in 0..table.len() {
             let (tgid, is_ended) = (table.tgid(index), index >= changes.living);
-            self.order.push(Member {
-                group: group(table, index, by, is_ended),
-                tgid,
-                is_follower: table.pid(index) != tgid,
-                index: index as u32,
-            });
+            let (kind, group) = group(table, index, by, is_ended);
+            self.order.push(Member::new(kind, group, tgid, table.pid(index) != tgid, index as u32));
         }
-        if by == GroupBy::Process {
+        if by == GroupBy::Process && changes.living < table.len() {
             self.send_ended_threads_home();
         }
-        self.order.sort_unstable();
+        if !self.order.is_sorted() {
+            self.order.sort_unstable();
+        }
         self.find_ranges();
+        self.describe(changes);
+        let Self { table: sums, order, ranges, firsts, .. } = self;
+        sums.gather_identities(table, firsts);
+        let is_several = |(start, end): &(u32, u32)| end - start > 1;
+        for figure in Figure::all() {
+            let (from, to) = (table.column(figure), sums.column_mut(figure));
+            to.extend(firsts.iter().map(|first| from[*first as usize]));
+            // Most processes have one thread.
+            for (row, range) in ranges.iter().enumerate().filter(|(_, range)| is_several(range)) {
+                to[row] = sum(figure, from, &order[range.0 as usize..range.1 as usize]);
+            }
+        }
+    }
+
+    /// Everything but the figures.
+    fn describe(&mut self, changes: &TaskChanges) {
+        let mut did_anything = vec![false; changes.table.len()];
+        for index in &changes.active {
+            did_anything[*index as usize] = true;
+        }
         for (start, end) in &self.ranges {
             let members = &self.order[*start as usize..*end as usize];
-            let first = members[0].index as usize;
-            self.table.push_identity(table, first);
+            let indices = || members.iter().map(|member| member.index as usize);
+            self.firsts.push(members[0].index);
             self.threads.push(members.len() as u32);
-            let starts_process = |at: usize| at == 0 || members[at - 1].tgid != members[at].tgid;
-            self.processes.push((0..members.len()).filter(|at| starts_process(*at)).count() as u32);
-            let of = |member: &Member| changes.wall_ns[member.index as usize];
-            self.thread_time_ns.push(members.iter().map(of).sum());
-            self.is_ended.push(members.iter().all(|member| member.index as usize >= changes.living));
-        }
-        for figure in Figure::all() {
-            let (from, ranges, order) = (table.column(figure), &self.ranges, &self.order);
-            let sums =
-                ranges.iter().map(|(start, end)| sum(figure, from, &order[*start as usize..*end as usize]));
-            self.table.column_mut(figure).extend(sums);
+            let starts = |at: &usize| *at == 0 || members[at - 1].tgid() != members[*at].tgid();
+            self.processes.push((0..members.len()).filter(starts).count() as u32);
+            self.thread_time_ns.push(indices().map(|index| changes.wall_ns[index]).sum());
+            self.is_ended.push(indices().all(|index| index >= changes.living));
+            self.is_active.push(indices().any(|index| did_anything[index]));
         }
     }
 
@@ -89,23 +129,22 @@ impl TaskSums {
         self.processes.clear();
         self.thread_time_ns.clear();
         self.is_ended.clear();
+        self.is_active.clear();
         self.order.clear();
         self.ranges.clear();
+        self.firsts.clear();
     }
 
     /// A thread that ended belongs to its process, if that lives.
     fn send_ended_threads_home(&mut self) {
-        let mut living: Vec<u32> = Vec::new();
-        for member in &self.order {
-            if member.group.0 == LIVING {
-                living.push(member.tgid);
-            }
-        }
+        let of_kind = |kind: u8| move |member: &&Member| member.kind() == kind;
+        let mut living: Vec<u32> =
+            self.order.iter().filter(of_kind(LIVING)).map(|member| member.tgid()).collect();
         living.sort_unstable();
-        for member in self.order.iter_mut().filter(|member| member.group.0 == ENDED) {
-            if living.binary_search(&member.tgid).is_ok() {
-                member.group = (LIVING, u64::from(member.tgid), 0);
-                member.is_follower = true;
+        for member in self.order.iter_mut().filter(|member| member.kind() == ENDED) {
+            let tgid = member.tgid();
+            if living.binary_search(&tgid).is_ok() {
+                *member = Member::new(LIVING, u64::from(tgid), tgid, true, member.index);
             }
         }
     }
@@ -113,7 +152,7 @@ impl TaskSums {
     fn find_ranges(&mut self) {
         let mut start = 0;
         for end in 1..=self.order.len() {
-            if end == self.order.len() || self.order[end].group != self.order[start].group {
+            if end == self.order.len() || self.order[end].group() != self.order[start].group() {
                 self.ranges.push((start as u32, end as u32));
                 start = end;
             }
@@ -124,19 +163,21 @@ impl TaskSums {
 const LIVING: u8 = 0;
 const ENDED: u8 = 1;
 
-fn group(table: &TaskTable, index: usize, by: GroupBy, is_ended: bool) -> (u8, u64, u64) {
-    let whole = |half: [u8; 8]| u64::from_be_bytes(half);
+fn group(table: &TaskTable, index: usize, by: GroupBy, is_ended: bool) -> (u8, u64) {
     match by {
-        GroupBy::Thread => (u8::from(is_ended), index as u64, 0),
-        GroupBy::Process if is_ended => {
-            let comm = table.comm(index).0;
-            let (first, second) = comm.split_at(8);
-            (ENDED, whole(first.try_into().unwrap_or_default()), whole(second.try_into().unwrap_or_default()))
-        }
-        GroupBy::Process => (LIVING, u64::from(table.tgid(index)), 0),
-        GroupBy::User => (LIVING, table.uid(index).map_or(ABSENT, u64::from), 0),
-        GroupBy::Cgroup => (LIVING, table.cgroup(index).unwrap_or(ABSENT), 0),
+        GroupBy::Thread => (u8::from(is_ended), index as u64),
+        GroupBy::Process if is_ended => (ENDED, hash(&table.comm(index).0)),
+        GroupBy::Process => (LIVING, u64::from(table.tgid(index))),
+        GroupBy::User => (LIVING, table.uid(index).map_or(ABSENT, u64::from)),
+        GroupBy::Cgroup => (LIVING, table.cgroup(index).unwrap_or(ABSENT)),
     }
+}
+
+/// FNV-1a: names of one value are one name, for all that a machine will see.
+fn hash(name: &[u8; 16]) -> u64 {
+    name.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// What one member lacks the sum lacks, too; what a process has once is taken of its first thread.
@@ -144,7 +185,7 @@ fn sum(figure: Figure, column: &[u64], members: &[Member]) -> u64 {
     let mut sum = 0_u64;
     let mut tgid = None;
     for member in members {
-        if figure.is_of_process() && tgid.replace(member.tgid) == Some(member.tgid) {
+        if figure.is_of_process() && tgid.replace(member.tgid()) == Some(member.tgid()) {
             continue;
         }
         let value = column[member.index as usize];

@@ -235,19 +235,37 @@ impl TaskTable {
         self.cgroup[index] = cgroup;
     }
 
-    /// Copies everything but the figures of rows of another table.
-    pub(crate) fn push_identity(&mut self, other: &Self, index: usize) {
-        self.pid.push(other.pid[index]);
-        self.start.push(other.start[index]);
-        self.tgid.push(other.tgid[index]);
-        self.ppid.push(other.ppid[index]);
-        self.uid.push(other.uid[index]);
-        self.comm.push(other.comm[index]);
-        self.state.push(other.state[index]);
-        self.nice.push(other.nice[index]);
-        self.policy.push(other.policy[index]);
-        self.cgroup.push(other.cgroup[index]);
-        self.accounting.push(other.accounting[index]);
+    /// Adds everything but the figures of another table's rows.
+    pub(crate) fn extend_identities(&mut self, other: &Self) {
+        self.pid.extend_from_slice(&other.pid);
+        self.start.extend_from_slice(&other.start);
+        self.tgid.extend_from_slice(&other.tgid);
+        self.ppid.extend_from_slice(&other.ppid);
+        self.uid.extend_from_slice(&other.uid);
+        self.comm.extend_from_slice(&other.comm);
+        self.state.extend_from_slice(&other.state);
+        self.nice.extend_from_slice(&other.nice);
+        self.policy.extend_from_slice(&other.policy);
+        self.cgroup.extend_from_slice(&other.cgroup);
+        self.accounting.extend_from_slice(&other.accounting);
+    }
+
+    /// The same of some of its rows.
+    pub(crate) fn gather_identities(&mut self, other: &Self, rows: &[u32]) {
+        fn gather<T: Copy>(column: &mut Vec<T>, from: &[T], rows: &[u32]) {
+            column.extend(rows.iter().map(|row| from[*row as usize]));
+        }
+        gather(&mut self.pid, &other.pid, rows);
+        gather(&mut self.start, &other.start, rows);
+        gather(&mut self.tgid, &other.tgid, rows);
+        gather(&mut self.ppid, &other.ppid, rows);
+        gather(&mut self.uid, &other.uid, rows);
+        gather(&mut self.comm, &other.comm, rows);
+        gather(&mut self.state, &other.state, rows);
+        gather(&mut self.nice, &other.nice, rows);
+        gather(&mut self.policy, &other.policy, rows);
+        gather(&mut self.cgroup, &other.cgroup, rows);
+        gather(&mut self.accounting, &other.accounting, rows);
     }
 
     /// A whole row.

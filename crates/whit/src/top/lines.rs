@@ -41,22 +41,25 @@ pub(crate) fn arrange(
     commands: &mut Commands,
 ) -> Vec<Line> {
     let row = |index| Row::new(sums, interval, index);
-    let chosen = (0..sums.table.len()).filter(|index| is_chosen(&row(*index), arrangement, users, commands));
-    let mut keyed: Vec<(Option<f64>, usize)> =
-        chosen.map(|index| (arrangement.sort.number(&row(index)), index)).collect();
-    keyed.sort_by(|(a, first), (b, second)| {
-        let by_name = || row(*first).comm().cmp(&row(*second).comm());
-        let natural = match arrangement.sort {
-            Column::Command => by_name(),
-            sort => by_number(*a, *b, sort.is_ascending() != arrangement.is_reversed),
-        };
-        let directed = match arrangement.sort {
-            Column::Command if arrangement.is_reversed => natural.reverse(),
-            _ => natural,
-        };
-        directed.then_with(|| row(*first).pid().cmp(&row(*second).pid()))
-    });
-    let order: Vec<usize> = keyed.into_iter().map(|(_, index)| index).collect();
+    let is_everything = arrangement.filter.is_empty() && arrangement.selection == Selection::default();
+    let chosen = (0..sums.table.len())
+        .filter(|index| is_everything || is_chosen(&row(*index), arrangement, users, commands));
+    let mut keyed: Vec<(Option<f64>, u32, usize)> =
+        chosen.map(|index| (arrangement.sort.number(&row(index)), sums.table.pid(index), index)).collect();
+    let is_ascending = arrangement.sort.is_ascending() != arrangement.is_reversed;
+    if arrangement.sort == Column::Command {
+        let name = |index| sums.table.comm(index);
+        keyed.sort_by(|(_, _, a), (_, _, b)| match arrangement.is_reversed {
+            false => name(*a).cmp(&name(*b)),
+            true => name(*b).cmp(&name(*a)),
+        });
+    } else {
+        // Pids are unique but among the ended, where the order means nothing.
+        keyed.sort_unstable_by(|(a, first, _), (b, second, _)| {
+            by_number(*a, *b, is_ascending).then_with(|| first.cmp(second))
+        });
+    }
+    let order: Vec<usize> = keyed.into_iter().map(|(_, _, index)| index).collect();
     if arrangement.is_tree {
         return tree(sums, &order);
     }

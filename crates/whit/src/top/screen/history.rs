@@ -29,6 +29,7 @@ pub(super) struct Histories {
 
 struct History {
     shares: VecDeque<Shares>,
+    /// The last in which it did anything.
     last_round: u64,
 }
 
@@ -36,24 +37,31 @@ impl Histories {
     /// Adds the newest reading of each.
     pub(super) fn record(&mut self, session: &Session) {
         self.round += 1;
+        let sums = &session.tasks.sums;
         let interval = session.tasks.interval();
-        for index in 0..session.tasks.sums.table.len() {
-            let row = Row::new(&session.tasks.sums, interval, index);
-            if row.is_ended() {
-                continue;
-            }
-            let parts = shares(&row);
-            let key = row.key();
-            let is_active = parts.iter().any(|share| *share > WORTH_KEEPING);
-            if is_active || self.by_task.contains_key(&key) {
+        for index in (0..sums.table.len()).filter(|index| sums.is_active[*index] && !sums.is_ended[*index]) {
+            let row = Row::new(sums, interval, index);
+            let (parts, key) = (shares(&row), row.key());
+            if parts.iter().any(|share| *share > WORTH_KEEPING) || self.by_task.contains_key(&key) {
                 self.push(key, parts);
             }
         }
-        let round = self.round;
-        self.by_task.retain(|_, history| history.last_round == round);
+        self.rest();
         if self.by_task.len() > TASKS {
             self.drop_idlest();
         }
+    }
+
+    /// Those that did nothing did nothing; those that did nothing for as long as is kept are forgotten.
+    fn rest(&mut self) {
+        let round = self.round;
+        for history in self.by_task.values_mut().filter(|history| history.last_round != round) {
+            if history.shares.len() == LENGTH {
+                history.shares.pop_front();
+            }
+            history.shares.push_back(Shares::default());
+        }
+        self.by_task.retain(|_, history| round - history.last_round < LENGTH as u64);
     }
 
     fn push(&mut self, key: TaskKey, parts: [f32; 4]) {
