@@ -45,8 +45,8 @@ bpf:
 	llvm-strip-14 -g $(BPF)/tasks.bpf.o
 
 bench:
-	@.ci/install-peers conky-cli gcc i3blocks i3status libc6-dev procps py3status python3
-	$(CARGO) xtask bench
+	@.ci/install-peers bsdutils conky-cli gcc htop i3blocks i3status libc6-dev procps py3status python3
+	$(CARGO) run --quiet --release --package xtask -- bench
 
 instructions:
 	@.ci/install-peers valgrind

@@ -1,4 +1,4 @@
-//! whit beside its peers and beside the floor, in one run, pair by pair: `cargo xtask bench [free|delays|bar|mail …]`.
+//! whit beside its peers and beside the floor, in one run, pair by pair: `cargo xtask bench [free|delays|tasks|top|spawn|bar|mail …]`.
 //!
 //! A figure is a ratio of CPU times of whole processes, the median of many pairs. CPU time is what the scheduler
 //! counted (/proc/PID/schedstat, nanoseconds), read before the process is reaped.
@@ -7,6 +7,9 @@ mod bar;
 mod mail;
 mod process;
 mod programs;
+mod screen;
+mod spawn;
+mod tasks;
 
 use crate::Done;
 use process::{Spread, pairs};
@@ -15,8 +18,15 @@ pub(crate) use programs::whit;
 
 type Bench = fn(&Programs) -> Done;
 
-const BENCHES: [(&str, Bench); 4] =
-    [("free", free), ("delays", delays), ("bar", bar::run), ("mail", mail::run)];
+const BENCHES: [(&str, Bench); 7] = [
+    ("free", free),
+    ("delays", delays),
+    ("tasks", tasks::run),
+    ("top", screen::run),
+    ("spawn", spawn::run),
+    ("bar", bar::run),
+    ("mail", mail::run),
+];
 /// Sleeping processes for the table of all tasks.
 const CROWD: &str = "5000";
 
@@ -61,7 +71,7 @@ fn free(programs: &Programs) -> Done {
 }
 
 fn delays(programs: &Programs) -> Done {
-    let _crowd = process::Crowd::start(&programs.crowd, CROWD)?;
+    let _crowd = process::Crowd::start(&programs.crowd, &[CROWD])?;
     let ours = [programs.whit.as_str(), "delays", "-a"];
     compare("delays -a: bare batches, 5000 tasks", &ours, &[&programs.taskstats_batch], 30, "1.40")?;
     compare("delays -a: /proc/PID/stat of each", &ours, &[&programs.proc_stat], 30, "0.50")?;

@@ -30,7 +30,7 @@ const ARROWS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("wire", &["serde", "serde_json"]),
-    ("xtask", &["facts", "rustix"]),
+    ("xtask", &["facts", "probe", "rustix"]),
 ];
 
 const ROOMS: [&str; 5] =

@@ -106,9 +106,24 @@ impl Running {
         Ok(self.descendants().into_iter().filter_map(|pid| cpu_ns_of(pid).ok()).sum::<f64>() + own)
     }
 
+    /// CPU time of one of its family.
+    pub(crate) fn cpu_ns_of(&self, pid: u32) -> Result<f64, String> {
+        cpu_ns_of(pid)
+    }
+
+    /// The process that the command started.
+    pub(crate) fn child_of_child(&self) -> Result<u32, String> {
+        self.descendants().first().copied().ok_or_else(|| "it started nothing".to_owned())
+    }
+
     /// Resident memory of the command itself.
     pub(crate) fn resident_kib(&self) -> Result<u64, String> {
-        let path = format!("/proc/{}/status", self.0.id());
+        self.resident_kib_of(self.0.id())
+    }
+
+    /// Resident memory of one of its family.
+    pub(crate) fn resident_kib_of(&self, pid: u32) -> Result<u64, String> {
+        let path = format!("/proc/{pid}/status");
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
         let line = text.lines().find(|line| line.starts_with("VmRSS:"));
         let figure = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
@@ -145,13 +160,13 @@ impl Drop for Running {
     }
 }
 
-/// Thousands of sleeping processes, which end with this.
+/// Thousands of sleeping processes and some that reckon, which end with this.
 pub(crate) struct Crowd(Child);
 
 impl Crowd {
-    pub(crate) fn start(program: &str, count: &str) -> Result<Self, String> {
+    pub(crate) fn start(program: &str, counts: &[&str]) -> Result<Self, String> {
         let mut child = Command::new(program)
-            .arg(count)
+            .args(counts)
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{program}: {error}"))?;

@@ -17,6 +17,7 @@ pub(crate) struct Programs {
     pub(crate) proc_stat: String,
     pub(crate) bar_reads: String,
     pub(crate) wake: String,
+    pub(crate) spawns: String,
 }
 
 impl Programs {
@@ -31,6 +32,7 @@ impl Programs {
             proc_stat: floor("proc_stat")?,
             bar_reads: floor("bar_reads")?,
             wake: floor("wake")?,
+            spawns: floor("spawns")?,
         })
     }
 }

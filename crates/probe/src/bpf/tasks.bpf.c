@@ -121,22 +121,14 @@ static __attribute__((always_inline)) u64 cgroup_of(struct task_struct *task)
 {
 	struct css_set *set = task->cgroups;
 	struct cgroup *cgroup = set->dfl_cgrp;
-	// A machine of version 1 leaves the second's hierarchy at its root.
+	// A machine of version 1 leaves the second's hierarchy at its root; there memory's stands for the others.
 	if (cgroup->level == 0 &&
 	    __builtin_preserve_enum_value(*(enum cgroup_subsys_id *)memory_cgrp_id, ENUM_VALUE_EXISTS)) {
 		u64 index = __builtin_preserve_enum_value(*(enum cgroup_subsys_id *)memory_cgrp_id, ENUM_VALUE);
-		struct cgroup_subsys_state *state = 0;
-		struct cgroup *other = 0;
-		read_kernel(&state, sizeof(state), (void *)((u64)set + (u64)__builtin_preserve_field_info(set->subsys, 0) + 8 * index));
-		if (state)
-			read_kernel(&other, sizeof(other), &state->cgroup);
-		if (other && other != cgroup) {
-			struct kernfs_node *node = 0;
-			u64 id = 0;
-			read_kernel(&node, sizeof(node), &other->kn);
-			read_kernel(&id, sizeof(id), &node->id);
-			return id | 1ULL << 63;
-		}
+		struct cgroup_subsys_state *state = *(struct cgroup_subsys_state **)((void *)set->subsys + 8 * index);
+		struct cgroup *other = state->cgroup;
+		if (other != cgroup)
+			return other->kn->id | 1ULL << 63;
 	}
 	return cgroup->kn->id;
 }

@@ -142,6 +142,17 @@ impl TaskTableReader {
         }
     }
 
+    /// Reads the iterator to its end and keeps nothing: what reading costs at least. The bytes there were.
+    ///
+    /// # Errors
+    /// Where there is no iterator.
+    pub fn read_bare(&mut self) -> Result<usize, Absence> {
+        match &mut self.way {
+            OpenWay::Bpf(tasks, _) => tasks.read_bare(),
+            OpenWay::Taskstats(..) | OpenWay::Procfs { .. } => Err(Absence::Unsupported),
+        }
+    }
+
     /// Reads what only /proc says of these rows, which are on a screen: state and memory where the way does not have them.
     pub fn complete(&mut self, table: &mut TaskTable, rows: impl IntoIterator<Item = usize>) {
         for index in rows {

@@ -47,12 +47,24 @@ impl BpfTasks {
 
     /// Adds all threads that the iterator shows.
     pub(crate) fn read(&mut self, table: &mut TaskTable) -> Result<(), Absence> {
+        let page_bytes = self.page_bytes;
+        self.round(|bytes| bpf_task::extend(table, bytes, page_bytes))
+    }
+
+    /// Reads all and keeps nothing. The bytes there were.
+    pub(crate) fn read_bare(&mut self) -> Result<usize, Absence> {
+        let mut length = 0;
+        self.round(|bytes| length += bytes.len())?;
+        Ok(length)
+    }
+
+    fn round(&mut self, mut each: impl FnMut(&[u8])) -> Result<(), Absence> {
         let errno = |error: io::Error| absence(Errno::from_io_error(&error).unwrap_or(Errno::IO));
         let round = bpf_begin_round(self.link.as_fd()).map_err(errno)?;
         loop {
             match read(&round, &mut self.buffer[..]) {
                 Ok(0) => return Ok(()),
-                Ok(length) => bpf_task::extend(table, &self.buffer[..length], self.page_bytes),
+                Ok(length) => each(&self.buffer[..length]),
                 Err(Errno::INTR | Errno::AGAIN) => {}
                 Err(error) => return Err(absence(error)),
             }

@@ -1,0 +1,70 @@
+//! Reading all tasks into the table, beside what reading them costs at least: at one round a second, each way in turn.
+
+use std::time::Duration;
+
+use facts::task::table::TaskTable;
+use probe::task_table::{TaskTableReader, Way};
+use probe::{Roots, own_cpu_time};
+
+use super::print_row;
+use super::process::{Crowd, Spread, cpu_ns_of_whole};
+use super::programs::Programs;
+use crate::Done;
+
+const ROUNDS: usize = 12;
+const SLEEPING: &str = "5000";
+const BUSY: &str = "50";
+
+/// Runs all ways in turn.
+pub(crate) fn run(programs: &Programs) -> Done {
+    let _crowd = Crowd::start(&programs.crowd, &[SLEEPING, BUSY])?;
+    let open = |way| TaskTableReader::open(&Roots::live(), Some(way)).map_err(|error| format!("{error:?}"));
+    let (mut bpf, mut taskstats) = (open(Way::Bpf)?, open(Way::Taskstats)?);
+    let mut table = TaskTable::default();
+    let mut ended = Vec::new();
+    let mut costs: [Vec<f64>; 5] = Default::default();
+    for round in 0..=ROUNDS {
+        let mut cost = [0.0; 5];
+        // So that what one way touched is as cold for the next as it is for everybody.
+        let pause = || std::thread::sleep(Duration::from_secs(1));
+        pause();
+        cost[0] = own_cost(|| bpf.read_bare().map(drop))?;
+        pause();
+        cost[1] = own_cost(|| bpf.read(&mut table))?;
+        pause();
+        cost[2] = own_cost(|| taskstats.read(&mut table))?;
+        pause();
+        cost[3] = cpu_ns_of_whole(&[&programs.taskstats_batch])?;
+        pause();
+        cost[4] = cpu_ns_of_whole(&[&programs.proc_stat])?;
+        // What ends meanwhile must not pile up.
+        let _ = (bpf.receive_ended(&mut ended), taskstats.receive_ended(&mut ended));
+        ended.clear();
+        if round > 0 {
+            costs.iter_mut().zip(cost).for_each(|(all, one)| all.push(one));
+        }
+    }
+    for (what, ours, theirs, limit) in [
+        ("table by BPF: the bare iterator", 1, 0, "1.80"),
+        ("table by BPF: /proc/PID/stat of each", 1, 4, "0.10"),
+        ("table by taskstats: bare batches", 2, 3, "1.30"),
+        ("  (bare batches: /proc/PID/stat)", 3, 4, ""),
+    ] {
+        let ratios = costs[ours].iter().zip(&costs[theirs]).map(|(a, b)| a / b).collect();
+        let median = |which: usize| Spread::of(costs[which].clone()).median;
+        print_row(what, median(ours), median(theirs), &Spread::of(ratios), limit);
+    }
+    let a_task = Spread::of(costs[1].clone()).median / table.len() as f64;
+    println!(
+        "{:<36} {:>8.2} % of a CPU            limit 1 %",
+        "  (10 000 tasks at 1 Hz, by BPF)",
+        a_task * 10_000.0 / 1e7
+    );
+    Ok(())
+}
+
+fn own_cost(what: impl FnOnce() -> Result<(), facts::sample::Absence>) -> Result<f64, String> {
+    let before = own_cpu_time();
+    what().map_err(|absence| absence.to_string())?;
+    Ok(own_cpu_time().saturating_sub(before).0 as f64)
+}
