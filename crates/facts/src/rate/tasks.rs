@@ -39,9 +39,10 @@ pub struct TaskChanges {
 }
 
 impl Ended {
-    /// Whether this task may be one that began then: the record may have waited for as long as the interval.
+    /// Whether this task may be one that began then: the record may have waited for as long as the interval, and longer by as
+    /// much as whoever reads them was late. A pid does not come back as soon.
     fn may_have_begun(&self, start: Nanos, elapsed: Nanos) -> bool {
-        start <= self.row.key.start + SLACK && self.row.key.start <= start + elapsed + SLACK
+        start <= self.row.key.start + SLACK && self.row.key.start <= start + elapsed + LATENESS
     }
 }
 
@@ -64,6 +65,8 @@ enum Origin {
 
 /// What clocks and the order of two calls may put between them.
 const SLACK: Nanos = Nanos(20_000_000);
+/// How late a busy machine may make us.
+const LATENESS: Nanos = Nanos(500_000_000);
 /// Charged at a wait's end, what began before the interval may be longer than it; what waits longer than this is reported by
 /// the kernel as hung.
 const LONGEST_WAIT: Nanos = Nanos(120_000_000_000);
@@ -234,6 +237,8 @@ impl TaskChanges {
                             ABSENT
                         }
                     }
+                    // A record is made before the task is done: the sample of a zombie knows more, and was counted.
+                    (from, now) if index >= self.living && now < from => 0,
                     (from, now) => counter_delta(from, now, Width::Bits64).unwrap_or(ABSENT),
                 };
             }
@@ -335,6 +340,12 @@ mod tests {
         assert_eq!((changes.table.get(0, Figure::ON_CPU), ended.len()), (Some(2), 1));
         changes.fill(&second, &third, &mut ended);
         assert_eq!((changes.table.get(0, Figure::ON_CPU), ended.len()), (Some(3), 0));
+    }
+
+    #[test]
+    fn a_zombie_knew_more_than_its_record() {
+        let record = Ended { row: row(1, 1, 15), wall: Nanos(100 * Nanos::SECOND.0) };
+        assert_eq!(on_cpu(&[row(1, 0, 17)], &[], &[record]), [Some(0)]);
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn holders(file: &LockFile) -> String {
     let mut name = |pid: u32| {
         let command = files.as_mut().and_then(|files| files.command_line(pid).ok().flatten());
         match command {
-            Some(command) => format!("{pid} ({})", command.chars().take(60).collect::<String>()),
+            Some(command) => format!("{pid} ({})", command.chars().take(200).collect::<String>()),
             None => pid.to_string(),
         }
     };

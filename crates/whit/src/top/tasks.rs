@@ -15,6 +15,7 @@ use crate::failure::Failure;
 /// All tasks.
 pub(crate) struct Tasks {
     reader: TaskTableReader,
+    is_captured: bool,
     before: TaskTable,
     now: TaskTable,
     ended: Vec<Ended>,
@@ -37,6 +38,7 @@ impl Tasks {
         })?;
         Ok(Self {
             reader,
+            is_captured: roots.is_captured(),
             before: TaskTable::default(),
             now: TaskTable::default(),
             ended: Vec::new(),
@@ -76,9 +78,15 @@ impl Tasks {
         if self.before.is_empty() {
             // What ended before the first table is nobody's interval.
             self.ended.clear();
+            if !self.is_captured {
+                // No time has passed; of a captured machine the lives of the tasks are told.
+                self.before.clock = self.now.clock;
+            }
         }
         self.changes.fill(&self.before, &self.now, &mut self.ended);
-        self.impossible_values += self.changes.impossible_values;
+        if !self.before.is_empty() {
+            self.impossible_values += self.changes.impossible_values;
+        }
         let ended = self.changes.living..self.changes.table.len();
         let on_cpu = ended.filter_map(|index| cpu_ns(&self.changes.table, index, true));
         self.ended_cpu = Nanos(on_cpu.sum());

@@ -201,7 +201,7 @@ fn storm() -> Result<(), Failed> {
 }
 
 /// The number in the note about lost records; 0 where there is none.
-fn lost_records(said: &str) -> usize {
+pub(crate) fn lost_records(said: &str) -> usize {
     let note = said.lines().find(|line| line.ends_with("lost: tasks ended faster than they could be read."));
     note.and_then(|line| line.split(' ').next()?.parse().ok()).unwrap_or(0)
 }

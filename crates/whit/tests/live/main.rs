@@ -13,7 +13,10 @@ mod free;
 mod machine;
 mod mail;
 mod needs;
+mod run;
+mod storms;
 mod system_calls;
+mod top;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -28,6 +31,9 @@ fn main() {
         bar::trials(),
         mail::trials(),
         desktop::trials(),
+        run::trials(),
+        top::trials(),
+        storms::trials(),
     ];
     let trials: Vec<Trial> = rooms.into_iter().flatten().collect();
     // Trials switch delay accounting on; the machine gets back what it had.

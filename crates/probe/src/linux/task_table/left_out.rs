@@ -5,14 +5,17 @@ use facts::task::table::TaskTable;
 use crate::linux::tasks::listing::Listing;
 use crate::linux::tasks::procfs::Procfs;
 
-/// Rounds between two looks at /proc while the counts disagree, which a look costs more than a round.
-const ROUNDS_BETWEEN_LOOKS: u32 = 10;
+/// Rounds between two looks at /proc while the counts disagree; twice as many after each look that found nothing new, since a
+/// look may cost as much as a round.
+const LEAST_PAUSE_ROUNDS: u32 = 10;
+const LONGEST_PAUSE_ROUNDS: u32 = 320;
 
 /// Threads that have to be read another way.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     tids: Vec<u32>,
     rounds_until_look: u32,
+    pause_rounds: u32,
     // Kept for their memory.
     pids: Vec<u32>,
     shown: Vec<u32>,
@@ -33,8 +36,7 @@ impl LeftOut {
         if self.rounds_until_look > 0 || procfs.all_threads() == Some(found) {
             return;
         }
-        self.rounds_until_look = ROUNDS_BETWEEN_LOOKS;
-        self.tids.clear();
+        let before = std::mem::take(&mut self.tids);
         if listing.processes(&mut self.pids).is_err() {
             return;
         }
@@ -48,5 +50,8 @@ impl LeftOut {
                 self.tids.append(&mut self.of_process);
             }
         }
+        let longer = (self.pause_rounds * 2).min(LONGEST_PAUSE_ROUNDS);
+        self.pause_rounds = if self.tids == before { longer } else { LEAST_PAUSE_ROUNDS };
+        self.rounds_until_look = self.pause_rounds.max(LEAST_PAUSE_ROUNDS);
     }
 }

@@ -26,6 +26,9 @@ use super::Options;
 use super::session::Session;
 use crate::failure::Failure;
 
+/// Between the first two readings.
+const FIRST_INTERVAL: Nanos = Nanos(300_000_000);
+
 /// Draws until ended.
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut session = Session::open(options)?;
@@ -35,7 +38,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut terminal = Terminal::open(signals)?;
     let mut state = State::new(&session);
     let mut histories = Histories::default();
-    let mut next_tick = probe::clock_now().boottime + interval(&session);
+    // Two readings make a difference: the second comes soon.
+    let mut next_tick = probe::clock_now().boottime + interval(&session).min(FIRST_INTERVAL);
     let mut remaining = options.count;
     loop {
         draw(&mut terminal, &mut session, &mut state, &histories)?;

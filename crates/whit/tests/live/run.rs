@@ -1,0 +1,213 @@
+//! `whit run`: accounts held against other tools, locks against other lockers, trees that do not want to end.
+
+use std::fs;
+use std::process::Command;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::machine::{Scratch, WHIT, documents, enable_accounting, shell};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial(
+            "a_build_is_told_by_program",
+            &[Need::Root, Need::Accounting, Need::Program("make"), Need::Program("cc")],
+            build,
+        ),
+        trial("a_commands_status_is_its_own", &[], statuses),
+        trial("a_tree_ends_when_its_time_is_over", &[Need::Program("setsid")], time_is_over),
+        trial("signals_reach_the_command", &[], signals),
+        trial("locks_exclude_other_lockers", &[Need::Program("flock"), Need::Program("python3")], locks),
+        trial("the_holder_of_a_lock_is_named", &[Need::Program("flock")], holder),
+        trial("what_outlives_a_command_does_not_hold_its_lock", &[Need::Program("flock")], outlived),
+        trial("limits_and_places_are_set", &[], limits),
+        trial("an_account_without_privileges_is_of_the_command", &[], unprivileged),
+    ]
+}
+
+/// Runs a command under whit with its account as JSON, in a shell.
+fn account(words: &str) -> Result<Value, Failed> {
+    let scratch = Scratch::new("account");
+    let path = scratch.0.join("account.json");
+    let output = shell(&format!("{WHIT} run -q --json {} {words}", path.display()));
+    assert!(output.status.success(), "{output:?}");
+    Ok(documents(&fs::read_to_string(path)?)[0].clone())
+}
+
+fn build() -> Result<(), Failed> {
+    enable_accounting();
+    let scratch = Scratch::new("build");
+    let directory = scratch.0.display();
+    for part in 0..24 {
+        let text = format!(
+            "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint part{part}(int n) {{ return printf(\"%d\", n * {part}); }}\n"
+        );
+        fs::write(scratch.0.join(format!("part{part}.c")), text)?;
+    }
+    let rules = "OBJECTS = $(patsubst %.c,%.o,$(wildcard part*.c))\nall: $(OBJECTS)\n%.o: %.c\n\tcc -O2 -c $< -o $@\n";
+    fs::write(scratch.0.join("Makefile"), rules)?;
+    let told = account(&format!("-- make -s -B -j2 -C {directory}"))?;
+    let whole = &told["whole"];
+    let get = |value: &Value, name: &str| value[name].as_u64().unwrap();
+    // What a task's time consists of.
+    for program in told["programs"].as_array().unwrap() {
+        let parts =
+            ["on_cpu_ns", "run_queue_ns", "block_io_ns", "sleeping_ns"].map(|name| get(program, name));
+        let sum: u64 = parts.iter().sum();
+        // A tick more or less for each thread.
+        let slack = 4_000_000 * get(program, "threads");
+        assert!(sum.abs_diff(get(program, "thread_time_ns")) <= slack, "{program}");
+    }
+    let compilers = told["programs"].as_array().unwrap().iter().find(|program| program["comm"] == "cc1");
+    assert_eq!(compilers.map(|program| get(program, "processes")), Some(24), "{told}");
+    // The exact time is wait4's; what the records say is near it.
+    let exact = get(&told, "user_ns") + get(&told, "system_ns");
+    let ratio = get(whole, "on_cpu_ns") as f64 / exact as f64;
+    println!("the records' CPU time is {ratio:.3} of wait4's");
+    assert!((0.85..=1.15).contains(&ratio), "{told}");
+    // The same command by the shell's own clock, in the same place: within a fifth, since two runs differ.
+    let timed = shell(&format!("bash -c 'TIMEFORMAT=\"%U %S\"; time make -s -B -j2 -C {directory}' 2>&1"));
+    let text = String::from_utf8(timed.stdout)?;
+    let seconds: f64 = text.split_whitespace().map(|word| word.parse::<f64>().unwrap()).sum();
+    println!("whit {:.3} s, time {seconds:.3} s", exact as f64 / 1e9);
+    assert!((exact as f64 / 1e9 / seconds - 1.0).abs() < 0.2);
+    Ok(())
+}
+
+fn statuses() -> Result<(), Failed> {
+    for (words, code) in [
+        ("-- true", 0),
+        ("-- sh -c 'exit 7'", 7),
+        ("-- sh -c 'kill -9 $$'", 137),
+        ("-- /nonexistent", 127),
+        ("-- nonexistent-program", 127),
+        ("-- /etc/passwd", 126),
+        ("--timeout 50ms -- sleep 60", 124),
+        ("--repeat 3 -- false", 1),
+        ("--lock /nonexistent/lock -- true", 66),
+    ] {
+        let output = shell(&format!("{WHIT} run -q {words}"));
+        assert_eq!(output.status.code(), Some(code), "{words}: {output:?}");
+        assert!(output.stdout.is_empty(), "{words}: {output:?}");
+    }
+    // Its streams are the command's own.
+    let output = shell(&format!("echo in | {WHIT} run -q -- sh -c 'cat; echo error >&2'"));
+    assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"in\n"[..], &b"error\n"[..]));
+    Ok(())
+}
+
+fn time_is_over() -> Result<(), Failed> {
+    // Deaf to TERM, in other sessions, and grandchildren of who ended.
+    let script = "trap \"\" TERM; setsid sh -c 'trap \"\" TERM; sleep 4711.5 & sleep 4711.6; sleep 4711.7' & (sleep 4711.8 &); sleep 4711.9";
+    fs::write(Scratch::new("tree").0.with_extension("sh"), script)?;
+    let path = Scratch::new("tree").0.with_extension("sh");
+    let output = shell(&format!("{WHIT} run --timeout 300ms --kill-after 300ms -- sh {}", path.display()));
+    fs::remove_file(path)?;
+    assert_eq!(output.status.code(), Some(124));
+    assert!(String::from_utf8(output.stderr)?.contains("its time was over"));
+    let left = String::from_utf8(shell("pgrep -f '^sleep 4711'").stdout)?;
+    assert_eq!(left, "", "still running");
+    Ok(())
+}
+
+fn signals() -> Result<(), Failed> {
+    for (signal, code) in [("USR1", 41), ("TERM", 42), ("HUP", 43)] {
+        let script = "trap 'exit 41' USR1; trap 'exit 42' TERM; trap 'exit 43' HUP; echo ready; while :; do sleep 0.05; done";
+        let mut whit = Command::new(WHIT)
+            .args(["run", "-q", "--", "sh", "-c", script])
+            .stdout(std::process::Stdio::piped())
+            .spawn()?;
+        let mut ready = [0; 6];
+        std::io::Read::read_exact(whit.stdout.as_mut().unwrap(), &mut ready)?;
+        shell(&format!("kill -{signal} {}", whit.id()));
+        assert_eq!(whit.wait()?.code(), Some(code), "{signal}");
+    }
+    Ok(())
+}
+
+/// Fifty contenders of four kinds count a number up, each under the lock; a step that was not alone loses one.
+fn locks() -> Result<(), Failed> {
+    let scratch = Scratch::new("locks");
+    let (lock, count) = (scratch.0.join("lock"), scratch.0.join("count"));
+    fs::write(&count, "0")?;
+    let (lock, count) = (lock.display(), count.display());
+    let step = format!("n=$(cat {count}); sleep 0.002; echo $((n + 1)) > {count}");
+    let python = format!(
+        "import fcntl, time\nf = open('{lock}', 'a')\nfcntl.flock(f, fcntl.LOCK_EX)\n\
+         n = int(open('{count}').read())\ntime.sleep(0.002)\nopen('{count}', 'w').write(str(n + 1))\n"
+    );
+    fs::write(scratch.0.join("step.py"), python)?;
+    fs::write(scratch.0.join("step.sh"), &step)?;
+    let (script, python) = (scratch.0.join("step.sh"), scratch.0.join("step.py"));
+    let mut contenders = Vec::new();
+    for at in 0..50 {
+        let words = match at % 5 {
+            0 | 1 => format!("{WHIT} run -q --lock {lock} -- sh {}", script.display()),
+            2 => format!("flock {lock} sh {}", script.display()),
+            3 => format!("(flock 9; sh {}) 9>>{lock}", script.display()),
+            _ => format!("python3 {}", python.display()),
+        };
+        let child = Command::new("sh").args(["-c", &words]).stderr(std::process::Stdio::null()).spawn()?;
+        contenders.push(child);
+    }
+    for mut contender in contenders {
+        assert!(contender.wait()?.success());
+    }
+    assert_eq!(fs::read_to_string(scratch.0.join("count"))?.trim(), "50");
+    Ok(())
+}
+
+fn holder() -> Result<(), Failed> {
+    let scratch = Scratch::new("holder");
+    let lock = scratch.0.join("lock");
+    let lock = lock.display();
+    let words = format!(
+        "flock {lock} sleep 1.5 & sleep 0.3; {WHIT} run -q --lock {lock} --wait 0 --conflict-exit 9 -- true; echo $?; \
+         {WHIT} run -q --lock {lock} --wait 100ms -- true; echo $?; {WHIT} run --lock {lock} -- true; echo $?; \
+         flock -s {lock} sleep 0.5 & sleep 0.2; {WHIT} run -q --lock {lock} --shared --wait 0 -- true; echo $?"
+    );
+    let output = shell(&words);
+    assert_eq!(String::from_utf8(output.stdout)?, "9\n1\n0\n0\n");
+    let said = String::from_utf8(output.stderr)?;
+    assert!(said.contains("is held by") && said.contains("sleep 1.5"), "{said}");
+    assert!(said.contains("for the lock"), "{said}");
+    Ok(())
+}
+
+fn outlived() -> Result<(), Failed> {
+    let scratch = Scratch::new("outlived");
+    let lock = scratch.0.join("lock");
+    let lock = lock.display();
+    let taken = |option: &str| {
+        let words = format!(
+            "{WHIT} run -q --lock {lock} {option} -- sh -c 'sleep 2 >&- 2>&- &'; flock -n {lock} true; echo $?"
+        );
+        String::from_utf8(shell(&words).stdout).unwrap()
+    };
+    assert_eq!(taken(""), "0\n");
+    assert_eq!(taken("--inherit-lock"), "1\n");
+    Ok(())
+}
+
+fn limits() -> Result<(), Failed> {
+    let script = "ulimit -n; pwd; echo $GREETING; ls /proc/self/fd | wc -l";
+    let output = shell(&format!(
+        "{WHIT} run -q --limit nofile=77 --limit core=0 -C / --env GREETING='a b' -- sh -c '{script}'"
+    ));
+    // As many descriptors as without whit, which closes its own: whoever runs this may leave some open.
+    let open = String::from_utf8(shell(&format!("sh -c '{script}'")).stdout)?;
+    let open = open.lines().last().unwrap_or_default().to_owned();
+    assert_eq!(String::from_utf8(output.stdout)?, format!("77\n/\na b\n{open}\n"));
+    Ok(())
+}
+
+fn unprivileged() -> Result<(), Failed> {
+    let output = shell(&format!(
+        "{WHIT} delays --procfs --json -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'"
+    ));
+    let row = documents(&String::from_utf8(output.stdout)?)[0].clone();
+    assert!(row["on_cpu_ns"].as_u64().unwrap() > 1_000_000, "{row}");
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! `whit top` on a terminal: tmux types and reads the screen.
+
+use std::process::Command;
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, shell, whit};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let with = [Need::Program("tmux"), Need::Program("stress")];
+    vec![
+        trial("the_screen_shows_sorts_and_filters", &with, screen),
+        trial("a_task_is_opened", &with, detail),
+        trial("forty_columns_suffice", &with, narrow),
+        trial("columns_are_kept", &with, columns),
+        trial("a_signal_is_asked_for_first", &with, signal),
+        trial("the_terminal_is_given_back", &with, given_back),
+        trial("three_ways_tell_the_same", &[Need::Root, Need::Accounting, Need::Program("stress")], ways),
+        trial("plain_whit_prints_a_table", &[], plain),
+    ]
+}
+
+/// A terminal of its own server, which ends with it.
+struct Screen {
+    socket: String,
+    configuration: Scratch,
+}
+
+impl Screen {
+    fn open(name: &str, width: usize, height: usize, options: &str) -> Self {
+        let configuration = Scratch::new(name);
+        let socket = format!("whit-{name}-{}", std::process::id());
+        let home = configuration.0.display();
+        // In colour or not the letters are the same.
+        let words = format!("XDG_CONFIG_HOME={home} {WHIT} top {options}; echo ended $?; sleep 60");
+        let size = (width.to_string(), height.to_string());
+        let status = Command::new("tmux")
+            .args([
+                "-L",
+                &socket,
+                "-f",
+                "/dev/null",
+                "new-session",
+                "-d",
+                "-x",
+                &size.0,
+                "-y",
+                &size.1,
+                &words,
+            ])
+            .status()
+            .unwrap();
+        assert!(status.success());
+        Self { socket, configuration }
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        for key in keys {
+            Command::new("tmux").args(["-L", &self.socket, "send-keys", key]).status().unwrap();
+            std::thread::sleep(Duration::from_millis(60));
+        }
+    }
+
+    fn text(&self) -> String {
+        let output = Command::new("tmux").args(["-L", &self.socket, "capture-pane", "-p"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The screen as soon as it is so; a machine may be slow.
+    fn wait_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        for _ in 0..200 {
+            let text = self.text();
+            if is_so(&text) {
+                return text;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("{what} never came:\n{}", self.text());
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        let _ = Command::new("tmux").args(["-L", &self.socket, "kill-server"]).status();
+    }
+}
+
+fn screen() -> Result<(), Failed> {
+    let _load = Load::start(&["stress", "-c", "1", "-t", "60"]);
+    let screen = Screen::open("screen", 160, 40, "");
+    let text = screen.wait_for("a busy task", |text| {
+        text.lines().any(|line| line.contains("stress") && line.contains('█'))
+    });
+    for part in ["CPU ", "memory ", "network ", "threads", "WHERE ITS TIME WENT", "COMMAND", "? help"] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    screen.keys(&["M"]);
+    screen.wait_for("sorted by memory", |text| text.contains("MEM▼"));
+    screen.keys(&["r"]);
+    screen.wait_for("the other way round", |text| text.contains("MEM▲"));
+    screen.keys(&["\\", "s", "t", "r", "e", "s", "s", "Enter"]);
+    let rows =
+        |text: &str| text.lines().skip(5).filter(|line| line.contains(" root") || line.contains('·')).count();
+    let text = screen.wait_for("the filter", |text| text.contains("filter \"stress\""));
+    assert!(
+        text.lines()
+            .skip(5)
+            .filter(|line| line.contains('█') || line.contains('·'))
+            .all(|line| line.contains("stress")),
+        "{text}"
+    );
+    assert!(rows(&text) < 10, "{text}");
+    screen.keys(&["Escape", "t"]);
+    screen.wait_for("the tree", |text| text.contains("└─ ") || text.contains("├─ "));
+    screen.keys(&["t", "/", "s", "t", "r", "e", "Enter", "F"]);
+    screen.wait_for("who is followed", |text| text.contains("following"));
+    screen.keys(&["F", "g"]);
+    screen.wait_for("users", |text| text.lines().count() > 5 && text.contains("root"));
+    screen.keys(&["?"]);
+    screen.wait_for("help", |text| text.contains("copying write-protected pages"));
+    Ok(())
+}
+
+fn detail() -> Result<(), Failed> {
+    enable_accounting();
+    let _load = Load::start(&["stress", "-c", "1", "-t", "60"]);
+    let screen = Screen::open("detail", 120, 50, "--comm stress --sort cpu");
+    screen.wait_for("a busy task", |text| {
+        text.lines().any(|line| line.contains("stress") && line.contains('█'))
+    });
+    screen.keys(&["Enter"]);
+    let text = screen.wait_for("the task", |text| text.contains("run_queue") && text.contains("█"));
+    for part in ["command line  stress -c 1", "limits", "Max open files", "longest"] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+    screen.keys(&["Escape"]);
+    screen.wait_for("the table", |text| text.contains("COMMAND"));
+    Ok(())
+}
+
+fn narrow() -> Result<(), Failed> {
+    let _load = Load::start(&["stress", "-c", "1", "-t", "60"]);
+    let screen = Screen::open("narrow", 40, 15, "");
+    let text = screen.wait_for("a busy task", |text| text.contains("stress"));
+    assert!(text.contains("PID") && text.contains("CPU%") && text.contains("COMMAND"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+    Ok(())
+}
+
+fn columns() -> Result<(), Failed> {
+    let screen = Screen::open("columns", 120, 40, "");
+    screen.wait_for("the table", |text| text.contains("COMMAND"));
+    // The second one, the user, goes.
+    screen.keys(&["C", "Down", "Space", "Enter"]);
+    screen.wait_for("without the user", |text| text.contains("COMMAND") && !text.contains("USER"));
+    let kept = std::fs::read_to_string(screen.configuration.0.join("whit/top.toml"))?;
+    assert!(kept.contains("columns = [\"pid\", \"state\""), "{kept}");
+    Ok(())
+}
+
+fn signal() -> Result<(), Failed> {
+    let mut victim = Load::start(&["sleep", "4712"]);
+    let screen = Screen::open("signal", 120, 30, &format!("-p {}", victim.0.id()));
+    screen.wait_for("the task", |text| text.contains("sleep"));
+    screen.keys(&["k", "Enter"]);
+    screen.wait_for("the question", |text| text.contains("Send TERM to"));
+    assert!(victim.0.try_wait()?.is_none());
+    screen.keys(&["n"]);
+    screen.wait_for("the table", |text| !text.contains("Send TERM to"));
+    assert!(victim.0.try_wait()?.is_none());
+    screen.keys(&["k", "Enter", "y"]);
+    screen.wait_for("the end", |text| text.contains("TERM sent to"));
+    assert!(victim.0.wait()?.code().is_none());
+    Ok(())
+}
+
+fn given_back() -> Result<(), Failed> {
+    let screen = Screen::open("back", 80, 24, "");
+    screen.wait_for("the table", |text| text.contains("COMMAND"));
+    screen.keys(&["q"]);
+    let text = screen.wait_for("the end", |text| text.contains("ended 0"));
+    assert!(!text.contains("COMMAND"), "{text}");
+    Ok(())
+}
+
+fn ways() -> Result<(), Failed> {
+    enable_accounting();
+    let load = Load::start(&["stress", "-c", "1", "-t", "60"]);
+    let pid = load.0.id();
+    std::thread::sleep(Duration::from_millis(500));
+    let worker = String::from_utf8(shell(&format!("pgrep -P {pid}")).stdout)?;
+    let row = |way: &str| -> Value {
+        let text = whit(&["top", "--json", "-n", "1", "--tasks", way, "-p", worker.trim()]);
+        let tick = documents(&text)[0].clone();
+        assert_eq!(tick["tasks_by"], way);
+        assert_eq!(tick["tasks"].as_array().map(Vec::len), Some(1), "{tick}");
+        tick["tasks"][0].clone()
+    };
+    let rows = ["bpf", "taskstats", "procfs"].map(row);
+    for row in &rows {
+        for name in ["pid", "tgid", "ppid", "uid", "comm", "nice", "threads"] {
+            assert_eq!(row[name], rows[0][name], "{name}: {row}");
+        }
+        // It is alone on a CPU, or all but.
+        let share =
+            |name: &str| row[name].as_u64().unwrap() as f64 / row["thread_time_ns"].as_u64().unwrap() as f64;
+        assert!(share("on_cpu_ns") > 0.3 && share("on_cpu_ns") + share("run_queue_ns") > 0.85, "{row}");
+    }
+    assert!(
+        rows[0]["delays"]["copy"]["total_ns"].is_u64() && rows[2]["delays"]["copy"]["total_ns"].is_null()
+    );
+    Ok(())
+}
+
+fn plain() -> Result<(), Failed> {
+    let text = whit(&[]);
+    assert!(text.contains("WHERE ITS TIME WENT") && text.contains("whit"), "{text}");
+    Ok(())
+}
