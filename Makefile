@@ -7,7 +7,7 @@ WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
 .PHONY: run build test deps lint licences fuzz freebsd bpf bench instructions docs install
 
 run: build
-	$(WHIT) bar
+	$(WHIT)
 
 build:
 	$(CARGO) build --release --package whit

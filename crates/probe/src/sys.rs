@@ -56,7 +56,7 @@ pub(crate) fn default_action(signal: i32) {
 }
 
 /// pthread_sigmask(3): blocks these signals for this thread and those it will make. A child inherits what is blocked,
-/// unless it is started by [`spawn`].
+/// unless it is started by [`spawn()`].
 pub(crate) fn block_signals(signals: &[i32]) -> io::Result<libc::sigset_t> {
     // SAFETY: sigset_t is a plain C struct; sigemptyset makes it valid before anything else reads it.
     let mut set: libc::sigset_t = unsafe { mem::zeroed() };

@@ -70,6 +70,10 @@ impl Member {
     fn tgid(self) -> u32 {
         (self.place >> Self::TGID_SHIFT) as u32
     }
+
+    fn is_follower(self) -> bool {
+        self.place & 1 == 1
+    }
 }
 
 impl TaskSums {
@@ -135,13 +139,14 @@ impl TaskSums {
         self.firsts.clear();
     }
 
-    /// A thread that ended belongs to its process, if that lives.
+    /// A thread that ended belongs to its process, if that lives. Of a leader that ended the number may be somebody else's by
+    /// now.
     fn send_ended_threads_home(&mut self) {
         let of_kind = |kind: u8| move |member: &&Member| member.kind() == kind;
         let mut living: Vec<u32> =
             self.order.iter().filter(of_kind(LIVING)).map(|member| member.tgid()).collect();
         living.sort_unstable();
-        for member in self.order.iter_mut().filter(|member| member.kind() == ENDED) {
+        for member in self.order.iter_mut().filter(|member| member.kind() == ENDED && member.is_follower()) {
             let tgid = member.tgid();
             if living.binary_search(&tgid).is_ok() {
                 *member = Member::new(LIVING, u64::from(tgid), tgid, true, member.index);

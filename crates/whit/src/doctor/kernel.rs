@@ -5,6 +5,7 @@ use facts::linux::version::KernelVersion;
 use facts::sample::{Absence, Sample};
 use probe::Roots;
 use probe::survey::Survey;
+use probe::task_table::{OpenError, Refused, TaskTableReader, Way};
 
 use super::Finding;
 
@@ -50,18 +51,36 @@ pub(super) fn bpf(survey: &mut Survey, roots: &Roots) -> Finding {
     if roots.is_captured() {
         return Finding::ok("bpf", "BTF is there");
     }
-    let held = survey.own_status().ok().and_then(|status| status.effective_capabilities).unwrap_or(0);
-    let may = |bits: &[u32]| bits.iter().all(|bit| held >> bit & 1 == 1);
-    // CAP_SYS_ADMIN includes both, as before 5.8.
-    if may(&[38, 39]) || may(&[21]) {
-        Finding::ok("bpf", "BTF is there, and permitted (no command uses it yet)")
-    } else {
-        Finding::limited(
+    // Loaded for real: what a sandbox or a lockdown forbids shows nowhere else.
+    match TaskTableReader::open(roots, Some(Way::Bpf)) {
+        Ok(_) => Finding::ok("bpf", "the task iterator loads: all tasks are read by it"),
+        Err(OpenError::Refused(_, Refused { reason: Absence::Denied, .. })) => Finding::limited(
             "bpf",
             "BTF is there, but not permitted",
             "run as root, or with CAP_BPF and CAP_PERFMON",
-        )
+        ),
+        Err(OpenError::Refused(_, Refused { detail, .. })) => Finding::limited(
+            "bpf",
+            format!("the task iterator does not load: {detail}"),
+            "none known; please report it",
+        ),
+        Err(OpenError::Root(error)) => Finding::absent("bpf", error.to_string(), ""),
     }
+}
+
+/// By what way tasks are read into the table.
+pub(super) fn way(roots: &Roots) -> Option<Finding> {
+    let reader = TaskTableReader::open(roots, None).ok()?;
+    let better = reader.refused().first();
+    let name = format!("by {}", reader.way().name());
+    Some(match better {
+        None => Finding::ok("task table", name),
+        Some((way, refused)) => Finding::limited(
+            "task table",
+            format!("{name}, since {} is not to be had: {}", way.name(), refused.detail),
+            "see bpf and taskstats above; whit top --tasks forces a way",
+        ),
+    })
 }
 
 pub(super) fn capabilities(survey: &mut Survey) -> Option<Finding> {

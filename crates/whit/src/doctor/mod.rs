@@ -84,6 +84,9 @@ pub(crate) fn examine(roots: &Roots) -> Result<Vec<Finding>, Failure> {
     findings.extend(tasks::examine(roots, &mut survey)?);
     if survey.system() == "Linux" {
         findings.push(kernel::bpf(&mut survey, roots));
+        if !roots.is_captured() {
+            findings.extend(kernel::way(roots));
+        }
         findings.extend(kernel::capabilities(&mut survey));
         findings.push(kernel::pressure(&sample));
         findings.push(kernel::cgroups(&mut survey, &sample));

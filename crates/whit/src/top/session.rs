@@ -24,6 +24,8 @@ pub(super) struct Session {
     pub(super) commands: Commands,
     pub(super) settings: Settings,
     pub(super) arrangement: Arrangement,
+    /// Its tasks are told with their lives, and whit is none of them.
+    is_captured: bool,
 }
 
 impl Session {
@@ -55,6 +57,7 @@ impl Session {
                 filter: String::new(),
             },
             settings,
+            is_captured: options.roots.is_captured(),
         })
     }
 
@@ -171,6 +174,9 @@ impl Session {
         if self.tasks.lost_exits() > 0 {
             line.push_str(&format!(", {} ends not told", self.tasks.lost_exits()));
         }
+        if self.is_captured {
+            return line;
+        }
         let share =
             self.machine.own_share().map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0));
         line.push_str(&format!("   whit {share} of a CPU, by {}", self.tasks.way().name()));
@@ -180,6 +186,11 @@ impl Session {
     /// What limits the view and how to lift it: said once.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.is_captured {
+            return vec![
+                "A captured machine stands still: this is what tasks did since they began".to_owned(),
+            ];
+        }
         let way = self.tasks.way();
         if let Some((better, refused)) = self.tasks.refused().first() {
             let lacks = match way {

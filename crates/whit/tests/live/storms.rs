@@ -33,11 +33,11 @@ fn spawn_all(words: &[&str]) -> (u64, u64) {
     sums
 }
 
+/// What whit printed, what it said, and what the load was.
+type Beside = (Vec<Value>, String, (u64, u64));
+
 /// whit beside them, from before their start until after their end.
-fn beside(
-    words: &[&str],
-    load: impl FnOnce() -> (u64, u64),
-) -> Result<(Vec<Value>, String, (u64, u64)), Failed> {
+fn beside(words: &[&str], load: impl FnOnce() -> (u64, u64)) -> Result<Beside, Failed> {
     let whit = Command::new(WHIT).args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let pid = rustix::process::Pid::from_raw(whit.id().cast_signed()).unwrap();
     let reader = std::thread::spawn(move || whit.wait_with_output());
