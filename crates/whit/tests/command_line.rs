@@ -42,7 +42,12 @@ fn usage_errors_are_2() {
     fails(&["bar", "--once", "--count", "3"], 2, "cannot be used with");
     fails(&["bar", "-o", "telex"], 2, "telex");
     fails(&["nothing"], 2, "nothing");
-    fails(&[], 2, "Usage");
+    fails(&["run"], 2, "CMD");
+    fails(&["run", "--timeout", "5y", "--", "true"], 2, "ms, s, m, h or d");
+    fails(&["run", "--limit", "x=1", "--", "true"], 2, "nofile");
+    fails(&["run", "--shared", "--", "true"], 2, "--lock");
+    fails(&["top", "--sort", "memry"], 2, "memory");
+    fails(&["top", "--tasks", "magic"], 2, "taskstats");
 }
 
 #[test]

@@ -18,10 +18,13 @@ use crate::sys::{dropped_messages, system_constant};
 
 /// Room for some 26 000 records (measured on 6.18) while whit is busy elsewhere.
 const RECEIVE_BUFFER_BYTES: usize = 16 * 1024 * 1024;
+/// What it grows to where that did not suffice.
+const WIDEST_BUFFER_BYTES: usize = 128 * 1024 * 1024;
 
 /// A socket that is registered on every possible CPU.
 pub struct ExitRecords {
     socket: GenericSocket,
+    receive_buffer_bytes: usize,
     lost: u64,
     opened: Nanos,
     accounting_on: Option<bool>,
@@ -54,7 +57,13 @@ impl ExitRecords {
             // Outside the initial user and PID namespaces.
             Some(Errno::INVAL) => Err(Absence::Denied),
             Some(error) => Err(task_absence(error)),
-            None => Ok(Self { socket, lost: 0, opened: clock_now().monotonic, accounting_on }),
+            None => Ok(Self {
+                socket,
+                receive_buffer_bytes: RECEIVE_BUFFER_BYTES,
+                lost: 0,
+                opened: clock_now().monotonic,
+                accounting_on,
+            }),
         }
     }
 
@@ -80,8 +89,12 @@ impl ExitRecords {
             match received {
                 Ok(Some(cut)) => self.lost += cut as u64,
                 Ok(None) => return Ok(()),
-                // The queue was full: one such error stands for any number of records, which the socket counts.
-                Err(Errno::NOBUFS) => {}
+                // The queue was full: one such error stands for any number of records, which the socket counts. What comes
+                // next has more room.
+                Err(Errno::NOBUFS) => {
+                    self.receive_buffer_bytes =
+                        self.socket.widen(self.receive_buffer_bytes, WIDEST_BUFFER_BYTES);
+                }
                 Err(error) => return Err(task_absence(error)),
             }
         }

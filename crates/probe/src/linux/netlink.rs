@@ -67,6 +67,14 @@ impl GenericSocket {
         Ok(Self { socket, requests, replies, sequence: 0, pending: 0 })
     }
 
+    /// Gives records twice as much room in the kernel as they had, up to `most` bytes. The room now.
+    pub(crate) fn widen(&mut self, bytes: usize, most: usize) -> usize {
+        let wider = (bytes * 2).min(most);
+        // Where it is not permitted, or there is no memory, it stays as it is.
+        let is_wider = wider > bytes && set_socket_recv_buffer_size_force(&self.socket, wider).is_ok();
+        if is_wider { wider } else { bytes }
+    }
+
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
