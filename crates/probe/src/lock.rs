@@ -34,11 +34,15 @@ impl LockFile {
     /// # Errors
     /// Where it may not be opened.
     pub fn open(path: &Path, is_shared: bool) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let flags = OFlags::CLOEXEC | OFlags::NOCTTY;
         let mode = Mode::from_raw_mode(0o666);
-        let file = match open(path, flags | OFlags::CREATE, mode) {
-            // A directory cannot be made so, nor a file by whoever may only read there.
-            Err(Errno::ISDIR | Errno::ROFS | Errno::ACCESS) => open(path, flags, Mode::empty()),
+        // NFS locks exclusively only what is open for writing.
+        let access = if is_shared { OFlags::RDONLY } else { OFlags::RDWR };
+        let file = match open(path, flags | access | OFlags::CREATE, mode) {
+            // A directory cannot be made so, nor a file by whoever may only read there, nor a program that runs.
+            Err(Errno::ISDIR | Errno::ROFS | Errno::ACCESS | Errno::TXTBSY) => {
+                open(path, flags | OFlags::RDONLY, Mode::empty())
+            }
             opened => opened,
         }?;
         Ok(Self { file, path: path.to_owned(), is_shared })

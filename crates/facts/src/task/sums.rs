@@ -171,16 +171,17 @@ const ENDED: u8 = 1;
 fn group(table: &TaskTable, index: usize, by: GroupBy, is_ended: bool) -> (u8, u64) {
     match by {
         GroupBy::Thread => (u8::from(is_ended), index as u64),
-        GroupBy::Process if is_ended => (ENDED, hash(&table.comm(index).0)),
+        GroupBy::Process if is_ended => (ENDED, hash(&table.comm(index).0, table.uid(index))),
         GroupBy::Process => (LIVING, u64::from(table.tgid(index))),
         GroupBy::User => (LIVING, table.uid(index).map_or(ABSENT, u64::from)),
         GroupBy::Cgroup => (LIVING, table.cgroup(index).unwrap_or(ABSENT)),
     }
 }
 
-/// FNV-1a: names of one value are one name, for all that a machine will see.
-fn hash(name: &[u8; 16]) -> u64 {
-    name.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+/// FNV-1a: names and users of one value are the same, for all that a machine will see.
+fn hash(name: &[u8; 16], uid: Option<u32>) -> u64 {
+    let uid = uid.unwrap_or(u32::MAX).to_ne_bytes();
+    name.iter().chain(&uid).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }

@@ -225,6 +225,11 @@ impl TaskTable {
         self.figures[figure.index()][index] = value.unwrap_or(ABSENT);
     }
 
+    /// Sets a start that is known better, or as it was told before.
+    pub fn set_start(&mut self, index: usize, start: Nanos) {
+        self.start[index] = start.0;
+    }
+
     /// The same for the state.
     pub fn set_state(&mut self, index: usize, state: u8) {
         self.state[index] = state;

@@ -3,7 +3,10 @@
 use facts::linux::pid_stat::PidStat;
 use facts::sample::Absence;
 use facts::task::TaskKey;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, setpriority_process};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal, setpriority_process,
+};
 
 use super::files::Buffer;
 use super::tasks::task_absence;
@@ -21,7 +24,14 @@ const SAME_START_NS: u64 = 1_000_000_000;
 pub fn send(key: TaskKey, signal: TaskSignal) -> Result<(), Absence> {
     let pid = pid_of(key)?;
     // Held by its descriptor first, looked at then: what the pid means cannot change any more.
-    let descriptor = pidfd_open(pid, PidfdFlags::empty()).map_err(task_absence)?;
+    let descriptor = match pidfd_open(pid, PidfdFlags::empty()) {
+        // Before 5.3, or in a sandbox: looked at first, and sent then, which is all that can be done.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            check(key)?;
+            return kill_process(pid, native(signal)).map_err(task_absence);
+        }
+        opened => opened.map_err(task_absence)?,
+    };
     check(key)?;
     pidfd_send_signal(&descriptor, native(signal)).map_err(task_absence)
 }

@@ -6,6 +6,7 @@ mod thread_list;
 
 use facts::rate::tasks::Ended;
 use facts::sample::Absence;
+use facts::task::figure::Figure;
 use facts::task::table::TaskTable;
 
 use super::exits::ExitRecords;
@@ -173,6 +174,9 @@ impl TaskTableReader {
             let wall = stats.task.wall;
             let mut row = stats.row();
             row.key.start = boottime.saturating_sub(wall);
+            // It has none any more.
+            row.figures.set(Figure::RESIDENT_BYTES, Some(0));
+            row.figures.set(Figure::VIRTUAL_BYTES, Some(0));
             ended.push(Ended { row, wall });
         })
     }

@@ -13,6 +13,7 @@ use super::account::{Program, Waited};
 use super::supervise::{Outcome, Supervised};
 use crate::failure::{Failure, say};
 use crate::show::table::{Align, Table};
+use crate::show::text::push_printable;
 use crate::show::units::{Size, Span};
 
 /// Programs that are told apart; the others are one line.
@@ -110,7 +111,9 @@ fn write_programs(programs: &[Program], whole: &Program, out: &mut String) {
     let mut table = Table::new(&columns);
     let (shown, others) = programs.split_at(programs.len().min(MOST_PROGRAMS));
     for program in shown {
-        row(&mut table, &format!("{} ×{}", program.comm.as_str(), program.processes.max(1)), program);
+        let mut name = String::new();
+        push_printable(&mut name, program.comm.as_bytes());
+        row(&mut table, &format!("{name} ×{}", program.processes.max(1)), program);
     }
     if !others.is_empty() {
         let rest = others.iter().fold(Program::default(), Program::plus);
@@ -168,6 +171,14 @@ fn notes(run: &Supervised) -> Vec<String> {
         notes.push(format!(
             "What descendants waited for is not told: exit records: {absence} (see whit doctor)"
         ));
+    }
+    if let (None, Some(absence)) = (run.records_absence, run.events_absence) {
+        notes.push(format!(
+            "Descendants are not in the table: forks are not told ({absence}; see whit doctor)"
+        ));
+    }
+    if run.lost_forks > 0 {
+        notes.push(format!("Forks were lost {} times: the table may lack descendants", run.lost_forks));
     }
     if run.lost_records > 0 {
         notes.push(format!("{} exit records were lost: the table is of the others", run.lost_records));
@@ -239,6 +250,8 @@ struct RunJson {
     peak_resident_bytes: u64,
     lock_waited_ns: Option<u64>,
     lost_records: u64,
+    lost_forks: u64,
+    are_descendants_told: bool,
     left_running: usize,
     adopted: u64,
     whole: Option<ProgramJson>,
@@ -286,6 +299,8 @@ impl RunJson {
             peak_resident_bytes: run.usage.peak_resident.0,
             lock_waited_ns: lock_waited.map(|waited| waited.0),
             lost_records: run.lost_records,
+            lost_forks: run.lost_forks,
+            are_descendants_told: run.records_absence.or(run.events_absence).is_none(),
             left_running: run.left_running,
             adopted: run.adopted,
             whole: (!programs.is_empty()).then(|| ProgramJson::new(&run.account.whole())),

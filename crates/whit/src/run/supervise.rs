@@ -27,6 +27,9 @@ use crate::failure::Failure;
 /// How long records and forks are collected.
 const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
+/// Rounds of killing, each of 20 ms, after which a descendant that hangs in the kernel is left to it.
+const MOST_KILLS: u32 = 250;
+
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -59,6 +62,10 @@ pub(crate) struct Supervised {
     pub(crate) account: Account,
     /// Why there are none.
     pub(crate) records_absence: Option<Absence>,
+    /// Why forks are not told, without which descendants are not known.
+    pub(crate) events_absence: Option<Absence>,
+    /// Times that forks were lost.
+    pub(crate) lost_forks: u64,
     /// The command's own account from /proc, where there are none.
     pub(crate) own_from_proc: Option<Task>,
     pub(crate) lost_records: u64,
@@ -117,7 +124,8 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
         ..Command::default()
     };
     // Before the command, so that nothing that it does is missed; the child gets no blocked signals.
-    let events = ProcessEvents::open().ok();
+    let events = ProcessEvents::open();
+    let events_absence = events.as_ref().err().copied();
     let signals: Vec<Signal> = FORWARDED.iter().map(|(signal, _)| *signal).chain([Signal::Child]).collect();
     let signals = Signals::open(&signals).map_err(Failure::internal)?;
     let started = clock_now().boottime;
@@ -126,7 +134,7 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
         key: TaskKey { pid, start: started },
         signals,
         records: records.ok(),
-        events,
+        events: events.ok(),
         account: Account::of(pid),
         usage: Usage::default(),
         ending: None,
@@ -143,6 +151,8 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
         usage: watch.usage,
         account: watch.account,
         records_absence,
+        events_absence,
+        lost_forks: watch.events.map_or(0, |events| events.gaps),
         own_from_proc: outcome.1,
         lost_records: watch.records.map_or(0, |records| records.lost()),
         left_running,
@@ -175,6 +185,7 @@ impl Watch {
         let mut deadline = options.timeout.map(|timeout| started + nanos(timeout));
         let mut ended_by_us: Option<TaskSignal> = None;
         let mut own = None;
+        let mut kills = 0;
         loop {
             self.listen()?;
             if own.is_none() && self.records.is_none() && has_ended(self.key.pid) {
@@ -188,7 +199,8 @@ impl Watch {
                 if ended_by_us.is_none() {
                     return Ok((Outcome::Ended(ending), own));
                 }
-                if descendants::list().map_or(true, |left| left.is_empty()) {
+                let is_gone = descendants::list().map_or(true, |left| left.is_empty());
+                if is_gone || kills > MOST_KILLS {
                     return Ok((Outcome::TimedOut, own));
                 }
             }
@@ -197,6 +209,7 @@ impl Watch {
                 let signal = if ended_by_us.is_none() { TaskSignal::Terminate } else { TaskSignal::Kill };
                 self.end_tree(signal);
                 ended_by_us = Some(signal);
+                kills += u32::from(signal == TaskSignal::Kill);
                 // Killed, whoever was being born is found in the next round.
                 let pause =
                     if signal == TaskSignal::Kill { Nanos(20_000_000) } else { nanos(options.kill_after) };
@@ -268,7 +281,9 @@ impl Watch {
         while let Some((signal, is_from_kernel)) = self.signals.next_with_origin() {
             self.is_told_to_end |= ends(signal);
             // What the terminal sends it sends to the command as well.
-            if let Some(signal) = forwarded(signal).filter(|_| !is_from_kernel) {
+            // But a hang-up it tells to a session's leader alone, which may be whit.
+            let has_it = is_from_kernel && signal != Signal::Hangup;
+            if let Some(signal) = forwarded(signal).filter(|_| !has_it) {
                 let _ = control::send(self.key, signal);
             }
         }

@@ -17,6 +17,7 @@ use crate::output::Output;
 use crate::show::division::{LEGEND, push_bar};
 use crate::show::style::Style;
 use crate::show::table::Table;
+use crate::show::text::push_printable;
 use crate::ticker::Ticker;
 
 /// Prints again and again. One table spans an interval, and so comes after it.
@@ -66,7 +67,10 @@ fn write_text(session: &mut Session, lines: &[Line], out: &mut String) {
             table.cell(|out| match column {
                 Column::Time => push_bar(out, &row.division(), style),
                 Column::Cgroup => {
-                    out.push_str(session.commands.cgroup(row.key(), row.cgroup()).unwrap_or("–"));
+                    push_printable(
+                        out,
+                        session.commands.cgroup(row.key(), row.cgroup()).unwrap_or("–").as_bytes(),
+                    );
                 }
                 Column::Command => {
                     out.push_str(&line.branches);

@@ -8,6 +8,7 @@ use facts::unit::Bytes;
 use super::row::Row;
 use super::users::Users;
 use crate::show::table::Align;
+use crate::show::text::push_printable;
 use crate::show::units::{Size, push_decimals};
 
 /// A column.
@@ -198,7 +199,7 @@ impl Column {
                 None => out.push('–'),
             },
             Self::Command => {
-                out.push_str(row.comm().as_str());
+                push_printable(out, row.comm().as_bytes());
                 if row.is_ended() && row.processes() > 1 {
                     out.push_str(&format!(" ×{}", row.processes()));
                 }

@@ -101,7 +101,11 @@ impl Tasks {
 
     /// Reads what only /proc says of rows that are shown.
     pub(crate) fn complete(&mut self, rows: impl IntoIterator<Item = usize>) {
-        self.reader.complete(&mut self.sums.table, rows);
+        let sums = &mut self.sums;
+        let (processes, is_ended) = (&sums.processes, &sums.is_ended);
+        // A sum is not its first process.
+        let single = rows.into_iter().filter(|row| processes[*row] == 1 && !is_ended[*row]);
+        self.reader.complete(&mut sums.table, single);
     }
 
     /// The time between the last two readings; none after the first, or where the machine slept in between.

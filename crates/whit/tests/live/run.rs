@@ -113,8 +113,8 @@ fn time_is_over() -> Result<(), Failed> {
 }
 
 fn signals() -> Result<(), Failed> {
-    for (signal, code) in [("USR1", 41), ("TERM", 42), ("HUP", 43)] {
-        let script = "trap 'exit 41' USR1; trap 'exit 42' TERM; trap 'exit 43' HUP; echo ready; while :; do sleep 0.05; done";
+    for (signal, code) in [("USR1", 41), ("TERM", 42), ("USR2", 43)] {
+        let script = "trap 'exit 41' USR1; trap 'exit 42' TERM; trap 'exit 43' USR2; echo ready; while :; do sleep 0.05; done";
         let mut whit = Command::new(WHIT)
             .args(["run", "-q", "--", "sh", "-c", script])
             .stdout(std::process::Stdio::piped())

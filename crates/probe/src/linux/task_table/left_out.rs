@@ -31,6 +31,8 @@ impl LeftOut {
     /// Looks for them, if the kernel counts other threads than the table has: one line of /proc/loadavg. In a PID namespace,
     /// where that line counts the whole machine, it always does, and the look is taken now and then.
     pub(super) fn find(&mut self, table: &TaskTable, procfs: &mut Procfs, listing: &Listing) {
+        // Who was being born when we looked is in the iterator's next round.
+        self.tids.retain(|tid| !table.pids().contains(tid));
         self.rounds_until_look = self.rounds_until_look.saturating_sub(1);
         let found = (table.len() + self.tids.len()) as u64;
         if self.rounds_until_look > 0 || procfs.all_threads() == Some(found) {

@@ -35,7 +35,9 @@ impl ThreadList {
             let received = events.receive(|event| match event {
                 ProcessEvent::Fork { pid, .. } => happened.push((pid, happened.len() as u32, true)),
                 ProcessEvent::Exit { pid, .. } => happened.push((pid, happened.len() as u32, false)),
-                ProcessEvent::Exec { .. } | ProcessEvent::Named { .. } => {}
+                // A thread that executes takes its leader's number, whose end was told.
+                ProcessEvent::Exec { tgid } => happened.push((tgid, happened.len() as u32, true)),
+                ProcessEvent::Named { .. } => {}
             });
             is_complete = received.is_ok() && events.gaps == self.gaps;
             self.gaps = events.gaps;

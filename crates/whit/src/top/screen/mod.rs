@@ -64,6 +64,10 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
             Wake::Ended => return Ok(ExitCode::SUCCESS),
             Wake::Events(events) => {
                 for event in events {
+                    // What the last key changed is what this one is about.
+                    if state.is_stale {
+                        state.arrange(&mut session);
+                    }
                     match keys::handle(&event, &mut state, &mut session) {
                         Outcome::Go => {}
                         Outcome::Quit => return Ok(ExitCode::SUCCESS),

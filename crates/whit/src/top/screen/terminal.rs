@@ -34,9 +34,21 @@ pub(super) enum Wake {
 
 impl Terminal {
     pub(super) fn open(signals: Signals) -> Result<Self, Failure> {
-        enter()?;
-        let terminal = ratatui::Terminal::new(CrosstermBackend::new(stdout())).map_err(failure)?;
-        Ok(Self { terminal, signals })
+        // The release does not unwind: what would be dropped then is not.
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            leave();
+            before(info);
+        }));
+        let opened =
+            enter().and_then(|()| ratatui::Terminal::new(CrosstermBackend::new(stdout())).map_err(failure));
+        match opened {
+            Ok(terminal) => Ok(Self { terminal, signals }),
+            Err(failure) => {
+                leave();
+                Err(failure)
+            }
+        }
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), Failure> {
@@ -68,10 +80,10 @@ impl Terminal {
         Ok(if events.is_empty() { Wake::Timeout } else { Wake::Events(events) })
     }
 
-    /// Ctrl-Z: gives the terminal back, stops, and takes it again.
+    /// Ctrl-Z: gives the terminal back, stops (unless nobody could continue us), and takes it again.
     pub(super) fn suspend(&mut self) -> Result<(), Failure> {
         leave();
-        let _ = kill_process(getpid(), Signal::STOP);
+        let _ = kill_process(getpid(), Signal::TSTP);
         enter()?;
         self.terminal.clear().map_err(failure)
     }
