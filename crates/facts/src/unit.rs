@@ -51,6 +51,13 @@ unit! {
     Ticks
 }
 
+impl From<std::time::Duration> for Nanos {
+    /// What is longer than 584 years is that long.
+    fn from(duration: std::time::Duration) -> Self {
+        Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
 impl Bytes {
     /// From the kibibytes that /proc calls "kB".
     pub fn from_kib(kib: u64) -> Self {

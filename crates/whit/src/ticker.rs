@@ -14,7 +14,7 @@ pub(crate) struct Ticker {
 impl Ticker {
     /// With this interval; the first tick is now.
     pub(crate) fn start(interval: Duration) -> Self {
-        Self { interval: Nanos(u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1)), last: None }
+        Self { interval: Nanos::from(interval).max(Nanos(1)), last: None }
     }
 
     /// Sleeps a whole interval from the last sleep's end, or from now.

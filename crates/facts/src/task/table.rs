@@ -7,7 +7,7 @@ use super::figure::{ABSENT, Figure, Figures};
 use super::{Accounting, Cause, Delay, Task, TaskKey};
 use crate::name::Name;
 use crate::sample::Clock;
-use crate::unit::{Bytes, Nanos};
+use crate::unit::Nanos;
 
 /// What stands for an id that is not known: the kernel gives none of that number.
 const NO_ID: u32 = u32::MAX;
@@ -235,11 +235,6 @@ impl TaskTable {
         self.state[index] = state;
     }
 
-    /// The same for the cgroup.
-    pub fn set_cgroup(&mut self, index: usize, cgroup: u64) {
-        self.cgroup[index] = cgroup;
-    }
-
     /// Adds everything but the figures of another table's rows.
     pub(crate) fn extend_identities(&mut self, other: &Self) {
         self.pid.extend_from_slice(&other.pid);
@@ -370,11 +365,6 @@ impl TaskRow {
             accounting: task.accounting,
             figures,
         }
-    }
-
-    /// Resident memory.
-    pub fn resident(&self) -> Option<Bytes> {
-        self.figures.get(Figure::RESIDENT_BYTES).map(Bytes)
     }
 }
 

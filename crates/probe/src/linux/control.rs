@@ -1,6 +1,5 @@
 //! What may be done to a task: signals and niceness, to the very task that is meant.
 
-use facts::linux::pid_stat::PidStat;
 use facts::sample::Absence;
 use facts::task::TaskKey;
 use rustix::io::Errno;
@@ -8,14 +7,10 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal, setpriority_process,
 };
 
-use super::files::Buffer;
+use super::tasks::procfs::Procfs;
 use super::tasks::task_absence;
 use crate::roots::Roots;
 pub use crate::signal::TaskSignal;
-use crate::sys::system_constant;
-
-/// What reading a start in ticks and one in nanoseconds may differ by; as long as [`TaskKey::is_same`] allows.
-const SAME_START_NS: u64 = 1_000_000_000;
 
 /// Sends a signal to a process, if it still is the one that is meant.
 ///
@@ -52,14 +47,10 @@ fn pid_of(key: TaskKey) -> Result<Pid, Absence> {
 
 /// Whether the pid still is this task.
 fn check(key: TaskKey) -> Result<(), Absence> {
-    let root = Roots::live().open().map_err(|_| Absence::Unsupported)?;
-    let mut buffer = Buffer::new();
-    let bytes = buffer.read_once(&root, &format!("proc/{}/stat", key.pid)).map_err(task_absence)?;
-    let mut stat = PidStat::default();
-    stat.parse(bytes).map_err(|_| Absence::Malformed)?;
-    let ticks_per_second = system_constant(libc::_SC_CLK_TCK).unwrap_or(100);
-    let start = stat.start.to_nanos(ticks_per_second);
-    if start.0.abs_diff(key.start.0) <= SAME_START_NS { Ok(()) } else { Err(Absence::Gone) }
+    let mut procfs = Procfs::open(Roots::live().open().map_err(|_| Absence::Unsupported)?);
+    let stat = procfs.stat(key.pid)?;
+    let found = TaskKey { pid: key.pid, start: procfs.start(&stat) };
+    if found.is_same(&key) { Ok(()) } else { Err(Absence::Gone) }
 }
 
 fn native(signal: TaskSignal) -> Signal {

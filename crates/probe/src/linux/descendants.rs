@@ -2,17 +2,15 @@
 
 use std::collections::HashMap;
 
-use facts::linux::pid_stat::PidStat;
 use facts::sample::Absence;
 use facts::task::TaskKey;
 use rustix::process::{getpid, set_child_subreaper};
 
 use super::control;
-use super::files::Buffer;
 use super::tasks::listing::Listing;
+use super::tasks::procfs::Procfs;
 use crate::roots::Roots;
 use crate::signal::TaskSignal;
-use crate::sys::system_constant;
 
 /// From now on whoever loses its parent below this process becomes its child (prctl(2), PR_SET_CHILD_SUBREAPER, Linux 3.4), so
 /// that every descendant can be found by its parents.
@@ -31,15 +29,13 @@ pub fn list() -> Result<Vec<TaskKey>, Absence> {
     let root = Roots::live().open().map_err(|_| Absence::Unsupported)?;
     let mut pids = Vec::new();
     Listing::open(&root).processes(&mut pids)?;
-    let ticks_per_second = system_constant(libc::_SC_CLK_TCK).unwrap_or(100);
-    let mut buffer = Buffer::new();
+    let mut procfs = Procfs::open(root);
     let mut children: HashMap<u32, Vec<TaskKey>> = HashMap::new();
     for pid in pids {
         // Who has ended meanwhile is nobody's descendant any more; a zombie has nothing left to end.
-        let Ok(bytes) = buffer.read_once(&root, &format!("proc/{pid}/stat")) else { continue };
-        let mut stat = PidStat::default();
-        if stat.parse(bytes).is_ok() && !b"ZX".contains(&stat.state) {
-            let start = stat.start.to_nanos(ticks_per_second);
+        let Ok(stat) = procfs.stat(pid) else { continue };
+        if !b"ZX".contains(&stat.state) {
+            let start = procfs.start(&stat);
             children.entry(stat.ppid).or_default().push(TaskKey { pid, start });
         }
     }

@@ -3,9 +3,8 @@
 use facts::linux::mounts;
 use facts::linux::version::KernelVersion;
 use facts::sample::{Absence, Sample};
-use probe::Roots;
 use probe::survey::Survey;
-use probe::task_table::{OpenError, Refused, TaskTableReader, Way};
+use probe::task_table::{Refused, TaskTableReader, Way};
 
 use super::Finding;
 
@@ -35,7 +34,9 @@ pub(super) fn version(survey: &mut Survey) -> Finding {
     }
 }
 
-pub(super) fn bpf(survey: &mut Survey, roots: &Roots) -> Finding {
+/// `table` is the open task table; none of a captured machine. It was loaded for real: what a sandbox or a lockdown forbids
+/// shows nowhere else.
+pub(super) fn bpf(survey: &mut Survey, table: Option<&TaskTableReader>) -> Finding {
     let btf = survey.exists("/sys/kernel/btf/vmlinux");
     let version = survey.kernel_version().unwrap_or_default();
     if version < KernelVersion::new(5, 8) {
@@ -48,39 +49,33 @@ pub(super) fn bpf(survey: &mut Survey, roots: &Roots) -> Finding {
             "a kernel with CONFIG_DEBUG_INFO_BTF=y, or /sys mounted",
         );
     }
-    if roots.is_captured() {
-        return Finding::ok("bpf", "BTF is there");
-    }
-    // Loaded for real: what a sandbox or a lockdown forbids shows nowhere else.
-    match TaskTableReader::open(roots, Some(Way::Bpf)) {
-        Ok(_) => Finding::ok("bpf", "the task iterator loads: all tasks are read by it"),
-        Err(OpenError::Refused(_, Refused { reason: Absence::Denied, .. })) => Finding::limited(
+    let Some(table) = table else { return Finding::ok("bpf", "BTF is there") };
+    match table.refused().iter().find(|(way, _)| *way == Way::Bpf) {
+        None => Finding::ok("bpf", "the task iterator loads: all tasks are read by it"),
+        Some((_, Refused { reason: Absence::Denied, .. })) => Finding::limited(
             "bpf",
             "BTF is there, but not permitted",
             "run as root, or with CAP_BPF and CAP_PERFMON",
         ),
-        Err(OpenError::Refused(_, Refused { detail, .. })) => Finding::limited(
+        Some((_, Refused { detail, .. })) => Finding::limited(
             "bpf",
             format!("the task iterator does not load: {detail}"),
             "none known; please report it",
         ),
-        Err(OpenError::Root(error)) => Finding::absent("bpf", error.to_string(), ""),
     }
 }
 
 /// By what way tasks are read into the table.
-pub(super) fn way(roots: &Roots) -> Option<Finding> {
-    let reader = TaskTableReader::open(roots, None).ok()?;
-    let better = reader.refused().first();
-    let name = format!("by {}", reader.way().name());
-    Some(match better {
+pub(super) fn way(table: &TaskTableReader) -> Finding {
+    let name = format!("by {}", table.way().name());
+    match table.refused().first() {
         None => Finding::ok("task table", name),
         Some((way, refused)) => Finding::limited(
             "task table",
             format!("{name}, since {} is not to be had: {}", way.name(), refused.detail),
             "see bpf and taskstats above; whit top --tasks forces a way",
         ),
-    })
+    }
 }
 
 pub(super) fn capabilities(survey: &mut Survey) -> Option<Finding> {

@@ -1,7 +1,6 @@
 //! Starts a command and stays until it has ended: listens to its tree, passes signals on, keeps the time.
 
 use std::io;
-use std::time::Duration;
 
 use facts::linux::taskstats::{ExitInfo, TaskStats};
 use facts::sample::Absence;
@@ -181,8 +180,7 @@ impl Watch {
         started: Nanos,
         reader: &mut TaskReader,
     ) -> Result<(Outcome, Option<Task>), Failure> {
-        let nanos = |duration: Duration| Nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
-        let mut deadline = options.timeout.map(|timeout| started + nanos(timeout));
+        let mut deadline = options.timeout.map(|timeout| started + Nanos::from(timeout));
         let mut ended_by_us: Option<TaskSignal> = None;
         let mut own = None;
         let mut kills = 0;
@@ -211,8 +209,11 @@ impl Watch {
                 ended_by_us = Some(signal);
                 kills += u32::from(signal == TaskSignal::Kill);
                 // Killed, whoever was being born is found in the next round.
-                let pause =
-                    if signal == TaskSignal::Kill { Nanos(20_000_000) } else { nanos(options.kill_after) };
+                let pause = if signal == TaskSignal::Kill {
+                    Nanos(20_000_000)
+                } else {
+                    Nanos::from(options.kill_after)
+                };
                 deadline = Some(now + pause);
                 continue;
             }

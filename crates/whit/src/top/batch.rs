@@ -194,7 +194,7 @@ impl MachineJson {
     fn new(session: &Session) -> Self {
         let machine = &session.machine;
         let memory = machine.memory();
-        let swap = machine.swap();
+        let swap = memory.as_ref().and_then(|memory| memory.swap.as_ref());
         let (network, disks) = (machine.network(), machine.disks());
         let [cpu, io, of_memory] = machine.pressure().map(|percent| percent.map(|percent| percent / 100.0));
         Self {
@@ -206,8 +206,8 @@ impl MachineJson {
             memory_available_bytes: memory
                 .as_ref()
                 .and_then(|memory| memory.available.map(|available| available.bytes.0)),
-            swap_used_bytes: swap.map(|(used, _)| used.0),
-            swap_total_bytes: swap.map(|(_, total)| total.0),
+            swap_used_bytes: swap.map(|swap| swap.used.0),
+            swap_total_bytes: swap.map(|swap| swap.total.0),
             received_bytes_per_second: network.inwards,
             sent_bytes_per_second: network.outwards,
             read_bytes_per_second: disks.inwards,

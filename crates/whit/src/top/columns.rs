@@ -39,9 +39,6 @@ pub(crate) enum Column {
     Command,
 }
 
-/// What rows are sorted by: a column.
-pub(crate) type SortKey = Column;
-
 /// How a column is called on the command line and in the settings, above it, and how wide it is.
 struct Described {
     column: Column,

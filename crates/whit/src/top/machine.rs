@@ -4,7 +4,7 @@ use facts::memory::MemoryReport;
 use facts::rate::{CpuShares, Rates, Width};
 use facts::sample::Sample;
 use facts::source::{Source, Wanted};
-use facts::unit::{Bytes, Nanos};
+use facts::unit::Nanos;
 use probe::{Probe, Request, Roots};
 
 use crate::failure::Failure;
@@ -104,12 +104,6 @@ impl Machine {
         let pressure = &self.now.pressure;
         [&pressure.cpu, &pressure.io, &pressure.memory]
             .map(|reading| Some(reading.get().ok()?.some?.averages_percent()[0]))
-    }
-
-    /// Swap in use and in all.
-    pub(crate) fn swap(&self) -> Option<(Bytes, Bytes)> {
-        let swap = self.memory()?.swap?;
-        Some((swap.used, swap.total))
     }
 }
 

@@ -12,7 +12,7 @@ mod settings;
 mod tasks;
 mod users;
 
-pub(crate) use columns::{Column, SortKey};
+pub(crate) use columns::Column;
 pub(crate) use settings::GROUPS;
 
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ pub(crate) struct Options {
     pub(crate) output: OutputKind,
     pub(crate) selection: Selection,
     pub(crate) by: Option<GroupBy>,
-    pub(crate) sort: Option<SortKey>,
+    pub(crate) sort: Option<Column>,
     pub(crate) is_reversed: bool,
     pub(crate) is_tree: bool,
     pub(crate) columns: Option<Vec<Column>>,

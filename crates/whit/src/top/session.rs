@@ -125,9 +125,9 @@ impl Session {
             Size(breakdown.caches.total()),
             Size(others),
         );
-        match self.machine.swap() {
-            Some((used, total)) if total.0 > 0 => {
-                line.push_str(&format!("   swap {} of {}", Size(used), Size(total)));
+        match &memory.swap {
+            Some(swap) if swap.total.0 > 0 => {
+                line.push_str(&format!("   swap {} of {}", Size(swap.used), Size(swap.total)));
             }
             _ => line.push_str("   no swap"),
         }

@@ -103,6 +103,11 @@ impl Procfs {
         self.read(&format!("proc/{tid}/stat"), PidStat::parse)
     }
 
+    /// When a task began, on the clock that goes on in a suspend.
+    pub(crate) fn start(&self, stat: &PidStat) -> Nanos {
+        stat.start.to_nanos(self.ticks_per_second)
+    }
+
     /// The time, or that of a captured machine's boot.
     pub(crate) fn clock(&mut self) -> Clock {
         if !self.root.is_captured {
@@ -166,7 +171,7 @@ impl Procfs {
         let status: PidStatus = self.read(&format!("{directory}/status"), PidStatus::parse)?;
         let schedstat: Option<PidSchedstat> =
             self.read(&format!("{directory}/schedstat"), PidSchedstat::parse).ok();
-        let start = stat.start.to_nanos(self.ticks_per_second);
+        let start = self.start(&stat);
         let wall = self.since_boot().saturating_sub(start);
         let (user, system) = self.user_and_system(&stat);
         let mut task = Task {

@@ -77,7 +77,7 @@ impl Command {
             words,
             syntax: options.choice("output", &syntaxes)?.unwrap_or_default(),
             is_running_on: options.choice("runs", &[("once", false), ("on", true)])?.unwrap_or(false),
-            timeout: Nanos(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX)),
+            timeout: Nanos::from(timeout),
             run: None,
             dying: None,
             is_wanted_again: false,

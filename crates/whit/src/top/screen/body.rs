@@ -92,10 +92,10 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
         if is_selected {
             buffer.set_style(Rect { y, height: 1, ..area }, base);
         }
-        let line = state.lines[at].clone();
+        let line = &state.lines[at];
         for Place { column, x, width } in &places {
             text.clear();
-            let row = row(session, &line);
+            let row = row(session, line);
             let style = if row.is_ended() { base.patch(state.palette.faint()) } else { base };
             match column {
                 Column::Time => {
@@ -114,7 +114,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
                         text.push_str(session.commands.line(key).unwrap_or_default());
                     }
                     if text.len() == length {
-                        let row = self::row(session, &line);
+                        let row = self::row(session, line);
                         column.write(&row, &session.users, &mut text);
                     }
                     text = text.chars().skip(state.shift).collect();

@@ -39,10 +39,10 @@ pub(super) fn draw(
     detail: &mut Detail,
     session: &mut Session,
     histories: &Histories,
+    palette: Palette,
     buffer: &mut Buffer,
     area: Rect,
 ) {
-    let palette = Palette::new();
     let key = detail.target.key;
     let sums = &session.tasks.sums;
     let index = (0..sums.table.len()).find(|index| sums.table.key(*index).is_same(&key));

@@ -11,8 +11,7 @@ use crate::top::session::Session;
 const CPU_CELL: u16 = 20;
 
 /// Draws it, and says how many lines it took.
-pub(super) fn draw(session: &Session, buffer: &mut Buffer, area: Rect) -> u16 {
-    let palette = Palette::new();
+pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, area: Rect) -> u16 {
     // Of a low screen the table gets the most.
     let most = (area.height / 3).max(1);
     let mut y = area.y;

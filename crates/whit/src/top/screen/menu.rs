@@ -123,8 +123,7 @@ over it, \"of which\":  s swap-in  t thrashing  r reclaim  c compaction
 X ended in the interval; its time is known from its exit record
 – absent: not counted for this task, or not in this way (whit doctor)";
 
-pub(super) fn draw(menu: &Menu, buffer: &mut Buffer, area: Rect) {
-    let palette = Palette::new();
+pub(super) fn draw(menu: &Menu, palette: Palette, buffer: &mut Buffer, area: Rect) {
     let lines = menu.lines();
     let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(menu.title().len());
     let width = (widest as u16 + 2).min(area.width);

@@ -82,7 +82,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
 }
 
 fn interval(session: &Session) -> Nanos {
-    Nanos(u64::try_from(session.settings.interval.as_nanos()).unwrap_or(u64::MAX))
+    Nanos::from(session.settings.interval)
 }
 
 fn draw(
@@ -97,15 +97,15 @@ fn draw(
     terminal.draw(|frame| {
         let area = frame.area();
         if let Some(detail) = &mut state.detail {
-            detail::draw(detail, session, histories, frame.buffer_mut(), area);
+            detail::draw(detail, session, histories, state.palette, frame.buffer_mut(), area);
         } else {
-            let head = head::draw(session, frame.buffer_mut(), area);
+            let head = head::draw(session, state.palette, frame.buffer_mut(), area);
             let body = body::area(area, head);
             body::draw(state, session, frame.buffer_mut(), body);
         }
         foot::draw(state, session, frame.buffer_mut(), area);
         if let Some(menu) = &state.menu {
-            menu::draw(menu, frame.buffer_mut(), area);
+            menu::draw(menu, state.palette, frame.buffer_mut(), area);
         }
     })
 }
