@@ -19,8 +19,9 @@ const BUSY: &str = "50";
 pub(crate) fn run(programs: &Programs) -> Done {
     let _crowd = Crowd::start(&programs.crowd, &[SLEEPING, BUSY])?;
     let open = |way| TaskTableReader::open(&Roots::live(), Some(way)).map_err(|error| format!("{error:?}"));
-    let (mut bpf, mut taskstats) = (open(Way::Bpf)?, open(Way::Taskstats)?);
-    let mut table = TaskTable::default();
+    let (mut bare, mut bpf, mut taskstats) = (open(Way::Bpf)?, open(Way::Bpf)?, open(Way::Taskstats)?);
+    let (mut before, mut table) = (TaskTable::default(), TaskTable::default());
+    let mut by_taskstats = TaskTable::default();
     let mut ended = Vec::new();
     let mut costs: [Vec<f64>; 5] = Default::default();
     for round in 0..=ROUNDS {
@@ -28,17 +29,20 @@ pub(crate) fn run(programs: &Programs) -> Done {
         // So that what one way touched is as cold for the next as it is for everybody.
         let pause = || std::thread::sleep(Duration::from_secs(1));
         pause();
-        cost[0] = own_cost(|| bpf.read_bare().map(drop))?;
+        cost[0] = own_cost(|| bare.read_bare().map(drop))?;
         pause();
-        cost[1] = own_cost(|| bpf.read(&mut table))?;
+        std::mem::swap(&mut before, &mut table);
+        cost[1] = own_cost(|| bpf.read(&before, &mut table))?;
         pause();
-        cost[2] = own_cost(|| taskstats.read(&mut table))?;
+        cost[2] = own_cost(|| taskstats.read(&before, &mut by_taskstats))?;
         pause();
         cost[3] = cpu_ns_of_whole(&[&programs.taskstats_batch])?;
         pause();
         cost[4] = cpu_ns_of_whole(&[&programs.proc_stat])?;
         // What ends meanwhile must not pile up.
-        let _ = (bpf.receive_ended(&mut ended), taskstats.receive_ended(&mut ended));
+        for reader in [&mut bare, &mut bpf, &mut taskstats] {
+            let _ = reader.receive_ended(&mut ended);
+        }
         ended.clear();
         if round > 0 {
             costs.iter_mut().zip(cost).for_each(|(all, one)| all.push(one));

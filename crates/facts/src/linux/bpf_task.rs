@@ -1,4 +1,7 @@
-//! The records of whit's task iterator: probe/src/bpf/tasks.bpf.c, `struct record`.
+//! What whit's task iterators write: probe/src/bpf/tasks.bpf.c. A record for a thread (`struct record`), or for one that did
+//! not run since the last round its id alone, whose highest bit is set then.
+
+use std::ops::Range;
 
 use super::task_state;
 use crate::task::Accounting;
@@ -7,16 +10,80 @@ use crate::task::table::{Columns, Comm, TaskTable};
 
 /// The bytes of a record.
 pub const RECORD_BYTES: usize = 64 + 8 * Figure::COUNT;
+/// In an id that stands for a whole thread.
+const DID_NOT_RUN: u32 = 1 << 31;
 
 type Record = [u8; RECORD_BYTES];
 
-/// Adds the tasks of a read, in which the kernel puts whole records.
-pub fn extend(table: &mut TaskTable, bytes: &[u8], page_bytes: u64) {
-    let (records, _) = bytes.as_chunks::<RECORD_BYTES>();
-    let first = table.len();
-    table.extend(records.iter(), &COLUMNS);
-    table.scale(Figure::RESIDENT_BYTES, first, page_bytes);
-    table.scale(Figure::VIRTUAL_BYTES, first, page_bytes);
+/// The table of the last round, from which the threads that did not run are taken over.
+pub struct Before<'a> {
+    table: &'a TaskTable,
+    /// Threads come in the order of their ids, as they did then: the one that is asked for is not before this.
+    next: usize,
+}
+
+/// A thread did not run since the last round and is not in its table: the round has to be read whole.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unseen;
+
+impl<'a> Before<'a> {
+    /// From the last round's table; with an empty one every thread must come whole.
+    pub fn new(table: &'a TaskTable) -> Self {
+        Self { table, next: 0 }
+    }
+
+    /// The rows of the ids at the head of what was read, and how many bytes these are.
+    fn find(&mut self, bytes: &[u8]) -> Result<(Range<usize>, usize), Unseen> {
+        let (ids, _) = bytes.as_chunks();
+        let mut rows = 0..0;
+        for id in ids {
+            let id = u32::from_ne_bytes(*id);
+            let pid = id & !DID_NOT_RUN;
+            if id == pid {
+                break;
+            }
+            let ahead = self.table.pids().get(self.next..).unwrap_or_default();
+            let place = self.next + ahead.iter().position(|ahead| *ahead == pid).ok_or(Unseen)?;
+            if rows.is_empty() {
+                rows = place..place;
+            } else if place != rows.end {
+                // Somebody between them went: the rest in another run.
+                break;
+            }
+            rows.end = place + 1;
+            self.next = rows.end;
+        }
+        let length = rows.len() * size_of::<u32>();
+        Ok((rows, length))
+    }
+}
+
+/// Adds the tasks of a read, in which the kernel puts whole records and whole ids.
+///
+/// # Errors
+/// Where a thread that did not run is not known from before.
+pub fn extend(
+    table: &mut TaskTable,
+    mut bytes: &[u8],
+    before: &mut Before,
+    page_bytes: u64,
+) -> Result<(), Unseen> {
+    loop {
+        let (rows, ids) = before.find(bytes)?;
+        table.extend_from(before.table, rows);
+        let (records, _) = bytes[ids..].as_chunks::<RECORD_BYTES>();
+        let whole = records.iter().position(|record| u32_at(record, 0) & DID_NOT_RUN != 0);
+        let records = &records[..whole.unwrap_or(records.len())];
+        let first = table.len();
+        table.extend(records.iter(), &COLUMNS);
+        table.scale(Figure::RESIDENT_BYTES, first, page_bytes);
+        table.scale(Figure::VIRTUAL_BYTES, first, page_bytes);
+        let length = ids + records.as_flattened().len();
+        if length == 0 {
+            return Ok(());
+        }
+        bytes = &bytes[length..];
+    }
 }
 
 const COLUMNS: Columns<Record> = Columns {
@@ -53,6 +120,9 @@ fn array_at<const N: usize>(record: &Record, offset: usize) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::TaskKey;
+    use crate::task::table::TaskRow;
+    use crate::unit::Nanos;
 
     #[test]
     fn a_record_fills_a_row_and_a_part_of_one_none() {
@@ -65,12 +135,34 @@ mod tests {
         record[RECORD_BYTES - 16] = 3;
         record[RECORD_BYTES - 8..].fill(0xff);
         let mut table = TaskTable::default();
-        extend(&mut table, &[&record[..], &record[..9]].concat(), 4096);
+        let none = TaskTable::default();
+        let bytes = [&record[..], &record[..9]].concat();
+        assert_eq!(extend(&mut table, &bytes, &mut Before::new(&none), 4096), Ok(()));
         assert_eq!(table.len(), 1);
         let row = table.row(0);
         assert_eq!((row.key.pid, row.state, row.nice), (7, Some(b'D'), -5));
         assert_eq!((row.comm.as_str(), row.accounting), ("cat", Accounting::On));
         assert_eq!(row.figures.get(Figure::RESIDENT_BYTES), Some(3 * 4096));
         assert_eq!(row.figures.get(Figure::VIRTUAL_BYTES), None);
+    }
+
+    #[test]
+    fn who_did_not_run_is_taken_over_and_who_went_is_left_out() {
+        let mut before = TaskTable::default();
+        for pid in [1, 2, 4, 5, 9] {
+            before
+                .push(&TaskRow { key: TaskKey { pid, start: Nanos(u64::from(pid)) }, ..TaskRow::default() });
+        }
+        let id = |pid: u32| (pid | DID_NOT_RUN).to_ne_bytes();
+        let mut record = [0; RECORD_BYTES];
+        record[0] = 3;
+        let (mut table, mut taken) = (TaskTable::default(), Before::new(&before));
+        // 3 is new, 4 went; the kernel gives what it has in several reads.
+        let bytes = [&id(1)[..], &id(2), &record, &id(5)].concat();
+        assert_eq!(extend(&mut table, &bytes, &mut taken, 4096), Ok(()));
+        assert_eq!(extend(&mut table, &id(9), &mut taken, 4096), Ok(()));
+        assert_eq!(table.pids(), [1, 2, 3, 5, 9]);
+        assert_eq!((table.key(3).start, table.key(2).start), (Nanos(5), Nanos(0)));
+        assert_eq!(extend(&mut table, &id(10), &mut taken, 4096), Err(Unseen));
     }
 }

@@ -85,7 +85,7 @@ impl TaskChanges {
         self.find_origins(before, now);
         self.take_ended(now, ended);
         self.find_origins_of_ended(before);
-        self.table.extend_identities(now);
+        self.table.extend_identities(now, 0..now.len());
         self.find_active(before, now);
         for figure in Figure::all() {
             let (new, column) = (now.column(figure), self.table.column_mut(figure));

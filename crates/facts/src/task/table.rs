@@ -2,6 +2,8 @@
 //!
 //! A view reads a few figures of every task, and a subtraction goes through one figure of all: each lies together.
 
+use std::ops::Range;
+
 pub use super::comm::Comm;
 use super::figure::{ABSENT, Figure, Figures};
 use super::{Accounting, Cause, Delay, Task, TaskKey};
@@ -235,19 +237,27 @@ impl TaskTable {
         self.state[index] = state;
     }
 
+    /// Adds rows of another table.
+    pub(crate) fn extend_from(&mut self, other: &Self, rows: Range<usize>) {
+        self.extend_identities(other, rows.clone());
+        for (column, from) in self.figures.iter_mut().zip(&other.figures) {
+            column.extend_from_slice(&from[rows.clone()]);
+        }
+    }
+
     /// Adds everything but the figures of another table's rows.
-    pub(crate) fn extend_identities(&mut self, other: &Self) {
-        self.pid.extend_from_slice(&other.pid);
-        self.start.extend_from_slice(&other.start);
-        self.tgid.extend_from_slice(&other.tgid);
-        self.ppid.extend_from_slice(&other.ppid);
-        self.uid.extend_from_slice(&other.uid);
-        self.comm.extend_from_slice(&other.comm);
-        self.state.extend_from_slice(&other.state);
-        self.nice.extend_from_slice(&other.nice);
-        self.policy.extend_from_slice(&other.policy);
-        self.cgroup.extend_from_slice(&other.cgroup);
-        self.accounting.extend_from_slice(&other.accounting);
+    pub(crate) fn extend_identities(&mut self, other: &Self, rows: Range<usize>) {
+        self.pid.extend_from_slice(&other.pid[rows.clone()]);
+        self.start.extend_from_slice(&other.start[rows.clone()]);
+        self.tgid.extend_from_slice(&other.tgid[rows.clone()]);
+        self.ppid.extend_from_slice(&other.ppid[rows.clone()]);
+        self.uid.extend_from_slice(&other.uid[rows.clone()]);
+        self.comm.extend_from_slice(&other.comm[rows.clone()]);
+        self.state.extend_from_slice(&other.state[rows.clone()]);
+        self.nice.extend_from_slice(&other.nice[rows.clone()]);
+        self.policy.extend_from_slice(&other.policy[rows.clone()]);
+        self.cgroup.extend_from_slice(&other.cgroup[rows.clone()]);
+        self.accounting.extend_from_slice(&other.accounting[rows]);
     }
 
     /// The same of some of its rows.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only
 //
-// A task iterator (bpf iter/task, Linux 5.8): one record for each thread, as facts::linux::bpf_task reads it.
+// Two task iterators (bpf iter/task, Linux 5.8), as facts::linux::bpf_task reads them: `tasks` writes one record for each
+// thread; `changes` does so for those that ran since the last round, and of the others writes no more than their ids.
 //
 // Types are declared with the fields that are read and no more; the loader moves each access to where the running
 // kernel has the field (CO-RE). What a kernel or a task lacks is written as ABSENT. `make bpf` makes tasks.bpf.o.
@@ -42,8 +43,9 @@ struct mm_struct { u64 total_vm; struct percpu_counter rss_stat[4]; } RELOCATED;
 // Before 6.2.
 struct mm_rss_stat { s64 count[4]; } RELOCATED;
 struct mm_struct___before_6_2 { struct mm_rss_stat rss_stat; } RELOCATED;
+struct list_head { struct list_head *next, *prev; } RELOCATED;
 struct task_io_accounting { u64 read_bytes; u64 write_bytes; } RELOCATED;
-struct sched_info { unsigned long pcount; u64 run_delay; u64 max_run_delay; } RELOCATED;
+struct sched_info { unsigned long pcount; u64 run_delay; u64 max_run_delay; u64 last_arrival; } RELOCATED;
 struct sched_entity { u64 sum_exec_runtime; } RELOCATED;
 struct task_delay_info {
 	u64 blkio_delay, swapin_delay, freepages_delay, thrashing_delay, compact_delay, wpcopy_delay, irq_delay;
@@ -54,9 +56,10 @@ struct task_delay_info {
 struct task_struct {
 	int pid, tgid;
 	u32 __state;
-	int exit_state;
+	int exit_state, on_cpu;
 	u32 flags, policy;
 	int static_prio;
+	struct list_head thread_node;
 	char comm[16];
 	u64 start_boottime, utime, stime;
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
@@ -91,8 +94,24 @@ struct record {
 	u64 resident_pages, virtual_pages;
 };
 
+// What stands for a thread that did not run since the last round: its id with this bit, which no id has.
+#define DID_NOT_RUN 0x80000000
+// Each thread is written whole once in so many rounds all the same, by blocks of neighbours: what others do to a thread that
+// sleeps (its memory reclaimed, its niceness, parent or cgroup changed) is known after them.
+#define WHOLE_ROUNDS 8
+#define BLOCK_SHIFT 6
+
 // The depth of the reader's PID namespace, set at the first task of each round.
 u32 own_level;
+u32 rounds;
+// What the clocks of two CPUs may be apart.
+#define SLACK_NS 10000000
+// When this round began and when the one before, on the scheduler's clock: the reader's own arrival on its CPU.
+u64 begin_ns, last_begin_ns;
+// Who was on a CPU or could have been when it was looked at in this round, and in the one before: a bit an id, which ids
+// beyond their number share.
+#define RUNNABLE_WORDS 1024
+u64 runnable[2][RUNNABLE_WORDS];
 
 char license_of_program[] SECTION("license") = "Dual MIT/GPL";
 
@@ -141,23 +160,62 @@ static __attribute__((always_inline)) u64 cgroup_of(struct task_struct *task)
 			record.delay_max_ns[index] = delays->name##_delay_max;                 \
 	}
 
-SECTION("iter/task") int tasks(struct bpf_iter__task *context)
+static __attribute__((always_inline)) u32 pid_of(struct task_struct *task)
 {
-	struct task_struct *task = context->task;
-	struct seq_file *seq = context->meta->seq;
-	if (context->meta->seq_num == 0)
-		own_level = level_of_reader();
-	if (!task)
-		return 0;
+	return own_level == 0 ? task->pid : pid_in_own_namespace(task);
+}
 
+static __attribute__((always_inline)) u32 state_of(struct task_struct *task)
+{
+	if (has(task->__state))
+		return task->__state;
+	return ((struct task_struct___before_5_14 *)task)->state;
+}
+
+static __attribute__((always_inline)) void begin_round(void)
+{
+	own_level = level_of_reader();
+	rounds++;
+	struct task_struct *reader = (void *)current_task();
+	last_begin_ns = begin_ns;
+	begin_ns = 0;
+	if (has(reader->sched_info.last_arrival))
+		read_kernel(&begin_ns, sizeof(begin_ns), &reader->sched_info.last_arrival);
+	volatile u64 *words = runnable[rounds & 1];
+	for (u32 word = 0; word < RUNNABLE_WORDS; word++)
+		words[word] = 0;
+}
+
+// Whether nothing can have happened to a thread since it was looked at in the last round. It was off the CPUs then and has
+// not come back: what it counted stands still. One born since has no arrival, and one that was never seen asleep has its bit.
+static __attribute__((always_inline)) u32 did_run(struct task_struct *task, u32 pid)
+{
+	u32 word = pid / 64 % RUNNABLE_WORDS;
+	u64 bit = 1ULL << pid % 64;
+	u32 is_off = state_of(task) != 0 && task->exit_state == 0;
+	if (has(task->on_cpu))
+		is_off = is_off && task->on_cpu == 0;
+	if (!is_off) {
+		runnable[rounds & 1][word] |= bit;
+		return 1;
+	}
+	if (!has(task->sched_info.last_arrival) || runnable[(rounds & 1) ^ 1][word] & bit)
+		return 1;
+	u64 arrival = task->sched_info.last_arrival;
+	// Other threads of its process may have changed the memory that it is told with.
+	u32 is_alone = task->thread_node.next == task->thread_node.prev;
+	return arrival == 0 || arrival + SLACK_NS >= last_begin_ns || !is_alone;
+}
+
+static __attribute__((always_inline)) void write_whole(struct seq_file *seq, struct task_struct *task)
+{
 	struct record record;
 	__builtin_memset(&record, 0xff, sizeof(record));
+	record.pid = pid_of(task);
 	if (own_level == 0) {
-		record.pid = task->pid;
 		record.tgid = task->tgid;
 		record.ppid = task->real_parent->tgid;
 	} else {
-		record.pid = pid_in_own_namespace(task);
 		record.tgid = pid_in_own_namespace(task->group_leader);
 		record.ppid = pid_in_own_namespace(task->real_parent->group_leader);
 	}
@@ -165,10 +223,7 @@ SECTION("iter/task") int tasks(struct bpf_iter__task *context)
 	record.start_ns = task->start_boottime;
 	if (has(task->cgroups))
 		record.cgroup = cgroup_of(task);
-	if (has(task->__state))
-		record.state = task->__state;
-	else
-		record.state = ((struct task_struct___before_5_14 *)task)->state;
+	record.state = state_of(task);
 	record.exit_state = task->exit_state;
 	record.flags = task->flags;
 	record.policy = task->policy;
@@ -219,5 +274,34 @@ SECTION("iter/task") int tasks(struct bpf_iter__task *context)
 		record.virtual_pages = mm->total_vm;
 	}
 	seq_write(seq, &record, sizeof(record));
+}
+
+SECTION("iter/task") int tasks(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	if (context->meta->seq_num == 0)
+		begin_round();
+	if (!task)
+		return 0;
+	did_run(task, pid_of(task));
+	write_whole(context->meta->seq, task);
+	return 0;
+}
+
+SECTION("iter/task") int changes(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	if (context->meta->seq_num == 0)
+		begin_round();
+	if (!task)
+		return 0;
+	u32 pid = pid_of(task);
+	u32 is_due = ((pid >> BLOCK_SHIFT) + rounds) % WHOLE_ROUNDS == 0;
+	if (did_run(task, pid) | is_due) {
+		write_whole(context->meta->seq, task);
+	} else {
+		pid |= DID_NOT_RUN;
+		seq_write(context->meta->seq, &pid, sizeof(pid));
+	}
 	return 0;
 }

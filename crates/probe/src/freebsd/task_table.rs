@@ -54,11 +54,14 @@ impl TaskTableReader {
         None
     }
 
-    /// Reads all processes into the memory of an older table.
+    /// Nothing is taken over from an older reading.
+    pub fn forget(&mut self) {}
+
+    /// Reads all processes into the memory of an older table; the one before this is not needed.
     ///
     /// # Errors
     /// Where they cannot be listed.
-    pub fn read(&mut self, table: &mut TaskTable) -> Result<(), Absence> {
+    pub fn read(&mut self, _before: &TaskTable, table: &mut TaskTable) -> Result<(), Absence> {
         table.clear();
         table.clock = clock_now();
         for task in self.reader.read_all_processes(|task| Row(task))? {

@@ -104,16 +104,18 @@ impl TaskTableReader {
         self.accounting_on
     }
 
-    /// Reads all tasks into the memory of an older table.
+    /// Reads all tasks into the memory of an older table. `before` is the table of the reading before this one: from it are
+    /// taken over, where the way can tell, the tasks that did not run since. What somebody else changed of these (niceness,
+    /// parent, cgroup, memory that was reclaimed) is known at most eight readings later, or after [`Self::forget`].
     ///
     /// # Errors
     /// Where tasks cannot be listed at all; one that went is left out.
-    pub fn read(&mut self, table: &mut TaskTable) -> Result<(), Absence> {
+    pub fn read(&mut self, before: &TaskTable, table: &mut TaskTable) -> Result<(), Absence> {
         table.clear();
         table.clock = self.procfs.clock();
         match &mut self.way {
             OpenWay::Bpf(tasks, left_out) => {
-                tasks.read(table)?;
+                tasks.read(before, table)?;
                 left_out.find(table, &mut self.procfs, &self.listing);
                 let tids = left_out.tids();
                 match &mut self.taskstats {
@@ -140,6 +142,13 @@ impl TaskTableReader {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// Lets the next reading take nothing over.
+    pub fn forget(&mut self) {
+        if let OpenWay::Bpf(tasks, _) = &mut self.way {
+            tasks.forget();
         }
     }
 

@@ -72,7 +72,8 @@ impl Tasks {
     /// Reads all, and subtracts what was read before.
     pub(crate) fn tick(&mut self, by: GroupBy) -> Result<(), Failure> {
         std::mem::swap(&mut self.before, &mut self.now);
-        self.reader.read(&mut self.now).map_err(|absence| Failure::unreadable("/proc", absence))?;
+        let read = self.reader.read(&self.before, &mut self.now);
+        read.map_err(|absence| Failure::unreadable("/proc", absence))?;
         // Who may not listen sees no ends, which is said once.
         let _ = self.reader.receive_ended(&mut self.ended);
         if self.before.is_empty() {

@@ -1,4 +1,6 @@
-//! Tasks by whit's own iterator in the kernel: every thread with every figure, some hundred threads a call.
+//! Tasks by whit's own iterators in the kernel: every thread with every figure, some hundred threads a call; of threads that
+//! did not run since the last round no more than their ids, since most of a machine's threads sleep and a sleeper's memory is
+//! cold.
 //!
 //! The program is `src/bpf/tasks.bpf.c`, compiled to the object beside it, in which each access to a kernel's struct can be
 //! moved to where the running kernel has the field. aya does that and loads it; then nothing of aya is kept.
@@ -9,8 +11,8 @@ use std::io;
 
 use aya::programs::{Iter, ProgramError};
 use aya::{Btf, EbpfError, EbpfLoader};
-use facts::linux::bpf_task;
-use facts::sample::Absence;
+use facts::linux::bpf_task::{self, Before, Unseen};
+use facts::sample::{Absence, Clock};
 use facts::task::table::TaskTable;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::{Errno, read};
@@ -21,16 +23,24 @@ use crate::sys::{bpf_begin_round, bpf_link_iterator, give_memory_back, system_co
 use crate::task_reading::Refused;
 
 const OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/tasks.bpf.o");
-/// The program's name in it.
-const PROGRAM: &str = "tasks";
+/// The programs' names in it: every thread whole, or what changed.
+const WHOLE: &str = "tasks";
+const CHANGES: &str = "changes";
 /// What the kernel gives at most in one read.
 const READ_BYTES: usize = 32 * 1024;
 
-/// A loaded iterator.
+/// The loaded iterators.
 pub(crate) struct BpfTasks {
-    link: OwnedFd,
+    links: Links,
+    /// The clock of the table that holds the last round.
+    last: Option<Clock>,
     buffer: Vec<u8>,
     page_bytes: u64,
+}
+
+struct Links {
+    whole: OwnedFd,
+    changes: OwnedFd,
 }
 
 impl BpfTasks {
@@ -38,51 +48,87 @@ impl BpfTasks {
     pub(crate) fn open() -> Result<Self, Refused> {
         // Before 5.11 what the kernel keeps for a program counts as locked memory.
         let _ = setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None });
-        let link = load();
+        let links = load();
         // The types of the kernel took some 30 MB.
         give_memory_back();
         let page_bytes = system_constant(libc::_SC_PAGESIZE).unwrap_or(4096);
-        Ok(Self { link: link?, buffer: vec![0; READ_BYTES], page_bytes })
+        Ok(Self { links: links?, last: None, buffer: vec![0; READ_BYTES], page_bytes })
     }
 
-    /// Adds all threads that the iterator shows.
-    pub(crate) fn read(&mut self, table: &mut TaskTable) -> Result<(), Absence> {
-        let page_bytes = self.page_bytes;
-        self.round(|bytes| bpf_task::extend(table, bytes, page_bytes))
+    /// Adds all threads that the iterator shows to a table that has its clock and no rows. `before` is the table that was read
+    /// last, without which everything is read.
+    pub(crate) fn read(&mut self, before: &TaskTable, table: &mut TaskTable) -> Result<(), Absence> {
+        let is_last = self.last.take() == Some(before.clock);
+        if !(is_last && self.read_changes(before, table)?) {
+            // Who ended and was born at the wrong moment: rare, and then dear.
+            table.clear();
+            let (none, page_bytes) = (TaskTable::default(), self.page_bytes);
+            let extend = |bytes: &[u8]| bpf_task::extend(table, bytes, &mut Before::new(&none), page_bytes);
+            round(&self.links.whole, &mut self.buffer, extend)?.map_err(|Unseen| Absence::Malformed)?;
+        }
+        self.last = Some(table.clock);
+        Ok(())
     }
 
-    /// Reads all and keeps nothing. The bytes there were.
+    /// Adds what changed and takes over the rest. Whether all that did not change was known.
+    fn read_changes(&mut self, before: &TaskTable, table: &mut TaskTable) -> Result<bool, Absence> {
+        let (mut before, page_bytes) = (Before::new(before), self.page_bytes);
+        let extend = |bytes: &[u8]| bpf_task::extend(table, bytes, &mut before, page_bytes);
+        Ok(round(&self.links.changes, &mut self.buffer, extend)?.is_ok())
+    }
+
+    /// The next reading reads everything, because somebody has changed what tasks do not change themselves.
+    pub(crate) fn forget(&mut self) {
+        self.last = None;
+    }
+
+    /// Reads what changed and keeps nothing. The bytes there were.
     pub(crate) fn read_bare(&mut self) -> Result<usize, Absence> {
+        self.forget();
         let mut length = 0;
-        self.round(|bytes| length += bytes.len())?;
+        let count = |bytes: &[u8]| {
+            length += bytes.len();
+            Ok(())
+        };
+        round(&self.links.changes, &mut self.buffer, count)?.map_err(|Unseen| Absence::Malformed)?;
         Ok(length)
     }
+}
 
-    fn round(&mut self, mut each: impl FnMut(&[u8])) -> Result<(), Absence> {
-        let errno = |error: io::Error| absence(Errno::from_io_error(&error).unwrap_or(Errno::IO));
-        let round = bpf_begin_round(self.link.as_fd()).map_err(errno)?;
-        loop {
-            match read(&round, &mut self.buffer[..]) {
-                Ok(0) => return Ok(()),
-                Ok(length) => each(&self.buffer[..length]),
-                Err(Errno::INTR | Errno::AGAIN) => {}
-                Err(error) => return Err(absence(error)),
-            }
+fn round(
+    link: &OwnedFd,
+    buffer: &mut [u8],
+    mut each: impl FnMut(&[u8]) -> Result<(), Unseen>,
+) -> Result<Result<(), Unseen>, Absence> {
+    let errno = |error: io::Error| absence(Errno::from_io_error(&error).unwrap_or(Errno::IO));
+    let round = bpf_begin_round(link.as_fd()).map_err(errno)?;
+    loop {
+        match read(&round, &mut *buffer) {
+            Ok(0) => return Ok(Ok(())),
+            Ok(length) => match each(&buffer[..length]) {
+                Ok(()) => {}
+                Err(unseen) => return Ok(Err(unseen)),
+            },
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(error) => return Err(absence(error)),
         }
     }
 }
 
-fn load() -> Result<OwnedFd, Refused> {
+fn load() -> Result<Links, Refused> {
     let no_types = |error| Refused::new(Absence::Unsupported, format!("no BTF: {error}"));
     let types = Btf::from_sys_fs().map_err(no_types)?;
     let mut loader = EbpfLoader::new();
     let mut loaded = loader.btf(Some(&types)).load(OBJECT).map_err(|error: EbpfError| refused(&error))?;
-    let program: Option<&mut Iter> = loaded.program_mut(PROGRAM).and_then(|program| program.try_into().ok());
-    let program =
-        program.ok_or_else(|| Refused::new(Absence::Malformed, "the object has no iterator".into()))?;
-    program.load("task", &types).map_err(|error| refused(&error))?;
-    let descriptor = program.fd().map_err(|error: ProgramError| refused(&error))?;
-    bpf_link_iterator(descriptor.as_fd()).map_err(|error| refused(&error))
+    let mut link = |name| {
+        let program: Option<&mut Iter> = loaded.program_mut(name).and_then(|program| program.try_into().ok());
+        let program = program
+            .ok_or_else(|| Refused::new(Absence::Malformed, format!("the object has no iterator {name}")))?;
+        program.load("task", &types).map_err(|error| refused(&error))?;
+        let descriptor = program.fd().map_err(|error: ProgramError| refused(&error))?;
+        bpf_link_iterator(descriptor.as_fd()).map_err(|error| refused(&error))
+    };
+    Ok(Links { whole: link(WHOLE)?, changes: link(CHANGES)? })
 }
 
 /// The reason with all its causes; the kernel's error number, where one is at the bottom of it.
