@@ -119,6 +119,14 @@ pub fn raise_descriptor_limit() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
 }
 
+/// Has the kernel give this process memory by the page alone (prctl(2), PR_SET_THP_DISABLE, Linux 3.15): what is begun and
+/// not used of a huge page is resident too. Children inherit it, so this is for commands that have none.
+pub fn refuse_huge_pages() {
+    // Where there are none to be refused, nothing is lost.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
+}
+
 /// Has the kernel provide the memory that a vector has reserved, all at once where that is much: a fault for each page
 /// costs more than all else that a row of a long table does.
 pub fn populate<T>(vector: &mut Vec<T>) {

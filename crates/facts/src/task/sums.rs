@@ -97,13 +97,14 @@ impl TaskSums {
         self.describe(changes);
         let Self { table: sums, order, ranges, firsts, .. } = self;
         sums.gather_identities(table, firsts);
-        let is_several = |(start, end): &(u32, u32)| end - start > 1;
+        // Most processes have one thread.
+        let is_several = |(_, (start, end)): &(usize, (u32, u32))| end - start > 1;
+        let several: Vec<_> = ranges.iter().copied().enumerate().filter(is_several).collect();
         for figure in Figure::all() {
             let (from, to) = (table.column(figure), sums.column_mut(figure));
             to.extend(firsts.iter().map(|first| from[*first as usize]));
-            // Most processes have one thread.
-            for (row, range) in ranges.iter().enumerate().filter(|(_, range)| is_several(range)) {
-                to[row] = sum(figure, from, &order[range.0 as usize..range.1 as usize]);
+            for (row, (start, end)) in &several {
+                to[*row] = sum(figure, from, &order[*start as usize..*end as usize]);
             }
         }
     }

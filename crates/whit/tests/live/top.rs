@@ -3,7 +3,12 @@
 use std::process::Command;
 use std::time::Duration;
 
+use facts::linux::bpf_task::RECORD_BYTES;
+use facts::task::figure::Figure;
+use facts::task::table::{TaskRow, TaskTable};
 use libtest_mimic::{Failed, Trial};
+use probe::Roots;
+use probe::task_table::{TaskTableReader, Way};
 use serde_json::Value;
 
 use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, shell, whit};
@@ -19,6 +24,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_signal_is_asked_for_first", &with, signal),
         trial("the_terminal_is_given_back", &with, given_back),
         trial("three_ways_tell_the_same", &[Need::Root, Need::Accounting, Need::Program("stress")], ways),
+        trial(
+            "who_did_not_run_is_told_as_if_it_were_read",
+            &[Need::Root, Need::Accounting, Need::Program("stress")],
+            taken_over,
+        ),
         trial("plain_whit_prints_a_table", &[], plain),
     ]
 }
@@ -212,6 +222,54 @@ fn ways() -> Result<(), Failed> {
     assert!(
         rows[0]["delays"]["copy"]["total_ns"].is_u64() && rows[2]["delays"]["copy"]["total_ns"].is_null()
     );
+    Ok(())
+}
+
+/// Two readers in turn, one of which takes nothing over: of a task that is on the CPU for the same time in both, everything
+/// must be the same but its memory, which others change.
+fn taken_over() -> Result<(), Failed> {
+    enable_accounting();
+    let _loads = (
+        Load::start(&["stress", "-c", "1", "-i", "1", "-m", "1", "--vm-bytes", "1M", "-t", "60"]),
+        [(); 200].map(|()| Load::start(&["sleep", "60"])),
+    );
+    let open = || TaskTableReader::open(&Roots::live(), Some(Way::Bpf)).unwrap();
+    let (mut whole, mut changes) = (open(), open());
+    let (none, mut all) = (TaskTable::default(), TaskTable::default());
+    let (mut before, mut now) = (TaskTable::default(), TaskTable::default());
+    let (mut compared, mut bytes) = (0, usize::MAX);
+    for _ in 0..40 {
+        std::thread::sleep(Duration::from_millis(50));
+        std::mem::swap(&mut before, &mut now);
+        changes.read(&before, &mut now).unwrap();
+        whole.read(&none, &mut all).unwrap();
+        for at in 0..now.len() {
+            let Some(other) = all.pids().iter().position(|pid| *pid == now.pid(at)) else { continue };
+            let (mut told, mut read) = (now.row(at), all.row(other));
+            // Who ran between the two readings differs rightly.
+            let on_cpu = |row: &TaskRow| row.figures.get(Figure::ON_CPU);
+            let awake = [&told, &read].into_iter().any(|row| row.state == Some(b'R'));
+            if awake || on_cpu(&told) != on_cpu(&read) {
+                continue;
+            }
+            for row in [&mut told, &mut read] {
+                row.figures.set(Figure::RESIDENT_BYTES, None);
+                row.figures.set(Figure::VIRTUAL_BYTES, None);
+            }
+            // Reckoned from an age, where the iterator leaves one out.
+            assert!(told.key.is_same(&read.key), "{told:?} {read:?}");
+            told.key = read.key;
+            assert_eq!(told, read);
+            compared += 1;
+        }
+    }
+    assert!(compared > 40 * 200, "{compared}");
+    // And it is not that everything is read each time.
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_millis(50));
+        bytes = bytes.min(changes.read_bare().unwrap());
+    }
+    assert!(bytes < now.len() * RECORD_BYTES / 2, "{bytes} of {}", now.len());
     Ok(())
 }
 

@@ -25,13 +25,16 @@ const PLOT_HEIGHT: u16 = 8;
 /// The task that is looked at.
 pub(super) struct Detail {
     target: Target,
+    /// What is told of it in words, of the reading at this instant: a key that scrolls reads nothing anew.
+    text: Vec<String>,
+    text_of: Option<Nanos>,
     /// The first line of the text that is shown.
     pub(super) first: usize,
 }
 
 impl Detail {
     pub(super) fn new(target: Target) -> Self {
-        Self { target, first: 0 }
+        Self { target, text: Vec::new(), text_of: None, first: 0 }
     }
 }
 
@@ -67,11 +70,15 @@ pub(super) fn draw(
     } else {
         set(buffer, plot.x, plot.y, plot, "It has done nothing while whit watched.", palette.faint());
     }
-    let text = text(detail, session, key.pid);
+    let reading = Some(session.tasks.totals().clock.boottime);
+    if detail.text_of != reading {
+        detail.text = text(session, key.pid);
+        detail.text_of = reading;
+    }
     let y = plot.bottom() + 1;
     let room = usize::from(area.bottom().saturating_sub(y + 1));
-    detail.first = detail.first.min(text.len().saturating_sub(room));
-    for (line, y) in text.iter().skip(detail.first).zip(y..area.bottom().saturating_sub(1)) {
+    detail.first = detail.first.min(detail.text.len().saturating_sub(room));
+    for (line, y) in detail.text.iter().skip(detail.first).zip(y..area.bottom().saturating_sub(1)) {
         let style = if line.starts_with(' ') || line.is_empty() { Style::new() } else { palette.strong() };
         set(buffer, area.x, y, area, line, style);
     }
@@ -113,7 +120,7 @@ fn draw_plot(shares: &[Shares], palette: Palette, buffer: &mut Buffer, area: Rec
     set(buffer, area.x, area.y + height, area, legend, palette.faint());
 }
 
-fn text(detail: &Detail, session: &mut Session, pid: u32) -> Vec<String> {
+fn text(session: &mut Session, pid: u32) -> Vec<String> {
     let mut lines = delays(session, pid);
     let files = session.commands.files();
     let or = |result: Result<String, facts::sample::Absence>| {
@@ -142,7 +149,7 @@ fn text(detail: &Detail, session: &mut Session, pid: u32) -> Vec<String> {
         }
         Err(absence) => lines.push(format!("open files: – ({absence})")),
     }
-    lines.extend(threads(session, detail.target.key.pid));
+    lines.extend(threads(session, pid));
     lines
 }
 

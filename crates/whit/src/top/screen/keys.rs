@@ -139,6 +139,7 @@ fn menu_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcome
         }
         (Menu::Question { act, target }, KeyCode::Char('y')) => {
             state.message = Some(act.carry_out(target));
+            session.tasks.forget();
             return Outcome::Now;
         }
         _ => {}

@@ -31,6 +31,8 @@ const FIRST_INTERVAL: Nanos = Nanos(300_000_000);
 
 /// Draws until ended.
 pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    // Some forty columns a table, each of which would begin one.
+    probe::refuse_huge_pages();
     let mut session = Session::open(options)?;
     let signals =
         Signals::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup]).map_err(Failure::internal)?;
