@@ -6,7 +6,7 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Scratch, WHIT, documents, enable_accounting, shell};
+use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, peer, shell};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -15,6 +15,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             "a_build_is_told_by_program",
             &[Need::Root, Need::Accounting, Need::Program("make"), Need::Program("cc")],
             build,
+        ),
+        trial(
+            "waits_are_what_a_per_pid_reader_says",
+            &[Need::Root, Need::Accounting, Need::Program("python3"), Need::Program("stress")],
+            per_pid,
         ),
         trial("a_commands_status_is_its_own", &[], statuses),
         trial("a_tree_ends_when_its_time_is_over", &[Need::Program("setsid")], time_is_over),
@@ -73,6 +78,44 @@ fn build() -> Result<(), Failed> {
     let seconds: f64 = text.split_whitespace().map(|word| word.parse::<f64>().unwrap()).sum();
     println!("whit {:.3} s, time {seconds:.3} s", exact as f64 / 1e9);
     assert!((exact as f64 / 1e9 / seconds - 1.0).abs() < 0.33);
+    Ok(())
+}
+
+/// A program that waits for the CPU and for its disk and, before it ends, has another tool read its account: that is what
+/// whit tells of it, but for its last milliseconds.
+fn per_pid() -> Result<(), Failed> {
+    enable_accounting();
+    let _load = Load::start(&["stress", "-c", "4", "-t", "60"]);
+    let scratch = Scratch::new("per-pid");
+    let (reader, file, told) = (peer("taskstats_one"), scratch.0.join("file"), scratch.0.join("told"));
+    let program = format!(
+        "import os, subprocess, time\n\
+         end = time.process_time() + 1\n\
+         with open({file:?}, 'wb') as file:\n    \
+             while time.process_time() < end:\n        \
+                 sum(range(20000)); file.write(b'x' * 4096); file.flush(); os.fsync(file.fileno())\n\
+         subprocess.run([{reader:?}, '-t', str(os.getpid())], stdout=open({told:?}, 'w'))\n"
+    );
+    let script = scratch.0.join("program.py");
+    fs::write(&script, program)?;
+    let account = account(&format!("-- python3 {}", script.display()))?;
+    let python = account["programs"].as_array().unwrap().iter().find(|program| program["comm"] == "python3");
+    let told = fs::read_to_string(told)?;
+    let peer = |name: &str| {
+        let line = told.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_once(' ').unwrap().1.parse::<f64>().unwrap()
+    };
+    let ours = |path: &str| python.and_then(|python| python.pointer(path)).and_then(Value::as_f64).unwrap();
+    for (path, name) in [
+        ("/on_cpu_ns", "on_cpu"),
+        ("/delays/run_queue/total_ns", "run_queue.total"),
+        ("/delays/block_io/total_ns", "block_io.total"),
+        ("/delays/block_io/count", "block_io.count"),
+    ] {
+        let ratio = ours(path) / peer(name);
+        println!("{name}: {ratio:.4} of a per-pid reader's {}", peer(name));
+        assert!((0.98..=1.02).contains(&ratio), "{name}: {account} {told}");
+    }
     Ok(())
 }
 
