@@ -39,10 +39,11 @@ pub struct TaskChanges {
 }
 
 impl Ended {
-    /// Whether this task may be one that began then: the record may have waited for as long as the interval, and longer by as
-    /// much as whoever reads them was late. A pid does not come back as soon.
-    fn may_have_begun(&self, start: Nanos, elapsed: Nanos) -> bool {
-        start <= self.row.key.start + SLACK && self.row.key.start <= start + elapsed + LATENESS
+    /// Whether this task may be one that began then. Its start is reckoned from an age that leaves out what the machine slept,
+    /// by a reader who came when the record had waited for as long as the interval, and longer if he was late. A pid does not
+    /// come back in an interval.
+    fn may_have_begun(&self, start: Nanos, lateness: Nanos) -> bool {
+        start <= self.row.key.start + SLACK && self.row.key.start <= start + lateness
     }
 }
 
@@ -167,10 +168,10 @@ impl TaskChanges {
         let mut living: Vec<(u32, u32)> =
             now.pids().iter().zip(0..).map(|(pid, index)| (*pid, index)).collect();
         living.sort_unstable();
-        let elapsed = self.elapsed();
+        let lateness = self.lateness();
         ended.retain(|ended| {
             let found = place_in(&living, ended.row.key.pid);
-            let is_there = found.is_some_and(|place| ended.may_have_begun(now.key(place).start, elapsed));
+            let is_there = found.is_some_and(|place| ended.may_have_begun(now.key(place).start, lateness));
             if !is_there {
                 self.ended.push(*ended);
             }
@@ -179,12 +180,12 @@ impl TaskChanges {
     }
 
     fn find_origins_of_ended(&mut self, before: &TaskTable) {
-        let elapsed = self.elapsed();
+        let (elapsed, lateness) = (self.elapsed(), self.lateness());
         for index in 0..self.ended.len() {
             let ended = self.ended[index];
             let Ended { row, wall } = &ended;
             let place = place_in(&self.by_pid, row.key.pid).filter(|place| {
-                ended.may_have_begun(before.key(*place).start, elapsed) && !self.is_taken[*place]
+                ended.may_have_begun(before.key(*place).start, lateness) && !self.is_taken[*place]
             });
             self.origins.push(match place {
                 Some(place) => {
@@ -200,6 +201,12 @@ impl TaskChanges {
 
     fn elapsed(&self) -> Nanos {
         self.interval.map_or(Nanos(0), Interval::elapsed)
+    }
+
+    /// How much later than it was the start of who ended may be reckoned.
+    fn lateness(&self) -> Nanos {
+        let Clock { boottime, monotonic, .. } = self.table.clock;
+        self.elapsed() + LATENESS + boottime.saturating_sub(monotonic)
     }
 
     fn is_in_interval(&self, before: &TaskTable, start: Nanos) -> bool {
@@ -340,6 +347,16 @@ mod tests {
         assert_eq!((changes.table.get(0, Figure::ON_CPU), ended.len()), (Some(2), 1));
         changes.fill(&second, &third, &mut ended);
         assert_eq!((changes.table.get(0, Figure::ON_CPU), ended.len()), (Some(3), 0));
+    }
+
+    #[test]
+    fn a_machine_that_slept_knows_who_ended() {
+        // It began at 10, slept for 50 seconds and ended at the age of 40.
+        let slept = |seconds| Clock { monotonic: Nanos((seconds - 50) * Nanos::SECOND.0), ..at(seconds) };
+        let record = Ended { row: row(1, 60, 15), wall: Nanos(40 * Nanos::SECOND.0) };
+        let mut changes = TaskChanges::default();
+        changes.fill(&table(slept(100), &[row(1, 10, 9)]), &table(slept(101), &[]), &mut vec![record]);
+        assert_eq!((changes.table.len(), changes.table.get(0, Figure::ON_CPU)), (1, Some(6)));
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub(super) struct ProcOnly {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
+    /// As it was reckoned from the task's age: on the clock that stands still in a suspend, whatever the machine sleeps.
+    start_monotonic: Nanos,
+    /// On the clock that goes on, as /proc says it.
     start: Nanos,
     resident: Option<u64>,
     virtual_bytes: Option<u64>,
@@ -33,10 +36,12 @@ impl ProcOnly {
     pub(super) fn fill(&mut self, table: &mut TaskTable, procfs: &mut Procfs) {
         self.round = self.round.wrapping_add(1);
         let mut looks = if self.round == 1 { LOOKS_OF_FIRST_ROUND } else { LOOKS_A_ROUND };
+        let suspended = table.clock.boottime.saturating_sub(table.clock.monotonic);
         for index in 0..table.len() {
-            let key = table.key(index);
+            let reckoned = table.key(index);
+            let key = TaskKey { start: reckoned.start.saturating_sub(suspended), ..reckoned };
             let known = self.known.get_mut(&key.pid);
-            let is_same = |known: &Known| TaskKey { pid: key.pid, start: known.start }.is_same(&key);
+            let is_same = |known: &Known| key.is_same(&TaskKey { start: known.start_monotonic, ..key });
             match known.filter(|known| is_same(known)) {
                 Some(known) => {
                     known.round = self.round;
@@ -47,9 +52,12 @@ impl ProcOnly {
                 }
                 None if looks > 0 => {
                     looks -= 1;
-                    read_row(table, index, procfs);
+                    if let Some(start) = read_row(table, index, procfs) {
+                        table.set_start(index, start);
+                    }
                     let known = Known {
-                        start: key.start,
+                        start_monotonic: key.start,
+                        start: table.key(index).start,
                         resident: table.get(index, Figure::RESIDENT_BYTES),
                         virtual_bytes: table.get(index, Figure::VIRTUAL_BYTES),
                         round: self.round,
@@ -66,10 +74,11 @@ impl ProcOnly {
     }
 }
 
-/// Reads a row's state and memory from /proc/PID/stat.
-pub(super) fn read_row(table: &mut TaskTable, index: usize, procfs: &mut Procfs) {
-    let Ok(stat) = procfs.stat(table.pid(index)) else { return };
+/// Reads a row's state and memory from /proc/PID/stat, which says the start, too.
+pub(super) fn read_row(table: &mut TaskTable, index: usize, procfs: &mut Procfs) -> Option<Nanos> {
+    let stat = procfs.stat(table.pid(index)).ok()?;
     table.set_state(index, stat.state);
     table.set(index, Figure::RESIDENT_BYTES, Some(procfs.pages_to_bytes(stat.resident_pages)));
     table.set(index, Figure::VIRTUAL_BYTES, Some(stat.virtual_bytes));
+    Some(procfs.start(&stat))
 }
