@@ -1,7 +1,5 @@
 //! Forks and exits as the kernel tells them: the process connector, linux/cn_proc.h over linux/connector.h.
 
-use crate::task::table::Comm;
-
 /// The connector's group and index of process events.
 pub const CN_IDX_PROC: u32 = 1;
 const CN_VAL_PROC: u32 = 1;
@@ -35,13 +33,6 @@ pub enum ProcessEvent {
         /// Its process.
         tgid: u32,
     },
-    /// A thread took a name.
-    Named {
-        /// The thread.
-        pid: u32,
-        /// The name.
-        comm: Comm,
-    },
 }
 
 /// The message that asks for the events. Its four bytes are what kernels of all ages take.
@@ -68,10 +59,6 @@ pub fn parse(datagram: &[u8]) -> Option<ProcessEvent> {
             Some(ProcessEvent::Fork { parent_tgid: at(4)?, pid: at(8)?, tgid: at(12)? })
         }
         (CN_IDX_PROC, 0x0000_0002) => Some(ProcessEvent::Exec { tgid: at(4)? }),
-        (CN_IDX_PROC, 0x0000_0200) => {
-            let name = event.get(EVENT_HEADER + 8..EVENT_HEADER + 24)?;
-            Some(ProcessEvent::Named { pid: at(0)?, comm: Comm(name.try_into().ok()?) })
-        }
         (CN_IDX_PROC, 0x8000_0000) => Some(ProcessEvent::Exit { pid: at(0)?, tgid: at(4)? }),
         _ => None,
     }
@@ -108,9 +95,6 @@ mod tests {
         assert_eq!(parse(&datagram(&[2, 10, 11])), Some(ProcessEvent::Exec { tgid: 11 }));
         let exit = ProcessEvent::Exit { pid: 10, tgid: 11 };
         assert_eq!(parse(&datagram(&[0x8000_0000, 10, 11, 256, 17])), Some(exit));
-        let name = u32::from_ne_bytes(*b"make");
-        let named = ProcessEvent::Named { pid: 10, comm: Comm::new(b"make") };
-        assert_eq!(parse(&datagram(&[0x200, 10, 11, name, 0, 0, 0])), Some(named));
     }
 
     #[test]

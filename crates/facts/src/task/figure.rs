@@ -105,23 +105,6 @@ impl Figures {
     pub(crate) fn set_raw(&mut self, figure: Figure, value: u64) {
         self.0[figure.index()] = value;
     }
-
-    /// Adds another task's: counters are summed, longest waits compared; what either lacks is absent. What a process has
-    /// once is taken where `is_other_process`.
-    pub fn add(&mut self, other: &Self, is_other_process: bool) {
-        for figure in Figure::all() {
-            if figure.is_of_process() && !is_other_process {
-                continue;
-            }
-            let (mine, others) = (self.raw(figure), other.raw(figure));
-            let sum = match (mine, others) {
-                (ABSENT, _) | (_, ABSENT) => ABSENT,
-                _ if figure.is_maximum() => mine.max(others),
-                _ => mine.saturating_add(others),
-            };
-            self.set_raw(figure, sum);
-        }
-    }
 }
 
 impl Default for Figures {
@@ -157,19 +140,5 @@ mod tests {
             assert!(!std::mem::replace(&mut seen[figure.index()], true), "{figure:?}");
         }
         assert_eq!(seen, [true; Figure::COUNT]);
-    }
-
-    #[test]
-    fn memory_is_counted_once_a_process() {
-        let mut sum = Figures([5; Figure::COUNT]);
-        let thread = Figures([7; Figure::COUNT]);
-        sum.add(&thread, false);
-        assert_eq!(sum.get(Figure::RESIDENT_BYTES), Some(5));
-        assert_eq!(sum.get(Figure::USER), Some(12));
-        assert_eq!(sum.get(Figure::maximum(Cause::Irq)), Some(7));
-        sum.add(&thread, true);
-        assert_eq!(sum.get(Figure::RESIDENT_BYTES), Some(12));
-        sum.add(&Figures::NONE, true);
-        assert_eq!(sum, Figures::NONE);
     }
 }

@@ -37,7 +37,6 @@ impl ThreadList {
                 ProcessEvent::Exit { pid, .. } => happened.push((pid, happened.len() as u32, false)),
                 // A thread that executes takes its leader's number, whose end was told.
                 ProcessEvent::Exec { tgid } => happened.push((tgid, happened.len() as u32, true)),
-                ProcessEvent::Named { .. } => {}
             });
             is_complete = received.is_ok() && events.gaps == self.gaps;
             self.gaps = events.gaps;
