@@ -130,9 +130,9 @@ impl TaskChanges {
     fn find_origins(&mut self, before: &TaskTable, now: &TaskTable) {
         self.by_pid.clear();
         self.by_pid.extend(before.pids().iter().zip(0..).map(|(pid, index)| (*pid, index)));
-        // All but sorted already: by process, and here and there a thread.
+        // All but sorted already, by process and here and there a thread: the stable sort makes use of that.
         if !self.by_pid.is_sorted() {
-            self.by_pid.sort_unstable();
+            self.by_pid.sort();
         }
         self.is_taken.clear();
         self.is_taken.resize(before.len(), false);
@@ -167,7 +167,7 @@ impl TaskChanges {
         }
         let mut living: Vec<(u32, u32)> =
             now.pids().iter().zip(0..).map(|(pid, index)| (*pid, index)).collect();
-        living.sort_unstable();
+        living.sort();
         let lateness = self.lateness();
         ended.retain(|ended| {
             let found = place_in(&living, ended.row.key.pid);

@@ -91,7 +91,7 @@ impl TaskSums {
             self.send_ended_threads_home();
         }
         if !self.order.is_sorted() {
-            self.order.sort_unstable();
+            self.order.sort();
         }
         self.find_ranges();
         self.describe(changes);

@@ -54,8 +54,9 @@ pub(crate) fn arrange(
             true => name(*b).cmp(&name(*a)),
         });
     } else {
-        // Pids are unique but among the ended, where the order means nothing.
-        keyed.sort_unstable_by(|(a, first, _), (b, second, _)| {
+        // Pids are unique but among the ended, where the order means nothing. Stable all the same: most tasks do nothing and
+        // stand in the order of their pids.
+        keyed.sort_by(|(a, first, _), (b, second, _)| {
             by_number(*a, *b, is_ascending).then_with(|| first.cmp(second))
         });
     }
