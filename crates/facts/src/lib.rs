@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod age;
 pub mod battery;
 pub mod catalog;
 pub mod cgroup;

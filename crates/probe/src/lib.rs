@@ -4,6 +4,7 @@
 //! [`Probe::open`] opens just that, once; [`Probe::sample`] reads it again and again into memory that the caller
 //! keeps. Tasks are read by [`tasks::TaskReader`].
 
+mod directory_entry;
 pub mod errand;
 #[cfg(target_os = "freebsd")]
 mod freebsd;
@@ -27,8 +28,8 @@ use freebsd as system;
 use linux as system;
 pub use system::survey::ancestors;
 pub use system::{
-    cgroup_tasks, cgroup_usage, control, descendants, exits, process_events, signals, survey, task_detail,
-    task_table, tasks, wait,
+    cgroup_tasks, cgroup_usage, control, descendants, directory, exits, process_events, signals, survey,
+    task_detail, task_table, tasks, wait,
 };
 
 use std::path::PathBuf;

@@ -55,10 +55,15 @@ pub fn living_process(pid_file: &Path) -> Result<Option<u32>, Absence> {
         read => read?,
     };
     let number = Cursor::new(bytes.trim_ascii()).number().and_then(|number| i32::try_from(number).ok());
-    let pid = number.and_then(Pid::from_raw).ok_or(Absence::Malformed)?;
-    // One that belongs to somebody else lives as well.
-    let lives = matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM));
-    Ok(lives.then_some(pid.as_raw_nonzero().get().cast_unsigned()))
+    let pid =
+        number.and_then(Pid::from_raw).ok_or(Absence::Malformed)?.as_raw_nonzero().get().cast_unsigned();
+    Ok(is_living(pid).then_some(pid))
+}
+
+/// Whether there is a process of this number; one that belongs to somebody else lives as well.
+pub fn is_living(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
 
 fn first_match(path: &Path) -> Result<Option<PathBuf>, Absence> {

@@ -2,6 +2,7 @@
 //!
 //! What leaves this module is validated; a command never sees a raw argument.
 
+mod age;
 mod bar;
 mod delays;
 mod doctor;
@@ -31,6 +32,7 @@ pub(crate) enum Action {
     Delays(DelaysArgs),
     Top(crate::top::Options),
     Run(crate::run::Options),
+    Age(crate::age::Options),
     Doctor(DoctorArgs),
     Man { directory: Option<PathBuf> },
     Completions(Shell),
@@ -58,6 +60,7 @@ pub(crate) fn command() -> Command {
         .subcommand(delays::command())
         .subcommand(top::command())
         .subcommand(run::command())
+        .subcommand(age::command())
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print the man page, or write one of each command").defer(
             |command| {
@@ -86,6 +89,7 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("delays", matches)) => delays::from_matches(matches).map(Action::Delays),
         Some(("top", matches)) => top::from_matches(matches).map(Action::Top),
         Some(("run", matches)) => run::from_matches(matches).map(Action::Run),
+        Some(("age", matches)) => age::from_matches(matches).map(Action::Age),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
         Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),
         Some(("completions", matches)) => match matches.get_one("shell") {

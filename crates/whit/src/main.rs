@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod age;
 mod args;
 mod bar;
 mod cmd;
@@ -17,6 +18,7 @@ mod show;
 mod ticker;
 mod time_zone;
 mod top;
+mod users;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Action::Delays(args) => cmd::delays::run(&args),
         Action::Run(options) => run::run(&options),
         Action::Top(options) => top::run(&options),
+        Action::Age(options) => age::run(&options),
         Action::Doctor(args) => cmd::doctor::run(&args),
         Action::Man { directory } => cmd::pages::man(directory.as_deref()),
         Action::Completions(shell) => cmd::pages::completions(shell),

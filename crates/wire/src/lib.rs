@@ -7,4 +7,6 @@
 
 pub mod i3bar;
 pub mod i3status;
+pub mod perfdata;
+pub mod tmpfiles;
 pub mod waybar;

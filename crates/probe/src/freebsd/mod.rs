@@ -7,6 +7,7 @@ pub mod cgroup_tasks;
 pub mod cgroup_usage;
 pub mod control;
 pub mod descendants;
+pub mod directory;
 pub mod exits;
 mod machine;
 mod network;

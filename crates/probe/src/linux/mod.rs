@@ -7,6 +7,7 @@ pub mod cgroup_usage;
 pub mod control;
 pub mod descendants;
 mod directories;
+pub mod directory;
 pub mod exits;
 mod files;
 mod filesystems;

@@ -1,5 +1,7 @@
 //! Values and rates as people read them. Everything writes into a buffer that goes out with one write.
 
+pub(crate) mod age;
+pub(crate) mod age_json;
 pub(crate) mod columns;
 pub(crate) mod delays;
 pub(crate) mod delays_classic;

@@ -10,7 +10,7 @@ use super::Selection;
 use super::columns::Column;
 use super::commands::Commands;
 use super::row::Row;
-use super::users::Users;
+use crate::users::Users;
 
 /// How rows are chosen and ordered.
 #[derive(Clone, Debug)]

@@ -10,7 +10,6 @@ mod screen;
 mod session;
 mod settings;
 mod tasks;
-mod users;
 
 pub(crate) use columns::Column;
 pub(crate) use settings::GROUPS;

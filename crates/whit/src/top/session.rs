@@ -12,9 +12,9 @@ use super::lines::{Arrangement, Line, arrange};
 use super::machine::Machine;
 use super::settings::Settings;
 use super::tasks::Tasks;
-use super::users::Users;
 use crate::failure::Failure;
 use crate::show::units::{Size, Span, push_decimals};
+use crate::users::Users;
 
 /// Everything that a view draws from.
 pub(super) struct Session {

@@ -1,0 +1,361 @@
+//! How old files are: which of their times counts, and sums by age.
+
+use crate::unit::Bytes;
+
+/// The four times of a file (statx(2)), any of which may count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgeBy {
+    /// The last reading: with `relatime`, to the day.
+    pub accessed: bool,
+    /// The making, where the filesystem keeps it.
+    pub born: bool,
+    /// The last change of content or of what stat tells.
+    pub changed: bool,
+    /// The last change of content.
+    pub modified: bool,
+}
+
+impl AgeBy {
+    /// By the last change of content alone.
+    pub const MODIFIED: Self = Self { accessed: false, born: false, changed: false, modified: true };
+
+    /// From the letters `a`, `b`, `c` and `m`, in any order; none for others, or for none.
+    pub fn parse(letters: &str) -> Option<Self> {
+        let mut by = Self { modified: false, ..Self::MODIFIED };
+        for letter in letters.bytes() {
+            match letter {
+                b'a' => by.accessed = true,
+                b'b' => by.born = true,
+                b'c' => by.changed = true,
+                b'm' => by.modified = true,
+                _ => return None,
+            }
+        }
+        (!letters.is_empty()).then_some(by)
+    }
+
+    /// The letters again.
+    pub fn letters(self) -> String {
+        [(self.accessed, 'a'), (self.modified, 'm'), (self.changed, 'c'), (self.born, 'b')]
+            .into_iter()
+            .filter_map(|(counts, letter)| counts.then_some(letter))
+            .collect()
+    }
+
+    /// The newest of the times that count; none where one of them is not known, since it might be newer. Making a file
+    /// changes it, so that nobody is born later than last changed.
+    pub fn pick(self, times: &FileTimes) -> Option<i64> {
+        let of = |counts: bool, time: Option<i64>| match (counts, time) {
+            (false, _) => Some(i64::MIN),
+            (true, time) => time,
+        };
+        let is_changed_known = self.changed && times.changed_ns.is_some();
+        let born = of(self.born, times.born_ns).or(is_changed_known.then_some(i64::MIN))?;
+        let [accessed, changed, modified] = [
+            of(self.accessed, times.accessed_ns)?,
+            of(self.changed, times.changed_ns)?,
+            of(self.modified, times.modified_ns)?,
+        ];
+        Some(born.max(accessed).max(changed).max(modified))
+    }
+}
+
+/// When what happened to a file, in nanoseconds since 1970; absent where it was not asked for or is not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileTimes {
+    /// stx_atime.
+    pub accessed_ns: Option<i64>,
+    /// stx_btime.
+    pub born_ns: Option<i64>,
+    /// stx_ctime.
+    pub changed_ns: Option<i64>,
+    /// stx_mtime.
+    pub modified_ns: Option<i64>,
+}
+
+/// What is counted of one file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Aged {
+    /// The time that counts, in nanoseconds since 1970; none where it is not known.
+    pub time_ns: Option<i64>,
+    /// How long it is.
+    pub bytes: Bytes,
+    /// What it takes on the disk.
+    pub allocated: Bytes,
+}
+
+/// Upper bounds of all ages but the last, in seconds, and what they are called.
+pub const AGE_BOUNDS: [(u64, &str); 9] = [
+    (60, "1 minute"),
+    (600, "10 minutes"),
+    (3_600, "1 hour"),
+    (21_600, "6 hours"),
+    (86_400, "1 day"),
+    (604_800, "1 week"),
+    (2_592_000, "30 days"),
+    (7_776_000, "90 days"),
+    (31_536_000, "1 year"),
+];
+
+/// Files and bytes of one range of ages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgeRange {
+    /// Files.
+    pub files: u64,
+    /// Their lengths.
+    pub bytes: Bytes,
+}
+
+/// Files summed by age.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgeSums {
+    /// Files.
+    pub files: u64,
+    /// Their lengths.
+    pub bytes: Bytes,
+    /// What they take on the disk.
+    pub allocated: Bytes,
+    /// The oldest time, in nanoseconds since 1970.
+    pub oldest_ns: Option<i64>,
+    /// The newest.
+    pub newest_ns: Option<i64>,
+    /// Files whose time is not known: in no range.
+    pub ageless: u64,
+    /// By [`AGE_BOUNDS`], and what is older than the last of them.
+    pub ranges: [AgeRange; AGE_BOUNDS.len() + 1],
+}
+
+impl AgeSums {
+    /// Adds a file, as old as it is at `now_ns`. What is from the future is as young as can be.
+    pub fn add(&mut self, file: &Aged, now_ns: i64) {
+        self.files += 1;
+        self.bytes += file.bytes;
+        self.allocated += file.allocated;
+        let Some(time_ns) = file.time_ns else {
+            self.ageless += 1;
+            return;
+        };
+        self.oldest_ns = Some(self.oldest_ns.map_or(time_ns, |oldest| oldest.min(time_ns)));
+        self.newest_ns = Some(self.newest_ns.map_or(time_ns, |newest| newest.max(time_ns)));
+        let age_s = age_ns(time_ns, now_ns) / 1_000_000_000;
+        let range = AGE_BOUNDS.iter().position(|(bound, _)| age_s < *bound).unwrap_or(AGE_BOUNDS.len());
+        self.ranges[range].files += 1;
+        self.ranges[range].bytes += file.bytes;
+    }
+
+    /// Adds other sums.
+    pub fn merge(&mut self, other: &Self) {
+        self.files += other.files;
+        self.bytes += other.bytes;
+        self.allocated += other.allocated;
+        self.ageless += other.ageless;
+        self.oldest_ns = [self.oldest_ns, other.oldest_ns].into_iter().flatten().min();
+        self.newest_ns = [self.newest_ns, other.newest_ns].into_iter().flatten().max();
+        for (range, other) in self.ranges.iter_mut().zip(&other.ranges) {
+            range.files += other.files;
+            range.bytes += other.bytes;
+        }
+    }
+}
+
+/// How long ago that was; zero for the future.
+pub fn age_ns(time_ns: i64, now_ns: i64) -> u64 {
+    u64::try_from(i128::from(now_ns) - i128::from(time_ns)).unwrap_or(0)
+}
+
+/// Which of many files have to go, oldest first, for the rest to be within a cap: found by looking at all of them twice,
+/// first by the day and then by the second, in memory that does not grow with their number.
+#[derive(Clone, Debug)]
+pub struct Cutoff {
+    /// 2^16 seconds each, and then the seconds of one of these.
+    buckets: Vec<Bucket>,
+    /// The bucket that the second look is into.
+    border: Option<u64>,
+    /// What must go beside what lies before the border.
+    excess: Bucket,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Bucket {
+    files: u64,
+    allocated: u64,
+}
+
+/// What may stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cap {
+    /// At most so many files.
+    pub files: Option<u64>,
+    /// At most so much of the disk.
+    pub allocated: Option<Bytes>,
+}
+
+/// Where the files that have to go end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Border {
+    /// In nanoseconds since 1970: what is older goes.
+    pub begin_ns: i64,
+    /// What is not older than this stays.
+    pub end_ns: i64,
+    /// Of those between, which are equally old here, so many go at least,
+    pub files: u64,
+    /// and so much of the disk.
+    pub allocated: Bytes,
+}
+
+/// Buckets of each look.
+const BUCKETS: u64 = 1 << 16;
+
+impl Default for Cutoff {
+    fn default() -> Self {
+        Self { buckets: vec![Bucket::default(); BUCKETS as usize], border: None, excess: Bucket::default() }
+    }
+}
+
+impl Cutoff {
+    fn second(time_ns: i64) -> u64 {
+        u64::try_from(time_ns.div_euclid(1_000_000_000)).unwrap_or(0).min(BUCKETS * BUCKETS - 1)
+    }
+
+    /// Counts a file, in either look.
+    pub fn add(&mut self, file: &Aged) {
+        // Of what age is not known nobody can say that it is the oldest.
+        let second = file.time_ns.map_or(BUCKETS * BUCKETS - 1, Self::second);
+        let place = match self.border {
+            None => second / BUCKETS,
+            Some(border) if second / BUCKETS == border => second % BUCKETS,
+            Some(_) => return,
+        };
+        let bucket = &mut self.buckets[place as usize];
+        bucket.files += 1;
+        bucket.allocated += file.allocated.0;
+    }
+
+    /// Adds what another thread counted in the same look.
+    pub fn merge(&mut self, other: &Self) {
+        for (bucket, other) in self.buckets.iter_mut().zip(&other.buckets) {
+            bucket.files += other.files;
+            bucket.allocated += other.allocated;
+        }
+    }
+
+    /// Ends the first look. Whether a second one is needed: not where all may stay.
+    pub fn narrow(&mut self, cap: Cap) -> bool {
+        let all = self.buckets.iter().fold(Bucket::default(), |sum, bucket| Bucket {
+            files: sum.files + bucket.files,
+            allocated: sum.allocated + bucket.allocated,
+        });
+        let excess = |all: u64, cap: Option<u64>| cap.map_or(0, |cap| all.saturating_sub(cap));
+        self.excess = Bucket {
+            files: excess(all.files, cap.files),
+            allocated: excess(all.allocated, cap.allocated.map(|bytes| bytes.0)),
+        };
+        self.border = self.pass();
+        self.buckets.fill(Bucket::default());
+        self.border.is_some()
+    }
+
+    /// Ends the second look.
+    pub fn border(&mut self) -> Option<Border> {
+        let border = self.border?;
+        let second = self.pass()?;
+        let begin_ns = i64::try_from((border * BUCKETS + second) * 1_000_000_000).ok()?;
+        let Bucket { files, allocated } = self.excess;
+        Some(Border { begin_ns, end_ns: begin_ns + 1_000_000_000, files, allocated: Bytes(allocated) })
+    }
+
+    /// The bucket in which the excess ends.
+    fn pass(&mut self) -> Option<u64> {
+        for (place, bucket) in (0..).zip(&self.buckets) {
+            if self.excess == Bucket::default() {
+                return None;
+            }
+            if bucket.files >= self.excess.files && bucket.allocated >= self.excess.allocated {
+                return Some(place);
+            }
+            self.excess.files = self.excess.files.saturating_sub(bucket.files);
+            self.excess.allocated = self.excess.allocated.saturating_sub(bucket.allocated);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn aged(second: i64, allocated: u64) -> Aged {
+        Aged { time_ns: Some(second * SECOND), bytes: Bytes(1), allocated: Bytes(allocated) }
+    }
+
+    #[test]
+    fn the_newest_of_the_times_that_count_is_the_age() {
+        let times =
+            FileTimes { accessed_ns: Some(9), modified_ns: Some(5), changed_ns: Some(7), born_ns: None };
+        assert_eq!(AgeBy::parse("m").and_then(|by| by.pick(&times)), Some(5));
+        assert_eq!(AgeBy::parse("cm").and_then(|by| by.pick(&times)), Some(7));
+        assert_eq!(AgeBy::parse("amc").and_then(|by| by.pick(&times)), Some(9));
+        // It might be newer than the others.
+        assert_eq!(AgeBy::parse("mb").and_then(|by| by.pick(&times)), None);
+        assert_eq!(AgeBy::parse("cb").and_then(|by| by.pick(&times)), Some(7));
+        assert_eq!((AgeBy::parse("x"), AgeBy::parse("")), (None, None));
+    }
+
+    #[test]
+    fn sums_of_parts_are_the_sum_of_all() {
+        let files = [aged(1_000, 4096), aged(2_000, 0), aged(999_999, 8192), Aged::default()];
+        let now = 1_000_000 * SECOND;
+        let (mut all, mut parts) = (AgeSums::default(), AgeSums::default());
+        for file in &files {
+            all.add(file, now);
+            let mut one = AgeSums::default();
+            one.add(file, now);
+            parts.merge(&one);
+        }
+        assert_eq!(all, parts);
+        assert_eq!((all.files, all.ageless, all.allocated), (4, 1, Bytes(12_288)));
+        assert_eq!((all.ranges[0].files, all.ranges[6].files), (1, 2));
+        assert_eq!((all.oldest_ns, all.newest_ns), (Some(1_000 * SECOND), Some(999_999 * SECOND)));
+    }
+
+    /// How many are left.
+    fn left(files: &[Aged], cap: Cap) -> usize {
+        let mut cutoff = Cutoff::default();
+        files.iter().for_each(|file| cutoff.add(file));
+        if !cutoff.narrow(cap) {
+            return files.len();
+        }
+        files.iter().for_each(|file| cutoff.add(file));
+        let mut border = cutoff.border().unwrap();
+        let stays = |file: &&Aged| {
+            let time_ns = file.time_ns.unwrap();
+            let is_excess = border.files > 0 || border.allocated.0 > 0;
+            let goes = time_ns < border.begin_ns || time_ns < border.end_ns && is_excess;
+            if goes && time_ns >= border.begin_ns {
+                border.files = border.files.saturating_sub(1);
+                border.allocated = border.allocated.saturating_sub(file.allocated);
+            }
+            !goes
+        };
+        files.iter().filter(stays).count()
+    }
+
+    #[test]
+    fn the_oldest_go_until_the_rest_is_within_the_cap() {
+        // Days apart, and all in one second.
+        for step in [40_000, 0] {
+            let files: Vec<Aged> = (0..100).map(|at| aged(1_700_000_000 + at * step, 10)).collect();
+            for keep in 0..=100 {
+                assert_eq!(left(&files, Cap { files: Some(keep), allocated: None }) as u64, keep);
+                let size = Cap { files: None, allocated: Some(Bytes(keep * 10 + 5)) };
+                assert_eq!(left(&files, size) as u64, keep);
+            }
+            let both = Cap { files: Some(50), allocated: Some(Bytes(300)) };
+            assert_eq!(left(&files, both), 30);
+            assert_eq!(left(&files, Cap::default()), 100);
+        }
+        assert_eq!(left(&[], Cap { files: Some(0), allocated: None }), 0);
+    }
+}

@@ -1,0 +1,157 @@
+//! Directories read and tidied relative to their descriptors: getdirentries(2), fstatat(2), unlinkat(2).
+
+use std::ffi::CStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use facts::age::FileTimes;
+use facts::unit::Bytes;
+use rustix::fd::OwnedFd;
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, linkat, mkdirat, openat, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+pub use crate::directory_entry::{EntryKind, EntryStatus, Mounts, StatusWanted};
+use crate::directory_entry::{is_file_locked, is_locked};
+
+const OPEN: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+const STICKY: u32 = 0o1000;
+
+/// An open directory.
+#[derive(Debug)]
+pub struct Directory {
+    descriptor: OwnedFd,
+    device: u64,
+}
+
+impl Directory {
+    /// Opens the directory of this path, which may not be a symlink itself.
+    ///
+    /// # Errors
+    /// What openat(2) says.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::of(openat(rustix::fs::CWD, path, OPEN, Mode::empty())?)
+    }
+
+    fn of(descriptor: OwnedFd) -> io::Result<Self> {
+        let device = u64::from(fstat(&descriptor)?.st_dev);
+        Ok(Self { descriptor, device })
+    }
+
+    /// Opens a directory in this one: not through a symlink, and not on another device unless that is asked for.
+    ///
+    /// # Errors
+    /// What openat(2) says; `CrossesDevices` for a mount.
+    pub fn open_below(&self, name: &CStr, mounts: Mounts) -> io::Result<Self> {
+        let below = Self::of(openat(&self.descriptor, name, OPEN, Mode::empty())?)?;
+        if mounts == Mounts::Left && below.device != self.device {
+            return Err(Errno::XDEV.into());
+        }
+        Ok(below)
+    }
+
+    /// Lists it from its beginning, but for itself and its parent. How many system calls that took, about.
+    ///
+    /// # Errors
+    /// What getdirentries(2) says.
+    pub fn list(
+        &self,
+        _memory: &mut [MaybeUninit<u8>],
+        mut each: impl FnMut(&CStr, EntryKind),
+    ) -> io::Result<u64> {
+        let mut count = 0;
+        for entry in Dir::read_from(&self.descriptor)? {
+            let entry = entry?;
+            count += 1;
+            if entry.file_name() != c"." && entry.file_name() != c".." {
+                each(entry.file_name(), EntryKind::of(entry.file_type()));
+            }
+        }
+        Ok(2 + count / 100)
+    }
+
+    /// What is known of an entry, itself and not what it points to. One system call, which says everything.
+    ///
+    /// # Errors
+    /// What fstatat(2) says.
+    pub fn status(&self, name: &CStr, _wanted: StatusWanted) -> io::Result<EntryStatus> {
+        Ok(status(&statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// The same of the directory.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn own_status(&self, _wanted: StatusWanted) -> io::Result<EntryStatus> {
+        Ok(status(&fstat(&self.descriptor)?))
+    }
+
+    /// Makes a directory for the owner alone, and opens it.
+    ///
+    /// # Errors
+    /// What mkdirat(2) and openat(2) say.
+    pub fn make_private(&self, name: &CStr) -> io::Result<Self> {
+        mkdirat(&self.descriptor, name, Mode::RWXU)?;
+        self.open_below(name, Mounts::Left)
+    }
+
+    /// Moves an entry to another directory of the filesystem, where nothing may have that name: a second name, then without
+    /// the first. Directories, of which there is no second name, are not moved.
+    ///
+    /// # Errors
+    /// What linkat(2) and unlinkat(2) say.
+    pub fn move_to(&self, name: &CStr, target: &Self, target_name: &CStr) -> io::Result<()> {
+        linkat(&self.descriptor, name, &target.descriptor, target_name, AtFlags::empty())?;
+        Ok(unlinkat(&self.descriptor, name, AtFlags::empty())?)
+    }
+
+    /// Removes an entry that is no directory.
+    ///
+    /// # Errors
+    /// What unlinkat(2) says.
+    pub fn unlink(&self, name: &CStr) -> io::Result<()> {
+        Ok(unlinkat(&self.descriptor, name, AtFlags::empty())?)
+    }
+
+    /// Removes a directory that is empty.
+    ///
+    /// # Errors
+    /// What unlinkat(2) says: `DirectoryNotEmpty` where it is not.
+    pub fn remove_directory(&self, name: &CStr) -> io::Result<()> {
+        Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Whether somebody holds a lock on it (flock(2)), which says: leave this alone.
+    pub fn is_locked(&self) -> bool {
+        is_locked(&self.descriptor)
+    }
+
+    /// The same of a file in it. What cannot be opened cannot be asked.
+    pub fn is_file_locked(&self, name: &CStr) -> bool {
+        is_file_locked(&self.descriptor, name)
+    }
+}
+
+fn status(found: &Stat) -> EntryStatus {
+    let time_ns =
+        |seconds: i64, nanos: i64| Some(seconds.saturating_mul(1_000_000_000).saturating_add(nanos));
+    let mode = u32::from(found.st_mode);
+    EntryStatus {
+        kind: EntryKind::of(FileType::from_raw_mode(found.st_mode)),
+        permissions: (mode & 0o7777) as u16,
+        is_sticky: mode & STICKY != 0,
+        uid: Some(found.st_uid),
+        device: (0, found.st_dev as u32),
+        inode: found.st_ino,
+        bytes: Bytes(u64::try_from(found.st_size).unwrap_or(0)),
+        allocated: Bytes(u64::try_from(found.st_blocks).unwrap_or(0).saturating_mul(512)),
+        times: FileTimes {
+            accessed_ns: time_ns(found.st_atime, found.st_atime_nsec),
+            born_ns: time_ns(found.st_birthtime, found.st_birthtime_nsec),
+            changed_ns: time_ns(found.st_ctime, found.st_ctime_nsec),
+            modified_ns: time_ns(found.st_mtime, found.st_mtime_nsec),
+        },
+    }
+}

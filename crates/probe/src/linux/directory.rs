@@ -1,0 +1,204 @@
+//! Directories read and tidied by as few calls as the kernel allows, and never through a path: everything happens relative to
+//! a descriptor, so that who swaps a directory for a symlink meanwhile leads nobody anywhere.
+
+use std::ffi::CStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use facts::age::{AgeBy, FileTimes};
+use facts::unit::Bytes;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Statx, StatxFlags, StatxTimestamp,
+    mkdirat, openat, openat2, renameat_with, statx, unlinkat,
+};
+use rustix::io::Errno;
+
+pub use crate::directory_entry::{EntryKind, EntryStatus, Mounts, StatusWanted};
+use crate::directory_entry::{is_file_locked, is_locked};
+
+const OPEN: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const PERMISSIONS: u16 = 0o7777;
+const STICKY: u16 = 0o1000;
+
+/// An open directory.
+#[derive(Debug)]
+pub struct Directory {
+    descriptor: OwnedFd,
+    device: (u32, u32),
+    /// Since 5.6; without it a mount is told by its device alone.
+    has_openat2: bool,
+}
+
+impl Directory {
+    /// Opens the directory of this path, which may not be a symlink itself.
+    ///
+    /// # Errors
+    /// What openat(2) says.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let descriptor = openat(rustix::fs::CWD, path, OPEN | OFlags::NOFOLLOW, Mode::empty())?;
+        let device = device_of(&descriptor)?;
+        Ok(Self { descriptor, device, has_openat2: true })
+    }
+
+    /// Opens a directory in this one: not through a symlink, and not across a mount unless that is asked for.
+    ///
+    /// # Errors
+    /// What openat2(2) says: `CrossesDevices` for a mount, `FilesystemLoop` or `NotADirectory` for a symlink.
+    pub fn open_below(&self, name: &CStr, mounts: Mounts) -> io::Result<Self> {
+        let flags = OPEN | OFlags::NOFOLLOW;
+        if self.has_openat2 {
+            let mut resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+            if mounts == Mounts::Left {
+                resolve |= ResolveFlags::NO_XDEV;
+            }
+            match openat2(&self.descriptor, name, flags, Mode::empty(), resolve) {
+                Ok(descriptor) => return Ok(Self { descriptor, device: self.device, has_openat2: true }),
+                // Older than 5.6, or forbidden by a sandbox.
+                Err(Errno::NOSYS | Errno::PERM) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let descriptor = openat(&self.descriptor, name, flags, Mode::empty())?;
+        let device = device_of(&descriptor)?;
+        if mounts == Mounts::Left && device != self.device {
+            return Err(Errno::XDEV.into());
+        }
+        Ok(Self { descriptor, device, has_openat2: false })
+    }
+
+    /// Lists it from its beginning, but for itself and its parent, through `memory`. How many system calls that took.
+    ///
+    /// # Errors
+    /// What getdents64(2) says.
+    pub fn list(
+        &self,
+        memory: &mut [MaybeUninit<u8>],
+        mut each: impl FnMut(&CStr, EntryKind),
+    ) -> io::Result<u64> {
+        let mut listing = RawDir::new(&self.descriptor, memory);
+        let mut calls = 0;
+        loop {
+            calls += u64::from(listing.is_buffer_empty());
+            match listing.next() {
+                None => return Ok(calls),
+                Some(Err(Errno::INTR)) => {}
+                Some(Err(error)) => return Err(error.into()),
+                Some(Ok(entry)) => {
+                    let name = entry.file_name();
+                    if name != c"." && name != c".." {
+                        each(name, EntryKind::of(entry.file_type()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is known of an entry, itself and not what it points to, and no more than is wanted. One system call.
+    ///
+    /// # Errors
+    /// What statx(2) says; before 4.11 there is none.
+    pub fn status(&self, name: &CStr, wanted: StatusWanted) -> io::Result<EntryStatus> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
+        Ok(status(&statx(&self.descriptor, name, flags, mask(wanted))?))
+    }
+
+    /// The same of the directory.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn own_status(&self, wanted: StatusWanted) -> io::Result<EntryStatus> {
+        Ok(status(&statx(&self.descriptor, c"", AtFlags::EMPTY_PATH, mask(wanted))?))
+    }
+
+    /// Makes a directory for the owner alone, and opens it.
+    ///
+    /// # Errors
+    /// What mkdirat(2) and openat(2) say.
+    pub fn make_private(&self, name: &CStr) -> io::Result<Self> {
+        mkdirat(&self.descriptor, name, Mode::RWXU)?;
+        self.open_below(name, Mounts::Left)
+    }
+
+    /// Moves an entry to another directory of the filesystem, where nothing may have that name.
+    ///
+    /// # Errors
+    /// What renameat2(2) says: `AlreadyExists` where something has.
+    pub fn move_to(&self, name: &CStr, target: &Self, target_name: &CStr) -> io::Result<()> {
+        let flags = RenameFlags::NOREPLACE;
+        Ok(renameat_with(&self.descriptor, name, &target.descriptor, target_name, flags)?)
+    }
+
+    /// Removes an entry that is no directory.
+    ///
+    /// # Errors
+    /// What unlinkat(2) says.
+    pub fn unlink(&self, name: &CStr) -> io::Result<()> {
+        Ok(unlinkat(&self.descriptor, name, AtFlags::empty())?)
+    }
+
+    /// Removes a directory that is empty.
+    ///
+    /// # Errors
+    /// What unlinkat(2) says: `DirectoryNotEmpty` where it is not.
+    pub fn remove_directory(&self, name: &CStr) -> io::Result<()> {
+        Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Whether somebody holds a lock on it (flock(2)), which says: leave this alone.
+    pub fn is_locked(&self) -> bool {
+        is_locked(&self.descriptor)
+    }
+
+    /// The same of a file in it. What cannot be opened cannot be asked.
+    pub fn is_file_locked(&self, name: &CStr) -> bool {
+        is_file_locked(&self.descriptor, name)
+    }
+}
+
+fn device_of(descriptor: impl AsFd) -> io::Result<(u32, u32)> {
+    let found = statx(descriptor, c"", AtFlags::EMPTY_PATH, StatxFlags::INO)?;
+    Ok((found.stx_dev_major, found.stx_dev_minor))
+}
+
+fn mask(wanted: StatusWanted) -> StatxFlags {
+    let AgeBy { accessed, born, changed, modified } = wanted.times;
+    [
+        (true, StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::SIZE | StatxFlags::BLOCKS),
+        (wanted.owner, StatxFlags::UID),
+        (wanted.identity, StatxFlags::INO),
+        (accessed, StatxFlags::ATIME),
+        (born, StatxFlags::BTIME),
+        (changed, StatxFlags::CTIME),
+        (modified, StatxFlags::MTIME),
+    ]
+    .into_iter()
+    .filter(|(is_wanted, _)| *is_wanted)
+    .fold(StatxFlags::empty(), |mask, (_, flag)| mask | flag)
+}
+
+fn status(found: &Statx) -> EntryStatus {
+    let mask = StatxFlags::from_bits_retain(found.stx_mask);
+    let time_ns = |flag: StatxFlags, time: &StatxTimestamp| {
+        mask.contains(flag)
+            .then(|| time.tv_sec.saturating_mul(1_000_000_000).saturating_add(i64::from(time.tv_nsec)))
+    };
+    EntryStatus {
+        kind: EntryKind::of(FileType::from_raw_mode(u32::from(found.stx_mode))),
+        permissions: found.stx_mode & PERMISSIONS,
+        is_sticky: found.stx_mode & STICKY != 0,
+        uid: mask.contains(StatxFlags::UID).then_some(found.stx_uid),
+        device: (found.stx_dev_major, found.stx_dev_minor),
+        inode: found.stx_ino,
+        bytes: Bytes(found.stx_size),
+        // Always in units of 512, whatever the filesystem's block.
+        allocated: Bytes(found.stx_blocks.saturating_mul(512)),
+        times: FileTimes {
+            accessed_ns: time_ns(StatxFlags::ATIME, &found.stx_atime),
+            born_ns: time_ns(StatxFlags::BTIME, &found.stx_btime),
+            changed_ns: time_ns(StatxFlags::CTIME, &found.stx_ctime),
+            modified_ns: time_ns(StatxFlags::MTIME, &found.stx_mtime),
+        },
+    }
+}

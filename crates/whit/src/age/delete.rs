@@ -1,0 +1,342 @@
+//! Deleting what is old, and nothing else.
+//!
+//! No call unlinks what was looked at: between the look and unlinkat(2) the name may come to mean another file. So an entry
+//! is first moved to a directory that nobody else may enter, looked at there, and then unlinked or put back.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use facts::age::{AgeBy, AgeSums, Aged, Border, age_ns};
+use facts::unit::{Bytes, Nanos};
+use probe::directory::{Directory, EntryKind, EntryStatus, StatusWanted};
+
+use super::node::Node;
+use super::scan::{Counts, Visitor};
+use super::selection::{is_private_name, private_name};
+use super::visitors::{aged, locked};
+use crate::failure::say;
+
+/// How an entry goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Looked at once more where nobody can exchange it.
+    Strict,
+    /// Unlinked by its name.
+    Plain,
+    /// Told and left.
+    DryRun,
+}
+
+/// What goes, and what went.
+#[derive(Debug)]
+pub(super) struct Deleting<'a> {
+    pub(super) way: Way,
+    pub(super) by: AgeBy,
+    pub(super) older: Option<Nanos>,
+    pub(super) now_ns: i64,
+    pub(super) border: Option<Mutex<Border>>,
+    /// Directories that are empty, and old themselves.
+    pub(super) with_empty_directories: bool,
+    pub(super) pace: Option<Pace>,
+    pub(super) counts: &'a Counts,
+    /// A private directory for each thread, made when it is first needed.
+    private: Vec<Mutex<Private>>,
+    has_said_plain: AtomicBool,
+    /// Where these are made.
+    top: Directory,
+    top_path: Vec<u8>,
+    pub(super) told: Mutex<Told>,
+}
+
+/// What went and what stayed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    pub(super) deleted: AgeSums,
+    pub(super) kept: AgeSums,
+    /// Marked by the sticky bit, or locked.
+    pub(super) spared: u64,
+    /// Exchanged, or written to, between two looks: put back.
+    pub(super) put_back: u64,
+    pub(super) directories: u64,
+    /// Of a dry run.
+    pub(super) paths: Vec<u8>,
+}
+
+/// At most so many deletions a second, by all threads together.
+#[derive(Debug)]
+pub(super) struct Pace {
+    interval_ns: u64,
+    next_ns: AtomicU64,
+}
+
+impl Pace {
+    pub(super) fn new(per_second: f64) -> Self {
+        Self { interval_ns: (1e9 / per_second) as u64, next_ns: AtomicU64::new(0) }
+    }
+
+    fn wait(&self) {
+        let now = probe::clock_now().monotonic.0;
+        let claim = |next: u64| Some(next.max(now) + self.interval_ns);
+        let turn = self.next_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).unwrap_or(now);
+        std::thread::sleep(Duration::from_nanos(turn.saturating_sub(now)));
+    }
+}
+
+/// The directory that one thread moves entries to.
+#[derive(Debug, Default)]
+enum Private {
+    #[default]
+    Untried,
+    Made(Directory),
+    Refused,
+}
+
+/// What became of an entry.
+enum Fate {
+    Deleted,
+    Spared,
+    PutBack,
+}
+
+impl<'a> Deleting<'a> {
+    pub(super) fn new(way: Way, top: Directory, top_path: &[u8], counts: &'a Counts) -> Self {
+        let threads = rayon::current_num_threads().max(1);
+        Self {
+            way,
+            by: AgeBy::MODIFIED,
+            older: None,
+            now_ns: 0,
+            border: None,
+            with_empty_directories: false,
+            pace: None,
+            counts,
+            private: (0..threads).map(|_| Mutex::default()).collect(),
+            has_said_plain: AtomicBool::new(false),
+            top,
+            top_path: top_path.to_vec(),
+            told: Mutex::new(Told::default()),
+        }
+    }
+
+    pub(super) fn is_old(&self, file: &Aged) -> bool {
+        let is_older = |older: Nanos| file.time_ns.is_some_and(|time| age_ns(time, self.now_ns) >= older.0);
+        self.older.is_some_and(is_older)
+    }
+
+    /// Whether it is old, or among the oldest beyond the cap.
+    fn goes(&self, file: &Aged) -> bool {
+        if self.is_old(file) {
+            return true;
+        }
+        let (Some(border), Some(time_ns)) = (&self.border, file.time_ns) else { return false };
+        let mut border = locked(border);
+        if time_ns < border.begin_ns {
+            return true;
+        }
+        let is_excess = border.files > 0 || border.allocated > Bytes(0);
+        if time_ns >= border.end_ns || !is_excess {
+            return false;
+        }
+        border.files = border.files.saturating_sub(1);
+        border.allocated = border.allocated.saturating_sub(file.allocated);
+        true
+    }
+
+    fn remove(&self, node: &Node, name: &CStr, status: &EntryStatus) -> io::Result<Fate> {
+        // Whoever does not want to lose a file says so by its sticky bit or a lock.
+        if status.is_sticky || status.kind == EntryKind::File && node.directory.is_file_locked(name) {
+            return Ok(Fate::Spared);
+        }
+        if self.way == Way::DryRun {
+            return Ok(Fate::Deleted);
+        }
+        if let Some(pace) = &self.pace {
+            pace.wait();
+        }
+        if self.way == Way::Strict {
+            let thread = rayon::current_thread_index().unwrap_or(0) % self.private.len();
+            let mut private = locked(&self.private[thread]);
+            if matches!(*private, Private::Untried) {
+                *private = self.make_private(thread);
+            }
+            if let Private::Made(directory) = &*private {
+                match self.remove_in_private(node, name, status, directory, thread) {
+                    Err(error) if cannot_move(&error) => {}
+                    done => return done,
+                }
+            }
+        }
+        node.directory.unlink(name).map(|()| Fate::Deleted)
+    }
+
+    fn make_private(&self, thread: usize) -> Private {
+        let name = CString::new(private_name(thread)).unwrap_or_default();
+        match self.top.make_private(&name) {
+            Ok(directory) => Private::Made(directory),
+            Err(error) => {
+                if !self.has_said_plain.swap(true, Ordering::Relaxed) {
+                    let path = String::from_utf8_lossy(&self.top_path);
+                    say(&format!(
+                        "whit: {path}: no private directory can be made there ({error}): entries are unlinked by name\n"
+                    ));
+                }
+                Private::Refused
+            }
+        }
+    }
+
+    fn remove_in_private(
+        &self,
+        node: &Node,
+        name: &CStr,
+        status: &EntryStatus,
+        private: &Directory,
+        thread: usize,
+    ) -> io::Result<Fate> {
+        node.directory.move_to(name, private, name)?;
+        let now = private.status(name, self.status_wanted());
+        let removed = match now {
+            Ok(now) if self.is_same(status, &now) => private.unlink(name).map(|()| Fate::Deleted),
+            _ => Ok(Fate::PutBack),
+        };
+        if matches!(removed, Ok(Fate::Deleted)) {
+            return removed;
+        }
+        private.move_to(name, &node.directory, name).map_err(|error| {
+            let top = String::from_utf8_lossy(&self.top_path);
+            let kept = format!("{top}/{}", private_name(thread));
+            io::Error::new(error.kind(), format!("it was exchanged meanwhile and is kept in {kept}: {error}"))
+        })?;
+        removed
+    }
+
+    /// Whether it is what was looked at, and nobody has written to it since. Moving it has changed its ctime.
+    fn is_same(&self, then: &EntryStatus, now: &EntryStatus) -> bool {
+        let identity = |status: &EntryStatus| (status.kind, status.device, status.inode, status.bytes);
+        identity(then) == identity(now)
+            && then.times.modified_ns == now.times.modified_ns
+            && (!self.by.accessed || then.times.accessed_ns == now.times.accessed_ns)
+    }
+
+    fn status_wanted(&self) -> StatusWanted {
+        StatusWanted { times: AgeBy { modified: true, ..self.by }, owner: false, identity: true }
+    }
+
+    /// Takes the private directories away again.
+    pub(super) fn finish(&self) {
+        for (thread, private) in self.private.iter().enumerate() {
+            if let Private::Made(_) = std::mem::take(&mut *locked(private)) {
+                let name = CString::new(private_name(thread)).unwrap_or_default();
+                match self.top.remove_directory(&name) {
+                    // What is kept there has been named.
+                    Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+                    Err(error) => {
+                        let path = [&self.top_path[..], b"/", name.to_bytes()].concat();
+                        self.counts.fail("cannot remove", &path, &error);
+                    }
+                    Ok(()) => {}
+                }
+            }
+        }
+    }
+
+    /// Removes a directory that was old before anything in it was deleted, and is the same still. No call removes one that is
+    /// not empty.
+    fn remove_directory(&self, node: &Node, parent: &Node) -> io::Result<()> {
+        let is_leftover = is_private_name(node.name.to_bytes());
+        let Some(then) = node.status.get().filter(|_| self.with_empty_directories || is_leftover) else {
+            return Ok(());
+        };
+        if !is_leftover && (then.is_sticky || !self.is_old(&aged(self.by, then))) {
+            return Ok(());
+        }
+        let now = parent.directory.status(&node.name, self.status_wanted())?;
+        if (now.device, now.inode) == (then.device, then.inode) {
+            parent.directory.remove_directory(&node.name)?;
+            locked(&self.told).directories += 1;
+        }
+        Ok(())
+    }
+}
+
+/// A filesystem that cannot move without replacing, or another than the top's.
+fn cannot_move(error: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, InvalidInput, Unsupported};
+    matches!(error.kind(), InvalidInput | Unsupported | CrossesDevices)
+}
+
+#[derive(Debug, Default)]
+pub(super) struct LocalTold {
+    told: Told,
+}
+
+impl Visitor for Deleting<'_> {
+    type Local = LocalTold;
+
+    fn wanted(&self) -> Option<StatusWanted> {
+        Some(self.status_wanted())
+    }
+
+    fn enters(&self, node: &Node) -> bool {
+        // Before deleting changes it.
+        if let Ok(status) = node.directory.own_status(self.status_wanted()) {
+            let _ = node.status.set(status);
+        }
+        !node.directory.is_locked()
+    }
+
+    fn leave(&self, node: &Node) {
+        let Some(parent) = node.parent.as_deref().filter(|_| self.way != Way::DryRun) else { return };
+        match self.remove_directory(node, parent) {
+            Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => {
+                self.counts.fail("cannot remove", &node.path(None), &error);
+            }
+            _ => {}
+        }
+    }
+
+    fn visit(&self, local: &mut LocalTold, node: &Arc<Node>, name: &CStr, status: Option<&EntryStatus>) {
+        let Some(status) = status else { return };
+        let told = &mut local.told;
+        let file = aged(self.by, status);
+        // A directory goes when it has been left, and if that was asked for.
+        if status.kind == EntryKind::Directory || !self.goes(&file) {
+            told.kept.add(&file, self.now_ns);
+            return;
+        }
+        match self.remove(node, name, status) {
+            Ok(Fate::Deleted) => {
+                told.deleted.add(&file, self.now_ns);
+                if self.way == Way::DryRun {
+                    told.paths.extend_from_slice(&node.path(Some(name)));
+                    told.paths.push(b'\n');
+                }
+            }
+            Ok(fate) => {
+                told.kept.add(&file, self.now_ns);
+                match fate {
+                    Fate::PutBack => told.put_back += 1,
+                    _ => told.spared += 1,
+                }
+            }
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    told.kept.add(&file, self.now_ns);
+                }
+                self.counts.fail("cannot delete", &node.path(Some(name)), &error);
+            }
+        }
+    }
+
+    fn merge(&self, local: LocalTold) {
+        let mut told = locked(&self.told);
+        told.deleted.merge(&local.told.deleted);
+        told.kept.merge(&local.told.kept);
+        told.spared += local.told.spared;
+        told.put_back += local.told.put_back;
+        told.paths.extend_from_slice(&local.told.paths);
+    }
+}

@@ -1,0 +1,270 @@
+//! A walk over one directory and what lies below it, by as few system calls as it takes.
+//!
+//! Whoever lists a directory puts names into batches; whoever is free looks the entries of a batch up. Nobody builds a path
+//! unless it is printed. What waits is bounded: batches by their number, directories by how wide the tree is.
+
+use std::ffi::CStr;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use probe::directory::{Directory, EntryKind, EntryStatus, Mounts, StatusWanted};
+use rayon::Scope;
+
+use super::batch::Batch;
+use super::node::Node;
+use super::progress::Progress;
+use super::selection::{Selection, is_private_name};
+use crate::failure::say;
+
+/// What one call of getdents64 may give: some two thousand names.
+const LISTING_BYTES: usize = 64 * 1024;
+/// Batches that may wait, each of which is some 32 KiB.
+const BATCHES_A_THREAD: usize = 32;
+
+/// What is done with what is found. Each batch counts for itself and is merged at its end.
+pub(super) trait Visitor: Sync {
+    /// What a batch counts.
+    type Local: Default;
+
+    /// What has to be asked of an entry beside its name and kind; none where these suffice.
+    fn wanted(&self) -> Option<StatusWanted>;
+
+    /// Whether a directory is entered.
+    fn enters(&self, _node: &Node) -> bool {
+        true
+    }
+
+    /// An entry that was selected.
+    fn visit(&self, local: &mut Self::Local, node: &Arc<Node>, name: &CStr, status: Option<&EntryStatus>);
+
+    /// The end of a batch.
+    fn merge(&self, local: Self::Local);
+
+    /// All in this directory has been visited.
+    fn leave(&self, _node: &Node) {}
+}
+
+/// Where a walk begins and how far it goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reach<'a> {
+    pub(super) selection: &'a Selection,
+    pub(super) is_recursive: bool,
+    pub(super) mounts: Mounts,
+    /// The time from which ages are reckoned, in nanoseconds since 1970.
+    pub(super) now_ns: i64,
+}
+
+/// What walks did and could not do.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) calls: AtomicU64,
+    pub(super) entries: AtomicU64,
+    pub(super) directories: AtomicU64,
+    /// Directories that something is mounted on, or that became something else.
+    pub(super) left_alone: AtomicU64,
+    pub(super) failures: AtomicU64,
+}
+
+impl Counts {
+    pub(super) fn add(counter: &AtomicU64, count: u64) {
+        counter.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(counter: &AtomicU64) -> u64 {
+        counter.load(Ordering::Relaxed)
+    }
+
+    /// Names what could not be done. What is gone needs nothing done.
+    pub(super) fn fail(&self, what: &str, path: &[u8], error: &io::Error) {
+        if error.kind() != io::ErrorKind::NotFound {
+            Self::add(&self.failures, 1);
+            say(&format!("whit: {what} {}: {error}\n", String::from_utf8_lossy(path)));
+        }
+    }
+}
+
+/// One walk.
+pub(super) struct Scan<'a, V> {
+    reach: Reach<'a>,
+    visitor: &'a V,
+    counts: &'a Counts,
+    progress: &'a Progress,
+    wanted: Option<StatusWanted>,
+    waiting_batches: AtomicUsize,
+    most_batches: usize,
+}
+
+impl<'a, V: Visitor> Scan<'a, V> {
+    pub(super) fn new(reach: Reach<'a>, visitor: &'a V, counts: &'a Counts, progress: &'a Progress) -> Self {
+        let threads = rayon::current_num_threads();
+        Self {
+            reach,
+            visitor,
+            counts,
+            progress,
+            wanted: [visitor.wanted(), reach.selection.wanted()].into_iter().flatten().reduce(union),
+            waiting_batches: AtomicUsize::new(0),
+            most_batches: if threads == 1 { 0 } else { threads * BATCHES_A_THREAD },
+        }
+    }
+
+    /// Walks, within a pool of threads.
+    pub(super) fn run(&self, top: Directory, path: &[u8]) {
+        let top = Node::top(top, path);
+        rayon::scope(|scope| self.list(scope, top));
+    }
+
+    fn list<'s>(&'s self, scope: &Scope<'s>, node: Arc<Node>) {
+        Counts::add(&self.counts.directories, 1);
+        if !self.visitor.enters(&node) {
+            Counts::add(&self.counts.left_alone, 1);
+            return;
+        }
+        let (mut entries, mut directories) = (Batch::default(), Batch::default());
+        let mut memory = Vec::with_capacity(LISTING_BYTES);
+        let selection = self.reach.selection;
+        let listed = node.directory.list(memory.spare_capacity_mut(), |name, kind| {
+            // What a run was killed over is tidied up, whatever the selection; a living run's is its own.
+            let is_private = is_private_name(name.to_bytes());
+            if selection.excludes(name.to_bytes()) || is_private && !selection.takes_over(name.to_bytes()) {
+                return;
+            }
+            if kind == EntryKind::Directory && (self.reach.is_recursive || is_private) {
+                directories.push(name, kind);
+            }
+            let may_be_directory = kind == EntryKind::Unknown && self.reach.is_recursive;
+            if may_be_directory || selection.may_take(name.to_bytes(), kind) && !is_private {
+                entries.push(name, kind);
+                if entries.is_full() {
+                    self.hand_out(scope, &node, std::mem::take(&mut entries));
+                }
+            }
+        });
+        match listed {
+            Ok(calls) => Counts::add(&self.counts.calls, calls),
+            Err(error) => self.counts.fail("cannot list", &node.path(None), &error),
+        }
+        drop(memory);
+        self.look_up(scope, &node, &entries);
+        if !directories.is_empty() {
+            self.enter(scope, Arc::clone(&node), directories);
+        }
+        self.leave(node);
+    }
+
+    /// To another thread, unless all have enough to do.
+    fn hand_out<'s>(&'s self, scope: &Scope<'s>, node: &Arc<Node>, batch: Batch) {
+        if self.waiting_batches.load(Ordering::Relaxed) >= self.most_batches {
+            self.look_up(scope, node, &batch);
+            return;
+        }
+        self.waiting_batches.fetch_add(1, Ordering::Relaxed);
+        let node = Arc::clone(node);
+        scope.spawn(move |scope| {
+            self.waiting_batches.fetch_sub(1, Ordering::Relaxed);
+            self.look_up(scope, &node, &batch);
+            self.leave(node);
+        });
+    }
+
+    fn look_up<'s>(&'s self, scope: &Scope<'s>, node: &Arc<Node>, batch: &Batch) {
+        let mut local = V::Local::default();
+        let (mut count, mut calls) = (0, 0);
+        let mut directories = Batch::default();
+        for (name, kind) in batch.iter() {
+            count += 1;
+            let wanted = match kind {
+                EntryKind::Unknown => Some(self.wanted.unwrap_or(StatusWanted::KIND)),
+                _ => self.wanted,
+            };
+            let status = match wanted.map(|wanted| node.directory.status(name, wanted)).transpose() {
+                Ok(status) => status,
+                Err(error) => {
+                    self.counts.fail("cannot look at", &node.path(Some(name)), &error);
+                    continue;
+                }
+            };
+            calls += u64::from(status.is_some());
+            if let (EntryKind::Unknown, Some(status)) = (kind, &status) {
+                if status.kind == EntryKind::Directory && self.reach.is_recursive {
+                    directories.push(name, status.kind);
+                }
+                if !self.reach.selection.may_take(name.to_bytes(), status.kind) {
+                    continue;
+                }
+            }
+            let takes = |status: &EntryStatus| self.reach.selection.takes(status, self.reach.now_ns);
+            if status.as_ref().is_none_or(takes) && !self.is_spared(node, name) {
+                self.visitor.visit(&mut local, node, name, status.as_ref());
+            }
+        }
+        self.visitor.merge(local);
+        Counts::add(&self.counts.entries, count);
+        Counts::add(&self.counts.calls, calls);
+        self.progress.add(count);
+        if !directories.is_empty() {
+            self.enter(scope, Arc::clone(node), directories);
+        }
+    }
+
+    /// Lines of a configuration name what is to be left alone by its whole path.
+    fn is_spared(&self, node: &Node, name: &CStr) -> bool {
+        let selection = self.reach.selection;
+        !selection.spared.is_empty() && selection.spares(&node.path(Some(name)))
+            || selection.keeps_first_level && node.depth == 0
+    }
+
+    /// Walks each of these directories; half of them are left to whoever is free.
+    fn enter<'s>(&'s self, scope: &Scope<'s>, node: Arc<Node>, mut names: Batch) {
+        while let Some(rest) = names.split_half() {
+            let node = Arc::clone(&node);
+            scope.spawn(move |scope| self.enter(scope, node, rest));
+        }
+        for (name, _) in names.iter() {
+            if !self.reach.selection.spared.is_empty()
+                && self.reach.selection.spares_content(&node.path(Some(name)))
+            {
+                continue;
+            }
+            // Opening it, its end and its closing.
+            Counts::add(&self.counts.calls, 2);
+            match node.directory.open_below(name, self.reach.mounts) {
+                Ok(directory) => self.list(scope, Node::below(&node, name, directory)),
+                Err(error) if is_left_alone(&error) => Counts::add(&self.counts.left_alone, 1),
+                Err(error) => self.counts.fail("cannot open", &node.path(Some(name)), &error),
+            }
+        }
+        self.leave(node);
+    }
+
+    /// Whoever is the last to leave a directory closes it, and then leaves the one it is in.
+    fn leave(&self, node: Arc<Node>) {
+        let mut leaving = Arc::into_inner(node);
+        while let Some(mut node) = leaving {
+            self.visitor.leave(&node);
+            leaving = node.parent.take().and_then(Arc::into_inner);
+        }
+    }
+}
+
+/// A mount, or what was a directory when it was listed.
+fn is_left_alone(error: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, NotADirectory};
+    matches!(error.kind(), CrossesDevices | NotADirectory)
+        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+fn union(a: StatusWanted, b: StatusWanted) -> StatusWanted {
+    let (x, y) = (a.times, b.times);
+    StatusWanted {
+        times: facts::age::AgeBy {
+            accessed: x.accessed || y.accessed,
+            born: x.born || y.born,
+            changed: x.changed || y.changed,
+            modified: x.modified || y.modified,
+        },
+        owner: a.owner || b.owner,
+        identity: a.identity || b.identity,
+    }
+}

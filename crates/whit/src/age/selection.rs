@@ -1,0 +1,163 @@
+//! Which entries are meant.
+
+use facts::age::{AgeBy, age_ns};
+use facts::unit::Nanos;
+use fast_glob::glob_match;
+use probe::directory::{EntryKind, EntryStatus, StatusWanted};
+
+/// What the private directories of a strict deletion are called, before the number of the process.
+const PRIVATE_PREFIX: &str = ".whit-age-";
+
+/// All that an entry must be.
+#[derive(Clone, Debug)]
+pub(crate) struct Selection {
+    /// Not younger than this.
+    pub(crate) older: Option<Nanos>,
+    /// Which of its times counts.
+    pub(crate) by: AgeBy,
+    /// One of these patterns; without any, every name.
+    pub(crate) matches: Vec<String>,
+    /// None of these, neither itself nor a directory above it.
+    pub(crate) excludes: Vec<String>,
+    /// One of these kinds.
+    pub(crate) kinds: Vec<EntryKind>,
+    /// This user's.
+    pub(crate) owner: Option<u32>,
+    /// Patterns of whole paths that a configuration leaves alone, and whether their content is left alone, too.
+    pub(crate) spared: Vec<(String, bool)>,
+    /// Nothing directly in the top directory.
+    pub(crate) keeps_first_level: bool,
+    /// What runs left that were killed is tidied up.
+    pub(crate) takes_over: bool,
+}
+
+impl Selection {
+    /// By name: whether neither this nor what is below it is meant.
+    pub(super) fn excludes(&self, name: &[u8]) -> bool {
+        self.excludes.iter().any(|pattern| glob_match(pattern, name))
+    }
+
+    /// By name and kind: whether it may be meant.
+    pub(super) fn may_take(&self, name: &[u8], kind: EntryKind) -> bool {
+        (self.kinds.contains(&kind) || kind == EntryKind::Unknown)
+            && (self.matches.is_empty() || self.matches.iter().any(|pattern| glob_match(pattern, name)))
+    }
+
+    /// What has to be asked of an entry to know whether it is meant.
+    pub(super) fn wanted(&self) -> Option<StatusWanted> {
+        if self.older.is_none() && self.owner.is_none() {
+            return None;
+        }
+        let times = if self.older.is_some() { self.by } else { StatusWanted::KIND.times };
+        Some(StatusWanted { times, owner: self.owner.is_some(), identity: false })
+    }
+
+    /// By what was asked: whether it is meant. Whose age is not known is not old.
+    pub(super) fn takes(&self, status: &EntryStatus, now_ns: i64) -> bool {
+        self.kinds.contains(&status.kind)
+            && (self.owner.is_none() || self.owner == status.uid)
+            && self.older.is_none_or(|older| {
+                self.by.pick(&status.times).is_some_and(|time_ns| age_ns(time_ns, now_ns) >= older.0)
+            })
+    }
+
+    /// Whether a configuration leaves this path alone.
+    pub(super) fn spares(&self, path: &[u8]) -> bool {
+        self.spared.iter().any(|(pattern, _)| glob_match(pattern, path))
+    }
+
+    /// Whether a configuration leaves alone what is below this path.
+    pub(super) fn spares_content(&self, path: &[u8]) -> bool {
+        self.spared.iter().any(|(pattern, with_content)| *with_content && glob_match(pattern, path))
+    }
+
+    /// Whether a private directory belongs to a run that is no more, and is to be tidied up.
+    pub(super) fn takes_over(&self, name: &[u8]) -> bool {
+        let owner = std::str::from_utf8(name).ok().and_then(|name| name.strip_prefix(PRIVATE_PREFIX));
+        let owner = owner.and_then(|rest| rest.split('-').next()?.parse().ok());
+        self.takes_over && owner.is_some_and(|pid| !probe::paths::is_living(pid))
+    }
+}
+
+/// The private directory of a thread of this process.
+pub(super) fn private_name(thread: usize) -> String {
+    format!("{PRIVATE_PREFIX}{}-{thread}", std::process::id())
+}
+
+/// Whether a directory is such a one.
+pub(super) fn is_private_name(name: &[u8]) -> bool {
+    name.starts_with(PRIVATE_PREFIX.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use facts::age::FileTimes;
+    use facts::unit::Bytes;
+
+    use super::*;
+
+    fn selection() -> Selection {
+        Selection {
+            older: Some(Nanos(1_000)),
+            by: AgeBy::MODIFIED,
+            matches: vec!["*.tmp".into(), "core.[0-9]*".into()],
+            excludes: vec!["keep*".into()],
+            kinds: vec![EntryKind::File],
+            owner: None,
+            spared: vec![("/tmp/x*/y".into(), true), ("/tmp/z".into(), false)],
+            keeps_first_level: false,
+            takes_over: true,
+        }
+    }
+
+    fn status(modified_ns: Option<i64>) -> EntryStatus {
+        EntryStatus {
+            kind: EntryKind::File,
+            permissions: 0o644,
+            is_sticky: false,
+            uid: None,
+            device: (0, 0),
+            inode: 0,
+            bytes: Bytes(0),
+            allocated: Bytes(0),
+            times: FileTimes { modified_ns, ..FileTimes::default() },
+        }
+    }
+
+    #[test]
+    fn names_and_kinds_are_looked_at_first() {
+        let selection = selection();
+        assert!(selection.may_take(b"a.tmp", EntryKind::File));
+        assert!(selection.may_take(b"core.17", EntryKind::Unknown));
+        assert!(selection.may_take(b"\xff\xfe.tmp", EntryKind::File));
+        assert!(!selection.may_take(b"a.tmp", EntryKind::Directory));
+        assert!(!selection.may_take(b"a.tmpx", EntryKind::File));
+        assert!(selection.excludes(b"keep-this") && !selection.excludes(b"a.tmp"));
+    }
+
+    #[test]
+    fn whose_age_is_not_known_is_not_old() {
+        let selection = selection();
+        assert!(selection.takes(&status(Some(5_000)), 6_000));
+        assert!(!selection.takes(&status(Some(5_001)), 6_000));
+        assert!(!selection.takes(&status(Some(9_000)), 6_000));
+        assert!(!selection.takes(&status(None), 6_000));
+    }
+
+    #[test]
+    fn configurations_spare_by_whole_path() {
+        let selection = selection();
+        assert!(selection.spares(b"/tmp/x1/y") && selection.spares_content(b"/tmp/x1/y"));
+        assert!(selection.spares(b"/tmp/z") && !selection.spares_content(b"/tmp/z"));
+        assert!(!selection.spares(b"/tmp/x1/y/z") && !selection.spares(b"/tmp/a/z"));
+    }
+
+    #[test]
+    fn private_directories_of_the_living_are_theirs() {
+        let selection = selection();
+        assert!(is_private_name(private_name(0).as_bytes()));
+        assert!(!selection.takes_over(private_name(3).as_bytes()));
+        assert!(selection.takes_over(b".whit-age-4194304-0"));
+        assert!(!selection.takes_over(b".whit-age-x") && !selection.takes_over(b"x"));
+    }
+}

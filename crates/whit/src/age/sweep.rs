@@ -1,0 +1,191 @@
+//! One directory after the other, as the view wants it.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+
+use facts::age::{AgeSums, Aged, Border, Cutoff, age_ns};
+use probe::directory::Directory;
+
+use super::delete::{Deleting, Pace, Way};
+use super::progress::Progress;
+use super::scan::{Counts, Reach, Scan, Visitor};
+use super::selection::Selection;
+use super::visitors::{Capping, Counting, ListOutput, Listing, Summing, locked};
+use super::{Deletion, Found, Job, Options, View};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// What came of one directory.
+#[derive(Clone, Debug)]
+pub(crate) enum Swept {
+    /// All, and by directory where that was asked for.
+    Sums {
+        all: AgeSums,
+        by_directory: Vec<(String, AgeSums)>,
+    },
+    Count(u64),
+    Deleted {
+        way: Way,
+        deleted: AgeSums,
+        kept: AgeSums,
+        spared: u64,
+        put_back: u64,
+        directories: u64,
+        paths: String,
+    },
+}
+
+/// What all of it cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    pub(crate) calls: u64,
+    pub(crate) entries: u64,
+    pub(crate) directories: u64,
+    pub(crate) left_alone: u64,
+    pub(crate) failures: u64,
+    pub(crate) threads: usize,
+}
+
+/// Walks, and what they counted together.
+pub(super) struct Sweep<'a> {
+    options: &'a Options,
+    now_ns: i64,
+    counts: Counts,
+    progress: Progress,
+}
+
+impl<'a> Sweep<'a> {
+    pub(super) fn new(options: &'a Options, now_ns: i64) -> Self {
+        Self { options, now_ns, counts: Counts::default(), progress: Progress::default() }
+    }
+
+    pub(super) fn failures(&self) -> u64 {
+        Counts::get(&self.counts.failures)
+    }
+
+    pub(super) fn cost(&self) -> Cost {
+        let counts = &self.counts;
+        Cost {
+            calls: Counts::get(&counts.calls),
+            entries: Counts::get(&counts.entries),
+            directories: Counts::get(&counts.directories),
+            left_alone: Counts::get(&counts.left_alone),
+            failures: Counts::get(&counts.failures),
+            threads: rayon::current_num_threads(),
+        }
+    }
+
+    /// Does what the view wants with one directory.
+    pub(super) fn run(&mut self, job: &Job) -> Result<Found, Failure> {
+        let by = job.selection.by;
+        let what = match &self.options.view {
+            View::Report { by_directory } => self.sums(job, *by_directory)?,
+            View::Verdict { .. } => self.sums(job, false)?,
+            View::Count => {
+                let counting = Counting::default();
+                self.walk(job, &job.selection, &counting)?;
+                Swept::Count(Counts::get(&counting.0))
+            }
+            View::List { end } => {
+                let output = ListOutput { output: Output::stdout(), failure: None };
+                let listing = Listing { end: *end, count: AtomicU64::new(0), output: Mutex::new(output) };
+                self.walk(job, &job.selection, &listing)?;
+                if let Some(failure) = locked(&listing.output).failure.take() {
+                    return Err(failure);
+                }
+                Swept::Count(Counts::get(&listing.count))
+            }
+            View::Delete(deletion) => {
+                // What is not old is looked at, too: it is kept, and may be beyond the cap.
+                let all = Selection { older: None, takes_over: true, ..job.selection.clone() };
+                let border = self.border(job, &all, *deletion)?;
+                self.delete(job, &all, *deletion, border)?
+            }
+        };
+        let path = job.directory.display().to_string();
+        Ok(Found { path, older: job.selection.older, by, what })
+    }
+
+    fn walk<V: Visitor>(&self, job: &Job, selection: &Selection, visitor: &V) -> Result<(), Failure> {
+        let reach = Reach {
+            selection,
+            is_recursive: job.is_recursive,
+            mounts: self.options.mounts,
+            now_ns: self.now_ns,
+        };
+        let top = open(job)?;
+        self.progress.during(|| Scan::new(reach, visitor, &self.counts, &self.progress).run(top, job.path()));
+        Ok(())
+    }
+
+    fn sums(&self, job: &Job, is_by_directory: bool) -> Result<Swept, Failure> {
+        let summing =
+            Summing { by: job.selection.by, now_ns: self.now_ns, is_by_directory, sums: Mutex::default() };
+        self.walk(job, &job.selection, &summing)?;
+        let sums = std::mem::take(&mut *locked(&summing.sums));
+        let name = |name: std::ffi::CString| match name.is_empty() {
+            true => ".".to_owned(),
+            false => name.to_string_lossy().into_owned(),
+        };
+        let by_directory = sums.by_directory.into_iter().map(|(key, sums)| (name(key), sums)).collect();
+        Ok(Swept::Sums { all: sums.all, by_directory })
+    }
+
+    /// Two walks, or one where all may stay; none without a cap.
+    fn border(&self, job: &Job, all: &Selection, deletion: Deletion) -> Result<Option<Border>, Failure> {
+        if deletion.cap == facts::age::Cap::default() {
+            return Ok(None);
+        }
+        let (older, now_ns) = (job.selection.older, self.now_ns);
+        let is_going = move |file: &Aged| {
+            older.is_some_and(|older| file.time_ns.is_some_and(|time| age_ns(time, now_ns) >= older.0))
+        };
+        let capping =
+            Capping { by: job.selection.by, is_going: &is_going, cutoff: Mutex::new(Cutoff::default()) };
+        self.walk(job, all, &capping)?;
+        if !locked(&capping.cutoff).narrow(deletion.cap) {
+            return Ok(None);
+        }
+        self.walk(job, all, &capping)?;
+        let border = locked(&capping.cutoff).border();
+        Ok(border)
+    }
+
+    fn delete(
+        &self,
+        job: &Job,
+        all: &Selection,
+        deletion: Deletion,
+        border: Option<Border>,
+    ) -> Result<Swept, Failure> {
+        let mut deleting = Deleting::new(deletion.way, open(job)?, job.path(), &self.counts);
+        deleting.by = job.selection.by;
+        deleting.older = job.selection.older;
+        deleting.now_ns = self.now_ns;
+        deleting.border = border.map(Mutex::new);
+        deleting.with_empty_directories = deletion.with_empty_directories;
+        deleting.pace = deletion.pace.map(Pace::new);
+        self.walk(job, all, &deleting)?;
+        deleting.finish();
+        let told = std::mem::take(&mut *locked(&deleting.told));
+        Ok(Swept::Deleted {
+            way: deletion.way,
+            deleted: told.deleted,
+            kept: told.kept,
+            spared: told.spared,
+            put_back: told.put_back,
+            directories: told.directories,
+            paths: String::from_utf8_lossy(&told.paths).into_owned(),
+        })
+    }
+}
+
+fn open(job: &Job) -> Result<Directory, Failure> {
+    Directory::open(&job.directory).map_err(|error| {
+        let hint = match error.kind() {
+            std::io::ErrorKind::NotADirectory => " (a symlink is not followed: name the directory itself)",
+            _ => "",
+        };
+        Failure::new(format!("{}: {error}{hint}", job.directory.display()))
+    })
+}

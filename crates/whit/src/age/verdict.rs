@@ -1,0 +1,127 @@
+//! What a Nagios plugin says: one line with performance data, and an exit status.
+
+use facts::age::{AgeSums, age_ns};
+use facts::unit::{Bytes, Nanos};
+use wire::perfdata::{self, Perfdata};
+
+use super::{Found, Swept};
+use crate::show::units::{Size, Span};
+
+/// What a threshold is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// Of the oldest file, in nanoseconds.
+    Age,
+    Files,
+    Bytes,
+}
+
+/// Above this it is too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Threshold {
+    pub(crate) measure: Measure,
+    pub(crate) limit: u64,
+}
+
+/// The line and the exit status: 0 fine, 1 warning, 2 critical, 3 unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) line: String,
+    pub(super) code: u8,
+}
+
+const WORDS: [&str; 4] = ["OK", "WARNING", "CRITICAL", "UNKNOWN"];
+
+pub(super) fn judge(
+    found: &[Found],
+    warn: &[Threshold],
+    crit: &[Threshold],
+    now_ns: i64,
+    failures: u64,
+) -> Verdict {
+    let mut all = AgeSums::default();
+    for found in found {
+        if let Swept::Sums { all: sums, .. } = &found.what {
+            all.merge(sums);
+        }
+    }
+    let oldest = all.oldest_ns.map(|time_ns| age_ns(time_ns, now_ns));
+    let value = |measure| match measure {
+        Measure::Age => oldest.unwrap_or(0),
+        Measure::Files => all.files,
+        Measure::Bytes => all.bytes.0,
+    };
+    let exceeds = |thresholds: &[Threshold]| {
+        thresholds.iter().any(|threshold| value(threshold.measure) > threshold.limit)
+    };
+    let code = match (exceeds(crit), exceeds(warn)) {
+        (true, _) => 2,
+        // What could not be looked at may be what is too old.
+        _ if failures > 0 => 3,
+        (_, true) => 1,
+        _ => 0,
+    };
+    let age = oldest.map_or("–".to_owned(), |oldest| Span(Nanos(oldest)).to_string());
+    let mut line = format!(
+        "{} - {} {}, {}, the oldest {age}",
+        WORDS[usize::from(code)],
+        all.files,
+        if all.files == 1 { "file" } else { "files" },
+        Size(Bytes(all.bytes.0)),
+    );
+    if failures > 0 {
+        line.push_str(&format!(", {failures} not looked at"));
+    }
+    line.push_str(" |");
+    for (label, measure, unit, scale) in [
+        ("oldest", Measure::Age, "s", 1e9),
+        ("files", Measure::Files, "", 1.0),
+        ("bytes", Measure::Bytes, "B", 1.0),
+    ] {
+        let limit = |thresholds: &[Threshold]| {
+            let of_measure = thresholds.iter().find(|threshold| threshold.measure == measure);
+            of_measure.map(|threshold| threshold.limit as f64 / scale)
+        };
+        line.push(' ');
+        let value = value(measure) as f64 / scale;
+        let figure = Perfdata { label, value, unit, warn: limit(warn), crit: limit(crit), min: Some(0.0) };
+        perfdata::push(&mut line, &figure);
+    }
+    line.push('\n');
+    Verdict { line, code }
+}
+
+#[cfg(test)]
+mod tests {
+    use facts::age::{AgeBy, Aged};
+
+    use super::*;
+
+    fn verdict(warn: &[Threshold], crit: &[Threshold], failures: u64) -> Verdict {
+        let mut sums = AgeSums::default();
+        let file = Aged { time_ns: Some(0), bytes: Bytes(2048), allocated: Bytes(4096) };
+        sums.add(&file, 60_000_000_000);
+        let found = Found {
+            path: "/x".to_owned(),
+            older: None,
+            by: AgeBy::MODIFIED,
+            what: Swept::Sums { all: sums, by_directory: Vec::new() },
+        };
+        judge(&[found], warn, crit, 60_000_000_000, failures)
+    }
+
+    #[test]
+    fn the_worst_that_is_known_counts() {
+        let age = |limit| Threshold { measure: Measure::Age, limit: limit * 1_000_000_000 };
+        let files = Threshold { measure: Measure::Files, limit: 0 };
+        assert_eq!(verdict(&[age(60)], &[age(120)], 0).code, 0);
+        assert_eq!(verdict(&[age(59)], &[age(120)], 0).code, 1);
+        assert_eq!(verdict(&[age(59), files], &[files], 0).code, 2);
+        assert_eq!(verdict(&[age(59)], &[], 1).code, 3);
+        assert_eq!(verdict(&[], &[files], 1).code, 2);
+        assert_eq!(
+            verdict(&[age(59)], &[files], 0).line,
+            "CRITICAL - 1 file, 2.0 KiB, the oldest 1m00s | oldest=60s;59;;0 files=1;;0;0 bytes=2048B;;;0\n"
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! What is done with entries that stay where they are: summed, printed, or counted for a cap.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use facts::age::{AgeBy, AgeSums, Aged, Cutoff};
+use probe::directory::{EntryStatus, StatusWanted};
+
+use super::node::Node;
+use super::scan::{Counts, Visitor};
+use crate::output::{DRAIN_BYTES, Output};
+
+/// What counts of an entry.
+pub(super) fn aged(by: AgeBy, status: &EntryStatus) -> Aged {
+    Aged { time_ns: by.pick(&status.times), bytes: status.bytes, allocated: status.allocated }
+}
+
+/// Nobody panics while holding one, and if so the sums are still sums.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sums all, and those of each directory at the first level.
+#[derive(Debug)]
+pub(super) struct Summing {
+    pub(super) by: AgeBy,
+    pub(super) now_ns: i64,
+    pub(super) is_by_directory: bool,
+    pub(super) sums: Mutex<Sums>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    pub(super) all: AgeSums,
+    /// By the directory's name; those directly in the top one have none.
+    pub(super) by_directory: BTreeMap<CString, AgeSums>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct LocalSums {
+    sums: AgeSums,
+    directory: Option<CString>,
+}
+
+impl Visitor for Summing {
+    type Local = LocalSums;
+
+    fn wanted(&self) -> Option<StatusWanted> {
+        Some(StatusWanted { times: self.by, ..StatusWanted::KIND })
+    }
+
+    fn visit(&self, local: &mut LocalSums, node: &Arc<Node>, _name: &CStr, status: Option<&EntryStatus>) {
+        let Some(status) = status else { return };
+        // A batch is of one directory.
+        if self.is_by_directory && local.directory.is_none() {
+            local.directory = Some(node.first_level().unwrap_or_default().to_owned());
+        }
+        local.sums.add(&aged(self.by, status), self.now_ns);
+    }
+
+    fn merge(&self, local: LocalSums) {
+        let mut sums = locked(&self.sums);
+        sums.all.merge(&local.sums);
+        if let Some(directory) = local.directory {
+            sums.by_directory.entry(directory).or_default().merge(&local.sums);
+        }
+    }
+}
+
+/// Counts, and asks nothing.
+#[derive(Debug, Default)]
+pub(super) struct Counting(pub(super) AtomicU64);
+
+impl Visitor for Counting {
+    type Local = u64;
+
+    fn wanted(&self) -> Option<StatusWanted> {
+        None
+    }
+
+    fn visit(&self, local: &mut u64, _node: &Arc<Node>, _name: &CStr, _status: Option<&EntryStatus>) {
+        *local += 1;
+    }
+
+    fn merge(&self, local: u64) {
+        Counts::add(&self.0, local);
+    }
+}
+
+/// Prints the path of each, with this behind it.
+#[derive(Debug)]
+pub(super) struct Listing {
+    pub(super) end: u8,
+    pub(super) count: AtomicU64,
+    pub(super) output: Mutex<ListOutput>,
+}
+
+/// Where the paths go; once nobody reads any more, nowhere.
+#[derive(Debug)]
+pub(super) struct ListOutput {
+    pub(super) output: Output,
+    pub(super) failure: Option<crate::failure::Failure>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct LocalPaths {
+    text: Vec<u8>,
+    /// Of the directory, made once a batch.
+    directory: Vec<u8>,
+    count: u64,
+}
+
+impl Visitor for Listing {
+    type Local = LocalPaths;
+
+    fn wanted(&self) -> Option<StatusWanted> {
+        None
+    }
+
+    fn visit(&self, local: &mut LocalPaths, node: &Arc<Node>, name: &CStr, _status: Option<&EntryStatus>) {
+        if local.directory.is_empty() {
+            local.directory = node.path(None);
+            if local.directory.last() != Some(&b'/') {
+                local.directory.push(b'/');
+            }
+        }
+        local.count += 1;
+        local.text.extend_from_slice(&local.directory);
+        local.text.extend_from_slice(name.to_bytes());
+        local.text.push(self.end);
+        if local.text.len() >= DRAIN_BYTES {
+            self.write(&std::mem::take(&mut local.text));
+        }
+    }
+
+    fn merge(&self, local: LocalPaths) {
+        Counts::add(&self.count, local.count);
+        self.write(&local.text);
+    }
+}
+
+impl Listing {
+    fn write(&self, bytes: &[u8]) {
+        let mut output = locked(&self.output);
+        if output.failure.is_none() {
+            output.failure = output.output.write(bytes).err();
+        }
+    }
+}
+
+/// Counts by age what is not going anyway, to find what goes beyond a cap.
+pub(super) struct Capping<'a> {
+    pub(super) by: AgeBy,
+    pub(super) is_going: &'a (dyn Fn(&Aged) -> bool + Sync),
+    pub(super) cutoff: Mutex<Cutoff>,
+}
+
+impl Visitor for Capping<'_> {
+    type Local = Vec<Aged>;
+
+    fn wanted(&self) -> Option<StatusWanted> {
+        Some(StatusWanted { times: self.by, ..StatusWanted::KIND })
+    }
+
+    fn visit(&self, local: &mut Vec<Aged>, _node: &Arc<Node>, _name: &CStr, status: Option<&EntryStatus>) {
+        local.extend(status.map(|status| aged(self.by, status)).filter(|file| !(self.is_going)(file)));
+    }
+
+    fn merge(&self, local: Vec<Aged>) {
+        let mut cutoff = locked(&self.cutoff);
+        local.iter().for_each(|file| cutoff.add(file));
+    }
+}

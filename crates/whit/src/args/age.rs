@@ -1,0 +1,254 @@
+//! Options of `whit age`.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use facts::age::{AgeBy, Cap};
+use facts::unit::{Bytes, Nanos};
+use probe::directory::{EntryKind, Mounts};
+
+use super::{json, switch};
+use crate::age::{Deletion, Measure, Options, Selection, Threshold, View, Way};
+use crate::failure::Failure;
+use crate::users::Users;
+
+pub(super) fn command() -> Command {
+    Command::new("age").about("Tell how old the files of a directory are, and delete the old").defer(|command| {
+        let option = |name: &'static str, value: &'static str, help: &'static str| {
+            Arg::new(name).long(name).value_name(value).help(help)
+        };
+        let many = |arg: Arg| arg.action(ArgAction::Append);
+        command
+            .arg(
+                Arg::new("directory")
+                    .value_name("DIR")
+                    .num_args(1..)
+                    .required_unless_present("tmpfiles")
+                    .value_parser(value_parser!(PathBuf))
+                    .help("The directories"),
+            )
+            .arg(option("older", "AGE", "Only what is older: 30s, 10m, 6h, 7d, 2w, 1y").value_parser(age))
+            .arg(option("by", "amcb", "Which time counts: modification, access, change, birth; of several the newest; without it m").value_parser(age_by))
+            .arg(many(option("match", "GLOB", "Only names that match one of these")))
+            .arg(many(option("exclude", "GLOB", "No names that match one of these, and nothing in directories so called")))
+            .arg(option("type", "fdlpsbc", "Only files, directories, links, pipes, sockets, devices; without it f").value_parser(kinds))
+            .arg(option("owner", "USER", "Only this user's"))
+            .arg(switch("recurse", "Go into sub-directories").short('r'))
+            .arg(switch("all-filesystems", "Go into what is mounted below, too"))
+            .arg(switch("by-directory", "Sums of each directory at the first level, too").requires("recurse"))
+            .arg(switch("list", "Print their paths, a line each").short('l'))
+            .arg(switch("null", "Print their paths, each with a zero behind it").short('0'))
+            .arg(switch("count", "Print their number, for which nothing is asked of them"))
+            .arg(many(option("warn", "age|files|bytes=N", "Be a Nagios plugin: warn above this").value_parser(threshold)))
+            .arg(many(option("crit", "age|files|bytes=N", "Be a Nagios plugin: critical above this").value_parser(threshold)))
+            .arg(
+                Arg::new("delete")
+                    .long("delete")
+                    .value_name("strict|plain")
+                    .num_args(0..=1)
+                    .require_equals(true)
+                    .default_missing_value("strict")
+                    .value_parser(["strict", "plain"])
+                    .help("Delete them; strict looks at each again where nobody can exchange it"),
+            )
+            .arg(switch("dry-run", "Print what --delete would delete").short('n').requires("delete"))
+            .arg(switch("empty", "Delete old directories that are empty, too").requires("delete"))
+            .arg(option("keep-size", "SIZE", "Delete the oldest until the rest takes no more of the disk").value_parser(size).requires("delete"))
+            .arg(option("keep-files", "N", "Delete the oldest until no more are left; with K, M").value_parser(count).requires("delete"))
+            .arg(option("pace", "N", "Delete at most so many a second").value_parser(pace).requires("delete"))
+            .arg(
+                many(option("tmpfiles", "FILE", "Directories and ages from a configuration of tmpfiles.d(5)"))
+                    .value_parser(value_parser!(PathBuf))
+                    .conflicts_with_all(["directory", "older", "by", "type"]),
+            )
+            .arg(option("threads", "N", "Look at entries by so many threads; without it one a CPU").value_parser(value_parser!(u64).range(1..=256)))
+            .arg(json())
+            .arg(switch("stats", "At the end system calls and time"))
+            .after_help(EXPLANATION)
+    })
+}
+
+const EXPLANATION: &str = "\
+Deletion never follows a symlink and never leaves the filesystem. What is sticky or locked (flock)
+stays. Without --older, --keep-size or --keep-files nothing is deleted. Exit status: 0, 1 where
+something could not be looked at or deleted (each is named), 2 for a command line that cannot be;
+with --warn or --crit that of a plugin: 0, 1, 2, or 3 where something could not be looked at.";
+
+/// A number with a unit of time.
+fn age(text: &str) -> Result<Nanos, String> {
+    let wrong = || "a number with s, m, h, d, w or y".to_owned();
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let seconds = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3_600.0,
+        "d" => 86_400.0,
+        "w" => 604_800.0,
+        "y" => 31_536_000.0,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = digits.parse().map_err(|_| wrong())?;
+    let nanos = number * seconds * 1e9;
+    if !(0.0..=9e18).contains(&nanos) {
+        return Err("from 0 to 285 years".to_owned());
+    }
+    Ok(Nanos(nanos as u64))
+}
+
+fn age_by(text: &str) -> Result<AgeBy, String> {
+    AgeBy::parse(text).ok_or_else(|| "some of the letters a, m, c and b".to_owned())
+}
+
+fn kinds(text: &str) -> Result<Vec<EntryKind>, String> {
+    let kind = |letter| match letter {
+        'f' => Ok(EntryKind::File),
+        'd' => Ok(EntryKind::Directory),
+        'l' => Ok(EntryKind::Symlink),
+        'p' => Ok(EntryKind::Fifo),
+        's' => Ok(EntryKind::Socket),
+        'b' => Ok(EntryKind::BlockDevice),
+        'c' => Ok(EntryKind::CharacterDevice),
+        _ => Err("some of the letters f, d, l, p, s, b and c".to_owned()),
+    };
+    text.chars().map(kind).collect()
+}
+
+/// A number with K, M, G or T, of which one is `base` to a power.
+fn scaled(text: &str, base: u64) -> Result<u64, String> {
+    let wrong = || "a number, perhaps with K, M, G or T".to_owned();
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let power = match &text[digits.len()..] {
+        "" => 0,
+        "k" | "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    base.pow(power).checked_mul(number).ok_or_else(|| "too much".to_owned())
+}
+
+fn size(text: &str) -> Result<Bytes, String> {
+    scaled(text, 1024).map(Bytes)
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    scaled(text, 1000)
+}
+
+fn pace(text: &str) -> Result<f64, String> {
+    let pace: f64 = text.parse().map_err(|_| "a number".to_owned())?;
+    if (0.001..=1e9).contains(&pace) { Ok(pace) } else { Err("from 0.001 to 1e9 a second".to_owned()) }
+}
+
+fn threshold(text: &str) -> Result<Threshold, String> {
+    let (measure, limit) = text.split_once('=').ok_or("age=AGE, files=N or bytes=SIZE")?;
+    let (measure, limit) = match measure {
+        "age" => (Measure::Age, age(limit)?.0),
+        "files" => (Measure::Files, count(limit)?),
+        "bytes" => (Measure::Bytes, size(limit)?.0),
+        _ => return Err("age=AGE, files=N or bytes=SIZE".to_owned()),
+    };
+    Ok(Threshold { measure, limit })
+}
+
+pub(super) fn from_matches(matches: &ArgMatches) -> Result<Options, Failure> {
+    let texts = |name: &str| -> Vec<String> {
+        matches.get_many::<String>(name).into_iter().flatten().cloned().collect()
+    };
+    let paths = |name: &str| -> Vec<PathBuf> {
+        matches.get_many::<PathBuf>(name).into_iter().flatten().cloned().collect()
+    };
+    for pattern in texts("match").iter().chain(&texts("exclude")) {
+        fast_glob::validate(pattern)
+            .map_err(|error| Failure::usage(format!("\"{pattern}\" is no pattern: {error}")))?;
+    }
+    let owner = match matches.get_one::<String>("owner") {
+        None => None,
+        Some(name) => match Users::read().find(name) {
+            None => return Err(Failure::usage(format!("no user is called \"{name}\""))),
+            found => found,
+        },
+    };
+    let selection = Selection {
+        older: matches.get_one("older").copied(),
+        by: matches.get_one("by").copied().unwrap_or(AgeBy::MODIFIED),
+        matches: texts("match"),
+        excludes: texts("exclude"),
+        kinds: matches.get_one("type").cloned().unwrap_or_else(|| vec![EntryKind::File]),
+        owner,
+        spared: Vec::new(),
+        keeps_first_level: false,
+        takes_over: false,
+    };
+    let tmpfiles = paths("tmpfiles");
+    let view = view(matches, &selection, !tmpfiles.is_empty())?;
+    Ok(Options {
+        directories: paths("directory"),
+        tmpfiles,
+        selection,
+        is_recursive: matches.get_flag("recurse"),
+        mounts: if matches.get_flag("all-filesystems") { Mounts::Crossed } else { Mounts::Left },
+        view,
+        is_json: matches.get_flag("json"),
+        with_stats: matches.get_flag("stats"),
+        threads: matches.get_one::<u64>("threads").and_then(|threads| usize::try_from(*threads).ok()),
+    })
+}
+
+fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Result<View, Failure> {
+    let flag = |name: &str| matches.get_flag(name);
+    let thresholds =
+        |name: &str| -> Vec<Threshold> { matches.get_many(name).into_iter().flatten().copied().collect() };
+    let (warn, crit) = (thresholds("warn"), thresholds("crit"));
+    let is_verdict = !warn.is_empty() || !crit.is_empty();
+    let delete = matches.get_one::<String>("delete");
+    let chosen = [flag("list") || flag("null"), flag("count"), is_verdict, delete.is_some()];
+    if chosen.into_iter().filter(|is_chosen| *is_chosen).count() > 1 {
+        return Err(Failure::usage("one of --list, --null, --count, --warn and --crit, --delete"));
+    }
+    if let Some(way) = delete {
+        let cap = Cap {
+            files: matches.get_one("keep-files").copied(),
+            allocated: matches.get_one("keep-size").copied(),
+        };
+        if selection.older.is_none() && cap == Cap::default() && !has_tmpfiles {
+            return Err(Failure::usage(
+                "--delete wants --older, --keep-size or --keep-files: what is to go?",
+            ));
+        }
+        let way = match way.as_str() {
+            _ if flag("dry-run") => Way::DryRun,
+            "plain" => Way::Plain,
+            _ => Way::Strict,
+        };
+        let pace = matches.get_one("pace").copied();
+        // systemd-tmpfiles does so, too.
+        let with_empty_directories = flag("empty") || has_tmpfiles;
+        return Ok(View::Delete(Deletion { way, with_empty_directories, cap, pace }));
+    }
+    Ok(match chosen {
+        [true, ..] => View::List { end: if flag("null") { 0 } else { b'\n' } },
+        [_, true, ..] => View::Count,
+        [_, _, true, _] => View::Verdict { warn, crit },
+        _ => View::Report { by_directory: flag("by-directory") },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_sizes_and_thresholds_have_units() {
+        assert_eq!(age("7d"), Ok(Nanos(604_800_000_000_000)));
+        assert_eq!(age("1.5"), Ok(Nanos(1_500_000_000)));
+        assert!(age("7x").is_err() && age("-1").is_err() && age("999y").is_err() && age("").is_err());
+        assert_eq!((size("10G"), count("1M")), (Ok(Bytes(10 << 30)), Ok(1_000_000)));
+        assert!(size("x").is_err() && size("99999999T").is_err() && count("1.5").is_err());
+        assert_eq!(threshold("files=2k"), Ok(Threshold { measure: Measure::Files, limit: 2_000 }));
+        assert!(threshold("files").is_err() && threshold("size=1").is_err() && threshold("age=x").is_err());
+        assert!(kinds("fdl").is_ok() && kinds("x").is_err() && age_by("").is_err());
+    }
+}

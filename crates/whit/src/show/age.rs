@@ -1,0 +1,153 @@
+//! Directories by age, for people: sums, and a histogram that a terminal can draw.
+
+use facts::age::{AGE_BOUNDS, AgeSums, age_ns};
+use facts::unit::Nanos;
+
+use super::table::{Align, Table};
+use super::units::{Size, Span};
+use crate::age::{Cost, Found, Swept, Way};
+
+/// Of a full bar.
+const BAR_WIDTH: u64 = 40;
+
+/// Appends what came of one directory.
+pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
+    match &found.what {
+        Swept::Count(count) => out.push_str(&format!("{count}\n")),
+        Swept::Sums { all, by_directory } => {
+            out.push_str(&found.path);
+            if let Some(older) = found.older {
+                out.push_str(&format!(", older than {}", Span(older)));
+            }
+            out.push('\n');
+            push_sums(out, all, now_ns);
+            if !by_directory.is_empty() {
+                push_directories(out, by_directory, now_ns);
+            }
+            push_histogram(out, all);
+        }
+        Swept::Deleted { way, deleted, kept, spared, put_back, directories, paths } => {
+            out.push_str(paths);
+            let verb = if *way == Way::DryRun { "would delete" } else { "deleted" };
+            out.push_str(&format!("{}: {verb} {}", found.path, files_and_sizes(deleted)));
+            if *directories > 0 {
+                out.push_str(&format!(", and {directories} empty directories"));
+            }
+            out.push_str(&format!("; kept {}", files_and_sizes(kept)));
+            if *spared > 0 {
+                out.push_str(&format!(", {spared} of them sticky or locked"));
+            }
+            if *put_back > 0 {
+                out.push_str(&format!(", {put_back} changed meanwhile"));
+            }
+            out.push('\n');
+        }
+    }
+}
+
+fn files_and_sizes(sums: &AgeSums) -> String {
+    let word = if sums.files == 1 { "file" } else { "files" };
+    format!("{} {word} ({}, {} on disk)", sums.files, Size(sums.bytes), Size(sums.allocated))
+}
+
+fn age_of(time_ns: Option<i64>, now_ns: i64) -> String {
+    time_ns.map_or(super::ABSENT.to_owned(), |time_ns| Span(Nanos(age_ns(time_ns, now_ns))).to_string())
+}
+
+fn push_sums(out: &mut String, sums: &AgeSums, now_ns: i64) {
+    out.push_str(&format!(
+        "  {}   oldest {}   newest {}\n",
+        files_and_sizes(sums),
+        age_of(sums.oldest_ns, now_ns),
+        age_of(sums.newest_ns, now_ns)
+    ));
+    if sums.ageless > 0 {
+        out.push_str(&format!("  of {} the time is not kept\n", sums.ageless));
+    }
+}
+
+fn push_directories(out: &mut String, directories: &[(String, AgeSums)], now_ns: i64) {
+    let mut table = Table::new(&[
+        ("  directory", Align::Left),
+        ("files", Align::Right),
+        ("size", Align::Right),
+        ("on disk", Align::Right),
+        ("oldest", Align::Right),
+        ("newest", Align::Right),
+    ]);
+    for (name, sums) in directories {
+        table.row([
+            format!("  {name}"),
+            sums.files.to_string(),
+            Size(sums.bytes).to_string(),
+            Size(sums.allocated).to_string(),
+            age_of(sums.oldest_ns, now_ns),
+            age_of(sums.newest_ns, now_ns),
+        ]);
+    }
+    table.write(out);
+}
+
+/// Ranges from the first to the last that has files; bars are by their number.
+fn push_histogram(out: &mut String, sums: &AgeSums) {
+    let has_files = |range: &facts::age::AgeRange| range.files > 0;
+    let (Some(first), Some(last)) =
+        (sums.ranges.iter().position(has_files), sums.ranges.iter().rposition(has_files))
+    else {
+        return;
+    };
+    let most = sums.ranges.iter().map(|range| range.files).max().unwrap_or(0).max(1);
+    let mut table = Table::new(&[
+        ("  age", Align::Left),
+        ("files", Align::Right),
+        ("size", Align::Right),
+        ("", Align::Left),
+    ]);
+    for (place, range) in sums.ranges.iter().enumerate().take(last + 1).skip(first) {
+        let name = match (AGE_BOUNDS.get(place), AGE_BOUNDS.last()) {
+            (Some((_, name)), _) => format!("  below {name}"),
+            (None, Some((_, name))) => format!("  {name} and more"),
+            (None, None) => String::new(),
+        };
+        // In eighths of a character; whatever there is can be seen.
+        let eighths = (range.files * BAR_WIDTH * 8).div_ceil(most);
+        let mut bar = "█".repeat((eighths / 8) as usize);
+        if let Some(part) =
+            [None, Some('▏'), Some('▎'), Some('▍'), Some('▌'), Some('▋'), Some('▊'), Some('▉')]
+                [(eighths % 8) as usize]
+        {
+            bar.push(part);
+        }
+        table.row([name, range.files.to_string(), Size(range.bytes).to_string(), bar]);
+    }
+    table.write(out);
+}
+
+/// What the work cost.
+pub(crate) fn stats(cost: &Cost, wall: Nanos, cpu: Nanos, is_json: bool) -> String {
+    let per_entry = if cost.entries == 0 { 0.0 } else { cost.calls as f64 / cost.entries as f64 };
+    if is_json {
+        return format!(
+            "{{\"system_calls\":{},\"entries\":{},\"directories\":{},\"left_alone\":{},\"failures\":{},\"threads\":{},\"wall_ns\":{},\"cpu_ns\":{}}}\n",
+            cost.calls,
+            cost.entries,
+            cost.directories,
+            cost.left_alone,
+            cost.failures,
+            cost.threads,
+            wall.0,
+            cpu.0
+        );
+    }
+    format!(
+        "{} system calls for {} entries in {} directories ({per_entry:.4} each), {} left alone, {} failed; {} on {} threads, on CPU {}\n",
+        cost.calls,
+        cost.entries,
+        cost.directories,
+        cost.left_alone,
+        cost.failures,
+        Span(wall),
+        cost.threads,
+        Span(cpu)
+    )
+}
