@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_types)]
 
+mod age;
 mod bar;
 mod delays;
 mod demonstrations;
@@ -24,6 +25,7 @@ fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
     let rooms = [
+        age::trials(),
         free::trials(),
         delays::trials(),
         system_calls::trials(),
