@@ -15,6 +15,7 @@ pub mod mailbox;
 pub mod paths;
 pub mod roots;
 mod signal;
+pub mod sockets;
 mod space;
 pub mod spawn;
 mod sys;

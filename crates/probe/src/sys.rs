@@ -131,3 +131,17 @@ pub(crate) fn reap_any() -> Option<Reaped> {
         peak_resident_kib: usage.ru_maxrss.max(0) as u64,
     })
 }
+
+/// setsockopt(2) for an option that is a number.
+pub(crate) fn set_socket_option(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    use rustix::fd::AsRawFd;
+    let (pointer, length) = (&raw const value, mem::size_of_val(&value) as libc::socklen_t);
+    // SAFETY: the pointer and the length describe `value`, which outlives the call; the kernel only reads it.
+    let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, pointer.cast(), length) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

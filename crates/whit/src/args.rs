@@ -9,6 +9,7 @@ mod doctor;
 mod free;
 mod run;
 mod top;
+mod traffic;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,6 +34,8 @@ pub(crate) enum Action {
     Top(crate::top::Options),
     Run(crate::run::Options),
     Age(crate::age::Options),
+    Sink(crate::traffic::sink::Options),
+    Send(crate::traffic::send::Options),
     Doctor(DoctorArgs),
     Man { directory: Option<PathBuf> },
     Completions(Shell),
@@ -61,6 +64,8 @@ pub(crate) fn command() -> Command {
         .subcommand(top::command())
         .subcommand(run::command())
         .subcommand(age::command())
+        .subcommand(traffic::sink_command())
+        .subcommand(traffic::send_command())
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print the man page, or write one of each command").defer(
             |command| {
@@ -90,6 +95,8 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("top", matches)) => top::from_matches(matches).map(Action::Top),
         Some(("run", matches)) => run::from_matches(matches).map(Action::Run),
         Some(("age", matches)) => age::from_matches(matches).map(Action::Age),
+        Some(("sink", matches)) => traffic::sink_from_matches(matches).map(Action::Sink),
+        Some(("send", matches)) => traffic::send_from_matches(matches).map(Action::Send),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
         Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),
         Some(("completions", matches)) => match matches.get_one("shell") {

@@ -18,6 +18,7 @@ mod show;
 mod ticker;
 mod time_zone;
 mod top;
+mod traffic;
 mod users;
 
 use std::process::ExitCode;
@@ -32,6 +33,8 @@ fn main() -> ExitCode {
         Action::Run(options) => run::run(&options),
         Action::Top(options) => top::run(&options),
         Action::Age(options) => age::run(&options),
+        Action::Sink(options) => traffic::sink::run(&options),
+        Action::Send(options) => traffic::send::run(&options),
         Action::Doctor(args) => cmd::doctor::run(&args),
         Action::Man { directory } => cmd::pages::man(directory.as_deref()),
         Action::Completions(shell) => cmd::pages::completions(shell),

@@ -225,3 +225,20 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
     };
     if result == 0 { Ok(pid) } else { Err(io::Error::from_raw_os_error(result)) }
 }
+
+/// Datagrams one by one, without copying them.
+pub(crate) fn discard_many(
+    socket: rustix::fd::BorrowedFd<'_>,
+    lengths: &mut [usize; 64],
+) -> std::io::Result<usize> {
+    use rustix::net::{RecvFlags, recv};
+    let mut nothing = [0_u8; 1];
+    for (count, length) in lengths.iter_mut().enumerate() {
+        match recv(socket, &mut nothing[..], RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
+            Ok((_, received)) => *length = received,
+            Err(_) if count > 0 => return Ok(count),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(lengths.len())
+}

@@ -87,6 +87,29 @@ pub(crate) fn receive_many(socket: BorrowedFd<'_>, room: &mut Datagrams, flags: 
     Ok(received)
 }
 
+/// recvmmsg(2) of nothing but the lengths: takes as many datagrams as wait, up to 64, off the queue without copying them.
+/// How many; `lengths` holds them at its beginning.
+pub(crate) fn discard_many(socket: BorrowedFd<'_>, lengths: &mut [usize; 64]) -> io::Result<usize> {
+    // SAFETY: mmsghdr is a plain C struct for which all zeros is a valid value: no address, no memory, no control data.
+    let mut headers: [libc::mmsghdr; 64] = unsafe { mem::zeroed() };
+    let flags = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
+    // SAFETY: `headers` holds as many headers as are told, and outlives the call; none points to memory to be written to.
+    let received = unsafe {
+        libc::recvmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            headers.len() as libc::c_uint,
+            flags as _,
+            std::ptr::null_mut(),
+        )
+    };
+    let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
+    for (length, header) in lengths.iter_mut().zip(&headers).take(received) {
+        *length = header.msg_len as usize;
+    }
+    Ok(received)
+}
+
 /// How many messages the kernel could not put into this socket's queue since it was opened: `SK_MEMINFO_DROPS` of
 /// SO_MEMINFO (Linux 4.12).
 pub(crate) fn dropped_messages(socket: BorrowedFd<'_>) -> io::Result<u64> {

@@ -84,7 +84,7 @@ fn duration_option(name: &'static str, help: &'static str) -> Arg {
 }
 
 /// Seconds, or a number with ms, s, m, h or d.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
         "ms" => 0.001,

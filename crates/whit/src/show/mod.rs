@@ -15,6 +15,7 @@ pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod template;
 pub(crate) mod text;
+pub(crate) mod traffic;
 pub(crate) mod units;
 
 /// What stands where a value is absent.

@@ -1,0 +1,90 @@
+//! What sockets can do beside reading and writing, for whoever moves much through them.
+
+use std::io;
+
+use rustix::fd::AsFd;
+use rustix::net::{RecvFlags, recv};
+
+use crate::sys::{discard_many, set_socket_option};
+
+/// Room for the lengths of datagrams that are taken off a queue at once.
+#[derive(Debug)]
+pub struct Lengths([usize; 64]);
+
+impl Default for Lengths {
+    fn default() -> Self {
+        Self([0; 64])
+    }
+}
+
+impl Lengths {
+    /// Takes datagrams that wait off the queue and tells how long they were.
+    ///
+    /// # Errors
+    /// `WouldBlock` where none waits, and what recvmmsg(2) says.
+    pub fn discard(&mut self, socket: impl AsFd) -> io::Result<&[usize]> {
+        let count = discard_many(socket.as_fd(), &mut self.0)?;
+        Ok(&self.0[..count])
+    }
+}
+
+/// Takes bytes that wait off a stream. Of a TCP socket Linux copies none (tcp(7), MSG_TRUNC); others write them into `memory`,
+/// which need not be looked at. How many there were, zero at the end of the stream.
+///
+/// # Errors
+/// `WouldBlock` where none waits, and what recv(2) says.
+pub fn discard(stream: impl AsFd, memory: &mut [u8], is_tcp: bool) -> io::Result<usize> {
+    let flags = if is_tcp { RecvFlags::TRUNC | RecvFlags::DONTWAIT } else { RecvFlags::DONTWAIT };
+    let limit = memory.len();
+    let (_, length) = recv(stream, memory, flags)?;
+    Ok(length.min(limit))
+}
+
+/// SO_RCVLOWAT: a stream is not told to be readable before so many bytes wait, or its end. Wakes whoever reads much seldom.
+///
+/// # Errors
+/// What setsockopt(2) says.
+pub fn set_receive_low_water(stream: impl AsFd, bytes: u32) -> io::Result<()> {
+    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+    set_socket_option(stream.as_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
+}
+
+/// UDP_SEGMENT (udp(7), Linux 4.18): what is sent at once leaves as datagrams of this length.
+///
+/// # Errors
+/// Where the kernel does not know it.
+pub fn set_udp_segment(socket: impl AsFd, bytes: u16) -> io::Result<()> {
+    const SOL_UDP: libc::c_int = 17;
+    const UDP_SEGMENT: libc::c_int = 103;
+    if cfg!(target_os = "linux") {
+        set_socket_option(socket.as_fd(), SOL_UDP, UDP_SEGMENT, bytes.into())
+    } else {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// SO_REUSEPORT, by which several threads share a port: Linux spreads what comes over all of them, FreeBSD by SO_REUSEPORT_LB.
+///
+/// # Errors
+/// What setsockopt(2) says.
+pub fn share_port(socket: impl AsFd) -> io::Result<()> {
+    #[cfg(target_os = "freebsd")]
+    let name = libc::SO_REUSEPORT_LB;
+    #[cfg(not(target_os = "freebsd"))]
+    let name = libc::SO_REUSEPORT;
+    set_socket_option(socket.as_fd(), libc::SOL_SOCKET, name, 1)
+}
+
+/// How many messages the kernel had no room for in this socket's queue.
+///
+/// # Errors
+/// Where the kernel does not tell (before 4.12).
+pub fn dropped(socket: impl AsFd) -> io::Result<u64> {
+    #[cfg(target_os = "linux")]
+    return crate::sys::dropped_messages(socket.as_fd());
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = socket;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

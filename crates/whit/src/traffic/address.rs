@@ -1,0 +1,144 @@
+//! Where a socket is, and sockets for that.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use rustix::fd::OwnedFd;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with, sockopt,
+};
+
+/// A place to listen at or to send to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    Tcp(SocketAddr),
+    Udp(SocketAddr),
+    Unix(PathBuf),
+}
+
+/// Connections that wait to be accepted; the kernel bounds it by net.core.somaxconn.
+const BACKLOG: i32 = 4096;
+const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+
+impl Address {
+    /// From `HOST:PORT`: an address, `localhost`, or a name in /etc/hosts; no name service is asked.
+    pub(crate) fn parse_host(text: &str) -> Result<SocketAddr, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(address);
+        }
+        let (host, port) = text.rsplit_once(':').ok_or_else(|| format!("\"{text}\": HOST:PORT"))?;
+        let port = port.parse().map_err(|_| format!("\"{port}\" is no port"))?;
+        let hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
+        let found = (host == "localhost").then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let ip = found.or_else(|| address_in(&hosts, host)).ok_or_else(|| {
+            format!("\"{host}\" is no address and not in /etc/hosts: whit asks no name service")
+        })?;
+        Ok(SocketAddr::new(ip, port))
+    }
+
+    pub(crate) fn is_tcp(&self) -> bool {
+        matches!(self, Self::Tcp(_))
+    }
+
+    pub(crate) fn is_udp(&self) -> bool {
+        matches!(self, Self::Udp(_))
+    }
+
+    fn socket(&self) -> io::Result<OwnedFd> {
+        let (family, kind) = match self {
+            Self::Tcp(address) => (AddressFamily::of(address), SocketType::STREAM),
+            Self::Udp(address) => (AddressFamily::of(address), SocketType::DGRAM),
+            Self::Unix(_) => (AddressFamily::UNIX, SocketType::STREAM),
+        };
+        Ok(socket_with(family, kind, FLAGS, None)?)
+    }
+
+    /// A socket that is bound here, and listens if it is one of streams; `is_shared` with those of other threads.
+    pub(crate) fn listen(&self, is_shared: bool) -> io::Result<OwnedFd> {
+        let socket = self.socket()?;
+        match self {
+            Self::Tcp(address) => {
+                sockopt::set_socket_reuseaddr(&socket, true)?;
+                if is_shared {
+                    probe::sockets::share_port(&socket)?;
+                }
+                bind(&socket, address)?;
+                listen(&socket, BACKLOG)?;
+            }
+            Self::Udp(address) => {
+                if is_shared {
+                    probe::sockets::share_port(&socket)?;
+                }
+                // As much as may wait; the kernel bounds it by net.core.rmem_max.
+                let _ = sockopt::set_socket_recv_buffer_size(&socket, 8 << 20);
+                bind(&socket, address)?;
+            }
+            Self::Unix(path) => {
+                bind(&socket, &SocketAddrUnix::new(path)?)?;
+                listen(&socket, BACKLOG)?;
+            }
+        }
+        Ok(socket)
+    }
+
+    /// A socket that connects to here; it is writable when it has.
+    pub(crate) fn connect(&self) -> io::Result<OwnedFd> {
+        let socket = self.socket()?;
+        let connected = match self {
+            Self::Tcp(address) | Self::Udp(address) => connect(&socket, address),
+            Self::Unix(path) => connect(&socket, &SocketAddrUnix::new(path)?),
+        };
+        match connected {
+            Ok(()) | Err(rustix::io::Errno::INPROGRESS) => Ok(socket),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+trait Of {
+    fn of(address: &SocketAddr) -> Self;
+}
+
+impl Of for AddressFamily {
+    fn of(address: &SocketAddr) -> Self {
+        if address.is_ipv4() { Self::INET } else { Self::INET6 }
+    }
+}
+
+fn address_in(hosts: &str, name: &str) -> Option<IpAddr> {
+    hosts.lines().find_map(|line| {
+        let mut words = line.split('#').next()?.split_whitespace();
+        let address = words.next()?.parse().ok()?;
+        words.any(|word| word == name).then_some(address)
+    })
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(f, "{address}"),
+            Self::Udp(address) => write!(f, "{address} (UDP)"),
+            Self::Unix(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_addresses_or_in_the_file() {
+        assert_eq!(Address::parse_host("127.0.0.1:5").map(|address| address.port()), Ok(5));
+        assert_eq!(Address::parse_host("[::1]:5").map(|address| address.is_ipv6()), Ok(true));
+        assert_eq!(Address::parse_host("localhost:5").map(|address| address.ip().is_loopback()), Ok(true));
+        for wrong in ["localhost", "localhost:x", "no.such.host.invalid:5", ""] {
+            assert!(Address::parse_host(wrong).is_err(), "{wrong}");
+        }
+        let hosts = "# a\n10.0.0.7\tone two # three\nbroken\n";
+        assert_eq!(address_in(hosts, "two"), Some(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 7))));
+        assert_eq!(address_in(hosts, "three"), None);
+    }
+}

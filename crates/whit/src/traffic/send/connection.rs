@@ -1,0 +1,181 @@
+//! One connection: what it still has to send, and when.
+
+use std::io;
+
+use facts::unit::Nanos;
+use hdrhistogram::Histogram;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+/// Bursts of one turn.
+const BURSTS_A_TURN: usize = 16;
+
+/// What became of it in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It waits for its peer.
+    Quiet,
+    Ready,
+    /// Its next packet is due then.
+    Paused(Nanos),
+    /// It has sent all.
+    Over,
+}
+
+/// When packets are due, and how they go out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Schedule {
+    /// Of a packet.
+    pub(super) size: usize,
+    /// Of this connection; none: as fast as they are taken.
+    pub(super) interval_ns: Option<f64>,
+    pub(super) expects_echo: bool,
+    /// Packets that may go out at once.
+    pub(super) burst: usize,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) socket: OwnedFd,
+    /// Whether it has been told that it is there.
+    pub(super) is_connected: bool,
+    /// Packets to be sent.
+    quota: u64,
+    /// When the first is due.
+    begin: Nanos,
+    /// Packets that have been given out to bursts.
+    planned: u64,
+    burst_left: usize,
+    /// The place of the burst's first packet, and how many are in it.
+    burst: (u64, u64),
+    echo_left: usize,
+    pub(super) bytes: u64,
+    pub(super) first: Option<Nanos>,
+    pub(super) last: Option<Nanos>,
+}
+
+impl Connection {
+    pub(super) fn new(socket: OwnedFd, quota: u64, begin: Nanos) -> Self {
+        Self {
+            socket,
+            is_connected: false,
+            quota,
+            begin,
+            planned: 0,
+            burst_left: 0,
+            burst: (0, 0),
+            echo_left: 0,
+            bytes: 0,
+            first: None,
+            last: None,
+        }
+    }
+
+    /// Sends what is due, from memory whose content is of no matter.
+    pub(super) fn turn(
+        &mut self,
+        schedule: &Schedule,
+        content: &[u8],
+        memory: &mut [u8],
+        latency_ns: &mut Histogram<u64>,
+    ) -> io::Result<Turn> {
+        for _ in 0..BURSTS_A_TURN {
+            if self.echo_left > 0 && !self.hear(schedule, memory, latency_ns)? {
+                return Ok(Turn::Quiet);
+            }
+            if self.burst_left == 0 {
+                match self.plan(schedule) {
+                    None => return Ok(Turn::Over),
+                    Some(due) if due > Nanos(0) => return Ok(Turn::Paused(due)),
+                    Some(_) => {}
+                }
+            }
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            let length = match send(&self.socket, &content[..self.burst_left.min(content.len())], flags) {
+                Ok(length) => length,
+                Err(Errno::WOULDBLOCK) => return Ok(Turn::Quiet),
+                Err(Errno::INTR) => continue,
+                // The device's queue is full: once more, later.
+                Err(Errno::NOBUFS) => return Ok(Turn::Paused(probe::clock_now().monotonic + Nanos(100_000))),
+                Err(error) => return Err(error.into()),
+            };
+            self.bytes += length as u64;
+            self.burst_left -= length.min(self.burst_left);
+            let now = probe::clock_now().monotonic;
+            self.first.get_or_insert(now);
+            self.last = Some(now);
+            if self.burst_left == 0 {
+                if schedule.expects_echo {
+                    self.echo_left = schedule.size;
+                } else if schedule.interval_ns.is_some() {
+                    self.record(schedule, now, latency_ns);
+                }
+            }
+        }
+        Ok(Turn::Ready)
+    }
+
+    /// Makes the next burst. None where there is none, zero where it is due now.
+    fn plan(&mut self, schedule: &Schedule) -> Option<Nanos> {
+        let left = self.quota - self.planned;
+        if left == 0 {
+            return None;
+        }
+        let mut count = if schedule.expects_echo { 1 } else { (schedule.burst as u64).min(left) };
+        if let Some(interval_ns) = schedule.interval_ns {
+            let (due, now) = (self.due(self.planned, interval_ns), probe::clock_now().monotonic);
+            if due > now {
+                return Some(due);
+            }
+            // Whoever is late sends all that should have gone out.
+            let late = ((now.0 - due.0) as f64 / interval_ns) as u64 + 1;
+            count = count.min(late);
+        }
+        self.burst = (self.planned, count);
+        self.planned += count;
+        self.burst_left = count as usize * schedule.size;
+        Some(Nanos(0))
+    }
+
+    fn due(&self, place: u64, interval_ns: f64) -> Nanos {
+        self.begin + Nanos((place as f64 * interval_ns) as u64)
+    }
+
+    /// Waits for the echo. Whether it is whole.
+    fn hear(
+        &mut self,
+        schedule: &Schedule,
+        memory: &mut [u8],
+        latency_ns: &mut Histogram<u64>,
+    ) -> io::Result<bool> {
+        while self.echo_left > 0 {
+            let limit = self.echo_left.min(memory.len());
+            match recv(&self.socket, &mut memory[..limit], RecvFlags::DONTWAIT) {
+                Ok((0, _)) => {
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ended before its echo came"));
+                }
+                Ok((length, _)) => self.echo_left -= length,
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.record(schedule, probe::clock_now().monotonic, latency_ns);
+        Ok(true)
+    }
+
+    /// From when each packet of the burst should have gone out: what was held up by those before it waited, too. Without a
+    /// rate from when it did.
+    fn record(&self, schedule: &Schedule, now: Nanos, latency_ns: &mut Histogram<u64>) {
+        let (first, count) = self.burst;
+        for place in first..first + count {
+            let began = match schedule.interval_ns {
+                Some(interval_ns) => self.due(place, interval_ns),
+                None => self.last.unwrap_or(now),
+            };
+            latency_ns.saturating_record(now.saturating_sub(began).0.max(1));
+        }
+    }
+}

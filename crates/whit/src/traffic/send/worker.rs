@@ -1,0 +1,188 @@
+//! One thread of a sender, and its connections.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use facts::unit::Nanos;
+use rustix::net::{Shutdown, shutdown, sockopt};
+
+use super::connection::{Connection, Schedule, Turn};
+use super::{Options, Sent};
+use crate::failure::{Failure, say};
+use crate::show::traffic::push_live;
+use crate::traffic::event_loop::{EventLoop, sooner};
+
+/// What goes out at once, where it may.
+const BURST_BYTES: usize = 256 << 10;
+/// The kernel cuts no more datagrams from one piece than this, nor a longer piece.
+const SEGMENTS: usize = 64;
+const DATAGRAM_BYTES: usize = 65_507;
+/// Between the connections' beginnings and the first packet, so that all are there.
+const HEAD_START: Nanos = Nanos(1_000_000);
+
+/// A thread's.
+pub(super) struct Worker<'a> {
+    event_loop: EventLoop,
+    options: &'a Options,
+    schedule: Schedule,
+    connections: Vec<Option<Connection>>,
+    living: usize,
+    ready: VecDeque<usize>,
+    paused: BinaryHeap<Reverse<(Nanos, usize)>>,
+    content: Vec<u8>,
+    memory: Vec<u8>,
+    sent: Sent,
+    packets: &'a AtomicU64,
+}
+
+impl<'a> Worker<'a> {
+    /// With every `threads`th of the connections.
+    pub(super) fn new(
+        event_loop: EventLoop,
+        options: &'a Options,
+        places: Range<usize>,
+        threads: usize,
+        packets: &'a AtomicU64,
+    ) -> Result<Self, Failure> {
+        let size = options.size;
+        let mut burst = (BURST_BYTES / size).max(1);
+        let mut connections = Vec::new();
+        let begin = probe::clock_now().monotonic + HEAD_START;
+        let interval_ns = options.rate.map(|rate| 1e9 * options.connections as f64 / rate);
+        let mut sent = Sent::new()?;
+        for place in places.step_by(threads) {
+            // What does not divide evenly goes to the first.
+            let (all, count) = (options.connections as u64, options.count);
+            let quota = count.map_or(u64::MAX, |count| count / all + u64::from((place as u64) < count % all));
+            sent.connections += 1;
+            let socket = match options.address.connect() {
+                Ok(socket) => socket,
+                Err(error) => {
+                    sent.failed += 1;
+                    sent.failure.get_or_insert(error.to_string());
+                    continue;
+                }
+            };
+            if options.address.is_udp() {
+                let is_cut = u16::try_from(size)
+                    .is_ok_and(|size| probe::sockets::set_udp_segment(&socket, size).is_ok());
+                burst = if is_cut { SEGMENTS.min(DATAGRAM_BYTES / size).max(1) } else { 1 };
+            }
+            event_loop.add(&socket, connections.len(), true).map_err(Failure::internal)?;
+            // Spread evenly over the interval.
+            let offset = interval_ns.map_or(0.0, |interval| interval * place as f64 / all as f64);
+            connections.push(Some(Connection::new(socket, quota, begin + Nanos(offset as u64))));
+        }
+        Ok(Self {
+            event_loop,
+            options,
+            schedule: Schedule { size, interval_ns, expects_echo: options.expects_echo, burst },
+            living: connections.len(),
+            connections,
+            ready: VecDeque::new(),
+            paused: BinaryHeap::new(),
+            content: vec![b'1'; burst * size],
+            memory: vec![0; 64 << 10],
+            sent,
+            packets,
+        })
+    }
+
+    pub(super) fn run(mut self, is_live: bool) -> Result<Sent, Failure> {
+        self.run_here(is_live)
+    }
+
+    /// Until all is sent, or it is time to end.
+    pub(super) fn run_here(&mut self, is_live: bool) -> Result<Sent, Failure> {
+        let began = probe::clock_now().monotonic;
+        let end = self.options.duration.map(|duration| began + Nanos::from(duration));
+        let mut live = is_live.then_some((began + Nanos::SECOND, 0));
+        let mut happened = Vec::new();
+        while self.living > 0 {
+            let next_paused = self.paused.peek().map(|Reverse((when, _))| *when);
+            let mut until = sooner(sooner(next_paused, end), live.map(|(next, _)| next));
+            if !self.ready.is_empty() {
+                until = Some(Nanos(0));
+            }
+            self.event_loop.wait(until, &mut happened).map_err(Failure::internal)?;
+            let now = probe::clock_now().monotonic;
+            for event in &happened {
+                self.turn(event.token);
+            }
+            while let Some(Reverse((when, token))) = self.paused.peek().copied()
+                && when <= now
+            {
+                self.paused.pop();
+                self.ready.push_back(token);
+            }
+            for _ in 0..self.ready.len() {
+                if let Some(token) = self.ready.pop_front() {
+                    self.turn(token);
+                }
+            }
+            if let Some((next, last)) = live.as_mut().filter(|(next, _)| *next <= now) {
+                let packets = self.packets.load(Ordering::Relaxed);
+                let mut line = "\r".to_owned();
+                let fresh = packets.saturating_sub(*last);
+                push_live(&mut line, packets, fresh, fresh * self.options.size as u64);
+                say(&line);
+                (*next, *last) = (now + Nanos::SECOND, packets);
+            }
+            if end.is_some_and(|end| end <= now) {
+                self.event_loop.stop().tell();
+            }
+            if self.event_loop.is_told_to_end() {
+                break;
+            }
+        }
+        if live.is_some() {
+            say("\r\x1b[K");
+        }
+        for token in 0..self.connections.len() {
+            self.finish(token, None);
+        }
+        let empty = Sent::new()?;
+        Ok(std::mem::replace(&mut self.sent, empty))
+    }
+
+    fn turn(&mut self, token: usize) {
+        let Some(Some(connection)) = self.connections.get_mut(token) else { return };
+        if !connection.is_connected {
+            match sockopt::socket_error(&connection.socket) {
+                Ok(Ok(())) => connection.is_connected = true,
+                Ok(Err(error)) | Err(error) => return self.finish(token, Some(error.into())),
+            }
+        }
+        let before = connection.bytes;
+        let turn =
+            connection.turn(&self.schedule, &self.content, &mut self.memory, &mut self.sent.latency_ns);
+        let size = self.schedule.size as u64;
+        self.packets.fetch_add(connection.bytes / size - before / size, Ordering::Relaxed);
+        match turn {
+            Ok(Turn::Quiet) => {}
+            Ok(Turn::Ready) => self.ready.push_back(token),
+            Ok(Turn::Paused(until)) => self.paused.push(Reverse((until, token))),
+            Ok(Turn::Over) => self.finish(token, None),
+            Err(error) => self.finish(token, Some(error)),
+        }
+    }
+
+    fn finish(&mut self, token: usize, error: Option<io::Error>) {
+        let Some(connection) = self.connections.get_mut(token).and_then(Option::take) else { return };
+        self.living -= 1;
+        let sent = &mut self.sent;
+        sent.bytes += connection.bytes;
+        sent.packets += connection.bytes / self.schedule.size as u64;
+        sent.first = [sent.first, connection.first].into_iter().flatten().min();
+        sent.last = sent.last.max(connection.last);
+        if let Some(error) = error {
+            sent.failed += 1;
+            sent.failure.get_or_insert(error.to_string());
+        }
+        // The peer may know as well that this was all.
+        let _ = shutdown(&connection.socket, Shutdown::Write);
+    }
+}

@@ -1,0 +1,137 @@
+//! `whit sink`: takes what any number of clients send, and counts it.
+
+mod answer;
+mod client;
+mod fault;
+mod replies;
+mod worker;
+
+pub(crate) use answer::{Answers, Kind};
+pub(crate) use fault::{Fault, Faults};
+pub(crate) use replies::Replies;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use facts::unit::Nanos;
+
+use self::worker::Worker;
+use super::event_loop::{EventLoop, Stop};
+use super::{Address, waits};
+use crate::failure::{Failure, say};
+use crate::output::Output;
+use crate::show::traffic::{SinkReport, push_live};
+
+/// The options of the command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) address: Address,
+    /// Of a packet.
+    pub(crate) size: u64,
+    /// What each packet takes.
+    pub(crate) delay: Option<Duration>,
+    /// End when so many have come and gone.
+    pub(crate) clients: Option<u64>,
+    pub(crate) duration: Option<Duration>,
+    pub(crate) threads: usize,
+    pub(crate) answers: Option<Arc<Answers>>,
+    pub(crate) is_live: bool,
+    pub(crate) is_json: bool,
+}
+
+/// What one client sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Account {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) packets: u64,
+    /// Bytes of a last packet that did not come whole.
+    pub(crate) incomplete_bytes: u64,
+    pub(crate) incomplete_packets: u64,
+    pub(crate) first: Option<Nanos>,
+    pub(crate) last: Option<Nanos>,
+    /// It went without a word.
+    pub(crate) is_aborted: bool,
+}
+
+/// What all threads have in common.
+#[derive(Debug, Default)]
+struct Shared {
+    packets: AtomicU64,
+    bytes: AtomicU64,
+    finished: AtomicU64,
+}
+
+/// Listens until told to end, then tells.
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    probe::raise_descriptor_limit();
+    let at = |error| Failure::new(format!("{}: {error}", options.address));
+    let stop = Arc::new(Stop::default());
+    let shared = Shared::default();
+    let is_shared = options.threads > 1;
+    // A path can be bound once: other threads would have nothing to do.
+    let threads = if matches!(options.address, Address::Unix(_)) { 1 } else { options.threads };
+    let own_loop = EventLoop::new(Arc::clone(&stop), true).map_err(Failure::internal)?;
+    let mut workers = Vec::new();
+    for _ in 1..threads {
+        let event_loop = EventLoop::new(Arc::clone(&stop), false).map_err(Failure::internal)?;
+        let socket = options.address.listen(is_shared).map_err(at)?;
+        workers.push(Worker::new(event_loop, socket, options, &shared).map_err(Failure::internal)?);
+    }
+    let socket = options.address.listen(is_shared).map_err(at)?;
+    let mut own = Worker::new(own_loop, socket, options, &shared).map_err(Failure::internal)?;
+    say(&format!("whit: listening at {}\n", options.address));
+    let (mut accounts, mut unread, waits) = std::thread::scope(|scope| {
+        let others: Vec<_> =
+            workers.into_iter().map(|mut worker| scope.spawn(move || worker.run(false))).collect();
+        let mut accounts = own.run(options.is_live);
+        let waits = waits::own();
+        let mut unread = accounts.1;
+        for other in others {
+            // A worker does not panic; if one did, what the others counted is told.
+            if let Ok((more, dropped)) = other.join() {
+                accounts.0.extend(more);
+                unread += dropped;
+            }
+        }
+        (accounts.0, unread, waits)
+    });
+    if let Address::Unix(path) = &options.address {
+        // Made by us; whoever took it away meanwhile did our work.
+        let _ = std::fs::remove_file(path);
+    }
+    if !options.address.is_udp() {
+        unread = 0;
+    }
+    accounts.sort_by_key(|account| account.first);
+    let report = SinkReport::new(accounts, unread, waits.as_ref());
+    let text = if options.is_json { report.json() } else { report.text() };
+    Output::stdout().write(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One line a second, over the last one.
+#[derive(Debug)]
+struct Live {
+    next: Nanos,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Live {
+    fn new(now: Nanos) -> Self {
+        Self { next: now + Nanos::SECOND, packets: 0, bytes: 0 }
+    }
+
+    fn tell(&mut self, shared: &Shared, now: Nanos) {
+        let (packets, bytes) = (shared.packets.load(Ordering::Relaxed), shared.bytes.load(Ordering::Relaxed));
+        let mut line = "\r".to_owned();
+        // By the second that has passed: this is a glance, the report at the end is exact.
+        push_live(&mut line, packets, packets.saturating_sub(self.packets), bytes.saturating_sub(self.bytes));
+        say(&line);
+        (self.packets, self.bytes) = (packets, bytes);
+        self.next = now + Nanos::SECOND;
+    }
+}

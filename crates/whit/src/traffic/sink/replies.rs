@@ -1,0 +1,96 @@
+//! Canned replies, from a file.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+/// What is said to whom.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Replies {
+    #[serde(default, rename = "reply")]
+    replies: Vec<Reply>,
+}
+
+/// One reply: to an HTTP path, or to a line.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reply {
+    /// Of HTTP, without what is asked behind `?`; `*` at the end for whatever follows.
+    path: Option<String>,
+    pub(super) status: Option<u16>,
+    #[serde(default)]
+    pub(super) body: String,
+    /// Otherwise the first line, in the same way.
+    line: Option<String>,
+    #[serde(default)]
+    pub(super) text: String,
+}
+
+impl Replies {
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        Self::parse(&text).map_err(|error| Failure::new(format!("{}:{error}", path.display())))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let replies: Self = toml::from_str(text).map_err(|error| {
+            let before = &text[..error.span().map_or(0, |span| span.start)];
+            let line = before.matches('\n').count() + 1;
+            let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+            format!("{line}:{column}: {}", error.message())
+        })?;
+        if let Some(reply) = replies.replies.iter().find(|reply| reply.path.is_some() == reply.line.is_some())
+        {
+            return Err(format!(" a reply is to a path or to a line, one of them: {reply:?}"));
+        }
+        Ok(replies)
+    }
+
+    /// Whether any is to an HTTP path.
+    pub(super) fn is_http(&self) -> bool {
+        self.replies.iter().any(|reply| reply.path.is_some())
+    }
+
+    pub(super) fn to_path(&self, path: &str) -> Option<&Reply> {
+        let path = path.split('?').next().unwrap_or_default();
+        self.replies.iter().find(|reply| reply.path.as_deref().is_some_and(|pattern| is_meant(pattern, path)))
+    }
+
+    pub(super) fn to_line(&self, line: &str) -> Option<&Reply> {
+        self.replies.iter().find(|reply| reply.line.as_deref().is_some_and(|pattern| is_meant(pattern, line)))
+    }
+}
+
+fn is_meant(pattern: &str, text: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == text, |start| text.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_is_meant_replies() {
+        let replies = Replies::parse(
+            "[[reply]]\npath = \"/a\"\nbody = \"one\"\n[[reply]]\npath = \"/*\"\nstatus = 404\n\
+             [[reply]]\nline = \"PING\"\ntext = \"PONG\\n\"\n",
+        )
+        .unwrap();
+        assert!(replies.is_http());
+        assert_eq!(replies.to_path("/a?x=1").map(|reply| reply.body.as_str()), Some("one"));
+        assert_eq!(replies.to_path("/b").and_then(|reply| reply.status), Some(404));
+        assert_eq!(replies.to_line("PING").map(|reply| reply.text.as_str()), Some("PONG\n"));
+        assert!(replies.to_line("PONG").is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let error = Replies::parse("[[reply]]\npath = \"/\"\ncolour = 3\n").unwrap_err();
+        assert!(error.starts_with("3:1: "), "{error}");
+        assert!(Replies::parse("[[reply]]\nbody = \"x\"\n").is_err());
+    }
+}

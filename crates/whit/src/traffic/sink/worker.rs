@@ -1,0 +1,275 @@
+//! One thread of a sink: its listening socket, and the clients that came by it.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::sync::atomic::Ordering;
+
+use facts::unit::Nanos;
+use probe::sockets::{self, Lengths};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{SocketFlags, acceptfrom_with};
+
+use super::answer::Conversation;
+use super::client::{Client, Reading, Turn};
+use super::{Account, Live, Options, Shared};
+use crate::failure::say;
+use crate::traffic::event_loop::{EventLoop, Happened, sooner};
+
+const LISTENER: usize = usize::MAX - 3;
+/// What one read may take. Of TCP nothing is copied, and the memory never touched.
+const READ_BYTES: usize = 1 << 20;
+const ANSWER_BYTES: usize = 64 << 10;
+/// What may wait unread of all clients together so that one wake-up takes much.
+const WAITING_BYTES: u64 = 64 << 20;
+const MOST_WAITING_OF_ONE: u64 = 128 << 10;
+
+/// A thread's.
+pub(super) struct Worker<'a> {
+    event_loop: EventLoop,
+    listener: OwnedFd,
+    options: &'a Options,
+    shared: &'a Shared,
+    reading: Reading,
+    clients: Vec<Option<Client>>,
+    free: Vec<usize>,
+    ready: VecDeque<usize>,
+    paused: BinaryHeap<Reverse<(Nanos, usize)>>,
+    memory: Vec<u8>,
+    finished: Vec<Account>,
+    end: Option<Nanos>,
+    has_said_full: bool,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(
+        event_loop: EventLoop,
+        listener: OwnedFd,
+        options: &'a Options,
+        shared: &'a Shared,
+    ) -> io::Result<Self> {
+        event_loop.add(&listener, LISTENER, false)?;
+        let read_bytes = if options.answers.is_some() { ANSWER_BYTES } else { READ_BYTES };
+        Ok(Self {
+            event_loop,
+            listener,
+            options,
+            shared,
+            reading: Reading {
+                size: options.size,
+                delay: options.delay.map(Nanos::from),
+                is_tcp: options.address.is_tcp(),
+            },
+            clients: Vec::new(),
+            free: Vec::new(),
+            ready: VecDeque::new(),
+            paused: BinaryHeap::new(),
+            memory: vec![0; read_bytes],
+            finished: Vec::new(),
+            end: None,
+            has_said_full: false,
+        })
+    }
+
+    /// Until told to end: what each client sent, and how many datagrams the kernel had no room for.
+    pub(super) fn run(&mut self, is_live: bool) -> (Vec<Account>, u64) {
+        let began = probe::clock_now().monotonic;
+        self.end = self.options.duration.map(|duration| began + Nanos::from(duration));
+        let mut live = is_live.then(|| Live::new(began));
+        let mut happened = Vec::new();
+        let mut datagrams = Datagrams::default();
+        loop {
+            let next_paused = self.paused.peek().map(|Reverse((when, _))| *when);
+            let mut until = sooner(sooner(next_paused, self.end), live.as_ref().map(|live| live.next));
+            if !self.ready.is_empty() {
+                until = Some(Nanos(0));
+            }
+            if let Err(error) = self.event_loop.wait(until, &mut happened) {
+                say(&format!("whit: {error}\n"));
+                break;
+            }
+            let now = probe::clock_now().monotonic;
+            for event in &happened {
+                self.handle(event, now, &mut datagrams);
+            }
+            while let Some(Reverse((when, token))) = self.paused.peek().copied()
+                && when <= now
+            {
+                self.paused.pop();
+                self.ready.push_back(token);
+            }
+            for _ in 0..self.ready.len() {
+                if let Some(token) = self.ready.pop_front() {
+                    self.turn(token, now);
+                }
+            }
+            if let Some(live) = live.as_mut().filter(|live| live.next <= now) {
+                live.tell(self.shared, now);
+            }
+            let is_enough = self
+                .options
+                .clients
+                .is_some_and(|clients| self.shared.finished.load(Ordering::Relaxed) >= clients);
+            if is_enough || self.end.is_some_and(|end| end <= now) {
+                self.event_loop.stop().tell();
+            }
+            if self.event_loop.is_told_to_end() {
+                break;
+            }
+        }
+        if live.is_some() {
+            say("\r\x1b[K");
+        }
+        self.finish(datagrams)
+    }
+
+    fn handle(&mut self, event: &Happened, now: Nanos, datagrams: &mut Datagrams) {
+        match event.token {
+            LISTENER if self.options.address.is_udp() => {
+                datagrams.take(&self.listener, self.reading.size, now, self.shared)
+            }
+            LISTENER => self.accept(),
+            token => {
+                if let Some(Some(client)) = self.clients.get_mut(token) {
+                    client.is_read_closed |= event.is_read_closed;
+                    if event.is_readable || event.is_writable || event.is_read_closed {
+                        self.turn(token, now);
+                    }
+                }
+            }
+        }
+    }
+
+    fn accept(&mut self) {
+        loop {
+            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+            let (socket, address) = match acceptfrom_with(&self.listener, flags) {
+                Ok(accepted) => accepted,
+                Err(Errno::WOULDBLOCK) => return,
+                Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                Err(error) => {
+                    // Those that wait are taken when others have gone.
+                    if !self.has_said_full {
+                        self.has_said_full = true;
+                        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+                        let limit = limit.map_or("none".to_owned(), |limit| limit.to_string());
+                        say(&format!(
+                            "whit: no more clients than {}: {error} (limit of descriptors: {limit}; see ulimit -n)\n",
+                            self.clients.len() - self.free.len()
+                        ));
+                    }
+                    return;
+                }
+            };
+            let name = address
+                .and_then(|address| std::net::SocketAddr::try_from(address).ok())
+                .map_or_else(|| "unix".to_owned(), |address| address.to_string());
+            let answers = self.options.answers.as_ref();
+            let conversation = answers.map(|answers| {
+                Conversation::new(
+                    answers,
+                    self.shared.finished.load(Ordering::Relaxed) + self.clients.len() as u64,
+                )
+            });
+            let is_counting = conversation.is_none() && self.options.delay.is_none();
+            if is_counting && self.reading.is_tcp {
+                let clients = (self.clients.len() - self.free.len() + 1) as u64;
+                let low_water = (WAITING_BYTES / clients).clamp(1, MOST_WAITING_OF_ONE);
+                // Without it everything works, with more wake-ups.
+                let _ = sockets::set_receive_low_water(&socket, low_water as u32);
+            }
+            let token = self.free.pop().unwrap_or(self.clients.len());
+            if self.event_loop.add(&socket, token, conversation.is_some()).is_err() {
+                self.free.push(token);
+                continue;
+            }
+            let client = Some(Client::new(socket, name, conversation));
+            match self.clients.get_mut(token) {
+                Some(place) => *place = client,
+                None => self.clients.push(client),
+            }
+        }
+    }
+
+    fn turn(&mut self, token: usize, now: Nanos) {
+        let Some(Some(client)) = self.clients.get_mut(token) else { return };
+        let before = client.account.bytes;
+        let turn = client.turn(self.reading, &mut self.memory, now);
+        let (bytes, size) = (client.account.bytes, self.reading.size);
+        if bytes > before {
+            self.shared.bytes.fetch_add(bytes - before, Ordering::Relaxed);
+            self.shared.packets.fetch_add(bytes / size - before / size, Ordering::Relaxed);
+        }
+        match turn {
+            Turn::Quiet => {}
+            Turn::Ready => self.ready.push_back(token),
+            Turn::Paused(until) => self.paused.push(Reverse((until, token))),
+            Turn::Over => self.forget(token),
+        }
+    }
+
+    fn forget(&mut self, token: usize) {
+        let Some(client) = self.clients.get_mut(token).and_then(Option::take) else { return };
+        self.finished.push(client.finish(self.reading.size));
+        self.free.push(token);
+        self.shared.finished.fetch_add(1, Ordering::Relaxed);
+        if self.has_said_full {
+            // One that waits can be taken now; the listener does not say so again.
+            self.has_said_full = false;
+            self.accept();
+        }
+    }
+
+    /// Takes what waits below the low water, and closes.
+    fn finish(&mut self, datagrams: Datagrams) -> (Vec<Account>, u64) {
+        let now = probe::clock_now().monotonic;
+        let mut accounts = std::mem::take(&mut self.finished);
+        for mut client in self.clients.drain(..).flatten() {
+            if client.conversation.is_none() && self.options.delay.is_none() {
+                while client.turn(self.reading, &mut self.memory, now) == Turn::Ready {}
+            }
+            accounts.push(client.finish(self.reading.size));
+        }
+        let dropped = if self.options.address.is_udp() {
+            accounts.extend(datagrams.account);
+            sockets::dropped(&self.listener).unwrap_or(0)
+        } else {
+            0
+        };
+        (accounts, dropped)
+    }
+}
+
+/// What came without a connection: all of it is one client.
+#[derive(Debug, Default)]
+struct Datagrams {
+    account: Option<Account>,
+    lengths: Lengths,
+}
+
+impl Datagrams {
+    fn take(&mut self, socket: &OwnedFd, size: u64, now: Nanos, shared: &Shared) {
+        while let Ok(lengths) = self.lengths.discard(socket) {
+            let account =
+                self.account.get_or_insert_with(|| Account { name: "udp".to_owned(), ..Account::default() });
+            let (mut bytes, mut packets) = (0, 0);
+            for length in lengths {
+                let length = *length as u64;
+                bytes += length;
+                if length >= size {
+                    packets += 1;
+                } else {
+                    account.incomplete_packets += 1;
+                    account.incomplete_bytes += length;
+                }
+            }
+            account.bytes += bytes;
+            account.packets += packets;
+            account.first.get_or_insert(now);
+            account.last = Some(now);
+            shared.bytes.fetch_add(bytes, Ordering::Relaxed);
+            shared.packets.fetch_add(packets, Ordering::Relaxed);
+        }
+    }
+}

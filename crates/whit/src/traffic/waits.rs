@@ -1,0 +1,27 @@
+//! What whit's own threads waited for.
+
+use facts::task::{Division, Task};
+use probe::Roots;
+use probe::tasks::TaskReader;
+
+use crate::show::units::Span;
+
+/// This process' account since it began; none where it cannot be read.
+pub(crate) fn own() -> Option<Task> {
+    let mut reader = TaskReader::open(&Roots::live()).ok()?;
+    Some(reader.read_process(std::process::id()).ok()?.living)
+}
+
+/// Its parts in words.
+pub(crate) fn words(task: &Task) -> String {
+    let Division { on_cpu, run_queue, block_io, sleeping, .. } = task.division();
+    let span =
+        |part: Option<facts::unit::Nanos>| part.map_or("–".to_owned(), |part| Span(part).to_string());
+    format!(
+        "on CPU {}, run queue {}, block I/O {}, sleeping {}",
+        span(on_cpu),
+        span(run_queue),
+        span(block_io),
+        span(sleeping)
+    )
+}
