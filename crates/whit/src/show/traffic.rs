@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::units::{Size, Span, push_decimals};
 use crate::traffic::send::Sent;
-use crate::traffic::sink::Account;
+use crate::traffic::sink::{Account, Answered};
 use crate::traffic::waits;
 
 /// Clients that are named one by one.
@@ -52,6 +52,11 @@ impl SinkReport {
             all.incomplete_packets += client.incomplete_packets;
             all.first = [all.first, client.first].into_iter().flatten().min();
             all.last = all.last.max(client.last);
+            if let Some(answered) = client.answers {
+                let sum = all.answers.get_or_insert_default();
+                sum.answers += answered.answers;
+                sum.faults += answered.faults;
+            }
         }
         Self { clients, all, dropped, waits: waits.copied() }
     }
@@ -81,6 +86,9 @@ impl SinkReport {
         text.push_str(&format!("packets      {}{}\n", all.packets, incomplete(all)));
         text.push_str(&format!("rate         {}\n", rate_words(all.packets, all.bytes, wall)));
         text.push_str(&format!("clients      {}\n", self.clients.len()));
+        if let Some(Answered { answers, faults }) = all.answers {
+            text.push_str(&format!("answers      {answers}, {faults} of them faulty\n"));
+        }
         if self.dropped > 0 {
             text.push_str(&format!("dropped      {} for which the kernel had no room\n", self.dropped));
         }
@@ -98,6 +106,8 @@ impl SinkReport {
             document
         });
         let mut document = account(&self.all);
+        document["answers"] = json!(self.all.answers.map(|answered| answered.answers));
+        document["faults"] = json!(self.all.answers.map(|answered| answered.faults));
         document["dropped_packets"] = json!(self.dropped);
         document["waits"] = self.waits.as_ref().map_or(Value::Null, division);
         document["clients"] = clients.collect();

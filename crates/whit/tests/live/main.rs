@@ -18,6 +18,7 @@ mod run;
 mod storms;
 mod system_calls;
 mod top;
+mod traffic;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -35,6 +36,7 @@ fn main() {
         desktop::trials(),
         run::trials(),
         top::trials(),
+        traffic::trials(),
         storms::trials(),
     ];
     let trials: Vec<Trial> = rooms.into_iter().flatten().collect();

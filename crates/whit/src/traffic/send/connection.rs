@@ -154,7 +154,10 @@ impl Connection {
             let limit = self.echo_left.min(memory.len());
             match recv(&self.socket, &mut memory[..limit], RecvFlags::DONTWAIT) {
                 Ok((0, _)) => {
-                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ended before its echo came"));
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "it ended before its echo came",
+                    ));
                 }
                 Ok((length, _)) => self.echo_left -= length,
                 Err(Errno::WOULDBLOCK) => return Ok(false),

@@ -49,11 +49,22 @@ pub(super) struct Conversation {
     dice: Dice,
     /// An answer that is held back until then.
     held: Option<(Nanos, Vec<u8>)>,
+    /// Answers, and how many of them something was done to.
+    pub(super) answers_given: u64,
+    pub(super) faults_made: u64,
 }
 
 impl Conversation {
     pub(super) fn new(answers: &Arc<Answers>, seed: u64) -> Self {
-        Self { answers: Arc::clone(answers), heard: Vec::new(), skip: 0, dice: Dice::new(seed), held: None }
+        Self {
+            answers: Arc::clone(answers),
+            heard: Vec::new(),
+            skip: 0,
+            dice: Dice::new(seed),
+            held: None,
+            answers_given: 0,
+            faults_made: 0,
+        }
     }
 
     pub(super) fn hear(&mut self, mut bytes: &[u8]) {
@@ -78,7 +89,10 @@ impl Conversation {
             None if self.heard.len() > MOST_HEAD_BYTES => return Next::Reset,
             None => return Next::Read,
         };
-        match self.answers.faults.roll(&mut self.dice) {
+        let fault = self.answers.faults.roll(&mut self.dice);
+        self.answers_given += 1;
+        self.faults_made += u64::from(fault.is_some());
+        match fault {
             Some(Fault::Reset) => Next::Reset,
             Some(Fault::Half) => {
                 output.extend_from_slice(&answer[..answer.len() / 2]);

@@ -7,8 +7,8 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use super::Account;
 use super::answer::{Conversation, Next};
+use super::{Account, Answered};
 
 /// Reads of one turn, so that a client that never pauses leaves time for the others.
 const READS_A_TURN: usize = 16;
@@ -189,6 +189,10 @@ impl Client {
         self.account.packets = self.account.bytes / size;
         self.account.incomplete_bytes = self.account.bytes % size;
         self.account.incomplete_packets = u64::from(self.account.incomplete_bytes > 0);
+        self.account.answers = self.conversation.map(|conversation| Answered {
+            answers: conversation.answers_given,
+            faults: conversation.faults_made,
+        });
         self.account
     }
 }

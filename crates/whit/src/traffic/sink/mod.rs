@@ -54,6 +54,15 @@ pub(crate) struct Account {
     pub(crate) last: Option<Nanos>,
     /// It went without a word.
     pub(crate) is_aborted: bool,
+    /// Of a control server: answers, and how many of them something was done to.
+    pub(crate) answers: Option<Answered>,
+}
+
+/// What a control server said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answered {
+    pub(crate) answers: u64,
+    pub(crate) faults: u64,
 }
 
 /// What all threads have in common.

@@ -1,0 +1,246 @@
+//! `whit sink` and `whit send`: counts exact to the packet, whoever sends and however it ends.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::machine::{Scratch, WHIT, shell};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let python = [Need::Program("python3")];
+    vec![
+        trial("every_packet_is_counted_however_it_comes", &python, counted),
+        trial("whoever_aborts_is_counted_too", &python, aborted),
+        trial("ten_thousand_clients_at_once", &[Need::Root], many),
+        trial("datagrams_are_counted_or_told_as_dropped", &[], datagrams),
+        trial("a_control_server_answers_and_fails_as_asked", &python, answers),
+        trial("what_waited_behind_a_slow_answer_was_slow", &[], omission),
+        trial("a_signal_ends_both_with_figures", &[], signalled),
+        trial("a_delay_holds_up_the_sender", &[], delayed),
+    ]
+}
+
+/// A sink, and where its figures go.
+struct Sink {
+    child: Child,
+    path: String,
+    _scratch: Scratch,
+}
+
+impl Sink {
+    fn start(name: &str, words: &str) -> Self {
+        let scratch = Scratch::new(name);
+        let path = scratch.0.join("socket").to_str().unwrap().to_owned();
+        let words = words.replace("PATH", &path);
+        let child = Command::new(WHIT)
+            .args(["sink", "--json"])
+            .args(words.split_whitespace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        Self { child, path, _scratch: scratch }
+    }
+
+    fn told(self) -> Value {
+        let output = self.child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn interrupt(self) -> Value {
+        let pid = rustix::process::Pid::from_raw(self.child.id().cast_signed()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        self.told()
+    }
+}
+
+fn send(words: &str) -> Value {
+    let output = Command::new(WHIT).args(["send", "--json"]).args(words.split_whitespace()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn python(program: &str) -> String {
+    let output = Command::new("python3").args(["-c", program]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn counted() -> Result<(), Failed> {
+    // The fifth seed's way: a kilobyte at a time; and one that cuts its stream where nobody would.
+    let sink = Sink::start("counted", "--port 22301 --clients 5");
+    let program = "\
+import socket, threading
+def regular():
+    s = socket.create_connection(('127.0.0.1', 22301))
+    for _ in range(10000): s.sendall(b'1' * 1024)
+    s.close()
+def ragged():
+    s = socket.create_connection(('127.0.0.1', 22301))
+    for length in range(1, 1500): s.sendall(b'1' * length)
+    s.close()
+threads = [threading.Thread(target=regular) for _ in range(4)] + [threading.Thread(target=ragged)]
+[t.start() for t in threads]; [t.join() for t in threads]";
+    python(program);
+    let told = sink.told();
+    let ragged = 1499 * 1500 / 2;
+    assert_eq!(told["packets"], 4 * 10_000 + ragged / 1024);
+    assert_eq!(
+        (&told["incomplete_packets"], &told["incomplete_bytes"]),
+        (&1.into(), &(ragged % 1024).into())
+    );
+    assert_eq!(told["bytes"], 4 * 10_000 * 1024 + ragged);
+    assert!(told["waits"]["on_cpu_ns"].is_u64());
+    // Both ends of whit's own, by TCP in several threads, and by a Unix socket.
+    let sink = Sink::start("own", "--port 22302 --threads 2 --clients 7 --size 100");
+    let sent = send("localhost:22302 --connections 7 --count 1000003 --size 100 --threads 2");
+    let told = sink.told();
+    assert_eq!((&sent["packets"], &told["packets"]), (&1_000_003.into(), &1_000_003.into()));
+    assert_eq!(told["incomplete_packets"], 0);
+    let sink = Sink::start("unix", "--unix PATH --clients 3");
+    let sent = send(&format!("--unix {} --connections 3 --count 5000", sink.path));
+    assert_eq!((&sent["packets"], &sink.told()["packets"]), (&5_000.into(), &5_000.into()));
+    Ok(())
+}
+
+fn aborted() -> Result<(), Failed> {
+    // A reset takes what the sender's kernel holds; what it had given away counts, to the byte.
+    let sink = Sink::start("aborted", "--port 22303 --clients 20");
+    let program = "\
+import socket, struct, fcntl, array, termios, time
+for client in range(20):
+    s = socket.create_connection(('127.0.0.1', 22303))
+    s.sendall(b'1' * (1024 * 7 + client))
+    left = array.array('i', [1])
+    while left[0]:
+        fcntl.ioctl(s, termios.TIOCOUTQ, left)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    s.close()";
+    python(program);
+    let told = sink.told();
+    assert_eq!(told["bytes"], 20 * 1024 * 7 + 190);
+    assert_eq!((&told["packets"], &told["incomplete_packets"]), (&140.into(), &19.into()));
+    let is_aborted = |client: &&Value| client["is_aborted"] == true;
+    assert_eq!(told["clients"].as_array().unwrap().iter().filter(is_aborted).count(), 20, "{told}");
+    Ok(())
+}
+
+fn many() -> Result<(), Failed> {
+    let sink = Sink::start("many", "--port 22304 --clients 10000");
+    let sent = send("localhost:22304 --connections 10000 --count 200000");
+    assert_eq!((&sent["packets"], &sent["failed_connections"]), (&200_000.into(), &0.into()));
+    let told = sink.told();
+    assert_eq!(told["packets"], 200_000);
+    assert_eq!(told["clients"].as_array().map(Vec::len), Some(10_000));
+    Ok(())
+}
+
+fn datagrams() -> Result<(), Failed> {
+    let sink = Sink::start("udp", "--udp --port 22305 --size 500");
+    let sent = send("localhost:22305 --udp --size 500 --count 20000 --rate 50000");
+    let flooded = send("localhost:22305 --udp --size 500 --count 20000");
+    let short = send("localhost:22305 --udp --size 499 --count 10");
+    assert!(
+        [sent, flooded, short].iter().map(|sent| sent["packets"].as_u64().unwrap()).sum::<u64>() == 40_010
+    );
+    std::thread::sleep(Duration::from_millis(200));
+    let told = sink.interrupt();
+    let get = |name: &str| told[name].as_u64().unwrap();
+    assert_eq!(get("packets") + get("incomplete_packets") + get("dropped_packets"), 40_010, "{told}");
+    assert!(get("packets") > 20_000, "{told}");
+    Ok(())
+}
+
+fn answers() -> Result<(), Failed> {
+    let scratch = Scratch::new("replies");
+    let file = scratch.0.join("replies.toml");
+    fs::write(
+        &file,
+        "[[reply]]\npath = \"/health\"\nbody = \"fine\"\n[[reply]]\npath = \"/no*\"\nstatus = 503\n",
+    )?;
+    let sink = Sink::start("http", &format!("--port 22306 --replies {}", file.display()));
+    let program = "\
+import http.client
+c = http.client.HTTPConnection('127.0.0.1', 22306)
+for method, path, body in (('GET', '/health?x', None), ('POST', '/no/body', b'x' * 100000), ('GET', '/other', None)):
+    c.request(method, path, body)
+    r = c.getresponse()
+    print(r.status, r.read().decode())";
+    assert_eq!(python(program), "200 fine\n503 \n404 \n");
+    assert_eq!(sink.interrupt()["answers"], 3);
+    // Resets and halves, as often as asked for.
+    fs::write(&file, format!("[[reply]]\npath = \"/\"\nbody = \"{}\"\n", "x".repeat(1000)))?;
+    let words = format!("--port 22307 --replies {} --fault reset=0.3 --fault half=0.2", file.display());
+    let sink = Sink::start("faults", &words);
+    let program = "\
+import http.client
+fine = reset = half = 0
+for _ in range(1000):
+    c = http.client.HTTPConnection('127.0.0.1', 22307)
+    try:
+        c.request('GET', '/')
+        c.getresponse().read(); fine += 1
+    except ConnectionResetError: reset += 1
+    except http.client.HTTPException: half += 1
+    c.close()
+print(fine, reset, half)";
+    let text = python(program);
+    let counts: Vec<f64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    for (count, expected) in counts.iter().zip([500.0, 300.0, 200.0]) {
+        assert!((count - expected).abs() < 80.0, "{text}");
+    }
+    assert_eq!(sink.interrupt()["answers"], 1000);
+    let output = shell(&format!("{WHIT} sink --fault reset=1"));
+    assert_eq!(output.status.code(), Some(2));
+    Ok(())
+}
+
+fn omission() -> Result<(), Failed> {
+    // A tenth of the answers takes 200 ms, at a packet each 10 ms over one connection: nearly all wait.
+    let sink = Sink::start("omission", "--port 22308 --echo --fault slow=0.1:200ms --size 10");
+    let sent = send("localhost:22308 --echo --rate 100 --count 200 --size 10");
+    let latency = &sent["latency_ns"];
+    assert_eq!(latency["count"], 200);
+    assert!(latency["p50"].as_u64().unwrap() > 100_000_000, "{latency}");
+    assert!(sink.interrupt()["faults"].as_u64().unwrap() > 5);
+    Ok(())
+}
+
+fn signalled() -> Result<(), Failed> {
+    let sink = Sink::start("signalled", "--port 22309");
+    let sender = Command::new(WHIT)
+        .args(["send", "localhost:22309", "--duration", "1h", "--rate", "1000", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()?;
+    std::thread::sleep(Duration::from_millis(1_000));
+    let pid = rustix::process::Pid::from_raw(sender.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT)?;
+    let output = sender.wait_with_output()?;
+    assert!(output.status.success());
+    let sent: Value = serde_json::from_slice(&output.stdout)?;
+    let packets = sent["packets"].as_u64().unwrap();
+    assert!((500..2_000).contains(&packets), "{sent}");
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(sink.interrupt()["packets"], packets);
+    // Nobody listens there.
+    let output = shell(&format!("{WHIT} send localhost:22310 --count 1"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr)?.contains("refused"));
+    Ok(())
+}
+
+fn delayed() -> Result<(), Failed> {
+    let sink = Sink::start("delayed", "--port 22311 --clients 2 --delay 20ms");
+    send("localhost:22311 --connections 2 --count 40");
+    let told = sink.told();
+    // Twenty packets a client, side by side.
+    assert_eq!(told["packets"], 40);
+    assert!(told["total_ns"].as_u64().unwrap() >= 19 * 20_000_000, "{told}");
+    Ok(())
+}
