@@ -26,7 +26,8 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// A sink, and where its figures go.
 struct Sink {
-    child: Child,
+    /// None once it has told.
+    child: Option<Child>,
     path: String,
     _scratch: Scratch,
 }
@@ -44,19 +45,28 @@ impl Sink {
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_millis(300));
-        Self { child, path, _scratch: scratch }
+        Self { child: Some(child), path, _scratch: scratch }
     }
 
-    fn told(self) -> Value {
-        let output = self.child.wait_with_output().unwrap();
+    fn told(mut self) -> Value {
+        let output = self.child.take().unwrap().wait_with_output().unwrap();
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
     fn interrupt(self) -> Value {
-        let pid = rustix::process::Pid::from_raw(self.child.id().cast_signed()).unwrap();
+        let pid = rustix::process::Pid::from_raw(self.child.as_ref().unwrap().id().cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
         self.told()
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
