@@ -2,6 +2,7 @@
 
 mod comm;
 pub mod figure;
+mod row;
 pub mod sums;
 pub mod table;
 

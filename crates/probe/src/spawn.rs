@@ -155,7 +155,15 @@ pub struct Reaped {
 
 /// Reaps a child that has ended, whichever it is; none where none has.
 pub fn reap_any() -> Option<Reaped> {
-    let reaped = sys::reap_any()?;
+    of_system(sys::reap_any()?)
+}
+
+/// Waits for a child to end, and reaps it.. None where it is no child.
+pub fn reap(pid: u32) -> Option<Reaped> {
+    of_system(sys::reap(i32::try_from(pid).ok()?)?)
+}
+
+fn of_system(reaped: sys::Reaped) -> Option<Reaped> {
     Some(Reaped {
         pid: u32::try_from(reaped.pid).ok()?,
         ending: ending_of_status(reaped.status),

@@ -114,11 +114,25 @@ pub(crate) struct Reaped {
 
 /// wait4(2): reaps a child that has ended, whichever it is, without waiting for one; none where none has.
 pub(crate) fn reap_any() -> Option<Reaped> {
+    wait4(-1, libc::WNOHANG)
+}
+
+/// wait4(2): waits for this child to end, and reaps it; none where it is nobody's child.
+pub(crate) fn reap(pid: i32) -> Option<Reaped> {
+    loop {
+        match wait4(pid, 0) {
+            None if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            reaped => return reaped,
+        }
+    }
+}
+
+fn wait4(pid: i32, options: libc::c_int) -> Option<Reaped> {
     let mut status = 0;
     // SAFETY: rusage is a plain C struct of numbers.
     let mut usage: libc::rusage = unsafe { mem::zeroed() };
     // SAFETY: both pointers are to locals that outlive the call.
-    let pid = unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG, &raw mut usage) };
+    let pid = unsafe { libc::wait4(pid, &raw mut status, options, &raw mut usage) };
     let nanos = |time: libc::timeval| {
         let (seconds, micros) = (time.tv_sec.max(0) as u64, time.tv_usec.max(0) as u64);
         Nanos(seconds.saturating_mul(Nanos::SECOND.0).saturating_add(micros * 1000))

@@ -4,6 +4,7 @@
 
 mod age;
 mod bar;
+mod bench;
 mod delays;
 mod doctor;
 mod free;
@@ -34,6 +35,7 @@ pub(crate) enum Action {
     Top(crate::top::Options),
     Run(crate::run::Options),
     Age(crate::age::Options),
+    Bench(crate::bench::Options),
     Sink(crate::traffic::sink::Options),
     Send(crate::traffic::send::Options),
     Doctor(DoctorArgs),
@@ -66,6 +68,7 @@ pub(crate) fn command() -> Command {
         .subcommand(age::command())
         .subcommand(traffic::sink_command())
         .subcommand(traffic::send_command())
+        .subcommand(bench::command())
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print the man page, or write one of each command").defer(
             |command| {
@@ -97,6 +100,7 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("age", matches)) => age::from_matches(matches).map(Action::Age),
         Some(("sink", matches)) => traffic::sink_from_matches(matches).map(Action::Sink),
         Some(("send", matches)) => traffic::send_from_matches(matches).map(Action::Send),
+        Some(("bench", matches)) => Ok(Action::Bench(bench::from_matches(matches))),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
         Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),
         Some(("completions", matches)) => match matches.get_one("shell") {

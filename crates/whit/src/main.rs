@@ -7,6 +7,7 @@
 mod age;
 mod args;
 mod bar;
+mod bench;
 mod cmd;
 mod delays;
 mod doctor;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Action::Top(options) => top::run(&options),
         Action::Age(options) => age::run(&options),
         Action::Sink(options) => traffic::sink::run(&options),
+        Action::Bench(options) => bench::run(&options),
         Action::Send(options) => traffic::send::run(&options),
         Action::Doctor(args) => cmd::doctor::run(&args),
         Action::Man { directory } => cmd::pages::man(directory.as_deref()),

@@ -20,8 +20,8 @@ const KINDS: [EntryKind; 8] = [
     EntryKind::Symlink,
     EntryKind::Fifo,
     EntryKind::Socket,
-    EntryKind::CharacterDevice,
     EntryKind::BlockDevice,
+    EntryKind::CharacterDevice,
     EntryKind::Unknown,
 ];
 

@@ -53,16 +53,16 @@ pub(super) struct Deleting<'a> {
 
 /// What went and what stayed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
-    pub(super) deleted: AgeSums,
-    pub(super) kept: AgeSums,
+pub(crate) struct Told {
+    pub(crate) deleted: AgeSums,
+    pub(crate) kept: AgeSums,
     /// Marked by the sticky bit, or locked.
-    pub(super) spared: u64,
+    pub(crate) spared: u64,
     /// Exchanged, or written to, between two looks: put back.
-    pub(super) put_back: u64,
-    pub(super) directories: u64,
+    pub(crate) put_back: u64,
+    pub(crate) directories: u64,
     /// Of a dry run.
-    pub(super) paths: Vec<u8>,
+    pub(crate) paths: Vec<u8>,
 }
 
 /// At most so many deletions a second, by all threads together.

@@ -11,7 +11,7 @@ mod tmpfiles;
 mod verdict;
 mod visitors;
 
-pub(crate) use delete::Way;
+pub(crate) use delete::{Told, Way};
 pub(crate) use selection::Selection;
 pub(crate) use verdict::{Measure, Threshold};
 

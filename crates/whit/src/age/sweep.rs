@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use facts::age::{AgeSums, Aged, Border, Cutoff, age_ns};
 use probe::directory::Directory;
 
-use super::delete::{Deleting, Pace, Way};
+use super::delete::{Deleting, Pace, Told, Way};
 use super::progress::Progress;
 use super::scan::{Counts, Reach, Scan, Visitor};
 use super::selection::Selection;
@@ -20,19 +20,12 @@ use crate::output::Output;
 pub(crate) enum Swept {
     /// All, and by directory where that was asked for.
     Sums {
-        all: AgeSums,
+        all: Box<AgeSums>,
         by_directory: Vec<(String, AgeSums)>,
     },
     Count(u64),
-    Deleted {
-        way: Way,
-        deleted: AgeSums,
-        kept: AgeSums,
-        spared: u64,
-        put_back: u64,
-        directories: u64,
-        paths: String,
-    },
+    /// By a deletion of this way.
+    Deleted(Way, Box<Told>),
 }
 
 /// What all of it cost.
@@ -128,7 +121,7 @@ impl<'a> Sweep<'a> {
             false => name.to_string_lossy().into_owned(),
         };
         let by_directory = sums.by_directory.into_iter().map(|(key, sums)| (name(key), sums)).collect();
-        Ok(Swept::Sums { all: sums.all, by_directory })
+        Ok(Swept::Sums { all: Box::new(sums.all), by_directory })
     }
 
     /// Two walks, or one where all may stay; none without a cap.
@@ -168,15 +161,7 @@ impl<'a> Sweep<'a> {
         self.walk(job, all, &deleting)?;
         deleting.finish();
         let told = std::mem::take(&mut *locked(&deleting.told));
-        Ok(Swept::Deleted {
-            way: deletion.way,
-            deleted: told.deleted,
-            kept: told.kept,
-            spared: told.spared,
-            put_back: told.put_back,
-            directories: told.directories,
-            paths: String::from_utf8_lossy(&told.paths).into_owned(),
-        })
+        Ok(Swept::Deleted(deletion.way, Box::new(told)))
     }
 }
 

@@ -105,14 +105,14 @@ mod tests {
             path: "/x".to_owned(),
             older: None,
             by: AgeBy::MODIFIED,
-            what: Swept::Sums { all: sums, by_directory: Vec::new() },
+            what: Swept::Sums { all: Box::new(sums), by_directory: Vec::new() },
         };
         judge(&[found], warn, crit, 60_000_000_000, failures)
     }
 
     #[test]
     fn the_worst_that_is_known_counts() {
-        let age = |limit| Threshold { measure: Measure::Age, limit: limit * 1_000_000_000 };
+        let age = |limit: u64| Threshold { measure: Measure::Age, limit: limit * 1_000_000_000 };
         let files = Threshold { measure: Measure::Files, limit: 0 };
         assert_eq!(verdict(&[age(60)], &[age(120)], 0).code, 0);
         assert_eq!(verdict(&[age(59)], &[age(120)], 0).code, 1);

@@ -114,9 +114,9 @@ pub(super) fn send_command() -> Command {
 }
 
 const SEND_EXPLANATION: &str = "\
-With --rate, latency is counted from when a packet should have gone out, not from when it did: what
-a slow answer held up has waited as well. Sends to the address that is named and nowhere else. Exit
-status 1 where a connection failed.";
+With --rate, latency is counted from when a packet should have gone out, not from when it did:
+what a slow answer held up has waited as well. Sends to the address that is named and nowhere
+else. Exit status 1 where a connection failed.";
 
 fn rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| "a number".to_owned())?;

@@ -5,7 +5,7 @@ use facts::unit::Nanos;
 
 use super::table::{Align, Table};
 use super::units::{Size, Span};
-use crate::age::{Cost, Found, Swept, Way};
+use crate::age::{Cost, Found, Swept, Told, Way};
 
 /// Of a full bar.
 const BAR_WIDTH: u64 = 40;
@@ -26,8 +26,9 @@ pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
             }
             push_histogram(out, all);
         }
-        Swept::Deleted { way, deleted, kept, spared, put_back, directories, paths } => {
-            out.push_str(paths);
+        Swept::Deleted(way, told) => {
+            let Told { deleted, kept, spared, put_back, directories, paths } = &**told;
+            out.push_str(&String::from_utf8_lossy(paths));
             let verb = if *way == Way::DryRun { "would delete" } else { "deleted" };
             out.push_str(&format!("{}: {verb} {}", found.path, files_and_sizes(deleted)));
             if *directories > 0 {

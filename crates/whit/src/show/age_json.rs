@@ -24,18 +24,22 @@ pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
             }
             document
         }
-        Swept::Deleted { way, deleted, kept, spared, put_back, directories, paths } => json!({
-            "path": path,
-            "older_ns": older_ns,
-            "by": found.by.letters(),
-            "is_dry_run": *way == Way::DryRun,
-            "deleted": sums(deleted, now_ns),
-            "kept": sums(kept, now_ns),
-            "spared": spared,
-            "put_back": put_back,
-            "directories_deleted": directories,
-            "would_delete": (*way == Way::DryRun).then(|| paths.lines().collect::<Vec<_>>()),
-        }),
+        Swept::Deleted(way, told) => {
+            let paths = String::from_utf8_lossy(&told.paths);
+            let is_dry_run = *way == Way::DryRun;
+            json!({
+                "path": path,
+                "older_ns": older_ns,
+                "by": found.by.letters(),
+                "is_dry_run": is_dry_run,
+                "deleted": sums(&told.deleted, now_ns),
+                "kept": sums(&told.kept, now_ns),
+                "spared": told.spared,
+                "put_back": told.put_back,
+                "directories_deleted": told.directories,
+                "would_delete": is_dry_run.then(|| paths.lines().collect::<Vec<_>>()),
+            })
+        }
     };
     out.push_str(&document.to_string());
     out.push('\n');

@@ -2,6 +2,8 @@
 
 pub(crate) mod age;
 pub(crate) mod age_json;
+pub(crate) mod bench;
+pub(crate) mod bench_html;
 pub(crate) mod columns;
 pub(crate) mod delays;
 pub(crate) mod delays_classic;

@@ -1,0 +1,110 @@
+//! `whit bench`: the measurements of five posts, on the user's own machine, whit's way beside the posts'.
+
+mod figures;
+mod locks;
+mod mail;
+mod measurement;
+mod programs;
+mod scanning;
+mod sizes;
+mod sockets;
+mod spawning;
+mod tasks;
+
+pub(crate) use measurement::{Measured, SideMeasured, Spread, Unit};
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use self::measurement::Measurement;
+use crate::failure::{Failure, say};
+use crate::output::Output;
+use crate::show::{bench, bench_html};
+
+/// The options of the command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// Those whose names begin so; without any, all.
+    pub(crate) only: Vec<String>,
+    pub(crate) is_list: bool,
+    pub(crate) rounds: usize,
+    pub(crate) is_json: bool,
+    pub(crate) html: Option<PathBuf>,
+    /// Where files are made and taken away again.
+    pub(crate) directory: PathBuf,
+}
+
+/// All measurements, in the order in which they are told. None does anything before it is run.
+fn all(options: &Options) -> Vec<Measurement> {
+    [
+        figures::measurements(),
+        mail::measurements(options),
+        spawning::measurements(),
+        scanning::measurements(options),
+        sockets::measurements(),
+        sizes::measurements(),
+        locks::measurements(options),
+        tasks::measurements(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Runs them, and tells each as soon as it is done.
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let chosen: Vec<Measurement> = all(options)
+        .into_iter()
+        .filter(|measurement| {
+            options.only.is_empty() || options.only.iter().any(|only| measurement.name.starts_with(only))
+        })
+        .collect();
+    if chosen.is_empty() {
+        return Err(Failure::usage("no measurement is called so: see whit bench --list"));
+    }
+    let mut output = Output::stdout();
+    if options.is_list {
+        let mut text = String::new();
+        chosen.iter().for_each(|measurement| {
+            text.push_str(&format!("{:<18} {}\n", measurement.name, measurement.title))
+        });
+        output.write(text.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // What is written at the end must be possible at the beginning.
+    let html = options.html.as_ref().map(|path| (path, std::fs::File::create(path)));
+    let html = match html {
+        Some((path, Err(error))) => return Err(Failure::new(format!("{}: {error}", path.display()))),
+        Some((_, Ok(file))) => Some(file),
+        None => None,
+    };
+    let shows_progress = std::io::stderr().is_terminal();
+    let mut told = Vec::new();
+    let count = chosen.len();
+    for (place, measurement) in chosen.into_iter().enumerate() {
+        let name = measurement.name;
+        let progress = |round: usize, rounds: usize| {
+            if shows_progress {
+                say(&format!("\r{} of {count}, {}: round {round} of {rounds}\x1b[K", place + 1, name));
+            }
+        };
+        progress(0, options.rounds);
+        let measured = measurement.run(options.rounds, &progress);
+        if shows_progress {
+            say("\r\x1b[K");
+        }
+        let text = if options.is_json { bench::json(&measured) } else { bench::text(&measured) };
+        output.write(text.as_bytes())?;
+        told.push(measured);
+    }
+    if let Some(mut file) = html {
+        use std::io::Write;
+        let failed = |error| Failure::new(format!("the page could not be written: {error}"));
+        file.write_all(bench_html::page(&told).as_bytes()).map_err(failed)?;
+    }
+    // A side that failed is told in its place; one whose program is missing is no failure.
+    let has_failed =
+        told.iter().flat_map(|measured| &measured.sides).any(|side| matches!(side.ns, Err((true, _))));
+    Ok(ExitCode::from(u8::from(has_failed)))
+}
