@@ -18,7 +18,7 @@ test: deps
 
 # What the tests need beside Rust. Without root or apt the tests that lack something are skipped, and say so.
 deps:
-	@.ci/install-peers bash fonts-dejavu-core gcc i3-wm i3status iproute2 libc6-dev make procps python3 strace stress tmux util-linux x11-utils xdotool xvfb
+	@.ci/install-peers bash fonts-dejavu-core gcc findutils i3-wm i3status iproute2 libc6-dev make mount procps python3 strace stress tmux util-linux x11-utils xdotool xvfb
 
 lint:
 	$(CARGO) fmt --all --check
@@ -45,7 +45,7 @@ bpf:
 	llvm-strip-14 -g $(BPF)/tasks.bpf.o
 
 bench:
-	@.ci/install-peers bsdutils conky-cli gcc htop i3blocks i3status libc6-dev procps py3status python3
+	@.ci/install-peers bsdutils conky-cli fd-find findutils gcc htop i3blocks i3status libc6-dev procps py3status python3
 	$(CARGO) run --quiet --release --package xtask -- bench
 
 instructions:

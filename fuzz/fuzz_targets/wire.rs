@@ -1,4 +1,4 @@
-//! Any bytes as clicks, and as a configuration of i3status.
+//! Any bytes as clicks, and as configurations of i3status and tmpfiles.d.
 
 #![no_main]
 
@@ -9,6 +9,7 @@ use wire::i3status::Configuration;
 fuzz_target!(|data: &[u8]| {
     Clicks::default().push(data, drop);
     if let Ok(text) = std::str::from_utf8(data) {
+        let _ = wire::tmpfiles::parse(text);
         if let Ok(configuration) = Configuration::parse(text) {
             configuration.order.iter().for_each(|entry| drop(configuration.section(entry)));
         }

@@ -1,8 +1,9 @@
-//! whit beside its peers and beside the floor, in one run, pair by pair: `cargo xtask bench [free|delays|tasks|top|spawn|bar|mail …]`.
+//! whit beside its peers and beside the floor, in one run, pair by pair: `cargo xtask bench [free|delays|tasks|top|spawn|age|bar|mail …]`.
 //!
 //! A figure is a ratio of CPU times of whole processes, the median of many pairs. CPU time is what the scheduler
 //! counted (/proc/PID/schedstat, nanoseconds), read before the process is reaped.
 
+mod age;
 mod bar;
 mod mail;
 mod process;
@@ -18,12 +19,13 @@ pub(crate) use programs::whit;
 
 type Bench = fn(&Programs) -> Done;
 
-const BENCHES: [(&str, Bench); 7] = [
+const BENCHES: [(&str, Bench); 8] = [
     ("free", free),
     ("delays", delays),
     ("tasks", tasks::run),
     ("top", screen::run),
     ("spawn", spawn::run),
+    ("age", age::run),
     ("bar", bar::run),
     ("mail", mail::run),
 ];

@@ -18,6 +18,7 @@ pub(crate) struct Programs {
     pub(crate) bar_reads: String,
     pub(crate) wake: String,
     pub(crate) spawns: String,
+    pub(crate) scan: String,
 }
 
 impl Programs {
@@ -33,6 +34,7 @@ impl Programs {
             bar_reads: floor("bar_reads")?,
             wake: floor("wake")?,
             spawns: floor("spawns")?,
+            scan: floor("scan")?,
         })
     }
 }

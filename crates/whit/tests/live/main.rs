@@ -7,6 +7,7 @@
 
 mod age;
 mod bar;
+mod bench;
 mod delays;
 mod demonstrations;
 mod desktop;
@@ -32,6 +33,7 @@ fn main() {
         system_calls::trials(),
         demonstrations::trials(),
         bar::trials(),
+        bench::trials(),
         mail::trials(),
         desktop::trials(),
         run::trials(),

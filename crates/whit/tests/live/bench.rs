@@ -1,0 +1,59 @@
+//! `whit bench`: pairs are told with their spread, what is missing by its name, and the page stands by itself.
+
+use std::fs;
+use std::process::Command;
+
+use libtest_mimic::{Failed, Trial};
+
+use super::machine::{Scratch, WHIT, documents, whit};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![trial("the_posts_are_measured_again", &[Need::Program("python3"), Need::Program("strace")], bench)]
+}
+
+fn bench() -> Result<(), Failed> {
+    let scratch = Scratch::new("bench");
+    let page = scratch.0.join("bench.html");
+    let directory = scratch.0.to_str().unwrap();
+    let names =
+        ["figure", "mail", "scan-calls", "sieve-100k", "pids-1k", "tasks-1k", "memory", "send", "lock"];
+    let only: Vec<&str> = names.iter().flat_map(|name| ["--only", *name]).collect();
+    let words = [
+        &["bench", "--rounds", "1", "--json", "--directory", directory, "--html", page.to_str().unwrap()],
+        &only[..],
+    ]
+    .concat();
+    let told = documents(&whit(&words));
+    assert_eq!(told.len(), names.len() + 1, "memory is two");
+    for measurement in &told {
+        let sides = measurement["sides"].as_array().unwrap();
+        assert!(sides.len() > 1, "{measurement}");
+        for (place, side) in sides.iter().enumerate() {
+            let is_missing =
+                side["not_measured"].as_str().is_some_and(|why| why.ends_with("is not installed"));
+            assert!(is_missing || side["not_measured"].is_null(), "{measurement}");
+            assert_eq!(side["ratio_to_whit"].is_object(), place > 0 && !is_missing, "{side}");
+        }
+        // Some of these are by other people's programs; of whit's own ways the better is known.
+        let ratio = sides[1]["ratio_to_whit"]["median"].as_f64().unwrap_or(0.0);
+        match measurement["measurement"].as_str().unwrap() {
+            "figure" | "tasks-1k" => assert!(ratio > 1.5, "{measurement}"),
+            "scan-calls" => {
+                let calls = sides[0]["count"]["median"].as_f64().unwrap();
+                assert!((1.0..1.02).contains(&calls), "{measurement}");
+            }
+            _ => {}
+        }
+    }
+    let page = fs::read_to_string(page)?;
+    assert!(page.contains("<section id=\"figure\">") && page.ends_with("</html>\n"));
+    for foreign in ["<script", "http://", "https://", "url("] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+    // Nothing of its files is left.
+    assert_eq!(fs::read_dir(&scratch.0)?.count(), 1);
+    let unknown = Command::new(WHIT).args(["bench", "--only", "nothing"]).output()?;
+    assert_eq!(unknown.status.code(), Some(2));
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! `whit age` beside the least that a scan takes and beside other scanners, on a hundred thousand files.
+
+use std::fs::{self, File, FileTimes};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::print_row;
+use super::process::{Spread, pairs};
+use super::programs::{Programs, is_there};
+use crate::Done;
+
+const FILES: u64 = 100_000;
+const ROUNDS: usize = 9;
+const SCANDIR: &str = "import os, sys, time
+print(sum(entry.is_file() and time.time() - entry.stat().st_mtime > 86400 for entry in os.scandir(sys.argv[1])))";
+const PATHLIB: &str = "import sys, time
+from pathlib import Path
+print(sum(path.is_file() and time.time() - path.stat().st_mtime > 86400 for path in Path(sys.argv[1]).iterdir()))";
+
+/// A directory that goes at the end.
+struct Files(String);
+
+impl Files {
+    fn make(parent: &str) -> Result<Self, String> {
+        let path = format!("{parent}/whit-bench-age-{}", std::process::id());
+        let failed = |error| format!("{path}: {error}");
+        fs::create_dir(&path).map_err(failed)?;
+        let files = Self(path.clone());
+        let now = SystemTime::now();
+        for file in 0..FILES {
+            let time = FileTimes::new().set_modified(now - Duration::from_secs(file * 5));
+            File::create(Path::new(&path).join(format!("{file:08x}.cache")))
+                .and_then(|file| file.set_times(time))
+                .map_err(failed)?;
+        }
+        Ok(files)
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// On the disk of the tree, and in memory.
+pub(crate) fn run(programs: &Programs) -> Done {
+    for (parent, name) in [("target", "disk"), ("/dev/shm", "tmpfs")] {
+        if !Path::new(parent).is_dir() {
+            println!("age: there is no {parent}");
+            continue;
+        }
+        let files = Files::make(parent)?;
+        let directory = files.0.as_str();
+        let alone = [programs.whit.as_str(), "age", "--threads", "1", "--older", "1d", directory];
+        let measured = pairs(&alone, &[&programs.scan, directory], ROUNDS)?;
+        let what = format!("age, 1 thread, {name}: a bare loop");
+        print_row(&what, measured.ours.median, measured.theirs.median, &measured.ratios, "1.15");
+        let all = [programs.whit.as_str(), "age", "--older", "1d", directory];
+        let fd = if is_there("fdfind") { "fdfind" } else { "fd" };
+        let by_fd = [fd, "-t", "f", "--changed-before", "1d", ".", directory];
+        if is_there(fd) {
+            let measured = pairs(&all, &by_fd, ROUNDS)?;
+            let what = format!("age, {name}: fd, CPU");
+            print_row(&what, measured.ours.median, measured.theirs.median, &measured.ratios, "0.70");
+            compare_wall(&format!("age, {name}: fd, time"), &all, &by_fd, "0.59")?;
+        } else {
+            println!("age: fd is not installed");
+        }
+        let by_find = ["find", directory, "-type", "f", "-mtime", "+1"];
+        compare_wall(&format!("age, {name}: find, time"), &all, &by_find, "0.50")?;
+        let by_scandir = ["python3", "-c", SCANDIR, directory];
+        compare_wall(&format!("age, 1 thread, {name}: scandir, time"), &alone, &by_scandir, "0.59")?;
+        let by_pathlib = ["python3", "-c", PATHLIB, directory];
+        compare_wall(&format!("age, 1 thread, {name}: pathlib, time"), &alone, &by_pathlib, "0.25")?;
+    }
+    Ok(())
+}
+
+fn compare_wall(what: &str, ours: &[&str], theirs: &[&str], limit: &str) -> Done {
+    if !is_there(theirs[0]) {
+        println!("age: {} is not installed", theirs[0]);
+        return Ok(());
+    }
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let (mine, other) = (wall_ns(ours)?, wall_ns(theirs)?);
+        if round > 0 {
+            own.push(mine);
+            others.push(other);
+        }
+    }
+    let ratios = Spread::of(own.iter().zip(&others).map(|(own, other)| own / other).collect());
+    print_row(what, Spread::of(own).median, Spread::of(others).median, &ratios, limit);
+    Ok(())
+}
+
+fn wall_ns(words: &[&str]) -> Result<f64, String> {
+    let start = Instant::now();
+    let status = Command::new(words[0]).args(&words[1..]).stdout(Stdio::null()).status();
+    let status = status.map_err(|error| format!("{}: {error}", words[0]))?;
+    if !status.success() {
+        return Err(format!("{}: {status}", words[0]));
+    }
+    Ok(start.elapsed().as_nanos() as f64)
+}
