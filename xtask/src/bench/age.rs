@@ -1,9 +1,12 @@
 //! `whit age` beside the least that a scan takes and beside other scanners, on a hundred thousand files.
 
+use std::ffi::OsString;
 use std::fs::{self, File, FileTimes};
+use std::os::fd::AsFd;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
+
+use probe::spawn::Ending;
 
 use super::print_row;
 use super::process::{Spread, pairs};
@@ -61,31 +64,37 @@ pub(crate) fn run(programs: &Programs) -> Done {
         let fd = if is_there("fdfind") { "fdfind" } else { "fd" };
         let by_fd = [fd, "-t", "f", "--changed-before", "1d", ".", directory];
         if is_there(fd) {
-            let measured = pairs(&all, &by_fd, ROUNDS)?;
-            let what = format!("age, {name}: fd, CPU");
-            print_row(&what, measured.ours.median, measured.theirs.median, &measured.ratios, "0.70");
-            compare_wall(&format!("age, {name}: fd, time"), &all, &by_fd, "0.59")?;
+            compare(&format!("age, {name}: fd, CPU"), &all, &by_fd, Cost::Cpu, "0.70")?;
+            compare(&format!("age, {name}: fd, time"), &all, &by_fd, Cost::Wall, "0.59")?;
         } else {
             println!("age: fd is not installed");
         }
         let by_find = ["find", directory, "-type", "f", "-mtime", "+1"];
-        compare_wall(&format!("age, {name}: find, time"), &all, &by_find, "0.50")?;
+        compare(&format!("age, {name}: find, time"), &all, &by_find, Cost::Wall, "0.50")?;
         let by_scandir = ["python3", "-c", SCANDIR, directory];
-        compare_wall(&format!("age, 1 thread, {name}: scandir, time"), &alone, &by_scandir, "0.59")?;
+        compare(&format!("age, 1 thread, {name}: scandir, time"), &alone, &by_scandir, Cost::Wall, "0.59")?;
         let by_pathlib = ["python3", "-c", PATHLIB, directory];
-        compare_wall(&format!("age, 1 thread, {name}: pathlib, time"), &alone, &by_pathlib, "0.25")?;
+        compare(&format!("age, 1 thread, {name}: pathlib, time"), &alone, &by_pathlib, Cost::Wall, "0.25")?;
     }
     Ok(())
 }
 
-fn compare_wall(what: &str, ours: &[&str], theirs: &[&str], limit: &str) -> Done {
+/// What is compared.
+#[derive(Clone, Copy, PartialEq)]
+enum Cost {
+    Wall,
+    /// Of all threads.
+    Cpu,
+}
+
+fn compare(what: &str, ours: &[&str], theirs: &[&str], cost: Cost, limit: &str) -> Done {
     if !is_there(theirs[0]) {
         println!("age: {} is not installed", theirs[0]);
         return Ok(());
     }
     let (mut own, mut others) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
-        let (mine, other) = (wall_ns(ours)?, wall_ns(theirs)?);
+        let (mine, other) = (cost_ns(ours, cost)?, cost_ns(theirs, cost)?);
         if round > 0 {
             own.push(mine);
             others.push(other);
@@ -96,12 +105,23 @@ fn compare_wall(what: &str, ours: &[&str], theirs: &[&str], limit: &str) -> Done
     Ok(())
 }
 
-fn wall_ns(words: &[&str]) -> Result<f64, String> {
+fn cost_ns(words: &[&str], cost: Cost) -> Result<f64, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", words[0]);
+    let nowhere = File::options().write(true).open("/dev/null").map_err(failed)?;
     let start = Instant::now();
-    let status = Command::new(words[0]).args(&words[1..]).stdout(Stdio::null()).status();
-    let status = status.map_err(|error| format!("{}: {error}", words[0]))?;
-    if !status.success() {
-        return Err(format!("{}: {status}", words[0]));
+    let pid = probe::spawn::Command {
+        words: words.iter().map(OsString::from).collect(),
+        streams: [None, Some(nowhere.as_fd()), None],
+        ..Default::default()
     }
-    Ok(start.elapsed().as_nanos() as f64)
+    .start()
+    .map_err(failed)?;
+    let reaped = probe::spawn::reap(pid).ok_or("nobody to reap")?;
+    if reaped.ending != Ending::Exited(0) {
+        return Err(format!("{}: {:?}", words[0], reaped.ending));
+    }
+    Ok(match cost {
+        Cost::Wall => start.elapsed().as_nanos() as f64,
+        Cost::Cpu => (reaped.user + reaped.system).0 as f64,
+    })
 }
