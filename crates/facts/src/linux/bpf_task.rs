@@ -7,11 +7,15 @@ use super::task_state;
 use crate::task::Accounting;
 use crate::task::figure::Figure;
 use crate::task::table::{Columns, Comm, TaskTable};
+use crate::unit::Nanos;
 
 /// The bytes of a record.
 pub const RECORD_BYTES: usize = 64 + 8 * Figure::COUNT;
 /// In an id that stands for a whole thread.
 const DID_NOT_RUN: u32 = 1 << 31;
+/// In place of an id, at the end of a round: 64 bits of nanoseconds follow, the lower half first.
+const END_OF_ROUND: [u8; 4] = [0xff; 4];
+const END_BYTES: usize = 12;
 
 type Record = [u8; RECORD_BYTES];
 
@@ -39,7 +43,7 @@ impl<'a> Before<'a> {
         for id in ids {
             let id = u32::from_ne_bytes(*id);
             let pid = id & !DID_NOT_RUN;
-            if id == pid {
+            if id == pid || id.to_ne_bytes() == END_OF_ROUND {
                 break;
             }
             let ahead = self.table.pids().get(self.next..).unwrap_or_default();
@@ -69,6 +73,17 @@ pub fn extend(
     page_bytes: u64,
 ) -> Result<(), Unseen> {
     loop {
+        if let Some((end, rest)) = bytes.split_at_checked(END_BYTES)
+            && let Some(value) = end.strip_prefix(&END_OF_ROUND)
+        {
+            let half = |at: usize| {
+                value.get(at..).and_then(|half| half.first_chunk()).copied().map(u32::from_ne_bytes)
+            };
+            if let (Some(low), Some(high)) = (half(0), half(4)) {
+                table.ended_on_cpu = Some(Nanos(u64::from(high) << 32 | u64::from(low)));
+            }
+            bytes = rest;
+        }
         let (rows, ids) = before.find(bytes)?;
         table.extend_from(before.table, rows);
         let (records, _) = bytes[ids..].as_chunks::<RECORD_BYTES>();
@@ -122,7 +137,6 @@ mod tests {
     use super::*;
     use crate::task::TaskKey;
     use crate::task::table::TaskRow;
-    use crate::unit::Nanos;
 
     #[test]
     fn a_record_fills_a_row_and_a_part_of_one_none() {
@@ -160,7 +174,9 @@ mod tests {
         // 3 is new, 4 went; the kernel gives what it has in several reads.
         let bytes = [&id(1)[..], &id(2), &record, &id(5)].concat();
         assert_eq!(extend(&mut table, &bytes, &mut taken, 4096), Ok(()));
-        assert_eq!(extend(&mut table, &id(9), &mut taken, 4096), Ok(()));
+        let end = [&id(9)[..], &[0xff; 4], &7_u32.to_ne_bytes(), &1_u32.to_ne_bytes()].concat();
+        assert_eq!(extend(&mut table, &end, &mut taken, 4096), Ok(()));
+        assert_eq!(table.ended_on_cpu, Some(Nanos(1 << 32 | 7)));
         assert_eq!(table.pids(), [1, 2, 3, 5, 9]);
         assert_eq!((table.key(3).start, table.key(2).start), (Nanos(5), Nanos(0)));
         assert_eq!(extend(&mut table, &id(10), &mut taken, 4096), Err(Unseen));

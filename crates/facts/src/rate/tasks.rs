@@ -47,6 +47,26 @@ impl Ended {
     }
 }
 
+/// What ended tasks used after their records were made, or without one: what the kernel forgot them with, less what their
+/// records told. A record comes first, and what it told is waited for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unrecorded {
+    recorded: Nanos,
+    told: Nanos,
+}
+
+impl Unrecorded {
+    /// Of the interval: from what all that ended used in their lives, since the reader was opened, and what new records tell
+    /// of theirs.
+    pub fn advance(&mut self, ended_on_cpu: Option<Nanos>, recorded: Nanos) -> Option<Nanos> {
+        self.recorded += recorded;
+        let all = ended_on_cpu?.saturating_sub(self.recorded);
+        let fresh = all.saturating_sub(self.told);
+        self.told += fresh;
+        Some(fresh)
+    }
+}
+
 /// Where a pid is, among pids in their order with their places.
 fn place_in(by_pid: &[(u32, u32)], pid: u32) -> Option<usize> {
     let found = by_pid.binary_search_by_key(&pid, |(pid, _)| *pid).ok()?;
@@ -322,6 +342,17 @@ mod tests {
         let before = [row(1, 0, 10), row(2, 0, 20), row(5, 0, 50)];
         let now = [row(2, 0, 21), row(9, 100, 3), row(5, 0, 49), row(1, 0, 17), row(7, 0, 7)];
         assert_eq!(on_cpu(&before, &now, &[]), [Some(1), Some(3), None, Some(7), None]);
+    }
+
+    #[test]
+    fn what_no_record_told_is_told_once() {
+        let mut unrecorded = Unrecorded::default();
+        assert_eq!(unrecorded.advance(None, Nanos(100)), None);
+        // The record of a task that is still a zombie; its end, with a tenth more; nothing new.
+        assert_eq!(unrecorded.advance(Some(Nanos(50)), Nanos(0)), Some(Nanos(0)));
+        assert_eq!(unrecorded.advance(Some(Nanos(110)), Nanos(0)), Some(Nanos(10)));
+        assert_eq!(unrecorded.advance(Some(Nanos(110)), Nanos(40)), Some(Nanos(0)));
+        assert_eq!(unrecorded.advance(Some(Nanos(155)), Nanos(0)), Some(Nanos(5)));
     }
 
     #[test]

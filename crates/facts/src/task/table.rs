@@ -19,6 +19,9 @@ const NO_ID: u32 = u32::MAX;
 pub struct TaskTable {
     /// When it was read.
     pub clock: Clock,
+    /// Time on a CPU of all tasks that ended and are forgotten since the reader was opened, each its whole life; none where
+    /// nobody counts it.
+    pub ended_on_cpu: Option<Nanos>,
     pid: Vec<u32>,
     start: Vec<u64>,
     tgid: Vec<u32>,
@@ -37,6 +40,7 @@ impl Default for TaskTable {
     fn default() -> Self {
         Self {
             clock: Clock::default(),
+            ended_on_cpu: None,
             pid: Vec::new(),
             start: Vec::new(),
             tgid: Vec::new(),

@@ -145,7 +145,8 @@ pub(crate) fn signal_descriptor(signals: &[i32]) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// bpf(2), commands of the iterators. Each takes a struct of its own length; what lies behind it must be zero.
+/// bpf(2), commands of the iterators and the tracepoint. Each takes a struct of its own length; what lies behind it must be zero.
+const BPF_RAW_TRACEPOINT_OPEN: libc::c_long = 17;
 const BPF_LINK_CREATE: libc::c_long = 28;
 const BPF_ITER_CREATE: libc::c_long = 33;
 const BPF_TRACE_ITER: u32 = 28;
@@ -155,6 +156,13 @@ pub(crate) fn bpf_link_iterator(program: BorrowedFd<'_>) -> io::Result<OwnedFd> 
     let program = program.as_raw_fd().cast_unsigned();
     // Program, no target, the kind of attachment, no flags; no further information in the rest.
     bpf(BPF_LINK_CREATE, &[program, 0, BPF_TRACE_ITER, 0, 0, 0, 0, 0])
+}
+
+/// Attaches a loaded program to the tracepoint that it was loaded for, until the descriptor is closed.
+pub(crate) fn bpf_attach_tracepoint(program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let program = program.as_raw_fd().cast_unsigned();
+    // No name: the program knows its tracepoint by its type.
+    bpf(BPF_RAW_TRACEPOINT_OPEN, &[0, 0, program, 0])
 }
 
 /// Begins a round: a descriptor from which the program's output is read to its end, once.

@@ -127,6 +127,8 @@ struct MachineJson {
 struct OwnJson {
     cpu_ns: u64,
     lost_exits: u64,
+    /// Used by tasks that ended, after their records were made or without any.
+    unrecorded_cpu_ns: Option<u64>,
     impossible_values: u64,
 }
 
@@ -181,6 +183,7 @@ fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result
         whit: OwnJson {
             cpu_ns: session.machine.own_cpu_delta.0,
             lost_exits: session.tasks.lost_exits(),
+            unrecorded_cpu_ns: session.tasks.unrecorded_cpu.map(|cpu| cpu.0),
             impossible_values: session.tasks.impossible_values,
         },
         tasks,

@@ -167,7 +167,12 @@ impl Session {
         let mut line = format!("{} threads, {} running, {} waiting", table.len(), count(b'R'), count(b'D'));
         match self.tasks.exits_absence() {
             None => {
-                line.push_str(&format!(", {ended} ended (on CPU {})", Span(self.tasks.ended_cpu)));
+                line.push_str(&format!(", {ended} ended (on CPU {}", Span(self.tasks.ended_cpu)));
+                // Of whole lives a little, of a storm of short ones a tenth.
+                if let Some(unrecorded) = self.tasks.unrecorded_cpu.filter(|unrecorded| unrecorded.0 > 0) {
+                    line.push_str(&format!(" and {} unrecorded", Span(unrecorded)));
+                }
+                line.push(')');
             }
             Some(_) => line.push_str(", ended –"),
         }

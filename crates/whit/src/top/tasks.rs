@@ -1,11 +1,11 @@
 //! The task table from tick to tick: what each task did in the last interval, summed as the view wants it.
 
 use facts::rate::Interval;
-use facts::rate::tasks::{Ended, TaskChanges};
+use facts::rate::tasks::{Ended, TaskChanges, Unrecorded};
 use facts::sample::Absence;
 use facts::task::figure::Figure;
 use facts::task::sums::{GroupBy, TaskSums};
-use facts::task::table::TaskTable;
+use facts::task::table::{TaskRow, TaskTable};
 use facts::unit::Nanos;
 use probe::Roots;
 use probe::task_table::{OpenError, Refused, TaskTableReader, Way};
@@ -23,6 +23,9 @@ pub(crate) struct Tasks {
     pub(crate) sums: TaskSums,
     /// Time that ended tasks were on a CPU, in the last interval.
     pub(crate) ended_cpu: Nanos,
+    /// Time that they were on one after their records were made, or without any; none where nobody counts it.
+    pub(crate) unrecorded_cpu: Option<Nanos>,
+    unrecorded: Unrecorded,
     /// Values left out so far because they cannot be.
     pub(crate) impossible_values: u64,
 }
@@ -45,6 +48,8 @@ impl Tasks {
             changes: TaskChanges::default(),
             sums: TaskSums::default(),
             ended_cpu: Nanos(0),
+            unrecorded_cpu: None,
+            unrecorded: Unrecorded::default(),
             impossible_values: 0,
         })
     }
@@ -75,7 +80,10 @@ impl Tasks {
         let read = self.reader.read(&self.before, &mut self.now);
         read.map_err(|absence| Failure::unreadable("/proc", absence))?;
         // Who may not listen sees no ends, which is said once.
+        let known = self.ended.len();
         let _ = self.reader.receive_ended(&mut self.ended);
+        let recorded = self.ended[known..].iter().filter_map(|ended| recorded_cpu_ns(&ended.row));
+        self.unrecorded_cpu = self.unrecorded.advance(self.now.ended_on_cpu, Nanos(recorded.sum()));
         if self.before.is_empty() {
             // What ended before the first table is nobody's interval.
             self.ended.clear();
@@ -123,6 +131,12 @@ impl Tasks {
     pub(crate) fn totals(&self) -> &TaskTable {
         &self.now
     }
+}
+
+/// The same of a record.
+fn recorded_cpu_ns(row: &TaskRow) -> Option<u64> {
+    let in_ticks = row.figures.get(Figure::USER).zip(row.figures.get(Figure::SYSTEM));
+    in_ticks.map(|(user, system)| user + system).or(row.figures.get(Figure::ON_CPU))
 }
 
 /// Time on a CPU. An exit record is made before the last of it is charged to the precise figure; then the ticks know better.

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fmt::Write;
 use std::io;
 
-use aya::programs::{Iter, ProgramError};
+use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::{Btf, EbpfError, EbpfLoader};
 use facts::linux::bpf_task::{self, Before, Unseen};
 use facts::sample::{Absence, Clock};
@@ -19,13 +19,18 @@ use rustix::io::{Errno, read};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::linux::files::absence;
-use crate::sys::{bpf_begin_round, bpf_link_iterator, give_memory_back, system_constant};
+use crate::sys::{
+    bpf_attach_tracepoint, bpf_begin_round, bpf_link_iterator, give_memory_back, system_constant,
+};
 use crate::task_reading::Refused;
 
 const OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/tasks.bpf.o");
 /// The programs' names in it: every thread whole, or what changed.
 const WHOLE: &str = "tasks";
 const CHANGES: &str = "changes";
+/// What ended tasks used, and where that is counted.
+const FREED: &str = "freed";
+const FREED_AT: &str = "sched_process_free";
 /// What the kernel gives at most in one read.
 const READ_BYTES: usize = 32 * 1024;
 
@@ -41,6 +46,8 @@ pub(crate) struct BpfTasks {
 struct Links {
     whole: OwnedFd,
     changes: OwnedFd,
+    /// Where the kernel does not permit it, what ended tasks used is not known to the last.
+    freed: Option<OwnedFd>,
 }
 
 impl BpfTasks {
@@ -65,6 +72,9 @@ impl BpfTasks {
             let (none, page_bytes) = (TaskTable::default(), self.page_bytes);
             let extend = |bytes: &[u8]| bpf_task::extend(table, bytes, &mut Before::new(&none), page_bytes);
             round(&self.links.whole, &mut self.buffer, extend)?.map_err(|Unseen| Absence::Malformed)?;
+        }
+        if self.links.freed.is_none() {
+            table.ended_on_cpu = None;
         }
         self.last = Some(table.clock);
         Ok(())
@@ -128,7 +138,14 @@ fn load() -> Result<Links, Refused> {
         let descriptor = program.fd().map_err(|error: ProgramError| refused(&error))?;
         bpf_link_iterator(descriptor.as_fd()).map_err(|error| refused(&error))
     };
-    Ok(Links { whole: link(WHOLE)?, changes: link(CHANGES)? })
+    let (whole, changes) = (link(WHOLE)?, link(CHANGES)?);
+    let freed: Option<&mut BtfTracePoint> =
+        loaded.program_mut(FREED).and_then(|program| program.try_into().ok());
+    let freed = freed.and_then(|program| {
+        program.load(FREED_AT, &types).ok()?;
+        bpf_attach_tracepoint(program.fd().ok()?.as_fd()).ok()
+    });
+    Ok(Links { whole, changes, freed })
 }
 
 /// The reason with all its causes; the kernel's error number, where one is at the bottom of it.
