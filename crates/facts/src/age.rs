@@ -260,8 +260,11 @@ impl Cutoff {
         let border = self.border?;
         let second = self.pass()?;
         let begin_ns = i64::try_from((border * BUCKETS + second) * 1_000_000_000).ok()?;
+        let end_ns = begin_ns + 1_000_000_000;
         let Bucket { files, allocated } = self.excess;
-        Some(Border { begin_ns, end_ns: begin_ns + 1_000_000_000, files, allocated: Bytes(allocated) })
+        // What is older than the first second of 1970 was counted there, too.
+        let begin_ns = if begin_ns == 0 { i64::MIN } else { begin_ns };
+        Some(Border { begin_ns, end_ns, files, allocated: Bytes(allocated) })
     }
 
     /// The bucket in which the excess ends.
@@ -345,8 +348,8 @@ mod tests {
     #[test]
     fn the_oldest_go_until_the_rest_is_within_the_cap() {
         // Days apart, and all in one second.
-        for step in [40_000, 0] {
-            let files: Vec<Aged> = (0..100).map(|at| aged(1_700_000_000 + at * step, 10)).collect();
+        for (begin, step) in [(1_700_000_000, 40_000), (1_700_000_000, 0), (-100_000, 100)] {
+            let files: Vec<Aged> = (0..100).map(|at| aged(begin + at * step, 10)).collect();
             for keep in 0..=100 {
                 assert_eq!(left(&files, Cap { files: Some(keep), allocated: None }) as u64, keep);
                 let size = Cap { files: None, allocated: Some(Bytes(keep * 10 + 5)) };

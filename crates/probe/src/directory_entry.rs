@@ -1,12 +1,14 @@
 //! What every system says of a directory's entries.
 
 use std::ffi::CStr;
+use std::io;
 
 use facts::age::{AgeBy, FileTimes};
 use facts::unit::Bytes;
 use rustix::fd::AsFd;
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +89,13 @@ pub struct EntryStatus {
     pub times: FileTimes,
 }
 
+impl EntryStatus {
+    /// Whether it is this user's and nobody else may enter it; its owner must have been asked for.
+    pub fn is_own_and_private(&self) -> bool {
+        self.permissions == 0o700 && self.uid == Some(geteuid().as_raw())
+    }
+}
+
 /// What is done with a directory that another filesystem, or another part of this one, is mounted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mounts {
@@ -94,6 +103,11 @@ pub enum Mounts {
     Left,
     /// It is entered.
     Crossed,
+}
+
+/// Locks what is open here, for as long as it is.
+pub(crate) fn lock(descriptor: impl AsFd) -> io::Result<()> {
+    Ok(flock(descriptor, FlockOperation::LockExclusive)?)
 }
 
 /// Whether somebody holds a lock (flock(2)) on what is open here.

@@ -44,6 +44,11 @@ impl Failure {
         Self { message: String::new(), code: 0 }
     }
 
+    /// Whether there is anything to be said of it.
+    pub(crate) fn is_told(&self) -> bool {
+        !self.message.is_empty()
+    }
+
     /// Says it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {

@@ -80,10 +80,13 @@ fn parse_line(line: &str) -> Result<Rule, Wrong> {
     let (_, kind) = fields.next()?.ok_or((0, "a type".to_owned()))?;
     let letter = kind.bytes().next().unwrap_or(0);
     let (path_at, path) = fields.next()?.ok_or((line.len(), "the path is missing".to_owned()))?;
-    let path = expand(&path).map_err(|what| (path_at, what))?;
+    // What is left alone may be left alone a little more; what is cleaned must be meant.
+    let is_spared = !is_cleaning(letter) || kind.contains('!');
+    let path = expand(&path, is_spared).map_err(|what| (path_at, what))?;
     if !path.starts_with('/') {
         return Err((path_at, format!("\"{path}\" is no absolute path")));
     }
+    let path = normalized(&path);
     let mut age = None;
     for index in 2..=AGE_FIELD {
         match fields.next()? {
@@ -95,10 +98,13 @@ fn parse_line(line: &str) -> Result<Rule, Wrong> {
     if !letter.is_ascii_alphabetic() {
         return Err((0, format!("\"{kind}\" is no type")));
     }
+    // Others than these name one path.
+    let pattern = if b"xXerR".contains(&letter) { path.clone() } else { literal(&path) };
     match (letter, age) {
-        (b'x', _) => Ok(Rule::Spare { pattern: path, with_content: true }),
-        (b'X', _) => Ok(Rule::Spare { pattern: path, with_content: false }),
-        (b'd' | b'D' | b'e' | b'v' | b'q' | b'Q' | b'C', Some((at, text))) => {
+        // At boot alone, and this is not boot.
+        _ if kind.contains('!') => Ok(Rule::Spare { pattern, with_content: true }),
+        (b'X', _) => Ok(Rule::Spare { pattern, with_content: false }),
+        (letter, Some((at, text))) if is_cleaning(letter) => {
             let (keeps_first_level, rest) = match text.strip_prefix('~') {
                 Some(rest) => (true, rest),
                 None => (false, text.as_str()),
@@ -117,8 +123,31 @@ fn parse_line(line: &str) -> Result<Rule, Wrong> {
             Ok(Rule::Clean(Clean { path, is_pattern, age_ns, times, keeps_first_level }))
         }
         // Whoever has a line of its own is nobody else's.
-        _ => Ok(Rule::Spare { pattern: path, with_content: true }),
+        _ => Ok(Rule::Spare { pattern, with_content: true }),
     }
+}
+
+/// Types whose age means that what is below is cleaned.
+fn is_cleaning(letter: u8) -> bool {
+    b"dDevqQC".contains(&letter)
+}
+
+/// Without slashes that mean nothing.
+fn normalized(path: &str) -> String {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    format!("/{}", parts.join("/")).replacen("//", "/", 1)
+}
+
+/// A pattern that means this path.
+fn literal(path: &str) -> String {
+    let mut pattern = String::new();
+    for letter in path.chars() {
+        if "*?[]{}!\\".contains(letter) {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern
 }
 
 /// Words between blanks, with quotes and their escapes undone.
@@ -177,7 +206,7 @@ impl Fields<'_> {
 }
 
 /// Specifiers that say the same on every machine.
-fn expand(path: &str) -> Result<String, String> {
+fn expand(path: &str, is_spared: bool) -> Result<String, String> {
     let mut expanded = String::new();
     let mut letters = path.chars();
     while let Some(letter) = letters.next() {
@@ -193,6 +222,8 @@ fn expand(path: &str) -> Result<String, String> {
             Some('S') => "/var/lib",
             Some('C') => "/var/cache",
             Some('L') => "/var/log",
+            // The machine's or the boot's id, or whatever else: all of them.
+            Some(_) if is_spared => "*",
             other => {
                 let other = other.map_or(String::new(), String::from);
                 return Err(format!("%{other} is not known: %t, %T, %V, %S, %C, %L and %% are"));
@@ -248,11 +279,12 @@ mod tests {
         let text = "# a comment\n\
             q /tmp 1777 root root 10d\n\
             \tQ  /var/tmp 1777 root root 30d\n\
-            x /tmp/systemd-private-%%*\n\
+            x /tmp/systemd-private-%b-*\n\
             X /tmp/keep*\n\
             e /var/cache/*/old - - - am:1w2d\n\
             d %C/man - - - ~12h -\n\
-            D! /tmp/.X11-unix 1777 root root 0\n\
+            D! /tmp/.X11-unix/ 1777 root root 0\n\
+            d /tmp//a[b]/ - - - -\n\
             L /run/log - - - - /var/log\n\
             d \"/var/with space\" - - - -\n";
         let rules = parse(text).unwrap();
@@ -260,7 +292,7 @@ mod tests {
         let expected = [
             Rule::Clean(clean("/tmp", 10 * DAY_NS)),
             Rule::Clean(clean("/var/tmp", 30 * DAY_NS)),
-            spare("/tmp/systemd-private-%*", true),
+            spare("/tmp/systemd-private-*-*", true),
             spare("/tmp/keep*", false),
             Rule::Clean(Clean {
                 is_pattern: true,
@@ -268,7 +300,8 @@ mod tests {
                 ..clean("/var/cache/*/old", 9 * DAY_NS)
             }),
             Rule::Clean(Clean { keeps_first_level: true, ..clean("/var/cache/man", DAY_NS / 2) }),
-            Rule::Clean(clean("/tmp/.X11-unix", 0)),
+            spare("/tmp/.X11-unix", true),
+            spare("/tmp/a\\[b\\]", true),
             spare("/run/log", true),
             spare("/var/with space", true),
         ];

@@ -14,7 +14,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 pub use crate::directory_entry::{EntryKind, EntryStatus, Mounts, StatusWanted};
-use crate::directory_entry::{is_file_locked, is_locked};
+use crate::directory_entry::{is_file_locked, is_locked, lock};
 
 const OPEN: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 const STICKY: u32 = 0o1000;
@@ -88,13 +88,21 @@ impl Directory {
         Ok(status(&fstat(&self.descriptor)?))
     }
 
-    /// Makes a directory for the owner alone, and opens it.
+    /// Makes a directory for the owner alone, opens and locks it: who finds it unlocked knows that its maker is no more.
     ///
     /// # Errors
-    /// What mkdirat(2) and openat(2) say.
+    /// What mkdirat(2), openat(2) and flock(2) say; `PermissionDenied` where somebody exchanged it meanwhile.
     pub fn make_private(&self, name: &CStr) -> io::Result<Self> {
         mkdirat(&self.descriptor, name, Mode::RWXU)?;
-        self.open_below(name, Mounts::Left)
+        let made = self.open_below(name, Mounts::Left)?;
+        lock(&made.descriptor)?;
+        let wanted = StatusWanted { owner: true, identity: true, ..StatusWanted::KIND };
+        // Still there, and still what it was made as.
+        let (own, found) = (made.own_status(wanted)?, self.status(name, wanted)?);
+        if !own.is_own_and_private() || (own.device, own.inode) != (found.device, found.inode) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(made)
     }
 
     /// Moves an entry to another directory of the filesystem, where nothing may have that name: a second name, then without

@@ -16,7 +16,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 pub use crate::directory_entry::{EntryKind, EntryStatus, Mounts, StatusWanted};
-use crate::directory_entry::{is_file_locked, is_locked};
+use crate::directory_entry::{is_file_locked, is_locked, lock};
 
 const OPEN: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 const PERMISSIONS: u16 = 0o7777;
@@ -37,7 +37,13 @@ impl Directory {
     /// # Errors
     /// What openat(2) says.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let descriptor = openat(rustix::fs::CWD, path, OPEN | OFlags::NOFOLLOW, Mode::empty())?;
+        let open = |flags| openat(rustix::fs::CWD, path, flags, Mode::empty());
+        let flags = OPEN | OFlags::NOFOLLOW;
+        // Reading a directory is no use of it; others' may be opened only so that it counts as one.
+        let descriptor = match open(flags | OFlags::NOATIME) {
+            Err(Errno::PERM) => open(flags)?,
+            opened => opened?,
+        };
         let device = device_of(&descriptor)?;
         Ok(Self { descriptor, device, has_openat2: true })
     }
@@ -47,7 +53,15 @@ impl Directory {
     /// # Errors
     /// What openat2(2) says: `CrossesDevices` for a mount, `FilesystemLoop` or `NotADirectory` for a symlink.
     pub fn open_below(&self, name: &CStr, mounts: Mounts) -> io::Result<Self> {
-        let flags = OPEN | OFlags::NOFOLLOW;
+        match self.open_with(name, OPEN | OFlags::NOFOLLOW | OFlags::NOATIME, mounts) {
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::PERM) => {
+                self.open_with(name, OPEN | OFlags::NOFOLLOW, mounts)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_with(&self, name: &CStr, flags: OFlags, mounts: Mounts) -> io::Result<Self> {
         if self.has_openat2 {
             let mut resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             if mounts == Mounts::Left {
@@ -55,7 +69,7 @@ impl Directory {
             }
             match openat2(&self.descriptor, name, flags, Mode::empty(), resolve) {
                 Ok(descriptor) => return Ok(Self { descriptor, device: self.device, has_openat2: true }),
-                // Older than 5.6, or forbidden by a sandbox.
+                // Older than 5.6, or forbidden by a sandbox, or not ours.
                 Err(Errno::NOSYS | Errno::PERM) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -100,7 +114,9 @@ impl Directory {
     /// # Errors
     /// What statx(2) says; before 4.11 there is none.
     pub fn status(&self, name: &CStr, wanted: StatusWanted) -> io::Result<EntryStatus> {
-        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
+        // Of a network's filesystem what is known here will do, unless a decision hangs on it.
+        let sync = if wanted.identity { AtFlags::STATX_FORCE_SYNC } else { AtFlags::STATX_DONT_SYNC };
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | sync;
         Ok(status(&statx(&self.descriptor, name, flags, mask(wanted))?))
     }
 
@@ -112,13 +128,21 @@ impl Directory {
         Ok(status(&statx(&self.descriptor, c"", AtFlags::EMPTY_PATH, mask(wanted))?))
     }
 
-    /// Makes a directory for the owner alone, and opens it.
+    /// Makes a directory for the owner alone, opens and locks it: who finds it unlocked knows that its maker is no more.
     ///
     /// # Errors
-    /// What mkdirat(2) and openat(2) say.
+    /// What mkdirat(2), openat(2) and flock(2) say; `PermissionDenied` where somebody exchanged it meanwhile.
     pub fn make_private(&self, name: &CStr) -> io::Result<Self> {
         mkdirat(&self.descriptor, name, Mode::RWXU)?;
-        self.open_below(name, Mounts::Left)
+        let made = self.open_below(name, Mounts::Left)?;
+        lock(&made.descriptor)?;
+        let wanted = StatusWanted { owner: true, identity: true, ..StatusWanted::KIND };
+        // Still there, and still what it was made as.
+        let (own, found) = (made.own_status(wanted)?, self.status(name, wanted)?);
+        if !own.is_own_and_private() || (own.device, own.inode) != (found.device, found.inode) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(made)
     }
 
     /// Moves an entry to another directory of the filesystem, where nothing may have that name.

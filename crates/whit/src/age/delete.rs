@@ -15,7 +15,7 @@ use probe::directory::{Directory, EntryKind, EntryStatus, StatusWanted};
 
 use super::node::Node;
 use super::scan::{Counts, Visitor};
-use super::selection::{is_private_name, private_name};
+use super::selection::{Selection, is_private_name, private_name};
 use super::visitors::{aged, locked};
 use crate::failure::say;
 
@@ -34,6 +34,8 @@ pub(crate) enum Way {
 #[derive(Debug)]
 pub(super) struct Deleting<'a> {
     pub(super) way: Way,
+    pub(super) selection: &'a Selection,
+    pub(super) is_recursive: bool,
     pub(super) by: AgeBy,
     pub(super) older: Option<Nanos>,
     pub(super) now_ns: i64,
@@ -102,10 +104,18 @@ enum Fate {
 }
 
 impl<'a> Deleting<'a> {
-    pub(super) fn new(way: Way, top: Directory, top_path: &[u8], counts: &'a Counts) -> Self {
+    pub(super) fn new(
+        way: Way,
+        selection: &'a Selection,
+        top: Directory,
+        top_path: &[u8],
+        counts: &'a Counts,
+    ) -> Self {
         let threads = rayon::current_num_threads().max(1);
         Self {
             way,
+            selection,
+            is_recursive: false,
             by: AgeBy::MODIFIED,
             older: None,
             now_ns: 0,
@@ -132,29 +142,38 @@ impl<'a> Deleting<'a> {
             return true;
         }
         let (Some(border), Some(time_ns)) = (&self.border, file.time_ns) else { return false };
-        let mut border = locked(border);
-        if time_ns < border.begin_ns {
-            return true;
-        }
+        let border = locked(border);
         let is_excess = border.files > 0 || border.allocated > Bytes(0);
-        if time_ns >= border.end_ns || !is_excess {
-            return false;
+        time_ns < border.begin_ns || time_ns < border.end_ns && is_excess
+    }
+
+    /// One that went for the cap is one less to go; what stayed, for whatever reason, is not.
+    fn has_gone(&self, file: &Aged) {
+        let (Some(border), Some(time_ns)) = (&self.border, file.time_ns) else { return };
+        let mut border = locked(border);
+        if time_ns >= border.begin_ns && time_ns < border.end_ns && !self.is_old(file) {
+            border.files = border.files.saturating_sub(1);
+            border.allocated = border.allocated.saturating_sub(file.allocated);
         }
-        border.files = border.files.saturating_sub(1);
-        border.allocated = border.allocated.saturating_sub(file.allocated);
-        true
     }
 
     fn remove(&self, node: &Node, name: &CStr, status: &EntryStatus) -> io::Result<Fate> {
+        let mut status = *status;
+        if let Some(pace) = self.pace.as_ref().filter(|_| self.way != Way::DryRun) {
+            pace.wait();
+            // Much may have happened meanwhile.
+            let now = node.directory.status(name, self.status_wanted())?;
+            if !self.is_same(&status, &now) {
+                return Ok(Fate::PutBack);
+            }
+            status = now;
+        }
         // Whoever does not want to lose a file says so by its sticky bit or a lock.
         if status.is_sticky || status.kind == EntryKind::File && node.directory.is_file_locked(name) {
             return Ok(Fate::Spared);
         }
         if self.way == Way::DryRun {
             return Ok(Fate::Deleted);
-        }
-        if let Some(pace) = &self.pace {
-            pace.wait();
         }
         if self.way == Way::Strict {
             let thread = rayon::current_thread_index().unwrap_or(0) % self.private.len();
@@ -163,8 +182,8 @@ impl<'a> Deleting<'a> {
                 *private = self.make_private(thread);
             }
             if let Private::Made(directory) = &*private {
-                match self.remove_in_private(node, name, status, directory, thread) {
-                    Err(error) if cannot_move(&error) => {}
+                match self.remove_in_private(node, name, &status, directory, thread) {
+                    Err(error) if cannot_move(&error) => self.say_plain(&error),
                     done => return done,
                 }
             }
@@ -173,18 +192,26 @@ impl<'a> Deleting<'a> {
     }
 
     fn make_private(&self, thread: usize) -> Private {
-        let name = CString::new(private_name(thread)).unwrap_or_default();
-        match self.top.make_private(&name) {
+        match self.top.make_private(&self.private_name(thread)) {
             Ok(directory) => Private::Made(directory),
             Err(error) => {
-                if !self.has_said_plain.swap(true, Ordering::Relaxed) {
-                    let path = String::from_utf8_lossy(&self.top_path);
-                    say(&format!(
-                        "whit: {path}: no private directory can be made there ({error}): entries are unlinked by name\n"
-                    ));
-                }
+                self.say_plain(&error);
                 Private::Refused
             }
+        }
+    }
+
+    fn private_name(&self, thread: usize) -> CString {
+        CString::new(private_name(thread, self.now_ns)).unwrap_or_default()
+    }
+
+    /// Said once.
+    fn say_plain(&self, error: &io::Error) {
+        if !self.has_said_plain.swap(true, Ordering::Relaxed) {
+            let path = String::from_utf8_lossy(&self.top_path);
+            say(&format!(
+                "whit: {path}: entries cannot be moved to a private directory there ({error}): some are unlinked by name\n"
+            ));
         }
     }
 
@@ -199,6 +226,7 @@ impl<'a> Deleting<'a> {
         node.directory.move_to(name, private, name)?;
         let now = private.status(name, self.status_wanted());
         let removed = match now {
+            Ok(now) if now.is_sticky || private.is_file_locked(name) => Ok(Fate::Spared),
             Ok(now) if self.is_same(status, &now) => private.unlink(name).map(|()| Fate::Deleted),
             _ => Ok(Fate::PutBack),
         };
@@ -207,8 +235,9 @@ impl<'a> Deleting<'a> {
         }
         private.move_to(name, &node.directory, name).map_err(|error| {
             let top = String::from_utf8_lossy(&self.top_path);
-            let kept = format!("{top}/{}", private_name(thread));
-            io::Error::new(error.kind(), format!("it was exchanged meanwhile and is kept in {kept}: {error}"))
+            let kept = format!("{top}/{}", private_name(thread, self.now_ns));
+            // Not of the error's own kind: that something is gone is no news, and this is.
+            io::Error::other(format!("it was exchanged meanwhile and is kept in {kept}: {error}"))
         })?;
         removed
     }
@@ -222,14 +251,14 @@ impl<'a> Deleting<'a> {
     }
 
     fn status_wanted(&self) -> StatusWanted {
-        StatusWanted { times: AgeBy { modified: true, ..self.by }, owner: false, identity: true }
+        StatusWanted { times: AgeBy { modified: true, ..self.by }, owner: true, identity: true }
     }
 
     /// Takes the private directories away again.
     pub(super) fn finish(&self) {
         for (thread, private) in self.private.iter().enumerate() {
             if let Private::Made(_) = std::mem::take(&mut *locked(private)) {
-                let name = CString::new(private_name(thread)).unwrap_or_default();
+                let name = self.private_name(thread);
                 match self.top.remove_directory(&name) {
                     // What is kept there has been named.
                     Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
@@ -250,7 +279,16 @@ impl<'a> Deleting<'a> {
         let Some(then) = node.status.get().filter(|_| self.with_empty_directories || is_leftover) else {
             return Ok(());
         };
-        if !is_leftover && (then.is_sticky || !self.is_old(&aged(self.by, then))) {
+        let selection = self.selection;
+        let is_meant = || {
+            let is_owners = selection.owner.is_none() || selection.owner == then.uid;
+            let is_named = selection.may_take(node.name.to_bytes(), EntryKind::Unknown);
+            let is_kept = selection.keeps_first_level && parent.depth == 0
+                || !selection.spared.is_empty() && selection.spares(&node.path(None));
+            is_owners && is_named && !is_kept && !then.is_sticky && self.is_old(&aged(self.by, then))
+        };
+        // Of a leftover its maker may have come back under the same name.
+        if if is_leftover { node.directory.is_locked() } else { !is_meant() } {
             return Ok(());
         }
         let now = parent.directory.status(&node.name, self.status_wanted())?;
@@ -285,7 +323,10 @@ impl Visitor for Deleting<'_> {
         if let Ok(status) = node.directory.own_status(self.status_wanted()) {
             let _ = node.status.set(status);
         }
-        !node.directory.is_locked()
+        // What only looks like a run's own is entered where all directories are.
+        let is_leftover = is_private_name(node.name.to_bytes()) && node.depth > 0;
+        let is_own = node.status.get().is_some_and(EntryStatus::is_own_and_private);
+        (self.is_recursive || !is_leftover || is_own) && !node.directory.is_locked()
     }
 
     fn leave(&self, node: &Node) {
@@ -309,6 +350,7 @@ impl Visitor for Deleting<'_> {
         }
         match self.remove(node, name, status) {
             Ok(Fate::Deleted) => {
+                self.has_gone(&file);
                 told.deleted.add(&file, self.now_ns);
                 if self.way == Way::DryRun {
                     told.paths.extend_from_slice(&node.path(Some(name)));

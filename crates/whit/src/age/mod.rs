@@ -75,6 +75,8 @@ pub(crate) struct Deletion {
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) directory: PathBuf,
+    /// Where the pattern begins that found it.
+    pub(crate) beginning: Option<PathBuf>,
     pub(crate) selection: Selection,
     pub(crate) is_recursive: bool,
 }
@@ -92,7 +94,16 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut sweep = Sweep::new(options, now_ns);
     let mut swept = Vec::new();
     for job in jobs(options)? {
-        swept.push(sweep.run(&job)?);
+        match sweep.run(&job) {
+            Ok(found) => swept.push(found),
+            // Nobody reads any more.
+            Err(failure) if !failure.is_told() => return Err(failure),
+            // The others are done all the same.
+            Err(failure) => {
+                failure.report();
+                sweep.count_failure();
+            }
+        }
     }
     let mut text = String::new();
     for swept in &swept {
@@ -123,6 +134,7 @@ fn jobs(options: &Options) -> Result<Vec<Job>, Failure> {
     }
     let job = |directory: &PathBuf| Job {
         directory: directory.clone(),
+        beginning: None,
         selection: options.selection.clone(),
         is_recursive: options.is_recursive,
     };

@@ -22,6 +22,9 @@ const LISTING_BYTES: usize = 64 * 1024;
 /// Batches that may wait, each of which is some 32 KiB.
 const BATCHES_A_THREAD: usize = 32;
 
+/// Levels of directories that are gone through by one task.
+const LEVELS_OF_A_STACK: u32 = 64;
+
 /// What is done with what is found. Each batch counts for itself and is merged at its end.
 pub(super) trait Visitor: Sync {
     /// What a batch counts.
@@ -125,16 +128,15 @@ impl<'a, V: Visitor> Scan<'a, V> {
         let mut memory = Vec::with_capacity(LISTING_BYTES);
         let selection = self.reach.selection;
         let listed = node.directory.list(memory.spare_capacity_mut(), |name, kind| {
-            // What a run was killed over is tidied up, whatever the selection; a living run's is its own.
-            let is_private = is_private_name(name.to_bytes());
-            if selection.excludes(name.to_bytes()) || is_private && !selection.takes_over(name.to_bytes()) {
+            if selection.excludes(name.to_bytes()) {
                 return;
             }
-            if kind == EntryKind::Directory && (self.reach.is_recursive || is_private) {
+            let is_entered = self.reach.is_recursive || self.is_leftover(name);
+            if kind == EntryKind::Directory && is_entered {
                 directories.push(name, kind);
             }
-            let may_be_directory = kind == EntryKind::Unknown && self.reach.is_recursive;
-            if may_be_directory || selection.may_take(name.to_bytes(), kind) && !is_private {
+            let may_be_directory = kind == EntryKind::Unknown && is_entered;
+            if may_be_directory || selection.may_take(name.to_bytes(), kind) {
                 entries.push(name, kind);
                 if entries.is_full() {
                     self.hand_out(scope, &node, std::mem::take(&mut entries));
@@ -151,6 +153,11 @@ impl<'a, V: Visitor> Scan<'a, V> {
             self.enter(scope, Arc::clone(&node), directories);
         }
         self.leave(node);
+    }
+
+    /// Whoever deletes looks into what a run that was killed may have left, whatever else it goes into.
+    fn is_leftover(&self, name: &CStr) -> bool {
+        self.reach.selection.takes_over && is_private_name(name.to_bytes())
     }
 
     /// To another thread, unless all have enough to do.
@@ -187,7 +194,8 @@ impl<'a, V: Visitor> Scan<'a, V> {
             };
             calls += u64::from(status.is_some());
             if let (EntryKind::Unknown, Some(status)) = (kind, &status) {
-                if status.kind == EntryKind::Directory && self.reach.is_recursive {
+                if status.kind == EntryKind::Directory && (self.reach.is_recursive || self.is_leftover(name))
+                {
                     directories.push(name, status.kind);
                 }
                 if !self.reach.selection.may_take(name.to_bytes(), status.kind) {
@@ -230,7 +238,15 @@ impl<'a, V: Visitor> Scan<'a, V> {
             // Opening it, its end and its closing.
             Counts::add(&self.counts.calls, 2);
             match node.directory.open_below(name, self.reach.mounts) {
-                Ok(directory) => self.list(scope, Node::below(&node, name, directory)),
+                Ok(directory) => {
+                    let below = Node::below(&node, name, directory);
+                    // A deep tree must not need a deep stack.
+                    if below.depth.is_multiple_of(LEVELS_OF_A_STACK) {
+                        scope.spawn(move |scope| self.list(scope, below));
+                    } else {
+                        self.list(scope, below);
+                    }
+                }
                 Err(error) if is_left_alone(&error) => Counts::add(&self.counts.left_alone, 1),
                 Err(error) => self.counts.fail("cannot open", &node.path(Some(name)), &error),
             }

@@ -70,23 +70,18 @@ impl Selection {
     pub(super) fn spares_content(&self, path: &[u8]) -> bool {
         self.spared.iter().any(|(pattern, with_content)| *with_content && glob_match(pattern, path))
     }
-
-    /// Whether a private directory belongs to a run that is no more, and is to be tidied up.
-    pub(super) fn takes_over(&self, name: &[u8]) -> bool {
-        let owner = std::str::from_utf8(name).ok().and_then(|name| name.strip_prefix(PRIVATE_PREFIX));
-        let owner = owner.and_then(|rest| rest.split('-').next()?.parse().ok());
-        self.takes_over && owner.is_some_and(|pid| !probe::paths::is_living(pid))
-    }
 }
 
-/// The private directory of a thread of this process.
-pub(super) fn private_name(thread: usize) -> String {
-    format!("{PRIVATE_PREFIX}{}-{thread}", std::process::id())
+/// The private directory of a thread of this process, at this time of the clock: in containers process ids come again.
+pub(super) fn private_name(thread: usize, began_ns: i64) -> String {
+    format!("{PRIVATE_PREFIX}{}-{began_ns}-{thread}", std::process::id())
 }
 
-/// Whether a directory is such a one.
+/// Whether a directory is called as such a one is.
 pub(super) fn is_private_name(name: &[u8]) -> bool {
-    name.starts_with(PRIVATE_PREFIX.as_bytes())
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let rest = std::str::from_utf8(name).ok().and_then(|name| name.strip_prefix(PRIVATE_PREFIX));
+    rest.is_some_and(|rest| rest.split('-').count() == 3 && rest.split('-').all(is_number))
 }
 
 #[cfg(test)]
@@ -153,11 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn private_directories_of_the_living_are_theirs() {
-        let selection = selection();
-        assert!(is_private_name(private_name(0).as_bytes()));
-        assert!(!selection.takes_over(private_name(3).as_bytes()));
-        assert!(selection.takes_over(b".whit-age-4194304-0"));
-        assert!(!selection.takes_over(b".whit-age-x") && !selection.takes_over(b"x"));
+    fn private_directories_are_known_by_their_whole_name() {
+        assert!(is_private_name(private_name(0, 17).as_bytes()));
+        for other in
+            [&b".whit-age-1-0"[..], b".whit-age-1-2-3-4", b".whit-age-1--3", b".whit-age-a-b-c", b"x"]
+        {
+            assert!(!is_private_name(other));
+        }
     }
 }

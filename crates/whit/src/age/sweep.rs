@@ -1,10 +1,13 @@
 //! One directory after the other, as the view wants it.
 
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 use facts::age::{AgeSums, Aged, Border, Cutoff, age_ns};
-use probe::directory::Directory;
+use probe::directory::{Directory, Mounts};
 
 use super::delete::{Deleting, Pace, Told, Way};
 use super::progress::Progress;
@@ -50,6 +53,10 @@ pub(super) struct Sweep<'a> {
 impl<'a> Sweep<'a> {
     pub(super) fn new(options: &'a Options, now_ns: i64) -> Self {
         Self { options, now_ns, counts: Counts::default(), progress: Progress::default() }
+    }
+
+    pub(super) fn count_failure(&self) {
+        Counts::add(&self.counts.failures, 1);
     }
 
     pub(super) fn failures(&self) -> u64 {
@@ -116,7 +123,7 @@ impl<'a> Sweep<'a> {
             Summing { by: job.selection.by, now_ns: self.now_ns, is_by_directory, sums: Mutex::default() };
         self.walk(job, &job.selection, &summing)?;
         let sums = std::mem::take(&mut *locked(&summing.sums));
-        let name = |name: std::ffi::CString| match name.is_empty() {
+        let name = |name: CString| match name.is_empty() {
             true => ".".to_owned(),
             false => name.to_string_lossy().into_owned(),
         };
@@ -151,7 +158,8 @@ impl<'a> Sweep<'a> {
         deletion: Deletion,
         border: Option<Border>,
     ) -> Result<Swept, Failure> {
-        let mut deleting = Deleting::new(deletion.way, open(job)?, job.path(), &self.counts);
+        let mut deleting = Deleting::new(deletion.way, &job.selection, open(job)?, job.path(), &self.counts);
+        deleting.is_recursive = job.is_recursive;
         deleting.by = job.selection.by;
         deleting.older = job.selection.older;
         deleting.now_ns = self.now_ns;
@@ -166,11 +174,22 @@ impl<'a> Sweep<'a> {
 }
 
 fn open(job: &Job) -> Result<Directory, Failure> {
-    Directory::open(&job.directory).map_err(|error| {
+    open_below(job).map_err(|error| {
         let hint = match error.kind() {
             std::io::ErrorKind::NotADirectory => " (a symlink is not followed: name the directory itself)",
             _ => "",
         };
         Failure::new(format!("{}: {error}{hint}", job.directory.display()))
     })
+}
+
+/// What a pattern found is opened part by part from where the pattern began, so that no symlink leads elsewhere.
+fn open_below(job: &Job) -> io::Result<Directory> {
+    let Some(beginning) = &job.beginning else { return Directory::open(&job.directory) };
+    let mut directory = Directory::open(beginning)?;
+    for part in job.directory.strip_prefix(beginning).map_err(io::Error::other)? {
+        let name = CString::new(part.as_bytes())?;
+        directory = directory.open_below(&name, Mounts::Crossed)?;
+    }
+    Ok(directory)
 }

@@ -11,8 +11,8 @@ use wire::tmpfiles::{self, Clean, Rule};
 use super::{Job, Selection};
 use crate::failure::Failure;
 
-/// What systemd-tmpfiles cleans.
-const KINDS: [EntryKind; 4] = [EntryKind::File, EntryKind::Symlink, EntryKind::Fifo, EntryKind::Socket];
+/// What systemd-tmpfiles cleans, but for sockets: whether somebody listens there its age does not tell.
+const KINDS: [EntryKind; 3] = [EntryKind::File, EntryKind::Symlink, EntryKind::Fifo];
 
 /// One for each directory that is cleaned and is there. Whatever has a line of its own is left alone by the others.
 pub(super) fn jobs(files: &[PathBuf], selection: &Selection) -> Result<Vec<Job>, Failure> {
@@ -22,11 +22,21 @@ pub(super) fn jobs(files: &[PathBuf], selection: &Selection) -> Result<Vec<Job>,
             .map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
         let parsed = tmpfiles::parse(&text)
             .map_err(|malformed| Failure::new(format!("{}:{malformed}", file.display())))?;
+        for rule in &parsed {
+            if let Rule::Spare { pattern, .. } | Rule::Clean(Clean { path: pattern, is_pattern: true, .. }) =
+                rule
+            {
+                fast_glob::validate(pattern).map_err(|error| {
+                    Failure::new(format!("{}: \"{pattern}\" is no pattern: {error}", file.display()))
+                })?;
+            }
+        }
         rules.extend(parsed);
     }
     let mut jobs = Vec::new();
     for rule in &rules {
         let Rule::Clean(clean) = rule else { continue };
+        let beginning = clean.is_pattern.then(|| beginning(&clean.path));
         let directories = match clean.is_pattern {
             true => matching_directories(&clean.path),
             false => vec![PathBuf::from(&clean.path)],
@@ -36,6 +46,7 @@ pub(super) fn jobs(files: &[PathBuf], selection: &Selection) -> Result<Vec<Job>,
         jobs.extend(directories.into_iter().filter(is_directory).map(|directory| Job {
             selection: selection_of(clean, &directory, &rules, selection),
             directory,
+            beginning: beginning.clone(),
             is_recursive: true,
         }));
     }
@@ -60,6 +71,16 @@ fn selection_of(clean: &Clean, directory: &Path, rules: &[Rule], selection: &Sel
     }
 }
 
+/// The directory in which a pattern's first part is looked for.
+fn beginning(pattern: &str) -> PathBuf {
+    let literal = |part: &&str| !part.contains(['*', '?', '[', '{']);
+    let parts = pattern.split('/').filter(|part| !part.is_empty());
+    let mut path = PathBuf::from("/");
+    path.extend(parts.take_while(literal));
+    // A pattern without any is one path, which begins where it is.
+    path
+}
+
 /// The directories that a pattern of a whole path means, part by part.
 fn matching_directories(pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::from("/")];
@@ -73,7 +94,8 @@ fn matching_directories(pattern: &str) -> Vec<PathBuf> {
             // Whoever may not list it has nothing to clean there.
             for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
                 use std::os::unix::ffi::OsStrExt;
-                if glob_match(part, entry.file_name().as_bytes()) {
+                let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if is_directory && glob_match(part, entry.file_name().as_bytes()) {
                     next.push(entry.path());
                 }
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use facts::age::{AgeBy, AgeSums, Aged, Cutoff};
-use probe::directory::{EntryStatus, StatusWanted};
+use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
 use super::node::Node;
 use super::scan::{Counts, Visitor};
@@ -165,6 +165,8 @@ impl Visitor for Capping<'_> {
     }
 
     fn visit(&self, local: &mut Vec<Aged>, _node: &Arc<Node>, _name: &CStr, status: Option<&EntryStatus>) {
+        // Directories go when they are empty, and for no cap.
+        let status = status.filter(|status| status.kind != EntryKind::Directory);
         local.extend(status.map(|status| aged(self.by, status)).filter(|file| !(self.is_going)(file)));
     }
 

@@ -58,6 +58,7 @@ pub(super) fn command() -> Command {
             .arg(option("pace", "N", "Delete at most so many a second").value_parser(pace).requires("delete"))
             .arg(
                 many(option("tmpfiles", "FILE", "Directories and ages from a configuration of tmpfiles.d(5)"))
+                    .num_args(1..)
                     .value_parser(value_parser!(PathBuf))
                     .conflicts_with_all(["directory", "older", "by", "type"]),
             )
@@ -69,8 +70,11 @@ pub(super) fn command() -> Command {
 }
 
 const EXPLANATION: &str = "\
-Deletion never follows a symlink and never leaves the filesystem. What is sticky or locked (flock)
-stays. Without --older, --keep-size or --keep-files nothing is deleted. Exit status: 0, 1 where
+Deletion never follows a symlink, and leaves the filesystem with --all-filesystems alone. What is
+sticky or locked (flock) stays. Without --older, --keep-size or --keep-files nothing is deleted. A
+file of several names counts for each of them. A dry run does not know which directories would
+become empty. Of tmpfiles.d(5) all files that count have to be named, since a line in one may
+spare what another cleans; sockets and what is done at boot (!) are left alone. Exit status: 0, 1 where
 something could not be looked at or deleted (each is named), 2 for a command line that cannot be;
 with --warn or --crit that of a plugin: 0, 1, 2, or 3 where something could not be looked at.";
 

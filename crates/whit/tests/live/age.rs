@@ -226,8 +226,9 @@ fn tmpfiles() -> Result<(), Failed> {
 /// What a run that was killed had moved aside is deleted by the next one.
 fn leftover() -> Result<(), Failed> {
     let scratch = Scratch::new("leftover");
-    let private = scratch.0.join(".whit-age-4194304-0");
+    let private = scratch.0.join(".whit-age-4194304-17-0");
     fs::create_dir(&private)?;
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o700))?;
     make(&private.join("old"), DAY * 30);
     let told = report(&scratch.0, &["--older", "7d", "--delete"]);
     assert_eq!(told["deleted"]["files"], 1, "{told}");
