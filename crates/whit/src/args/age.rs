@@ -70,13 +70,14 @@ pub(super) fn command() -> Command {
 }
 
 const EXPLANATION: &str = "\
-Deletion never follows a symlink, and leaves the filesystem with --all-filesystems alone. What is
-sticky or locked (flock) stays. Without --older, --keep-size or --keep-files nothing is deleted. A
-file of several names counts for each of them. A dry run does not know which directories would
-become empty. Of tmpfiles.d(5) all files that count have to be named, since a line in one may
-spare what another cleans; sockets and what is done at boot (!) are left alone. Exit status: 0, 1 where
-something could not be looked at or deleted (each is named), 2 for a command line that cannot be;
-with --warn or --crit that of a plugin: 0, 1, 2, or 3 where something could not be looked at.";
+Deletion never follows a symlink, and leaves the filesystem with --all-filesystems alone. What
+is sticky or locked (flock) stays. Without --older, --keep-size or --keep-files nothing is
+deleted. A file of several names counts for each of them. A dry run does not know which
+directories would become empty. Of tmpfiles.d(5) all files that count have to be named, since a
+line in one may spare what another cleans; sockets and what is done at boot (!) are left alone.
+Exit status: 0, 1 where something could not be looked at or deleted (each is named), 2 for a
+command line that cannot be; with --warn or --crit that of a plugin: 0, 1, 2, or 3 where
+something could not be looked at.";
 
 /// A number with a unit of time.
 fn age(text: &str) -> Result<Nanos, String> {

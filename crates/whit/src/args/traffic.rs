@@ -171,6 +171,12 @@ pub(super) fn sink_from_matches(matches: &ArgMatches) -> Result<sink::Options, F
     if kind.is_none() && !faults.is_empty() {
         return Err(Failure::usage("--fault is about answers: --echo, --http or --replies"));
     }
+    if faults.iter().map(|(rate, _)| rate).sum::<f64>() > 1.0 {
+        return Err(Failure::usage("--fault: the rates add up to more than 1"));
+    }
+    if address.is_udp() && (matches.contains_id("delay") || matches.contains_id("clients")) {
+        return Err(Failure::usage("--delay and --clients are about streams: not with --udp"));
+    }
     if kind.is_some() && address.is_udp() {
         return Err(Failure::usage("answers go over streams: not with --udp"));
     }

@@ -45,7 +45,12 @@ const SCRIPT: &str = include_str!("peers/bar.sh");
 
 fn bar() -> Measurement {
     let of_ticks = |run: &dyn Fn(u32) -> Result<f64, String>| -> Result<f64, String> {
-        Ok((run(TICKS)? - run(1)?) / f64::from(TICKS - 1))
+        let difference = run(TICKS)? - run(1)?;
+        if difference <= 0.0 {
+            Err("too little to be told".to_owned())
+        } else {
+            Ok(difference / f64::from(TICKS - 1))
+        }
     };
     let whit = move || {
         let program = own_program();

@@ -139,14 +139,13 @@ impl Measurement {
             },
             ratio: ratio.filter(|_| place > 0),
         });
-        Measured {
-            name: self.name,
-            title: self.title,
-            how: self.how,
-            unit: self.unit,
-            rounds,
-            sides: sides.collect(),
+        let mut sides: Vec<SideMeasured> = sides.collect();
+        // Of a pair that was not measured to the end there is no ratio.
+        let has_ours = sides.first().is_some_and(|ours| ours.ns.is_ok());
+        for side in &mut sides {
+            side.ratio = side.ratio.filter(|_| has_ours && side.ns.is_ok());
         }
+        Measured { name: self.name, title: self.title, how: self.how, unit: self.unit, rounds, sides }
     }
 }
 

@@ -82,7 +82,8 @@ impl Running {
             let mut descriptors = [PollFd::new(&self.output, PollFlags::IN)];
             match poll(&mut descriptors, Some(&timeout)) {
                 Ok(0) => return Err(format!("{} did not end within {PATIENCE_S} s", self.name)),
-                Ok(_) | Err(Errno::INTR) => {}
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
                 Err(error) => return Err(error.to_string()),
             }
             match read(&self.output, &mut chunk) {

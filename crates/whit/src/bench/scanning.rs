@@ -49,10 +49,11 @@ impl Drop for Made {
     }
 }
 
+/// Two days old at most: half are older than one.
 fn make_files(directory: &Path, count: u64) -> io::Result<()> {
     let now = SystemTime::now();
     for file in 0..count {
-        let time = now - Duration::from_secs(file * 5);
+        let time = now - Duration::from_millis(file * 172_800_000 / count);
         File::create(directory.join(format!("{file:08x}.cache")))?
             .set_times(FileTimes::new().set_modified(time))?;
     }
@@ -100,10 +101,14 @@ fn scanners() -> Vec<Scanner> {
     let (fd, fd_needs): (_, &[_]) =
         if is_there("fdfind") { ("fdfind", &["fdfind"]) } else { ("fd", &["fd"]) };
     vec![
-        Scanner::new("whit age", &[], &[&own, "age", "--older", "1d", "DIR"]),
-        Scanner::new("whit age --threads 1", &[], &[&own, "age", "--threads", "1", "--older", "1d", "DIR"]),
+        Scanner::new("whit age", &[], &[&own, "age", "--list", "--older", "1d", "DIR"]),
+        Scanner::new(
+            "whit age --threads 1",
+            &[],
+            &[&own, "age", "--list", "--threads", "1", "--older", "1d", "DIR"],
+        ),
         Scanner::new("fd", fd_needs, &[fd, "-t", "f", "--changed-before", "1d", ".", "DIR"]),
-        Scanner::new("find", &["find"], &["find", "DIR", "-type", "f", "-mtime", "+1"]),
+        Scanner::new("find", &["find"], &["find", "DIR", "-type", "f", "-mmin", "+1440"]),
         Scanner::new("Python, scandir", &["python3"], &["python3", "-c", SCANDIR, "DIR"]),
         Scanner::new("Python, pathlib", &["python3"], &["python3", "-c", PATHLIB, "DIR"]),
     ]

@@ -20,6 +20,8 @@ pub(crate) enum Address {
 
 /// Connections that wait to be accepted; the kernel bounds it by net.core.somaxconn.
 const BACKLOG: i32 = 4096;
+/// A millisecond each.
+const FULL_QUEUE_TRIES: usize = 2_000;
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
 
 impl Address {
@@ -86,10 +88,19 @@ impl Address {
     /// A socket that connects to here; it is writable when it has.
     pub(crate) fn connect(&self) -> io::Result<OwnedFd> {
         let socket = self.socket()?;
-        let connected = match self {
+        let try_once = || match self {
             Self::Tcp(address) | Self::Udp(address) => connect(&socket, address),
             Self::Unix(path) => connect(&socket, &SocketAddrUnix::new(path)?),
         };
+        let mut connected = try_once();
+        // A Unix socket whose queue is full says so at once, and not when there is room.
+        for _ in 0..FULL_QUEUE_TRIES {
+            if connected != Err(rustix::io::Errno::AGAIN) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            connected = try_once();
+        }
         match connected {
             Ok(()) | Err(rustix::io::Errno::INPROGRESS) => Ok(socket),
             Err(error) => Err(error.into()),

@@ -1,7 +1,7 @@
 //! What a thread of sink or send waits for: its sockets, a time, and being told to end.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use facts::unit::Nanos;
@@ -24,16 +24,36 @@ const EVENTS: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     is_told: AtomicBool,
+    /// Threads beside the first that still work.
+    others: AtomicUsize,
     wakers: Mutex<Vec<Waker>>,
 }
 
 impl Stop {
     pub(super) fn tell(&self) {
         self.is_told.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    fn wake(&self) {
         for waker in self.wakers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             // A thread that has ended needs no waking.
             let _ = waker.wake();
         }
+    }
+
+    pub(super) fn expect(&self, others: usize) {
+        self.others.store(others, Ordering::Release);
+    }
+
+    /// One of the others has done its work.
+    pub(super) fn leave(&self) {
+        self.others.fetch_sub(1, Ordering::AcqRel);
+        self.wake();
+    }
+
+    pub(super) fn has_others(&self) -> bool {
+        self.others.load(Ordering::Acquire) > 0
     }
 
     pub(super) fn is_told(&self) -> bool {

@@ -51,6 +51,8 @@ pub(super) struct Connection {
     /// The place of the burst's first packet, and how many are in it.
     burst: (u64, u64),
     echo_left: usize,
+    /// When it will be asked again.
+    armed: Option<Nanos>,
     pub(super) bytes: u64,
     pub(super) first: Option<Nanos>,
     pub(super) last: Option<Nanos>,
@@ -67,6 +69,7 @@ impl Connection {
             burst_left: 0,
             burst: (0, 0),
             echo_left: 0,
+            armed: None,
             bytes: 0,
             first: None,
             last: None,
@@ -88,12 +91,21 @@ impl Connection {
             if self.burst_left == 0 {
                 match self.plan(schedule) {
                     None => return Ok(Turn::Over),
-                    Some(due) if due > Nanos(0) => return Ok(Turn::Paused(due)),
+                    // Told once: it will be asked then.
+                    Some(due) if due > Nanos(0) && self.armed == Some(due) => return Ok(Turn::Quiet),
+                    Some(due) if due > Nanos(0) => {
+                        self.armed = Some(due);
+                        return Ok(Turn::Paused(due));
+                    }
                     Some(_) => {}
                 }
             }
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            let length = match send(&self.socket, &content[..self.burst_left.min(content.len())], flags) {
+            let length = match send(
+                &self.socket,
+                &content[..self.burst_left.min(schedule.burst * schedule.size)],
+                flags,
+            ) {
                 Ok(length) => length,
                 Err(Errno::WOULDBLOCK) => return Ok(Turn::Quiet),
                 Err(Errno::INTR) => continue,

@@ -96,10 +96,15 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         workers.push(Worker::new(event_loop, options, thread..options.connections, threads, &packets)?);
     }
     let mut own = workers.remove(0);
+    stop.expect(workers.len());
     let (sent, waits) = std::thread::scope(|scope| -> Result<_, Failure> {
-        let others: Vec<_> =
-            workers.into_iter().map(|worker| scope.spawn(move || worker.run(false))).collect();
-        let mut sent = own.run_here(options.is_live)?;
+        let others: Vec<_> = workers.into_iter().map(|worker| scope.spawn(move || worker.run())).collect();
+        let sent = own.run_here(options.is_live).and_then(|sent| own.wait_for_others().map(|()| sent));
+        if sent.is_err() {
+            // Whoever fails ends all: nobody would tell the others.
+            stop.tell();
+        }
+        let mut sent = sent?;
         let waits = waits::own();
         for other in others {
             if let Ok(other) = other.join() {

@@ -36,6 +36,13 @@ pub(super) struct Worker<'a> {
     memory: Vec<u8>,
     sent: Sent,
     packets: &'a AtomicU64,
+    /// Datagrams are cut from one piece.
+    is_cut_by_kernel: bool,
+}
+
+fn is_uncuttable(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::MSGSIZE | Errno::IO))
 }
 
 impl<'a> Worker<'a> {
@@ -88,11 +95,24 @@ impl<'a> Worker<'a> {
             memory: vec![0; 64 << 10],
             sent,
             packets,
+            is_cut_by_kernel: options.address.is_udp() && burst > 1,
         })
     }
 
-    pub(super) fn run(mut self, is_live: bool) -> Result<Sent, Failure> {
-        self.run_here(is_live)
+    /// The same by another thread than that which is told of signals.
+    pub(super) fn run(mut self) -> Result<Sent, Failure> {
+        let sent = self.run_here(false);
+        self.event_loop.stop().leave();
+        sent
+    }
+
+    /// Waits for the others, still listening for signals.
+    pub(super) fn wait_for_others(&mut self) -> Result<(), Failure> {
+        let mut happened = Vec::new();
+        while self.event_loop.stop().has_others() && !self.event_loop.is_told_to_end() {
+            self.event_loop.wait(None, &mut happened).map_err(Failure::internal)?;
+        }
+        Ok(())
     }
 
     /// Until all is sent, or it is time to end.
@@ -166,6 +186,15 @@ impl<'a> Worker<'a> {
             Ok(Turn::Ready) => self.ready.push_back(token),
             Ok(Turn::Paused(until)) => self.paused.push(Reverse((until, token))),
             Ok(Turn::Over) => self.finish(token, None),
+            Err(error) if self.is_cut_by_kernel && is_uncuttable(&error) => {
+                // Longer than what the way there takes in one piece: let the network cut it.
+                self.is_cut_by_kernel = false;
+                self.schedule.burst = 1;
+                for other in self.connections.iter().flatten() {
+                    let _ = probe::sockets::set_udp_segment(&other.socket, 0);
+                }
+                self.ready.push_back(token);
+            }
             Err(error) => self.finish(token, Some(error)),
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use facts::unit::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
 use super::answer::{Conversation, Next};
 use super::{Account, Answered};
@@ -14,6 +14,9 @@ use super::{Account, Answered};
 const READS_A_TURN: usize = 16;
 /// Of answers, how much may wait to go out before nothing more is read.
 const MOST_WAITING_BYTES: usize = 1 << 20;
+
+/// How long a peer is heard out that does not end.
+const LONGEST_LINGER: Nanos = Nanos(2 * Nanos::SECOND.0);
 
 /// What became of it in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +47,7 @@ pub(super) struct Client {
     sent: usize,
     /// To be ended when all has gone out.
     is_ending: bool,
+    lingers_until: Option<Nanos>,
 }
 
 /// How streams are read.
@@ -66,6 +70,7 @@ impl Client {
             output: Vec::new(),
             sent: 0,
             is_ending: false,
+            lingers_until: None,
         }
     }
 
@@ -81,8 +86,9 @@ impl Client {
     }
 
     fn try_turn(&mut self, reading: Reading, memory: &mut [u8], now: Nanos) -> io::Result<Turn> {
-        if let Some(resume) = self.resume.filter(|resume| *resume > now) {
-            return Ok(Turn::Paused(resume));
+        // It has been told when, and will be asked then.
+        if self.resume.is_some_and(|resume| resume > now) {
+            return Ok(Turn::Quiet);
         }
         self.resume = None;
         if self.conversation.is_some() {
@@ -133,7 +139,7 @@ impl Client {
                 return Ok(Turn::Quiet);
             }
             if self.is_ending {
-                return Ok(Turn::Over);
+                return self.linger(memory, now);
             }
             let Some(conversation) = &mut self.conversation else { return Ok(Turn::Over) };
             match conversation.next(&mut self.output, now) {
@@ -159,10 +165,38 @@ impl Client {
                 Err(error) => return Err(error.into()),
             };
             if length == 0 {
-                return Ok(Turn::Over);
+                // What it asked for is still its own.
+                self.is_ending = true;
+                continue;
             }
             conversation.hear(&memory[..length]);
             self.count(length, now);
+        }
+        Ok(Turn::Ready)
+    }
+
+    /// Says that this was all, and hears the peer out: who closes on words unheard resets the connection, and what was said last
+    /// may be lost.
+    fn linger(&mut self, memory: &mut [u8], now: Nanos) -> io::Result<Turn> {
+        let until = match self.lingers_until {
+            Some(until) => until,
+            None => {
+                shutdown(&self.socket, Shutdown::Write)?;
+                self.resume = None;
+                *self.lingers_until.insert(now + LONGEST_LINGER)
+            }
+        };
+        if until <= now {
+            return Ok(Turn::Over);
+        }
+        for _ in 0..READS_A_TURN {
+            match recv(&self.socket, &mut *memory, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return Ok(Turn::Over),
+                Ok((length, _)) => self.count(length, now),
+                Err(Errno::WOULDBLOCK) => return Ok(Turn::Paused(until)),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(Turn::Ready)
     }
@@ -174,7 +208,9 @@ impl Client {
                 Ok(length) => self.sent += length,
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) => {
-                    return Ok(self.output.len() - self.sent < MOST_WAITING_BYTES && !self.is_ending);
+                    self.output.drain(..self.sent);
+                    self.sent = 0;
+                    return Ok(self.output.len() < MOST_WAITING_BYTES && !self.is_ending);
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -71,6 +71,7 @@ struct Shared {
     packets: AtomicU64,
     bytes: AtomicU64,
     finished: AtomicU64,
+    accepted: AtomicU64,
 }
 
 /// Listens until told to end, then tells.

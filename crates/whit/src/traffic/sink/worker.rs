@@ -24,6 +24,10 @@ const ANSWER_BYTES: usize = 64 << 10;
 /// What may wait unread of all clients together so that one wake-up takes much.
 const WAITING_BYTES: u64 = 64 << 20;
 const MOST_WAITING_OF_ONE: u64 = 128 << 10;
+/// Of datagrams, calls of one turn, each of which takes up to 64.
+const BATCHES_A_TURN: usize = 64;
+/// Until a client is accepted again for which there was no descriptor.
+const ACCEPT_PAUSE: Nanos = Nanos(100_000_000);
 
 /// A thread's.
 pub(super) struct Worker<'a> {
@@ -40,6 +44,12 @@ pub(super) struct Worker<'a> {
     finished: Vec<Account>,
     end: Option<Nanos>,
     has_said_full: bool,
+    /// When there were no more descriptors: once more then.
+    accept_again: Option<Nanos>,
+    /// More datagrams wait than were taken.
+    is_listener_ready: bool,
+    /// Whether clients need not be heard at once: nothing is said in return, and nobody looks on.
+    is_woken_seldom: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -69,6 +79,12 @@ impl<'a> Worker<'a> {
             finished: Vec::new(),
             end: None,
             has_said_full: false,
+            accept_again: None,
+            is_listener_ready: false,
+            is_woken_seldom: options.address.is_tcp()
+                && options.answers.is_none()
+                && options.delay.is_none()
+                && !options.is_live,
         })
     }
 
@@ -82,14 +98,22 @@ impl<'a> Worker<'a> {
         loop {
             let next_paused = self.paused.peek().map(|Reverse((when, _))| *when);
             let mut until = sooner(sooner(next_paused, self.end), live.as_ref().map(|live| live.next));
-            if !self.ready.is_empty() {
+            until = sooner(until, self.accept_again);
+            if !self.ready.is_empty() || self.is_listener_ready {
                 until = Some(Nanos(0));
             }
             if let Err(error) = self.event_loop.wait(until, &mut happened) {
                 say(&format!("whit: {error}\n"));
+                self.event_loop.stop().tell();
                 break;
             }
             let now = probe::clock_now().monotonic;
+            if self.is_listener_ready {
+                self.is_listener_ready = datagrams.take(&self.listener, self.reading.size, now, self.shared);
+            }
+            if self.accept_again.is_some_and(|again| again <= now) {
+                self.accept(now);
+            }
             for event in &happened {
                 self.handle(event, now, &mut datagrams);
             }
@@ -127,9 +151,9 @@ impl<'a> Worker<'a> {
     fn handle(&mut self, event: &Happened, now: Nanos, datagrams: &mut Datagrams) {
         match event.token {
             LISTENER if self.options.address.is_udp() => {
-                datagrams.take(&self.listener, self.reading.size, now, self.shared)
+                self.is_listener_ready = datagrams.take(&self.listener, self.reading.size, now, self.shared);
             }
-            LISTENER => self.accept(),
+            LISTENER => self.accept(now),
             token => {
                 if let Some(Some(client)) = self.clients.get_mut(token) {
                     client.is_read_closed |= event.is_read_closed;
@@ -141,7 +165,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn accept(&mut self) {
+    fn accept(&mut self, now: Nanos) {
+        self.accept_again = None;
         loop {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
             let (socket, address) = match acceptfrom_with(&self.listener, flags) {
@@ -149,7 +174,8 @@ impl<'a> Worker<'a> {
                 Err(Errno::WOULDBLOCK) => return,
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
                 Err(error) => {
-                    // Those that wait are taken when others have gone.
+                    // Those that wait are taken when others have gone, of this thread or another.
+                    self.accept_again = Some(now + ACCEPT_PAUSE);
                     if !self.has_said_full {
                         self.has_said_full = true;
                         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -166,22 +192,13 @@ impl<'a> Worker<'a> {
                 .and_then(|address| std::net::SocketAddr::try_from(address).ok())
                 .map_or_else(|| "unix".to_owned(), |address| address.to_string());
             let answers = self.options.answers.as_ref();
-            let conversation = answers.map(|answers| {
-                Conversation::new(
-                    answers,
-                    self.shared.finished.load(Ordering::Relaxed) + self.clients.len() as u64,
-                )
-            });
-            let is_counting = conversation.is_none() && self.options.delay.is_none();
-            if is_counting && self.reading.is_tcp {
-                let clients = (self.clients.len() - self.free.len() + 1) as u64;
-                let low_water = (WAITING_BYTES / clients).clamp(1, MOST_WAITING_OF_ONE);
-                // Without it everything works, with more wake-ups.
-                let _ = sockets::set_receive_low_water(&socket, low_water as u32);
-            }
+            let accepted = self.shared.accepted.fetch_add(1, Ordering::Relaxed);
+            let conversation = answers.map(|answers| Conversation::new(answers, accepted));
             let token = self.free.pop().unwrap_or(self.clients.len());
             if self.event_loop.add(&socket, token, conversation.is_some()).is_err() {
-                self.free.push(token);
+                if token < self.clients.len() {
+                    self.free.push(token);
+                }
                 continue;
             }
             let client = Some(Client::new(socket, name, conversation));
@@ -197,6 +214,15 @@ impl<'a> Worker<'a> {
         let before = client.account.bytes;
         let turn = client.turn(self.reading, &mut self.memory, now);
         let (bytes, size) = (client.account.bytes, self.reading.size);
+        // From its first bytes on, whose time is told.
+        if before == 0 && bytes > 0 && self.is_woken_seldom {
+            let clients = (self.clients.len() - self.free.len()).max(1) as u64;
+            let low_water = (WAITING_BYTES / clients).clamp(1, MOST_WAITING_OF_ONE);
+            if let Some(Some(client)) = self.clients.get(token) {
+                // Without it everything works, with more wake-ups.
+                let _ = sockets::set_receive_low_water(&client.socket, low_water as u32);
+            }
+        }
         if bytes > before {
             self.shared.bytes.fetch_add(bytes - before, Ordering::Relaxed);
             self.shared.packets.fetch_add(bytes / size - before / size, Ordering::Relaxed);
@@ -214,11 +240,6 @@ impl<'a> Worker<'a> {
         self.finished.push(client.finish(self.reading.size));
         self.free.push(token);
         self.shared.finished.fetch_add(1, Ordering::Relaxed);
-        if self.has_said_full {
-            // One that waits can be taken now; the listener does not say so again.
-            self.has_said_full = false;
-            self.accept();
-        }
     }
 
     /// Takes what waits below the low water, and closes.
@@ -249,8 +270,10 @@ struct Datagrams {
 }
 
 impl Datagrams {
-    fn take(&mut self, socket: &OwnedFd, size: u64, now: Nanos, shared: &Shared) {
-        while let Ok(lengths) = self.lengths.discard(socket) {
+    /// Whether more may wait.
+    fn take(&mut self, socket: &OwnedFd, size: u64, now: Nanos, shared: &Shared) -> bool {
+        for _ in 0..BATCHES_A_TURN {
+            let Ok(lengths) = self.lengths.discard(socket) else { return false };
             let account =
                 self.account.get_or_insert_with(|| Account { name: "udp".to_owned(), ..Account::default() });
             let (mut bytes, mut packets) = (0, 0);
@@ -271,5 +294,6 @@ impl Datagrams {
             shared.bytes.fetch_add(bytes, Ordering::Relaxed);
             shared.packets.fetch_add(packets, Ordering::Relaxed);
         }
+        true
     }
 }
