@@ -16,7 +16,7 @@ use probe::directory::{Directory, EntryKind, EntryStatus, StatusWanted};
 use super::node::Node;
 use super::scan::{Counts, Visitor};
 use super::selection::{Selection, is_private_name, private_name};
-use super::visitors::{aged, locked};
+use super::visitors::{ListOutput, aged, locked};
 use crate::failure::say;
 
 /// How an entry goes.
@@ -51,6 +51,8 @@ pub(super) struct Deleting<'a> {
     top: Directory,
     top_path: Vec<u8>,
     pub(super) told: Mutex<Told>,
+    /// Where a dry run's paths go as they are found; none: they are kept.
+    pub(super) paths_to: Option<Mutex<ListOutput>>,
 }
 
 /// What went and what stayed.
@@ -63,7 +65,7 @@ pub(crate) struct Told {
     /// Exchanged, or written to, between two looks: put back.
     pub(crate) put_back: u64,
     pub(crate) directories: u64,
-    /// Of a dry run.
+    /// Of a dry run that is told as a document.
     pub(crate) paths: Vec<u8>,
 }
 
@@ -128,6 +130,7 @@ impl<'a> Deleting<'a> {
             top,
             top_path: top_path.to_vec(),
             told: Mutex::new(Told::default()),
+            paths_to: None,
         }
     }
 
@@ -379,6 +382,9 @@ impl Visitor for Deleting<'_> {
         told.kept.merge(&local.told.kept);
         told.spared += local.told.spared;
         told.put_back += local.told.put_back;
-        told.paths.extend_from_slice(&local.told.paths);
+        match &self.paths_to {
+            Some(output) => locked(output).write(&local.told.paths),
+            None => told.paths.extend_from_slice(&local.told.paths),
+        }
     }
 }

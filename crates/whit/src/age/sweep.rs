@@ -16,7 +16,6 @@ use super::selection::Selection;
 use super::visitors::{Capping, Counting, ListOutput, Listing, Summing, locked};
 use super::{Deletion, Found, Job, Options, View};
 use crate::failure::Failure;
-use crate::output::Output;
 
 /// What came of one directory.
 #[derive(Clone, Debug)]
@@ -87,8 +86,8 @@ impl<'a> Sweep<'a> {
                 Swept::Count(Counts::get(&counting.0))
             }
             View::List { end } => {
-                let output = ListOutput { output: Output::stdout(), failure: None };
-                let listing = Listing { end: *end, count: AtomicU64::new(0), output: Mutex::new(output) };
+                let output = Mutex::new(ListOutput::new());
+                let listing = Listing { end: *end, count: AtomicU64::new(0), output };
                 self.walk(job, &job.selection, &listing)?;
                 if let Some(failure) = locked(&listing.output).failure.take() {
                     return Err(failure);
@@ -160,6 +159,8 @@ impl<'a> Sweep<'a> {
     ) -> Result<Swept, Failure> {
         let mut deleting = Deleting::new(deletion.way, &job.selection, open(job)?, job.path(), &self.counts);
         deleting.is_recursive = job.is_recursive;
+        // A document is written at its end; paths for people as they are found.
+        deleting.paths_to = (!self.options.is_json).then(|| Mutex::new(ListOutput::new()));
         deleting.by = job.selection.by;
         deleting.older = job.selection.older;
         deleting.now_ns = self.now_ns;
@@ -168,6 +169,9 @@ impl<'a> Sweep<'a> {
         deleting.pace = deletion.pace.map(Pace::new);
         self.walk(job, all, &deleting)?;
         deleting.finish();
+        if let Some(failure) = deleting.paths_to.as_ref().and_then(|output| locked(output).failure.take()) {
+            return Err(failure);
+        }
         let told = std::mem::take(&mut *locked(&deleting.told));
         Ok(Swept::Deleted(deletion.way, Box::new(told)))
     }

@@ -10,6 +10,7 @@ use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
 use super::node::Node;
 use super::scan::{Counts, Visitor};
+use crate::failure::Failure;
 use crate::output::{DRAIN_BYTES, Output};
 
 /// What counts of an entry.
@@ -100,8 +101,20 @@ pub(super) struct Listing {
 /// Where the paths go; once nobody reads any more, nowhere.
 #[derive(Debug)]
 pub(super) struct ListOutput {
-    pub(super) output: Output,
-    pub(super) failure: Option<crate::failure::Failure>,
+    output: Output,
+    pub(super) failure: Option<Failure>,
+}
+
+impl ListOutput {
+    pub(super) fn new() -> Self {
+        Self { output: Output::stdout(), failure: None }
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) {
+        if self.failure.is_none() {
+            self.failure = self.output.write(bytes).err();
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -143,10 +156,7 @@ impl Visitor for Listing {
 
 impl Listing {
     fn write(&self, bytes: &[u8]) {
-        let mut output = locked(&self.output);
-        if output.failure.is_none() {
-            output.failure = output.output.write(bytes).err();
-        }
+        locked(&self.output).write(bytes);
     }
 }
 

@@ -27,8 +27,8 @@ pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
             push_histogram(out, all);
         }
         Swept::Deleted(way, told) => {
-            let Told { deleted, kept, spared, put_back, directories, paths } = &**told;
-            out.push_str(&String::from_utf8_lossy(paths));
+            // A dry run's paths have been told as they were found.
+            let Told { deleted, kept, spared, put_back, directories, .. } = &**told;
             let verb = if *way == Way::DryRun { "would delete" } else { "deleted" };
             out.push_str(&format!("{}: {verb} {}", found.path, files_and_sizes(deleted)));
             if *directories > 0 {
