@@ -1,6 +1,6 @@
 //! How old files are: which of their times counts, and sums by age.
 
-use crate::unit::Bytes;
+use crate::unit::{Bytes, Nanos};
 
 /// The four times of a file (statx(2)), any of which may count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +82,13 @@ pub struct Aged {
     pub bytes: Bytes,
     /// What it takes on the disk.
     pub allocated: Bytes,
+}
+
+impl Aged {
+    /// Whether it is at least so old. Whose age is not known is not old.
+    pub fn is_old(&self, older: Nanos, now_ns: i64) -> bool {
+        self.time_ns.is_some_and(|time_ns| age_ns(time_ns, now_ns) >= older.0)
+    }
 }
 
 /// Upper bounds of all ages but the last, in seconds, and what they are called.

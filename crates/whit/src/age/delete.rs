@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use facts::age::{AgeBy, AgeSums, Aged, Border, age_ns};
-use facts::unit::{Bytes, Nanos};
+use facts::age::{AgeBy, AgeSums, Aged, Border};
+use facts::unit::Bytes;
 use probe::directory::{Directory, EntryKind, EntryStatus, StatusWanted};
 
 use super::node::Node;
@@ -36,8 +36,6 @@ pub(super) struct Deleting<'a> {
     pub(super) way: Way,
     pub(super) selection: &'a Selection,
     pub(super) is_recursive: bool,
-    pub(super) by: AgeBy,
-    pub(super) older: Option<Nanos>,
     pub(super) now_ns: i64,
     pub(super) border: Option<Mutex<Border>>,
     /// Directories that are empty, and old themselves.
@@ -118,8 +116,6 @@ impl<'a> Deleting<'a> {
             way,
             selection,
             is_recursive: false,
-            by: AgeBy::MODIFIED,
-            older: None,
             now_ns: 0,
             border: None,
             with_empty_directories: false,
@@ -134,14 +130,9 @@ impl<'a> Deleting<'a> {
         }
     }
 
-    pub(super) fn is_old(&self, file: &Aged) -> bool {
-        let is_older = |older: Nanos| file.time_ns.is_some_and(|time| age_ns(time, self.now_ns) >= older.0);
-        self.older.is_some_and(is_older)
-    }
-
     /// Whether it is old, or among the oldest beyond the cap.
     fn goes(&self, file: &Aged) -> bool {
-        if self.is_old(file) {
+        if self.selection.is_old(file, self.now_ns) {
             return true;
         }
         let (Some(border), Some(time_ns)) = (&self.border, file.time_ns) else { return false };
@@ -154,7 +145,8 @@ impl<'a> Deleting<'a> {
     fn has_gone(&self, file: &Aged) {
         let (Some(border), Some(time_ns)) = (&self.border, file.time_ns) else { return };
         let mut border = locked(border);
-        if time_ns >= border.begin_ns && time_ns < border.end_ns && !self.is_old(file) {
+        if time_ns >= border.begin_ns && time_ns < border.end_ns && !self.selection.is_old(file, self.now_ns)
+        {
             border.files = border.files.saturating_sub(1);
             border.allocated = border.allocated.saturating_sub(file.allocated);
         }
@@ -250,11 +242,11 @@ impl<'a> Deleting<'a> {
         let identity = |status: &EntryStatus| (status.kind, status.device, status.inode, status.bytes);
         identity(then) == identity(now)
             && then.times.modified_ns == now.times.modified_ns
-            && (!self.by.accessed || then.times.accessed_ns == now.times.accessed_ns)
+            && (!self.selection.by.accessed || then.times.accessed_ns == now.times.accessed_ns)
     }
 
     fn status_wanted(&self) -> StatusWanted {
-        StatusWanted { times: AgeBy { modified: true, ..self.by }, owner: true, identity: true }
+        StatusWanted { times: AgeBy { modified: true, ..self.selection.by }, owner: true, identity: true }
     }
 
     /// Takes the private directories away again.
@@ -288,7 +280,11 @@ impl<'a> Deleting<'a> {
             let is_named = selection.may_take(node.name.to_bytes(), EntryKind::Unknown);
             let is_kept = selection.keeps_first_level && parent.depth == 0
                 || !selection.spared.is_empty() && selection.spares(&node.path(None));
-            is_owners && is_named && !is_kept && !then.is_sticky && self.is_old(&aged(self.by, then))
+            is_owners
+                && is_named
+                && !is_kept
+                && !then.is_sticky
+                && selection.is_old(&aged(selection.by, then), self.now_ns)
         };
         // Of a leftover its maker may have come back under the same name.
         if if is_leftover { node.directory.is_locked() } else { !is_meant() } {
@@ -345,7 +341,7 @@ impl Visitor for Deleting<'_> {
     fn visit(&self, local: &mut LocalTold, node: &Arc<Node>, name: &CStr, status: Option<&EntryStatus>) {
         let Some(status) = status else { return };
         let told = &mut local.told;
-        let file = aged(self.by, status);
+        let file = aged(self.selection.by, status);
         // A directory goes when it has been left, and if that was asked for.
         if status.kind == EntryKind::Directory || !self.goes(&file) {
             told.kept.add(&file, self.now_ns);

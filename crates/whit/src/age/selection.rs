@@ -1,9 +1,11 @@
 //! Which entries are meant.
 
-use facts::age::{AgeBy, age_ns};
+use facts::age::{AgeBy, Aged};
 use facts::unit::Nanos;
 use fast_glob::glob_match;
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
+
+use super::visitors::aged;
 
 /// What the private directories of a strict deletion are called, before the number of the process.
 const PRIVATE_PREFIX: &str = ".whit-age-";
@@ -52,13 +54,16 @@ impl Selection {
         Some(StatusWanted { times, owner: self.owner.is_some(), identity: false })
     }
 
-    /// By what was asked: whether it is meant. Whose age is not known is not old.
+    /// By what was asked: whether it is meant.
     pub(super) fn takes(&self, status: &EntryStatus, now_ns: i64) -> bool {
         self.kinds.contains(&status.kind)
             && (self.owner.is_none() || self.owner == status.uid)
-            && self.older.is_none_or(|older| {
-                self.by.pick(&status.times).is_some_and(|time_ns| age_ns(time_ns, now_ns) >= older.0)
-            })
+            && (self.older.is_none() || self.is_old(&aged(self.by, status), now_ns))
+    }
+
+    /// Whether it is older than what is older; nothing is where that was not asked for.
+    pub(super) fn is_old(&self, file: &Aged, now_ns: i64) -> bool {
+        self.older.is_some_and(|older| file.is_old(older, now_ns))
     }
 
     /// Whether a configuration leaves this path alone.

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-use facts::age::{AgeSums, Aged, Border, Cutoff, age_ns};
+use facts::age::{AgeSums, Border, Cutoff};
 use probe::directory::{Directory, Mounts};
 
 use super::delete::{Deleting, Pace, Told, Way};
@@ -135,12 +135,8 @@ impl<'a> Sweep<'a> {
         if deletion.cap == facts::age::Cap::default() {
             return Ok(None);
         }
-        let (older, now_ns) = (job.selection.older, self.now_ns);
-        let is_going = move |file: &Aged| {
-            older.is_some_and(|older| file.time_ns.is_some_and(|time| age_ns(time, now_ns) >= older.0))
-        };
-        let capping =
-            Capping { by: job.selection.by, is_going: &is_going, cutoff: Mutex::new(Cutoff::default()) };
+        let cutoff = Mutex::new(Cutoff::default());
+        let capping = Capping { selection: &job.selection, now_ns: self.now_ns, cutoff };
         self.walk(job, all, &capping)?;
         if !locked(&capping.cutoff).narrow(deletion.cap) {
             return Ok(None);
@@ -161,8 +157,6 @@ impl<'a> Sweep<'a> {
         deleting.is_recursive = job.is_recursive;
         // A document is written at its end; paths for people as they are found.
         deleting.paths_to = (!self.options.is_json).then(|| Mutex::new(ListOutput::new()));
-        deleting.by = job.selection.by;
-        deleting.older = job.selection.older;
         deleting.now_ns = self.now_ns;
         deleting.border = border.map(Mutex::new);
         deleting.with_empty_directories = deletion.with_empty_directories;

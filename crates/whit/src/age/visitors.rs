@@ -10,6 +10,7 @@ use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
 use super::node::Node;
 use super::scan::{Counts, Visitor};
+use super::selection::Selection;
 use crate::failure::Failure;
 use crate::output::{DRAIN_BYTES, Output};
 
@@ -162,8 +163,8 @@ impl Listing {
 
 /// Counts by age what is not going anyway, to find what goes beyond a cap.
 pub(super) struct Capping<'a> {
-    pub(super) by: AgeBy,
-    pub(super) is_going: &'a (dyn Fn(&Aged) -> bool + Sync),
+    pub(super) selection: &'a Selection,
+    pub(super) now_ns: i64,
     pub(super) cutoff: Mutex<Cutoff>,
 }
 
@@ -171,13 +172,14 @@ impl Visitor for Capping<'_> {
     type Local = Vec<Aged>;
 
     fn wanted(&self) -> Option<StatusWanted> {
-        Some(StatusWanted { times: self.by, ..StatusWanted::KIND })
+        Some(StatusWanted { times: self.selection.by, ..StatusWanted::KIND })
     }
 
     fn visit(&self, local: &mut Vec<Aged>, _node: &Arc<Node>, _name: &CStr, status: Option<&EntryStatus>) {
         // Directories go when they are empty, and for no cap.
         let status = status.filter(|status| status.kind != EntryKind::Directory);
-        local.extend(status.map(|status| aged(self.by, status)).filter(|file| !(self.is_going)(file)));
+        let file = status.map(|status| aged(self.selection.by, status));
+        local.extend(file.filter(|file| !self.selection.is_old(file, self.now_ns)));
     }
 
     fn merge(&self, local: Vec<Aged>) {

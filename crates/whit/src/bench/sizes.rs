@@ -44,27 +44,15 @@ trait Crossed {
     fn is_crossed_out(&self, number: usize) -> bool;
 }
 
-impl Crossed for Vec<u32> {
+impl<T: Copy + Default + PartialEq + From<bool>> Crossed for Vec<T> {
     fn new(limit: usize) -> Self {
-        vec![0; limit]
+        vec![T::default(); limit]
     }
     fn cross_out(&mut self, number: usize) {
-        self[number] = 1;
+        self[number] = true.into();
     }
     fn is_crossed_out(&self, number: usize) -> bool {
-        self[number] != 0
-    }
-}
-
-impl Crossed for Vec<u8> {
-    fn new(limit: usize) -> Self {
-        vec![0; limit]
-    }
-    fn cross_out(&mut self, number: usize) {
-        self[number] = 1;
-    }
-    fn is_crossed_out(&self, number: usize) -> bool {
-        self[number] != 0
+        self[number] != T::default()
     }
 }
 

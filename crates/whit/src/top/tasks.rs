@@ -5,7 +5,7 @@ use facts::rate::tasks::{Ended, TaskChanges, Unrecorded};
 use facts::sample::Absence;
 use facts::task::figure::Figure;
 use facts::task::sums::{GroupBy, TaskSums};
-use facts::task::table::{TaskRow, TaskTable};
+use facts::task::table::TaskTable;
 use facts::unit::Nanos;
 use probe::Roots;
 use probe::task_table::{OpenError, Refused, TaskTableReader, Way};
@@ -82,7 +82,9 @@ impl Tasks {
         // Who may not listen sees no ends, which is said once.
         let known = self.ended.len();
         let _ = self.reader.receive_ended(&mut self.ended);
-        let recorded = self.ended[known..].iter().filter_map(|ended| recorded_cpu_ns(&ended.row));
+        let recorded = self.ended[known..]
+            .iter()
+            .filter_map(|ended| recorded_cpu_ns(|figure| ended.row.figures.get(figure)));
         self.unrecorded_cpu = self.unrecorded.advance(self.now.ended_on_cpu, Nanos(recorded.sum()));
         if self.before.is_empty() {
             // What ended before the first table is nobody's interval.
@@ -133,18 +135,17 @@ impl Tasks {
     }
 }
 
-/// The same of a record.
-fn recorded_cpu_ns(row: &TaskRow) -> Option<u64> {
-    let in_ticks = row.figures.get(Figure::USER).zip(row.figures.get(Figure::SYSTEM));
-    in_ticks.map(|(user, system)| user + system).or(row.figures.get(Figure::ON_CPU))
+/// Time on a CPU, as a record tells it: made before the last of it is charged to the precise figure, when the ticks know
+/// better.
+fn recorded_cpu_ns(figure: impl Fn(Figure) -> Option<u64>) -> Option<u64> {
+    let in_ticks = figure(Figure::USER).zip(figure(Figure::SYSTEM));
+    in_ticks.map(|(user, system)| user + system).or_else(|| figure(Figure::ON_CPU))
 }
 
-/// Time on a CPU. An exit record is made before the last of it is charged to the precise figure; then the ticks know better.
+/// Time on a CPU, of who ended as its record tells it.
 pub(crate) fn cpu_ns(table: &TaskTable, index: usize, is_ended: bool) -> Option<u64> {
-    let precise = table.get(index, Figure::ON_CPU);
-    if !is_ended {
-        return precise;
+    match is_ended {
+        true => recorded_cpu_ns(|figure| table.get(index, figure)),
+        false => table.get(index, Figure::ON_CPU),
     }
-    let in_ticks = table.get(index, Figure::USER).zip(table.get(index, Figure::SYSTEM));
-    in_ticks.map(|(user, system)| user + system).or(precise)
 }

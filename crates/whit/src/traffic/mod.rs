@@ -1,6 +1,7 @@
 //! `whit sink` and `whit send`: sockets loaded and measured, for test environments.
 
 mod address;
+mod agenda;
 mod event_loop;
 pub(crate) mod send;
 pub(crate) mod sink;

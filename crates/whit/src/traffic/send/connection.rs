@@ -8,20 +8,10 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
+use crate::traffic::agenda::Turn;
+
 /// Bursts of one turn.
 const BURSTS_A_TURN: usize = 16;
-
-/// What became of it in a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// It waits for its peer.
-    Quiet,
-    Ready,
-    /// Its next packet is due then.
-    Paused(Nanos),
-    /// It has sent all.
-    Over,
-}
 
 /// When packets are due, and how they go out.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,5 @@
 //! One thread of a sender, and its connections.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use facts::unit::Nanos;
 use rustix::net::{Shutdown, shutdown, sockopt};
 
-use super::connection::{Connection, Schedule, Turn};
+use super::connection::{Connection, Schedule};
 use super::{Options, Sent};
 use crate::failure::{Failure, say};
 use crate::show::traffic::push_live;
+use crate::traffic::agenda::{Agenda, Turn};
 use crate::traffic::event_loop::{EventLoop, sooner};
 
 /// What goes out at once, where it may.
@@ -30,8 +29,7 @@ pub(super) struct Worker<'a> {
     schedule: Schedule,
     connections: Vec<Option<Connection>>,
     living: usize,
-    ready: VecDeque<usize>,
-    paused: BinaryHeap<Reverse<(Nanos, usize)>>,
+    agenda: Agenda,
     content: Vec<u8>,
     memory: Vec<u8>,
     sent: Sent,
@@ -89,8 +87,7 @@ impl<'a> Worker<'a> {
             schedule: Schedule { size, interval_ns, expects_echo: options.expects_echo, burst },
             living: connections.len(),
             connections,
-            ready: VecDeque::new(),
-            paused: BinaryHeap::new(),
+            agenda: Agenda::default(),
             content: vec![b'1'; burst * size],
             memory: vec![0; 64 << 10],
             sent,
@@ -120,28 +117,17 @@ impl<'a> Worker<'a> {
         let began = probe::clock_now().monotonic;
         let end = self.options.duration.map(|duration| began + Nanos::from(duration));
         let mut live = is_live.then_some((began + Nanos::SECOND, 0));
-        let mut happened = Vec::new();
+        let (mut happened, mut due) = (Vec::new(), Vec::new());
         while self.living > 0 {
-            let next_paused = self.paused.peek().map(|Reverse((when, _))| *when);
-            let mut until = sooner(sooner(next_paused, end), live.map(|(next, _)| next));
-            if !self.ready.is_empty() {
-                until = Some(Nanos(0));
-            }
+            let until = sooner(sooner(self.agenda.next(), end), live.map(|(next, _)| next));
             self.event_loop.wait(until, &mut happened).map_err(Failure::internal)?;
             let now = probe::clock_now().monotonic;
             for event in &happened {
                 self.turn(event.token);
             }
-            while let Some(Reverse((when, token))) = self.paused.peek().copied()
-                && when <= now
-            {
-                self.paused.pop();
-                self.ready.push_back(token);
-            }
-            for _ in 0..self.ready.len() {
-                if let Some(token) = self.ready.pop_front() {
-                    self.turn(token);
-                }
+            self.agenda.take_due(now, &mut due);
+            for token in &due {
+                self.turn(*token);
             }
             if let Some((next, last)) = live.as_mut().filter(|(next, _)| *next <= now) {
                 let packets = self.packets.load(Ordering::Relaxed);
@@ -183,8 +169,8 @@ impl<'a> Worker<'a> {
         self.packets.fetch_add(connection.bytes / size - before / size, Ordering::Relaxed);
         match turn {
             Ok(Turn::Quiet) => {}
-            Ok(Turn::Ready) => self.ready.push_back(token),
-            Ok(Turn::Paused(until)) => self.paused.push(Reverse((until, token))),
+            Ok(Turn::Ready) => self.agenda.push_ready(token),
+            Ok(Turn::Paused(until)) => self.agenda.push_paused(until, token),
             Ok(Turn::Over) => self.finish(token, None),
             Err(error) if self.is_cut_by_kernel && is_uncuttable(&error) => {
                 // Longer than what the way there takes in one piece: let the network cut it.
@@ -193,7 +179,7 @@ impl<'a> Worker<'a> {
                 for other in self.connections.iter().flatten() {
                     let _ = probe::sockets::set_udp_segment(&other.socket, 0);
                 }
-                self.ready.push_back(token);
+                self.agenda.push_ready(token);
             }
             Err(error) => self.finish(token, Some(error)),
         }

@@ -9,6 +9,7 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
 use super::answer::{Conversation, Next};
 use super::{Account, Answered};
+use crate::traffic::agenda::Turn;
 
 /// Reads of one turn, so that a client that never pauses leaves time for the others.
 const READS_A_TURN: usize = 16;
@@ -17,19 +18,6 @@ const MOST_WAITING_BYTES: usize = 1 << 20;
 
 /// How long a peer is heard out that does not end.
 const LONGEST_LINGER: Nanos = Nanos(2 * Nanos::SECOND.0);
-
-/// What became of it in a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// It has said all it has for now.
-    Quiet,
-    /// There is more.
-    Ready,
-    /// It may go on then.
-    Paused(Nanos),
-    /// It has ended.
-    Over,
-}
 
 /// A connection.
 #[derive(Debug)]

@@ -1,7 +1,5 @@
 //! One thread of a sink: its listening socket, and the clients that came by it.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -12,9 +10,10 @@ use rustix::io::Errno;
 use rustix::net::{SocketFlags, acceptfrom_with};
 
 use super::answer::Conversation;
-use super::client::{Client, Reading, Turn};
+use super::client::{Client, Reading};
 use super::{Account, Live, Options, Shared};
 use crate::failure::say;
+use crate::traffic::agenda::{Agenda, Turn};
 use crate::traffic::event_loop::{EventLoop, Happened, sooner};
 
 const LISTENER: usize = usize::MAX - 3;
@@ -38,8 +37,7 @@ pub(super) struct Worker<'a> {
     reading: Reading,
     clients: Vec<Option<Client>>,
     free: Vec<usize>,
-    ready: VecDeque<usize>,
-    paused: BinaryHeap<Reverse<(Nanos, usize)>>,
+    agenda: Agenda,
     memory: Vec<u8>,
     finished: Vec<Account>,
     end: Option<Nanos>,
@@ -73,8 +71,7 @@ impl<'a> Worker<'a> {
             },
             clients: Vec::new(),
             free: Vec::new(),
-            ready: VecDeque::new(),
-            paused: BinaryHeap::new(),
+            agenda: Agenda::default(),
             memory: vec![0; read_bytes],
             finished: Vec::new(),
             end: None,
@@ -93,13 +90,12 @@ impl<'a> Worker<'a> {
         let began = probe::clock_now().monotonic;
         self.end = self.options.duration.map(|duration| began + Nanos::from(duration));
         let mut live = is_live.then(|| Live::new(began));
-        let mut happened = Vec::new();
+        let (mut happened, mut due) = (Vec::new(), Vec::new());
         let mut datagrams = Datagrams::default();
         loop {
-            let next_paused = self.paused.peek().map(|Reverse((when, _))| *when);
-            let mut until = sooner(sooner(next_paused, self.end), live.as_ref().map(|live| live.next));
+            let mut until = sooner(sooner(self.agenda.next(), self.end), live.as_ref().map(|live| live.next));
             until = sooner(until, self.accept_again);
-            if !self.ready.is_empty() || self.is_listener_ready {
+            if self.is_listener_ready {
                 until = Some(Nanos(0));
             }
             if let Err(error) = self.event_loop.wait(until, &mut happened) {
@@ -117,16 +113,9 @@ impl<'a> Worker<'a> {
             for event in &happened {
                 self.handle(event, now, &mut datagrams);
             }
-            while let Some(Reverse((when, token))) = self.paused.peek().copied()
-                && when <= now
-            {
-                self.paused.pop();
-                self.ready.push_back(token);
-            }
-            for _ in 0..self.ready.len() {
-                if let Some(token) = self.ready.pop_front() {
-                    self.turn(token, now);
-                }
+            self.agenda.take_due(now, &mut due);
+            for token in &due {
+                self.turn(*token, now);
             }
             if let Some(live) = live.as_mut().filter(|live| live.next <= now) {
                 live.tell(self.shared, now);
@@ -229,8 +218,8 @@ impl<'a> Worker<'a> {
         }
         match turn {
             Turn::Quiet => {}
-            Turn::Ready => self.ready.push_back(token),
-            Turn::Paused(until) => self.paused.push(Reverse((until, token))),
+            Turn::Ready => self.agenda.push_ready(token),
+            Turn::Paused(until) => self.agenda.push_paused(until, token),
             Turn::Over => self.forget(token),
         }
     }
