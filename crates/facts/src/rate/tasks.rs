@@ -1,71 +1,66 @@
 //! What every task did between two tables, those that ended in between included.
 
+mod changed;
+mod ended;
+
 use super::{Interval, Width, counter_delta};
 use crate::sample::Clock;
 use crate::task::figure::{ABSENT, Figure};
-use crate::task::table::{TaskRow, TaskTable};
+use crate::task::table::TaskTable;
 use crate::task::{Cause, Task};
 use crate::unit::Nanos;
 
-/// A task that ended, with its last account.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ended {
-    /// The account at its end. Its start is reckoned from when the record was read, and so may be later than it was by
-    /// as long as the record waited.
-    pub row: TaskRow,
-    /// How long it lived.
-    pub wall: Nanos,
-}
+pub use changed::Changed;
+pub use ended::{Ended, Unrecorded};
 
 /// What tasks did in an interval. Kept from tick to tick: filling it again allocates nothing that it does not grow by.
-#[derive(Clone, Debug, Default)]
+///
+/// Of most tasks nothing changes: of those only that is known, and what they are is in the newer table. [`Self::of`] puts
+/// both together.
+#[derive(Clone, Debug)]
 pub struct TaskChanges {
     /// The time between; none for a first table or across a suspend, where counters are absent.
     pub interval: Option<Interval>,
-    /// Of each task what it used and waited for, beside what it is; living ones first, in the order of the newer table.
-    pub table: TaskTable,
-    /// How much of the interval each lived, in nanoseconds.
-    pub wall_ns: Vec<u64>,
-    /// How many of the rows live; the others ended.
-    pub living: usize,
+    /// How much of the interval each lived, in nanoseconds; living ones first, in the order of the newer table.
+    wall_ns: Vec<u64>,
+    /// How many live; the others ended.
+    living: usize,
     /// Values left out because they cannot be.
     pub impossible_values: u64,
-    /// Rows of those that did anything.
-    pub active: Vec<u32>,
+    /// Those that did anything, in their order.
+    active: Vec<u32>,
+    clock: Clock,
+    /// Where each is among the active; [`IDLE`] where it is not.
+    places: Vec<u32>,
+    /// What the active did, a column a figure; those of what only grows and of the longest waits are filled.
+    figures: [Vec<u64>; Figure::COUNT],
     ended: Vec<Ended>,
     origins: Vec<Origin>,
     by_pid: Vec<(u32, u32)>,
     is_taken: Vec<bool>,
 }
 
-impl Ended {
-    /// Whether this task may be one that began then. Its start is reckoned from an age that leaves out what the machine slept,
-    /// by a reader who came when the record had waited for as long as the interval, and longer if he was late. A pid does not
-    /// come back in an interval.
-    fn may_have_begun(&self, start: Nanos, lateness: Nanos) -> bool {
-        start <= self.row.key.start + SLACK && self.row.key.start <= start + lateness
+impl Default for TaskChanges {
+    fn default() -> Self {
+        Self {
+            interval: None,
+            wall_ns: Vec::new(),
+            living: 0,
+            impossible_values: 0,
+            active: Vec::new(),
+            clock: Clock::default(),
+            places: Vec::new(),
+            figures: [const { Vec::new() }; Figure::COUNT],
+            ended: Vec::new(),
+            origins: Vec::new(),
+            by_pid: Vec::new(),
+            is_taken: Vec::new(),
+        }
     }
 }
 
-/// What ended tasks used after their records were made, or without one: what the kernel forgot them with, less what their
-/// records told. A record comes first, and what it told is waited for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unrecorded {
-    recorded: Nanos,
-    told: Nanos,
-}
-
-impl Unrecorded {
-    /// Of the interval: from what all that ended used in their lives, since the reader was opened, and what new records tell
-    /// of theirs.
-    pub fn advance(&mut self, ended_on_cpu: Option<Nanos>, recorded: Nanos) -> Option<Nanos> {
-        self.recorded += recorded;
-        let all = ended_on_cpu?.saturating_sub(self.recorded);
-        let fresh = all.saturating_sub(self.told);
-        self.told += fresh;
-        Some(fresh)
-    }
-}
+/// In place of a place among the active.
+const IDLE: u32 = u32::MAX;
 
 /// Where a pid is, among pids in their order with their places.
 fn place_in(by_pid: &[(u32, u32)], pid: u32) -> Option<usize> {
@@ -97,8 +92,7 @@ impl TaskChanges {
     /// it as a zombie, is left in `ended` for the next time, so that nothing is counted twice or not at all.
     pub fn fill(&mut self, before: &TaskTable, now: &TaskTable, ended: &mut Vec<Ended>) {
         self.interval = Interval::between(&before.clock, &now.clock);
-        self.table.clear();
-        self.table.clock = now.clock;
+        self.clock = now.clock;
         self.wall_ns.clear();
         self.origins.clear();
         self.impossible_values = 0;
@@ -106,22 +100,15 @@ impl TaskChanges {
         self.find_origins(before, now);
         self.take_ended(now, ended);
         self.find_origins_of_ended(before);
-        self.table.extend_identities(now, 0..now.len());
         self.find_active(before, now);
-        for figure in Figure::all() {
-            let (new, column) = (now.column(figure), self.table.column_mut(figure));
-            match figure.is_counter() {
-                // Of most tasks nothing changes: what they had is not looked at.
-                true => column.extend(new.iter().map(|value| if *value == ABSENT { ABSENT } else { 0 })),
-                false if figure.is_maximum() => column.resize(new.len(), ABSENT),
-                false => column.extend_from_slice(new),
-            }
-        }
-        let ended = std::mem::take(&mut self.ended);
-        ended.iter().for_each(|ended| self.table.push(&ended.row));
-        self.ended = ended;
         self.subtract(before, now);
         self.drop_impossible(before);
+    }
+
+    /// With the newer of the tables that it was filled from.
+    pub fn of<'a>(&'a self, now: &'a TaskTable) -> Changed<'a> {
+        debug_assert_eq!(self.living, now.len());
+        Changed::new(self, now)
     }
 
     /// Those that ran or waited for a disk, or were not there before. Every other counter of a task is charged while it runs.
@@ -145,6 +132,11 @@ impl TaskChanges {
             };
             is_active.then_some(index)
         }));
+        self.places.clear();
+        self.places.resize(self.origins.len(), IDLE);
+        for (place, index) in (0..).zip(&self.active) {
+            self.places[*index as usize] = place;
+        }
     }
 
     fn find_origins(&mut self, before: &TaskTable, now: &TaskTable) {
@@ -225,7 +217,7 @@ impl TaskChanges {
 
     /// How much later than it was the start of who ended may be reckoned.
     fn lateness(&self) -> Nanos {
-        let Clock { boottime, monotonic, .. } = self.table.clock;
+        let Clock { boottime, monotonic, .. } = self.clock;
         self.elapsed() + LATENESS + boottime.saturating_sub(monotonic)
     }
 
@@ -241,20 +233,25 @@ impl TaskChanges {
     fn subtract(&mut self, before: &TaskTable, now: &TaskTable) {
         for figure in Figure::all().filter(|figure| figure.is_counter() || figure.is_maximum()) {
             let (old, new) = (before.column(figure), now.column(figure));
-            let column = self.table.column_mut(figure);
+            let column = &mut self.figures[figure.index()];
+            column.clear();
             if self.interval.is_none() {
-                column.fill(ABSENT);
+                column.resize(self.active.len(), ABSENT);
                 continue;
             }
-            for index in self.active.iter().map(|index| *index as usize) {
+            column.extend(self.active.iter().map(|index| {
+                let index = *index as usize;
                 let from = match self.origins[index] {
                     Origin::Row(place) => old[place as usize],
                     Origin::Birth => 0,
                     Origin::Unknown => ABSENT,
                 };
                 // Ended ones brought their own.
-                let value = new.get(index).copied().unwrap_or(column[index]);
-                column[index] = match (from, value) {
+                let value = match index.checked_sub(self.living) {
+                    None => new[index],
+                    Some(ended) => self.ended[ended].row.figures.raw(figure),
+                };
+                match (from, value) {
                     (ABSENT, _) | (_, ABSENT) => ABSENT,
                     // A maximum is told only if it is new.
                     (from, now) if figure.is_maximum() => {
@@ -267,8 +264,8 @@ impl TaskChanges {
                     // A record is made before the task is done: the sample of a zombie knows more, and was counted.
                     (from, now) if index >= self.living && now < from => 0,
                     (from, now) => counter_delta(from, now, Width::Bits64).unwrap_or(ABSENT),
-                };
-            }
+                }
+            }));
         }
     }
 
@@ -276,10 +273,13 @@ impl TaskChanges {
     /// start is charged with the uptime.
     fn drop_impossible(&mut self, before: &TaskTable) {
         for cause in Cause::ALL {
-            for index in self.active.iter().map(|index| *index as usize) {
-                let Some(delay) = self.table.get(index, Figure::delay(cause)) else { continue };
+            for (place, index) in self.active.iter().map(|index| *index as usize).enumerate() {
+                let known = |figure: Figure| {
+                    Some(self.figures[figure.index()][place]).filter(|value| *value != ABSENT)
+                };
+                let Some(delay) = known(Figure::delay(cause)) else { continue };
                 let on_cpu = match cause {
-                    Cause::BlockIo => self.table.get(index, Figure::ON_CPU).unwrap_or(0),
+                    Cause::BlockIo => known(Figure::ON_CPU).unwrap_or(0),
                     _ => 0,
                 };
                 // Whoever was waiting when the interval began is charged with more than the interval at the wait's end.
@@ -293,8 +293,8 @@ impl TaskChanges {
                 let at_most =
                     Nanos(self.wall_ns[index].saturating_sub(on_cpu)) + earlier + Task::CLOCK_SLACK + SLACK;
                 if delay > at_most.0 {
-                    self.table.set(index, Figure::delay(cause), None);
-                    self.table.set(index, Figure::maximum(cause), None);
+                    self.figures[Figure::delay(cause).index()][place] = ABSENT;
+                    self.figures[Figure::maximum(cause).index()][place] = ABSENT;
                     self.impossible_values += 1;
                 }
             }
@@ -306,7 +306,7 @@ impl TaskChanges {
 mod tests {
     use super::*;
     use crate::task::TaskKey;
-    use crate::unit::Nanos;
+    use crate::task::table::TaskRow;
 
     fn at(seconds: u64) -> Clock {
         let nanos = Nanos(seconds * Nanos::SECOND.0);
@@ -332,9 +332,11 @@ mod tests {
     }
 
     fn on_cpu(before: &[TaskRow], now: &[TaskRow], ended: &[Ended]) -> Vec<Option<u64>> {
+        let (before, now) = (table(at(100), before), table(at(101), now));
         let mut changes = TaskChanges::default();
-        changes.fill(&table(at(100), before), &table(at(101), now), &mut ended.to_vec());
-        (0..changes.table.len()).map(|index| changes.table.get(index, Figure::ON_CPU)).collect()
+        changes.fill(&before, &now, &mut ended.to_vec());
+        let changed = changes.of(&now);
+        (0..changed.len()).map(|index| changed.get(index, Figure::ON_CPU)).collect()
     }
 
     #[test]
@@ -342,17 +344,6 @@ mod tests {
         let before = [row(1, 0, 10), row(2, 0, 20), row(5, 0, 50)];
         let now = [row(2, 0, 21), row(9, 100, 3), row(5, 0, 49), row(1, 0, 17), row(7, 0, 7)];
         assert_eq!(on_cpu(&before, &now, &[]), [Some(1), Some(3), None, Some(7), None]);
-    }
-
-    #[test]
-    fn what_no_record_told_is_told_once() {
-        let mut unrecorded = Unrecorded::default();
-        assert_eq!(unrecorded.advance(None, Nanos(100)), None);
-        // The record of a task that is still a zombie; its end, with a tenth more; nothing new.
-        assert_eq!(unrecorded.advance(Some(Nanos(50)), Nanos(0)), Some(Nanos(0)));
-        assert_eq!(unrecorded.advance(Some(Nanos(110)), Nanos(0)), Some(Nanos(10)));
-        assert_eq!(unrecorded.advance(Some(Nanos(110)), Nanos(40)), Some(Nanos(0)));
-        assert_eq!(unrecorded.advance(Some(Nanos(155)), Nanos(0)), Some(Nanos(5)));
     }
 
     #[test]
@@ -375,9 +366,9 @@ mod tests {
         let tables = [(100, vec![row(1, 0, 10)]), (101, vec![row(1, 0, 12)]), (102, vec![])];
         let [first, second, third] = tables.map(|(clock, rows)| table(at(clock), &rows));
         changes.fill(&first, &second, &mut ended);
-        assert_eq!((changes.table.get(0, Figure::ON_CPU), ended.len()), (Some(2), 1));
+        assert_eq!((changes.of(&second).get(0, Figure::ON_CPU), ended.len()), (Some(2), 1));
         changes.fill(&second, &third, &mut ended);
-        assert_eq!((changes.table.get(0, Figure::ON_CPU), ended.len()), (Some(3), 0));
+        assert_eq!((changes.of(&third).get(0, Figure::ON_CPU), ended.len()), (Some(3), 0));
     }
 
     #[test]
@@ -386,8 +377,10 @@ mod tests {
         let slept = |seconds| Clock { monotonic: Nanos((seconds - 50) * Nanos::SECOND.0), ..at(seconds) };
         let record = Ended { row: row(1, 60, 15), wall: Nanos(40 * Nanos::SECOND.0) };
         let mut changes = TaskChanges::default();
-        changes.fill(&table(slept(100), &[row(1, 10, 9)]), &table(slept(101), &[]), &mut vec![record]);
-        assert_eq!((changes.table.len(), changes.table.get(0, Figure::ON_CPU)), (1, Some(6)));
+        let now = table(slept(101), &[]);
+        changes.fill(&table(slept(100), &[row(1, 10, 9)]), &now, &mut vec![record]);
+        let changed = changes.of(&now);
+        assert_eq!((changed.len(), changed.get(0, Figure::ON_CPU)), (1, Some(6)));
     }
 
     #[test]
@@ -401,19 +394,21 @@ mod tests {
         let mut changes = TaskChanges::default();
         let (before, mut now) = (row(1, 0, 10), row(1, 0, 11));
         now.figures.set(Figure::delay(Cause::BlockIo), Some(90_000_000_000));
-        changes.fill(&table(at(100), &[before]), &table(at(101), &[now]), &mut Vec::new());
-        assert_eq!(changes.table.get(0, Figure::delay(Cause::BlockIo)), None);
-        assert_eq!((changes.impossible_values, changes.table.get(0, Figure::ON_CPU)), (1, Some(1)));
+        let now = table(at(101), &[now]);
+        changes.fill(&table(at(100), &[before]), &now, &mut Vec::new());
+        assert_eq!(changes.of(&now).get(0, Figure::delay(Cause::BlockIo)), None);
+        assert_eq!((changes.impossible_values, changes.of(&now).get(0, Figure::ON_CPU)), (1, Some(1)));
         // Unless it was waiting when the interval began.
         let waiting = TaskRow { state: Some(b'D'), ..before };
-        changes.fill(&table(at(100), &[waiting]), &table(at(101), &[now]), &mut Vec::new());
-        assert_eq!(changes.table.get(0, Figure::delay(Cause::BlockIo)), Some(90_000_000_000 - 100));
+        changes.fill(&table(at(100), &[waiting]), &now, &mut Vec::new());
+        assert_eq!(changes.of(&now).get(0, Figure::delay(Cause::BlockIo)), Some(90_000_000_000 - 100));
     }
 
     #[test]
     fn a_first_table_has_no_counters() {
         let mut changes = TaskChanges::default();
-        changes.fill(&TaskTable::default(), &table(at(0), &[row(1, 0, 10)]), &mut Vec::new());
-        assert_eq!((changes.table.len(), changes.table.get(0, Figure::ON_CPU)), (1, None));
+        let now = table(at(0), &[row(1, 0, 10)]);
+        changes.fill(&TaskTable::default(), &now, &mut Vec::new());
+        assert_eq!((changes.of(&now).len(), changes.of(&now).get(0, Figure::ON_CPU)), (1, None));
     }
 }

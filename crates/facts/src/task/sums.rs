@@ -1,8 +1,11 @@
 //! Tasks summed: by process, by user, by cgroup, by program.
 
 use super::figure::{ABSENT, Figure};
-use super::table::TaskTable;
-use crate::rate::tasks::TaskChanges;
+use super::table::Comm;
+use super::{Accounting, TaskKey};
+use crate::rate::Interval;
+use crate::rate::tasks::Changed;
+use crate::unit::Nanos;
 
 /// What makes tasks one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,24 +21,18 @@ pub enum GroupBy {
     Cgroup,
 }
 
-/// Rows that stand for several tasks. Kept from tick to tick.
+/// Which tasks make which row. Kept from tick to tick; [`Self::of`] adds up what is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct TaskSums {
-    /// Their figures summed; who they are is told of the first, a process's leader.
-    pub table: TaskTable,
     /// Threads in each row.
-    pub threads: Vec<u32>,
+    threads: Vec<u32>,
     /// Processes in each row.
-    pub processes: Vec<u32>,
-    /// What the parts of each add up to: the time that its threads lived, in nanoseconds.
-    pub thread_time_ns: Vec<u64>,
-    /// Whether all of a row's tasks have ended.
-    pub is_ended: Vec<bool>,
-    /// Whether any of a row's tasks did anything.
-    pub is_active: Vec<bool>,
+    processes: Vec<u32>,
+    thread_time_ns: Vec<u64>,
+    is_ended: Vec<bool>,
+    is_active: Vec<bool>,
     order: Vec<Member>,
     ranges: Vec<(u32, u32)>,
-    firsts: Vec<u32>,
 }
 
 /// A task, sorted by its row, there by its process, and there the leader first: all in one number, which compares quickly.
@@ -77,59 +74,46 @@ impl Member {
 }
 
 impl TaskSums {
-    /// Fills from what tasks did.
-    pub fn fill(&mut self, changes: &TaskChanges, by: GroupBy) {
+    /// Groups what tasks did.
+    pub fn fill(&mut self, tasks: Changed<'_>, by: GroupBy) {
         self.clear();
-        let table = &changes.table;
-        self.table.clock = table.clock;
-        for index in 0..table.len() {
-            let (tgid, is_ended) = (table.tgid(index), index >= changes.living);
-            let (kind, group) = group(table, index, by, is_ended);
-            self.order.push(Member::new(kind, group, tgid, table.pid(index) != tgid, index as u32));
+        for index in 0..tasks.len() {
+            let (kind, group) = group(tasks, index, by);
+            let tgid = tasks.tgid(index);
+            self.order.push(Member::new(kind, group, tgid, tasks.pid(index) != tgid, index as u32));
         }
-        if by == GroupBy::Process && changes.living < table.len() {
+        // The ended stand last.
+        if by == GroupBy::Process && tasks.len().checked_sub(1).is_some_and(|last| tasks.is_ended(last)) {
             self.send_ended_threads_home();
         }
         if !self.order.is_sorted() {
             self.order.sort();
         }
         self.find_ranges();
-        self.describe(changes);
-        let Self { table: sums, order, ranges, firsts, .. } = self;
-        sums.gather_identities(table, firsts);
-        // Most processes have one thread.
-        let is_several = |(_, (start, end)): &(usize, (u32, u32))| end - start > 1;
-        let several: Vec<_> = ranges.iter().copied().enumerate().filter(is_several).collect();
-        for figure in Figure::all() {
-            let (from, to) = (table.column(figure), sums.column_mut(figure));
-            to.extend(firsts.iter().map(|first| from[*first as usize]));
-            for (row, (start, end)) in &several {
-                to[*row] = sum(figure, from, &order[*start as usize..*end as usize]);
-            }
-        }
+        self.describe(tasks);
+    }
+
+    /// The rows, with the tasks that it was filled from.
+    pub fn of<'a>(&'a self, tasks: Changed<'a>) -> Summed<'a> {
+        debug_assert_eq!(self.order.len(), tasks.len());
+        Summed { sums: self, tasks }
     }
 
     /// Everything but the figures.
-    fn describe(&mut self, changes: &TaskChanges) {
-        let mut did_anything = vec![false; changes.table.len()];
-        for index in &changes.active {
-            did_anything[*index as usize] = true;
-        }
+    fn describe(&mut self, tasks: Changed<'_>) {
         for (start, end) in &self.ranges {
             let members = &self.order[*start as usize..*end as usize];
             let indices = || members.iter().map(|member| member.index as usize);
-            self.firsts.push(members[0].index);
             self.threads.push(members.len() as u32);
             let starts = |at: &usize| *at == 0 || members[at - 1].tgid() != members[*at].tgid();
             self.processes.push((0..members.len()).filter(starts).count() as u32);
-            self.thread_time_ns.push(indices().map(|index| changes.wall_ns[index]).sum());
-            self.is_ended.push(indices().all(|index| index >= changes.living));
-            self.is_active.push(indices().any(|index| did_anything[index]));
+            self.thread_time_ns.push(indices().map(|index| tasks.wall_ns(index)).sum());
+            self.is_ended.push(indices().all(|index| tasks.is_ended(index)));
+            self.is_active.push(indices().any(|index| tasks.is_active(index)));
         }
     }
 
     fn clear(&mut self) {
-        self.table.clear();
         self.threads.clear();
         self.processes.clear();
         self.thread_time_ns.clear();
@@ -137,7 +121,6 @@ impl TaskSums {
         self.is_active.clear();
         self.order.clear();
         self.ranges.clear();
-        self.firsts.clear();
     }
 
     /// A thread that ended belongs to its process, if that lives. Of a leader that ended the number may be somebody else's by
@@ -169,13 +152,14 @@ impl TaskSums {
 const LIVING: u8 = 0;
 const ENDED: u8 = 1;
 
-fn group(table: &TaskTable, index: usize, by: GroupBy, is_ended: bool) -> (u8, u64) {
+fn group(tasks: Changed<'_>, index: usize, by: GroupBy) -> (u8, u64) {
+    let is_ended = tasks.is_ended(index);
     match by {
         GroupBy::Thread => (u8::from(is_ended), index as u64),
-        GroupBy::Process if is_ended => (ENDED, hash(&table.comm(index).0, table.uid(index))),
-        GroupBy::Process => (LIVING, u64::from(table.tgid(index))),
-        GroupBy::User => (LIVING, table.uid(index).map_or(ABSENT, u64::from)),
-        GroupBy::Cgroup => (LIVING, table.cgroup(index).unwrap_or(ABSENT)),
+        GroupBy::Process if is_ended => (ENDED, hash(&tasks.comm(index).0, tasks.uid(index))),
+        GroupBy::Process => (LIVING, u64::from(tasks.tgid(index))),
+        GroupBy::User => (LIVING, tasks.uid(index).map_or(ABSENT, u64::from)),
+        GroupBy::Cgroup => (LIVING, tasks.cgroup(index).unwrap_or(ABSENT)),
     }
 }
 
@@ -187,34 +171,147 @@ fn hash(name: &[u8; 16], uid: Option<u32>) -> u64 {
     })
 }
 
-/// What one member lacks the sum lacks, too; what a process has once is taken of its first thread.
-fn sum(figure: Figure, column: &[u64], members: &[Member]) -> u64 {
-    let mut sum = 0_u64;
-    let mut tgid = None;
-    for member in members {
-        if figure.is_of_process() && tgid.replace(member.tgid()) == Some(member.tgid()) {
-            continue;
-        }
-        let value = column[member.index as usize];
-        match (value, figure.is_maximum()) {
-            // A maximum is told where it is new, and of several the longest.
-            (ABSENT, true) => {}
-            (ABSENT, false) => return ABSENT,
-            (value, true) => sum = sum.max(value),
-            (value, false) => sum = sum.saturating_add(value),
-        }
+/// Rows that stand for several tasks. Who they are is told of the first, a process's leader; figures are added up when they
+/// are asked for, since a view looks at few of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Summed<'a> {
+    sums: &'a TaskSums,
+    tasks: Changed<'a>,
+}
+
+impl<'a> Summed<'a> {
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.sums.ranges.len()
     }
-    if figure.is_maximum() && sum == 0 { ABSENT } else { sum }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The time in which it was done; none after a first reading or across a suspend.
+    pub fn interval(&self) -> Option<Interval> {
+        self.tasks.interval()
+    }
+
+    /// Threads in a row.
+    pub fn threads(&self, row: usize) -> u32 {
+        self.sums.threads[row]
+    }
+
+    /// Processes in a row.
+    pub fn processes(&self, row: usize) -> u32 {
+        self.sums.processes[row]
+    }
+
+    /// What a row's parts add up to: the time that its threads lived.
+    pub fn thread_time(&self, row: usize) -> Nanos {
+        Nanos(self.sums.thread_time_ns[row])
+    }
+
+    /// Whether all of a row's tasks have ended.
+    pub fn is_ended(&self, row: usize) -> bool {
+        self.sums.is_ended[row]
+    }
+
+    /// Whether any of a row's tasks did anything.
+    pub fn is_active(&self, row: usize) -> bool {
+        self.sums.is_active[row]
+    }
+
+    /// The place of a row's first task among all.
+    pub fn first(&self, row: usize) -> usize {
+        self.members(row)[0].index as usize
+    }
+
+    /// The key of the first.
+    pub fn key(&self, row: usize) -> TaskKey {
+        self.tasks.key(self.first(row))
+    }
+
+    /// Its thread's id: the process where a row is one.
+    pub fn pid(&self, row: usize) -> u32 {
+        self.tasks.pid(self.first(row))
+    }
+
+    /// Its process.
+    pub fn tgid(&self, row: usize) -> u32 {
+        self.tasks.tgid(self.first(row))
+    }
+
+    /// Its parent process.
+    pub fn ppid(&self, row: usize) -> Option<u32> {
+        self.tasks.ppid(self.first(row))
+    }
+
+    /// Its user.
+    pub fn uid(&self, row: usize) -> Option<u32> {
+        self.tasks.uid(self.first(row))
+    }
+
+    /// Its name.
+    pub fn comm(&self, row: usize) -> Comm {
+        self.tasks.comm(self.first(row))
+    }
+
+    /// Its state's letter.
+    pub fn state(&self, row: usize) -> Option<u8> {
+        self.tasks.state(self.first(row))
+    }
+
+    /// Its nice value.
+    pub fn nice(&self, row: usize) -> i8 {
+        self.tasks.nice(self.first(row))
+    }
+
+    /// Its cgroup's id.
+    pub fn cgroup(&self, row: usize) -> Option<u64> {
+        self.tasks.cgroup(self.first(row))
+    }
+
+    /// Whether its delays other than the run queue's are counted.
+    pub fn accounting(&self, row: usize) -> Accounting {
+        self.tasks.accounting(self.first(row))
+    }
+
+    /// A figure of all of a row's tasks. What one of them lacks the sum lacks, too; what a process has once is taken of its
+    /// first thread.
+    pub fn get(&self, row: usize, figure: Figure) -> Option<u64> {
+        // Most processes have one thread.
+        let members = match self.members(row) {
+            [only] => return self.tasks.get(only.index as usize, figure),
+            members => members,
+        };
+        let mut sum = 0_u64;
+        let mut tgid = None;
+        for member in members {
+            if figure.is_of_process() && tgid.replace(member.tgid()) == Some(member.tgid()) {
+                continue;
+            }
+            match (self.tasks.get(member.index as usize, figure), figure.is_maximum()) {
+                // A maximum is told where it is new, and of several the longest.
+                (None, true) => {}
+                (None, false) => return None,
+                (Some(value), true) => sum = sum.max(value),
+                (Some(value), false) => sum = sum.saturating_add(value),
+            }
+        }
+        (!figure.is_maximum() || sum > 0).then_some(sum)
+    }
+
+    fn members(&self, row: usize) -> &'a [Member] {
+        let (start, end) = self.sums.ranges[row];
+        &self.sums.order[start as usize..end as usize]
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rate::tasks::Ended;
+    use crate::rate::tasks::{Ended, TaskChanges};
     use crate::sample::Clock;
-    use crate::task::TaskKey;
-    use crate::task::table::{Comm, TaskRow};
-    use crate::unit::Nanos;
+    use crate::task::table::{TaskRow, TaskTable};
 
     fn at(seconds: u64) -> Clock {
         let nanos = Nanos(seconds * Nanos::SECOND.0);
@@ -258,13 +355,14 @@ mod tests {
         let mut changes = TaskChanges::default();
         changes.fill(&tables[0], &tables[1], &mut ended);
         let mut sums = TaskSums::default();
-        sums.fill(&changes, by);
-        (0..sums.table.len())
-            .map(|index| {
-                let name = sums.table.comm(index).as_str().to_owned();
-                let figure = |figure| sums.table.get(index, figure);
-                let (on_cpu, resident) = (figure(Figure::ON_CPU), figure(Figure::RESIDENT_BYTES));
-                (name, sums.threads[index], sums.processes[index], on_cpu, resident)
+        sums.fill(changes.of(&tables[1]), by);
+        let rows = sums.of(changes.of(&tables[1]));
+        (0..rows.len())
+            .map(|row| {
+                let name = rows.comm(row).as_str().to_owned();
+                let (on_cpu, resident) =
+                    (rows.get(row, Figure::ON_CPU), rows.get(row, Figure::RESIDENT_BYTES));
+                (name, rows.threads(row), rows.processes(row), on_cpu, resident)
             })
             .collect()
     }

@@ -188,6 +188,11 @@ impl TaskTable {
         Some(self.state[index]).filter(|state| *state != NO_BYTE)
     }
 
+    /// -20 to 19.
+    pub fn nice(&self, index: usize) -> i8 {
+        self.nice[index]
+    }
+
     /// Whether delays other than the run queue's are counted.
     pub fn accounting(&self, index: usize) -> Accounting {
         self.accounting[index]
@@ -208,10 +213,6 @@ impl TaskTable {
         &self.figures[figure.index()]
     }
 
-    pub(crate) fn column_mut(&mut self, figure: Figure) -> &mut Vec<u64> {
-        &mut self.figures[figure.index()]
-    }
-
     /// Sets what the source did not say and a look at the one task did.
     pub fn set(&mut self, index: usize, figure: Figure, value: Option<u64>) {
         self.figures[figure.index()][index] = value.unwrap_or(ABSENT);
@@ -229,14 +230,9 @@ impl TaskTable {
 
     /// Adds rows of another table.
     pub(crate) fn extend_from(&mut self, other: &Self, rows: Range<usize>) {
-        self.extend_identities(other, rows.clone());
         for (column, from) in self.figures.iter_mut().zip(&other.figures) {
             column.extend_from_slice(&from[rows.clone()]);
         }
-    }
-
-    /// Adds everything but the figures of another table's rows.
-    pub(crate) fn extend_identities(&mut self, other: &Self, rows: Range<usize>) {
         self.pid.extend_from_slice(&other.pid[rows.clone()]);
         self.start.extend_from_slice(&other.start[rows.clone()]);
         self.tgid.extend_from_slice(&other.tgid[rows.clone()]);
@@ -248,24 +244,6 @@ impl TaskTable {
         self.policy.extend_from_slice(&other.policy[rows.clone()]);
         self.cgroup.extend_from_slice(&other.cgroup[rows.clone()]);
         self.accounting.extend_from_slice(&other.accounting[rows]);
-    }
-
-    /// The same of some of its rows.
-    pub(crate) fn gather_identities(&mut self, other: &Self, rows: &[u32]) {
-        fn gather<T: Copy>(column: &mut Vec<T>, from: &[T], rows: &[u32]) {
-            column.extend(rows.iter().map(|row| from[*row as usize]));
-        }
-        gather(&mut self.pid, &other.pid, rows);
-        gather(&mut self.start, &other.start, rows);
-        gather(&mut self.tgid, &other.tgid, rows);
-        gather(&mut self.ppid, &other.ppid, rows);
-        gather(&mut self.uid, &other.uid, rows);
-        gather(&mut self.comm, &other.comm, rows);
-        gather(&mut self.state, &other.state, rows);
-        gather(&mut self.nice, &other.nice, rows);
-        gather(&mut self.policy, &other.policy, rows);
-        gather(&mut self.cgroup, &other.cgroup, rows);
-        gather(&mut self.accounting, &other.accounting, rows);
     }
 
     /// A whole row.

@@ -62,7 +62,7 @@ fn write_text(session: &mut Session, lines: &[Line], out: &mut String) {
     let mut table = Table::new(&headings);
     let style = Style::for_stdout();
     for line in lines {
-        let row = Row::new(&session.tasks.sums, session.tasks.interval(), line.index);
+        let row = Row::new(session.tasks.rows(), line.index);
         for column in &columns {
             table.cell(|out| match column {
                 Column::Time => push_bar(out, &row.division(), style),
@@ -170,7 +170,7 @@ fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result
     let interval = session.tasks.interval();
     let mut tasks = Vec::with_capacity(lines.len());
     for line in lines {
-        let row = Row::new(&session.tasks.sums, interval, line.index);
+        let row = Row::new(session.tasks.rows(), line.index);
         let cgroup = session.commands.cgroup(row.key(), row.cgroup()).map(str::to_owned);
         tasks.push(RowJson::new(&row, session.users.name(row.uid().unwrap_or(u32::MAX)), cgroup));
     }

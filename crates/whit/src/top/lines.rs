@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use facts::rate::Interval;
-use facts::task::sums::TaskSums;
+use facts::task::sums::Summed;
 
 use super::Selection;
 use super::columns::Column;
@@ -34,21 +33,20 @@ pub(crate) struct Line {
 
 /// Chooses and orders.
 pub(crate) fn arrange(
-    sums: &TaskSums,
-    interval: Option<Interval>,
+    rows: Summed<'_>,
     arrangement: &Arrangement,
     users: &Users,
     commands: &mut Commands,
 ) -> Vec<Line> {
-    let row = |index| Row::new(sums, interval, index);
+    let row = |index| Row::new(rows, index);
     let is_everything = arrangement.filter.is_empty() && arrangement.selection == Selection::default();
-    let chosen = (0..sums.table.len())
+    let chosen = (0..rows.len())
         .filter(|index| is_everything || is_chosen(&row(*index), arrangement, users, commands));
     let mut keyed: Vec<(Option<f64>, u32, usize)> =
-        chosen.map(|index| (arrangement.sort.number(&row(index)), sums.table.pid(index), index)).collect();
+        chosen.map(|index| (arrangement.sort.number(&row(index)), rows.pid(index), index)).collect();
     let is_ascending = arrangement.sort.is_ascending() != arrangement.is_reversed;
     if arrangement.sort == Column::Command {
-        let name = |index| sums.table.comm(index);
+        let name = |index| rows.comm(index);
         keyed.sort_by(|(_, _, a), (_, _, b)| match arrangement.is_reversed {
             false => name(*a).cmp(&name(*b)),
             true => name(*b).cmp(&name(*a)),
@@ -62,7 +60,7 @@ pub(crate) fn arrange(
     }
     let order: Vec<usize> = keyed.into_iter().map(|(_, _, index)| index).collect();
     if arrangement.is_tree {
-        return tree(sums, &order);
+        return tree(rows, &order);
     }
     order.into_iter().map(|index| Line { index, branches: String::new() }).collect()
 }
@@ -117,21 +115,17 @@ pub(crate) fn matches(row: &Row<'_>, typed: &str, users: &Users) -> bool {
 }
 
 /// Children below their parents, siblings in their order. Whose parent is not shown is a root.
-fn tree(sums: &TaskSums, order: &[usize]) -> Vec<Line> {
-    let by_pid: HashMap<u32, usize> = order.iter().map(|index| (sums.table.pid(*index), *index)).collect();
+fn tree(rows: Summed<'_>, order: &[usize]) -> Vec<Line> {
+    let by_pid: HashMap<u32, usize> = order.iter().map(|index| (rows.pid(*index), *index)).collect();
     let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut roots = Vec::new();
     for index in order {
-        let table = &sums.table;
         // A thread's parent is its process' first.
-        let parent = if table.pid(*index) == table.tgid(*index) {
-            table.ppid(*index)
-        } else {
-            Some(table.tgid(*index))
-        };
+        let parent =
+            if rows.pid(*index) == rows.tgid(*index) { rows.ppid(*index) } else { Some(rows.tgid(*index)) };
         let parent = parent.and_then(|parent| by_pid.get(&parent)).filter(|parent| *parent != index);
         match parent {
-            Some(parent) if !sums.is_ended[*index] => children.entry(*parent).or_default().push(*index),
+            Some(parent) if !rows.is_ended(*index) => children.entry(*parent).or_default().push(*index),
             _ => roots.push(*index),
         }
     }
@@ -163,13 +157,13 @@ mod tests {
     use facts::rate::tasks::TaskChanges;
     use facts::task::TaskKey;
     use facts::task::figure::Figure;
-    use facts::task::sums::GroupBy;
+    use facts::task::sums::{GroupBy, TaskSums};
     use facts::task::table::{Comm, TaskRow, TaskTable};
     use facts::unit::Nanos;
     use probe::Roots;
     use probe::task_detail::TaskFiles;
 
-    fn sums(tasks: &[(u32, u32, u32, &str, Option<u64>)]) -> TaskSums {
+    fn table(tasks: &[(u32, u32, u32, &str, Option<u64>)]) -> TaskTable {
         let mut table = TaskTable::default();
         for (pid, ppid, uid, comm, memory) in tasks {
             let mut row = TaskRow {
@@ -183,25 +177,23 @@ mod tests {
             row.figures.set(Figure::RESIDENT_BYTES, *memory);
             table.push(&row);
         }
-        let (mut changes, mut sums) = (TaskChanges::default(), TaskSums::default());
-        changes.fill(&TaskTable::default(), &table, &mut Vec::new());
-        sums.fill(&changes, GroupBy::Process);
-        sums
+        table
     }
 
     fn arranged(arrangement: &Arrangement) -> Vec<String> {
-        let sums = sums(&[
+        let table = table(&[
             (1, 0, 0, "init", Some(5)),
             (7, 1, 0, "shell", Some(9)),
             (9, 7, 0, "Make", None),
             (8, 1, 5, "other", Some(7)),
         ]);
         let mut commands = Commands::new(TaskFiles::open(&Roots::live()).unwrap());
-        let lines = arrange(&sums, None, arrangement, &Users::default(), &mut commands);
-        lines
-            .iter()
-            .map(|line| format!("{}{}", line.branches, sums.table.comm(line.index).as_str()))
-            .collect()
+        let (mut changes, mut sums) = (TaskChanges::default(), TaskSums::default());
+        changes.fill(&TaskTable::default(), &table, &mut Vec::new());
+        sums.fill(changes.of(&table), GroupBy::Process);
+        let rows = sums.of(changes.of(&table));
+        let lines = arrange(rows, arrangement, &Users::default(), &mut commands);
+        lines.iter().map(|line| format!("{}{}", line.branches, rows.comm(line.index).as_str())).collect()
     }
 
     fn arrangement(sort: Column) -> Arrangement {

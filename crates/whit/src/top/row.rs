@@ -1,103 +1,104 @@
 //! A row of the view: a thread, a process, a user or a cgroup, and what is known of it.
 
-use facts::rate::Interval;
 use facts::task::figure::Figure;
-use facts::task::sums::TaskSums;
+use facts::task::sums::Summed;
 use facts::task::table::Comm;
 use facts::task::{Accounting, Cause, Division, TaskKey};
 use facts::unit::Nanos;
 
-use super::tasks::cpu_ns;
+use super::tasks::recorded_cpu_ns;
 
 /// One row.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
-    sums: &'a TaskSums,
-    interval: Option<Interval>,
+    rows: Summed<'a>,
     pub(crate) index: usize,
 }
 
 impl<'a> Row<'a> {
-    pub(crate) fn new(sums: &'a TaskSums, interval: Option<Interval>, index: usize) -> Self {
-        Self { sums, interval, index }
+    pub(crate) fn new(rows: Summed<'a>, index: usize) -> Self {
+        Self { rows, index }
     }
 
     pub(crate) fn key(&self) -> TaskKey {
-        self.sums.table.key(self.index)
+        self.rows.key(self.index)
     }
 
     /// The process, or the thread where each is a row of its own.
     pub(crate) fn pid(&self) -> u32 {
-        self.sums.table.pid(self.index)
+        self.rows.pid(self.index)
     }
 
     pub(crate) fn tgid(&self) -> u32 {
-        self.sums.table.tgid(self.index)
+        self.rows.tgid(self.index)
     }
 
     pub(crate) fn ppid(&self) -> Option<u32> {
-        self.sums.table.ppid(self.index)
+        self.rows.ppid(self.index)
     }
 
     pub(crate) fn uid(&self) -> Option<u32> {
-        self.sums.table.uid(self.index)
+        self.rows.uid(self.index)
     }
 
     pub(crate) fn comm(&self) -> Comm {
-        self.sums.table.comm(self.index)
+        self.rows.comm(self.index)
     }
 
     pub(crate) fn cgroup(&self) -> Option<u64> {
-        self.sums.table.cgroup(self.index)
+        self.rows.cgroup(self.index)
     }
 
     pub(crate) fn nice(&self) -> i8 {
-        self.sums.table.row(self.index).nice
+        self.rows.nice(self.index)
     }
 
     pub(crate) fn state(&self) -> Option<u8> {
-        if self.is_ended() { Some(b'X') } else { self.sums.table.state(self.index) }
+        if self.is_ended() { Some(b'X') } else { self.rows.state(self.index) }
     }
 
     pub(crate) fn threads(&self) -> u32 {
-        self.sums.threads[self.index]
+        self.rows.threads(self.index)
     }
 
     pub(crate) fn processes(&self) -> u32 {
-        self.sums.processes[self.index]
+        self.rows.processes(self.index)
     }
 
     /// All of its tasks have ended.
     pub(crate) fn is_ended(&self) -> bool {
-        self.sums.is_ended[self.index]
+        self.rows.is_ended(self.index)
     }
 
     /// What its parts add up to.
     pub(crate) fn thread_time(&self) -> Nanos {
-        Nanos(self.sums.thread_time_ns[self.index])
+        self.rows.thread_time(self.index)
     }
 
     pub(crate) fn get(&self, figure: Figure) -> Option<u64> {
-        self.sums.table.get(self.index, figure)
+        self.rows.get(self.index, figure)
     }
 
     /// How much of a figure there was in a second.
     pub(crate) fn per_second(&self, figure: Figure) -> Option<f64> {
-        Some(self.get(figure)? as f64 / self.interval?.elapsed().as_secs_f64())
+        Some(self.get(figure)? as f64 / self.rows.interval()?.elapsed().as_secs_f64())
     }
 
     /// Time on a CPU in the interval.
     pub(crate) fn cpu_ns(&self) -> Option<u64> {
-        cpu_ns(&self.sums.table, self.index, self.is_ended())
+        match self.is_ended() {
+            true => recorded_cpu_ns(|figure| self.get(figure)),
+            false => self.get(Figure::ON_CPU),
+        }
     }
 
     /// As a share of the interval; of several threads above 1.
     pub(crate) fn share(&self, nanos: Option<u64>) -> Option<f64> {
-        Some(nanos? as f64 / self.interval?.elapsed().0 as f64)
+        Some(nanos? as f64 / self.rows.interval()?.elapsed().0 as f64)
     }
 
     pub(crate) fn accounting(&self) -> Accounting {
-        self.sums.table.accounting(self.index)
+        self.rows.accounting(self.index)
     }
 
     /// Time held up by a cause, where the kernel counts it for this task.
@@ -117,7 +118,7 @@ impl<'a> Row<'a> {
             block_io: self.delay_ns(Cause::BlockIo).map(Nanos),
             ..Division::default()
         };
-        if self.interval.is_some() {
+        if self.rows.interval().is_some() {
             division.fill_rest();
         }
         division

@@ -77,7 +77,7 @@ impl Session {
         let mut arrangement = self.arrangement.clone();
         // Users and cgroups have no parents.
         arrangement.is_tree &= matches!(self.settings.by, GroupBy::Process | GroupBy::Thread);
-        arrange(&self.tasks.sums, self.tasks.interval(), &arrangement, &self.users, &mut self.commands)
+        arrange(self.tasks.rows(), &arrangement, &self.users, &mut self.commands)
     }
 
     /// The head as lines of text.
@@ -163,7 +163,7 @@ impl Session {
     pub(super) fn tasks_line(&self) -> String {
         let table = self.tasks.totals();
         let count = |state: u8| (0..table.len()).filter(|index| table.state(*index) == Some(state)).count();
-        let ended = self.tasks.changes.table.len() - self.tasks.changes.living;
+        let ended = self.tasks.all().len() - table.len();
         let mut line = format!("{} threads, {} running, {} waiting", table.len(), count(b'R'), count(b'D'));
         match self.tasks.exits_absence() {
             None => {

@@ -1,10 +1,10 @@
 //! The task table from tick to tick: what each task did in the last interval, summed as the view wants it.
 
 use facts::rate::Interval;
-use facts::rate::tasks::{Ended, TaskChanges, Unrecorded};
+use facts::rate::tasks::{Changed, Ended, TaskChanges, Unrecorded};
 use facts::sample::Absence;
 use facts::task::figure::Figure;
-use facts::task::sums::{GroupBy, TaskSums};
+use facts::task::sums::{GroupBy, Summed, TaskSums};
 use facts::task::table::TaskTable;
 use facts::unit::Nanos;
 use probe::Roots;
@@ -19,8 +19,8 @@ pub(crate) struct Tasks {
     before: TaskTable,
     now: TaskTable,
     ended: Vec<Ended>,
-    pub(crate) changes: TaskChanges,
-    pub(crate) sums: TaskSums,
+    changes: TaskChanges,
+    sums: TaskSums,
     /// Time that ended tasks were on a CPU, in the last interval.
     pub(crate) ended_cpu: Nanos,
     /// Time that they were on one after their records were made, or without any; none where nobody counts it.
@@ -98,8 +98,9 @@ impl Tasks {
         if !self.before.is_empty() {
             self.impossible_values += self.changes.impossible_values;
         }
-        let ended = self.changes.living..self.changes.table.len();
-        let on_cpu = ended.filter_map(|index| cpu_ns(&self.changes.table, index, true));
+        let all = self.all();
+        let ended = (0..all.len()).filter(|index| all.is_ended(*index));
+        let on_cpu = ended.filter_map(|index| recorded_cpu_ns(|figure| all.get(index, figure)));
         self.ended_cpu = Nanos(on_cpu.sum());
         self.group(by);
         Ok(())
@@ -112,16 +113,26 @@ impl Tasks {
 
     /// Sums them another way.
     pub(crate) fn group(&mut self, by: GroupBy) {
-        self.sums.fill(&self.changes, by);
+        self.sums.fill(self.changes.of(&self.now), by);
     }
 
     /// Reads what only /proc says of rows that are shown.
     pub(crate) fn complete(&mut self, rows: impl IntoIterator<Item = usize>) {
-        let sums = &mut self.sums;
-        let (processes, is_ended) = (&sums.processes, &sums.is_ended);
+        let shown = self.rows();
         // A sum is not its first process.
-        let single = rows.into_iter().filter(|row| processes[*row] == 1 && !is_ended[*row]);
-        self.reader.complete(&mut sums.table, single);
+        let single = |row: &usize| shown.processes(*row) == 1 && !shown.is_ended(*row);
+        let tasks: Vec<usize> = rows.into_iter().filter(single).map(|row| shown.first(row)).collect();
+        self.reader.complete(&mut self.now, tasks);
+    }
+
+    /// All threads and what each did, those that ended behind the living.
+    pub(crate) fn all(&self) -> Changed<'_> {
+        self.changes.of(&self.now)
+    }
+
+    /// The rows of the view.
+    pub(crate) fn rows(&self) -> Summed<'_> {
+        self.sums.of(self.all())
     }
 
     /// The time between the last two readings; none after the first, or where the machine slept in between.
@@ -137,15 +148,7 @@ impl Tasks {
 
 /// Time on a CPU, as a record tells it: made before the last of it is charged to the precise figure, when the ticks know
 /// better.
-fn recorded_cpu_ns(figure: impl Fn(Figure) -> Option<u64>) -> Option<u64> {
+pub(super) fn recorded_cpu_ns(figure: impl Fn(Figure) -> Option<u64>) -> Option<u64> {
     let in_ticks = figure(Figure::USER).zip(figure(Figure::SYSTEM));
     in_ticks.map(|(user, system)| user + system).or_else(|| figure(Figure::ON_CPU))
-}
-
-/// Time on a CPU, of who ended as its record tells it.
-pub(crate) fn cpu_ns(table: &TaskTable, index: usize, is_ended: bool) -> Option<u64> {
-    match is_ended {
-        true => recorded_cpu_ns(|figure| table.get(index, figure)),
-        false => table.get(index, Figure::ON_CPU),
-    }
 }

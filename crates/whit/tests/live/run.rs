@@ -71,7 +71,7 @@ fn build() -> Result<(), Failed> {
     let exact = get(&told, "user_ns") + get(&told, "system_ns");
     let ratio = get(whole, "on_cpu_ns") as f64 / exact as f64;
     println!("the records' CPU time is {ratio:.3} of wait4's");
-    assert!((0.85..=1.15).contains(&ratio), "{told}");
+    assert!((0.7..=1.15).contains(&ratio), "{told}");
     // The same command by the shell's own clock, in the same place: within a third, since the first may find its files cold.
     let timed = shell(&format!("bash -c 'TIMEFORMAT=\"%U %S\"; time make -s -B -j2 -C {directory}' 2>&1"));
     let text = String::from_utf8(timed.stdout)?;

@@ -15,7 +15,6 @@ use crate::show::table::{Align, Table};
 use crate::show::units::{Size, Span};
 use crate::top::row::Row;
 use crate::top::session::Session;
-use crate::top::tasks::cpu_ns;
 
 /// Files that are listed.
 const FILES: usize = 100;
@@ -47,10 +46,9 @@ pub(super) fn draw(
     area: Rect,
 ) {
     let key = detail.target.key;
-    let sums = &session.tasks.sums;
-    let index = (0..sums.table.len()).find(|index| sums.table.key(*index).is_same(&key));
-    let row =
-        index.map(|index| Row::new(sums, session.tasks.interval(), index)).filter(|row| !row.is_ended());
+    let rows = session.tasks.rows();
+    let index = (0..rows.len()).find(|index| rows.key(*index).is_same(&key));
+    let row = index.map(|index| Row::new(rows, index)).filter(|row| !row.is_ended());
     let state = match &row {
         Some(row) => row.state().map_or(String::new(), |state| format!("state {}", char::from(state))),
         None => "has ended".to_owned(),
@@ -204,9 +202,9 @@ fn delays(session: &Session, pid: u32) -> Vec<String> {
 
 /// The threads of its process and what each did in the last interval.
 fn threads(session: &Session, pid: u32) -> Vec<String> {
-    let table = &session.tasks.changes.table;
-    let members = (0..session.tasks.changes.living)
-        .filter(|index| table.tgid(*index) == pid || table.pid(*index) == pid);
+    let all = session.tasks.all();
+    let is_member = |index: &usize| all.tgid(*index) == pid || all.pid(*index) == pid;
+    let members = (0..all.len()).filter(|index| !all.is_ended(*index) && is_member(index));
     let members: Vec<usize> = members.collect();
     let mut lines = vec![format!("threads: {}", members.len())];
     let elapsed = session.tasks.interval().map(|interval| interval.elapsed().0 as f64);
@@ -217,12 +215,12 @@ fn threads(session: &Session, pid: u32) -> Vec<String> {
         };
         lines.push(format!(
             "  {:>7} {}  {:<15}  on CPU {:>7}  run queue {:>7}  block I/O {:>7}",
-            table.pid(index),
-            table.state(index).map_or('–', char::from),
-            table.comm(index).as_str(),
-            share(cpu_ns(table, index, false)),
-            share(table.get(index, Figure::delay(Cause::RunQueue))),
-            share(table.get(index, Figure::delay(Cause::BlockIo))),
+            all.pid(index),
+            all.state(index).map_or('–', char::from),
+            all.comm(index).as_str(),
+            share(all.get(index, Figure::ON_CPU)),
+            share(all.get(index, Figure::delay(Cause::RunQueue))),
+            share(all.get(index, Figure::delay(Cause::BlockIo))),
         ));
     }
     lines

@@ -37,10 +37,9 @@ impl Histories {
     /// Adds the newest reading of each.
     pub(super) fn record(&mut self, session: &Session) {
         self.round += 1;
-        let sums = &session.tasks.sums;
-        let interval = session.tasks.interval();
-        for index in (0..sums.table.len()).filter(|index| sums.is_active[*index] && !sums.is_ended[*index]) {
-            let row = Row::new(sums, interval, index);
+        let rows = session.tasks.rows();
+        for index in (0..rows.len()).filter(|index| rows.is_active(*index) && !rows.is_ended(*index)) {
+            let row = Row::new(rows, index);
             let (parts, key) = (shares(&row), row.key());
             if parts.iter().any(|share| *share > WORTH_KEEPING) || self.by_task.contains_key(&key) {
                 self.push(key, parts);

@@ -127,5 +127,5 @@ impl State {
 
 /// A line's row.
 pub(super) fn row<'a>(session: &'a Session, line: &Line) -> Row<'a> {
-    Row::new(&session.tasks.sums, session.tasks.interval(), line.index)
+    Row::new(session.tasks.rows(), line.index)
 }
