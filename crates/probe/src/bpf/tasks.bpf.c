@@ -298,36 +298,33 @@ SECTION("tp_btf/sched_process_free") int freed(u64 *context)
 	return 0;
 }
 
-SECTION("iter/task") int tasks(struct bpf_iter__task *context)
+static __attribute__((always_inline)) int tell(struct bpf_iter__task *context, u32 tells_all)
 {
+	struct seq_file *seq = context->meta->seq;
 	struct task_struct *task = context->task;
 	if (context->meta->seq_num == 0)
 		begin_round();
 	if (!task) {
-		end_round(context->meta->seq);
-		return 0;
-	}
-	did_run(task, pid_of(task));
-	write_whole(context->meta->seq, task);
-	return 0;
-}
-
-SECTION("iter/task") int changes(struct bpf_iter__task *context)
-{
-	struct task_struct *task = context->task;
-	if (context->meta->seq_num == 0)
-		begin_round();
-	if (!task) {
-		end_round(context->meta->seq);
+		end_round(seq);
 		return 0;
 	}
 	u32 pid = pid_of(task);
 	u32 is_due = ((pid >> BLOCK_SHIFT) + rounds) % WHOLE_ROUNDS == 0;
-	if (did_run(task, pid) | is_due) {
-		write_whole(context->meta->seq, task);
+	if (did_run(task, pid) | is_due | tells_all) {
+		write_whole(seq, task);
 	} else {
 		pid |= DID_NOT_RUN;
-		seq_write(context->meta->seq, &pid, sizeof(pid));
+		seq_write(seq, &pid, sizeof(pid));
 	}
 	return 0;
+}
+
+SECTION("iter/task") int tasks(struct bpf_iter__task *context)
+{
+	return tell(context, 1);
+}
+
+SECTION("iter/task") int changes(struct bpf_iter__task *context)
+{
+	return tell(context, 0);
 }
