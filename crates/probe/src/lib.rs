@@ -165,7 +165,8 @@ pub fn sleep_until(until: Nanos) {
     }
 }
 
-fn timespec(time: Nanos) -> Timespec {
+/// As poll(2), nanosleep(2) and timers take a time.
+pub fn timespec(time: Nanos) -> Timespec {
     Timespec { tv_sec: (time.0 / Nanos::SECOND.0) as i64, tv_nsec: (time.0 % Nanos::SECOND.0) as _ }
 }
 

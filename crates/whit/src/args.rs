@@ -8,6 +8,7 @@ mod bench;
 mod delays;
 mod doctor;
 mod free;
+mod quantity;
 mod run;
 mod top;
 mod traffic;

@@ -43,7 +43,7 @@ fn usage_errors_are_2() {
     fails(&["bar", "-o", "telex"], 2, "telex");
     fails(&["nothing"], 2, "nothing");
     fails(&["run"], 2, "CMD");
-    fails(&["run", "--timeout", "5y", "--", "true"], 2, "ms, s, m, h or d");
+    fails(&["run", "--timeout", "5q", "--", "true"], 2, "with ms, s, m, h, d, w or y");
     fails(&["run", "--limit", "x=1", "--", "true"], 2, "nofile");
     fails(&["run", "--shared", "--", "true"], 2, "--lock");
     fails(&["top", "--sort", "memry"], 2, "memory");

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use facts::age::{AgeBy, Cap};
-use facts::unit::{Bytes, Nanos};
 use probe::directory::{EntryKind, Mounts};
 
+use super::quantity::{age, count, rate, size};
 use super::{json, switch};
 use crate::age::{Deletion, Measure, Options, Selection, Threshold, View, Way};
 use crate::failure::Failure;
@@ -55,7 +55,7 @@ pub(super) fn command() -> Command {
             .arg(switch("empty", "Delete old directories that are empty, too").requires("delete"))
             .arg(option("keep-size", "SIZE", "Delete the oldest until the rest takes no more of the disk").value_parser(size).requires("delete"))
             .arg(option("keep-files", "N", "Delete the oldest until no more are left; with K, M").value_parser(count).requires("delete"))
-            .arg(option("pace", "N", "Delete at most so many a second").value_parser(pace).requires("delete"))
+            .arg(option("pace", "N", "Delete at most so many a second").value_parser(rate).requires("delete"))
             .arg(
                 many(option("tmpfiles", "FILE", "Directories and ages from a configuration of tmpfiles.d(5)"))
                     .num_args(1..)
@@ -79,27 +79,6 @@ Exit status: 0, 1 where something could not be looked at or deleted (each is nam
 command line that cannot be; with --warn or --crit that of a plugin: 0, 1, 2, or 3 where
 something could not be looked at.";
 
-/// A number with a unit of time.
-fn age(text: &str) -> Result<Nanos, String> {
-    let wrong = || "a number with s, m, h, d, w or y".to_owned();
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let seconds = match &text[digits.len()..] {
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3_600.0,
-        "d" => 86_400.0,
-        "w" => 604_800.0,
-        "y" => 31_536_000.0,
-        _ => return Err(wrong()),
-    };
-    let number: f64 = digits.parse().map_err(|_| wrong())?;
-    let nanos = number * seconds * 1e9;
-    if !(0.0..=9e18).contains(&nanos) {
-        return Err("from 0 to 285 years".to_owned());
-    }
-    Ok(Nanos(nanos as u64))
-}
-
 fn age_by(text: &str) -> Result<AgeBy, String> {
     AgeBy::parse(text).ok_or_else(|| "some of the letters a, m, c and b".to_owned())
 }
@@ -116,35 +95,6 @@ fn kinds(text: &str) -> Result<Vec<EntryKind>, String> {
         _ => Err("some of the letters f, d, l, p, s, b and c".to_owned()),
     };
     text.chars().map(kind).collect()
-}
-
-/// A number with K, M, G or T, of which one is `base` to a power.
-fn scaled(text: &str, base: u64) -> Result<u64, String> {
-    let wrong = || "a number, perhaps with K, M, G or T".to_owned();
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let power = match &text[digits.len()..] {
-        "" => 0,
-        "k" | "K" => 1,
-        "M" => 2,
-        "G" => 3,
-        "T" => 4,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    base.pow(power).checked_mul(number).ok_or_else(|| "too much".to_owned())
-}
-
-fn size(text: &str) -> Result<Bytes, String> {
-    scaled(text, 1024).map(Bytes)
-}
-
-fn count(text: &str) -> Result<u64, String> {
-    scaled(text, 1000)
-}
-
-fn pace(text: &str) -> Result<f64, String> {
-    let pace: f64 = text.parse().map_err(|_| "a number".to_owned())?;
-    if (0.001..=1e9).contains(&pace) { Ok(pace) } else { Err("from 0.001 to 1e9 a second".to_owned()) }
 }
 
 fn threshold(text: &str) -> Result<Threshold, String> {
@@ -246,12 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_sizes_and_thresholds_have_units() {
-        assert_eq!(age("7d"), Ok(Nanos(604_800_000_000_000)));
-        assert_eq!(age("1.5"), Ok(Nanos(1_500_000_000)));
-        assert!(age("7x").is_err() && age("-1").is_err() && age("999y").is_err() && age("").is_err());
-        assert_eq!((size("10G"), count("1M")), (Ok(Bytes(10 << 30)), Ok(1_000_000)));
-        assert!(size("x").is_err() && size("99999999T").is_err() && count("1.5").is_err());
+    fn thresholds_and_kinds_are_named() {
         assert_eq!(threshold("files=2k"), Ok(Threshold { measure: Measure::Files, limit: 2_000 }));
         assert!(threshold("files").is_err() && threshold("size=1").is_err() && threshold("age=x").is_err());
         assert!(kinds("fdl").is_ok() && kinds("x").is_err() && age_by("").is_err());

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use probe::spawn::Limit;
 
+use super::quantity::{duration, patience, size};
 use super::switch;
 use crate::failure::Failure;
 use crate::run::{LockOptions, Options};
@@ -56,7 +57,7 @@ pub(super) fn command() -> Command {
                     .value_name("NAME=VALUE")
                     .value_parser(limit)
                     .action(ArgAction::Append)
-                    .help("Bound what it may use: as, core, cpu, fsize, nofile, nproc, stack, as in limits.conf(5), sizes with K, M, G"),
+                    .help("Bound what it may use: as, core, cpu, fsize, nofile, nproc, stack, as in limits.conf(5), sizes with K, M, G, T"),
             )
             .arg(
                 Arg::new("command")
@@ -83,32 +84,6 @@ fn duration_option(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("DURATION").value_parser(duration).help(help)
 }
 
-/// Seconds, or a number with ms, s, m, h or d.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => return Err("a number with ms, s, m, h or d".to_owned()),
-    };
-    let number: f64 = digits.parse().map_err(|_| "a number with ms, s, m, h or d".to_owned())?;
-    let seconds = number * factor;
-    if !(0.001..=31_536_000.0).contains(&seconds) {
-        return Err("from 1 ms to a year".to_owned());
-    }
-    Ok(Duration::from_secs_f64(seconds))
-}
-
-fn patience(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(0.0) => Ok(Duration::ZERO),
-        _ => duration(text),
-    }
-}
-
 /// `nofile=100`, `as=2G`, `core=unlimited`.
 fn limit(text: &str) -> Result<(Limit, u64), String> {
     let (name, value) = text.split_once('=').ok_or("NAME=VALUE")?;
@@ -117,17 +92,8 @@ fn limit(text: &str) -> Result<(Limit, u64), String> {
     if value == "unlimited" {
         return Ok((limit, u64::MAX));
     }
-    let digits = value.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let shift = match &value[digits.len()..] {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        _ => return Err("a number, perhaps with K, M or G, or unlimited".to_owned()),
-    };
-    let number: u64 = digits.parse().map_err(|_| "a number, perhaps with K, M or G, or unlimited")?;
-    let value = number.checked_mul(1 << shift).ok_or("too much")?;
-    Ok((limit, value))
+    let bytes_or_number = size(value).map_err(|wrong| format!("{wrong}, or unlimited"))?;
+    Ok((limit, bytes_or_number.0))
 }
 
 pub(super) fn from_matches(matches: &ArgMatches) -> Result<Options, Failure> {
@@ -172,15 +138,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_and_limits_have_units() {
-        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
-        assert_eq!(duration("20ms"), Ok(Duration::from_millis(20)));
-        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
-        assert_eq!(patience("0"), Ok(Duration::ZERO));
-        assert!(duration("x").is_err() && duration("5y").is_err() && duration("-1").is_err());
+    fn limits_have_names_and_units() {
         assert_eq!(limit("as=2G"), Ok((Limit::AddressSpace, 2 << 30)));
         assert_eq!(limit("core=unlimited"), Ok((Limit::Core, u64::MAX)));
-        assert!(limit("as=2T").is_err() && limit("x=1").is_err() && limit("as").is_err());
+        assert!(limit("as=2P").is_err() && limit("x=1").is_err() && limit("as").is_err());
         assert!(limit("as=99999999999999G").is_err());
     }
 }

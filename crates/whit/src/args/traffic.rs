@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use facts::unit::Nanos;
 
-use super::run::duration;
+use super::quantity::{duration, rate};
 use super::{json, switch};
 use crate::failure::Failure;
 use crate::traffic::sink::{Answers, Fault, Faults, Kind, Replies};
@@ -117,11 +117,6 @@ const SEND_EXPLANATION: &str = "\
 With --rate, latency is counted from when a packet should have gone out, not from when it did:
 what a slow answer held up has waited as well. Sends to the address that is named and nowhere
 else. Exit status 1 where a connection failed.";
-
-fn rate(text: &str) -> Result<f64, String> {
-    let rate: f64 = text.parse().map_err(|_| "a number".to_owned())?;
-    if (0.001..=1e9).contains(&rate) { Ok(rate) } else { Err("from 0.001 to 1e9 a second".to_owned()) }
-}
 
 fn fault(text: &str) -> Result<(f64, Fault), String> {
     let wrong = || "reset=RATE, half=RATE or slow=RATE:DURATION, a rate from 0 to 1".to_owned();

@@ -13,7 +13,7 @@ use probe::process_events::ProcessEvents;
 use probe::signals::{Signal, Signals, keep_children};
 use probe::spawn::{Command, Ending, reap_any};
 use probe::tasks::TaskReader;
-use probe::{Roots, clock_now};
+use probe::{Roots, clock_now, timespec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
@@ -261,11 +261,7 @@ impl Watch {
     fn sleep(&mut self, timeout: Option<Nanos>, is_ending: bool) -> Result<(), Failure> {
         // While a tree is being ended its processes go without a signal to us.
         let at_most = if is_ending { Nanos(20_000_000) } else { Nanos(u64::MAX) };
-        let timeout = timeout.map(|timeout| timeout.min(at_most));
-        let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: (timeout.0 / Nanos::SECOND.0) as i64,
-            tv_nsec: (timeout.0 % Nanos::SECOND.0) as _,
-        });
+        let timeout = timeout.map(|timeout| timespec(timeout.min(at_most)));
         let mut descriptors = vec![PollFd::new(&self.signals, PollFlags::IN)];
         descriptors.extend(self.records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
         descriptors.extend(self.events.as_ref().map(|events| PollFd::new(events, PollFlags::IN)));

@@ -8,9 +8,10 @@ use facts::unit::Nanos;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use probe::signals::{Signal, Signals};
+use probe::{clock_now, timespec};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
 /// Tokens that no socket has.
@@ -109,16 +110,12 @@ impl EventLoop {
     /// Waits for something to happen, at most until then (of the monotonic clock). Not at all if it is time to end.
     pub(super) fn wait(&mut self, until: Option<Nanos>, happened: &mut Vec<Happened>) -> io::Result<()> {
         happened.clear();
-        let now = until.map(|until| (until, probe::clock_now().monotonic));
+        let now = until.map(|until| (until, clock_now().monotonic));
         let is_past = now.is_some_and(|(until, now)| until <= now);
         if let Some((until, _)) = now.filter(|_| !is_past)
             && self.armed != Some(until)
         {
-            let time = Timespec {
-                tv_sec: (until.0 / Nanos::SECOND.0) as i64,
-                tv_nsec: (until.0 % Nanos::SECOND.0) as _,
-            };
-            let once = Itimerspec { it_interval: Timespec::default(), it_value: time };
+            let once = Itimerspec { it_interval: timespec(Nanos(0)), it_value: timespec(until) };
             timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
             self.armed = Some(until);
         }

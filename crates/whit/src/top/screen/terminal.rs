@@ -3,6 +3,7 @@
 use std::io::{Stdout, stdout};
 use std::time::Duration;
 
+use facts::unit::Nanos;
 use probe::signals::Signals;
 use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
 use ratatui::crossterm::terminal::{
@@ -10,7 +11,7 @@ use ratatui::crossterm::terminal::{
 };
 use ratatui::crossterm::{cursor, execute};
 use ratatui::{Frame, backend::CrosstermBackend};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::stdio::stdin;
@@ -57,10 +58,7 @@ impl Terminal {
 
     /// Waits for keys, the mouse, another size, a signal.
     pub(super) fn wait(&mut self, timeout: Duration) -> Result<Wake, Failure> {
-        let timeout = Timespec {
-            tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: timeout.subsec_nanos().into(),
-        };
+        let timeout = probe::timespec(Nanos::from(timeout));
         let input = stdin();
         let mut descriptors =
             [PollFd::from_borrowed_fd(input, PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
