@@ -17,7 +17,8 @@ use super::node::Node;
 use super::scan::{Counts, Visitor};
 use super::selection::{Selection, is_private_name, private_name};
 use super::visitors::{ListOutput, aged, locked};
-use crate::failure::say;
+use crate::failure::{Failure, say};
+use crate::show::age_json;
 
 /// How an entry goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +50,9 @@ pub(super) struct Deleting<'a> {
     top: Directory,
     top_path: Vec<u8>,
     pub(super) told: Mutex<Told>,
-    /// Where a dry run's paths go as they are found; none: they are kept.
-    pub(super) paths_to: Option<Mutex<ListOutput>>,
+    /// Where a dry run's paths go as they are found, and whether each is a document.
+    paths_to: Mutex<ListOutput>,
+    pub(super) is_json: bool,
 }
 
 /// What went and what stayed.
@@ -63,8 +65,6 @@ pub(crate) struct Told {
     /// Exchanged, or written to, between two looks: put back.
     pub(crate) put_back: u64,
     pub(crate) directories: u64,
-    /// Of a dry run that is told as a document.
-    pub(crate) paths: Vec<u8>,
 }
 
 /// At most so many deletions a second, by all threads together.
@@ -126,7 +126,8 @@ impl<'a> Deleting<'a> {
             top,
             top_path: top_path.to_vec(),
             told: Mutex::new(Told::default()),
-            paths_to: None,
+            paths_to: Mutex::new(ListOutput::new()),
+            is_json: false,
         }
     }
 
@@ -250,7 +251,10 @@ impl<'a> Deleting<'a> {
     }
 
     /// Takes the private directories away again.
-    pub(super) fn finish(&self) {
+    ///
+    /// # Errors
+    /// Where a dry run's paths could not be written.
+    pub(super) fn finish(&self) -> Result<(), Failure> {
         for (thread, private) in self.private.iter().enumerate() {
             if let Private::Made(_) = std::mem::take(&mut *locked(private)) {
                 let name = self.private_name(thread);
@@ -265,6 +269,7 @@ impl<'a> Deleting<'a> {
                 }
             }
         }
+        locked(&self.paths_to).failure.take().map_or(Ok(()), Err)
     }
 
     /// Removes a directory that was old before anything in it was deleted, and is the same still. No call removes one that is
@@ -308,6 +313,8 @@ fn cannot_move(error: &io::Error) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct LocalTold {
     told: Told,
+    /// Lines of a dry run.
+    paths: Vec<u8>,
 }
 
 impl Visitor for Deleting<'_> {
@@ -352,8 +359,12 @@ impl Visitor for Deleting<'_> {
                 self.has_gone(&file);
                 told.deleted.add(&file, self.now_ns);
                 if self.way == Way::DryRun {
-                    told.paths.extend_from_slice(&node.path(Some(name)));
-                    told.paths.push(b'\n');
+                    let path = node.path(Some(name));
+                    match self.is_json {
+                        true => age_json::push_path(&mut local.paths, &path),
+                        false => local.paths.extend_from_slice(&path),
+                    }
+                    local.paths.push(b'\n');
                 }
             }
             Ok(fate) => {
@@ -378,9 +389,9 @@ impl Visitor for Deleting<'_> {
         told.kept.merge(&local.told.kept);
         told.spared += local.told.spared;
         told.put_back += local.told.put_back;
-        match &self.paths_to {
-            Some(output) => locked(output).write(&local.told.paths),
-            None => told.paths.extend_from_slice(&local.told.paths),
+        drop(told);
+        if !local.paths.is_empty() {
+            locked(&self.paths_to).write(&local.paths);
         }
     }
 }

@@ -155,17 +155,13 @@ impl<'a> Sweep<'a> {
     ) -> Result<Swept, Failure> {
         let mut deleting = Deleting::new(deletion.way, &job.selection, open(job)?, job.path(), &self.counts);
         deleting.is_recursive = job.is_recursive;
-        // A document is written at its end; paths for people as they are found.
-        deleting.paths_to = (!self.options.is_json).then(|| Mutex::new(ListOutput::new()));
+        deleting.is_json = self.options.is_json;
         deleting.now_ns = self.now_ns;
         deleting.border = border.map(Mutex::new);
         deleting.with_empty_directories = deletion.with_empty_directories;
         deleting.pace = deletion.pace.map(Pace::new);
         self.walk(job, all, &deleting)?;
-        deleting.finish();
-        if let Some(failure) = deleting.paths_to.as_ref().and_then(|output| locked(output).failure.take()) {
-            return Err(failure);
-        }
+        deleting.finish()?;
         let told = std::mem::take(&mut *locked(&deleting.told));
         Ok(Swept::Deleted(deletion.way, Box::new(told)))
     }

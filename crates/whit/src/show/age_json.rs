@@ -1,4 +1,4 @@
-//! The same as JSON, a document a directory.
+//! The same as JSON, a document a directory; of a dry run also one for each file that would go.
 
 use facts::age::{AGE_BOUNDS, AgeSums, age_ns};
 use serde_json::{Value, json};
@@ -25,24 +25,27 @@ pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
             document
         }
         Swept::Deleted(way, told) => {
-            let paths = String::from_utf8_lossy(&told.paths);
-            let is_dry_run = *way == Way::DryRun;
             json!({
                 "path": path,
                 "older_ns": older_ns,
                 "by": found.by.letters(),
-                "is_dry_run": is_dry_run,
+                "is_dry_run": *way == Way::DryRun,
                 "deleted": sums(&told.deleted, now_ns),
                 "kept": sums(&told.kept, now_ns),
                 "spared": told.spared,
                 "put_back": told.put_back,
                 "directories_deleted": told.directories,
-                "would_delete": is_dry_run.then(|| paths.lines().collect::<Vec<_>>()),
             })
         }
     };
     out.push_str(&document.to_string());
     out.push('\n');
+}
+
+/// Appends a document for a file that a dry run would delete.
+pub(crate) fn push_path(out: &mut Vec<u8>, path: &[u8]) {
+    let document = json!({ "would_delete": String::from_utf8_lossy(path) });
+    out.extend_from_slice(document.to_string().as_bytes());
 }
 
 fn sums(sums: &AgeSums, now_ns: i64) -> Value {

@@ -68,8 +68,16 @@ fn list(directory: &Path, words: &[&str]) -> BTreeSet<Vec<u8>> {
 }
 
 fn report(directory: &Path, words: &[&str]) -> Value {
+    dry_run(directory, words).1
+}
+
+/// The same, and before it what would go.
+fn dry_run(directory: &Path, words: &[&str]) -> (BTreeSet<Vec<u8>>, Value) {
     let path = directory.to_str().unwrap();
-    documents(&whit(&[&["age", "--json"], words, &[path]].concat()))[0].clone()
+    let mut told = documents(&whit(&[&["age", "--json"], words, &[path]].concat()));
+    let report = told.pop().unwrap();
+    let path = |told: &Value| told["would_delete"].as_str().unwrap().as_bytes().to_vec();
+    (told.iter().map(path).collect(), report)
 }
 
 fn ages() -> Result<(), Failed> {
@@ -147,8 +155,11 @@ fn deletion() -> Result<(), Failed> {
         let all = find(directory, "-type f");
         assert!(old.len() > 200);
         let option = format!("--delete={way}");
-        let before = report(directory, &["-r", "--older", "7d", &option, "-n"]);
+        let (would_go, before) = dry_run(directory, &["-r", "--older", "7d", &option, "-n"]);
         assert_eq!(before["deleted"]["files"], old.len());
+        // JSON has no bytes that are no text.
+        let as_text = |path: &Vec<u8>| String::from_utf8_lossy(path).into_owned().into_bytes();
+        assert_eq!(would_go, old.iter().map(as_text).collect());
         assert_eq!(find(directory, "-type f"), all, "a dry run deletes nothing");
         let told = report(directory, &["-r", "--older", "7d", &option, "--empty"]);
         assert_eq!((&told["deleted"]["files"], &told["spared"]), (&old.len().into(), &2.into()), "{told}");
