@@ -117,6 +117,11 @@ pub(crate) fn reap_any() -> Option<Reaped> {
     wait4(-1, libc::WNOHANG)
 }
 
+/// wait4(2): the same for one child.
+pub(crate) fn reap_ended(pid: i32) -> Option<Reaped> {
+    wait4(pid, libc::WNOHANG)
+}
+
 /// wait4(2): waits for this child to end, and reaps it; none where it is nobody's child.
 pub(crate) fn reap(pid: i32) -> Option<Reaped> {
     loop {

@@ -122,6 +122,6 @@ fn cost_ns(words: &[&str], cost: Cost) -> Result<f64, String> {
     }
     Ok(match cost {
         Cost::Wall => start.elapsed().as_nanos() as f64,
-        Cost::Cpu => (reaped.user + reaped.system).0 as f64,
+        Cost::Cpu => reaped.usage.cpu().0 as f64,
     })
 }

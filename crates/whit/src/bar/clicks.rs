@@ -71,7 +71,7 @@ impl Started {
     pub(crate) fn reap(&mut self) -> Vec<usize> {
         let mut clicked = Vec::new();
         self.0.retain_mut(|running| {
-            let has_ended = running.process.ending().is_some();
+            let has_ended = running.process.ended().is_some();
             clicked.extend(running.member.filter(|_| has_ended));
             !has_ended
         });

@@ -101,7 +101,7 @@ impl Running {
             ending => return Err(format!("{}: {ending:?}", self.name)),
         }
         let output = String::from_utf8_lossy(&output).into_owned();
-        Ok(Ran { wall, cpu: reaped.user + reaped.system, output })
+        Ok(Ran { wall, cpu: reaped.usage.cpu(), output })
     }
 }
 

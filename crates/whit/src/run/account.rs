@@ -205,14 +205,6 @@ impl Account {
     }
 }
 
-/// Time on a CPU by the figure that wait4(2) gave: exact, for the whole tree that was waited for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
-    pub(crate) user: Nanos,
-    pub(crate) system: Nanos,
-    pub(crate) peak_resident: Bytes,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use probe::descendants;
 use probe::exits::ExitRecords;
 use probe::process_events::ProcessEvents;
 use probe::signals::{Signal, Signals, keep_children};
-use probe::spawn::{Command, Ending, reap_any};
+use probe::spawn::{Command, Ending, Usage, reap_any};
 use probe::tasks::TaskReader;
 use probe::{Roots, clock_now, timespec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -19,7 +19,7 @@ use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
 use super::Options;
-use super::account::{Account, Usage};
+use super::account::Account;
 use super::signals::{FORWARDED, ends, forwarded};
 use crate::failure::Failure;
 
@@ -246,9 +246,9 @@ impl Watch {
 
     fn reap(&mut self) {
         while let Some(reaped) = reap_any() {
-            self.usage.user += reaped.user;
-            self.usage.system += reaped.system;
-            self.usage.peak_resident = self.usage.peak_resident.max(reaped.peak_resident);
+            self.usage.user += reaped.usage.user;
+            self.usage.system += reaped.usage.system;
+            self.usage.peak_resident = self.usage.peak_resident.max(reaped.usage.peak_resident);
             if reaped.pid == self.key.pid {
                 self.ending = Some(reaped.ending);
             } else {

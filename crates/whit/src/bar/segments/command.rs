@@ -29,6 +29,7 @@ pub(crate) const KIND: Kind = Kind {
         field("percent", "JSON's percentage"),
         field("state", "ok, failed, timeout, missing (it could not be started)"),
         field("status", "its exit status; absent where a signal ended it, or while it runs"),
+        field("cpu", "the time that its last run took on a CPU, what it started and waited for included"),
     ],
     format: "{text}",
     thresholds: &[(Tone::Warning, "state != ok")],
@@ -105,19 +106,19 @@ impl Command {
     }
 
     fn bury(&mut self) {
-        self.dying = self.dying.take().and_then(|mut process| process.ending().is_none().then_some(process));
+        self.dying = self.dying.take().and_then(|mut process| process.ended().is_none().then_some(process));
     }
 
     fn take(&mut self, event: Event) {
         match event {
             Event::Line(line) => self.outcome = Outcome::of_line(&line, self.syntax),
-            Event::Ended { output, ending } => {
+            Event::Ended { output, ended } => {
                 self.run = None;
                 self.not_before = clock_now().boottime + RESTART_PAUSE;
                 self.outcome = match self.is_running_on {
                     // It was to run on; its last line stands, and that it ended shows.
-                    true => self.outcome.clone().ended(&self.words[0], ending),
-                    false => Outcome::of_output(&output, self.syntax).ended(&self.words[0], ending),
+                    true => self.outcome.clone().ended(&self.words[0], ended),
+                    false => Outcome::of_output(&output, self.syntax).ended(&self.words[0], ended),
                 };
             }
             Event::TimedOut => {
@@ -177,6 +178,7 @@ impl Segment for Command {
             Value::number_of(outcome.percent, Unit::Percent),
             Value::Text(outcome.state.name()),
             Value::number_of(outcome.status.map(f64::from), Unit::Count),
+            Value::number_of(outcome.cpu.map(|cpu| cpu.as_secs_f64()), Unit::Seconds),
         ]);
         let tone = if outcome.is_urgent { Tone::Urgent } else { Tone::Normal };
         items.paint(tone, outcome.color, outcome.background);

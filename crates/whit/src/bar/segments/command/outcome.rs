@@ -2,7 +2,8 @@
 
 use std::io;
 
-use probe::spawn::Ending;
+use facts::unit::Nanos;
+use probe::spawn::{Ended, Ending};
 use serde::Deserialize;
 
 use crate::bar::Color;
@@ -49,6 +50,8 @@ pub(super) struct Outcome {
     pub(super) percent: Option<f64>,
     pub(super) state: State,
     pub(super) status: Option<i32>,
+    /// Of all that it did.
+    pub(super) cpu: Option<Nanos>,
 }
 
 /// What i3bar's blocks and waybar's lines are made of.
@@ -132,7 +135,9 @@ impl Outcome {
     }
 
     /// With how it ended. Where it failed and said nothing, that is what is said.
-    pub(super) fn ended(mut self, program: &str, ending: Ending) -> Self {
+    pub(super) fn ended(mut self, program: &str, ended: Ended) -> Self {
+        let Ended { ending, usage } = ended;
+        self.cpu = usage.map(|usage| usage.cpu());
         let what = match ending {
             Ending::Exited(0) | Ending::Unknown => {
                 self.status = (ending != Ending::Unknown).then_some(0);
@@ -211,17 +216,21 @@ mod tests {
         assert!(Outcome::of_output(b"", Syntax::Auto).is_nothing());
     }
 
+    fn by(ending: Ending) -> Ended {
+        Ended { ending, usage: None }
+    }
+
     #[test]
     fn a_failure_says_so_and_what_was_said_stands() {
-        let failed = Outcome::default().ended("/usr/bin/x", Ending::Exited(3));
+        let failed = Outcome::default().ended("/usr/bin/x", by(Ending::Exited(3)));
         assert_eq!(
             (failed.text.as_str(), failed.state, failed.status),
             ("x: exit 3", State::Failed, Some(3))
         );
         let said = Outcome { text: "y".into(), ..Outcome::default() };
-        assert_eq!(said.clone().ended("x", Ending::Signaled(9)).text, "y");
+        assert_eq!(said.clone().ended("x", by(Ending::Signaled(9))).text, "y");
         assert_eq!(said.clone().timed_out("x").text, "x: timeout");
-        assert!(said.ended("x", Ending::Exited(33)).is_urgent);
+        assert!(said.ended("x", by(Ending::Exited(33))).is_urgent);
         let missing = Outcome::not_started("x", &io::Error::from(io::ErrorKind::NotFound));
         assert_eq!((missing.text.as_str(), missing.state.name()), ("x: not found", "missing"));
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 
 use facts::unit::Nanos;
-use probe::spawn::{Ending, Process};
+use probe::spawn::{Ended, Process};
 use probe::wait::Watch;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::{Errno, read};
@@ -22,7 +22,7 @@ pub(super) struct Run {
     is_by_line: bool,
     lines: VecDeque<Vec<u8>>,
     deadline: Option<Nanos>,
-    ending: Option<Ending>,
+    ended: Option<Ended>,
 }
 
 /// What happened to it.
@@ -31,7 +31,7 @@ pub(super) enum Event {
     /// A line of one that runs on.
     Line(Vec<u8>),
     /// It is over; what it printed.
-    Ended { output: Vec<u8>, ending: Ending },
+    Ended { output: Vec<u8>, ended: Ended },
     /// It took too long and was ended.
     TimedOut,
 }
@@ -40,7 +40,7 @@ impl Run {
     pub(super) fn start(words: &[String], is_by_line: bool, deadline: Option<Nanos>) -> io::Result<Self> {
         let (process, pipe) = Process::start_piped(words, &[])?;
         let (output, lines) = (Vec::new(), VecDeque::new());
-        Ok(Self { process, pipe: Some(pipe), output, is_by_line, lines, deadline, ending: None })
+        Ok(Self { process, pipe: Some(pipe), output, is_by_line, lines, deadline, ended: None })
     }
 
     pub(super) fn watch(&self) -> Option<Watch<'_>> {
@@ -55,13 +55,13 @@ impl Run {
     pub(super) fn next(&mut self, now: Nanos) -> Option<Event> {
         // First its end, then its output: what it printed last is in the pipe then. What it started and left behind may
         // hold the pipe open; nobody waits for that.
-        self.ending = self.ending.or_else(|| self.process.ending());
+        self.ended = self.ended.or_else(|| self.process.ended());
         self.take_output();
         if let Some(line) = self.lines.pop_front() {
             return Some(Event::Line(line));
         }
-        if let Some(ending) = self.ending {
-            return Some(Event::Ended { output: std::mem::take(&mut self.output), ending });
+        if let Some(ended) = self.ended {
+            return Some(Event::Ended { output: std::mem::take(&mut self.output), ended });
         }
         self.deadline.is_some_and(|deadline| now >= deadline).then_some(Event::TimedOut)
     }
