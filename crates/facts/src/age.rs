@@ -210,6 +210,37 @@ pub struct Border {
     pub allocated: Bytes,
 }
 
+/// The part of a border's excess that a file takes with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Claim {
+    files: u64,
+    allocated: Bytes,
+}
+
+impl Border {
+    /// Whether a file has to go. Its part of the excess is taken at once, so that of several threads no two go for the same;
+    /// what stayed after all is to be [given back](Self::give_back).
+    pub fn claim(&mut self, file: &Aged) -> Option<Claim> {
+        let time_ns = file.time_ns.filter(|time_ns| *time_ns < self.end_ns)?;
+        if time_ns < self.begin_ns {
+            return Some(Claim::default());
+        }
+        if self.files == 0 && self.allocated == Bytes(0) {
+            return None;
+        }
+        let claim = Claim { files: self.files.min(1), allocated: self.allocated.min(file.allocated) };
+        self.files -= claim.files;
+        self.allocated = self.allocated.saturating_sub(claim.allocated);
+        Some(claim)
+    }
+
+    /// The file is still there: another has to go.
+    pub fn give_back(&mut self, claim: Claim) {
+        self.files += claim.files;
+        self.allocated += claim.allocated;
+    }
+}
+
 /// Buckets of each look.
 const BUCKETS: u64 = 1 << 16;
 
@@ -339,17 +370,21 @@ mod tests {
         }
         files.iter().for_each(|file| cutoff.add(file));
         let mut border = cutoff.border().unwrap();
-        let stays = |file: &&Aged| {
-            let time_ns = file.time_ns.unwrap();
-            let is_excess = border.files > 0 || border.allocated.0 > 0;
-            let goes = time_ns < border.begin_ns || time_ns < border.end_ns && is_excess;
-            if goes && time_ns >= border.begin_ns {
-                border.files = border.files.saturating_sub(1);
-                border.allocated = border.allocated.saturating_sub(file.allocated);
-            }
-            !goes
-        };
-        files.iter().filter(stays).count()
+        files.iter().filter(|file| border.claim(file).is_none()).count()
+    }
+
+    #[test]
+    fn what_stayed_is_given_back() {
+        let mut border = Border { begin_ns: 0, end_ns: SECOND, files: 1, allocated: Bytes(5) };
+        let file = Aged { time_ns: Some(7), bytes: Bytes(1), allocated: Bytes(9) };
+        let claim = border.claim(&file).unwrap();
+        assert_eq!(border.claim(&file), None);
+        border.give_back(claim);
+        assert_eq!((border.files, border.allocated), (1, Bytes(5)));
+        // What is older goes in any case and takes nothing with it; of what age is not known stays.
+        let older = Aged { time_ns: Some(-1), ..file };
+        assert_eq!(border.claim(&older), Some(Claim::default()));
+        assert_eq!(border.claim(&Aged { time_ns: None, ..file }), None);
     }
 
     #[test]

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use facts::age::{AgeBy, AgeSums, Aged, Border};
-use facts::unit::Bytes;
+use facts::age::{AgeBy, AgeSums, Aged, Border, Claim};
 use probe::directory::{Directory, EntryKind, EntryStatus, StatusWanted};
 
 use super::node::Node;
@@ -132,24 +131,17 @@ impl<'a> Deleting<'a> {
     }
 
     /// Whether it is old, or among the oldest beyond the cap.
-    fn goes(&self, file: &Aged) -> bool {
+    fn claim(&self, file: &Aged) -> Option<Claim> {
         if self.selection.is_old(file, self.now_ns) {
-            return true;
+            return Some(Claim::default());
         }
-        let (Some(border), Some(time_ns)) = (&self.border, file.time_ns) else { return false };
-        let border = locked(border);
-        let is_excess = border.files > 0 || border.allocated > Bytes(0);
-        time_ns < border.begin_ns || time_ns < border.end_ns && is_excess
+        locked(self.border.as_ref()?).claim(file)
     }
 
-    /// One that went for the cap is one less to go; what stayed, for whatever reason, is not.
-    fn has_gone(&self, file: &Aged) {
-        let (Some(border), Some(time_ns)) = (&self.border, file.time_ns) else { return };
-        let mut border = locked(border);
-        if time_ns >= border.begin_ns && time_ns < border.end_ns && !self.selection.is_old(file, self.now_ns)
-        {
-            border.files = border.files.saturating_sub(1);
-            border.allocated = border.allocated.saturating_sub(file.allocated);
+    /// It stayed: another goes for the cap.
+    fn give_back(&self, claim: Claim) {
+        if let Some(border) = &self.border {
+            locked(border).give_back(claim);
         }
     }
 
@@ -222,9 +214,13 @@ impl<'a> Deleting<'a> {
         node.directory.move_to(name, private, name)?;
         let now = private.status(name, self.status_wanted());
         let removed = match now {
-            Ok(now) if now.is_sticky || private.is_file_locked(name) => Ok(Fate::Spared),
-            Ok(now) if self.is_same(status, &now) => private.unlink(name).map(|()| Fate::Deleted),
-            _ => Ok(Fate::PutBack),
+            Ok(now) if !self.is_same(status, &now) => Ok(Fate::PutBack),
+            // Opening what is no file may do something.
+            Ok(now) if now.is_sticky || now.kind == EntryKind::File && private.is_file_locked(name) => {
+                Ok(Fate::Spared)
+            }
+            Ok(_) => private.unlink(name).map(|()| Fate::Deleted),
+            Err(_) => Ok(Fate::PutBack),
         };
         if matches!(removed, Ok(Fate::Deleted)) {
             return removed;
@@ -350,13 +346,13 @@ impl Visitor for Deleting<'_> {
         let told = &mut local.told;
         let file = aged(self.selection.by, status);
         // A directory goes when it has been left, and if that was asked for.
-        if status.kind == EntryKind::Directory || !self.goes(&file) {
+        let is_directory = status.kind == EntryKind::Directory;
+        let Some(claim) = (!is_directory).then(|| self.claim(&file)).flatten() else {
             told.kept.add(&file, self.now_ns);
             return;
-        }
+        };
         match self.remove(node, name, status) {
             Ok(Fate::Deleted) => {
-                self.has_gone(&file);
                 told.deleted.add(&file, self.now_ns);
                 if self.way == Way::DryRun {
                     let path = node.path(Some(name));
@@ -368,6 +364,7 @@ impl Visitor for Deleting<'_> {
                 }
             }
             Ok(fate) => {
+                self.give_back(claim);
                 told.kept.add(&file, self.now_ns);
                 match fate {
                     Fate::PutBack => told.put_back += 1,
@@ -376,6 +373,7 @@ impl Visitor for Deleting<'_> {
             }
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {
+                    self.give_back(claim);
                     told.kept.add(&file, self.now_ns);
                 }
                 self.counts.fail("cannot delete", &node.path(Some(name)), &error);
