@@ -1,6 +1,6 @@
 //! The signals that commands wait for.
 
-use crate::sys::default_action;
+use crate::sys::{default_action, is_ignored};
 
 /// A signal that a command waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,25 +26,40 @@ pub enum Signal {
 }
 
 impl Signal {
-    const NUMBERS: [(Self, i32); 9] = [
-        (Self::Interrupt, libc::SIGINT),
-        (Self::Terminate, libc::SIGTERM),
-        (Self::Child, libc::SIGCHLD),
-        (Self::Hangup, libc::SIGHUP),
-        (Self::Redraw, libc::SIGUSR1),
-        (Self::Stop, libc::SIGTSTP),
-        (Self::Continue, libc::SIGCONT),
-        (Self::Quit, libc::SIGQUIT),
-        (Self::User2, libc::SIGUSR2),
+    const ALL: [Self; 9] = [
+        Self::Interrupt,
+        Self::Terminate,
+        Self::Child,
+        Self::Hangup,
+        Self::Redraw,
+        Self::Stop,
+        Self::Continue,
+        Self::Quit,
+        Self::User2,
     ];
 
     /// Its number on this system.
     pub fn number(self) -> i32 {
-        Self::NUMBERS.iter().find(|(signal, _)| *signal == self).map_or(0, |(_, number)| *number)
+        match self {
+            Self::Interrupt => libc::SIGINT,
+            Self::Terminate => libc::SIGTERM,
+            Self::Child => libc::SIGCHLD,
+            Self::Hangup => libc::SIGHUP,
+            Self::Redraw => libc::SIGUSR1,
+            Self::Stop => libc::SIGTSTP,
+            Self::Continue => libc::SIGCONT,
+            Self::Quit => libc::SIGQUIT,
+            Self::User2 => libc::SIGUSR2,
+        }
+    }
+
+    /// Whether whoever started this process had it ignored.
+    pub fn is_ignored(self) -> bool {
+        is_ignored(self.number())
     }
 
     pub(crate) fn of(number: i32) -> Option<Self> {
-        Self::NUMBERS.iter().find(|(_, known)| *known == number).map(|(signal, _)| *signal)
+        Self::ALL.into_iter().find(|signal| signal.number() == number)
     }
 }
 

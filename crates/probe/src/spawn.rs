@@ -95,13 +95,13 @@ impl Command<'_> {
             words.map(CString::new).collect::<Result<_, _>>().map_err(nul)
         };
         let words = strings(&mut self.words.iter().map(|word| word.as_bytes().to_vec()))?;
-        let is_added = |name: &OsStr| self.environment.iter().any(|(added, _)| added == name);
-        let inherited = std::env::vars_os().filter(|(name, _)| !is_added(name));
-        let environment = inherited.chain(self.environment.iter().cloned());
+        let environment = self.whole_environment();
+        let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+        let environment = environment.iter();
         let environment = strings(
             &mut environment.map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()),
         )?;
-        let programs = strings(&mut self.candidates().into_iter())?;
+        let programs = strings(&mut self.candidates(path).into_iter())?;
         let directory = self.directory.as_ref();
         let directory =
             directory.map(|path| CString::new(path.as_os_str().as_bytes())).transpose().map_err(nul)?;
@@ -120,8 +120,18 @@ impl Command<'_> {
         u32::try_from(pid).map_err(|_| io::Error::other("the command has no process id"))
     }
 
+    /// What is inherited and what is added; of several of one name the last.
+    fn whole_environment(&self) -> Vec<(OsString, OsString)> {
+        let mut whole: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        for (name, value) in &self.environment {
+            whole.retain(|(known, _)| known != name);
+            whole.push((name.clone(), value.clone()));
+        }
+        whole
+    }
+
     /// Where the program may be: its own path, or below each directory of `PATH`.
-    fn candidates(&self) -> Vec<Vec<u8>> {
+    fn candidates(&self, path: Option<OsString>) -> Vec<Vec<u8>> {
         let Some(program) = self.words.first().map(|word| word.as_bytes()) else { return Vec::new() };
         if program.contains(&b'/') {
             return vec![program.to_vec()];
@@ -130,7 +140,7 @@ impl Command<'_> {
             return Vec::new();
         }
         // As execvp(3) has it where there is none.
-        let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+        let path = path.unwrap_or_else(|| "/bin:/usr/bin".into());
         let below = |directory: PathBuf| directory.join(OsStr::from_bytes(program)).into_os_string();
         std::env::split_paths(&path).map(|directory| below(directory).as_bytes().to_vec()).collect()
     }

@@ -55,6 +55,16 @@ pub(crate) fn default_action(signal: i32) {
     unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 
+/// sigaction(2): whether a signal is ignored.
+pub(crate) fn is_ignored(signal: i32) -> bool {
+    // SAFETY: sigaction is a plain C struct, which the call fills; none is set.
+    unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut action) == 0
+            && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
 /// pthread_sigmask(3): blocks these signals for this thread and those it will make. A child inherits what is blocked,
 /// unless it is started by [`spawn()`].
 pub(crate) fn block_signals(signals: &[i32]) -> io::Result<libc::sigset_t> {

@@ -13,18 +13,34 @@ pub fn adopt_orphans() -> Result<(), Absence> {
     Err(Absence::Unsupported)
 }
 
-/// Finds nobody.
-///
-/// # Errors
-/// Always.
-pub fn list() -> Result<Vec<TaskKey>, Absence> {
-    Err(Absence::Unsupported)
-}
+/// Nobody is known.
+#[derive(Debug, Default)]
+pub struct Descendants;
 
-/// Signals nobody.
-///
-/// # Errors
-/// Always.
-pub fn send_all(_signal: TaskSignal) -> Result<usize, Absence> {
-    Err(Absence::Unsupported)
+impl Descendants {
+    /// Notes nobody.
+    pub fn from_now() -> Self {
+        Self
+    }
+
+    /// Not that it is known.
+    pub fn was_there(&self, _pid: u32) -> bool {
+        false
+    }
+
+    /// Finds nobody.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn list(&self) -> Result<Vec<TaskKey>, Absence> {
+        Err(Absence::Unsupported)
+    }
+
+    /// Signals nobody.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn send_all(&self, _signal: TaskSignal) -> Result<usize, Absence> {
+        Err(Absence::Unsupported)
+    }
 }

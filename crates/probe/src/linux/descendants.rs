@@ -1,6 +1,6 @@
 //! The processes that descend from this one, wherever they went: other groups, other sessions, orphans that were adopted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use facts::sample::Absence;
 use facts::task::TaskKey;
@@ -21,11 +21,52 @@ pub fn adopt_orphans() -> Result<(), Absence> {
     set_child_subreaper(Some(getpid())).map_err(super::files::absence)
 }
 
-/// All living descendants, parents before their children.
-///
-/// # Errors
-/// Where /proc cannot be listed.
-pub fn list() -> Result<Vec<TaskKey>, Absence> {
+/// The descendants that began after this was made. Others may be there: what the same process started before it executed whit,
+/// and what an earlier command left behind.
+#[derive(Debug, Default)]
+pub struct Descendants {
+    before: HashSet<TaskKey>,
+}
+
+impl Descendants {
+    /// Notes who is there already.
+    pub fn from_now() -> Self {
+        // Where /proc cannot be listed nobody is found later, either.
+        Self { before: list().unwrap_or_default().into_iter().collect() }
+    }
+
+    /// Whether a child was there before. While it has not been reaped nobody else has its id.
+    pub fn was_there(&self, pid: u32) -> bool {
+        self.before.iter().any(|key| key.pid == pid)
+    }
+
+    /// Those that live, parents before their children.
+    ///
+    /// # Errors
+    /// Where /proc cannot be listed.
+    pub fn list(&self) -> Result<Vec<TaskKey>, Absence> {
+        list_but(|key| self.before.iter().any(|before| before.is_same(key)))
+    }
+
+    /// Sends a signal to all of them. How many there were.
+    ///
+    /// # Errors
+    /// As for [`Self::list`]. One that has ended meanwhile, or may not be signalled, is passed over.
+    pub fn send_all(&self, signal: TaskSignal) -> Result<usize, Absence> {
+        let found = self.list()?;
+        for key in &found {
+            let _ = control::send(*key, signal);
+        }
+        Ok(found.len())
+    }
+}
+
+fn list() -> Result<Vec<TaskKey>, Absence> {
+    list_but(|_| false)
+}
+
+/// Leaves out some, with all that is below them.
+fn list_but(is_left_out: impl Fn(&TaskKey) -> bool) -> Result<Vec<TaskKey>, Absence> {
     let root = Roots::live().open().map_err(|_| Absence::Unsupported)?;
     let mut pids = Vec::new();
     Listing::open(&root).processes(&mut pids)?;
@@ -35,8 +76,10 @@ pub fn list() -> Result<Vec<TaskKey>, Absence> {
         // Who has ended meanwhile is nobody's descendant any more; a zombie has nothing left to end.
         let Ok(stat) = procfs.stat(pid) else { continue };
         if !b"ZX".contains(&stat.state) {
-            let start = procfs.start(&stat);
-            children.entry(stat.ppid).or_default().push(TaskKey { pid, start });
+            let key = TaskKey { pid, start: procfs.start(&stat) };
+            if !is_left_out(&key) {
+                children.entry(stat.ppid).or_default().push(key);
+            }
         }
     }
     let mut found = children.remove(&std::process::id()).unwrap_or_default();
@@ -47,16 +90,4 @@ pub fn list() -> Result<Vec<TaskKey>, Absence> {
         next += 1;
     }
     Ok(found)
-}
-
-/// Sends a signal to all of them. How many there were.
-///
-/// # Errors
-/// As for [`list`]. One that has ended meanwhile, or may not be signalled, is passed over.
-pub fn send_all(signal: TaskSignal) -> Result<usize, Absence> {
-    let found = list()?;
-    for key in &found {
-        let _ = control::send(*key, signal);
-    }
-    Ok(found.len())
 }

@@ -165,8 +165,8 @@ pub(crate) fn sysctl_path(name: &CStr) -> io::Result<Vec<libc::c_int>> {
 /// There is no such advice.
 pub(crate) fn populate<T>(_memory: &mut [mem::MaybeUninit<T>]) {}
 
-/// posix_spawnp(3): starts a command with no signal blocked and those that whit or Rust's runtime ignore back to their
-/// default actions. The id of its process. Limits, a directory, a session and a kept descriptor it cannot set.
+/// posix_spawnp(3): starts a command with no signal blocked and the one that Rust's runtime ignores back to its default
+/// action. The id of its process. Limits, a directory, a session and a kept descriptor it cannot set.
 pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
     let SpawnRequest { words, environment, streams, group, .. } = *request;
     if request.directory.is_some()
@@ -197,9 +197,8 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
         let mut restored: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut none);
         libc::sigemptyset(&raw mut restored);
-        for signal in [libc::SIGPIPE, libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            libc::sigaddset(&raw mut restored, signal);
-        }
+        // Ignored by Rust's runtime; what is caught gets its default action by being executed.
+        libc::sigaddset(&raw mut restored, libc::SIGPIPE);
         libc::posix_spawnattr_init(attributes.as_mut_ptr());
         libc::posix_spawnattr_setflags(attributes.as_mut_ptr(), flags as libc::c_short);
         libc::posix_spawnattr_setpgroup(attributes.as_mut_ptr(), 0);

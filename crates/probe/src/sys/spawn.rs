@@ -10,19 +10,9 @@ use super::{Group, SpawnRequest};
 
 /// The child's own stack: system calls alone run on it.
 const STACK_BYTES: usize = 64 * 1024;
-/// Those that whit or Rust's runtime catches or ignores. A handler of ours must not run in the child, which shares our
-/// memory, and what it executes gets the default action.
-const RESTORED: [c_int; 9] = [
-    libc::SIGPIPE,
-    libc::SIGCHLD,
-    libc::SIGINT,
-    libc::SIGTERM,
-    libc::SIGSEGV,
-    libc::SIGBUS,
-    libc::SIGUSR1,
-    libc::SIGWINCH,
-    libc::SIGTSTP,
-];
+/// Those that whit or Rust's runtime catches: a handler of ours must not run in the child, which shares our memory.
+const CAUGHT: [c_int; 7] =
+    [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGSEGV, libc::SIGBUS, libc::SIGWINCH, libc::SIGTSTP];
 
 /// Everything that the child needs, made ready before there is one: it may not allocate.
 struct Plan {
@@ -34,8 +24,32 @@ struct Plan {
     group: Group,
     limits: Vec<(u32, u64)>,
     kept: c_int,
-    /// What went wrong in the child.
+    /// What the child was about.
+    step: Step,
+    /// What went wrong with it.
     error: c_int,
+}
+
+/// What a child does before it is another program.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Group,
+    Limits,
+    Directory,
+    Streams,
+    Execute,
+}
+
+impl Step {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Group => "cannot have a group or session of its own",
+            Self::Limits => "cannot be given these limits",
+            Self::Directory => "cannot change to the directory",
+            Self::Streams => "cannot be given its streams",
+            Self::Execute => "cannot be executed",
+        }
+    }
 }
 
 /// clone(2) with CLONE_VM and CLONE_VFORK: starts a command with no signal blocked. The id of its process. Costs the same
@@ -56,6 +70,7 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
         group: request.group,
         limits: request.limits.to_vec(),
         kept: request.kept.map_or(-1, |kept| kept.as_raw_fd()),
+        step: Step::Execute,
         error: 0,
     };
     let mut stack = vec![0_u128; STACK_BYTES / mem::size_of::<u128>()];
@@ -82,7 +97,16 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
     }
     // SAFETY: no status is asked for. The child has ended already; its pid is ours until it is waited for.
     unsafe { libc::waitpid(pid, ptr::null_mut(), 0) };
-    Err(io::Error::from_raw_os_error(error))
+    // SAFETY: as above.
+    let step = unsafe { ptr::read_volatile(&raw const plan.step) };
+    let error = io::Error::from_raw_os_error(error);
+    Err(match (step, request.directory) {
+        (Step::Execute, _) => error,
+        (Step::Directory, Some(directory)) => {
+            io::Error::other(format!("cannot change to {}: {error}", directory.to_string_lossy()))
+        }
+        (step, _) => io::Error::other(format!("{}: {error}", step.name())),
+    })
 }
 
 /// Prepares and executes. Only system calls: no allocation, no lock, no panic.
@@ -102,25 +126,35 @@ extern "C" fn run_child(plan: *mut c_void) -> c_int {
 
 /// # Safety
 /// As for [`run_child`].
-unsafe fn prepare(plan: &Plan) -> Result<(), c_int> {
+unsafe fn prepare(plan: &mut Plan) -> Result<(), c_int> {
     let check = |result: c_int| if result < 0 { Err(errno()) } else { Ok(()) };
     // SAFETY: plain system calls on numbers and on pointers that the plan keeps alive.
     unsafe {
-        for signal in RESTORED {
-            libc::signal(signal, libc::SIG_DFL);
+        // Ignored by Rust's runtime. What whoever started whit has ignored stays so: nohup, a script's background.
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        for signal in CAUGHT {
+            let mut action: libc::sigaction = mem::zeroed();
+            libc::sigaction(signal, ptr::null(), &raw mut action);
+            if action.sa_sigaction != libc::SIG_IGN {
+                libc::signal(signal, libc::SIG_DFL);
+            }
         }
+        plan.step = Step::Group;
         match plan.group {
             Group::Inherited => {}
             Group::Own => check(libc::setpgid(0, 0))?,
             Group::Session => check(libc::setsid())?,
         }
+        plan.step = Step::Limits;
         for (resource, limit) in &plan.limits {
             let limit = libc::rlimit { rlim_cur: *limit as _, rlim_max: *limit as _ };
             check(libc::setrlimit(*resource as _, &raw const limit))?;
         }
+        plan.step = Step::Directory;
         if !plan.directory.is_null() {
             check(libc::chdir(plan.directory))?;
         }
+        plan.step = Step::Streams;
         for (number, stream) in (0..).zip(plan.streams) {
             match stream {
                 -1 => {}
@@ -131,6 +165,7 @@ unsafe fn prepare(plan: &Plan) -> Result<(), c_int> {
         if plan.kept >= 0 {
             check(libc::fcntl(plan.kept, libc::F_SETFD, 0))?;
         }
+        plan.step = Step::Execute;
         let mut none: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut none);
         check(libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()))

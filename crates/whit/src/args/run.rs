@@ -57,7 +57,7 @@ pub(super) fn command() -> Command {
                     .value_name("NAME=VALUE")
                     .value_parser(limit)
                     .action(ArgAction::Append)
-                    .help("Bound what it may use: as, core, cpu, fsize, nofile, nproc, stack, as in limits.conf(5), sizes with K, M, G, T"),
+                    .help("Bound what it may use, as setrlimit(2) does: as, core, fsize, stack (bytes, or with K, M, G, T), cpu (seconds), nofile, nproc; or unlimited"),
             )
             .arg(
                 Arg::new("command")

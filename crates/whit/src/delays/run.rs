@@ -86,7 +86,7 @@ pub(crate) fn command(
     let options =
         run::Options { command: command.to_vec(), is_procfs_only: procfs_only, ..Default::default() };
     let supervised = run::supervise(&options, None)?;
-    let row = match (supervised.account.own(), supervised.own_from_proc) {
+    let row = match (supervised.tree.own, supervised.own_from_proc) {
         (Some((task, _)), _) | (None, Some(task)) => Ok(Row::new(Kind::Ended(supervised.exit_info()), task)),
         (None, None) => Err(Failure::new("the command's account was not to be had")),
     };

@@ -17,6 +17,8 @@ pub(crate) struct Program {
     pub(crate) threads: u64,
     /// The lives of all threads together: what the parts add up to.
     pub(crate) thread_time: Nanos,
+    /// On a CPU, as it is told: [`Account::close`] chooses.
+    pub(crate) cpu: Nanos,
     /// On a CPU, precise to the scheduler's clock, less what the last tick of each thread had not been charged.
     pub(crate) on_cpu: Nanos,
     pub(crate) user: Nanos,
@@ -65,6 +67,7 @@ impl Program {
         self.processes += other.processes;
         self.threads += other.threads;
         self.thread_time += other.thread_time;
+        self.cpu += other.cpu;
         self.on_cpu += other.on_cpu;
         self.user += other.user;
         self.system += other.system;
@@ -90,7 +93,7 @@ impl Program {
     pub(crate) fn division(&self) -> Division {
         let mut division = Division {
             whole: self.thread_time,
-            on_cpu: Some(self.cpu()),
+            on_cpu: Some(self.cpu),
             run_queue: Some(self.waited(Cause::RunQueue).total),
             block_io: Some(self.waited(Cause::BlockIo).total),
             ..Division::default()
@@ -99,12 +102,26 @@ impl Program {
         division
     }
 
-    /// Time on a CPU. An exit record is made before the last stretch is charged to the precise figure: of many short tasks the
-    /// ticks know more.
-    pub(crate) fn cpu(&self) -> Nanos {
-        self.on_cpu.max(self.user + self.system)
+    /// By the ticks, of which a single short task may get one that was mostly another's.
+    fn ticks(&self) -> Nanos {
+        (self.user + self.system).min(self.thread_time)
     }
 }
+
+/// What an account comes to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tree {
+    /// Those with the most CPU time first.
+    pub(crate) programs: Vec<Program>,
+    /// All of them together.
+    pub(crate) whole: Program,
+    /// The command's own process, its threads summed.
+    pub(crate) own: Option<(Task, ExitInfo)>,
+}
+
+/// Names that are told apart: a program may give its threads any number of them.
+const MOST_NAMES: usize = 1024;
+const OTHER_NAMES: &[u8] = b"(others)";
 
 impl Waited {
     fn add(&mut self, task: &Task, cause: Cause) {
@@ -138,8 +155,7 @@ impl Account {
         Self { root, members: HashSet::from([root]), ..Self::default() }
     }
 
-    /// A fork makes a member, if its parent is one or whit itself, which starts nothing else (and adopts orphans of this tree
-    /// alone). The pid of a member that ended may come back as somebody else's.
+    /// A fork makes a member, if its parent is one or whit itself, which starts nothing else meanwhile. The pid of a member that ended may come back as somebody else's.
     pub(crate) fn see(&mut self, event: ProcessEvent) {
         if let ProcessEvent::Fork { parent_tgid, pid, tgid } = event
             && pid == tgid
@@ -170,7 +186,10 @@ impl Account {
 
     fn add(&mut self, stats: &TaskStats, tgid: u32) {
         let is_leader = stats.task.key.pid == tgid;
-        let comm = Comm::new(stats.task.comm.as_bytes());
+        let mut comm = Comm::new(stats.task.comm.as_bytes());
+        if self.by_program.len() >= MOST_NAMES && !self.by_program.contains_key(&comm) {
+            comm = Comm::new(OTHER_NAMES);
+        }
         self.by_program
             .entry(comm)
             .or_insert_with(|| Program { comm, ..Program::default() })
@@ -185,23 +204,23 @@ impl Account {
         }
     }
 
-    /// Programs, those with the most CPU time first.
-    pub(crate) fn programs(&self) -> Vec<Program> {
-        let mut programs: Vec<Program> = self.by_program.values().cloned().collect();
-        programs.sort_by_key(|program| (std::cmp::Reverse(program.cpu()), program.comm));
-        programs
-    }
-
-    /// All of them together.
-    pub(crate) fn whole(&self) -> Program {
-        self.by_program.values().fold(Program::default(), Program::plus)
-    }
-
-    /// The command's own process, its threads summed.
-    pub(crate) fn own(&self) -> Option<(Task, ExitInfo)> {
-        let (mut task, exit) = self.leader?;
-        self.others.iter().for_each(|others| task.add(others));
-        Some((task, exit))
+    /// Adds up. A record is made before the last stretch is charged to the precise figure, so that of many short tasks the ticks
+    /// know more, and of a few the precise figures do: what comes nearer to what wait4(2) told of the tree is taken for all.
+    pub(crate) fn close(self, exact_cpu: Nanos) -> Tree {
+        let sum = |of: fn(&Program) -> Nanos| -> u64 { self.by_program.values().map(|one| of(one).0).sum() };
+        let precise = sum(|program| program.on_cpu).abs_diff(exact_cpu.0);
+        let is_by_ticks = sum(Program::ticks).abs_diff(exact_cpu.0) < precise;
+        let mut programs: Vec<Program> = self.by_program.into_values().collect();
+        for program in &mut programs {
+            program.cpu = if is_by_ticks { program.ticks() } else { program.on_cpu };
+        }
+        programs.sort_by_key(|program| (std::cmp::Reverse(program.cpu), program.comm));
+        let whole = programs.iter().fold(Program::default(), Program::plus);
+        let own = self.leader.map(|(mut task, exit)| {
+            self.others.iter().for_each(|others| task.add(others));
+            (task, exit)
+        });
+        Tree { programs, whole, own }
     }
 }
 
@@ -242,14 +261,47 @@ mod tests {
             account.see(event);
         }
         account.settle();
-        let programs = account.programs();
-        let told: Vec<_> = programs
+        let tree = account.close(Nanos(6));
+        let told: Vec<_> = tree
+            .programs
             .iter()
-            .map(|program| (program.comm.as_str(), program.processes, program.on_cpu.0))
+            .map(|program| (program.comm.as_str(), program.processes, program.cpu.0))
             .collect();
         assert_eq!(told, [("cc1", 2, 5), ("make", 1, 1)]);
-        assert_eq!(account.whole().division().sleeping, Some(Nanos(294)));
-        assert_eq!(account.own().map(|(task, _)| task.on_cpu), Some(Some(Nanos(1))));
+        assert_eq!(tree.whole.division().sleeping, Some(Nanos(294)));
+        assert_eq!(tree.own.map(|(task, _)| task.on_cpu), Some(Some(Nanos(1))));
+    }
+
+    #[test]
+    fn what_is_nearer_to_the_exact_time_is_taken_for_all() {
+        let closed = |exact| {
+            let mut account = Account::of(10);
+            for (pid, comm, tick) in [(10, "sh", 0), (11, "true", 80)] {
+                account.members.insert(pid);
+                let mut stats = ended(pid, pid, comm, 20);
+                stats.task.user = Some(Nanos(tick));
+                account.keep(stats);
+            }
+            account.settle();
+            let Tree { programs, whole, .. } = account.close(Nanos(exact));
+            let told: Vec<_> =
+                programs.iter().map(|program| (program.comm.as_str().to_owned(), program.cpu.0)).collect();
+            assert_eq!(whole.cpu.0, told.iter().map(|(_, cpu)| cpu).sum::<u64>());
+            told
+        };
+        assert_eq!(closed(50), [("sh".to_owned(), 20), ("true".to_owned(), 20)]);
+        assert_eq!(closed(70), [("true".to_owned(), 80), ("sh".to_owned(), 0)]);
+    }
+
+    #[test]
+    fn names_are_bounded() {
+        let mut account = Account::of(10);
+        for thread in 0..2_000 {
+            account.keep(ended(100 + thread, 10, &format!("worker-{thread}"), 1));
+        }
+        account.settle();
+        let tree = account.close(Nanos(0));
+        assert_eq!((tree.programs.len(), tree.whole.threads), (MOST_NAMES + 1, 2_000));
     }
 
     #[test]
@@ -259,7 +311,7 @@ mod tests {
         account.see(fork(1, 11));
         account.keep(ended(11, 11, "other", 9));
         account.settle();
-        assert!(account.programs().is_empty());
+        assert!(account.close(Nanos(0)).programs.is_empty());
     }
 
     #[test]
@@ -268,7 +320,8 @@ mod tests {
         account.keep(ended(15, 10, "worker", 4));
         account.keep(ended(10, 10, "main", 1));
         account.settle();
-        assert_eq!(account.own().map(|(task, _)| task.on_cpu), Some(Some(Nanos(5))));
-        assert_eq!((account.whole().processes, account.whole().threads), (1, 2));
+        let Tree { whole, own, .. } = account.close(Nanos(5));
+        assert_eq!(own.map(|(task, _)| task.on_cpu), Some(Some(Nanos(5))));
+        assert_eq!((whole.processes, whole.threads), (1, 2));
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Listened {
 /// Hands each record to `each` until Ctrl-C or TERM or, with a command, until that ends: then Ctrl-C is the command's affair
 /// (the terminal sends it to both) and TERM is passed on. A reader that went away does not end the command.
 pub(crate) fn listen(
-    mut records: ExitRecords,
+    records: ExitRecords,
     command: Option<&[OsString]>,
     mut each: impl FnMut(TaskStats) -> Result<(), Failure>,
 ) -> Result<Listened, Failure> {
@@ -39,6 +39,7 @@ pub(crate) fn listen(
     let child = child.map(|pid| TaskKey { pid, start: clock_now().boottime });
     let (mut told, mut ended) = (Ok(()), None);
     let mut is_over = false;
+    let (mut records, mut lost_records) = (Some(records), 0);
     loop {
         while let Some(reaped) = reap_any() {
             if child.is_some_and(|child| child.pid == reaped.pid) {
@@ -46,19 +47,27 @@ pub(crate) fn listen(
             }
         }
         // After the command's end its record lies in the queue, so the queue is emptied once more.
-        let received = records.receive(|stats| {
-            if told.is_ok() {
-                told = each(stats);
+        if let Some(open) = &mut records {
+            let received = open.receive(|stats| {
+                if told.is_ok() {
+                    told = each(stats);
+                }
+            });
+            lost_records = open.lost();
+            // The command goes on without a listener.
+            if let Err(absence) = received {
+                records = None;
+                told = told.and(Err(Failure::new(format!("exit records: {absence}"))));
             }
-        });
-        received.map_err(|absence| Failure::new(format!("exit records: {absence}")))?;
-        if ended.is_some() || is_over || (child.is_none() && told.is_err()) {
-            return Ok(Listened { lost_records: records.lost(), code: ended, told });
         }
-        let mut descriptors = [PollFd::new(&signals, PollFlags::IN), PollFd::new(&records, PollFlags::IN)];
-        match poll(&mut descriptors, None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(Failure::internal(error)),
+        if ended.is_some() || is_over || (child.is_none() && told.is_err()) {
+            return Ok(Listened { lost_records, code: ended, told });
+        }
+        let mut descriptors = vec![PollFd::new(&signals, PollFlags::IN)];
+        descriptors.extend(records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
+        // Where the kernel has no room to wait in, it is looked again in a moment.
+        if poll(&mut descriptors, None).is_err_and(|error| error != Errno::INTR) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
         }
         while let Some(signal) = signals.next() {
             match (signal, child) {

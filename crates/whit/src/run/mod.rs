@@ -18,6 +18,7 @@ use std::time::Duration;
 use probe::spawn::Limit;
 
 use crate::failure::Failure;
+use report::Report;
 
 /// The options of the command line.
 #[derive(Clone, Debug, Default)]
@@ -52,8 +53,10 @@ pub(crate) struct LockOptions {
 
 /// Runs it, as often as asked for, and tells where its time went. Its exit status is the command's.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let mut report = Report::create(options)?;
     let lock = options.lock.as_ref().map(lock::take).transpose()?;
-    let mut accounts = Vec::new();
+    lock.iter().for_each(|lock| report.lock_waited(lock.waited));
+    let mut told = Ok(());
     let mut code = 0;
     for _ in 0..options.repeat.max(1) {
         let supervised = supervise::supervise(
@@ -63,16 +66,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         if supervised.outcome.code() != 0 {
             code = supervised.outcome.code();
         }
-        let is_over = supervised.is_told_to_end;
-        accounts.push(supervised);
-        if is_over {
+        told = told.and(report.add(&supervised));
+        if supervised.is_told_to_end {
             break;
         }
     }
     // The lock is for the command, not for what is told about it.
-    let waited = lock.as_ref().map(|lock| lock.waited);
     drop(lock);
-    if let Err(failure) = report::write(options, &accounts, waited) {
+    if let Err(failure) = told.and(report.finish()) {
         // The command's status counts, but where it was good.
         let reported = failure.report();
         return Ok(if code == 0 { reported } else { ExitCode::from(code) });

@@ -1,7 +1,8 @@
 //! What is told about a command: for people, on standard error or in a file, and for programs.
 
-use std::fs;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use facts::task::Cause;
 use facts::unit::Nanos;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Options;
-use super::account::{Program, Waited};
+use super::account::{Program, Tree, Waited};
 use super::supervise::{Outcome, Supervised};
 use crate::failure::{Failure, say};
 use crate::show::table::{Align, Table};
@@ -19,40 +20,81 @@ use crate::show::units::{Size, Span};
 /// Programs that are told apart; the others are one line.
 const MOST_PROGRAMS: usize = 12;
 
-/// Writes what is asked for.
-pub(super) fn write(
-    options: &Options,
-    runs: &[Supervised],
+/// What is told of each run as it ends, and of all at the end. Its files are there before the command is started, lest its time
+/// was for nothing.
+pub(super) struct Report<'a> {
+    options: &'a Options,
     lock_waited: Option<Nanos>,
-) -> Result<(), Failure> {
-    if let Some(path) = &options.json {
-        let mut text = String::new();
-        for run in runs {
-            let json = RunJson::new(options, run, lock_waited);
-            text.push_str(&serde_json::to_string(&json).map_err(Failure::internal)?);
-            text.push('\n');
-        }
-        write_file(path, &text)?;
-    }
-    if options.is_quiet {
-        return Ok(());
-    }
-    let mut text = String::new();
-    for run in runs {
-        write_text(run, &mut text);
-    }
-    if runs.len() > 1 {
-        write_spread(runs, &mut text);
-    }
-    match &options.output {
-        Some(path) => write_file(path, &text)?,
-        None => say(&text),
-    }
-    Ok(())
+    json: Option<Target<'a>>,
+    output: Option<Target<'a>>,
+    figures: Vec<[Nanos; FIGURES.len()]>,
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+struct Target<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl<'a> Target<'a> {
+    fn create(path: &'a Path) -> Result<Self, Failure> {
+        let file = File::create(path).map_err(|error| failed(path, &error))?;
+        Ok(Self { path, file })
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Failure> {
+        self.file.write_all(text.as_bytes()).map_err(|error| failed(self.path, &error))
+    }
+}
+
+fn failed(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("{}: {error}", path.display()))
+}
+
+impl<'a> Report<'a> {
+    /// Makes the files that were asked for.
+    pub(super) fn create(options: &'a Options) -> Result<Self, Failure> {
+        let create = |path: &'a Option<PathBuf>| path.as_deref().map(Target::create).transpose();
+        let (json, output) = (create(&options.json)?, create(&options.output)?);
+        Ok(Self { options, lock_waited: None, json, output, figures: Vec::new() })
+    }
+
+    /// How long the lock was waited for.
+    pub(super) fn lock_waited(&mut self, waited: Nanos) {
+        self.lock_waited = Some(waited);
+    }
+
+    /// Tells a run. What people read comes in any case.
+    pub(super) fn add(&mut self, run: &Supervised) -> Result<(), Failure> {
+        self.figures.push(FIGURES.map(|(_, figure)| figure(run)));
+        let mut text = String::new();
+        write_text(run, &mut text);
+        let told = self.write(&text);
+        let Some(json) = &mut self.json else { return told };
+        let document = RunJson::new(self.options, run, self.lock_waited);
+        let document = serde_json::to_string(&document).map_err(Failure::internal)?;
+        told.and(json.write(&(document + "\n")))
+    }
+
+    /// Tells what several runs have in common.
+    pub(super) fn finish(mut self) -> Result<(), Failure> {
+        if self.figures.len() < 2 {
+            return Ok(());
+        }
+        let mut text = String::new();
+        write_spread(&self.figures, &mut text);
+        self.write(&text)
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Failure> {
+        match &mut self.output {
+            _ if self.options.is_quiet => Ok(()),
+            Some(output) => output.write(text),
+            None => {
+                say(text);
+                Ok(())
+            }
+        }
+    }
 }
 
 fn write_text(run: &Supervised, out: &mut String) {
@@ -62,20 +104,18 @@ fn write_text(run: &Supervised, out: &mut String) {
         Outcome::Ended(_) if run.outcome.code() != 0 => format!(", exit status {}", run.outcome.code()),
         Outcome::Ended(_) => String::new(),
     };
-    let cpu = run.usage.user + run.usage.system;
     out.push_str(&format!(
         "wall {}   on CPU {} (user {}, system {})   peak memory {}{ending}\n",
         Span(run.wall),
-        Span(cpu),
+        Span(run.usage.cpu()),
         Span(run.usage.user),
         Span(run.usage.system),
-        Size(run.usage.peak_resident),
+        Size(run.peak_resident()),
     ));
-    let programs = run.account.programs();
-    if programs.is_empty() {
+    if run.tree.programs.is_empty() {
         write_own(run, out);
     } else {
-        write_programs(&programs, &run.account.whole(), out);
+        write_programs(&run.tree, out);
     }
     for note in notes(run) {
         out.push_str(&note);
@@ -96,7 +136,8 @@ fn write_own(run: &Supervised, out: &mut String) {
     ));
 }
 
-fn write_programs(programs: &[Program], whole: &Program, out: &mut String) {
+fn write_programs(tree: &Tree, out: &mut String) {
+    let Tree { programs, whole, .. } = tree;
     let columns = [
         ("", Align::Left),
         ("on CPU", Align::Right),
@@ -135,7 +176,7 @@ fn row(table: &mut Table, name: &str, program: &Program) {
             (false, total) => Span(total).to_string(),
         }
     };
-    let cpu = program.cpu();
+    let cpu = program.cpu;
     let cpu = if cpu == Nanos(0) && program.threads > 0 { "<tick".to_owned() } else { Span(cpu).to_string() };
     table.row([
         name.to_owned(),
@@ -166,7 +207,7 @@ fn of_which(program: &Program) -> String {
 
 fn notes(run: &Supervised) -> Vec<String> {
     let mut notes = Vec::new();
-    let whole = run.account.whole();
+    let whole = &run.tree.whole;
     if let Some(absence) = run.records_absence {
         notes.push(format!(
             "What descendants waited for is not told: exit records: {absence} (see whit doctor)"
@@ -201,16 +242,19 @@ fn notes(run: &Supervised) -> Vec<String> {
     notes
 }
 
+type FigureOf = fn(&Supervised) -> Nanos;
+
+/// What several runs are compared by.
+const FIGURES: [(&str, FigureOf); 5] = [
+    ("wall", |run| run.wall),
+    ("on CPU", |run| run.usage.cpu()),
+    ("run queue", |run| run.tree.whole.waited(Cause::RunQueue).total),
+    ("block I/O", |run| run.tree.whole.waited(Cause::BlockIo).total),
+    ("sleeping", |run| run.tree.whole.division().sleeping.unwrap_or_default()),
+];
+
 /// Median and spread of several runs.
-fn write_spread(runs: &[Supervised], out: &mut String) {
-    type FigureOf = fn(&Supervised) -> Nanos;
-    let figures: [(&str, FigureOf); 5] = [
-        ("wall", |run| run.wall),
-        ("on CPU", |run| run.usage.user + run.usage.system),
-        ("run queue", |run| run.account.whole().waited(Cause::RunQueue).total),
-        ("block I/O", |run| run.account.whole().waited(Cause::BlockIo).total),
-        ("sleeping", |run| run.account.whole().division().sleeping.unwrap_or_default()),
-    ];
+fn write_spread(runs: &[[Nanos; FIGURES.len()]], out: &mut String) {
     let columns = [
         ("", Align::Left),
         ("median", Align::Right),
@@ -222,8 +266,8 @@ fn write_spread(runs: &[Supervised], out: &mut String) {
     out.push_str(&heading);
     out.push('\n');
     let mut table = Table::new(&columns);
-    for (name, figure) in figures {
-        let mut values: Vec<Nanos> = runs.iter().map(figure).collect();
+    for (place, (name, _)) in FIGURES.into_iter().enumerate() {
+        let mut values: Vec<Nanos> = runs.iter().map(|figures| figures[place]).collect();
         values.sort_unstable();
         let at = |quarter: usize| values[(values.len() - 1) * quarter / 4];
         table.row([
@@ -286,7 +330,7 @@ impl RunJson {
             Outcome::Ended(_) => (Some(run.outcome.code()), None),
             Outcome::TimedOut => (None, None),
         };
-        let programs = run.account.programs();
+        let Tree { programs, whole, .. } = &run.tree;
         Self {
             command: options.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             pid: run.pid,
@@ -296,14 +340,14 @@ impl RunJson {
             wall_ns: run.wall.0,
             user_ns: run.usage.user.0,
             system_ns: run.usage.system.0,
-            peak_resident_bytes: run.usage.peak_resident.0,
+            peak_resident_bytes: run.peak_resident().0,
             lock_waited_ns: lock_waited.map(|waited| waited.0),
             lost_records: run.lost_records,
             lost_forks: run.lost_forks,
             are_descendants_told: run.records_absence.or(run.events_absence).is_none(),
             left_running: run.left_running,
             adopted: run.adopted,
-            whole: (!programs.is_empty()).then(|| ProgramJson::new(&run.account.whole())),
+            whole: (!programs.is_empty()).then(|| ProgramJson::new(whole)),
             programs: programs.iter().map(ProgramJson::new).collect(),
         }
     }
@@ -327,7 +371,7 @@ impl ProgramJson {
             processes: program.processes,
             threads: program.threads,
             thread_time_ns: program.thread_time.0,
-            on_cpu_ns: program.cpu().0,
+            on_cpu_ns: program.cpu.0,
             run_queue_ns: program.waited(Cause::RunQueue).total.0,
             block_io_ns: program.waited(Cause::BlockIo).total.0,
             sleeping_ns: division.sleeping.map(|sleeping| sleeping.0),

@@ -5,9 +5,9 @@ use std::io;
 use facts::linux::taskstats::{ExitInfo, TaskStats};
 use facts::sample::Absence;
 use facts::task::{Task, TaskKey};
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 use probe::control::{self, TaskSignal};
-use probe::descendants;
+use probe::descendants::{Descendants, adopt_orphans};
 use probe::exits::ExitRecords;
 use probe::process_events::ProcessEvents;
 use probe::signals::{Signal, Signals, keep_children};
@@ -19,7 +19,7 @@ use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
 use super::Options;
-use super::account::Account;
+use super::account::{Account, Tree};
 use super::signals::{FORWARDED, ends, forwarded};
 use crate::failure::Failure;
 
@@ -58,7 +58,7 @@ pub(crate) struct Supervised {
     /// By wait4(2): exact, for all of the tree that was waited for by somebody.
     pub(crate) usage: Usage,
     /// From exit records, where they are permitted.
-    pub(crate) account: Account,
+    pub(crate) tree: Tree,
     /// Why there are none.
     pub(crate) records_absence: Option<Absence>,
     /// Why forks are not told, without which descendants are not known.
@@ -77,6 +77,15 @@ pub(crate) struct Supervised {
 }
 
 impl Supervised {
+    /// The most memory that one of its processes had. wait4(2) knows no less than whit's own, which the command had for a moment
+    /// before it was executed; records are of what was executed.
+    pub(crate) fn peak_resident(&self) -> Bytes {
+        match self.tree.whole.peak_resident {
+            Bytes(0) => self.usage.peak_resident,
+            told => told,
+        }
+    }
+
     /// How the command ended, as an exit record has it.
     pub(crate) fn exit_info(&self) -> ExitInfo {
         let code = match self.outcome {
@@ -104,7 +113,8 @@ pub(crate) fn start(command: &Command<'_>) -> Result<u32, Failure> {
 /// Runs the command once.
 pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Result<Supervised, Failure> {
     // Without it orphans are somebody else's; the rest is told all the same.
-    let _ = descendants::adopt_orphans();
+    let _ = adopt_orphans();
+    let descendants = Descendants::from_now();
     let mut reader = match options.is_procfs_only {
         true => TaskReader::open_procfs(&Roots::live())?,
         false => TaskReader::open(&Roots::live())?,
@@ -113,7 +123,7 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
         true => Err(Absence::NotWanted),
         false => ExitRecords::open(reader.accounting_on()),
     };
-    let records_absence = records.as_ref().err().copied();
+    let mut records_absence = records.as_ref().err().copied();
     let command = Command {
         words: options.command.clone(),
         environment: options.environment.clone(),
@@ -125,14 +135,18 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
     // Before the command, so that nothing that it does is missed; the child gets no blocked signals.
     let events = ProcessEvents::open();
     let events_absence = events.as_ref().err().copied();
-    let signals: Vec<Signal> = FORWARDED.iter().map(|(signal, _)| *signal).chain([Signal::Child]).collect();
+    // Who was started to ignore a signal, by nohup or in the background of a script, and the command with it, goes on to.
+    let forwarded = FORWARDED.iter().map(|(signal, _)| *signal).filter(|signal| !signal.is_ignored());
+    let signals: Vec<Signal> = forwarded.chain([Signal::Child]).collect();
     let signals = Signals::open(&signals).map_err(Failure::internal)?;
     let started = clock_now().boottime;
     let pid = start(&command)?;
     let mut watch = Watch {
         key: TaskKey { pid, start: started },
         signals,
+        descendants,
         records: records.ok(),
+        records_failure: None,
         events: events.ok(),
         account: Account::of(pid),
         usage: Usage::default(),
@@ -142,13 +156,15 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
     };
     let outcome = watch.wait(options, started, &mut reader)?;
     let wall = clock_now().boottime.saturating_sub(started);
-    let left_running = descendants::list().map_or(0, |left| left.len());
+    let left_running = watch.descendants.list().map_or(0, |left| left.len());
+    records_absence = records_absence.or(watch.records_failure);
+    let exact_cpu = watch.usage.cpu();
     Ok(Supervised {
         outcome: outcome.0,
         pid,
         wall,
         usage: watch.usage,
-        account: watch.account,
+        tree: watch.account.close(exact_cpu),
         records_absence,
         events_absence,
         lost_forks: watch.events.map_or(0, |events| events.gaps),
@@ -164,7 +180,11 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
 struct Watch {
     key: TaskKey,
     signals: Signals,
+    /// Those that are the command's.
+    descendants: Descendants,
     records: Option<ExitRecords>,
+    /// Why they ended before the command did.
+    records_failure: Option<Absence>,
     events: Option<ProcessEvents>,
     account: Account,
     usage: Usage,
@@ -185,19 +205,19 @@ impl Watch {
         let mut own = None;
         let mut kills = 0;
         loop {
-            self.listen()?;
+            self.listen();
             if own.is_none() && self.records.is_none() && has_ended(self.key.pid) {
                 own = reader.read_ended(self.key.pid).ok();
             }
             self.reap();
             if let Some(ending) = self.ending {
                 // What ended before the command has its record in the queue.
-                self.listen()?;
+                self.listen();
                 // The time was over: what is left of the tree is ended, too.
                 if ended_by_us.is_none() {
                     return Ok((Outcome::Ended(ending), own));
                 }
-                let is_gone = descendants::list().map_or(true, |left| left.is_empty());
+                let is_gone = self.descendants.list().map_or(true, |left| left.is_empty());
                 if is_gone || kills > MOST_KILLS {
                     return Ok((Outcome::TimedOut, own));
                 }
@@ -217,23 +237,32 @@ impl Watch {
                 deadline = Some(now + pause);
                 continue;
             }
-            self.sleep(deadline.map(|deadline| deadline.saturating_sub(now)), ended_by_us.is_some())?;
+            self.sleep(deadline.map(|deadline| deadline.saturating_sub(now)), ended_by_us.is_some());
         }
     }
 
     /// The whole tree, and the command itself where the tree cannot be listed.
     fn end_tree(&self, signal: TaskSignal) {
-        if descendants::send_all(signal).is_err() {
-            let _ = control::send(self.key, signal);
+        let send = |signal| {
+            if self.descendants.send_all(signal).is_err() {
+                let _ = control::send(self.key, signal);
+            }
+        };
+        send(signal);
+        if signal == TaskSignal::Terminate {
+            // One that was stopped would not hear of it.
+            send(TaskSignal::Continue);
         }
     }
 
     /// Takes records first and forks then, so that each record's fork has been seen.
-    fn listen(&mut self) -> Result<(), Failure> {
-        let fail = |absence: Absence| Failure::new(format!("exit records: {absence}"));
+    fn listen(&mut self) {
         if let Some(records) = &mut self.records {
             let account = &mut self.account;
-            records.receive(|stats: TaskStats| account.keep(stats)).map_err(fail)?;
+            // Whoever watches must not end the watched: without records there is a poorer account.
+            if let Err(absence) = records.receive(|stats: TaskStats| account.keep(stats)) {
+                (self.records, self.records_failure) = (None, Some(absence));
+            }
         }
         if let Some(events) = &mut self.events {
             let account = &mut self.account;
@@ -241,11 +270,13 @@ impl Watch {
             let _ = events.receive(|event| account.see(event));
         }
         self.account.settle();
-        Ok(())
     }
 
     fn reap(&mut self) {
         while let Some(reaped) = reap_any() {
+            if self.descendants.was_there(reaped.pid) {
+                continue;
+            }
             self.usage.user += reaped.usage.user;
             self.usage.system += reaped.usage.system;
             self.usage.peak_resident = self.usage.peak_resident.max(reaped.usage.peak_resident);
@@ -258,16 +289,17 @@ impl Watch {
     }
 
     /// Waits for a record, a fork, a signal or the time.
-    fn sleep(&mut self, timeout: Option<Nanos>, is_ending: bool) -> Result<(), Failure> {
+    fn sleep(&mut self, timeout: Option<Nanos>, is_ending: bool) {
         // While a tree is being ended its processes go without a signal to us.
         let at_most = if is_ending { Nanos(20_000_000) } else { Nanos(u64::MAX) };
         let timeout = timeout.map(|timeout| timespec(timeout.min(at_most)));
         let mut descriptors = vec![PollFd::new(&self.signals, PollFlags::IN)];
         descriptors.extend(self.records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
         descriptors.extend(self.events.as_ref().map(|events| PollFd::new(events, PollFlags::IN)));
-        match poll(&mut descriptors, timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(Failure::internal(error)),
+        // Where the kernel has no room to wait in, it is looked again in a moment.
+        let polled = poll(&mut descriptors, timeout.as_ref());
+        if polled.is_err_and(|error| error != Errno::INTR) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
         }
         // On a busy machine there is always somebody who forks or ends: what comes in a moment is taken together.
         let is_signalled = descriptors[0].revents().contains(PollFlags::IN);
@@ -284,7 +316,6 @@ impl Watch {
                 let _ = control::send(self.key, signal);
             }
         }
-        Ok(())
     }
 }
 

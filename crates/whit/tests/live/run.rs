@@ -28,6 +28,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("the_holder_of_a_lock_is_named", &[Need::Program("flock")], holder),
         trial("what_outlives_a_command_does_not_hold_its_lock", &[Need::Program("flock")], outlived),
         trial("limits_and_places_are_set", &[], limits),
+        trial("who_was_there_before_is_left_alone", &[], earlier_children),
+        trial("what_was_ignored_stays_ignored", &[], ignored_signals),
+        trial("a_report_that_cannot_be_is_told_before_the_command", &[], unwritable),
         trial("an_account_without_privileges_is_of_the_command", &[], unprivileged),
     ]
 }
@@ -252,5 +255,47 @@ fn unprivileged() -> Result<(), Failed> {
     ));
     let row = documents(&String::from_utf8(output.stdout)?)[0].clone();
     assert!(row["on_cpu_ns"].as_u64().unwrap() > 1_000_000, "{row}");
+    Ok(())
+}
+
+/// A shell that executes whit leaves its children to it, as a container's first process does.
+fn earlier_children() -> Result<(), Failed> {
+    let scratch = Scratch::new("earlier");
+    let path = scratch.0.join("account.json");
+    let sleeper = "sleep 20 > /dev/null 2>&1 & echo $!";
+    let busy = "(i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done) &";
+    let whit = format!("{WHIT} run -q --json {}", path.display());
+    let output = shell(&format!("sh -c '{sleeper}; {busy} exec {whit} --timeout 0.9 -- sleep 20'"));
+    assert_eq!(output.status.code(), Some(124));
+    let sleeper = String::from_utf8(output.stdout)?.trim().to_owned();
+    let is_alive = shell(&format!("kill {sleeper}")).status.success();
+    let told = &documents(&fs::read_to_string(&path)?)[0];
+    let cpu_ns = told["user_ns"].as_u64().unwrap() + told["system_ns"].as_u64().unwrap();
+    println!("CPU of a command that sleeps beside another's loop: {cpu_ns} ns");
+    assert!(is_alive, "whit ended a process that its command did not start");
+    assert_eq!((&told["left_running"], &told["adopted"]), (&0.into(), &0.into()), "{told}");
+    assert!(cpu_ns < 50_000_000, "{told}");
+    Ok(())
+}
+
+fn ignored_signals() -> Result<(), Failed> {
+    let ignored = |command: &str| {
+        let output = shell(&format!("trap '' INT HUP USR1; {command} cat /proc/self/status"));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().find(|line| line.starts_with("SigIgn")).unwrap().to_owned()
+    };
+    assert_eq!(ignored(&format!("{WHIT} run -q --")), ignored("env"));
+    Ok(())
+}
+
+fn unwritable() -> Result<(), Failed> {
+    let scratch = Scratch::new("unwritable");
+    let made = scratch.0.join("made");
+    for option in ["-o", "--json"] {
+        let output = shell(&format!("{WHIT} run {option} /nonexistent/x -- touch {}", made.display()));
+        let message = String::from_utf8(output.stderr)?;
+        assert!(message.contains("/nonexistent/x") && output.status.code() == Some(1), "{message}");
+        assert!(!made.exists(), "the command was started all the same");
+    }
     Ok(())
 }
