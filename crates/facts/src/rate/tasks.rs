@@ -3,6 +3,8 @@
 mod changed;
 mod ended;
 
+use std::collections::HashSet;
+
 use super::{Interval, Width, counter_delta};
 use crate::sample::Clock;
 use crate::task::figure::{ABSENT, Figure};
@@ -98,7 +100,7 @@ impl TaskChanges {
         self.impossible_values = 0;
         self.living = now.len();
         self.find_origins(before, now);
-        self.take_ended(now, ended);
+        self.take_ended(before, now, ended);
         self.find_origins_of_ended(before);
         self.find_active(before, now);
         self.subtract(before, now);
@@ -172,7 +174,7 @@ impl TaskChanges {
     }
 
     /// Takes those that are not among the living.
-    fn take_ended(&mut self, now: &TaskTable, ended: &mut Vec<Ended>) {
+    fn take_ended(&mut self, before: &TaskTable, now: &TaskTable, ended: &mut Vec<Ended>) {
         self.ended.clear();
         if ended.is_empty() {
             return;
@@ -181,14 +183,42 @@ impl TaskChanges {
             now.pids().iter().zip(0..).map(|(pid, index)| (*pid, index)).collect();
         living.sort();
         let lateness = self.lateness();
+        let with_record: HashSet<u32> = ended.iter().map(|ended| ended.row.key.pid).collect();
         ended.retain(|ended| {
             let found = place_in(&living, ended.row.key.pid);
-            let is_there = found.is_some_and(|place| ended.may_have_begun(now.key(place).start, lateness));
+            let there = found.filter(|place| ended.may_have_begun(now.key(*place).start, lateness));
+            let is_there = there.is_some_and(|place| !self.was_replaced(before, now, place, &with_record));
             if !is_there {
                 self.ended.push(*ended);
             }
             is_there
         });
+    }
+
+    /// Whether somebody else has a leader's id and start now, as one of its threads has after execve(2): the leader ended, and
+    /// that thread is gone without a record. What lives is subtracted from what that thread was then.
+    fn was_replaced(
+        &mut self,
+        before: &TaskTable,
+        now: &TaskTable,
+        place: usize,
+        with_record: &HashSet<u32>,
+    ) -> bool {
+        let Origin::Row(leader) = self.origins[place] else { return false };
+        let pid = now.pid(place);
+        if now.tgid(place) != pid || now.state(place).is_none_or(|state| b"ZX".contains(&state)) {
+            return false;
+        }
+        let is_heir = |row: &usize| {
+            before.tgid(*row) == pid
+                && before.pid(*row) != pid
+                && !self.is_taken[*row]
+                && !with_record.contains(&before.pid(*row))
+        };
+        let Some(heir) = (0..before.len()).find(is_heir) else { return false };
+        self.origins[place] = Origin::Row(heir as u32);
+        (self.is_taken[heir], self.is_taken[leader as usize]) = (true, false);
+        true
     }
 
     fn find_origins_of_ended(&mut self, before: &TaskTable) {
@@ -303,112 +333,4 @@ impl TaskChanges {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::task::TaskKey;
-    use crate::task::table::TaskRow;
-
-    fn at(seconds: u64) -> Clock {
-        let nanos = Nanos(seconds * Nanos::SECOND.0);
-        Clock { monotonic: nanos, boottime: nanos, realtime: nanos }
-    }
-
-    fn row(pid: u32, start_s: u64, on_cpu: u64) -> TaskRow {
-        let mut row = TaskRow {
-            key: TaskKey { pid, start: Nanos(start_s * Nanos::SECOND.0) },
-            state: Some(b'S'),
-            ..TaskRow::default()
-        };
-        row.figures.set(Figure::ON_CPU, Some(on_cpu));
-        row.figures.set(Figure::delay(Cause::BlockIo), Some(on_cpu * 10));
-        row
-    }
-
-    fn table(clock: Clock, rows: &[TaskRow]) -> TaskTable {
-        let mut table = TaskTable::default();
-        table.clock = clock;
-        rows.iter().for_each(|row| table.push(row));
-        table
-    }
-
-    fn on_cpu(before: &[TaskRow], now: &[TaskRow], ended: &[Ended]) -> Vec<Option<u64>> {
-        let (before, now) = (table(at(100), before), table(at(101), now));
-        let mut changes = TaskChanges::default();
-        changes.fill(&before, &now, &mut ended.to_vec());
-        let changed = changes.of(&now);
-        (0..changed.len()).map(|index| changed.get(index, Figure::ON_CPU)).collect()
-    }
-
-    #[test]
-    fn the_living_are_subtracted_wherever_they_stand() {
-        let before = [row(1, 0, 10), row(2, 0, 20), row(5, 0, 50)];
-        let now = [row(2, 0, 21), row(9, 100, 3), row(5, 0, 49), row(1, 0, 17), row(7, 0, 7)];
-        assert_eq!(on_cpu(&before, &now, &[]), [Some(1), Some(3), None, Some(7), None]);
-    }
-
-    #[test]
-    fn a_reused_pid_is_another_task() {
-        assert_eq!(on_cpu(&[row(1, 0, 10)], &[row(1, 100, 4)], &[]), [Some(4)]);
-    }
-
-    #[test]
-    fn what_ended_counts_from_the_last_sample_and_once() {
-        // The first record is of the task that was sampled, the second of one that had its pid afterwards.
-        let first = Ended { row: row(1, 1, 15), wall: Nanos(100 * Nanos::SECOND.0) };
-        let second = Ended { row: row(1, 101, 2), wall: Nanos(1) };
-        assert_eq!(on_cpu(&[row(1, 0, 10)], &[], &[first, second]), [Some(5), Some(2)]);
-    }
-
-    #[test]
-    fn who_ended_after_the_table_was_read_is_left_for_the_next() {
-        let mut changes = TaskChanges::default();
-        let mut ended = vec![Ended { row: row(1, 1, 15), wall: Nanos(100 * Nanos::SECOND.0) }];
-        let tables = [(100, vec![row(1, 0, 10)]), (101, vec![row(1, 0, 12)]), (102, vec![])];
-        let [first, second, third] = tables.map(|(clock, rows)| table(at(clock), &rows));
-        changes.fill(&first, &second, &mut ended);
-        assert_eq!((changes.of(&second).get(0, Figure::ON_CPU), ended.len()), (Some(2), 1));
-        changes.fill(&second, &third, &mut ended);
-        assert_eq!((changes.of(&third).get(0, Figure::ON_CPU), ended.len()), (Some(3), 0));
-    }
-
-    #[test]
-    fn a_machine_that_slept_knows_who_ended() {
-        // It began at 10, slept for 50 seconds and ended at the age of 40.
-        let slept = |seconds| Clock { monotonic: Nanos((seconds - 50) * Nanos::SECOND.0), ..at(seconds) };
-        let record = Ended { row: row(1, 60, 15), wall: Nanos(40 * Nanos::SECOND.0) };
-        let mut changes = TaskChanges::default();
-        let now = table(slept(101), &[]);
-        changes.fill(&table(slept(100), &[row(1, 10, 9)]), &now, &mut vec![record]);
-        let changed = changes.of(&now);
-        assert_eq!((changed.len(), changed.get(0, Figure::ON_CPU)), (1, Some(6)));
-    }
-
-    #[test]
-    fn a_zombie_knew_more_than_its_record() {
-        let record = Ended { row: row(1, 1, 15), wall: Nanos(100 * Nanos::SECOND.0) };
-        assert_eq!(on_cpu(&[row(1, 0, 17)], &[], &[record]), [Some(0)]);
-    }
-
-    #[test]
-    fn a_wait_longer_than_the_interval_is_absent_and_counted() {
-        let mut changes = TaskChanges::default();
-        let (before, mut now) = (row(1, 0, 10), row(1, 0, 11));
-        now.figures.set(Figure::delay(Cause::BlockIo), Some(90_000_000_000));
-        let now = table(at(101), &[now]);
-        changes.fill(&table(at(100), &[before]), &now, &mut Vec::new());
-        assert_eq!(changes.of(&now).get(0, Figure::delay(Cause::BlockIo)), None);
-        assert_eq!((changes.impossible_values, changes.of(&now).get(0, Figure::ON_CPU)), (1, Some(1)));
-        // Unless it was waiting when the interval began.
-        let waiting = TaskRow { state: Some(b'D'), ..before };
-        changes.fill(&table(at(100), &[waiting]), &now, &mut Vec::new());
-        assert_eq!(changes.of(&now).get(0, Figure::delay(Cause::BlockIo)), Some(90_000_000_000 - 100));
-    }
-
-    #[test]
-    fn a_first_table_has_no_counters() {
-        let mut changes = TaskChanges::default();
-        let now = table(at(0), &[row(1, 0, 10)]);
-        changes.fill(&TaskTable::default(), &now, &mut Vec::new());
-        assert_eq!((changes.of(&now).len(), changes.of(&now).get(0, Figure::ON_CPU)), (1, None));
-    }
-}
+mod tests;

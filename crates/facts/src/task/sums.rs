@@ -21,6 +21,9 @@ pub enum GroupBy {
     Cgroup,
 }
 
+/// Whether a process, or a thread where each is a row, is to be counted; asked with its first task's place.
+pub type Choice<'a> = &'a mut dyn FnMut(Changed<'_>, usize) -> bool;
+
 /// Which tasks make which row. Kept from tick to tick; [`Self::of`] adds up what is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct TaskSums {
@@ -33,6 +36,7 @@ pub struct TaskSums {
     is_active: Vec<bool>,
     order: Vec<Member>,
     ranges: Vec<(u32, u32)>,
+    by: GroupBy,
 }
 
 /// A task, sorted by its row, there by its process, and there the leader first: all in one number, which compares quickly.
@@ -74,9 +78,10 @@ impl Member {
 }
 
 impl TaskSums {
-    /// Groups what tasks did.
-    pub fn fill(&mut self, tasks: Changed<'_>, by: GroupBy) {
+    /// Groups what tasks did: of all, or of those that are chosen.
+    pub fn fill(&mut self, tasks: Changed<'_>, by: GroupBy, choice: Option<Choice<'_>>) {
         self.clear();
+        self.by = by;
         for index in 0..tasks.len() {
             let (kind, group) = group(tasks, index, by);
             let tgid = tasks.tgid(index);
@@ -89,13 +94,22 @@ impl TaskSums {
         if !self.order.is_sorted() {
             self.order.sort();
         }
+        if let Some(is_chosen) = choice {
+            let mut last = None;
+            self.order.retain(|member| {
+                let of = (member.group(), member.tgid());
+                match last {
+                    Some((same, is_taken)) if same == of => is_taken,
+                    _ => last.insert((of, is_chosen(tasks, member.index as usize))).1,
+                }
+            });
+        }
         self.find_ranges();
         self.describe(tasks);
     }
 
     /// The rows, with the tasks that it was filled from.
     pub fn of<'a>(&'a self, tasks: Changed<'a>) -> Summed<'a> {
-        debug_assert_eq!(self.order.len(), tasks.len());
         Summed { sums: self, tasks }
     }
 
@@ -225,6 +239,11 @@ impl<'a> Summed<'a> {
         self.members(row)[0].index as usize
     }
 
+    /// Whether a row stands for several processes, so that what each has of its own is no row's.
+    pub fn is_several(&self, row: usize) -> bool {
+        self.processes(row) > 1
+    }
+
     /// The key of the first.
     pub fn key(&self, row: usize) -> TaskKey {
         self.tasks.key(self.first(row))
@@ -240,34 +259,43 @@ impl<'a> Summed<'a> {
         self.tasks.tgid(self.first(row))
     }
 
-    /// Its parent process.
+    /// The parent process; none where a row is several.
     pub fn ppid(&self, row: usize) -> Option<u32> {
-        self.tasks.ppid(self.first(row))
+        self.tasks.ppid(self.first(row)).filter(|_| !self.is_several(row))
     }
 
-    /// Its user.
+    /// The user; none where a row may be of several.
     pub fn uid(&self, row: usize) -> Option<u32> {
-        self.tasks.uid(self.first(row))
+        let is_one = !self.is_several(row) || self.sums.by != GroupBy::Cgroup;
+        self.tasks.uid(self.first(row)).filter(|_| is_one)
     }
 
-    /// Its name.
-    pub fn comm(&self, row: usize) -> Comm {
-        self.tasks.comm(self.first(row))
+    /// The name; none where a row may be of several.
+    pub fn comm(&self, row: usize) -> Option<Comm> {
+        let is_one = !self.is_several(row) || !matches!(self.sums.by, GroupBy::User | GroupBy::Cgroup);
+        is_one.then(|| self.tasks.comm(self.first(row)))
     }
 
-    /// Its state's letter.
+    /// The state's letter; none where a row is several.
     pub fn state(&self, row: usize) -> Option<u8> {
-        self.tasks.state(self.first(row))
+        self.tasks.state(self.first(row)).filter(|_| !self.is_several(row))
     }
 
-    /// Its nice value.
-    pub fn nice(&self, row: usize) -> i8 {
-        self.tasks.nice(self.first(row))
+    /// -20 to 19; none where a row is several.
+    pub fn nice(&self, row: usize) -> Option<i8> {
+        (!self.is_several(row)).then(|| self.tasks.nice(self.first(row)))
     }
 
-    /// Its cgroup's id.
+    /// The cgroup's id; none where a row may be of several.
     pub fn cgroup(&self, row: usize) -> Option<u64> {
-        self.tasks.cgroup(self.first(row))
+        let is_one = !self.is_several(row) || self.sums.by == GroupBy::Cgroup;
+        self.tasks.cgroup(self.first(row)).filter(|_| is_one)
+    }
+
+    /// Nanoseconds on a CPU: of who lives precise, of who ended as its record tells it.
+    pub fn cpu_ns(&self, row: usize) -> Option<u64> {
+        let members = self.members(row).iter();
+        members.map(|member| self.tasks.cpu_ns(member.index as usize)).sum()
     }
 
     /// Whether its delays other than the run queue's are counted.
@@ -355,11 +383,11 @@ mod tests {
         let mut changes = TaskChanges::default();
         changes.fill(&tables[0], &tables[1], &mut ended);
         let mut sums = TaskSums::default();
-        sums.fill(changes.of(&tables[1]), by);
+        sums.fill(changes.of(&tables[1]), by, None);
         let rows = sums.of(changes.of(&tables[1]));
         (0..rows.len())
             .map(|row| {
-                let name = rows.comm(row).as_str().to_owned();
+                let name = rows.comm(row).map_or(String::new(), |comm| comm.as_str().to_owned());
                 let (on_cpu, resident) =
                     (rows.get(row, Figure::ON_CPU), rows.get(row, Figure::RESIDENT_BYTES));
                 (name, rows.threads(row), rows.processes(row), on_cpu, resident)

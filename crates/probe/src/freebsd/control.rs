@@ -13,6 +13,14 @@ pub fn send(_key: TaskKey, _signal: TaskSignal) -> Result<(), Absence> {
     Err(Absence::Unsupported)
 }
 
+/// Sends a signal to a thread's process.
+///
+/// # Errors
+/// Always.
+pub fn send_to_process_of(_key: TaskKey, _tgid: u32, _signal: TaskSignal) -> Result<(), Absence> {
+    Err(Absence::Unsupported)
+}
+
 /// Changes the niceness of a process.
 ///
 /// # Errors

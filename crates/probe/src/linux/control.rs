@@ -17,7 +17,15 @@ pub use crate::signal::TaskSignal;
 /// # Errors
 /// Where it is gone or somebody else's.
 pub fn send(key: TaskKey, signal: TaskSignal) -> Result<(), Absence> {
-    let pid = pid_of(key)?;
+    send_to_process_of(key, key.pid, signal)
+}
+
+/// The same to the process that a thread belongs to: signals are a process's.
+///
+/// # Errors
+/// As above.
+pub fn send_to_process_of(key: TaskKey, tgid: u32, signal: TaskSignal) -> Result<(), Absence> {
+    let pid = pid_of(tgid)?;
     // Held by its descriptor first, looked at then: what the pid means cannot change any more.
     let descriptor = match pidfd_open(pid, PidfdFlags::empty()) {
         // Before 5.3, or in a sandbox: looked at first, and sent then, which is all that can be done.
@@ -36,13 +44,13 @@ pub fn send(key: TaskKey, signal: TaskSignal) -> Result<(), Absence> {
 /// # Errors
 /// As above; less nice than it was needs CAP_SYS_NICE.
 pub fn renice(key: TaskKey, nice: i8) -> Result<(), Absence> {
-    let pid = pid_of(key)?;
+    let pid = pid_of(key.pid)?;
     check(key)?;
     setpriority_process(Some(pid), nice.into()).map_err(task_absence)
 }
 
-fn pid_of(key: TaskKey) -> Result<Pid, Absence> {
-    i32::try_from(key.pid).ok().and_then(Pid::from_raw).ok_or(Absence::Gone)
+fn pid_of(id: u32) -> Result<Pid, Absence> {
+    i32::try_from(id).ok().and_then(Pid::from_raw).ok_or(Absence::Gone)
 }
 
 /// Whether the pid still is this task.

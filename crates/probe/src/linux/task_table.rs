@@ -119,7 +119,14 @@ impl TaskTableReader {
                 left_out.find(table, &mut self.procfs, &self.listing);
                 let tids = left_out.tids();
                 match &mut self.taskstats {
-                    Ok(taskstats) => push_taskstats(taskstats, tids, self.accounting_on, table),
+                    Ok(taskstats) => {
+                        let first = table.len();
+                        push_taskstats(taskstats, tids, self.accounting_on, table);
+                        // A few: what taskstats does not say of them would be lacking in every sum that they are in.
+                        for index in first..table.len() {
+                            proc_only::read_row(table, index, &mut self.procfs);
+                        }
+                    }
                     Err(_) => push_procfs(&mut self.procfs, tids, self.accounting_on, table),
                 }
                 Ok(())

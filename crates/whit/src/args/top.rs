@@ -8,6 +8,7 @@ use probe::task_table::Way;
 use super::{count_option, json, root, roots, seconds_option, switch};
 use crate::failure::Failure;
 use crate::top::{Column, GROUPS, Options, OutputKind, Selection};
+use crate::users::Users;
 
 const WAYS: [(&str, &str); 3] = [
     ("bpf", "A task iterator in the kernel: everything, for the least"),
@@ -107,6 +108,13 @@ pub(super) fn from_matches(matches: &ArgMatches) -> Result<Options, Failure> {
     let is_asked_for_repetition = matches.get_flag("batch") || matches.get_flag("json");
     let count = matches.get_one("count").copied();
     let by = if matches.get_flag("threads") { Some("thread".to_owned()) } else { text("by") };
+    let uid = match text("user") {
+        None => None,
+        Some(user) => match Users::read().find(&user) {
+            None => return Err(Failure::new(format!("no user is called \"{user}\""))),
+            found => found,
+        },
+    };
     Ok(Options {
         roots,
         way: text("tasks").and_then(|name| Way::ALL.into_iter().find(|way| way.name() == name)),
@@ -115,7 +123,7 @@ pub(super) fn from_matches(matches: &ArgMatches) -> Result<Options, Failure> {
         output,
         selection: Selection {
             pids: matches.get_many::<u32>("pid").into_iter().flatten().copied().collect(),
-            user: text("user"),
+            uid,
             comm: text("comm"),
             cgroup: text("cgroup"),
         },

@@ -67,14 +67,17 @@ fn write_text(session: &mut Session, lines: &[Line], out: &mut String) {
             table.cell(|out| match column {
                 Column::Time => push_bar(out, &row.division(), style),
                 Column::Cgroup => {
-                    push_printable(
-                        out,
-                        session.commands.cgroup(row.key(), row.cgroup()).unwrap_or("–").as_bytes(),
-                    );
+                    let path = session.commands.of_row(&row);
+                    push_printable(out, path.unwrap_or("–").as_bytes());
                 }
                 Column::Command => {
                     out.push_str(&line.branches);
-                    column.write(&row, &session.users, out);
+                    let with_line = session.settings.with_commands && !row.is_ended() && !row.is_several();
+                    let shown = with_line.then(|| session.commands.line(row.key())).flatten();
+                    match shown.filter(|line| !line.is_empty()) {
+                        Some(line) => push_printable(out, line.as_bytes()),
+                        None => column.write(&row, &session.users, out),
+                    }
                 }
                 column => column.write(&row, &session.users, out),
             });
@@ -139,9 +142,12 @@ struct RowJson<'a> {
     ppid: Option<u32>,
     uid: Option<u32>,
     user: Option<&'a str>,
-    comm: String,
+    comm: Option<String>,
+    /// Where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command_line: Option<String>,
     state: Option<char>,
-    nice: i8,
+    nice: Option<i8>,
     cgroup: Option<String>,
     threads: u32,
     processes: u32,
@@ -171,8 +177,11 @@ fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result
     let mut tasks = Vec::with_capacity(lines.len());
     for line in lines {
         let row = Row::new(session.tasks.rows(), line.index);
-        let cgroup = session.commands.cgroup(row.key(), row.cgroup()).map(str::to_owned);
-        tasks.push(RowJson::new(&row, session.users.name(row.uid().unwrap_or(u32::MAX)), cgroup));
+        let cgroup = session.commands.of_row(&row).map(str::to_owned);
+        let with_line = session.settings.with_commands && !row.is_ended() && !row.is_several();
+        let command_line = with_line.then(|| session.commands.line(row.key())).flatten().map(str::to_owned);
+        let user = row.uid().and_then(|uid| session.users.name(uid));
+        tasks.push(RowJson::new(&row, user, cgroup, command_line));
     }
     let document = TickJson {
         realtime_ns: session.machine.now.clock.realtime.0,
@@ -223,10 +232,15 @@ impl MachineJson {
 }
 
 impl<'a> RowJson<'a> {
-    fn new(row: &Row<'_>, user: Option<&'a str>, cgroup: Option<String>) -> Self {
+    fn new(
+        row: &Row<'_>,
+        user: Option<&'a str>,
+        cgroup: Option<String>,
+        command_line: Option<String>,
+    ) -> Self {
         let Division { on_cpu, run_queue, block_io, sleeping, unknown, .. } = row.division();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
-        let is_one = row.processes() == 1 || !row.is_ended();
+        let is_one = !row.is_several();
         let mut delays = Map::new();
         for cause in Cause::ALL {
             let mut figures = Map::new();
@@ -241,7 +255,8 @@ impl<'a> RowJson<'a> {
             ppid: row.ppid(),
             uid: row.uid(),
             user,
-            comm: row.comm().as_str().to_owned(),
+            comm: row.comm().map(|comm| comm.as_str().to_owned()),
+            command_line,
             state: row.state().map(char::from),
             nice: row.nice(),
             cgroup,

@@ -163,7 +163,7 @@ impl Column {
             Self::ParentPid => row.ppid().map(f64::from),
             Self::User => row.uid().map(f64::from),
             Self::State => row.state().map(|state| f64::from(order_of_state(state))),
-            Self::Nice => Some(f64::from(row.nice())),
+            Self::Nice => row.nice().map(f64::from),
             Self::Threads => Some(f64::from(row.threads())),
             Self::Cpu | Self::Time => row.share(row.cpu_ns()),
             Self::UserCpu => row.share(row.get(Figure::USER)),
@@ -186,7 +186,7 @@ impl Column {
     /// Appends what stands in it; what whit reads from elsewhere (bar, cgroup, command line) is not here.
     pub(crate) fn write(self, row: &Row<'_>, users: &Users, out: &mut String) {
         match self {
-            Self::Pid if row.is_ended() => out.push('·'),
+            Self::Pid if row.is_ended() || row.is_several() => out.push('·'),
             Self::State => out.push(row.state().map_or('–', char::from)),
             Self::User => match row.uid() {
                 Some(uid) => match users.name(uid) {
@@ -196,8 +196,11 @@ impl Column {
                 None => out.push('–'),
             },
             Self::Command => {
-                push_printable(out, row.comm().as_bytes());
-                if row.is_ended() && row.processes() > 1 {
+                match row.comm() {
+                    Some(comm) => push_printable(out, comm.as_bytes()),
+                    None => out.push_str("all"),
+                }
+                if row.is_several() {
                     out.push_str(&format!(" ×{}", row.processes()));
                 }
             }

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use facts::task::TaskKey;
 use probe::task_detail::TaskFiles;
 
+use super::row::Row;
+
 /// More than a screen has; beyond this the oldest are forgotten.
 const KEPT: usize = 4096;
 
@@ -33,6 +35,12 @@ impl Commands {
         forget_beyond(&mut self.lines, KEPT);
         let files = &mut self.files;
         self.lines.entry(key).or_insert_with(|| files.command_line(key.pid).ok().flatten()).as_deref()
+    }
+
+    /// The path of a row's cgroup; none where it may be of several.
+    pub(crate) fn of_row(&mut self, row: &Row<'_>) -> Option<&str> {
+        let has_one = row.cgroup().is_some() || !row.is_several();
+        has_one.then(|| self.cgroup(row.key(), row.cgroup())).flatten()
     }
 
     /// The path of a task's cgroup. Tasks of one cgroup id share it.

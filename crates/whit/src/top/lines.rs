@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use facts::rate::tasks::Changed;
 use facts::task::sums::Summed;
 
 use super::Selection;
@@ -17,8 +18,6 @@ pub(crate) struct Arrangement {
     pub(crate) sort: Column,
     pub(crate) is_reversed: bool,
     pub(crate) is_tree: bool,
-    /// What was asked for on the command line.
-    pub(crate) selection: Selection,
     /// What was typed: part of a name, a user or a pid.
     pub(crate) filter: String,
 }
@@ -32,16 +31,9 @@ pub(crate) struct Line {
 }
 
 /// Chooses and orders.
-pub(crate) fn arrange(
-    rows: Summed<'_>,
-    arrangement: &Arrangement,
-    users: &Users,
-    commands: &mut Commands,
-) -> Vec<Line> {
+pub(crate) fn arrange(rows: Summed<'_>, arrangement: &Arrangement, users: &Users) -> Vec<Line> {
     let row = |index| Row::new(rows, index);
-    let is_everything = arrangement.filter.is_empty() && arrangement.selection == Selection::default();
-    let chosen = (0..rows.len())
-        .filter(|index| is_everything || is_chosen(&row(*index), arrangement, users, commands));
+    let chosen = (0..rows.len()).filter(|index| matches(&row(*index), &arrangement.filter, users));
     let mut keyed: Vec<(Option<f64>, u32, usize)> =
         chosen.map(|index| (arrangement.sort.number(&row(index)), rows.pid(index), index)).collect();
     let is_ascending = arrangement.sort.is_ascending() != arrangement.is_reversed;
@@ -74,32 +66,29 @@ fn by_number(a: Option<f64>, b: Option<f64>, ascending: bool) -> Ordering {
     }
 }
 
-fn is_chosen(row: &Row<'_>, arrangement: &Arrangement, users: &Users, commands: &mut Commands) -> bool {
-    let Selection { pids, user, comm, cgroup } = &arrangement.selection;
-    if !pids.is_empty() && !pids.contains(&row.pid()) && !pids.contains(&row.tgid()) {
-        return false;
-    }
-    if let Some(user) = user
-        && (row.uid().is_none() || row.uid() != users.find(user))
-    {
-        return false;
-    }
-    // The kernel keeps 15 bytes of a name.
-    if let Some(comm) = comm
-        && row.comm().as_bytes() != &comm.as_bytes()[..comm.len().min(15)]
-    {
-        return false;
-    }
-    if let Some(cgroup) = cgroup {
+impl Selection {
+    /// Whether a process, or a thread where each is a row, is one that was asked for.
+    pub(super) fn takes(&self, tasks: Changed<'_>, index: usize, commands: &mut Commands) -> bool {
+        let Self { pids, uid, comm, cgroup } = self;
+        if !pids.is_empty() && !pids.contains(&tasks.pid(index)) && !pids.contains(&tasks.tgid(index)) {
+            return false;
+        }
+        if uid.is_some() && tasks.uid(index) != *uid {
+            return false;
+        }
+        // The kernel keeps 15 bytes of a name.
+        if let Some(comm) = comm
+            && tasks.comm(index).as_bytes() != &comm.as_bytes()[..comm.len().min(15)]
+        {
+            return false;
+        }
+        let Some(cgroup) = cgroup else { return true };
         let wanted = cgroup.trim_end_matches('/');
         let is_below = |path: &str| {
             path.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        if !commands.cgroup(row.key(), row.cgroup()).is_some_and(is_below) {
-            return false;
-        }
+        commands.cgroup(tasks.key(index), tasks.cgroup(index)).is_some_and(is_below)
     }
-    matches(row, &arrangement.filter, users)
 }
 
 /// Whether what was typed is part of a row's name or user, or its pid; capitals count only where one is typed.
@@ -111,7 +100,8 @@ pub(crate) fn matches(row: &Row<'_>, typed: &str, users: &Users) -> bool {
         true => text.contains(typed),
         false => text.to_lowercase().contains(typed),
     };
-    has(row.comm().as_str()) || row.uid().and_then(|uid| users.name(uid)).is_some_and(has)
+    row.comm().is_some_and(|comm| has(comm.as_str()))
+        || row.uid().and_then(|uid| users.name(uid)).is_some_and(has)
 }
 
 /// Children below their parents, siblings in their order. Whose parent is not shown is a root.
@@ -187,23 +177,19 @@ mod tests {
             (9, 7, 0, "Make", None),
             (8, 1, 5, "other", Some(7)),
         ]);
-        let mut commands = Commands::new(TaskFiles::open(&Roots::live()).unwrap());
         let (mut changes, mut sums) = (TaskChanges::default(), TaskSums::default());
         changes.fill(&TaskTable::default(), &table, &mut Vec::new());
-        sums.fill(changes.of(&table), GroupBy::Process);
+        sums.fill(changes.of(&table), GroupBy::Process, None);
         let rows = sums.of(changes.of(&table));
-        let lines = arrange(rows, arrangement, &Users::default(), &mut commands);
-        lines.iter().map(|line| format!("{}{}", line.branches, rows.comm(line.index).as_str())).collect()
+        let lines = arrange(rows, arrangement, &Users::default());
+        lines
+            .iter()
+            .map(|line| format!("{}{}", line.branches, rows.comm(line.index).unwrap_or_default().as_str()))
+            .collect()
     }
 
     fn arrangement(sort: Column) -> Arrangement {
-        Arrangement {
-            sort,
-            is_reversed: false,
-            is_tree: false,
-            selection: Selection::default(),
-            filter: String::new(),
-        }
+        Arrangement { sort, is_reversed: false, is_tree: false, filter: String::new() }
     }
 
     #[test]
@@ -230,7 +216,31 @@ mod tests {
             (vec!["Make".into()], vec!["Make".into()], 0)
         );
         assert_eq!(filtered("7"), ["shell"]);
-        let selection = Selection { user: Some("5".into()), ..Selection::default() };
-        assert_eq!(arranged(&Arrangement { selection, ..arrangement(Column::Pid) }), ["other"]);
+    }
+
+    #[test]
+    fn a_selection_is_of_tasks_and_not_of_sums() {
+        let table =
+            table(&[(1, 0, 0, "init", Some(5)), (8, 1, 5, "other", Some(7)), (9, 1, 5, "more", Some(1))]);
+        let mut changes = TaskChanges::default();
+        changes.fill(&TaskTable::default(), &table, &mut Vec::new());
+        let mut commands = Commands::new(TaskFiles::open(&Roots::live()).unwrap());
+        let mut memory = |selection: Selection| {
+            let (tasks, mut sums) = (changes.of(&table), TaskSums::default());
+            sums.fill(
+                tasks,
+                GroupBy::User,
+                Some(&mut |tasks, index| selection.takes(tasks, index, &mut commands)),
+            );
+            let rows = sums.of(tasks);
+            (0..rows.len())
+                .map(|row| (rows.uid(row), rows.get(row, Figure::RESIDENT_BYTES)))
+                .collect::<Vec<_>>()
+        };
+        let all = Selection::default;
+        assert_eq!(memory(all()), [(Some(0), Some(5)), (Some(5), Some(8))]);
+        assert_eq!(memory(Selection { uid: Some(5), ..all() }), [(Some(5), Some(8))]);
+        assert_eq!(memory(Selection { pids: vec![9], ..all() }), [(Some(5), Some(1))]);
+        assert_eq!(memory(Selection { comm: Some("init".into()), ..all() }), [(Some(0), Some(5))]);
     }
 }

@@ -56,8 +56,7 @@ pub(crate) enum OutputKind {
 pub(crate) struct Selection {
     /// Empty: all.
     pub(crate) pids: Vec<u32>,
-    /// A name or a number.
-    pub(crate) user: Option<String>,
+    pub(crate) uid: Option<u32>,
     pub(crate) comm: Option<String>,
     /// A path within its hierarchy, with what is below it.
     pub(crate) cgroup: Option<String>,

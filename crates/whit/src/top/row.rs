@@ -6,8 +6,6 @@ use facts::task::table::Comm;
 use facts::task::{Accounting, Cause, Division, TaskKey};
 use facts::unit::Nanos;
 
-use super::tasks::recorded_cpu_ns;
-
 /// One row.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
@@ -41,7 +39,7 @@ impl<'a> Row<'a> {
         self.rows.uid(self.index)
     }
 
-    pub(crate) fn comm(&self) -> Comm {
+    pub(crate) fn comm(&self) -> Option<Comm> {
         self.rows.comm(self.index)
     }
 
@@ -49,7 +47,7 @@ impl<'a> Row<'a> {
         self.rows.cgroup(self.index)
     }
 
-    pub(crate) fn nice(&self) -> i8 {
+    pub(crate) fn nice(&self) -> Option<i8> {
         self.rows.nice(self.index)
     }
 
@@ -59,6 +57,11 @@ impl<'a> Row<'a> {
 
     pub(crate) fn threads(&self) -> u32 {
         self.rows.threads(self.index)
+    }
+
+    /// It stands for several processes.
+    pub(crate) fn is_several(&self) -> bool {
+        self.rows.is_several(self.index)
     }
 
     pub(crate) fn processes(&self) -> u32 {
@@ -86,10 +89,7 @@ impl<'a> Row<'a> {
 
     /// Time on a CPU in the interval.
     pub(crate) fn cpu_ns(&self) -> Option<u64> {
-        match self.is_ended() {
-            true => recorded_cpu_ns(|figure| self.get(figure)),
-            false => self.get(Figure::ON_CPU),
-        }
+        self.rows.cpu_ns(self.index)
     }
 
     /// As a share of the interval; of several threads above 1.

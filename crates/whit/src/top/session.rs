@@ -1,17 +1,18 @@
 //! A run of `whit top`: the machine, its tasks, and how they are arranged.
 
+use facts::rate::tasks::Changed;
 use facts::sample::Absence;
 use facts::task::sums::GroupBy;
 use facts::unit::Bytes;
 use probe::task_detail::TaskFiles;
 use probe::task_table::Way;
 
-use super::Options;
 use super::commands::Commands;
 use super::lines::{Arrangement, Line, arrange};
 use super::machine::Machine;
 use super::settings::Settings;
 use super::tasks::Tasks;
+use super::{Options, Selection};
 use crate::failure::Failure;
 use crate::show::units::{Size, Span, push_decimals};
 use crate::users::Users;
@@ -24,6 +25,8 @@ pub(super) struct Session {
     pub(super) commands: Commands,
     pub(super) settings: Settings,
     pub(super) arrangement: Arrangement,
+    /// What was asked for on the command line.
+    selection: Selection,
     /// Its tasks are told with their lives, and whit is none of them.
     is_captured: bool,
 }
@@ -40,22 +43,18 @@ impl Session {
         settings.is_reversed |= options.is_reversed;
         settings.is_tree |= options.is_tree;
         settings.with_commands |= options.with_commands;
-        let users = Users::read();
-        if let Some(user) = options.selection.user.as_deref().filter(|user| users.find(user).is_none()) {
-            return Err(Failure::new(format!("no user is called \"{user}\"")));
-        }
         Ok(Self {
             machine: Machine::open(&options.roots)?,
             tasks: Tasks::open(&options.roots, options.way)?,
-            users,
+            users: Users::read(),
             commands: Commands::new(TaskFiles::open(&options.roots)?),
             arrangement: Arrangement {
                 sort: settings.sort,
                 is_reversed: settings.is_reversed,
                 is_tree: settings.is_tree,
-                selection: options.selection.clone(),
                 filter: String::new(),
             },
+            selection: options.selection.clone(),
             settings,
             is_captured: options.roots.is_captured(),
         })
@@ -64,20 +63,29 @@ impl Session {
     /// Reads everything anew.
     pub(super) fn tick(&mut self) -> Result<(), Failure> {
         self.machine.tick();
-        self.tasks.tick(self.settings.by)
+        self.tasks.tick()?;
+        self.group();
+        Ok(())
     }
 
     /// Sums them another way.
     pub(super) fn group(&mut self) {
-        self.tasks.group(self.settings.by);
+        let Self { tasks, selection, commands, settings, .. } = self;
+        match *selection == Selection::default() {
+            true => tasks.group(settings.by, None),
+            false => {
+                let mut takes = |all: Changed<'_>, index| selection.takes(all, index, commands);
+                tasks.group(settings.by, Some(&mut takes));
+            }
+        }
     }
 
     /// The rows to be shown.
-    pub(super) fn lines(&mut self) -> Vec<Line> {
+    pub(super) fn lines(&self) -> Vec<Line> {
         let mut arrangement = self.arrangement.clone();
         // Users and cgroups have no parents.
         arrangement.is_tree &= matches!(self.settings.by, GroupBy::Process | GroupBy::Thread);
-        arrange(self.tasks.rows(), &arrangement, &self.users, &mut self.commands)
+        arrange(self.tasks.rows(), &arrangement, &self.users)
     }
 
     /// The head as lines of text.
@@ -162,7 +170,11 @@ impl Session {
     /// How many tasks, and what whit costs.
     pub(super) fn tasks_line(&self) -> String {
         let table = self.tasks.totals();
-        let count = |state: u8| (0..table.len()).filter(|index| table.state(*index) == Some(state)).count();
+        let is_known = (0..table.len()).all(|index| table.state(index).is_some());
+        let count = |state: u8| {
+            let count = (0..table.len()).filter(|index| table.state(*index) == Some(state)).count();
+            if is_known { count.to_string() } else { "–".to_owned() }
+        };
         let ended = self.tasks.all().len() - table.len();
         let mut line = format!("{} threads, {} running, {} waiting", table.len(), count(b'R'), count(b'D'));
         match self.tasks.exits_absence() {

@@ -3,8 +3,7 @@
 use facts::rate::Interval;
 use facts::rate::tasks::{Changed, Ended, TaskChanges, Unrecorded};
 use facts::sample::Absence;
-use facts::task::figure::Figure;
-use facts::task::sums::{GroupBy, Summed, TaskSums};
+use facts::task::sums::{Choice, GroupBy, Summed, TaskSums};
 use facts::task::table::TaskTable;
 use facts::unit::Nanos;
 use probe::Roots;
@@ -74,17 +73,15 @@ impl Tasks {
         self.reader.exits_absence()
     }
 
-    /// Reads all, and subtracts what was read before.
-    pub(crate) fn tick(&mut self, by: GroupBy) -> Result<(), Failure> {
+    /// Reads all, and subtracts what was read before. To be grouped then.
+    pub(crate) fn tick(&mut self) -> Result<(), Failure> {
         std::mem::swap(&mut self.before, &mut self.now);
         let read = self.reader.read(&self.before, &mut self.now);
         read.map_err(|absence| Failure::unreadable("/proc", absence))?;
         // Who may not listen sees no ends, which is said once.
         let known = self.ended.len();
         let _ = self.reader.receive_ended(&mut self.ended);
-        let recorded = self.ended[known..]
-            .iter()
-            .filter_map(|ended| recorded_cpu_ns(|figure| ended.row.figures.get(figure)));
+        let recorded = self.ended[known..].iter().filter_map(Ended::cpu_ns);
         self.unrecorded_cpu = self.unrecorded.advance(self.now.ended_on_cpu, Nanos(recorded.sum()));
         if self.before.is_empty() {
             // What ended before the first table is nobody's interval.
@@ -100,9 +97,8 @@ impl Tasks {
         }
         let all = self.all();
         let ended = (0..all.len()).filter(|index| all.is_ended(*index));
-        let on_cpu = ended.filter_map(|index| recorded_cpu_ns(|figure| all.get(index, figure)));
+        let on_cpu = ended.filter_map(|index| all.cpu_ns(index));
         self.ended_cpu = Nanos(on_cpu.sum());
-        self.group(by);
         Ok(())
     }
 
@@ -111,16 +107,16 @@ impl Tasks {
         self.reader.forget();
     }
 
-    /// Sums them another way.
-    pub(crate) fn group(&mut self, by: GroupBy) {
-        self.sums.fill(self.changes.of(&self.now), by);
+    /// Sums all of them, or those that are chosen.
+    pub(crate) fn group(&mut self, by: GroupBy, choice: Option<Choice<'_>>) {
+        self.sums.fill(self.changes.of(&self.now), by, choice);
     }
 
     /// Reads what only /proc says of rows that are shown.
     pub(crate) fn complete(&mut self, rows: impl IntoIterator<Item = usize>) {
         let shown = self.rows();
         // A sum is not its first process.
-        let single = |row: &usize| shown.processes(*row) == 1 && !shown.is_ended(*row);
+        let single = |row: &usize| !shown.is_several(*row) && !shown.is_ended(*row);
         let tasks: Vec<usize> = rows.into_iter().filter(single).map(|row| shown.first(row)).collect();
         self.reader.complete(&mut self.now, tasks);
     }
@@ -144,11 +140,4 @@ impl Tasks {
     pub(crate) fn totals(&self) -> &TaskTable {
         &self.now
     }
-}
-
-/// Time on a CPU, as a record tells it: made before the last of it is charged to the precise figure, when the ticks know
-/// better.
-pub(super) fn recorded_cpu_ns(figure: impl Fn(Figure) -> Option<u64>) -> Option<u64> {
-    let in_ticks = figure(Figure::USER).zip(figure(Figure::SYSTEM));
-    in_ticks.map(|(user, system)| user + system).or_else(|| figure(Figure::ON_CPU))
 }

@@ -1,5 +1,6 @@
 //! Every task with what it did: a table, and the changes that led to it.
 
+use super::ended::recorded_cpu_ns;
 use super::{Ended, IDLE, TaskChanges};
 use crate::rate::Interval;
 use crate::task::figure::{ABSENT, Figure};
@@ -105,7 +106,16 @@ impl<'a> Changed<'a> {
         Some(self.raw(index, figure)).filter(|value| *value != ABSENT)
     }
 
-    /// The same, [`ABSENT`] where it is not known.
+    /// Nanoseconds on a CPU. A record is made before the last of it is charged to the precise figure: of who ended the ticks know
+    /// better, where they are told.
+    pub fn cpu_ns(&self, index: usize) -> Option<u64> {
+        match self.is_ended(index) {
+            true => recorded_cpu_ns(|figure| self.get(index, figure)),
+            false => self.get(index, Figure::ON_CPU),
+        }
+    }
+
+    /// A figure, [`ABSENT`] where it is not known.
     pub(crate) fn raw(&self, index: usize, figure: Figure) -> u64 {
         let of_now = || match self.ended(index) {
             Some(ended) => ended.row.figures.raw(figure),

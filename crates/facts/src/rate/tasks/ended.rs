@@ -1,5 +1,6 @@
 //! Tasks that ended, and what no record told of them.
 
+use crate::task::figure::Figure;
 use crate::task::table::TaskRow;
 use crate::unit::Nanos;
 
@@ -14,12 +15,23 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// Nanoseconds on a CPU in its whole life, as its record tells it.
+    pub fn cpu_ns(&self) -> Option<u64> {
+        recorded_cpu_ns(|figure| self.row.figures.get(figure))
+    }
+
     /// Whether this task may be one that began then. Its start is reckoned from an age that leaves out what the machine slept,
     /// by a reader who came when the record had waited for as long as the interval, and longer if he was late. A pid does not
     /// come back in an interval.
     pub(super) fn may_have_begun(&self, start: Nanos, lateness: Nanos) -> bool {
         start <= self.row.key.start + super::SLACK && self.row.key.start <= start + lateness
     }
+}
+
+/// A record is made before the last of it is charged to the precise figure, when the ticks know better.
+pub(super) fn recorded_cpu_ns(figure: impl Fn(Figure) -> Option<u64>) -> Option<u64> {
+    let in_ticks = figure(Figure::USER).zip(figure(Figure::SYSTEM));
+    in_ticks.map(|(user, system)| user + system).or_else(|| figure(Figure::ON_CPU))
 }
 
 /// What ended tasks used after their records were made, or without one: what the kernel forgot them with, less what their

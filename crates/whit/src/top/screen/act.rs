@@ -38,11 +38,11 @@ impl Act {
     /// Does it, to this very task: a pid that was reused meanwhile is left alone. What to say about it.
     pub(super) fn carry_out(self, target: &Target) -> String {
         let done = match self {
-            Self::Signal(index) => control::send(target.key, SIGNALS[index].1),
+            Self::Signal(index) => control::send_to_process_of(target.key, target.tgid, SIGNALS[index].1),
             Self::Renice(nice) => control::renice(target.key, nice),
         };
         match (done, self) {
-            (Ok(()), Self::Signal(index)) => format!("{} sent to {}", SIGNALS[index].0, target.key.pid),
+            (Ok(()), Self::Signal(index)) => format!("{} sent to {}", SIGNALS[index].0, target.tgid),
             (Ok(()), Self::Renice(nice)) => format!("{} has niceness {nice}", target.key.pid),
             (Err(absence), _) => format!("{} ({}): {absence}", target.key.pid, target.comm),
         }

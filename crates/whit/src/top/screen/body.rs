@@ -103,14 +103,14 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
                     continue;
                 }
                 Column::Cgroup => {
-                    let (key, id) = (row.key(), row.cgroup());
-                    text.push_str(session.commands.cgroup(key, id).unwrap_or("–"));
+                    let row = Row::new(session.tasks.rows(), line.index);
+                    text.push_str(session.commands.of_row(&row).unwrap_or("–"));
                 }
                 Column::Command => {
                     text.push_str(&line.branches);
                     let (key, is_ended) = (row.key(), row.is_ended());
                     let length = text.len();
-                    if session.settings.with_commands && !is_ended {
+                    if session.settings.with_commands && !is_ended && !row.is_several() {
                         text.push_str(session.commands.line(key).unwrap_or_default());
                     }
                     if text.len() == length {

@@ -129,9 +129,14 @@ fn menu_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcome
             *selected += 1;
         }
         (Menu::Columns { columns, .. }, KeyCode::Enter) => {
-            session.settings.columns =
+            let chosen: Vec<Column> =
                 columns.iter().filter(|(_, is_shown)| *is_shown).map(|(column, _)| *column).collect();
-            keep(state, session);
+            if chosen.is_empty() {
+                state.message = Some("a table without columns says nothing: kept as it was".to_owned());
+            } else {
+                session.settings.columns = chosen;
+                keep(state, session);
+            }
             return Outcome::Go;
         }
         (Menu::Signal { selected, target }, KeyCode::Enter) => {
@@ -221,7 +226,7 @@ fn arrange_key(letter: char, state: &mut State, session: &mut Session) {
         '<' | '>' => {
             let columns = &session.settings.columns;
             let at = columns.iter().position(|column| *column == session.arrangement.sort).unwrap_or(0);
-            let step = if letter == '<' { columns.len() - 1 } else { 1 };
+            let step = if letter == '<' { columns.len().saturating_sub(1) } else { 1 };
             if let Some(column) = columns.get((at + step) % columns.len().max(1)).copied() {
                 sort_by(column, state, session);
             }
@@ -269,7 +274,8 @@ fn target(state: &mut State, session: &Session) -> Option<Target> {
         state.message = Some("this row is no single living task".to_owned());
         return None;
     }
-    Some(Target { key: row.key(), comm: row.comm().as_str().to_owned(), nice: row.nice() })
+    let comm = row.comm().map_or(String::new(), |comm| comm.as_str().to_owned());
+    Some(Target { key: row.key(), tgid: row.tgid(), comm, nice: row.nice().unwrap_or(0) })
 }
 
 fn follow(state: &mut State, session: &Session) {

@@ -39,6 +39,8 @@ pub(super) enum Menu {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) key: facts::task::TaskKey,
+    /// The process, where that is a thread.
+    pub(super) tgid: u32,
     pub(super) comm: String,
     pub(super) nice: i8,
 }
@@ -78,10 +80,14 @@ impl Menu {
                 SIGNALS.iter().map(|(name, _, what)| format!("{name:<5} {what}")).collect()
             }
             Self::Question { act, target } => {
-                vec![
-                    format!("{} {} ({})?", act.words(target), target.key.pid, target.comm),
-                    "y yes   n no".to_owned(),
-                ]
+                let Target { key, tgid, comm, .. } = target;
+                let question = match act {
+                    Act::Signal(_) if *tgid != key.pid => {
+                        format!("{} {tgid}, the process of thread {} ({comm})?", act.words(target), key.pid)
+                    }
+                    _ => format!("{} {} ({comm})?", act.words(target), key.pid),
+                };
+                vec![question, "y yes   n no".to_owned()]
             }
         }
     }
