@@ -1,4 +1,4 @@
-//! Any bytes as clicks, and as configurations of i3status and tmpfiles.d.
+//! Any bytes as clicks, as lists of users and hosts, and as configurations of i3status and tmpfiles.d.
 
 #![no_main]
 
@@ -8,6 +8,8 @@ use wire::i3status::Configuration;
 
 fuzz_target!(|data: &[u8]| {
     Clicks::default().push(data, drop);
+    wire::passwd::users(data).for_each(drop);
+    let _ = wire::hosts::address_of(data, b"host");
     if let Ok(text) = std::str::from_utf8(data) {
         let _ = wire::tmpfiles::parse(text);
         if let Ok(configuration) = Configuration::parse(text) {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use facts::linux::locks::{Flock, flocks};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
@@ -92,22 +93,47 @@ impl LockFile {
         }
     }
 
-    /// The processes that hold it, as /proc/locks says; empty where that does not say.
-    pub fn holders(&self) -> Vec<u32> {
-        let (Ok(locks), Ok(file)) = (fs::read_to_string("/proc/locks"), fs::metadata(&self.path)) else {
+    /// The processes that hold it, as far as /proc says. /proc/locks names who took it, who may have handed it on and ended
+    /// since, and whose number may be another's by now: it is theirs where one of their open files has it.
+    pub fn holders(&self) -> Vec<Holder> {
+        let (Ok(locks), Ok(file)) = (fs::read("/proc/locks"), fs::metadata(&self.path)) else {
             return Vec::new();
         };
-        // Device numbers as the kernel prints them, inode in decimal.
-        let (major, minor) = (rustix::fs::major(file.dev()), rustix::fs::minor(file.dev()));
-        let place = format!("{major:02x}:{minor:02x}:{}", file.ino());
-        let holder = |line: &str| {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            // Who waits has an arrow before the kind.
-            let is_it = words.get(1) == Some(&"FLOCK") && words.get(5) == Some(&place.as_str());
-            words.get(4).filter(|_| is_it)?.parse().ok()
-        };
-        locks.lines().filter_map(holder).collect()
+        let place = ((rustix::fs::major(file.dev()), rustix::fs::minor(file.dev())), file.ino());
+        let is_it = |flock: &Flock| (flock.device, flock.inode) == place;
+        let takers: Vec<u32> = flocks(&locks).filter(is_it).map(|flock| flock.pid).collect();
+        let has_it = |pid: &u32| open_locks(*pid).iter().any(is_it);
+        if takers.iter().all(has_it) {
+            return takers.into_iter().map(Holder::Has).collect();
+        }
+        // A shell whose child we are has handed it to us, too, which is no news where others have it.
+        let (own, others): (Vec<u32>, Vec<u32>) =
+            processes().filter(has_it).partition(|pid| *pid == std::process::id());
+        let holders: Vec<Holder> =
+            if others.is_empty() { own } else { others }.into_iter().map(Holder::Has).collect();
+        if holders.is_empty() { takers.into_iter().map(Holder::Took).collect() } else { holders }
     }
+}
+
+/// Who is in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// This process has the lock.
+    Has(u32),
+    /// A process of this number took it; who has it now is not to be seen.
+    Took(u32),
+}
+
+/// The locks that a process's open files have; none where it may not be looked at.
+fn open_locks(pid: u32) -> Vec<Flock> {
+    let files = fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().flatten();
+    let texts = files.filter_map(|file| fs::read(file.path()).ok());
+    texts.flat_map(|text| flocks(&text).collect::<Vec<_>>()).collect()
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 impl AsFd for LockFile {
@@ -143,7 +169,7 @@ mod tests {
         assert_eq!(second.try_take().unwrap(), Taken::No);
         assert_eq!(second.take(Some(Duration::from_millis(20))).unwrap(), Taken::No);
         if Path::new("/proc/locks").exists() {
-            assert_eq!(second.holders(), [std::process::id()]);
+            assert_eq!(second.holders(), [Holder::Has(std::process::id())]);
         }
         drop(first);
         fs::remove_file(path).unwrap();

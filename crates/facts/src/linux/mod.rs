@@ -15,6 +15,7 @@ pub mod diskstats;
 pub mod genetlink;
 pub mod keyed;
 pub mod loadavg;
+pub mod locks;
 pub mod meminfo;
 pub mod mounts;
 pub mod net_attributes;

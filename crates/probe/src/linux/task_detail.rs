@@ -1,5 +1,6 @@
 //! What /proc says of one task that somebody looks at.
 
+use facts::linux::cgroup::CgroupMembership;
 use facts::linux::pid_cmdline;
 use facts::sample::Absence;
 use rustix::fd::{AsFd, OwnedFd};
@@ -52,22 +53,12 @@ impl TaskFiles {
     /// # Errors
     /// Where it is gone or hidden, or there are no cgroups.
     pub fn cgroup(&mut self, pid: u32) -> Result<String, Absence> {
-        let text = String::from_utf8_lossy(self.read(&format!("proc/{pid}/cgroup"))?).into_owned();
-        let mut second = None;
-        let mut memory = None;
-        for line in text.lines() {
-            let mut fields = line.splitn(3, ':');
-            let (number, controllers, path) = (fields.next(), fields.next(), fields.next());
-            match (number, controllers, path) {
-                (Some("0"), _, Some(path)) => second = Some(path),
-                (_, Some(names), Some(path)) if names.split(',').any(|name| name == "memory") => {
-                    memory = Some(path);
-                }
-                _ => {}
-            }
-        }
-        let chosen = second.filter(|path| *path != "/").or(memory).or(second);
-        chosen.map(str::to_owned).ok_or(Absence::Unsupported)
+        let mut membership = CgroupMembership::default();
+        let parsed = membership.parse(self.read(&format!("proc/{pid}/cgroup"))?);
+        parsed.map_err(|_| Absence::Malformed)?;
+        let unified = membership.unified.as_deref();
+        let chosen = unified.filter(|path| *path != b"/").or(membership.legacy_path(b"memory")).or(unified);
+        chosen.map(|path| String::from_utf8_lossy(path).into_owned()).ok_or(Absence::Unsupported)
     }
 
     /// /proc/PID/limits, a line each.

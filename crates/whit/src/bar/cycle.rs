@@ -207,11 +207,12 @@ impl Bar {
 
     /// Reads the configuration again. One that is not good leaves the bar as it is, and says why in it.
     fn reload(&mut self) -> Result<(), Failure> {
-        match configuration(&self.args) {
-            Ok(config) => {
-                self.dress = config.dress.clone();
+        let opened = configuration(&self.args)
+            .and_then(|config| Ok((config.dress.clone(), Line::open(config, &self.workshop)?)));
+        match opened {
+            Ok((dress, line)) => {
+                self.dress = dress;
                 self.time_zone = time_zone::system();
-                let line = Line::open(config, &self.workshop)?;
                 self.started.take_over(std::mem::replace(&mut self.line, line).retire());
                 // What woke the bar was of the old line.
                 self.woken.commands.clear();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use facts::unit::Nanos;
 use probe::Roots;
-use probe::lock::{LockFile, Taken};
+use probe::lock::{Holder, LockFile, Taken};
 use probe::task_detail::TaskFiles;
 use rustix::fd::{AsFd, BorrowedFd};
 
@@ -61,6 +61,10 @@ fn holders(file: &LockFile) -> String {
             None => pid.to_string(),
         }
     };
-    let holders: Vec<String> = file.holders().into_iter().map(&mut name).collect();
+    let told = |holder| match holder {
+        Holder::Has(pid) => name(pid),
+        Holder::Took(pid) => format!("whoever has it from {pid}, by which it was taken"),
+    };
+    let holders: Vec<String> = file.holders().into_iter().map(told).collect();
     if holders.is_empty() { "somebody (/proc/locks does not say who)".to_owned() } else { holders.join(", ") }
 }

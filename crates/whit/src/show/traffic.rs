@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::units::{Size, Span, push_decimals};
 use crate::traffic::send::Sent;
-use crate::traffic::sink::{Account, Answered};
+use crate::traffic::sink::{Account, Accounts, Answered};
 use crate::traffic::waits;
 
 /// Clients that are named one by one.
@@ -36,37 +36,22 @@ fn span(first: Option<Nanos>, last: Option<Nanos>) -> Nanos {
 
 /// What a sink took.
 pub(crate) struct SinkReport {
-    clients: Vec<Account>,
-    all: Account,
+    accounts: Accounts,
     dropped: u64,
     waits: Option<Task>,
 }
 
 impl SinkReport {
-    pub(crate) fn new(clients: Vec<Account>, dropped: u64, waits: Option<&Task>) -> Self {
-        let mut all = Account::default();
-        for client in &clients {
-            all.bytes += client.bytes;
-            all.packets += client.packets;
-            all.incomplete_bytes += client.incomplete_bytes;
-            all.incomplete_packets += client.incomplete_packets;
-            all.first = [all.first, client.first].into_iter().flatten().min();
-            all.last = all.last.max(client.last);
-            if let Some(answered) = client.answers {
-                let sum = all.answers.get_or_insert_default();
-                sum.answers += answered.answers;
-                sum.faults += answered.faults;
-            }
-        }
-        Self { clients, all, dropped, waits: waits.copied() }
+    pub(crate) fn new(accounts: Accounts, dropped: u64, waits: Option<&Task>) -> Self {
+        Self { accounts, dropped, waits: waits.copied() }
     }
 
     pub(crate) fn text(&self) -> String {
-        let all = &self.all;
+        let Accounts { told, all, clients } = &self.accounts;
         let wall = span(all.first, all.last);
         let mut text = String::new();
-        if self.clients.len() > 1 {
-            for client in self.clients.iter().take(NAMED_CLIENTS) {
+        if *clients > 1 {
+            for client in told.iter().take(NAMED_CLIENTS) {
                 let wall = span(client.first, client.last);
                 let aborted = if client.is_aborted { ", aborted" } else { "" };
                 text.push_str(&format!(
@@ -78,14 +63,15 @@ impl SinkReport {
                     incomplete(client)
                 ));
             }
-            if self.clients.len() > NAMED_CLIENTS {
-                text.push_str(&format!("and {} more clients\n", self.clients.len() - NAMED_CLIENTS));
+            let more = clients.saturating_sub(NAMED_CLIENTS as u64);
+            if more > 0 {
+                text.push_str(&format!("and {more} more clients\n"));
             }
         }
         text.push_str(&format!("total time   {}\n", Span(wall)));
         text.push_str(&format!("packets      {}{}\n", all.packets, incomplete(all)));
         text.push_str(&format!("rate         {}\n", rate_words(all.packets, all.bytes, wall)));
-        text.push_str(&format!("clients      {}\n", self.clients.len()));
+        text.push_str(&format!("clients      {clients}\n"));
         if let Some(Answered { answers, faults }) = all.answers {
             text.push_str(&format!("answers      {answers}, {faults} of them faulty\n"));
         }
@@ -99,18 +85,21 @@ impl SinkReport {
     }
 
     pub(crate) fn json(&self) -> String {
-        let clients = self.clients.iter().map(|client| {
+        let Accounts { told, all, clients } = &self.accounts;
+        let each = told.iter().map(|client| {
             let mut document = account(client);
             document["client"] = json!(client.name);
             document["is_aborted"] = json!(client.is_aborted);
             document
         });
-        let mut document = account(&self.all);
-        document["answers"] = json!(self.all.answers.map(|answered| answered.answers));
-        document["faults"] = json!(self.all.answers.map(|answered| answered.faults));
+        let mut document = account(all);
+        document["answers"] = json!(all.answers.map(|answered| answered.answers));
+        document["faults"] = json!(all.answers.map(|answered| answered.faults));
         document["dropped_packets"] = json!(self.dropped);
         document["waits"] = self.waits.as_ref().map_or(Value::Null, division);
-        document["clients"] = clients.collect();
+        // Of very many the first ones are told.
+        document["clients_untold"] = json!(clients - told.len() as u64);
+        document["clients"] = each.collect();
         format!("{document}\n")
     }
 }

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with, sockopt,
 };
@@ -20,9 +21,17 @@ pub(crate) enum Address {
 
 /// Connections that wait to be accepted; the kernel bounds it by net.core.somaxconn.
 const BACKLOG: i32 = 4096;
-/// A millisecond each.
-const FULL_QUEUE_TRIES: usize = 2_000;
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+
+/// Milliseconds for which a full queue is waited for.
+#[derive(Debug)]
+pub(crate) struct Patience(u32);
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self(2_000)
+    }
+}
 
 impl Address {
     /// From `HOST:PORT`: an address, `localhost`, or a name in /etc/hosts; no name service is asked.
@@ -32,9 +41,9 @@ impl Address {
         }
         let (host, port) = text.rsplit_once(':').ok_or_else(|| format!("\"{text}\": HOST:PORT"))?;
         let port = port.parse().map_err(|_| format!("\"{port}\" is no port"))?;
-        let hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
+        let hosts = std::fs::read("/etc/hosts").unwrap_or_default();
         let found = (host == "localhost").then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let ip = found.or_else(|| address_in(&hosts, host)).ok_or_else(|| {
+        let ip = found.or_else(|| wire::hosts::address_of(&hosts, host.as_bytes())).ok_or_else(|| {
             format!("\"{host}\" is no address and not in /etc/hosts: whit asks no name service")
         })?;
         Ok(SocketAddr::new(ip, port))
@@ -78,15 +87,21 @@ impl Address {
                 bind(&socket, address)?;
             }
             Self::Unix(path) => {
-                bind(&socket, &SocketAddrUnix::new(path)?)?;
+                bind(&socket, &SocketAddrUnix::new(path)?).map_err(|error| match error {
+                    Errno::ADDRINUSE => {
+                        io::Error::other("there is such a file: remove it if nobody listens there")
+                    }
+                    error => error.into(),
+                })?;
                 listen(&socket, BACKLOG)?;
             }
         }
         Ok(socket)
     }
 
-    /// A socket that connects to here; it is writable when it has.
-    pub(crate) fn connect(&self) -> io::Result<OwnedFd> {
+    /// A socket that connects to here; it is writable when it has. Somebody who takes none of a Unix socket's connections is
+    /// waited for once, not by each.
+    pub(crate) fn connect(&self, patience: &mut Patience) -> io::Result<OwnedFd> {
         let socket = self.socket()?;
         let try_once = || match self {
             Self::Tcp(address) | Self::Udp(address) => connect(&socket, address),
@@ -94,15 +109,16 @@ impl Address {
         };
         let mut connected = try_once();
         // A Unix socket whose queue is full says so at once, and not when there is room.
-        for _ in 0..FULL_QUEUE_TRIES {
-            if connected != Err(rustix::io::Errno::AGAIN) {
-                break;
-            }
+        while connected == Err(Errno::AGAIN) && patience.0 > 0 {
+            patience.0 -= 1;
             std::thread::sleep(std::time::Duration::from_millis(1));
             connected = try_once();
         }
         match connected {
-            Ok(()) | Err(rustix::io::Errno::INPROGRESS) => Ok(socket),
+            Ok(()) | Err(Errno::INPROGRESS) => {
+                *patience = Patience::default();
+                Ok(socket)
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -116,14 +132,6 @@ impl Of for AddressFamily {
     fn of(address: &SocketAddr) -> Self {
         if address.is_ipv4() { Self::INET } else { Self::INET6 }
     }
-}
-
-fn address_in(hosts: &str, name: &str) -> Option<IpAddr> {
-    hosts.lines().find_map(|line| {
-        let mut words = line.split('#').next()?.split_whitespace();
-        let address = words.next()?.parse().ok()?;
-        words.any(|word| word == name).then_some(address)
-    })
 }
 
 impl fmt::Display for Address {
@@ -148,8 +156,5 @@ mod tests {
         for wrong in ["localhost", "localhost:x", "no.such.host.invalid:5", ""] {
             assert!(Address::parse_host(wrong).is_err(), "{wrong}");
         }
-        let hosts = "# a\n10.0.0.7\tone two # three\nbroken\n";
-        assert_eq!(address_in(hosts, "two"), Some(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 7))));
-        assert_eq!(address_in(hosts, "three"), None);
     }
 }

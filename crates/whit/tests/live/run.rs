@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -219,6 +220,11 @@ fn holder() -> Result<(), Failed> {
     let said = String::from_utf8(output.stderr)?;
     assert!(said.contains("is held by") && said.contains("sleep 1.5"), "{said}");
     assert!(said.contains("for the lock"), "{said}");
+    // Scripts take it by a program that has ended when somebody asks: the shell has it.
+    let script = format!("exec 9> {lock}; flock 9; echo $$; {WHIT} run --lock {lock} --wait 0 -- true; true");
+    let output = Command::new("bash").args(["-c", &script]).output()?;
+    let (shell, said) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    assert!(said.contains(&format!("is held by {} (bash", shell.trim())), "{shell}{said}");
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use super::connection::{Connection, Schedule};
 use super::{Options, Sent};
 use crate::failure::{Failure, say};
 use crate::show::traffic::push_live;
+use crate::traffic::address::Patience;
 use crate::traffic::agenda::{Agenda, Turn};
 use crate::traffic::event_loop::{EventLoop, sooner};
 
@@ -58,12 +59,13 @@ impl<'a> Worker<'a> {
         let begin = probe::clock_now().monotonic + HEAD_START;
         let interval_ns = options.rate.map(|rate| 1e9 * options.connections as f64 / rate);
         let mut sent = Sent::new()?;
+        let mut patience = Patience::default();
         for place in places.step_by(threads) {
             // What does not divide evenly goes to the first.
             let (all, count) = (options.connections as u64, options.count);
             let quota = count.map_or(u64::MAX, |count| count / all + u64::from((place as u64) < count % all));
             sent.connections += 1;
-            let socket = match options.address.connect() {
+            let socket = match options.address.connect(&mut patience) {
                 Ok(socket) => socket,
                 Err(error) => {
                     sent.failed += 1;

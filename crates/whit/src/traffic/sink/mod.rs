@@ -1,11 +1,13 @@
 //! `whit sink`: takes what any number of clients send, and counts it.
 
+mod accounts;
 mod answer;
 mod client;
 mod fault;
 mod replies;
 mod worker;
 
+pub(crate) use accounts::{Account, Accounts, Answered};
 pub(crate) use answer::{Answers, Kind};
 pub(crate) use fault::{Fault, Faults};
 pub(crate) use replies::Replies;
@@ -17,7 +19,7 @@ use std::time::Duration;
 
 use facts::unit::Nanos;
 
-use self::worker::Worker;
+use self::worker::{Done, Worker};
 use super::event_loop::{EventLoop, Stop};
 use super::{Address, waits};
 use crate::failure::{Failure, say};
@@ -39,30 +41,6 @@ pub(crate) struct Options {
     pub(crate) answers: Option<Arc<Answers>>,
     pub(crate) is_live: bool,
     pub(crate) is_json: bool,
-}
-
-/// What one client sent.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Account {
-    pub(crate) name: String,
-    pub(crate) bytes: u64,
-    pub(crate) packets: u64,
-    /// Bytes of a last packet that did not come whole.
-    pub(crate) incomplete_bytes: u64,
-    pub(crate) incomplete_packets: u64,
-    pub(crate) first: Option<Nanos>,
-    pub(crate) last: Option<Nanos>,
-    /// It went without a word.
-    pub(crate) is_aborted: bool,
-    /// Of a control server: answers, and how many of them something was done to.
-    pub(crate) answers: Option<Answered>,
-}
-
-/// What a control server said.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Answered {
-    pub(crate) answers: u64,
-    pub(crate) faults: u64,
 }
 
 /// What all threads have in common.
@@ -93,33 +71,31 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let socket = options.address.listen(is_shared).map_err(at)?;
     let mut own = Worker::new(own_loop, socket, options, &shared).map_err(Failure::internal)?;
     say(&format!("whit: listening at {}\n", options.address));
-    let (mut accounts, mut unread, waits) = std::thread::scope(|scope| {
+    let (done, waits) = std::thread::scope(|scope| {
         let others: Vec<_> =
             workers.into_iter().map(|mut worker| scope.spawn(move || worker.run(false))).collect();
-        let mut accounts = own.run(options.is_live);
+        let mut done = own.run(options.is_live);
         let waits = waits::own();
-        let mut unread = accounts.1;
         for other in others {
             // A worker does not panic; if one did, what the others counted is told.
-            if let Ok((more, dropped)) = other.join() {
-                accounts.0.extend(more);
-                unread += dropped;
+            if let Ok(other) = other.join() {
+                done.accounts.merge(other.accounts);
+                done.dropped += other.dropped;
+                done.failure = done.failure.or(other.failure);
             }
         }
-        (accounts.0, unread, waits)
+        (done, waits)
     });
+    let Done { mut accounts, dropped, failure } = done;
     if let Address::Unix(path) = &options.address {
         // Made by us; whoever took it away meanwhile did our work.
         let _ = std::fs::remove_file(path);
     }
-    if !options.address.is_udp() {
-        unread = 0;
-    }
-    accounts.sort_by_key(|account| account.first);
-    let report = SinkReport::new(accounts, unread, waits.as_ref());
+    accounts.told.sort_by_key(|account| account.first);
+    let report = SinkReport::new(accounts, dropped, waits.as_ref());
     let text = if options.is_json { report.json() } else { report.text() };
     Output::stdout().write(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    failure.map_or(Ok(ExitCode::SUCCESS), |error| Err(at(error)))
 }
 
 /// One line a second, over the last one.

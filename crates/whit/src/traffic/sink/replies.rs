@@ -40,12 +40,13 @@ impl Replies {
         let replies: Self = toml::from_str(text).map_err(|error| {
             let before = &text[..error.span().map_or(0, |span| span.start)];
             let line = before.matches('\n').count() + 1;
-            let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+            let column = before.rsplit('\n').next().map_or(0, |start| start.chars().count()) + 1;
             format!("{line}:{column}: {}", error.message())
         })?;
         if let Some(reply) = replies.replies.iter().find(|reply| reply.path.is_some() == reply.line.is_some())
         {
-            return Err(format!(" a reply is to a path or to a line, one of them: {reply:?}"));
+            let meant = reply.path.as_deref().map_or(String::new(), |path| format!(" (path = \"{path}\")"));
+            return Err(format!(" a reply is either to a path or to a line: one has both or neither{meant}"));
         }
         Ok(replies)
     }

@@ -11,7 +11,7 @@ use rustix::net::{SocketFlags, acceptfrom_with};
 
 use super::answer::Conversation;
 use super::client::{Client, Reading};
-use super::{Account, Live, Options, Shared};
+use super::{Account, Accounts, Live, Options, Shared};
 use crate::failure::say;
 use crate::traffic::agenda::{Agenda, Turn};
 use crate::traffic::event_loop::{EventLoop, Happened, sooner};
@@ -28,6 +28,15 @@ const BATCHES_A_TURN: usize = 64;
 /// Until a client is accepted again for which there was no descriptor.
 const ACCEPT_PAUSE: Nanos = Nanos(100_000_000);
 
+/// What came of a thread.
+pub(super) struct Done {
+    pub(super) accounts: Accounts,
+    /// Datagrams that the kernel had no room for.
+    pub(super) dropped: u64,
+    /// Why it ended, where nobody told it to.
+    pub(super) failure: Option<io::Error>,
+}
+
 /// A thread's.
 pub(super) struct Worker<'a> {
     event_loop: EventLoop,
@@ -39,7 +48,7 @@ pub(super) struct Worker<'a> {
     free: Vec<usize>,
     agenda: Agenda,
     memory: Vec<u8>,
-    finished: Vec<Account>,
+    finished: Accounts,
     end: Option<Nanos>,
     has_said_full: bool,
     /// When there were no more descriptors: once more then.
@@ -73,7 +82,7 @@ impl<'a> Worker<'a> {
             free: Vec::new(),
             agenda: Agenda::default(),
             memory: vec![0; read_bytes],
-            finished: Vec::new(),
+            finished: Accounts::default(),
             end: None,
             has_said_full: false,
             accept_again: None,
@@ -85,8 +94,9 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Until told to end: what each client sent, and how many datagrams the kernel had no room for.
-    pub(super) fn run(&mut self, is_live: bool) -> (Vec<Account>, u64) {
+    /// Until told to end.
+    pub(super) fn run(&mut self, is_live: bool) -> Done {
+        let mut failure = None;
         let began = probe::clock_now().monotonic;
         self.end = self.options.duration.map(|duration| began + Nanos::from(duration));
         let mut live = is_live.then(|| Live::new(began));
@@ -99,7 +109,7 @@ impl<'a> Worker<'a> {
                 until = Some(Nanos(0));
             }
             if let Err(error) = self.event_loop.wait(until, &mut happened) {
-                say(&format!("whit: {error}\n"));
+                failure = Some(error);
                 self.event_loop.stop().tell();
                 break;
             }
@@ -134,7 +144,8 @@ impl<'a> Worker<'a> {
         if live.is_some() {
             say("\r\x1b[K");
         }
-        self.finish(datagrams)
+        let (accounts, dropped) = self.finish(datagrams);
+        Done { accounts, dropped, failure }
     }
 
     fn handle(&mut self, event: &Happened, now: Nanos, datagrams: &mut Datagrams) {
@@ -232,7 +243,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes what waits below the low water, and closes.
-    fn finish(&mut self, datagrams: Datagrams) -> (Vec<Account>, u64) {
+    fn finish(&mut self, datagrams: Datagrams) -> (Accounts, u64) {
         let now = probe::clock_now().monotonic;
         let mut accounts = std::mem::take(&mut self.finished);
         for mut client in self.clients.drain(..).flatten() {
@@ -242,7 +253,7 @@ impl<'a> Worker<'a> {
             accounts.push(client.finish(self.reading.size));
         }
         let dropped = if self.options.address.is_udp() {
-            accounts.extend(datagrams.account);
+            datagrams.account.into_iter().for_each(|account| accounts.push(account));
             sockets::dropped(&self.listener).unwrap_or(0)
         } else {
             0

@@ -1,0 +1,92 @@
+//! What clients sent: each, and all of them together.
+
+use facts::unit::Nanos;
+
+/// Clients of a thread that are told one by one; of those that came later there is the sum.
+const MOST_TOLD: usize = 20_000;
+
+/// What one client sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Account {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) packets: u64,
+    /// Bytes of a last packet that did not come whole.
+    pub(crate) incomplete_bytes: u64,
+    pub(crate) incomplete_packets: u64,
+    pub(crate) first: Option<Nanos>,
+    pub(crate) last: Option<Nanos>,
+    /// It went without a word.
+    pub(crate) is_aborted: bool,
+    /// Of a control server: answers, and how many of them something was done to.
+    pub(crate) answers: Option<Answered>,
+}
+
+/// What a control server said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answered {
+    pub(crate) answers: u64,
+    pub(crate) faults: u64,
+}
+
+/// What many sent. A sink that runs for months has had any number of clients.
+#[derive(Debug, Default)]
+pub(crate) struct Accounts {
+    /// In the order in which they went.
+    pub(crate) told: Vec<Account>,
+    /// Of all, those that are not told included.
+    pub(crate) all: Account,
+    pub(crate) clients: u64,
+}
+
+impl Account {
+    fn add(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.packets += other.packets;
+        self.incomplete_bytes += other.incomplete_bytes;
+        self.incomplete_packets += other.incomplete_packets;
+        self.first = [self.first, other.first].into_iter().flatten().min();
+        self.last = self.last.max(other.last);
+        if let Some(answered) = other.answers {
+            let sum = self.answers.get_or_insert_default();
+            sum.answers += answered.answers;
+            sum.faults += answered.faults;
+        }
+    }
+}
+
+impl Accounts {
+    /// Adds one that went.
+    pub(super) fn push(&mut self, account: Account) {
+        self.all.add(&account);
+        self.clients += 1;
+        if self.told.len() < MOST_TOLD {
+            self.told.push(account);
+        }
+    }
+
+    /// Adds those of another thread.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.all.add(&other.all);
+        self.clients += other.clients;
+        self.told.extend(other.told);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_clients_is_counted_and_some_are_told() {
+        let (mut one, mut other) = (Accounts::default(), Accounts::default());
+        for place in 0..30_000 {
+            let account = Account { packets: 2, first: Some(Nanos(place)), ..Account::default() };
+            one.push(account.clone());
+            other.push(account);
+        }
+        one.merge(other);
+        assert_eq!((one.clients, one.told.len(), one.all.packets), (60_000, 2 * MOST_TOLD, 120_000));
+        assert_eq!(one.all.first, Some(Nanos(0)));
+    }
+}
