@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::process::Command;
-use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
