@@ -2,6 +2,7 @@
 
 use facts::sample::Absence;
 use facts::task::{Delays, Task};
+use facts::unit::Nanos;
 
 /// A task's state, as /proc/PID/stat prints it: `R`, `S`, `D`, `T`, `Z` …
 pub type TaskState = u8;
@@ -30,9 +31,29 @@ pub enum Method {
 pub struct Process {
     /// Living threads.
     pub living: Task,
-    /// Delays of threads that ended; none where none did, or the method does not say.
-    pub ended: Option<Delays>,
+    /// Of threads that ended; none where none did, or the method does not say.
+    pub ended: Option<EndedThreads>,
 }
+
+/// What the ended threads of a process left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EndedThreads {
+    /// How long they were on a CPU, as far as it is beyond what the clocks may disagree by.
+    pub on_cpu: Option<Nanos>,
+    /// What they waited for.
+    pub delays: Delays,
+}
+
+impl EndedThreads {
+    /// From the time of a process with all that ever were in it, and that of its living threads. Each of these may lag by a tick.
+    pub fn on_cpu_beside(whole: Option<Nanos>, living: Option<Nanos>, threads: u32) -> Option<Nanos> {
+        let slack = TWO_TICKS + Nanos(u64::from(threads) * 4_000_000);
+        whole.zip(living).map(|(whole, living)| whole.saturating_sub(living)).filter(|rest| *rest > slack)
+    }
+}
+
+/// What two counts of the same time in ticks (of CONFIG_HZ=100, in which /proc tells a process's times) may differ by.
+const TWO_TICKS: Nanos = Nanos(20_000_000);
 
 /// A way to read all tasks into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

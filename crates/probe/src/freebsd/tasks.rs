@@ -11,7 +11,7 @@ use facts::unit::Nanos;
 use super::sysctl::Sysctl;
 use crate::clock_now;
 use crate::roots::{RootError, Roots};
-pub use crate::task_reading::{Method, Process, TaskState};
+pub use crate::task_reading::{EndedThreads, Method, Process, TaskState};
 
 const CTL_KERN: i32 = 1;
 const KERN_PROC: i32 = 14;
@@ -99,6 +99,11 @@ impl TaskReader {
     pub fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
         let living = kinfo_of(&mut self.sysctl, pid)?.task;
         Ok(Process { living, ended: None })
+    }
+
+    /// How long a process was on a CPU, with the threads that have ended: not read here.
+    pub fn process_cpu(&mut self, _pid: u32) -> Option<Nanos> {
+        None
     }
 
     /// Reads a process that ended and was not reaped.

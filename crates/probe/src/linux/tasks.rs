@@ -20,11 +20,8 @@ use listing::Listing;
 use procfs::Procfs;
 use taskstats::Taskstats;
 
-pub use crate::task_reading::{Method, Process, TaskState};
+pub use crate::task_reading::{EndedThreads, Method, Process, TaskState};
 pub(crate) use taskstats::{stats_attribute, taskstats_family};
-
-/// What two counts of the same time in ticks may differ by.
-const TWO_TICKS: Nanos = Nanos(20_000_000);
 
 /// Reads tasks.
 pub struct TaskReader {
@@ -119,6 +116,7 @@ impl TaskReader {
     /// Where the process is gone, hidden or denied. A thread that ends meanwhile is left out.
     pub fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
         let whole = self.read_group(pid);
+        let whole_cpu = self.process_cpu(pid);
         let mut tids = std::mem::take(&mut self.threads);
         let listed = self.listing.threads(pid, &mut tids);
         let mut sum: Result<Task, Absence> = Err(Absence::Gone);
@@ -132,7 +130,16 @@ impl TaskReader {
         self.threads = tids;
         listed?;
         let living = sum?;
-        Ok(Process { living, ended: whole.and_then(|whole| ended_delays(&whole, &living)) })
+        let delays = whole.and_then(|whole| ended_delays(&whole, &living));
+        let on_cpu = EndedThreads::on_cpu_beside(whole_cpu, living.on_cpu, living.threads);
+        let has_ended = delays.is_some() || on_cpu.is_some();
+        let ended = EndedThreads { on_cpu, delays: delays.unwrap_or_default() };
+        Ok(Process { living, ended: has_ended.then_some(ended) })
+    }
+
+    /// How long a process was on a CPU, with the threads that have ended; none where it is gone.
+    pub fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
+        self.procfs.process_times(pid).ok().map(|(user, system)| user + system)
     }
 
     /// Reads a process that ended and was not reaped: its leader, and what can still be known of its other threads.
@@ -146,8 +153,8 @@ impl TaskReader {
         let mut task: Task = task?;
         // The process's times hold those of all its threads, in ticks.
         let (user, system) = self.procfs.process_times(pid)?;
-        let others = (user + system).saturating_sub(task.cpu_real.unwrap_or_default());
-        if others > TWO_TICKS {
+        let others = EndedThreads::on_cpu_beside(Some(user + system), task.cpu_real, 0);
+        if let Some(others) = others {
             task.on_cpu = task.on_cpu.map(|on_cpu| on_cpu + others);
             (task.user, task.system) = (Some(user), Some(system));
             let ended = whole.and_then(|whole| ended_delays(&whole, &task));

@@ -5,14 +5,17 @@ use std::collections::HashMap;
 use facts::rate::task_delta;
 use facts::task::Task;
 use facts::unit::Nanos;
+use probe::tasks::EndedThreads;
 
-use super::Row;
 use super::selection::Group;
+use super::{Kind, Row};
 
 /// What each group's threads did between two readings, summed. Each is subtracted by itself: threads come and go. One
-/// that began in between counts in full; what one that ended did in its last moments is told by `--exits`.
+/// that began in between counts in full; what those that ended did in it is told beside the row, as far as /proc says.
 pub(crate) fn between(before: &[Group], now: &[Group], elapsed: Nanos) -> Vec<Row> {
     let threads = before.iter().flat_map(|group| &group.members);
+    let processes: HashMap<u32, Nanos> =
+        before.iter().filter_map(|group| Some((group.id, group.process_cpu?))).collect();
     let before: HashMap<u32, &Task> = threads.map(|task| (task.key.pid, task)).collect();
     let difference = |task: &Task| match before.get(&task.key.pid).and_then(|before| task_delta(before, task))
     {
@@ -22,7 +25,12 @@ pub(crate) fn between(before: &[Group], now: &[Group], elapsed: Nanos) -> Vec<Ro
     };
     let row = |group: &Group| {
         let differences: Vec<Task> = group.members.iter().filter_map(difference).collect();
-        group.row(&differences)
+        let mut row = group.row(&differences)?;
+        let before = processes.get(&group.id).filter(|_| group.kind == Kind::Process);
+        let whole = group.process_cpu.zip(before).map(|(now, before)| now.saturating_sub(*before));
+        let on_cpu = EndedThreads::on_cpu_beside(whole, row.task.on_cpu, row.task.threads);
+        row.ended = on_cpu.map(|_| Box::new(EndedThreads { on_cpu, ..EndedThreads::default() }));
+        Some(row)
     };
     now.iter().filter_map(row).collect()
 }
@@ -30,7 +38,6 @@ pub(crate) fn between(before: &[Group], now: &[Group], elapsed: Nanos) -> Vec<Ro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::delays::Kind;
     use facts::task::TaskKey;
 
     fn thread(pid: u32, start_s: u64, now_s: u64, on_cpu_s: u64) -> Task {
@@ -55,6 +62,21 @@ mod tests {
         let now = [group(vec![thread(1, 0, 12, 6)])];
         let rows = between(&before, &now, Nanos(2 * Nanos::SECOND.0));
         assert_eq!(rows[0].task.on_cpu, Some(Nanos(2 * Nanos::SECOND.0)));
+    }
+
+    #[test]
+    fn threads_that_came_and_went_are_told_beside() {
+        let at = |now_s: u64, whole_s: u64| {
+            let mut group = group(vec![thread(1, 0, now_s, 1)]);
+            group.process_cpu = Some(Nanos(whole_s * Nanos::SECOND.0));
+            group
+        };
+        let told = |after: Group| {
+            let row = between(&[at(10, 40)], &[after], Nanos(2 * Nanos::SECOND.0)).remove(0);
+            row.ended.and_then(|ended| ended.on_cpu)
+        };
+        assert_eq!(told(at(12, 42)), Some(Nanos(2 * Nanos::SECOND.0)));
+        assert_eq!(told(at(12, 40)), None);
     }
 
     #[test]

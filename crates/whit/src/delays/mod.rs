@@ -7,10 +7,10 @@ pub(crate) mod selection;
 
 use facts::linux::taskstats::ExitInfo;
 use facts::sample::Absence;
-use facts::task::{Accounting, Delays, Task};
+use facts::task::{Accounting, Task};
 use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
-use probe::tasks::{Method, TaskReader};
+use probe::tasks::{EndedThreads, Method, TaskReader};
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub(crate) struct Row {
     pub(crate) kind: Kind,
     pub(crate) task: Task,
     /// What a process's ended threads left.
-    pub(crate) ended: Option<Box<Delays>>,
+    pub(crate) ended: Option<Box<EndedThreads>>,
     /// What is told of a cgroup beside its tasks' delays.
     pub(crate) cgroup: Option<Box<CgroupFacts>>,
 }

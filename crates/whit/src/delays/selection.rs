@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use facts::name::Name;
 use facts::sample::Absence;
 use facts::task::{Accounting, Task};
+use facts::unit::Nanos;
 use probe::cgroup_tasks::Cgroup;
 use probe::tasks::TaskReader;
 
@@ -25,6 +26,8 @@ pub(crate) struct Group {
     facts: Option<CgroupFacts>,
     /// The leader first.
     pub(crate) members: Vec<Task>,
+    /// Of a process that was asked for: its time on a CPU with that of its ended threads.
+    pub(crate) process_cpu: Option<Nanos>,
 }
 
 /// Reads what is selected as rows, the threads of each summed. A task that was named and is not there is an error; of
@@ -65,6 +68,7 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
                     return Err(named("process", *pid, Absence::Gone));
                 }
             }
+            read_process_cpu(reader, &mut groups);
             groups.extend(read_threads(reader, threads)?);
             Ok(groups)
         }
@@ -72,6 +76,7 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
             let pids = list(reader)?;
             let mut groups = read_members(reader, &pids);
             groups.retain(|group| group.members.first().is_some_and(|leader| is_named(leader, name)));
+            read_process_cpu(reader, &mut groups);
             if groups.is_empty() { Err(none_is_named(name)) } else { Ok(groups) }
         }
         Selection::AllProcesses => {
@@ -91,7 +96,14 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
 
 impl Group {
     fn of_thread(task: &Task) -> Self {
-        Self { kind: Kind::Thread, id: task.key.pid, name: None, facts: None, members: vec![*task] }
+        Self {
+            kind: Kind::Thread,
+            id: task.key.pid,
+            name: None,
+            facts: None,
+            members: vec![*task],
+            process_cpu: None,
+        }
     }
 
     /// The row of these tasks, which are the members or what each did in an interval; none where there is none.
@@ -113,7 +125,7 @@ impl Group {
 #[cfg(test)]
 impl Group {
     pub(crate) fn for_test(kind: Kind, members: Vec<Task>) -> Self {
-        Self { kind, id: 1, name: None, facts: None, members }
+        Self { kind, id: 1, name: None, facts: None, members, process_cpu: None }
     }
 }
 
@@ -174,10 +186,18 @@ fn read_members(reader: &mut TaskReader, pids: &[u32]) -> Vec<Group> {
                 name: None,
                 facts: None,
                 members: vec![*task],
+                process_cpu: None,
             }),
         }
     });
     groups
+}
+
+/// Of all processes of a machine it would cost as much as all the rest.
+fn read_process_cpu(reader: &mut TaskReader, groups: &mut [Group]) {
+    for group in groups {
+        group.process_cpu = reader.process_cpu(group.id);
+    }
 }
 
 fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
@@ -192,7 +212,7 @@ fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
     }
     let name = Name::new(cgroup.directory.file_name().map_or(b"/", |name| name.as_bytes()));
     let facts = CgroupFacts { states: states(reader, &directories, &tids), usage: cgroup.usage() };
-    Ok(Group { kind: Kind::Cgroup, id: 0, name: Some(name), facts: Some(facts), members })
+    Ok(Group { kind: Kind::Cgroup, id: 0, name: Some(name), facts: Some(facts), members, process_cpu: None })
 }
 
 /// Counted from each task's state. CGROUPSTATS, which v1 answers, has lost whoever sleeps freezably since Linux 6.1 (it

@@ -154,13 +154,16 @@ fn write_beside(row: &Row, out: &mut String) {
     }
     if let Some(ended) = &row.ended {
         let left = Cause::ALL.into_iter().filter_map(|cause| {
-            let delay = ended[cause];
+            let delay = ended.delays[cause];
             let total = delay.total().filter(|total| total.0 > 0)?;
             let count = delay.count().unwrap_or(0);
             Some(format!("{} {} ({count}×)", cause.name(), Span(total)))
         });
         let left: Vec<_> = left.collect();
-        out.push_str(&format!("{}: its ended threads waited: {}\n", row.task.key.pid, left.join(", ")));
+        let on_cpu = ended.on_cpu.map(|on_cpu| format!(" were on a CPU for {}", Span(on_cpu)));
+        let waited = (!left.is_empty()).then(|| format!(" waited: {}", left.join(", ")));
+        let told: Vec<String> = [on_cpu, waited].into_iter().flatten().collect();
+        out.push_str(&format!("{}: its ended threads{}\n", row.task.key.pid, told.join(" and")));
     }
 }
 

@@ -116,7 +116,11 @@ impl TaskJson {
             },
             impossible_values: task.impossible_values,
             delays: causes(|cause| task.known(cause)),
-            ended_threads: row.ended.as_ref().map(|ended| causes(|cause| ended[cause])),
+            ended_threads: row.ended.as_ref().map(|ended| {
+                let mut told = causes(|cause| ended.delays[cause]);
+                told.insert("on_cpu_ns".into(), nanos(ended.on_cpu).into());
+                told
+            }),
             ended: match row.kind {
                 Kind::Ended(exit) => Some(EndedJson {
                     exit_status: exit.status(),

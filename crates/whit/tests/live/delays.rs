@@ -224,6 +224,23 @@ fn ended() -> Result<(), Failed> {
     assert_eq!(row["threads"], 1);
     let waited = row["ended_threads"]["run_queue"]["total_ns"].as_u64().unwrap_or(0);
     assert!(waited > 0, "{row}");
+    let on_cpu = row["ended_threads"]["on_cpu_ns"].as_u64().unwrap_or(0);
+    assert!(on_cpu > 100_000_000, "{row}");
+    // Of an interval, too: a thread that lives for a few milliseconds, again and again.
+    let script = "import threading, time\n\
+        def spin():\n    end = time.monotonic() + 0.003\n    while time.monotonic() < end: pass\n\
+        while True:\n    thread = threading.Thread(target=spin); thread.start(); thread.join()";
+    let python = Load::start(&["python3", "-c", script]);
+    let pid = python.0.id().to_string();
+    let rows = documents(&whit(&["delays", "-p", &pid, "-i", "1", "-n", "2", "--json"]));
+    drop(python);
+    for row in &rows {
+        let told =
+            row["on_cpu_ns"].as_u64().unwrap() + row["ended_threads"]["on_cpu_ns"].as_u64().unwrap_or(0);
+        let interval = row["interval_ns"].as_u64().unwrap();
+        println!("{:.2} of the interval on a CPU", told as f64 / interval as f64);
+        assert!(told > interval / 4, "{row}");
+    }
     Ok(())
 }
 
