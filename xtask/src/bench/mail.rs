@@ -1,4 +1,4 @@
-//! A large mailbox: whit beside the seed's way in Python, and what one more message costs.
+//! A large mailbox: whit beside a mapped search in Python, and what one more message costs.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -24,7 +24,7 @@ pub(crate) fn run(programs: &Programs) -> Done {
         format!("interval = 0.2\n[[segment]]\ntype = \"mail\"\npaths = \"{MAILBOX}\"\ninterval = 0.2\n");
     std::fs::write(CONFIGURATION, configuration).map_err(|error| error.to_string())?;
     let whit = [programs.whit.as_str(), "bar", "-o", "plain", "--config", CONFIGURATION];
-    let seed = ["python3", "benches/mail_seed.py", MAILBOX];
+    let mapped = ["python3", "benches/mail_mmap.py", MAILBOX];
     // The search is a thread's, whose account goes with the process: it is read while the bar runs on.
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..PAIRS {
@@ -32,11 +32,11 @@ pub(crate) fn run(programs: &Programs) -> Done {
         std::thread::sleep(Duration::from_millis(800));
         ours.push(bar.cpu_ns()?);
         drop(bar);
-        theirs.push(cpu_ns_of_whole(&seed)?);
+        theirs.push(cpu_ns_of_whole(&mapped)?);
     }
     let ratios = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect();
     let (first_ns, theirs) = (Spread::of(ours).median, Spread::of(theirs));
-    let what = format!("mail, {} MB: the seed in Python", bytes / 1_000_000);
+    let what = format!("mail, {} MB: Python, mapped", bytes / 1_000_000);
     print_row(&what, first_ns, theirs.median, &Spread::of(ratios), "0.167");
 
     // The same bar goes on: some seconds without anything new, and as many with a message now and then. A single one is

@@ -18,6 +18,7 @@ use super::selection::{Selection, is_private_name, private_name};
 use super::visitors::{ListOutput, aged, locked};
 use crate::failure::{Failure, say};
 use crate::show::age_json;
+use crate::show::text::printable_text;
 
 /// How an entry goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,7 +197,7 @@ impl<'a> Deleting<'a> {
     /// Said once.
     fn say_plain(&self, error: &io::Error) {
         if !self.has_said_plain.swap(true, Ordering::Relaxed) {
-            let path = String::from_utf8_lossy(&self.top_path);
+            let path = printable_text(&self.top_path);
             say(&format!(
                 "whit: {path}: entries cannot be moved to a private directory there ({error}): some are unlinked by name\n"
             ));
@@ -226,7 +227,7 @@ impl<'a> Deleting<'a> {
             return removed;
         }
         private.move_to(name, &node.directory, name).map_err(|error| {
-            let top = String::from_utf8_lossy(&self.top_path);
+            let top = printable_text(&self.top_path);
             let kept = format!("{top}/{}", private_name(thread, self.now_ns));
             // Not of the error's own kind: that something is gone is no news, and this is.
             io::Error::other(format!("it was exchanged meanwhile and is kept in {kept}: {error}"))

@@ -16,6 +16,7 @@ use super::node::Node;
 use super::progress::Progress;
 use super::selection::{Selection, is_private_name};
 use crate::failure::say;
+use crate::show::text::printable_text;
 
 /// What one call of getdents64 may give: some two thousand names.
 const LISTING_BYTES: usize = 64 * 1024;
@@ -82,7 +83,7 @@ impl Counts {
     pub(super) fn fail(&self, what: &str, path: &[u8], error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
             Self::add(&self.failures, 1);
-            say(&format!("whit: {what} {}: {error}\n", String::from_utf8_lossy(path)));
+            say(&format!("whit: {what} {}: {error}\n", printable_text(path)));
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::traffic::sink::{Answers, Fault, Faults, Kind, Replies};
 use crate::traffic::{Address, send, sink};
 
-/// Where the post's server listened.
+/// Of the server that this replaces.
 const PORT: u16 = 22222;
 
 fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {

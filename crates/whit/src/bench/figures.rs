@@ -1,4 +1,4 @@
-//! The first seed: what a figure costs by a subprocess, by reading the file in Python, by whit; and a line of a bar.
+//! What a figure costs by a subprocess, by reading the file in Python, by whit; and a line of a bar.
 
 use facts::sample::Sample;
 use facts::source::{Source, Wanted};

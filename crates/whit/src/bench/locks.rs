@@ -1,4 +1,4 @@
-//! The second seed: a command under a lock, and a field of a line.
+//! A command under a lock, and a field of a line.
 
 use std::hint::black_box;
 

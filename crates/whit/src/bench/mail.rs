@@ -1,4 +1,4 @@
-//! The first seed: unread mail, by reading the mailbox, by mapping it, by whit.
+//! Unread mail, by reading the mailbox, by mapping it, by whit.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `whit bench`: the measurements of five posts, on the user's own machine, whit's way beside the posts'.
+//! `whit bench`: what whit is for, measured on the user's own machine: its way beside the usual ones.
 
 mod figures;
 mod locks;

@@ -1,4 +1,4 @@
-//! The fourth seed: files older than a day in a directory, by several scanners.
+//! Files older than a day in a directory, by several scanners.
 
 use std::cell::RefCell;
 use std::fs::{self, File, FileTimes};

@@ -1,4 +1,4 @@
-//! The second seed's "use the right size": a sieve in three widths, and where whit lives by it.
+//! "Use the right size": a sieve in three widths, and where whit lives by it.
 
 use std::collections::{HashMap, HashSet};
 use std::hint::black_box;

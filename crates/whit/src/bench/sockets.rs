@@ -1,4 +1,4 @@
-//! The fifth seed: packets of a kilobyte over the loopback, by the post's server and sender, by iperf3, by whit.
+//! Packets of a kilobyte over the loopback: a plain server and sender in Python, iperf3, whit.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const HEAD_START: Duration = Duration::from_millis(400);
 const PACKETS: u32 = 100_000;
 const PORT: u16 = 22_290;
 
-/// Takes one client's packets into a list, as the post's does, and tells what it took of a CPU and of time.
+/// Takes one client's packets into a list and tells what it took of a CPU and of time.
 const SERVER: &str = include_str!("peers/server.py");
 
 const SENDER: &str = include_str!("peers/sender.py");
@@ -54,15 +54,15 @@ pub(super) fn measurements() -> Vec<Measurement> {
     vec![
         Measurement::new(
             "sink",
-            "Receiving packets of a kilobyte from the post's sender",
+            "Receiving packets of a kilobyte from a plain sender",
             Unit::Cpu("a packet"),
             "CPU time of the server, a packet, while a Python program sends 100,000 packets, one call each: whit counts them \
-             where they lie, the post's server copies each into a list.",
+             where they lie, the plain server copies each into a list.",
         )
         .side("whit sink", &["python3"], move || {
             per_packet(&sink(&first_port, &["python3", "-c", &program(SENDER)])?, "/waits/on_cpu_ns")
         })
-        .side("Python, the post's server", &["python3"], move || {
+        .side("a plain server in Python", &["python3"], move || {
             let told = pair(&["python3", "-c", &program(SERVER)], &["python3", "-c", &program(SENDER)])?;
             per_packet(&told, "/waits/on_cpu_ns")
         }),
@@ -70,8 +70,8 @@ pub(super) fn measurements() -> Vec<Measurement> {
             "send",
             "Moving packets of a kilobyte through a socket",
             Unit::Wall("a packet"),
-            "Time a packet, from the first to the last: whit send to whit sink, iperf3 with messages of 1 KiB for a second, the \
-             post's sender to the post's server.",
+            "Time a packet, from the first to the last: whit send to whit sink, iperf3 with messages of 1 KiB for a second, a \
+             plain sender to a plain server in Python.",
         )
         .side("whit send to whit sink", &[], move || {
             let client = [&own_program(), "send", &to, "--count", &format!("{count}0")];
@@ -84,7 +84,7 @@ pub(super) fn measurements() -> Vec<Measurement> {
             server.wait()?;
             Ok(1e9 * 1024.0 * 8.0 / number(&json(&client)?, "/end/sum_received/bits_per_second")?)
         })
-        .side("Python, the post's two", &["python3"], move || {
+        .side("both in plain Python", &["python3"], move || {
             let told = pair(&["python3", "-c", &program(SERVER)], &["python3", "-c", &program(SENDER)])?;
             per_packet(&told, "/total_ns")
         }),

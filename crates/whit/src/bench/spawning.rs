@@ -1,4 +1,4 @@
-//! The second seed: starting a command from parents of several sizes.
+//! Starting a command from parents of several sizes.
 
 use facts::unit::Bytes;
 use probe::spawn::Command;

@@ -1,4 +1,4 @@
-//! The third seed: the delays of all tasks, by a round trip each, in batches, by the task iterator.
+//! The delays of all tasks, by a round trip each, in batches, by the task iterator.
 
 use facts::task::table::TaskTable;
 use probe::Roots;

@@ -4,6 +4,7 @@ use facts::age::{AGE_BOUNDS, AgeSums, age_ns};
 use facts::unit::Nanos;
 
 use super::table::{Align, Table};
+use super::text::{printable_text, push_printable};
 use super::units::{Size, Span};
 use crate::age::{Cost, Found, Swept, Told, Way};
 
@@ -15,7 +16,7 @@ pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
     match &found.what {
         Swept::Count(count) => out.push_str(&format!("{count}\n")),
         Swept::Sums { all, by_directory } => {
-            out.push_str(&found.path);
+            push_printable(out, found.path.as_bytes());
             if let Some(older) = found.older {
                 out.push_str(&format!(", older than {}", Span(older)));
             }
@@ -30,7 +31,8 @@ pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
             // A dry run's paths have been told as they were found.
             let Told { deleted, kept, spared, put_back, directories, .. } = &**told;
             let verb = if *way == Way::DryRun { "would delete" } else { "deleted" };
-            out.push_str(&format!("{}: {verb} {}", found.path, files_and_sizes(deleted)));
+            push_printable(out, found.path.as_bytes());
+            out.push_str(&format!(": {verb} {}", files_and_sizes(deleted)));
             if *directories > 0 {
                 out.push_str(&format!(", and {directories} empty directories"));
             }
@@ -78,7 +80,7 @@ fn push_directories(out: &mut String, directories: &[(String, AgeSums)], now_ns:
     ]);
     for (name, sums) in directories {
         table.row([
-            format!("  {name}"),
+            format!("  {}", printable_text(name.as_bytes())),
             sums.files.to_string(),
             Size(sums.bytes).to_string(),
             Size(sums.allocated).to_string(),

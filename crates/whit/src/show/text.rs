@@ -15,6 +15,13 @@ pub(crate) fn push_printable(out: &mut String, bytes: &[u8]) {
     }
 }
 
+/// The same as a text of its own: a path that is named on a terminal.
+pub(crate) fn printable_text(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    push_printable(&mut text, bytes);
+    text
+}
+
 /// Appends text where Pango's markup or HTML is read.
 pub(crate) fn push_markup_escaped(out: &mut String, text: &str) {
     for character in text.chars() {

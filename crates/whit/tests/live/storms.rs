@@ -57,7 +57,7 @@ fn forks() -> Result<(), Failed> {
     let lost = super::delays::lost_records(&said) as u64;
     let below_tick = records.iter().filter(|record| record["ended"]["on_cpu_below_tick"] == true).count();
     println!("{started} forks, {told} told, {lost} lost, {below_tick} below a tick");
-    assert!(started >= 15_000, "only {started} forks");
+    assert!(started >= 5_000, "no storm: {started} forks");
     assert!(told <= started + SPAWNERS as u64 && told + lost >= started, "{told} and {lost} of {started}");
     assert!(below_tick > 0);
     Ok(())

@@ -83,7 +83,7 @@ fn python(program: &str) -> String {
 }
 
 fn counted() -> Result<(), Failed> {
-    // The fifth seed's way: a kilobyte at a time; and one that cuts its stream where nobody would.
+    // A kilobyte at a time; and one that cuts its stream where nobody would.
     let sink = Sink::start("counted", "--port 22301 --clients 5");
     let program = "\
 import socket, threading

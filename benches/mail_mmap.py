@@ -1,4 +1,4 @@
-"""Counts unread messages as the first seed does: the mailbox mapped, and searched twice."""
+"""Counts unread messages: the mailbox mapped, and searched twice."""
 
 import mmap
 import sys
