@@ -7,8 +7,9 @@ mod report;
 mod signals;
 mod supervise;
 
+pub(crate) use account::{Program, Tree, Waited};
 pub(crate) use listen::listen;
-pub(crate) use supervise::supervise;
+pub(crate) use supervise::{Outcome, Supervised, supervise};
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -13,6 +13,8 @@ pub(crate) mod doctor;
 pub(crate) mod memory;
 pub(crate) mod memory_json;
 pub(crate) mod nearest;
+pub(crate) mod run;
+pub(crate) mod run_json;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod template;
