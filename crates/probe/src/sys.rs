@@ -1,5 +1,6 @@
-//! Every `unsafe` block of the tree is here and in the files below, for what each system alone has: system calls that rustix does not wrap, and what it takes from the auxiliary vector
-//! by a way that does not work under valgrind, where whit's instructions are counted.
+//! Every `unsafe` block of the tree is here and, for what one system alone has, in the files below: system calls that rustix
+//! does not wrap, and clocks, whose address rustix takes from the auxiliary vector in a way that fails under valgrind, where
+//! whit's instructions are counted.
 
 #![allow(unsafe_code)]
 

@@ -8,8 +8,9 @@ use super::{json, switch};
 use crate::bench::Options;
 
 pub(super) fn command() -> Command {
-    Command::new("bench").about("Measure whit's ways beside those it came from, on this machine").defer(|command| {
-        command
+    Command::new("bench").about("Measure whit's ways beside those it came from, on this machine").defer(
+        |command| {
+            command
             .arg(
                 Arg::new("only")
                     .long("only")
@@ -23,7 +24,7 @@ pub(super) fn command() -> Command {
                     .long("rounds")
                     .value_name("N")
                     .value_parser(value_parser!(u64).range(1..=1000))
-                    .help("Rounds of each, where one does not take too long; without it 5"),
+                    .help("Rounds of each, where one does not take too long [default: 5]"),
             )
             .arg(
                 Arg::new("html")
@@ -37,11 +38,12 @@ pub(super) fn command() -> Command {
                     .long("directory")
                     .value_name("DIR")
                     .value_parser(value_parser!(PathBuf))
-                    .help("Where files are made for it, and taken away again; without it /dev/shm, or TMPDIR"),
+                    .help("Where files are made for it, and taken away again [default: /dev/shm, or TMPDIR]"),
             )
             .arg(json())
             .after_help(EXPLANATION)
-    })
+        },
+    )
 }
 
 const EXPLANATION: &str = "\

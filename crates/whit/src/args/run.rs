@@ -30,7 +30,7 @@ pub(super) fn command() -> Command {
                     .help("Run it N times, one after the other, and tell median and spread"),
             )
             .arg(duration_option("timeout", "End it and all it started after DURATION, with exit status 124"))
-            .arg(duration_option("kill-after", "From TERM to KILL, at the end of the time; without it 5 s").requires("timeout"))
+            .arg(duration_option("kill-after", "From TERM to KILL, at the end of the time [default: 5 s]").requires("timeout"))
             .arg(path("lock", "FILE", "Hold a lock on FILE while it runs, as flock(1) does"))
             .arg(of_lock(switch("shared", "A lock that others may share")))
             .arg(of_lock(Arg::new("wait").long("wait").value_name("SECS").value_parser(patience).help("Wait for the lock at most so long; 0: not at all")))
@@ -39,7 +39,7 @@ pub(super) fn command() -> Command {
                     .long("conflict-exit")
                     .value_name("CODE")
                     .value_parser(value_parser!(u8))
-                    .help("Exit status where the lock was not to be had; without it 1"),
+                    .help("Exit status where the lock was not to be had [default: 1]"),
             ))
             .arg(of_lock(switch("inherit-lock", "The command and what outlives it hold the lock, too")))
             .arg(path("directory", "DIR", "Run it in DIR").short('C'))

@@ -81,7 +81,7 @@ pub(super) fn command() -> Command {
                     .long("tasks")
                     .value_name("WAY")
                     .value_parser(WAYS.map(|(name, help)| PossibleValue::new(name).help(help)))
-                    .help("How to read tasks; without it the best that is permitted"),
+                    .help("How to read tasks [default: the best that is permitted]"),
             )
             .arg(root())
             .after_help(EXPLANATION)

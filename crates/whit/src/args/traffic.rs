@@ -23,14 +23,11 @@ fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
 fn common(command: Command) -> Command {
     command
         .arg(
-            option("size", "BYTES", "Of a packet; without it 1024")
+            option("size", "BYTES", "Bytes of a packet [default: 1024]")
                 .value_parser(value_parser!(u64).range(1..=1 << 30)),
         )
         .arg(option("duration", "DURATION", "End after that").value_parser(duration))
-        .arg(
-            option("threads", "N", "So many threads; without it one")
-                .value_parser(value_parser!(u64).range(1..=256)),
-        )
+        .arg(option("threads", "N", "Threads [default: 1]").value_parser(value_parser!(u64).range(1..=256)))
         .arg(option("unix", "PATH", "By a Unix socket").value_parser(value_parser!(PathBuf)))
         .arg(switch("udp", "By datagrams").conflicts_with("unix"))
         .arg(switch("live", "Tell each second how it goes, on standard error"))
@@ -41,15 +38,18 @@ pub(super) fn sink_command() -> Command {
     Command::new("sink").about("Take what clients send over sockets, and count it").defer(|command| {
         common(command)
             .arg(
-                option("listen", "ADDRESS", "Address to listen at; without it 127.0.0.1")
+                option("listen", "ADDRESS", "Address to listen at [default: 127.0.0.1]")
                     .conflicts_with("unix"),
             )
             .arg(
-                option("port", "PORT", "Without it 22222")
+                option("port", "PORT", "Port to listen at [default: 22222]")
                     .value_parser(value_parser!(u16))
                     .conflicts_with("unix"),
             )
-            .arg(option("delay", "DURATION", "Each packet takes so long").value_parser(duration))
+            .arg(
+                option("delay", "DURATION", "Time that each packet takes to be dealt with")
+                    .value_parser(duration),
+            )
             .arg(
                 option("clients", "N", "End when so many clients have come and gone")
                     .value_parser(value_parser!(u64).range(1..)),
@@ -97,15 +97,15 @@ pub(super) fn send_command() -> Command {
                     .help("Where to send"),
             )
             .arg(
-                option("count", "N", "Packets in all; without it and --duration 10000")
+                option("count", "N", "Packets in all [default, without --duration: 10000]")
                     .value_parser(value_parser!(u64).range(1..)),
             )
             .arg(
-                option("rate", "N", "Packets a second in all; without it as fast as they are taken")
+                option("rate", "N", "Packets a second in all [default: as fast as they are taken]")
                     .value_parser(rate),
             )
             .arg(
-                option("connections", "N", "Without it one")
+                option("connections", "N", "Connections at once [default: 1]")
                     .value_parser(value_parser!(u64).range(1..=1_000_000)),
             )
             .arg(switch("echo", "Wait for each packet to come back, and tell how long that took"))
