@@ -1,16 +1,18 @@
 //! The processes that descend from this one, wherever they went: other groups, other sessions, orphans that were adopted.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use facts::sample::Absence;
 use facts::task::TaskKey;
-use rustix::process::{getpid, set_child_subreaper};
+use rustix::io::Errno;
+use rustix::process::{WaitId, WaitIdOptions, getpid, set_child_subreaper, waitid};
 
 use super::control;
 use super::tasks::listing::Listing;
 use super::tasks::procfs::Procfs;
 use crate::roots::Roots;
 use crate::signal::TaskSignal;
+use crate::task_reading::TaskState;
 
 /// From now on whoever loses its parent below this process becomes its child (prctl(2), PR_SET_CHILD_SUBREAPER, Linux 3.4), so
 /// that every descendant can be found by its parents.
@@ -25,19 +27,20 @@ pub fn adopt_orphans() -> Result<(), Absence> {
 /// and what an earlier command left behind.
 #[derive(Debug, Default)]
 pub struct Descendants {
-    before: HashSet<TaskKey>,
+    before: HashMap<u32, TaskKey>,
 }
 
 impl Descendants {
     /// Notes who is there already.
     pub fn from_now() -> Self {
         // Where /proc cannot be listed nobody is found later, either.
-        Self { before: list().unwrap_or_default().into_iter().collect() }
+        let before = list(|_, _| true).unwrap_or_default();
+        Self { before: before.into_iter().map(|key| (key.pid, key)).collect() }
     }
 
     /// Whether a child was there before. While it has not been reaped nobody else has its id.
     pub fn was_there(&self, pid: u32) -> bool {
-        self.before.iter().any(|key| key.pid == pid)
+        self.before.contains_key(&pid)
     }
 
     /// Those that live, parents before their children.
@@ -45,7 +48,9 @@ impl Descendants {
     /// # Errors
     /// Where /proc cannot be listed.
     pub fn list(&self) -> Result<Vec<TaskKey>, Absence> {
-        list_but(|key| self.before.iter().any(|before| before.is_same(key)))
+        let was_there = |key: &TaskKey| self.before.get(&key.pid).is_some_and(|before| before.is_same(key));
+        // A zombie has nothing left to end.
+        list(|key, state| !b"ZX".contains(&state) && !was_there(key))
     }
 
     /// Sends a signal to all of them. How many there were.
@@ -61,25 +66,29 @@ impl Descendants {
     }
 }
 
-fn list() -> Result<Vec<TaskKey>, Absence> {
-    list_but(|_| false)
+/// Whether this process has any child, living or not yet reaped. Who has none has no descendants either, since orphans of
+/// theirs would be its own.
+fn has_children() -> bool {
+    let looks = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::All, looks), Err(Errno::CHILD))
 }
 
-/// Leaves out some, with all that is below them.
-fn list_but(is_left_out: impl Fn(&TaskKey) -> bool) -> Result<Vec<TaskKey>, Absence> {
+/// Those that are taken, by key and state; of the others what is below them is left out, too.
+fn list(takes: impl Fn(&TaskKey, TaskState) -> bool) -> Result<Vec<TaskKey>, Absence> {
+    if !has_children() {
+        return Ok(Vec::new());
+    }
     let root = Roots::live().open().map_err(|_| Absence::Unsupported)?;
     let mut pids = Vec::new();
     Listing::open(&root).processes(&mut pids)?;
     let mut procfs = Procfs::open(root);
     let mut children: HashMap<u32, Vec<TaskKey>> = HashMap::new();
     for pid in pids {
-        // Who has ended meanwhile is nobody's descendant any more; a zombie has nothing left to end.
+        // Who has ended meanwhile is nobody's descendant any more.
         let Ok(stat) = procfs.stat(pid) else { continue };
-        if !b"ZX".contains(&stat.state) {
-            let key = TaskKey { pid, start: procfs.start(&stat) };
-            if !is_left_out(&key) {
-                children.entry(stat.ppid).or_default().push(key);
-            }
+        let key = TaskKey { pid, start: procfs.start(&stat) };
+        if takes(&key, stat.state) {
+            children.entry(stat.ppid).or_default().push(key);
         }
     }
     let mut found = children.remove(&std::process::id()).unwrap_or_default();

@@ -14,6 +14,7 @@ use super::settings::Settings;
 use super::tasks::Tasks;
 use super::{Options, Selection};
 use crate::failure::Failure;
+use crate::show::ABSENT;
 use crate::show::units::{Size, Span, push_decimals};
 use crate::users::Users;
 
@@ -170,10 +171,11 @@ impl Session {
     /// How many tasks, and what whit costs.
     pub(super) fn tasks_line(&self) -> String {
         let table = self.tasks.totals();
-        let is_known = (0..table.len()).all(|index| table.state(index).is_some());
-        let count = |state: u8| {
-            let count = (0..table.len()).filter(|index| table.state(*index) == Some(state)).count();
-            if is_known { count.to_string() } else { "–".to_owned() }
+        // By taskstats alone states are known of what is on the screen.
+        let are_states_known = self.tasks.way() != Way::Taskstats;
+        let count = |state: u8| match are_states_known {
+            true => (0..table.len()).filter(|index| table.state(*index) == Some(state)).count().to_string(),
+            false => ABSENT.to_owned(),
         };
         let ended = self.tasks.all().len() - table.len();
         let mut line = format!("{} threads, {} running, {} waiting", table.len(), count(b'R'), count(b'D'));

@@ -38,7 +38,9 @@ impl Histories {
     pub(super) fn record(&mut self, session: &Session) {
         self.round += 1;
         let rows = session.tasks.rows();
-        for index in (0..rows.len()).filter(|index| rows.is_active(*index) && !rows.is_ended(*index)) {
+        // A sum is nobody's history.
+        let is_told = |row: &usize| rows.is_active(*row) && !rows.is_ended(*row) && !rows.is_several(*row);
+        for index in (0..rows.len()).filter(is_told) {
             let row = Row::new(rows, index);
             let (parts, key) = (shares(&row), row.key());
             if parts.iter().any(|share| *share > WORTH_KEEPING) || self.by_task.contains_key(&key) {
