@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use facts::task::Cause;
 use facts::unit::Nanos;
 
-use super::head::set;
+use super::head::{put, set};
 use super::palette::Palette;
 use super::state::{State, row};
 use crate::show::division::apportion;
@@ -128,7 +128,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
             };
             let style =
                 if *column == Column::Cpu { strong_if_busy(&text, style, state.palette) } else { style };
-            buffer.set_stringn(x, y, &text, usize::from(*width), style);
+            put(buffer, x, y, &text, *width, style);
         }
     }
 }

@@ -76,6 +76,19 @@ fn gauge(buffer: &mut Buffer, x: u16, y: u16, width: usize, share: Option<f64>, 
 pub(super) fn set(buffer: &mut Buffer, x: u16, y: u16, area: Rect, text: &str, style: Style) {
     let room = area.right().saturating_sub(x);
     if room > 0 && y < area.bottom() {
-        buffer.set_stringn(x, y, text, usize::from(room), style);
+        put(buffer, x, y, text, room, style);
+    }
+}
+
+/// Writes a text of at most so many columns. Most are ASCII, of which nobody need ask how wide a letter is.
+pub(super) fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, width: u16, style: Style) {
+    if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        buffer.set_stringn(x, y, text, usize::from(width), style);
+        return;
+    }
+    for (x, letter) in (x..x.saturating_add(width)).zip(text.chars()) {
+        if let Some(cell) = buffer.cell_mut((x, y)) {
+            cell.set_char(letter).set_style(style);
+        }
     }
 }

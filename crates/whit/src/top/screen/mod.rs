@@ -44,10 +44,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut next_tick = probe::clock_now().boottime + interval(&session).min(FIRST_INTERVAL);
     let mut remaining = options.count;
     loop {
-        draw(&mut terminal, &mut session, &mut state, &histories)?;
         let now = probe::clock_now().boottime;
-        let is_due = next_tick <= now;
-        if is_due {
+        if next_tick <= now {
             remaining = remaining.map(|remaining| remaining - 1);
             if remaining == Some(0) {
                 return Ok(ExitCode::SUCCESS);
@@ -59,9 +57,9 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
             }
             let planned = next_tick + interval(&session);
             next_tick = if planned > now { planned } else { now + interval(&session) };
-            continue;
         }
-        let timeout = Duration::from_nanos(next_tick.saturating_sub(now).0);
+        draw(&mut terminal, &mut session, &mut state, &histories)?;
+        let timeout = Duration::from_nanos(next_tick.saturating_sub(probe::clock_now().boottime).0);
         match terminal.wait(timeout)? {
             Wake::Ended => return Ok(ExitCode::SUCCESS),
             Wake::Events(events) => {

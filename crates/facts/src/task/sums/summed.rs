@@ -1,0 +1,158 @@
+//! The rows that tasks were grouped to, and their figures.
+
+use super::{GroupBy, Member, TaskSums};
+use crate::rate::Interval;
+use crate::rate::tasks::Changed;
+use crate::task::figure::Figure;
+use crate::task::table::Comm;
+use crate::task::{Accounting, TaskKey};
+use crate::unit::Nanos;
+
+/// Rows that stand for several tasks. Who they are is told of the first, a process's leader; figures are added up when they
+/// are asked for, since a view looks at few of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Summed<'a> {
+    pub(super) sums: &'a TaskSums,
+    pub(super) tasks: Changed<'a>,
+}
+
+impl<'a> Summed<'a> {
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.sums.ranges.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The time in which it was done; none after a first reading or across a suspend.
+    pub fn interval(&self) -> Option<Interval> {
+        self.tasks.interval()
+    }
+
+    /// Threads in a row.
+    pub fn threads(&self, row: usize) -> u32 {
+        self.sums.threads[row]
+    }
+
+    /// Processes in a row.
+    pub fn processes(&self, row: usize) -> u32 {
+        self.sums.processes[row]
+    }
+
+    /// What a row's parts add up to: the time that its threads lived.
+    pub fn thread_time(&self, row: usize) -> Nanos {
+        Nanos(self.sums.thread_time_ns[row])
+    }
+
+    /// Whether all of a row's tasks have ended.
+    pub fn is_ended(&self, row: usize) -> bool {
+        self.sums.is_ended[row]
+    }
+
+    /// Whether any of a row's tasks did anything.
+    pub fn is_active(&self, row: usize) -> bool {
+        self.sums.is_active[row]
+    }
+
+    /// The place of a row's first task among all.
+    pub fn first(&self, row: usize) -> usize {
+        self.members(row)[0].index as usize
+    }
+
+    /// Whether a row stands for several processes, so that what each has of its own is no row's.
+    pub fn is_several(&self, row: usize) -> bool {
+        self.processes(row) > 1
+    }
+
+    /// The key of the first.
+    pub fn key(&self, row: usize) -> TaskKey {
+        self.tasks.key(self.first(row))
+    }
+
+    /// Its thread's id: the process where a row is one.
+    pub fn pid(&self, row: usize) -> u32 {
+        self.tasks.pid(self.first(row))
+    }
+
+    /// Its process.
+    pub fn tgid(&self, row: usize) -> u32 {
+        self.tasks.tgid(self.first(row))
+    }
+
+    /// The parent process; none where a row is several.
+    pub fn ppid(&self, row: usize) -> Option<u32> {
+        self.tasks.ppid(self.first(row)).filter(|_| !self.is_several(row))
+    }
+
+    /// The user; none where a row may be of several.
+    pub fn uid(&self, row: usize) -> Option<u32> {
+        let is_one = !self.is_several(row) || self.sums.by != GroupBy::Cgroup;
+        self.tasks.uid(self.first(row)).filter(|_| is_one)
+    }
+
+    /// The name; none where a row may be of several.
+    pub fn comm(&self, row: usize) -> Option<Comm> {
+        let is_one = !self.is_several(row) || !matches!(self.sums.by, GroupBy::User | GroupBy::Cgroup);
+        is_one.then(|| self.tasks.comm(self.first(row)))
+    }
+
+    /// The state's letter; none where a row is several.
+    pub fn state(&self, row: usize) -> Option<u8> {
+        self.tasks.state(self.first(row)).filter(|_| !self.is_several(row))
+    }
+
+    /// -20 to 19; none where a row is several.
+    pub fn nice(&self, row: usize) -> Option<i8> {
+        (!self.is_several(row)).then(|| self.tasks.nice(self.first(row)))
+    }
+
+    /// The cgroup's id; none where a row may be of several.
+    pub fn cgroup(&self, row: usize) -> Option<u64> {
+        let is_one = !self.is_several(row) || self.sums.by == GroupBy::Cgroup;
+        self.tasks.cgroup(self.first(row)).filter(|_| is_one)
+    }
+
+    /// Nanoseconds on a CPU: of who lives precise, of who ended as its record tells it.
+    pub fn cpu_ns(&self, row: usize) -> Option<u64> {
+        let members = self.members(row).iter();
+        members.map(|member| self.tasks.cpu_ns(member.index as usize)).sum()
+    }
+
+    /// Whether its delays other than the run queue's are counted.
+    pub fn accounting(&self, row: usize) -> Accounting {
+        self.tasks.accounting(self.first(row))
+    }
+
+    /// A figure of all of a row's tasks. What one of them lacks the sum lacks, too; what a process has once is taken of its
+    /// first thread.
+    pub fn get(&self, row: usize, figure: Figure) -> Option<u64> {
+        // Most processes have one thread.
+        let members = match self.members(row) {
+            [only] => return self.tasks.get(only.index as usize, figure),
+            members => members,
+        };
+        let mut sum = 0_u64;
+        let mut tgid = None;
+        for member in members {
+            if figure.is_of_process() && tgid.replace(member.tgid()) == Some(member.tgid()) {
+                continue;
+            }
+            match (self.tasks.get(member.index as usize, figure), figure.is_maximum()) {
+                // A maximum is told where it is new, and of several the longest.
+                (None, true) => {}
+                (None, false) => return None,
+                (Some(value), true) => sum = sum.max(value),
+                (Some(value), false) => sum = sum.saturating_add(value),
+            }
+        }
+        (!figure.is_maximum() || sum > 0).then_some(sum)
+    }
+
+    fn members(&self, row: usize) -> &'a [Member] {
+        let (start, end) = self.sums.ranges[row];
+        &self.sums.order[start as usize..end as usize]
+    }
+}
