@@ -62,24 +62,21 @@ fn write_text(session: &mut Session, lines: &[Line], out: &mut String) {
     let mut table = Table::new(&headings);
     let style = Style::for_stdout();
     for line in lines {
-        let row = Row::new(session.tasks.rows(), line.index);
         for column in &columns {
-            table.cell(|out| match column {
-                Column::Time => push_bar(out, &row.division(), style),
-                Column::Cgroup => {
-                    let path = session.commands.of_row(&row);
-                    push_printable(out, path.unwrap_or("–").as_bytes());
-                }
-                Column::Command => {
-                    out.push_str(&line.branches);
-                    let with_line = session.settings.with_commands && !row.is_ended() && !row.is_several();
-                    let shown = with_line.then(|| session.commands.line(row.key())).flatten();
-                    match shown.filter(|line| !line.is_empty()) {
-                        Some(line) => push_printable(out, line.as_bytes()),
-                        None => column.write(&row, &session.users, out),
+            table.cell(|out| {
+                let row = Row::new(session.tasks.rows(), line.index);
+                match column {
+                    Column::Time => push_bar(out, &row.division(), style),
+                    Column::Cgroup => {
+                        let path = session.commands.of_row(&row);
+                        push_printable(out, path.unwrap_or("–").as_bytes());
                     }
+                    Column::Command => {
+                        out.push_str(&line.branches);
+                        session.push_command(line.index, out);
+                    }
+                    column => column.write(&row, &session.users, out),
                 }
-                column => column.write(&row, &session.users, out),
             });
         }
     }

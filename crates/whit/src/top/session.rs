@@ -10,11 +10,13 @@ use probe::task_table::Way;
 use super::commands::Commands;
 use super::lines::{Arrangement, Line, arrange};
 use super::machine::Machine;
+use super::row::Row;
 use super::settings::Settings;
 use super::tasks::Tasks;
-use super::{Options, Selection};
+use super::{Column, Options, Selection};
 use crate::failure::Failure;
 use crate::show::ABSENT;
+use crate::show::text::push_printable;
 use crate::show::units::{Size, Span, push_decimals};
 use crate::users::Users;
 
@@ -87,6 +89,22 @@ impl Session {
         // Users and cgroups have no parents.
         arrangement.is_tree &= matches!(self.settings.by, GroupBy::Process | GroupBy::Thread);
         arrange(self.tasks.rows(), &arrangement, &self.users)
+    }
+
+    /// Appends what stands for a row: its name or command line; of a sum by cgroup, its path.
+    pub(super) fn push_command(&mut self, index: usize, out: &mut String) {
+        let Self { tasks, commands, settings, users, .. } = self;
+        let row = Row::new(tasks.rows(), index);
+        let path = if settings.by == GroupBy::Cgroup { commands.of_row(&row) } else { None };
+        if let Some(path) = path {
+            push_printable(out, path.as_bytes());
+            return out.push_str(&format!(" ×{}", row.processes()));
+        }
+        let has_line = settings.with_commands && !row.is_ended() && !row.is_several();
+        match has_line.then(|| commands.line(row.key())).flatten() {
+            Some(line) => push_printable(out, line.as_bytes()),
+            None => Column::Command.write(&row, users, out),
+        }
     }
 
     /// The head as lines of text.

@@ -108,15 +108,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
                 }
                 Column::Command => {
                     text.push_str(&line.branches);
-                    let (key, is_ended) = (row.key(), row.is_ended());
-                    let length = text.len();
-                    if session.settings.with_commands && !is_ended && !row.is_several() {
-                        text.push_str(session.commands.line(key).unwrap_or_default());
-                    }
-                    if text.len() == length {
-                        let row = self::row(session, line);
-                        column.write(&row, &session.users, &mut text);
-                    }
+                    session.push_command(line.index, &mut text);
                     text = text.chars().skip(state.shift).collect();
                 }
                 column => column.write(&row, &session.users, &mut text),
