@@ -1,4 +1,4 @@
-//! What every system says of a directory's entries.
+//! What every system says of a directory's entries, and does with them.
 
 use std::ffi::CStr;
 use std::io;
@@ -6,9 +6,11 @@ use std::io;
 use facts::age::{AgeBy, FileTimes};
 use facts::unit::Bytes;
 use rustix::fd::AsFd;
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, openat};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
+
+use crate::directory::Directory;
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,22 +107,57 @@ pub enum Mounts {
     Crossed,
 }
 
-/// Locks what is open here, for as long as it is.
-pub(crate) fn lock(descriptor: impl AsFd) -> io::Result<()> {
-    Ok(flock(descriptor, FlockOperation::LockExclusive)?)
+/// What every system does alike.
+impl Directory {
+    /// Makes a directory for the owner alone, opens and locks it: who finds it unlocked knows that its maker is no more.
+    ///
+    /// # Errors
+    /// What mkdirat(2), openat(2) and flock(2) say; `PermissionDenied` where somebody exchanged it meanwhile.
+    pub fn make_private(&self, name: &CStr) -> io::Result<Self> {
+        mkdirat(&self.descriptor, name, Mode::RWXU)?;
+        let made = self.open_below(name, Mounts::Left)?;
+        flock(&made.descriptor, FlockOperation::LockExclusive)?;
+        let wanted = StatusWanted { owner: true, identity: true, ..StatusWanted::KIND };
+        // Still there, and still what it was made as.
+        let (own, found) = (made.own_status(wanted)?, self.status(name, wanted)?);
+        if !own.is_own_and_private() || (own.device, own.inode) != (found.device, found.inode) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(made)
+    }
+
+    /// Removes an entry that is no directory.
+    ///
+    /// # Errors
+    /// What unlinkat(2) says.
+    pub fn unlink(&self, name: &CStr) -> io::Result<()> {
+        Ok(unlinkat(&self.descriptor, name, AtFlags::empty())?)
+    }
+
+    /// Removes a directory that is empty.
+    ///
+    /// # Errors
+    /// What unlinkat(2) says: `DirectoryNotEmpty` where it is not.
+    pub fn remove_directory(&self, name: &CStr) -> io::Result<()> {
+        Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Whether somebody holds a lock on it (flock(2)), which says: leave this alone.
+    pub fn is_locked(&self) -> bool {
+        is_locked(&self.descriptor)
+    }
+
+    /// The same of a file in it. What cannot be opened cannot be asked.
+    pub fn is_file_locked(&self, name: &CStr) -> bool {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+        openat(&self.descriptor, name, flags, Mode::empty()).is_ok_and(is_locked)
+    }
 }
 
-/// Whether somebody holds a lock (flock(2)) on what is open here.
-pub(crate) fn is_locked(descriptor: impl AsFd) -> bool {
+fn is_locked(descriptor: impl AsFd) -> bool {
     match flock(&descriptor, FlockOperation::NonBlockingLockExclusive) {
         // Closing the last descriptor would give it back, too; somebody else may be waiting for this one.
         Ok(()) => flock(&descriptor, FlockOperation::Unlock).is_err(),
         Err(error) => error == Errno::WOULDBLOCK,
     }
-}
-
-/// The same of a file of a directory; none holds one on what cannot be opened.
-pub(crate) fn is_file_locked(directory: impl AsFd, name: &CStr) -> bool {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
-    openat(directory, name, flags, Mode::empty()).is_ok_and(is_locked)
 }

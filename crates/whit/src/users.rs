@@ -31,6 +31,14 @@ impl Users {
         let named = self.0.iter().find(|(_, name)| *name == text).map(|(uid, _)| *uid);
         named.or_else(|| text.parse().ok())
     }
+
+    /// The same of an option.
+    ///
+    /// # Errors
+    /// That there is none of that name.
+    pub(crate) fn named(text: &str) -> Result<u32, String> {
+        Self::read().find(text).ok_or_else(|| format!("no user is called \"{text}\""))
+    }
 }
 
 #[cfg(test)]

@@ -27,13 +27,6 @@ pub type Choice<'a> = &'a mut dyn FnMut(Changed<'_>, usize) -> bool;
 /// Which tasks make which row. Kept from tick to tick; [`Self::of`] adds up what is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct TaskSums {
-    /// Threads in each row.
-    threads: Vec<u32>,
-    /// Processes in each row.
-    processes: Vec<u32>,
-    thread_time_ns: Vec<u64>,
-    is_ended: Vec<bool>,
-    is_active: Vec<bool>,
     order: Vec<Member>,
     ranges: Vec<(u32, u32)>,
     by: GroupBy,
@@ -80,7 +73,8 @@ impl Member {
 impl TaskSums {
     /// Groups what tasks did: of all, or of those that are chosen.
     pub fn fill(&mut self, tasks: Changed<'_>, by: GroupBy, choice: Option<Choice<'_>>) {
-        self.clear();
+        self.order.clear();
+        self.ranges.clear();
         self.by = by;
         for index in 0..tasks.len() {
             let (kind, group) = group(tasks, index, by);
@@ -105,36 +99,11 @@ impl TaskSums {
             });
         }
         self.find_ranges();
-        self.describe(tasks);
     }
 
     /// The rows, with the tasks that it was filled from.
     pub fn of<'a>(&'a self, tasks: Changed<'a>) -> Summed<'a> {
         Summed { sums: self, tasks }
-    }
-
-    /// Everything but the figures.
-    fn describe(&mut self, tasks: Changed<'_>) {
-        for (start, end) in &self.ranges {
-            let members = &self.order[*start as usize..*end as usize];
-            let indices = || members.iter().map(|member| member.index as usize);
-            self.threads.push(members.len() as u32);
-            let starts = |at: &usize| *at == 0 || members[at - 1].tgid() != members[*at].tgid();
-            self.processes.push((0..members.len()).filter(starts).count() as u32);
-            self.thread_time_ns.push(indices().map(|index| tasks.wall_ns(index)).sum());
-            self.is_ended.push(indices().all(|index| tasks.is_ended(index)));
-            self.is_active.push(indices().any(|index| tasks.is_active(index)));
-        }
-    }
-
-    fn clear(&mut self) {
-        self.threads.clear();
-        self.processes.clear();
-        self.thread_time_ns.clear();
-        self.is_ended.clear();
-        self.is_active.clear();
-        self.order.clear();
-        self.ranges.clear();
     }
 
     /// A thread that ended belongs to its process, if that lives. Of a leader that ended the number may be somebody else's by

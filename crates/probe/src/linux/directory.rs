@@ -11,12 +11,11 @@ use facts::unit::Bytes;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Statx, StatxFlags, StatxTimestamp,
-    mkdirat, openat, openat2, renameat_with, statx, unlinkat,
+    openat, openat2, renameat_with, statx,
 };
 use rustix::io::Errno;
 
 pub use crate::directory_entry::{EntryKind, EntryStatus, Mounts, StatusWanted};
-use crate::directory_entry::{is_file_locked, is_locked, lock};
 
 const OPEN: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 const PERMISSIONS: u16 = 0o7777;
@@ -25,7 +24,7 @@ const STICKY: u16 = 0o1000;
 /// An open directory.
 #[derive(Debug)]
 pub struct Directory {
-    descriptor: OwnedFd,
+    pub(crate) descriptor: OwnedFd,
     device: (u32, u32),
     /// Since 5.6; without it a mount is told by its device alone.
     has_openat2: bool,
@@ -128,23 +127,6 @@ impl Directory {
         Ok(status(&statx(&self.descriptor, c"", AtFlags::EMPTY_PATH, mask(wanted))?))
     }
 
-    /// Makes a directory for the owner alone, opens and locks it: who finds it unlocked knows that its maker is no more.
-    ///
-    /// # Errors
-    /// What mkdirat(2), openat(2) and flock(2) say; `PermissionDenied` where somebody exchanged it meanwhile.
-    pub fn make_private(&self, name: &CStr) -> io::Result<Self> {
-        mkdirat(&self.descriptor, name, Mode::RWXU)?;
-        let made = self.open_below(name, Mounts::Left)?;
-        lock(&made.descriptor)?;
-        let wanted = StatusWanted { owner: true, identity: true, ..StatusWanted::KIND };
-        // Still there, and still what it was made as.
-        let (own, found) = (made.own_status(wanted)?, self.status(name, wanted)?);
-        if !own.is_own_and_private() || (own.device, own.inode) != (found.device, found.inode) {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
-        Ok(made)
-    }
-
     /// Moves an entry to another directory of the filesystem, where nothing may have that name.
     ///
     /// # Errors
@@ -152,32 +134,6 @@ impl Directory {
     pub fn move_to(&self, name: &CStr, target: &Self, target_name: &CStr) -> io::Result<()> {
         let flags = RenameFlags::NOREPLACE;
         Ok(renameat_with(&self.descriptor, name, &target.descriptor, target_name, flags)?)
-    }
-
-    /// Removes an entry that is no directory.
-    ///
-    /// # Errors
-    /// What unlinkat(2) says.
-    pub fn unlink(&self, name: &CStr) -> io::Result<()> {
-        Ok(unlinkat(&self.descriptor, name, AtFlags::empty())?)
-    }
-
-    /// Removes a directory that is empty.
-    ///
-    /// # Errors
-    /// What unlinkat(2) says: `DirectoryNotEmpty` where it is not.
-    pub fn remove_directory(&self, name: &CStr) -> io::Result<()> {
-        Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
-    }
-
-    /// Whether somebody holds a lock on it (flock(2)), which says: leave this alone.
-    pub fn is_locked(&self) -> bool {
-        is_locked(&self.descriptor)
-    }
-
-    /// The same of a file in it. What cannot be opened cannot be asked.
-    pub fn is_file_locked(&self, name: &CStr) -> bool {
-        is_file_locked(&self.descriptor, name)
     }
 }
 

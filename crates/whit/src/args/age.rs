@@ -119,13 +119,8 @@ pub(super) fn from_matches(matches: &ArgMatches) -> Result<Options, Failure> {
         fast_glob::validate(pattern)
             .map_err(|error| Failure::usage(format!("\"{pattern}\" is no pattern: {error}")))?;
     }
-    let owner = match matches.get_one::<String>("owner") {
-        None => None,
-        Some(name) => match Users::read().find(name) {
-            None => return Err(Failure::usage(format!("no user is called \"{name}\""))),
-            found => found,
-        },
-    };
+    let owner = matches.get_one::<String>("owner").map(|name| Users::named(name)).transpose();
+    let owner = owner.map_err(Failure::usage)?;
     let selection = Selection {
         older: matches.get_one("older").copied(),
         by: matches.get_one("by").copied().unwrap_or(AgeBy::MODIFIED),

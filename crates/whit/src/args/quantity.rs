@@ -21,11 +21,11 @@ const TIMES: [(&str, f64); 8] = [
 const POWERS: [(&str, u32); 6] = [("", 0), ("k", 1), ("K", 1), ("M", 2), ("G", 3), ("T", 4)];
 
 /// What stands before the letters at the end, and what these say.
-fn split<T: Copy>(text: &str, units: &[(&str, T)]) -> Option<(String, T)> {
+fn split<'a, T: Copy>(text: &'a str, units: &[(&str, T)]) -> Option<(&'a str, T)> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = &text[digits.len()..];
     let known = units.iter().find(|(name, _)| *name == unit)?;
-    Some((digits.to_owned(), known.1))
+    Some((digits, known.1))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -108,13 +108,7 @@ pub(super) fn from_matches(matches: &ArgMatches) -> Result<Options, Failure> {
     let is_asked_for_repetition = matches.get_flag("batch") || matches.get_flag("json");
     let count = matches.get_one("count").copied();
     let by = if matches.get_flag("threads") { Some("thread".to_owned()) } else { text("by") };
-    let uid = match text("user") {
-        None => None,
-        Some(user) => match Users::read().find(&user) {
-            None => return Err(Failure::new(format!("no user is called \"{user}\""))),
-            found => found,
-        },
-    };
+    let uid = text("user").map(|name| Users::named(&name)).transpose().map_err(Failure::new)?;
     Ok(Options {
         roots,
         way: text("tasks").and_then(|name| Way::ALL.into_iter().find(|way| way.name() == name)),

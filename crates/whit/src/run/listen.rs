@@ -9,10 +9,9 @@ use probe::control::{self, TaskSignal};
 use probe::exits::ExitRecords;
 use probe::signals::{Signal, Signals};
 use probe::spawn::{Command, reap_any};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
+use rustix::event::{PollFd, PollFlags};
 
-use super::supervise::{Outcome, start};
+use super::supervise::{Outcome, start, wait};
 use crate::failure::Failure;
 
 /// How listening ended.
@@ -65,10 +64,7 @@ pub(crate) fn listen(
         }
         let mut descriptors = vec![PollFd::new(&signals, PollFlags::IN)];
         descriptors.extend(records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
-        // Where the kernel has no room to wait in, it is looked again in a moment.
-        if poll(&mut descriptors, None).is_err_and(|error| error != Errno::INTR) {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        wait(&mut descriptors, None);
         while let Some(signal) = signals.next() {
             match (signal, child) {
                 (Signal::Terminate, Some(child)) => {

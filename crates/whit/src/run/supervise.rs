@@ -1,6 +1,7 @@
 //! Starts a command and stays until it has ended: listens to its tree, passes signals on, keeps the time.
 
 use std::io;
+use std::time::Duration;
 
 use facts::linux::taskstats::{ExitInfo, TaskStats};
 use facts::sample::Absence;
@@ -296,11 +297,7 @@ impl Watch {
         let mut descriptors = vec![PollFd::new(&self.signals, PollFlags::IN)];
         descriptors.extend(self.records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
         descriptors.extend(self.events.as_ref().map(|events| PollFd::new(events, PollFlags::IN)));
-        // Where the kernel has no room to wait in, it is looked again in a moment.
-        let polled = poll(&mut descriptors, timeout.as_ref());
-        if polled.is_err_and(|error| error != Errno::INTR) {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        wait(&mut descriptors, timeout.as_ref());
         // On a busy machine there is always somebody who forks or ends: what comes in a moment is taken together.
         let is_signalled = descriptors[0].revents().contains(PollFlags::IN);
         if !is_signalled {
@@ -316,6 +313,13 @@ impl Watch {
                 let _ = control::send(self.key, signal);
             }
         }
+    }
+}
+
+/// Waits for one of these. Where the kernel has no room to wait in, it is looked again in a moment.
+pub(super) fn wait(descriptors: &mut [PollFd<'_>], timeout: Option<&Timespec>) {
+    if poll(descriptors, timeout).is_err_and(|error| error != Errno::INTR) {
+        std::thread::sleep(Duration::from_nanos(MOMENT.tv_nsec as u64));
     }
 }
 

@@ -22,6 +22,22 @@ pub(crate) fn printable_text(bytes: &[u8]) -> String {
     text
 }
 
+/// Where a byte of a text is: line and column from 1, the column in characters.
+pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..floor_boundary(text, offset)];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (1 + before.matches('\n').count(), 1 + line.chars().count())
+}
+
+/// The last place up to there at which a character begins, or the text ends.
+pub(crate) fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// Appends text where Pango's markup or HTML is read.
 pub(crate) fn push_markup_escaped(out: &mut String, text: &str) {
     for character in text.chars() {

@@ -68,7 +68,7 @@ fn write_text(session: &mut Session, lines: &[Line], out: &mut String) {
                 match column {
                     Column::Time => push_bar(out, &row.division(), style),
                     Column::Cgroup => {
-                        let path = session.commands.of_row(&row);
+                        let path = session.commands.cgroup_of(&row);
                         push_printable(out, path.unwrap_or("–").as_bytes());
                     }
                     Column::Command => {
@@ -174,9 +174,9 @@ fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result
     let mut tasks = Vec::with_capacity(lines.len());
     for line in lines {
         let row = Row::new(session.tasks.rows(), line.index);
-        let cgroup = session.commands.of_row(&row).map(str::to_owned);
-        let with_line = session.settings.with_commands && !row.is_ended() && !row.is_several();
-        let command_line = with_line.then(|| session.commands.line(row.key())).flatten().map(str::to_owned);
+        let cgroup = session.commands.cgroup_of(&row).map(str::to_owned);
+        let with_lines = session.settings.with_commands;
+        let command_line = with_lines.then(|| session.commands.line_of(&row)).flatten().map(str::to_owned);
         let user = row.uid().and_then(|uid| session.users.name(uid));
         tasks.push(RowJson::new(&row, user, cgroup, command_line));
     }

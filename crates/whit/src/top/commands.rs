@@ -37,8 +37,14 @@ impl Commands {
         self.lines.entry(key).or_insert_with(|| files.command_line(key.pid).ok().flatten()).as_deref()
     }
 
+    /// A row's command line; none where it is no single living task.
+    pub(crate) fn line_of(&mut self, row: &Row<'_>) -> Option<&str> {
+        let is_one = !row.is_ended() && !row.is_several();
+        is_one.then(|| self.line(row.key())).flatten()
+    }
+
     /// The path of a row's cgroup; none where it may be of several.
-    pub(crate) fn of_row(&mut self, row: &Row<'_>) -> Option<&str> {
+    pub(crate) fn cgroup_of(&mut self, row: &Row<'_>) -> Option<&str> {
         let has_one = row.cgroup().is_some() || !row.is_several();
         has_one.then(|| self.cgroup(row.key(), row.cgroup())).flatten()
     }

@@ -95,13 +95,12 @@ impl Session {
     pub(super) fn push_command(&mut self, index: usize, out: &mut String) {
         let Self { tasks, commands, settings, users, .. } = self;
         let row = Row::new(tasks.rows(), index);
-        let path = if settings.by == GroupBy::Cgroup { commands.of_row(&row) } else { None };
+        let path = if settings.by == GroupBy::Cgroup { commands.cgroup_of(&row) } else { None };
         if let Some(path) = path {
             push_printable(out, path.as_bytes());
             return out.push_str(&format!(" ×{}", row.processes()));
         }
-        let has_line = settings.with_commands && !row.is_ended() && !row.is_several();
-        match has_line.then(|| commands.line(row.key())).flatten() {
+        match settings.with_commands.then(|| commands.line_of(&row)).flatten() {
             Some(line) => push_printable(out, line.as_bytes()),
             None => Column::Command.write(&row, users, out),
         }

@@ -11,6 +11,7 @@ use super::columns::Column;
 use crate::failure::Failure;
 use crate::paths;
 use crate::show::nearest::did_you_mean;
+use crate::show::text::line_and_column;
 
 /// What is remembered.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,9 +77,7 @@ impl Settings {
         let text = fs::read_to_string(&path)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
         Self::parse(&text).map_err(|(offset, message)| {
-            let before = &text[..offset.min(text.len())];
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().map_or(0, |start| start.chars().count()) + 1;
+            let (line, column) = line_and_column(&text, offset);
             Failure::new(format!("{}:{line}:{column}: {message}", path.display()))
         })
     }

@@ -116,7 +116,7 @@ impl<'a> Changed<'a> {
     }
 
     /// A figure, [`ABSENT`] where it is not known.
-    pub(crate) fn raw(&self, index: usize, figure: Figure) -> u64 {
+    fn raw(&self, index: usize, figure: Figure) -> u64 {
         let of_now = || match self.ended(index) {
             Some(ended) => ended.row.figures.raw(figure),
             None => self.now.column(figure)[index],

@@ -34,27 +34,30 @@ impl<'a> Summed<'a> {
 
     /// Threads in a row.
     pub fn threads(&self, row: usize) -> u32 {
-        self.sums.threads[row]
+        self.members(row).len() as u32
     }
 
     /// Processes in a row.
     pub fn processes(&self, row: usize) -> u32 {
-        self.sums.processes[row]
+        let mut members = self.members(row).iter().map(|member| member.tgid());
+        let Some(mut last) = members.next() else { return 0 };
+        // Those of one stand together.
+        1 + members.filter(|tgid| std::mem::replace(&mut last, *tgid) != *tgid).count() as u32
     }
 
     /// What a row's parts add up to: the time that its threads lived.
     pub fn thread_time(&self, row: usize) -> Nanos {
-        Nanos(self.sums.thread_time_ns[row])
+        Nanos(self.indices(row).map(|index| self.tasks.wall_ns(index)).sum())
     }
 
     /// Whether all of a row's tasks have ended.
     pub fn is_ended(&self, row: usize) -> bool {
-        self.sums.is_ended[row]
+        self.indices(row).all(|index| self.tasks.is_ended(index))
     }
 
     /// Whether any of a row's tasks did anything.
     pub fn is_active(&self, row: usize) -> bool {
-        self.sums.is_active[row]
+        self.indices(row).any(|index| self.tasks.is_active(index))
     }
 
     /// The place of a row's first task among all.
@@ -64,7 +67,8 @@ impl<'a> Summed<'a> {
 
     /// Whether a row stands for several processes, so that what each has of its own is no row's.
     pub fn is_several(&self, row: usize) -> bool {
-        self.processes(row) > 1
+        let members = self.members(row);
+        members[0].tgid() != members[members.len() - 1].tgid()
     }
 
     /// The key of the first.
@@ -117,8 +121,7 @@ impl<'a> Summed<'a> {
 
     /// Nanoseconds on a CPU: of who lives precise, of who ended as its record tells it.
     pub fn cpu_ns(&self, row: usize) -> Option<u64> {
-        let members = self.members(row).iter();
-        members.map(|member| self.tasks.cpu_ns(member.index as usize)).sum()
+        self.indices(row).map(|index| self.tasks.cpu_ns(index)).sum()
     }
 
     /// Whether its delays other than the run queue's are counted.
@@ -151,6 +154,11 @@ impl<'a> Summed<'a> {
         (!figure.is_maximum() || sum > 0).then_some(sum)
     }
 
+    fn indices(&self, row: usize) -> impl Iterator<Item = usize> {
+        self.members(row).iter().map(|member| member.index as usize)
+    }
+
+    /// Never none.
     fn members(&self, row: usize) -> &'a [Member] {
         let (start, end) = self.sums.ranges[row];
         &self.sums.order[start as usize..end as usize]

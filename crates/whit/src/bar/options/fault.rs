@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::show::text::{floor_boundary, line_and_column};
+
 /// A fault at some bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -19,9 +21,7 @@ impl Fault {
 
     /// Line and column, from 1, the column in characters.
     pub(crate) fn place(&self, text: &str) -> (usize, usize) {
-        let start = floor_boundary(text, self.span.start);
-        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        (1 + text[..start].matches('\n').count(), 1 + text[line_start..start].chars().count())
+        line_and_column(text, self.span.start)
     }
 
     /// The whole message: file, line, column, what is wrong, and the line with a mark below.
@@ -43,14 +43,6 @@ impl Fault {
         }
         message
     }
-}
-
-fn floor_boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
                 }
                 Column::Cgroup => {
                     let row = Row::new(session.tasks.rows(), line.index);
-                    text.push_str(session.commands.of_row(&row).unwrap_or("–"));
+                    text.push_str(session.commands.cgroup_of(&row).unwrap_or("–"));
                 }
                 Column::Command => {
                     text.push_str(&line.branches);

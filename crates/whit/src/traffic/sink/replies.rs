@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::failure::Failure;
+use crate::show::text::line_and_column;
 
 /// What is said to whom.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -38,9 +39,7 @@ impl Replies {
 
     fn parse(text: &str) -> Result<Self, String> {
         let replies: Self = toml::from_str(text).map_err(|error| {
-            let before = &text[..error.span().map_or(0, |span| span.start)];
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().map_or(0, |start| start.chars().count()) + 1;
+            let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
             format!("{line}:{column}: {}", error.message())
         })?;
         if let Some(reply) = replies.replies.iter().find(|reply| reply.path.is_some() == reply.line.is_some())
