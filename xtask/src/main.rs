@@ -1,8 +1,9 @@
-//! Chores of the repository: `cargo xtask docs | capture DIR | bench [NAME …] | instructions [--write]`.
+//! Chores of the repository: `cargo xtask attack age [SECONDS [PROGRAM]] | docs | capture DIR | bench [NAME …] | instructions [--write]`.
 
 // Chores run programs: that is what they are for.
 #![allow(clippy::disallowed_types)]
 
+mod attack;
 mod bench;
 mod capture;
 mod docs;
@@ -17,12 +18,13 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
+        ["attack", words @ ..] => attack::run(words),
         ["docs"] => docs::write(),
         ["capture", directory] => capture::run(directory.as_ref()),
         ["bench", names @ ..] => bench::run(names),
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
-        _ => Err("docs | capture DIR | bench [NAME …] | instructions [--write]".to_owned()),
+        _ => Err("attack age [SECONDS [PROGRAM]] | docs | capture DIR | bench [NAME …] | instructions [--write]".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -170,15 +170,19 @@ pub fn age_ns(time_ns: i64, now_ns: i64) -> u64 {
     u64::try_from(i128::from(now_ns) - i128::from(time_ns)).unwrap_or(0)
 }
 
-/// Which of many files have to go, oldest first, for the rest to be within a cap: found by looking at all of them twice,
-/// first by the day and then by the second, in memory that does not grow with their number.
+/// Finds which of many files have to go, oldest first, for the rest to be within a cap. It looks at all files twice, first by
+/// 18 hours and then by the second, in memory that does not grow with their number.
+///
+/// Files dated in the future and files of unknown age count as age zero: they go last, but they can go.
 #[derive(Clone, Debug)]
 pub struct Cutoff {
-    /// 2^16 seconds each, and then the seconds of one of these.
+    /// The time that ages are counted from, in nanoseconds since 1970.
+    now_ns: i64,
+    /// 2^16 seconds each, oldest first, and in the second look the seconds of one of these.
     buckets: Vec<Bucket>,
-    /// The bucket that the second look is into.
+    /// The bucket that the second look divides.
     border: Option<u64>,
-    /// What must go beside what lies before the border.
+    /// What must go in addition to everything before the border.
     excess: Bucket,
 }
 
@@ -197,14 +201,14 @@ pub struct Cap {
     pub allocated: Option<Bytes>,
 }
 
-/// Where the files that have to go end.
+/// The age at which the files that have to go end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Border {
-    /// In nanoseconds since 1970: what is older goes.
-    pub begin_ns: i64,
-    /// What is not older than this stays.
-    pub end_ns: i64,
-    /// Of those between, which are equally old here, so many go at least,
+    /// The time that ages are counted from, in nanoseconds since 1970.
+    pub now_ns: i64,
+    /// In whole seconds. Older files go and younger files stay.
+    pub age_s: u64,
+    /// Of the files of this age, at least so many go,
     pub files: u64,
     /// and so much of the disk.
     pub allocated: Bytes,
@@ -218,14 +222,14 @@ pub struct Claim {
 }
 
 impl Border {
-    /// Whether a file has to go. Its part of the excess is taken at once, so that of several threads no two go for the same;
-    /// what stayed after all is to be [given back](Self::give_back).
+    /// Whether a file has to go. Its part of the excess is taken at once, so that two threads never delete for the same part.
+    /// If the file stays after all, its claim must be [given back](Self::give_back).
     pub fn claim(&mut self, file: &Aged) -> Option<Claim> {
-        let time_ns = file.time_ns.filter(|time_ns| *time_ns < self.end_ns)?;
-        if time_ns < self.begin_ns {
+        let age_s = capped_age_s(file, self.now_ns);
+        if age_s > self.age_s {
             return Some(Claim::default());
         }
-        if self.files == 0 && self.allocated == Bytes(0) {
+        if age_s < self.age_s || self.files == 0 && self.allocated == Bytes(0) {
             return None;
         }
         let claim = Claim { files: self.files.min(1), allocated: self.allocated.min(file.allocated) };
@@ -243,25 +247,28 @@ impl Border {
 
 /// Buckets of each look.
 const BUCKETS: u64 = 1 << 16;
+/// The greatest age that is told apart: 136 years.
+const MOST_AGE_S: u64 = BUCKETS * BUCKETS - 1;
 
-impl Default for Cutoff {
-    fn default() -> Self {
-        Self { buckets: vec![Bucket::default(); BUCKETS as usize], border: None, excess: Bucket::default() }
-    }
+/// An age in whole seconds; zero for the future and for unknown times.
+fn capped_age_s(file: &Aged, now_ns: i64) -> u64 {
+    let age_ns = file.time_ns.map_or(0, |time_ns| age_ns(time_ns, now_ns));
+    (age_ns / 1_000_000_000).min(MOST_AGE_S)
 }
 
 impl Cutoff {
-    fn second(time_ns: i64) -> u64 {
-        u64::try_from(time_ns.div_euclid(1_000_000_000)).unwrap_or(0).min(BUCKETS * BUCKETS - 1)
+    /// For ages at this time, in nanoseconds since 1970.
+    pub fn new(now_ns: i64) -> Self {
+        let buckets = vec![Bucket::default(); BUCKETS as usize];
+        Self { now_ns, buckets, border: None, excess: Bucket::default() }
     }
 
     /// Counts a file, in either look.
     pub fn add(&mut self, file: &Aged) {
-        // Of what age is not known nobody can say that it is the oldest.
-        let second = file.time_ns.map_or(BUCKETS * BUCKETS - 1, Self::second);
+        let rank = MOST_AGE_S - capped_age_s(file, self.now_ns);
         let place = match self.border {
-            None => second / BUCKETS,
-            Some(border) if second / BUCKETS == border => second % BUCKETS,
+            None => rank / BUCKETS,
+            Some(border) if rank / BUCKETS == border => rank % BUCKETS,
             Some(_) => return,
         };
         let bucket = &mut self.buckets[place as usize];
@@ -277,7 +284,7 @@ impl Cutoff {
         }
     }
 
-    /// Ends the first look. Whether a second one is needed: not where all may stay.
+    /// Ends the first look. Returns whether a second one is needed; it is not if all files may stay.
     pub fn narrow(&mut self, cap: Cap) -> bool {
         let all = self.buckets.iter().fold(Bucket::default(), |sum, bucket| Bucket {
             files: sum.files + bucket.files,
@@ -296,13 +303,9 @@ impl Cutoff {
     /// Ends the second look.
     pub fn border(&mut self) -> Option<Border> {
         let border = self.border?;
-        let second = self.pass()?;
-        let begin_ns = i64::try_from((border * BUCKETS + second) * 1_000_000_000).ok()?;
-        let end_ns = begin_ns + 1_000_000_000;
+        let rank = border * BUCKETS + self.pass()?;
         let Bucket { files, allocated } = self.excess;
-        // What is older than the first second of 1970 was counted there, too.
-        let begin_ns = if begin_ns == 0 { i64::MIN } else { begin_ns };
-        Some(Border { begin_ns, end_ns, files, allocated: Bytes(allocated) })
+        Some(Border { now_ns: self.now_ns, age_s: MOST_AGE_S - rank, files, allocated: Bytes(allocated) })
     }
 
     /// The bucket in which the excess ends.
@@ -361,27 +364,33 @@ mod tests {
         assert_eq!((all.oldest_ns, all.newest_ns), (Some(1_000 * SECOND), Some(999_999 * SECOND)));
     }
 
+    const NOW: i64 = 1_800_000_000 * SECOND;
+
     /// How many are left.
     fn left(files: &[Aged], cap: Cap) -> usize {
-        let mut cutoff = Cutoff::default();
+        kept(files, cap).len()
+    }
+
+    fn kept(files: &[Aged], cap: Cap) -> Vec<Aged> {
+        let mut cutoff = Cutoff::new(NOW);
         files.iter().for_each(|file| cutoff.add(file));
         if !cutoff.narrow(cap) {
-            return files.len();
+            return files.to_vec();
         }
         files.iter().for_each(|file| cutoff.add(file));
         let mut border = cutoff.border().unwrap();
-        files.iter().filter(|file| border.claim(file).is_none()).count()
+        files.iter().filter(|file| border.claim(file).is_none()).copied().collect()
     }
 
     #[test]
-    fn what_stayed_is_given_back() {
-        let mut border = Border { begin_ns: 0, end_ns: SECOND, files: 1, allocated: Bytes(5) };
-        let file = Aged { time_ns: Some(7), bytes: Bytes(1), allocated: Bytes(9) };
+    fn a_claim_of_a_file_that_stayed_is_given_back() {
+        let mut border = Border { now_ns: NOW, age_s: 100, files: 1, allocated: Bytes(5) };
+        let file = Aged { time_ns: Some(NOW - 100 * SECOND), bytes: Bytes(1), allocated: Bytes(9) };
         let claim = border.claim(&file).unwrap();
         assert_eq!(border.claim(&file), None);
         border.give_back(claim);
         assert_eq!((border.files, border.allocated), (1, Bytes(5)));
-        // What is older goes in any case and takes nothing with it; of what age is not known stays.
+        // Older files go in any case and take nothing with them; files of unknown age are young.
         let older = Aged { time_ns: Some(-1), ..file };
         assert_eq!(border.claim(&older), Some(Claim::default()));
         assert_eq!(border.claim(&Aged { time_ns: None, ..file }), None);
@@ -389,8 +398,8 @@ mod tests {
 
     #[test]
     fn the_oldest_go_until_the_rest_is_within_the_cap() {
-        // Days apart, and all in one second.
-        for (begin, step) in [(1_700_000_000, 40_000), (1_700_000_000, 0), (-100_000, 100)] {
+        // Days apart, all in one second, and from before 1970.
+        for (begin, step) in [(1_700_000_000, 40_000), (1_700_000_000, 0), (-100_000, 100), (-9_000_000_000, 1)] {
             let files: Vec<Aged> = (0..100).map(|at| aged(begin + at * step, 10)).collect();
             for keep in 0..=100 {
                 assert_eq!(left(&files, Cap { files: Some(keep), allocated: None }) as u64, keep);
@@ -402,5 +411,23 @@ mod tests {
             assert_eq!(left(&files, Cap::default()), 100);
         }
         assert_eq!(left(&[], Cap { files: Some(0), allocated: None }), 0);
+    }
+
+    #[test]
+    fn the_future_and_the_unknown_are_of_age_zero() {
+        // 2200, beyond 2^32 seconds, the end of the clock, unknown: as young as a file made now, and no older ones go for them.
+        for time_ns in [Some(7_258_118_400 * SECOND), Some((1 << 33) * SECOND), Some(i64::MAX), None] {
+            let odd = Aged { time_ns, bytes: Bytes(1), allocated: Bytes(1_000) };
+            let fresh = Aged { time_ns: Some(NOW), ..odd };
+            for size in [0, 5, 999, 1_000, 1_500, 2_000, 2_010, 2_049] {
+                let cap = Cap { files: None, allocated: Some(Bytes(size)) };
+                let of = |young: [Aged; 2]| {
+                    let old = (1..=5).map(|day| aged(1_800_000_000 - day * 86_400, 10));
+                    kept(&young.into_iter().chain(old).collect::<Vec<_>>(), cap).len()
+                };
+                assert_eq!(of([odd, fresh]), of([fresh, fresh]), "{time_ns:?}, {size}");
+                assert_eq!(of([fresh, odd]), of([fresh, fresh]), "{time_ns:?}, {size}");
+            }
+        }
     }
 }

@@ -12,6 +12,9 @@ use rustix::process::geteuid;
 
 use crate::directory::Directory;
 
+/// Memory for a listing that is expected to be short.
+const LISTING_BYTES: usize = 1024;
+
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
@@ -92,9 +95,10 @@ pub struct EntryStatus {
 }
 
 impl EntryStatus {
-    /// Whether it is this user's and nobody else may enter it; its owner must have been asked for.
+    /// Whether it belongs to this user and no other user may enter it; its owner must have been asked for. The set-group-ID bit
+    /// does not count: directories inherit it.
     pub fn is_own_and_private(&self) -> bool {
-        self.permissions == 0o700 && self.uid == Some(geteuid().as_raw())
+        self.permissions & 0o777 == 0o700 && self.uid == Some(geteuid().as_raw())
     }
 }
 
@@ -109,21 +113,39 @@ pub enum Mounts {
 
 /// What every system does alike.
 impl Directory {
-    /// Makes a directory for the owner alone, opens and locks it: who finds it unlocked knows that its maker is no more.
+    /// Makes a directory that only its owner may enter, and opens and locks it. The lock tells other runs that its maker lives.
     ///
     /// # Errors
-    /// What mkdirat(2), openat(2) and flock(2) say; `PermissionDenied` where somebody exchanged it meanwhile.
+    /// What mkdirat(2), openat(2) and getdents64(2) say. `AlreadyExists` if the name is taken, or if the new directory was
+    /// exchanged for another before it was open: try another name.
     pub fn make_private(&self, name: &CStr) -> io::Result<Self> {
         mkdirat(&self.descriptor, name, Mode::RWXU)?;
-        let made = self.open_below(name, Mounts::Left)?;
-        flock(&made.descriptor, FlockOperation::LockExclusive)?;
-        let wanted = StatusWanted { owner: true, identity: true, ..StatusWanted::KIND };
-        // Still there, and still what it was made as.
-        let (own, found) = (made.own_status(wanted)?, self.status(name, wanted)?);
-        if !own.is_own_and_private() || (own.device, own.inode) != (found.device, found.inode) {
-            return Err(io::ErrorKind::PermissionDenied.into());
+        let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
+        let made = match self.open_below(name, Mounts::Left) {
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::MFILE) => return Err(error),
+            opened => opened.map_err(|_| taken())?,
+        };
+        let wanted = StatusWanted { owner: true, ..StatusWanted::KIND };
+        // Nothing here may wait: another user may hold a lock on what was exchanged for it.
+        if !made.own_status(wanted)?.is_own_and_private() || !made.try_lock() || !made.is_empty()? {
+            return Err(taken());
         }
         Ok(made)
+    }
+
+    /// Whether nothing is in it.
+    ///
+    /// # Errors
+    /// What getdents64(2) says.
+    pub fn is_empty(&self) -> io::Result<bool> {
+        let mut is_empty = true;
+        self.list(Vec::with_capacity(LISTING_BYTES).spare_capacity_mut(), |_, _| is_empty = false)?;
+        Ok(is_empty)
+    }
+
+    /// Takes an exclusive lock (flock(2)) that lasts until this is dropped, without waiting. Whether that was possible.
+    pub fn try_lock(&self) -> bool {
+        flock(&self.descriptor, FlockOperation::NonBlockingLockExclusive).is_ok()
     }
 
     /// Removes an entry that is no directory.

@@ -14,6 +14,7 @@ mod doctor;
 mod failure;
 mod output;
 mod paths;
+mod random;
 mod run;
 mod show;
 mod ticker;

@@ -1,6 +1,6 @@
 //! Where a user's files are: the XDG Base Directory Specification.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
@@ -24,4 +24,32 @@ pub(crate) fn configuration_directories() -> Vec<PathBuf> {
         .into_iter()
         .chain(std::env::split_paths(&systems).filter_map(absolute))
         .collect()
+}
+
+/// Where this user's programs keep what must survive a restart. Root's is the system's, whatever the environment says of a home,
+/// unless XDG_STATE_HOME names another.
+pub(crate) fn state_directory() -> Option<PathBuf> {
+    let own = variable("XDG_STATE_HOME").map(PathBuf::from).and_then(absolute);
+    own.or_else(|| match rustix::process::geteuid().is_root() {
+        true => Some(PathBuf::from("/var/lib")),
+        false => {
+            variable("HOME").map(PathBuf::from).and_then(absolute).map(|home| home.join(".local/state"))
+        }
+    })
+}
+
+/// Whether only this user and root can change what lies at a path: no component of it is writable by others, but for sticky
+/// directories such as /tmp, and none is a symlink.
+pub(crate) fn is_trusted(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let own = rustix::process::geteuid().as_raw();
+    path.is_absolute()
+        && path.ancestors().all(|part| {
+            std::fs::symlink_metadata(part).is_ok_and(|found| {
+                let is_own = found.uid() == own || found.uid() == 0 && part != path;
+                let is_sticky = found.mode() & 0o1000 != 0 && part != path;
+                let is_writable_by_others = found.mode() & 0o022 != 0 && !is_sticky;
+                found.is_dir() && is_own && !is_writable_by_others
+            })
+        })
 }

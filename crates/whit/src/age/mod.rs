@@ -3,7 +3,10 @@
 mod batch;
 mod delete;
 mod node;
+mod pace;
+mod private;
 mod progress;
+mod registry;
 mod scan;
 mod selection;
 mod sweep;

@@ -14,7 +14,7 @@ use rayon::Scope;
 use super::batch::Batch;
 use super::node::Node;
 use super::progress::Progress;
-use super::selection::{Selection, is_private_name};
+use super::selection::Selection;
 use crate::failure::say;
 use crate::show::text::printable_text;
 
@@ -33,6 +33,11 @@ pub(super) trait Visitor: Sync {
 
     /// What has to be asked of an entry beside its name and kind; none where these suffice.
     fn wanted(&self) -> Option<StatusWanted>;
+
+    /// Whether a directory of this name is dealt with by the visitor and not entered.
+    fn sets_aside(&self, _node: &Node, _name: &CStr) -> bool {
+        false
+    }
 
     /// Whether a directory is entered.
     fn enters(&self, _node: &Node) -> bool {
@@ -129,14 +134,15 @@ impl<'a, V: Visitor> Scan<'a, V> {
         let mut memory = Vec::with_capacity(LISTING_BYTES);
         let selection = self.reach.selection;
         let listed = node.directory.list(memory.spare_capacity_mut(), |name, kind| {
-            if selection.excludes(name.to_bytes()) {
+            if kind == EntryKind::Directory && self.visitor.sets_aside(&node, name)
+                || selection.excludes(name.to_bytes())
+            {
                 return;
             }
-            let is_entered = self.reach.is_recursive || self.is_leftover(name);
-            if kind == EntryKind::Directory && is_entered {
+            if kind == EntryKind::Directory && self.reach.is_recursive {
                 directories.push(name, kind);
             }
-            let may_be_directory = kind == EntryKind::Unknown && is_entered;
+            let may_be_directory = kind == EntryKind::Unknown;
             if may_be_directory || selection.may_take(name.to_bytes(), kind) {
                 entries.push(name, kind);
                 if entries.is_full() {
@@ -154,11 +160,6 @@ impl<'a, V: Visitor> Scan<'a, V> {
             self.enter(scope, Arc::clone(&node), directories);
         }
         self.leave(node);
-    }
-
-    /// Whoever deletes looks into what a run that was killed may have left, whatever else it goes into.
-    fn is_leftover(&self, name: &CStr) -> bool {
-        self.reach.selection.takes_over && is_private_name(name.to_bytes())
     }
 
     /// To another thread, unless all have enough to do.
@@ -195,9 +196,13 @@ impl<'a, V: Visitor> Scan<'a, V> {
             };
             calls += u64::from(status.is_some());
             if let (EntryKind::Unknown, Some(status)) = (kind, &status) {
-                if status.kind == EntryKind::Directory && (self.reach.is_recursive || self.is_leftover(name))
-                {
-                    directories.push(name, status.kind);
+                if status.kind == EntryKind::Directory {
+                    if self.visitor.sets_aside(node, name) {
+                        continue;
+                    }
+                    if self.reach.is_recursive {
+                        directories.push(name, status.kind);
+                    }
                 }
                 if !self.reach.selection.may_take(name.to_bytes(), status.kind) {
                     continue;

@@ -7,9 +7,6 @@ use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
 use super::visitors::aged;
 
-/// What the private directories of a strict deletion are called, before the number of the process.
-const PRIVATE_PREFIX: &str = ".whit-age-";
-
 /// All that an entry must be.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
@@ -29,8 +26,6 @@ pub(crate) struct Selection {
     pub(crate) spared: Vec<(String, bool)>,
     /// Nothing directly in the top directory.
     pub(crate) keeps_first_level: bool,
-    /// What runs left that were killed is tidied up.
-    pub(crate) takes_over: bool,
 }
 
 impl Selection {
@@ -77,18 +72,6 @@ impl Selection {
     }
 }
 
-/// The private directory of a thread of this process, at this time of the clock: in containers process ids come again.
-pub(super) fn private_name(thread: usize, began_ns: i64) -> String {
-    format!("{PRIVATE_PREFIX}{}-{began_ns}-{thread}", std::process::id())
-}
-
-/// Whether a directory is called as such a one is.
-pub(super) fn is_private_name(name: &[u8]) -> bool {
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let rest = std::str::from_utf8(name).ok().and_then(|name| name.strip_prefix(PRIVATE_PREFIX));
-    rest.is_some_and(|rest| rest.split('-').count() == 3 && rest.split('-').all(is_number))
-}
-
 #[cfg(test)]
 mod tests {
     use facts::age::FileTimes;
@@ -106,7 +89,6 @@ mod tests {
             owner: None,
             spared: vec![("/tmp/x*/y".into(), true), ("/tmp/z".into(), false)],
             keeps_first_level: false,
-            takes_over: true,
         }
     }
 
@@ -150,15 +132,5 @@ mod tests {
         assert!(selection.spares(b"/tmp/x1/y") && selection.spares_content(b"/tmp/x1/y"));
         assert!(selection.spares(b"/tmp/z") && !selection.spares_content(b"/tmp/z"));
         assert!(!selection.spares(b"/tmp/x1/y/z") && !selection.spares(b"/tmp/a/z"));
-    }
-
-    #[test]
-    fn private_directories_are_known_by_their_whole_name() {
-        assert!(is_private_name(private_name(0, 17).as_bytes()));
-        for other in
-            [&b".whit-age-1-0"[..], b".whit-age-1-2-3-4", b".whit-age-1--3", b".whit-age-a-b-c", b"x"]
-        {
-            assert!(!is_private_name(other));
-        }
     }
 }

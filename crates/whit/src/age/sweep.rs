@@ -4,13 +4,15 @@ use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use facts::age::{AgeSums, Border, Cutoff};
 use probe::directory::{Directory, Mounts};
 
-use super::delete::{Deleting, Pace, Told, Way};
+use super::delete::{Deleting, Told, Way};
+use super::pace::Pace;
 use super::progress::Progress;
+use super::registry::Registry;
 use super::scan::{Counts, Reach, Scan, Visitor};
 use super::selection::Selection;
 use super::visitors::{Capping, Counting, ListOutput, Listing, Summing, locked};
@@ -47,11 +49,13 @@ pub(super) struct Sweep<'a> {
     now_ns: i64,
     counts: Counts,
     progress: Progress,
+    registry: Registry,
 }
 
 impl<'a> Sweep<'a> {
     pub(super) fn new(options: &'a Options, now_ns: i64) -> Self {
-        Self { options, now_ns, counts: Counts::default(), progress: Progress::default() }
+        let (counts, progress) = (Counts::default(), Progress::default());
+        Self { options, now_ns, counts, progress, registry: Registry::new(now_ns) }
     }
 
     pub(super) fn count_failure(&self) {
@@ -96,7 +100,7 @@ impl<'a> Sweep<'a> {
             }
             View::Delete(deletion) => {
                 // What is not old is looked at, too: it is kept, and may be beyond the cap.
-                let all = Selection { older: None, takes_over: true, ..job.selection.clone() };
+                let all = Selection { older: None, ..job.selection.clone() };
                 let border = self.border(job, &all, *deletion)?;
                 self.delete(job, &all, *deletion, border)?
             }
@@ -135,7 +139,7 @@ impl<'a> Sweep<'a> {
         if deletion.cap == facts::age::Cap::default() {
             return Ok(None);
         }
-        let cutoff = Mutex::new(Cutoff::default());
+        let cutoff = Mutex::new(Cutoff::new(self.now_ns));
         let capping = Capping { selection: &job.selection, now_ns: self.now_ns, cutoff };
         self.walk(job, all, &capping)?;
         if !locked(&capping.cutoff).narrow(deletion.cap) {
@@ -153,14 +157,23 @@ impl<'a> Sweep<'a> {
         deletion: Deletion,
         border: Option<Border>,
     ) -> Result<Swept, Failure> {
-        let mut deleting = Deleting::new(deletion.way, &job.selection, open(job)?, job.path(), &self.counts);
-        deleting.is_recursive = job.is_recursive;
-        deleting.is_json = self.options.is_json;
-        deleting.now_ns = self.now_ns;
-        deleting.border = border.map(Mutex::new);
-        deleting.with_empty_directories = deletion.with_empty_directories;
-        deleting.pace = deletion.pace.map(Pace::new);
-        self.walk(job, all, &deleting)?;
+        let deleting = Deleting {
+            way: deletion.way,
+            selection: &job.selection,
+            now_ns: self.now_ns,
+            border: border.map(Mutex::new),
+            with_empty_directories: deletion.with_empty_directories,
+            pace: deletion.pace.map(Pace::new),
+            counts: &self.counts,
+            registry: &self.registry,
+            is_stopped: AtomicBool::new(false),
+            told: Mutex::default(),
+            paths_to: Mutex::new(ListOutput::new()),
+            is_json: self.options.is_json,
+        };
+        let walked = self.walk(job, all, &deleting);
+        self.registry.close();
+        walked?;
         deleting.finish()?;
         let told = std::mem::take(&mut *locked(&deleting.told));
         Ok(Swept::Deleted(deletion.way, Box::new(told)))

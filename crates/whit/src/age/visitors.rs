@@ -9,6 +9,7 @@ use facts::age::{AgeBy, AgeSums, Aged, Cutoff};
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
 use super::node::Node;
+use super::private::has_private_name;
 use super::scan::{Counts, Visitor};
 use super::selection::Selection;
 use crate::failure::Failure;
@@ -170,6 +171,10 @@ pub(super) struct Capping<'a> {
 
 impl Visitor for Capping<'_> {
     type Local = Vec<Aged>;
+
+    fn sets_aside(&self, _node: &Node, name: &CStr) -> bool {
+        has_private_name(name)
+    }
 
     fn wanted(&self) -> Option<StatusWanted> {
         Some(StatusWanted { times: self.selection.by, ..StatusWanted::KIND })

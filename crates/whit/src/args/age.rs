@@ -130,7 +130,6 @@ pub(super) fn from_matches(matches: &ArgMatches) -> Result<Options, Failure> {
         owner,
         spared: Vec::new(),
         keeps_first_level: false,
-        takes_over: false,
     };
     let tmpfiles = paths("tmpfiles");
     let view = view(matches, &selection, !tmpfiles.is_empty())?;

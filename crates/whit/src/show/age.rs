@@ -29,7 +29,7 @@ pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
         }
         Swept::Deleted(way, told) => {
             // A dry run's paths have been told as they were found.
-            let Told { deleted, kept, spared, put_back, directories, .. } = &**told;
+            let Told { deleted, kept, directories, .. } = &**told;
             let verb = if *way == Way::DryRun { "would delete" } else { "deleted" };
             push_printable(out, found.path.as_bytes());
             out.push_str(&format!(": {verb} {}", files_and_sizes(deleted)));
@@ -37,11 +37,15 @@ pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
                 out.push_str(&format!(", and {directories} empty directories"));
             }
             out.push_str(&format!("; kept {}", files_and_sizes(kept)));
-            if *spared > 0 {
-                out.push_str(&format!(", {spared} of them sticky or locked"));
-            }
-            if *put_back > 0 {
-                out.push_str(&format!(", {put_back} changed meanwhile"));
+            for (count, what) in [
+                (told.sticky, "sticky"),
+                (told.locked, "locked"),
+                (told.put_back, "changed meanwhile"),
+                (told.failed, "could not be deleted"),
+            ] {
+                if count > 0 {
+                    out.push_str(&format!(", {count} {what}"));
+                }
             }
             out.push('\n');
         }

@@ -32,8 +32,12 @@ pub(crate) fn push(out: &mut String, found: &Found, now_ns: i64) {
                 "is_dry_run": *way == Way::DryRun,
                 "deleted": sums(&told.deleted, now_ns),
                 "kept": sums(&told.kept, now_ns),
-                "spared": told.spared,
+                "kept_sticky": told.sticky,
+                "kept_locked": told.locked,
+                "kept_failed": told.failed,
                 "put_back": told.put_back,
+                "restored": told.restored,
+                "unproven_directories": told.unproven,
                 "directories_deleted": told.directories,
             })
         }

@@ -1,0 +1,77 @@
+//! Attacks on what whit deletes: `cargo xtask attack age [SECONDS [PROGRAM]]`.
+//!
+//! Each round makes a tree, lets one or more attackers change it while runs of whit delete from it, and then looks for damage:
+//! a file outside the tree that is gone, a young file that was deleted or hidden, a strict deletion that gave up being strict.
+//! An attacker does only what the owner of the attacked directory may do.
+
+mod age;
+mod arena;
+
+use std::time::{Duration, Instant};
+
+use crate::Done;
+use arena::{Arena, Random};
+
+/// One kind of attack: what it did, or what it found.
+type Attack = fn(&Arena, &mut Random) -> Result<(), String>;
+
+const ATTACKS: [(&str, Attack); 9] = [
+    ("swapped directories", age::swapped_directories),
+    ("planted leftovers", age::planted_leftovers),
+    ("exchanged files", age::exchanged_files),
+    ("exchanged files and kills", age::exchanged_files_and_kills),
+    ("kills", age::kills),
+    ("private directories taken away", age::taken_away),
+    ("future dates", age::future_dates),
+    ("no space left", age::no_space_left),
+    ("protected files", age::protected_files),
+];
+
+/// Runs all attacks in turn until the time is over, and each at least once.
+pub(crate) fn run(words: &[&str]) -> Done {
+    let (seconds, program) = match words {
+        ["age"] => ("60", None),
+        ["age", seconds] => (*seconds, None),
+        ["age", seconds, program] => (*seconds, Some(*program)),
+        _ => return Err("attack age [SECONDS [PROGRAM]]".to_owned()),
+    };
+    let seconds: u64 = seconds.parse().map_err(|_| format!("\"{seconds}\" is not a number of seconds"))?;
+    let program = match program {
+        Some(program) => program.to_owned(),
+        None => arena::build()?,
+    };
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    let mut random = Random::new();
+    let (mut rounds, mut skipped, mut findings) = ([0_u32; ATTACKS.len()], Vec::new(), Vec::new());
+    loop {
+        for ((name, attack), rounds) in ATTACKS.iter().zip(&mut rounds) {
+            if *rounds > 0 && Instant::now() >= deadline || skipped.contains(name) {
+                continue;
+            }
+            *rounds += 1;
+            let arena = Arena::new(&program)?;
+            match attack(&arena, &mut random) {
+                Ok(()) => {}
+                Err(reason) if reason.starts_with(arena::SKIPPED) => {
+                    println!("{name}: {reason}");
+                    skipped.push(*name);
+                }
+                Err(finding) => {
+                    println!("{name}, round {rounds}: {finding}");
+                    findings.push(format!("{name}: {finding}"));
+                }
+            }
+        }
+        if Instant::now() >= deadline {
+            break;
+        }
+    }
+    for ((name, _), rounds) in ATTACKS.iter().zip(rounds) {
+        let found = findings.iter().filter(|finding| finding.starts_with(&format!("{name}:"))).count();
+        println!("{name}: {rounds} rounds, {found} findings");
+    }
+    if !skipped.is_empty() && std::env::var_os("WHIT_NO_SKIP").is_some() {
+        return Err(format!("skipped: {}", skipped.join(", ")));
+    }
+    if findings.is_empty() { Ok(()) } else { Err(format!("{} findings", findings.len())) }
+}
