@@ -29,7 +29,7 @@ use freebsd as system;
 use linux as system;
 pub use system::survey::ancestors;
 pub use system::{
-    cgroup_tasks, cgroup_usage, control, descendants, directory, exits, process_events, signals, survey,
+    cgroup_tasks, cgroup_usage, command_cgroup, control, descendants, directory, exits, process_events, signals, survey,
     task_detail, task_table, tasks, wait,
 };
 
@@ -143,6 +143,12 @@ pub fn clock_now() -> Clock {
         boottime: sys::clock(boottime),
         realtime: sys::clock(libc::CLOCK_REALTIME),
     }
+}
+
+/// Nanoseconds since 1970 on the clock that a kernel stamps files with, which goes by ticks: no file that is made after this call
+/// is stamped with an earlier time.
+pub fn file_clock_now() -> Nanos {
+    sys::clock(sys::FILE_CLOCK)
 }
 
 /// Sleeps until a time on the boot clock: after a suspend that is over at once, and setting the time of day moves it

@@ -12,11 +12,13 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 
-/// A file that can be locked. Closing it gives the lock back.
+/// A file that can be locked. Closing it gives the lock back, unless a command has inherited it.
 #[derive(Debug)]
 pub struct LockFile {
     file: OwnedFd,
     path: PathBuf,
+    /// Whether it is open for reading alone.
+    is_read_only: bool,
     is_shared: bool,
 }
 
@@ -30,23 +32,37 @@ pub enum Taken {
 }
 
 impl LockFile {
-    /// Opens a file, or a directory; a file that is not there is made, empty.
+    /// Opens a file, or a directory; a file that is not there is made, empty. It is open for reading alone, so that a command that
+    /// inherits it cannot write to it.
     ///
     /// # Errors
-    /// Where it may not be opened.
+    /// If it may not be opened.
     pub fn open(path: &Path, is_shared: bool) -> io::Result<Self> {
-        let flags = OFlags::CLOEXEC | OFlags::NOCTTY;
+        // A FIFO must not hold whit up.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
         let mode = Mode::from_raw_mode(0o666);
-        // NFS locks exclusively only what is open for writing.
-        let access = if is_shared { OFlags::RDONLY } else { OFlags::RDWR };
-        let file = match open(path, flags | access | OFlags::CREATE, mode) {
-            // A directory cannot be made so, nor a file by whoever may only read there, nor a program that runs.
-            Err(Errno::ISDIR | Errno::ROFS | Errno::ACCESS | Errno::TXTBSY) => {
-                open(path, flags | OFlags::RDONLY, Mode::empty())
-            }
+        let file = match open(path, flags | OFlags::CREATE, mode) {
+            // A directory cannot be made so, nor a file on a filesystem or in a directory that is read-only here.
+            Err(Errno::ISDIR | Errno::ROFS | Errno::ACCESS) => open(path, flags, Mode::empty()),
             opened => opened,
         }?;
-        Ok(Self { file, path: path.to_owned(), is_shared })
+        Ok(Self { file, path: path.to_owned(), is_read_only: true, is_shared })
+    }
+
+    /// NFS locks exclusively only what is open for writing.
+    fn reopen_for_writing(&mut self) -> io::Result<()> {
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+        self.file = open(&self.path, flags, Mode::empty())?;
+        self.is_read_only = false;
+        Ok(())
+    }
+
+    /// Gives the lock back, also where other processes have inherited it.
+    ///
+    /// # Errors
+    /// Where the filesystem has no locks.
+    pub fn release(&self) -> io::Result<()> {
+        Ok(flock(&self.file, FlockOperation::Unlock)?)
     }
 
     fn operation(&self, is_blocking: bool) -> FlockOperation {
@@ -62,12 +78,13 @@ impl LockFile {
     ///
     /// # Errors
     /// Where the filesystem has no locks.
-    pub fn try_take(&self) -> io::Result<Taken> {
+    pub fn try_take(&mut self) -> io::Result<Taken> {
         loop {
             match flock(&self.file, self.operation(false)) {
                 Ok(()) => return Ok(Taken::Yes),
                 Err(Errno::WOULDBLOCK) => return Ok(Taken::No),
                 Err(Errno::INTR) => {}
+                Err(Errno::BADF) if self.is_read_only => self.reopen_for_writing()?,
                 Err(error) => return Err(error.into()),
             }
         }
@@ -163,8 +180,8 @@ mod tests {
     #[test]
     fn locks_exclude_and_the_time_is_over() {
         let path = path("exclude");
-        let first = LockFile::open(&path, false).unwrap();
-        let second = LockFile::open(&path, false).unwrap();
+        let mut first = LockFile::open(&path, false).unwrap();
+        let mut second = LockFile::open(&path, false).unwrap();
         assert_eq!(first.try_take().unwrap(), Taken::Yes);
         assert_eq!(second.try_take().unwrap(), Taken::No);
         assert_eq!(second.take(Some(Duration::from_millis(20))).unwrap(), Taken::No);
@@ -178,8 +195,8 @@ mod tests {
     #[test]
     fn readers_share() {
         let path = path("share");
-        let locks = [true, true, false].map(|is_shared| LockFile::open(&path, is_shared).unwrap());
-        let taken = locks.each_ref().map(|lock| lock.try_take().unwrap());
+        let mut locks = [true, true, false].map(|is_shared| LockFile::open(&path, is_shared).unwrap());
+        let taken = locks.each_mut().map(|lock| lock.try_take().unwrap());
         assert_eq!(taken, [Taken::Yes, Taken::Yes, Taken::No]);
         fs::remove_file(path).unwrap();
     }

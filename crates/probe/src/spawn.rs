@@ -36,7 +36,12 @@ pub struct Command<'a> {
     pub limits: Vec<(Limit, u64)>,
     /// A descriptor that it and what it starts hold, too. All others of whit are closed.
     pub kept: Option<BorrowedFd<'a>>,
+    /// The `cgroup.procs` of the cgroup that it begins in; Linux only. If it cannot move there, it begins where whit is.
+    pub cgroup: Option<BorrowedFd<'a>>,
 }
+
+/// Whether a command can be given a descriptor beside its standard streams.
+pub const KEEPS_DESCRIPTORS: bool = cfg!(target_os = "linux");
 
 /// What setrlimit(2) can bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +121,7 @@ impl Command<'_> {
             group: self.group,
             limits: &limits,
             kept: self.kept,
+            cgroup: self.cgroup,
         })?;
         u32::try_from(pid).map_err(|_| io::Error::other("the command has no process id"))
     }

@@ -33,6 +33,13 @@ pub(crate) const CLOCKS_SINCE_BOOT: [libc::clockid_t; 2] = [libc::CLOCK_MONOTONI
 #[cfg(target_os = "freebsd")]
 pub(crate) const CLOCKS_SINCE_BOOT: [libc::clockid_t; 2] = [libc::CLOCK_UPTIME, libc::CLOCK_MONOTONIC];
 
+/// The clock of file times.
+#[cfg(target_os = "linux")]
+pub(crate) const FILE_CLOCK: libc::clockid_t = libc::CLOCK_REALTIME_COARSE;
+/// vfs.timestamp_precision chooses it; at worst it goes by seconds.
+#[cfg(target_os = "freebsd")]
+pub(crate) const FILE_CLOCK: libc::clockid_t = libc::CLOCK_SECOND;
+
 /// clock_gettime(2): a clock that this kernel has (the youngest that whit asks for came with 2.6.39).
 pub(crate) fn clock(clock: libc::clockid_t) -> Nanos {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -98,6 +105,9 @@ pub(crate) struct SpawnRequest<'a> {
     pub(crate) limits: &'a [(u32, u64)],
     /// Open in the command, too.
     pub(crate) kept: Option<BorrowedFd<'a>>,
+    /// Written to by the child, to move itself there.
+    #[cfg_attr(target_os = "freebsd", allow(dead_code))]
+    pub(crate) cgroup: Option<BorrowedFd<'a>>,
 }
 
 /// Where a command stands among processes.

@@ -1,7 +1,8 @@
 //! What reading tasks gives, whichever way they are read.
 
 use facts::sample::Absence;
-use facts::task::{Delays, Task};
+use facts::name::Name;
+use facts::task::{Delays, Task, TaskKey};
 use facts::unit::Nanos;
 
 /// A task's state, as /proc/PID/stat prints it: `R`, `S`, `D`, `T`, `Z` …
@@ -100,4 +101,15 @@ impl From<Absence> for Refused {
     fn from(reason: Absence) -> Self {
         Self { reason, detail: reason.to_string() }
     }
+}
+
+/// A process that descends from this one.
+#[derive(Clone, Copy, Debug)]
+pub struct Descendant {
+    /// What tells it from others.
+    pub key: TaskKey,
+    /// Its main thread's name.
+    pub comm: Name,
+    /// All its threads have ended; it waits to be reaped.
+    pub is_dead: bool,
 }

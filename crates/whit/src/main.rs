@@ -12,6 +12,7 @@ mod cmd;
 mod delays;
 mod doctor;
 mod failure;
+mod new_file;
 mod output;
 mod paths;
 mod random;

@@ -13,6 +13,14 @@ pub fn send(_key: TaskKey, _signal: TaskSignal) -> Result<(), Absence> {
     Err(Absence::Unsupported)
 }
 
+/// Sends a signal to a child of this process that has not been reaped.
+///
+/// # Errors
+/// Always.
+pub fn send_to_child(_pid: u32, _signal: TaskSignal) -> Result<(), Absence> {
+    Err(Absence::Unsupported)
+}
+
 /// Sends a signal to a thread's process.
 ///
 /// # Errors

@@ -1,9 +1,9 @@
 //! The processes that descend from this one: FreeBSD's reapers are not used yet.
 
 use facts::sample::Absence;
-use facts::task::TaskKey;
 
 use crate::signal::TaskSignal;
+pub use crate::task_reading::Descendant;
 
 /// Adopts nobody.
 ///
@@ -32,7 +32,7 @@ impl Descendants {
     ///
     /// # Errors
     /// Always.
-    pub fn list(&self) -> Result<Vec<TaskKey>, Absence> {
+    pub fn list(&self) -> Result<Vec<Descendant>, Absence> {
         Err(Absence::Unsupported)
     }
 

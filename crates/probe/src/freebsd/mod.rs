@@ -5,6 +5,7 @@
 
 pub mod cgroup_tasks;
 pub mod cgroup_usage;
+pub mod command_cgroup;
 pub mod control;
 pub mod descendants;
 pub mod directory;

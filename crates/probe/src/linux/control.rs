@@ -20,6 +20,14 @@ pub fn send(key: TaskKey, signal: TaskSignal) -> Result<(), Absence> {
     send_to_process_of(key, key.pid, signal)
 }
 
+/// Sends a signal to a child of this process that has not been reaped: until then nobody else has its number.
+///
+/// # Errors
+/// `Denied` if it has become another user's.
+pub fn send_to_child(pid: u32, signal: TaskSignal) -> Result<(), Absence> {
+    kill_process(pid_of(pid)?, native(signal)).map_err(task_absence)
+}
+
 /// The same to the process that a thread belongs to: signals are a process's.
 ///
 /// # Errors
@@ -61,7 +69,7 @@ fn check(key: TaskKey) -> Result<(), Absence> {
     if found.is_same(&key) { Ok(()) } else { Err(Absence::Gone) }
 }
 
-fn native(signal: TaskSignal) -> Signal {
+pub(super) fn native(signal: TaskSignal) -> Signal {
     match signal {
         TaskSignal::Terminate => Signal::TERM,
         TaskSignal::Kill => Signal::KILL,

@@ -12,7 +12,7 @@ use super::tasks::listing::Listing;
 use super::tasks::procfs::Procfs;
 use crate::roots::Roots;
 use crate::signal::TaskSignal;
-use crate::task_reading::TaskState;
+pub use crate::task_reading::Descendant;
 
 /// From now on whoever loses its parent below this process becomes its child (prctl(2), PR_SET_CHILD_SUBREAPER, Linux 3.4), so
 /// that every descendant can be found by its parents.
@@ -34,8 +34,8 @@ impl Descendants {
     /// Notes who is there already.
     pub fn from_now() -> Self {
         // Where /proc cannot be listed nobody is found later, either.
-        let before = list(|_, _| true).unwrap_or_default();
-        Self { before: before.into_iter().map(|key| (key.pid, key)).collect() }
+        let before = list(|_| true).unwrap_or_default();
+        Self { before: before.into_iter().map(|found| (found.key.pid, found.key)).collect() }
     }
 
     /// Whether a child was there before. While it has not been reaped nobody else has its id.
@@ -47,10 +47,11 @@ impl Descendants {
     ///
     /// # Errors
     /// Where /proc cannot be listed.
-    pub fn list(&self) -> Result<Vec<TaskKey>, Absence> {
+    pub fn list(&self) -> Result<Vec<Descendant>, Absence> {
         let was_there = |key: &TaskKey| self.before.get(&key.pid).is_some_and(|before| before.is_same(key));
-        // A zombie has nothing left to end.
-        list(|key, state| !b"ZX".contains(&state) && !was_there(key))
+        let mut found = list(|key| !was_there(key))?;
+        found.retain(|process| !process.is_dead);
+        Ok(found)
     }
 
     /// Sends a signal to all of them. How many there were.
@@ -59,8 +60,8 @@ impl Descendants {
     /// As for [`Self::list`]. One that has ended meanwhile, or may not be signalled, is passed over.
     pub fn send_all(&self, signal: TaskSignal) -> Result<usize, Absence> {
         let found = self.list()?;
-        for key in &found {
-            let _ = control::send(*key, signal);
+        for process in &found {
+            let _ = control::send(process.key, signal);
         }
         Ok(found.len())
     }
@@ -73,8 +74,8 @@ fn has_children() -> bool {
     !matches!(waitid(WaitId::All, looks), Err(Errno::CHILD))
 }
 
-/// Those that are taken, by key and state; of the others what is below them is left out, too.
-fn list(takes: impl Fn(&TaskKey, TaskState) -> bool) -> Result<Vec<TaskKey>, Absence> {
+/// Those that are taken and what is below them, parents before their children.
+fn list(takes: impl Fn(&TaskKey) -> bool) -> Result<Vec<Descendant>, Absence> {
     if !has_children() {
         return Ok(Vec::new());
     }
@@ -82,19 +83,22 @@ fn list(takes: impl Fn(&TaskKey, TaskState) -> bool) -> Result<Vec<TaskKey>, Abs
     let mut pids = Vec::new();
     Listing::open(&root).processes(&mut pids)?;
     let mut procfs = Procfs::open(root);
-    let mut children: HashMap<u32, Vec<TaskKey>> = HashMap::new();
+    let mut children: HashMap<u32, Vec<Descendant>> = HashMap::new();
     for pid in pids {
-        // Who has ended meanwhile is nobody's descendant any more.
+        // One that has ended meanwhile descends from nobody.
         let Ok(stat) = procfs.stat(pid) else { continue };
         let key = TaskKey { pid, start: procfs.start(&stat) };
-        if takes(&key, stat.state) {
-            children.entry(stat.ppid).or_default().push(key);
+        if takes(&key) {
+            // The state is the main thread's. Other threads may run on after its end, and so may children of the process, which
+            // are looked for below a dead one, too: until it is reaped they may be its own.
+            let is_dead = b"ZX".contains(&stat.state) && stat.threads <= 1;
+            children.entry(stat.ppid).or_default().push(Descendant { key, comm: stat.comm, is_dead });
         }
     }
     let mut found = children.remove(&std::process::id()).unwrap_or_default();
     let mut next = 0;
-    while let Some(key) = found.get(next) {
-        let below = children.remove(&key.pid).unwrap_or_default();
+    while let Some(process) = found.get(next) {
+        let below = children.remove(&process.key.pid).unwrap_or_default();
         found.extend(below);
         next += 1;
     }

@@ -4,6 +4,7 @@ mod addresses;
 mod cgroup;
 pub mod cgroup_tasks;
 pub mod cgroup_usage;
+pub mod command_cgroup;
 pub mod control;
 pub mod descendants;
 mod directories;

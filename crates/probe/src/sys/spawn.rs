@@ -24,6 +24,7 @@ struct Plan {
     group: Group,
     limits: Vec<(u32, u64)>,
     kept: c_int,
+    cgroup: c_int,
     /// What the child was about.
     step: Step,
     /// What went wrong with it.
@@ -70,6 +71,7 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
         group: request.group,
         limits: request.limits.to_vec(),
         kept: request.kept.map_or(-1, |kept| kept.as_raw_fd()),
+        cgroup: request.cgroup.map_or(-1, |cgroup| cgroup.as_raw_fd()),
         step: Step::Execute,
         error: 0,
     };
@@ -138,6 +140,10 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), c_int> {
             if action.sa_sigaction != libc::SIG_IGN {
                 libc::signal(signal, libc::SIG_DFL);
             }
+        }
+        if plan.cgroup >= 0 {
+            // "0" is the process that writes it. Refused, it stays where it is.
+            libc::write(plan.cgroup, c"0".as_ptr().cast(), 1);
         }
         plan.step = Step::Group;
         match plan.group {

@@ -22,8 +22,6 @@ const RECORD_BYTES: usize = 64;
 const MOST_BYTES: u64 = 64 * 1024;
 /// Names that are tried for a run's own file.
 const ATTEMPTS: u32 = 4;
-/// How much the clock of files may be behind the clock of processes, in nanoseconds: two ticks of a slow kernel.
-const CLOCK_STEP_NS: i64 = 20_000_000;
 
 /// What tells one directory from all others, of the past too. An inode number is used again; a birth time is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +79,7 @@ pub(super) struct Registry {
     own: Mutex<Own>,
     /// Of runs that were killed, with the file that holds the record; read when they are first asked for.
     earlier: Mutex<Option<Vec<(Identity, PathBuf)>>>,
-    /// When this run began, in nanoseconds since 1970.
+    /// When this run began, in nanoseconds since 1970 on the clock of file times.
     began_ns: i64,
 }
 
@@ -94,7 +92,8 @@ enum Own {
 }
 
 impl Registry {
-    pub(super) fn new(began_ns: i64) -> Self {
+    pub(super) fn new() -> Self {
+        let began_ns = i64::try_from(probe::file_clock_now().0).unwrap_or(i64::MAX);
         let directory = paths::state_directory().map(|state| state.join("whit/age"));
         Self { directory, own: Mutex::new(Own::Unmade), earlier: Mutex::new(None), began_ns }
     }
@@ -120,7 +119,7 @@ impl Registry {
 
     /// Whether a directory was made after this run began.
     pub(super) fn is_recent(&self, status: &EntryStatus) -> bool {
-        status.times.born_ns.is_some_and(|born_ns| born_ns >= self.began_ns - CLOCK_STEP_NS)
+        status.times.born_ns.is_some_and(|born_ns| born_ns >= self.began_ns)
     }
 
     /// The directory is gone.

@@ -55,7 +55,7 @@ pub(super) struct Sweep<'a> {
 impl<'a> Sweep<'a> {
     pub(super) fn new(options: &'a Options, now_ns: i64) -> Self {
         let (counts, progress) = (Counts::default(), Progress::default());
-        Self { options, now_ns, counts, progress, registry: Registry::new(now_ns) }
+        Self { options, now_ns, counts, progress, registry: Registry::new() }
     }
 
     pub(super) fn count_failure(&self) {

@@ -12,12 +12,23 @@ use super::LockOptions;
 use crate::failure::{Failure, say};
 use crate::show::units::Span;
 
-/// A lock that is held until this is dropped.
+/// A lock that is held until this is dropped. The command has it, too, so that it still excludes others if whit is killed before
+/// the command has ended.
 pub(super) struct Held {
     file: LockFile,
-    pub(super) is_inherited: bool,
+    /// It stays with what the command leaves behind.
+    is_inherited: bool,
     /// How long it took to get.
     pub(super) waited: Nanos,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if !self.is_inherited {
+            // A lock is an open file's: without this a daemon that the command left would hold it.
+            let _ = self.file.release();
+        }
+    }
 }
 
 impl Held {
@@ -30,7 +41,7 @@ impl Held {
 pub(super) fn take(options: &LockOptions) -> Result<Held, Failure> {
     let path = options.path.display();
     let fail = |error| Failure::with_code(format!("{path}: {error}"), 66);
-    let file = LockFile::open(&options.path, options.is_shared).map_err(fail)?;
+    let mut file = LockFile::open(&options.path, options.is_shared).map_err(fail)?;
     let started = probe::clock_now().monotonic;
     let mut taken = file.try_take().map_err(fail)?;
     if taken == Taken::No {

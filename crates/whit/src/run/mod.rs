@@ -1,6 +1,7 @@
 //! `whit run`: a command, its tree, its lock, its limits, its account.
 
 mod account;
+mod family;
 mod listen;
 mod lock;
 mod report;
@@ -8,6 +9,7 @@ mod signals;
 mod supervise;
 
 pub(crate) use account::{Program, Tree, Waited};
+pub(crate) use family::Survivor;
 pub(crate) use listen::listen;
 pub(crate) use supervise::{Outcome, Supervised, supervise};
 
@@ -54,16 +56,15 @@ pub(crate) struct LockOptions {
 
 /// Runs it, as often as asked for, and tells where its time went. Its exit status is the command's.
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let mut report = Report::create(options)?;
     let lock = options.lock.as_ref().map(lock::take).transpose()?;
+    // Another run's report is left alone until this one has the lock and something to say.
+    let mut report = Report::create(options)?;
     lock.iter().for_each(|lock| report.lock_waited(lock.waited));
     let mut told = Ok(());
     let mut code = 0;
     for _ in 0..options.repeat.max(1) {
-        let supervised = supervise::supervise(
-            options,
-            lock.as_ref().filter(|lock| lock.is_inherited).map(lock::Held::as_fd),
-        )?;
+        let kept = lock.as_ref().filter(|_| probe::spawn::KEEPS_DESCRIPTORS).map(lock::Held::as_fd);
+        let supervised = supervise::supervise(options, kept)?;
         if supervised.outcome.code() != 0 {
             code = supervised.outcome.code();
         }

@@ -1,51 +1,30 @@
 //! What is told about a command: for people, on standard error or in a file, and for programs.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use facts::unit::Nanos;
 
 use super::{Options, Supervised};
 use crate::failure::{Failure, say};
+use crate::new_file::NewFile;
 use crate::show;
 use crate::show::run::FIGURES;
 use crate::show::run_json::RunJson;
 
-/// What is told of each run as it ends, and of all at the end. Its files are there before the command is started, lest its time
-/// was for nothing.
+/// What is told of each run as it ends, and of all at the end. That its files can be written is known before the command is
+/// started; what is in them changes when the last run has ended.
 pub(super) struct Report<'a> {
     options: &'a Options,
     lock_waited: Option<Nanos>,
-    json: Option<Target<'a>>,
-    output: Option<Target<'a>>,
+    json: Option<NewFile>,
+    output: Option<NewFile>,
     figures: Vec<[Nanos; FIGURES.len()]>,
 }
 
-struct Target<'a> {
-    path: &'a Path,
-    file: File,
-}
-
-impl<'a> Target<'a> {
-    fn create(path: &'a Path) -> Result<Self, Failure> {
-        let file = File::create(path).map_err(|error| failed(path, &error))?;
-        Ok(Self { path, file })
-    }
-
-    fn write(&mut self, text: &str) -> Result<(), Failure> {
-        self.file.write_all(text.as_bytes()).map_err(|error| failed(self.path, &error))
-    }
-}
-
-fn failed(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("{}: {error}", path.display()))
-}
-
 impl<'a> Report<'a> {
-    /// Makes the files that were asked for.
+    /// Begins the files that were asked for.
     pub(super) fn create(options: &'a Options) -> Result<Self, Failure> {
-        let create = |path: &'a Option<PathBuf>| path.as_deref().map(Target::create).transpose();
+        let create = |path: &Option<PathBuf>| path.as_deref().map(NewFile::create).transpose();
         let (json, output) = (create(&options.json)?, create(&options.output)?);
         Ok(Self { options, lock_waited: None, json, output, figures: Vec::new() })
     }
@@ -67,14 +46,18 @@ impl<'a> Report<'a> {
         told.and(json.write(&(document + "\n")))
     }
 
-    /// Tells what several runs have in common.
+    /// Tells what several runs have in common, and puts the files in their places.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
-        if self.figures.len() < 2 {
-            return Ok(());
+        let mut told = Ok(());
+        if self.figures.len() > 1 {
+            let mut text = String::new();
+            show::run::push_spread(&self.figures, &mut text);
+            told = self.write(&text);
         }
-        let mut text = String::new();
-        show::run::push_spread(&self.figures, &mut text);
-        self.write(&text)
+        for file in [self.json, self.output].into_iter().flatten() {
+            told = told.and(file.finish());
+        }
+        told
     }
 
     fn write(&mut self, text: &str) -> Result<(), Failure> {

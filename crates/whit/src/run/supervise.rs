@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use facts::linux::taskstats::{ExitInfo, TaskStats};
 use facts::sample::Absence;
-use facts::task::{Task, TaskKey};
+use facts::task::Task;
 use facts::unit::{Bytes, Nanos};
-use probe::control::{self, TaskSignal};
-use probe::descendants::{Descendants, adopt_orphans};
+use probe::control::TaskSignal;
+use probe::descendants::adopt_orphans;
 use probe::exits::ExitRecords;
 use probe::process_events::ProcessEvents;
 use probe::signals::{Signal, Signals, keep_children};
@@ -21,14 +21,20 @@ use rustix::io::Errno;
 
 use super::Options;
 use super::account::{Account, Tree};
+use super::family::{Family, Survivor};
 use super::signals::{FORWARDED, ends, forwarded};
 use crate::failure::Failure;
 
 /// How long records and forks are collected.
 const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// Rounds of killing, each of 20 ms, after which a descendant that hangs in the kernel is left to it.
-const MOST_KILLS: u32 = 250;
+/// Pauses between rounds of killing: the first, and the longest that it grows to by doubling.
+const FIRST_PAUSE: Nanos = Nanos(20_000_000);
+const LONGEST_PAUSE: Nanos = Nanos(1_000_000_000);
+/// Rounds of killing, some five seconds, after which what hangs in the kernel or belongs to another user is left and named.
+const MOST_KILLS: u32 = 10;
+/// How often it is looked whether a tree that was told to end has ended.
+const LOOK_AGAIN: Nanos = Nanos(250_000_000);
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +76,7 @@ pub(crate) struct Supervised {
     pub(crate) own_from_proc: Option<Task>,
     pub(crate) lost_records: u64,
     /// Descendants that were still there.
-    pub(crate) left_running: usize,
+    pub(crate) survivors: Vec<Survivor>,
     /// Adopted descendants whose parents had ended.
     pub(crate) adopted: u64,
     /// Ctrl-C or the like came to whit.
@@ -115,7 +121,7 @@ pub(crate) fn start(command: &Command<'_>) -> Result<u32, Failure> {
 pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Result<Supervised, Failure> {
     // Without it orphans are somebody else's; the rest is told all the same.
     let _ = adopt_orphans();
-    let descendants = Descendants::from_now();
+    let mut family = Family::new(options.timeout.is_some());
     let mut reader = match options.is_procfs_only {
         true => TaskReader::open_procfs(&Roots::live())?,
         false => TaskReader::open(&Roots::live())?,
@@ -131,6 +137,7 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
         directory: options.directory.clone(),
         limits: options.limits.clone(),
         kept,
+        cgroup: family.cgroup_processes(),
         ..Command::default()
     };
     // Before the command, so that nothing that it does is missed; the child gets no blocked signals.
@@ -142,10 +149,12 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
     let signals = Signals::open(&signals).map_err(Failure::internal)?;
     let started = clock_now().boottime;
     let pid = start(&command)?;
+    drop(command);
+    family.child = Some(pid);
     let mut watch = Watch {
-        key: TaskKey { pid, start: started },
+        pid,
         signals,
-        descendants,
+        family,
         records: records.ok(),
         records_failure: None,
         events: events.ok(),
@@ -157,7 +166,7 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
     };
     let outcome = watch.wait(options, started, &mut reader)?;
     let wall = clock_now().boottime.saturating_sub(started);
-    let left_running = watch.descendants.list().map_or(0, |left| left.len());
+    let survivors = watch.family.survivors().unwrap_or_default();
     records_absence = records_absence.or(watch.records_failure);
     let exact_cpu = watch.usage.cpu();
     Ok(Supervised {
@@ -171,7 +180,7 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
         lost_forks: watch.events.map_or(0, |events| events.gaps),
         own_from_proc: outcome.1,
         lost_records: watch.records.map_or(0, |records| records.lost()),
-        left_running,
+        survivors,
         adopted: watch.adopted,
         is_told_to_end: watch.is_told_to_end,
     })
@@ -179,10 +188,10 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
 
 /// A running command.
 struct Watch {
-    key: TaskKey,
+    /// The command's own process.
+    pid: u32,
     signals: Signals,
-    /// Those that are the command's.
-    descendants: Descendants,
+    family: Family,
     records: Option<ExitRecords>,
     /// Why they ended before the command did.
     records_failure: Option<Absence>,
@@ -204,11 +213,11 @@ impl Watch {
         let mut deadline = options.timeout.map(|timeout| started + Nanos::from(timeout));
         let mut ended_by_us: Option<TaskSignal> = None;
         let mut own = None;
-        let mut kills = 0;
+        let (mut kills, mut pause) = (0, FIRST_PAUSE);
         loop {
             self.listen();
-            if own.is_none() && self.records.is_none() && has_ended(self.key.pid) {
-                own = reader.read_ended(self.key.pid).ok();
+            if own.is_none() && self.records.is_none() && has_ended(self.pid) {
+                own = reader.read_ended(self.pid).ok();
             }
             self.reap();
             if let Some(ending) = self.ending {
@@ -218,41 +227,31 @@ impl Watch {
                 if ended_by_us.is_none() {
                     return Ok((Outcome::Ended(ending), own));
                 }
-                let is_gone = self.descendants.list().map_or(true, |left| left.is_empty());
-                if is_gone || kills > MOST_KILLS {
+                if self.family.survivors().map_or(true, |survivors| survivors.is_empty()) {
                     return Ok((Outcome::TimedOut, own));
                 }
+            }
+            if kills > MOST_KILLS {
+                return Ok((Outcome::TimedOut, own));
             }
             let now = clock_now().boottime;
             if deadline.is_some_and(|deadline| deadline <= now) {
                 let signal = if ended_by_us.is_none() { TaskSignal::Terminate } else { TaskSignal::Kill };
-                self.end_tree(signal);
+                self.family.send_all(signal);
                 ended_by_us = Some(signal);
-                kills += u32::from(signal == TaskSignal::Kill);
-                // Killed, whoever was being born is found in the next round.
-                let pause = if signal == TaskSignal::Kill {
-                    Nanos(20_000_000)
+                if signal == TaskSignal::Terminate {
+                    // A stopped process would not receive it.
+                    self.family.send_all(TaskSignal::Continue);
+                    deadline = Some(now + Nanos::from(options.kill_after));
                 } else {
-                    Nanos::from(options.kill_after)
-                };
-                deadline = Some(now + pause);
+                    // What was being forked meanwhile is found in the next round.
+                    kills += 1;
+                    deadline = Some(now + pause);
+                    pause = (pause + pause).min(LONGEST_PAUSE);
+                }
                 continue;
             }
             self.sleep(deadline.map(|deadline| deadline.saturating_sub(now)), ended_by_us.is_some());
-        }
-    }
-
-    /// The whole tree, and the command itself where the tree cannot be listed.
-    fn end_tree(&self, signal: TaskSignal) {
-        let send = |signal| {
-            if self.descendants.send_all(signal).is_err() {
-                let _ = control::send(self.key, signal);
-            }
-        };
-        send(signal);
-        if signal == TaskSignal::Terminate {
-            // One that was stopped would not hear of it.
-            send(TaskSignal::Continue);
         }
     }
 
@@ -275,14 +274,15 @@ impl Watch {
 
     fn reap(&mut self) {
         while let Some(reaped) = reap_any() {
-            if self.descendants.was_there(reaped.pid) {
+            if self.family.descendants.was_there(reaped.pid) {
                 continue;
             }
             self.usage.user += reaped.usage.user;
             self.usage.system += reaped.usage.system;
             self.usage.peak_resident = self.usage.peak_resident.max(reaped.usage.peak_resident);
-            if reaped.pid == self.key.pid {
+            if reaped.pid == self.pid {
                 self.ending = Some(reaped.ending);
+                self.family.child = None;
             } else {
                 self.adopted += 1;
             }
@@ -291,8 +291,8 @@ impl Watch {
 
     /// Waits for a record, a fork, a signal or the time.
     fn sleep(&mut self, timeout: Option<Nanos>, is_ending: bool) {
-        // While a tree is being ended its processes go without a signal to us.
-        let at_most = if is_ending { Nanos(20_000_000) } else { Nanos(u64::MAX) };
+        // A kernel that lets us adopt nobody does not tell us of grandchildren.
+        let at_most = if is_ending { LOOK_AGAIN } else { Nanos(u64::MAX) };
         let timeout = timeout.map(|timeout| timespec(timeout.min(at_most)));
         let mut descriptors = vec![PollFd::new(&self.signals, PollFlags::IN)];
         descriptors.extend(self.records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
@@ -310,7 +310,7 @@ impl Watch {
             // But a hang-up it tells to a session's leader alone, which may be whit.
             let has_it = is_from_kernel && signal != Signal::Hangup;
             if let Some(signal) = forwarded(signal).filter(|_| !has_it) {
-                let _ = control::send(self.key, signal);
+                self.family.send(signal);
             }
         }
     }

@@ -7,7 +7,7 @@ use probe::spawn::Ending;
 use super::table::{Align, Table};
 use super::text::push_printable;
 use super::units::{Size, Span};
-use crate::run::{Outcome, Program, Supervised, Tree, Waited};
+use crate::run::{Outcome, Program, Supervised, Survivor, Tree, Waited};
 
 /// Programs that are told apart; the others are one line.
 const MOST_PROGRAMS: usize = 12;
@@ -163,10 +163,29 @@ fn notes(run: &Supervised) -> Vec<String> {
             whole.impossible_values
         ));
     }
-    if run.left_running > 0 {
-        notes.push(format!("{} descendants are still running and not in this account", run.left_running));
+    if !run.survivors.is_empty() {
+        notes.push(survivors(&run.survivors));
     }
     notes
+}
+
+/// Names them, as far as a line has room.
+fn survivors(all: &[Survivor]) -> String {
+    const MOST: usize = 8;
+    let (count, is) = if all.len() == 1 { ("1 descendant".to_owned(), "is") } else { (format!("{} descendants", all.len()), "are") };
+    let mut note = format!("{count} {is} still running and not in this account:");
+    for survivor in all.iter().take(MOST) {
+        note.push_str(&format!(" {}", survivor.pid));
+        if !survivor.comm.is_empty() {
+            note.push_str(" (");
+            push_printable(&mut note, survivor.comm.as_bytes());
+            note.push(')');
+        }
+    }
+    if all.len() > MOST {
+        note.push_str(" …");
+    }
+    note
 }
 
 /// Median and spread of several runs.

@@ -7,7 +7,11 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-pub(crate) const WHIT: &str = env!("CARGO_BIN_EXE_whit");
+/// The program under test; WHIT_PROGRAM at compile time names another, to see a test fail on it.
+pub(crate) const WHIT: &str = match option_env!("WHIT_PROGRAM") {
+    Some(program) => program,
+    None => env!("CARGO_BIN_EXE_whit"),
+};
 
 /// Runs whit and gives what it printed; it must succeed.
 pub(crate) fn whit(words: &[&str]) -> String {

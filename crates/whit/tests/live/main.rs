@@ -17,6 +17,7 @@ mod mail;
 mod needs;
 mod run;
 mod storms;
+mod supervision;
 mod system_calls;
 mod top;
 mod traffic;
@@ -37,6 +38,7 @@ fn main() {
         mail::trials(),
         desktop::trials(),
         run::trials(),
+        supervision::trials(),
         top::trials(),
         traffic::trials(),
         storms::trials(),

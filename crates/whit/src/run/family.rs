@@ -1,0 +1,87 @@
+//! The processes that a command has become: how they are signalled, and which of them are left.
+
+use facts::sample::Absence;
+use probe::command_cgroup::CommandCgroup;
+use probe::control::{self, TaskSignal};
+use probe::descendants::Descendants;
+use rustix::fd::BorrowedFd;
+
+use crate::random;
+
+/// A process that descends from the command and still runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Survivor {
+    pub(crate) pid: u32,
+    /// Its name; empty if it is not known.
+    pub(crate) comm: String,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Family {
+    /// Those that descend from whit and are the command's.
+    pub(super) descendants: Descendants,
+    /// Only for a command with a time limit: it catches what /proc does not show.
+    cgroup: Option<CommandCgroup>,
+    /// The command itself, until it has been reaped. Nobody else has its number until then.
+    pub(super) child: Option<u32>,
+}
+
+impl Family {
+    /// Before the command is started.
+    pub(super) fn new(has_time_limit: bool) -> Self {
+        let name = || format!("whit-run-{}-{}", std::process::id(), random::hex());
+        Self {
+            descendants: Descendants::from_now(),
+            // Without one the tree is found by its parents.
+            cgroup: has_time_limit.then(|| CommandCgroup::make(&name()).ok()).flatten(),
+            child: None,
+        }
+    }
+
+    /// Where the command moves itself into its cgroup.
+    pub(super) fn cgroup_processes(&self) -> Option<BorrowedFd<'_>> {
+        self.cgroup.as_ref().map(CommandCgroup::processes_file)
+    }
+
+    /// Signals every process; the command itself even if neither a cgroup nor /proc shows any.
+    pub(super) fn send_all(&self, signal: TaskSignal) {
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.send_all(signal);
+        }
+        // Also with a cgroup: root may have moved a process elsewhere.
+        let listed = self.descendants.send_all(signal);
+        if self.cgroup.is_none() && listed.unwrap_or(0) == 0 {
+            self.send(signal);
+        }
+    }
+
+    /// Signals the command itself.
+    pub(super) fn send(&self, signal: TaskSignal) {
+        if let Some(child) = self.child {
+            // It may have become another user's.
+            let _ = control::send_to_child(child, signal);
+        }
+    }
+
+    /// Which of them still run.
+    ///
+    /// # Errors
+    /// Why that cannot be known, without a cgroup and without /proc.
+    pub(super) fn survivors(&self) -> Result<Vec<Survivor>, Absence> {
+        let listed = self.descendants.list();
+        if self.cgroup.is_none() {
+            listed.as_ref().map_err(|absence| *absence)?;
+        }
+        let mut survivors: Vec<Survivor> = Vec::new();
+        for found in listed.into_iter().flatten() {
+            survivors.push(Survivor { pid: found.key.pid, comm: found.comm.as_str().to_owned() });
+        }
+        for pid in self.cgroup.iter().flat_map(CommandCgroup::processes) {
+            if survivors.iter().all(|known| known.pid != pid) && self.child != Some(pid) {
+                survivors.push(Survivor { pid, comm: String::new() });
+            }
+        }
+        Ok(survivors)
+    }
+}

@@ -1,0 +1,183 @@
+//! `whit run` where ending, locking and reporting go wrong: threads that outlive the main thread, no /proc, another user's
+//! process, a killed whit, a report that another run may need.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Failed, Trial};
+
+use super::machine::{Scratch, WHIT, peer, shell};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let private_mounts = [Need::Root, Need::Program("unshare")];
+    vec![
+        trial("a_process_without_its_main_thread_is_ended", &[Need::Root, Need::Program("cc")], main_thread),
+        trial("a_tree_is_ended_without_its_cgroup", &[Need::Root, Need::Program("cc"), private_mounts[1]], no_cgroup),
+        trial("a_command_is_ended_without_proc", &private_mounts, no_proc),
+        trial("a_signal_is_passed_on_without_proc", &private_mounts, signal_without_proc),
+        trial(
+            "what_became_root_is_named_and_left",
+            &[Need::Root, Need::Program("cc"), Need::Program("setpriv")],
+            became_root,
+        ),
+        trial("a_lock_outlives_a_killed_whit", &[Need::Program("flock")], killed_with_lock),
+        trial("a_report_appears_when_the_command_has_ended", &[Need::Program("flock")], reports),
+    ]
+}
+
+/// Runs whit with a time limit of a second, after some words that prepare the place; its status and how long it took.
+fn limited(before: &str, command: &str) -> (Option<i32>, Duration, String) {
+    let began = Instant::now();
+    let output = shell(&format!(
+        "{before} timeout -s KILL 40 {WHIT} run --timeout 1 --kill-after 1 -- {command}"
+    ));
+    (output.status.code(), began.elapsed(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The processes whose program this is.
+fn running(program: &str) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let comm = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let threads = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(17)?.parse().ok()).unwrap_or(0);
+        comm.trim() == program && (threads > 1 || !stat.contains(") Z "))
+    })
+    .collect()
+}
+
+fn end(pids: &[u32]) {
+    for pid in pids {
+        shell(&format!("kill -9 {pid}"));
+    }
+}
+
+fn main_thread() -> Result<(), Failed> {
+    let program = peer("survivor");
+    let words = format!("sh -c '{0} & {0} & sleep 60'", program.display());
+    let (code, _, told) = limited("", &words);
+    let left = running("survivor");
+    end(&left);
+    assert_eq!((code, left.len()), (Some(124), 0), "{told}");
+    let cgroups = shell("find /sys/fs/cgroup -name 'whit-run-*'");
+    assert!(cgroups.stdout.is_empty(), "{cgroups:?}");
+    Ok(())
+}
+
+/// As above, found by parents alone.
+fn no_cgroup() -> Result<(), Failed> {
+    let program = peer("survivor");
+    let before = "unshare -m --propagation private sh -c 'umount -l /sys/fs/cgroup; exec \"$@\"' sh";
+    let (code, _, told) = limited(before, &format!("sh -c '{0} & {0} & sleep 60'", program.display()));
+    let left = running("survivor");
+    end(&left);
+    assert_eq!((code, left.len()), (Some(124), 0), "{told}");
+    Ok(())
+}
+
+const NO_PROC: &str = "unshare -m --propagation private sh -c 'umount -l /proc; exec \"$@\"' sh";
+
+fn no_proc() -> Result<(), Failed> {
+    let (code, took, told) = limited(NO_PROC, "sleep 30");
+    assert_eq!(code, Some(124), "{told}");
+    assert!(took < Duration::from_secs(20), "the command ended by itself: {took:?}");
+    Ok(())
+}
+
+fn signal_without_proc() -> Result<(), Failed> {
+    let script = format!("{WHIT} run -- sleep 30 & p=$!; sleep 0.5; kill -TERM $p; wait $p; echo $?");
+    let began = Instant::now();
+    let output = shell(&format!("{NO_PROC} sh -c '{script}'"));
+    assert_eq!(String::from_utf8(output.stdout)?.trim(), "143");
+    assert!(began.elapsed() < Duration::from_secs(20), "the command ended by itself");
+    Ok(())
+}
+
+/// A command that whit may not signal. It is given up in bounded time, named, and looked for at little cost.
+fn became_root() -> Result<(), Failed> {
+    let place = std::env::temp_dir().join(format!("whit-root-{}", std::process::id()));
+    fs::create_dir(&place)?;
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o755))?;
+    let (program, whit) = (place.join("becomesroot"), place.join("whit"));
+    fs::copy(peer("survivor"), &program)?;
+    fs::copy(WHIT, &whit)?;
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o4755))?;
+    let began = Instant::now();
+    let words = format!(
+        "cd /; TIMEFORMAT='%U %S'; time setpriv --reuid 65534 --clear-groups timeout -s KILL 40 \
+         {} run --timeout 1 --kill-after 1 -- {} root",
+        whit.display(),
+        program.display()
+    );
+    // To a file: the command keeps what it inherited open.
+    let log = place.join("log");
+    let file = fs::File::create(&log)?;
+    let status =
+        Command::new("bash").args(["-c", &words]).stdout(file.try_clone()?).stderr(file).status()?;
+    let took = began.elapsed();
+    let left = running("becomesroot");
+    end(&left);
+    let told = fs::read_to_string(&log)?;
+    fs::remove_dir_all(&place)?;
+    assert_eq!((status.code(), left.len()), (Some(124), 1), "{told}");
+    assert!(told.contains(&format!("still running and not in this account: {} (becomesroot)", left[0])), "{told}");
+    let cpu_s: f64 = told.lines().last().unwrap().split(' ').map(|word| word.parse::<f64>().unwrap()).sum();
+    let share = cpu_s / took.as_secs_f64();
+    println!("given up after {took:?}, at {:.1} % of a CPU", share * 100.0);
+    assert!(took < Duration::from_secs(20) && share < 0.1, "{took:?}, {share}");
+    Ok(())
+}
+
+fn killed_with_lock() -> Result<(), Failed> {
+    let scratch = Scratch::new("killed-with-lock");
+    let lock = scratch.0.join("lock");
+    let mut whit = Command::new(WHIT).args(["run", "-q", "--lock"]).arg(&lock).args(["--", "sleep", "5"]).spawn()?;
+    let is_held = || shell(&format!("flock -n {} true", lock.display())).status.code() == Some(1);
+    while !is_held() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    whit.kill()?;
+    whit.wait()?;
+    assert!(is_held(), "the command still runs, and its lock is free");
+    while is_held() {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // The command has it for reading alone, and can be locked out of what it was told.
+    let words = format!("{WHIT} run -q --lock {} -- sh -c 'for fd in 3 4 5 6 7 8 9; do echo x >&$fd; done' 2>/dev/null", lock.display());
+    shell(&words);
+    assert_eq!(fs::read(&lock)?, b"");
+    Ok(())
+}
+
+fn reports() -> Result<(), Failed> {
+    let scratch = Scratch::new("reports");
+    let (lock, json, text) = (scratch.0.join("lock"), scratch.0.join("json"), scratch.0.join("text"));
+    let run = |words: &str| {
+        shell(&format!("{WHIT} run --json {} -o {} {words}", json.display(), text.display())).status.code()
+    };
+    let are_kept = || fs::read(&json).unwrap() == b"before" && fs::read(&text).unwrap() == b"before";
+    fs::write(&json, "before")?;
+    fs::write(&text, "before")?;
+    let mut holder = Command::new("flock").arg(&lock).args(["sleep", "30"]).spawn()?;
+    while shell(&format!("flock -n {} true", lock.display())).status.success() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let code = run(&format!("--lock {} --wait 0 --conflict-exit 75 -- true", lock.display()));
+    holder.kill()?;
+    holder.wait()?;
+    assert!(code == Some(75) && are_kept(), "the loser of the lock erased the report");
+    assert!(run("-- /nonexistent/program") == Some(127) && are_kept(), "no command, and no report any more");
+    assert!(run(&format!("-- grep -q before {}", json.display())) == Some(0), "erased before the command ended");
+    assert!(fs::read_to_string(&json)?.starts_with('{') && fs::read_to_string(&text)?.starts_with("wall"));
+    // Nothing is left beside them, and a report can go to a pipe.
+    let names = || fs::read_dir(&scratch.0).unwrap().count();
+    assert_eq!(names(), 3);
+    let piped = shell(&format!("{WHIT} run -q --json /dev/stdout -- true | grep -c wall_ns"));
+    assert_eq!(String::from_utf8(piped.stdout)?.trim(), "1");
+    Ok(())
+}
