@@ -25,6 +25,7 @@ pub mod pid_cmdline;
 pub mod pid_io;
 pub mod pid_schedstat;
 pub mod pid_stat;
+pub mod pid_statm;
 pub mod pid_status;
 pub mod power_supply;
 pub mod pressure;

@@ -107,6 +107,11 @@ impl TaskChanges {
         self.drop_impossible(before);
     }
 
+    /// Time on a CPU, their whole lives, of those that ended and are counted in this interval.
+    pub fn ended_cpu(&self) -> Nanos {
+        Nanos(self.ended.iter().filter_map(Ended::cpu_ns).sum())
+    }
+
     /// With the newer of the tables that it was filled from.
     pub fn of<'a>(&'a self, now: &'a TaskTable) -> Changed<'a> {
         debug_assert_eq!(self.living, now.len());

@@ -36,6 +36,7 @@ parsers! {
 /// Those that are functions, or have no file of a fixed name.
 pub(crate) const OTHERS: &[(&str, Parse)] = &[
     ("proc/self/mounts", |bytes| linux::mounts::parse(bytes, &mut Vec::new())),
+    ("statm", |bytes| linux::pid_statm::PidStatm::default().parse(bytes)),
     ("io", |bytes| linux::pid_io::PidIo::default().parse(bytes)),
     ("cpu.stat", |bytes| linux::cgroup_cpu::CgroupCpuStat::default().parse(bytes)),
     ("cpuacct.usage", |bytes| linux::cgroup_cpu::usage(bytes).map(drop)),

@@ -125,9 +125,15 @@ char license_of_program[] SECTION("license") = "Dual MIT/GPL";
 static __attribute__((always_inline)) u32 pid_in_own_namespace(struct task_struct *task)
 {
 	struct pid *pid = 0;
-	u32 nr = 0;
-	// Copied, so that the address is a number to reckon with.
+	u32 nr = 0, level = 0;
+	// Copied, so that the address is a number to calculate with.
 	read_kernel(&pid, sizeof(pid), &task->thread_pid);
+	if (!pid)
+		return 0;
+	// A parent may be in an outer namespace only, where it has fewer numbers than the reader is deep. /proc says 0 then, too.
+	read_kernel(&level, sizeof(level), &pid->level);
+	if (level < own_level)
+		return 0;
 	u64 numbers = (u64)__builtin_preserve_access_index(&pid->numbers[0]);
 	read_kernel(&nr, sizeof(nr), (void *)(numbers + (u64)own_level * sizeof(struct upid)));
 	return nr;

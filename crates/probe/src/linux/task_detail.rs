@@ -2,6 +2,7 @@
 
 use facts::linux::cgroup::CgroupMembership;
 use facts::linux::pid_cmdline;
+use facts::linux::pid_stat::PidStat;
 use facts::sample::Absence;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, RawDir, openat, readlinkat};
@@ -57,8 +58,19 @@ impl TaskFiles {
         let parsed = membership.parse(self.read(&format!("proc/{pid}/cgroup"))?);
         parsed.map_err(|_| Absence::Malformed)?;
         let unified = membership.unified.as_deref();
-        let chosen = unified.filter(|path| *path != b"/").or(membership.legacy_path(b"memory")).or(unified);
+        let memory = membership.legacy_path(b"memory");
+        let chosen = unified.filter(|path| *path != b"/").or(memory).or(unified);
+        // Version 1 says "/" of a task that is ending, wherever it is.
+        if chosen == memory && chosen == Some(b"/") && self.has_ended(pid) {
+            return Err(Absence::Gone);
+        }
         chosen.map(|path| String::from_utf8_lossy(path).into_owned()).ok_or(Absence::Unsupported)
+    }
+
+    fn has_ended(&mut self, pid: u32) -> bool {
+        let mut stat = PidStat::default();
+        let parsed = self.read(&format!("proc/{pid}/stat")).map(|bytes| stat.parse(bytes).is_ok());
+        parsed != Ok(true) || b"ZX".contains(&stat.state)
     }
 
     /// /proc/PID/limits, a line each.

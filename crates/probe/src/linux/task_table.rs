@@ -1,7 +1,8 @@
 //! All tasks of the machine in one table, by the best way that is permitted, and what ended since.
 
 mod left_out;
-mod proc_only;
+mod resident;
+mod starts;
 mod thread_list;
 
 use facts::rate::tasks::Ended;
@@ -19,7 +20,8 @@ use crate::clock_now;
 use crate::roots::{RootError, Roots};
 pub use crate::task_reading::{Refused, Way};
 use left_out::LeftOut;
-use proc_only::ProcOnly;
+use resident::Resident;
+use starts::Starts;
 use thread_list::ThreadList;
 
 /// linux/capability.h.
@@ -40,7 +42,7 @@ pub struct TaskTableReader {
 
 enum OpenWay {
     Bpf(Box<BpfTasks>, LeftOut),
-    Taskstats(ThreadList, ProcOnly),
+    Taskstats { threads: ThreadList, starts: Starts, resident: Resident },
     Procfs { pids: Vec<u32>, tids: Vec<u32> },
 }
 
@@ -65,7 +67,11 @@ impl TaskTableReader {
             let opened = match candidate {
                 Way::Bpf => open_bpf(roots).map(|tasks| OpenWay::Bpf(Box::new(tasks), LeftOut::default())),
                 Way::Taskstats => match &taskstats {
-                    Ok(_) => Ok(OpenWay::Taskstats(ThreadList::open(), ProcOnly::default())),
+                    Ok(_) => Ok(OpenWay::Taskstats {
+                        threads: ThreadList::open(),
+                        starts: Starts::default(),
+                        resident: Resident::default(),
+                    }),
                     Err(absence) => Err((*absence).into()),
                 },
                 Way::Procfs => Ok(OpenWay::Procfs { pids: Vec::new(), tids: Vec::new() }),
@@ -89,7 +95,7 @@ impl TaskTableReader {
     pub fn way(&self) -> Way {
         match &self.way {
             OpenWay::Bpf(..) => Way::Bpf,
-            OpenWay::Taskstats(..) => Way::Taskstats,
+            OpenWay::Taskstats { .. } => Way::Taskstats,
             OpenWay::Procfs { .. } => Way::Procfs,
         }
     }
@@ -124,19 +130,22 @@ impl TaskTableReader {
                         push_taskstats(taskstats, tids, self.accounting_on, table);
                         // A few: what taskstats does not say of them would be lacking in every sum that they are in.
                         for index in first..table.len() {
-                            proc_only::read_row(table, index, &mut self.procfs);
+                            read_state(table, index, &mut self.procfs);
+                            set_memory(table, index, self.procfs.memory(table.pid(index)).ok());
                         }
                     }
-                    Err(_) => push_procfs(&mut self.procfs, tids, self.accounting_on, table),
+                    Err(_) => push_procfs(&mut self.procfs, None, tids, self.accounting_on, table),
                 }
                 Ok(())
             }
-            OpenWay::Taskstats(threads, proc_only) => {
+            OpenWay::Taskstats { threads, starts, resident } => {
                 let tids = threads.refresh(&self.listing)?;
                 if let Ok(taskstats) = &mut self.taskstats {
-                    push_taskstats(taskstats, tids, self.accounting_on, table);
+                    let gone = push_taskstats(taskstats, tids, self.accounting_on, table);
+                    threads.forget(&gone);
                 }
-                proc_only.fill(table, &mut self.procfs);
+                starts.fill(table, &mut self.procfs);
+                resident.fill(table, &mut self.procfs);
                 Ok(())
             }
             OpenWay::Procfs { pids, tids } => {
@@ -144,7 +153,7 @@ impl TaskTableReader {
                 for pid in pids {
                     // Who is gone is left out.
                     if self.listing.threads(*pid, tids).is_ok() {
-                        push_procfs(&mut self.procfs, tids, self.accounting_on, table);
+                        push_procfs(&mut self.procfs, Some(*pid), tids, self.accounting_on, table);
                     }
                 }
                 Ok(())
@@ -166,15 +175,24 @@ impl TaskTableReader {
     pub fn read_bare(&mut self) -> Result<usize, Absence> {
         match &mut self.way {
             OpenWay::Bpf(tasks, _) => tasks.read_bare(),
-            OpenWay::Taskstats(..) | OpenWay::Procfs { .. } => Err(Absence::Unsupported),
+            OpenWay::Taskstats { .. } | OpenWay::Procfs { .. } => Err(Absence::Unsupported),
         }
     }
 
-    /// Reads what only /proc says of these rows, which are on a screen: state and memory where the way does not have them.
+    /// Reads what only /proc says of these rows, which are on a screen: their state, unless it is known, and their memory to the
+    /// page.
     pub fn complete(&mut self, table: &mut TaskTable, rows: impl IntoIterator<Item = usize>) {
-        for index in rows {
-            if matches!(self.way, OpenWay::Taskstats(..)) || table.state(index).is_none() {
-                proc_only::read_row(table, index, &mut self.procfs);
+        let living = table.len();
+        for index in rows.into_iter().filter(|index| *index < living) {
+            if matches!(self.way, OpenWay::Taskstats { .. }) || table.state(index).is_none() {
+                read_state(table, index, &mut self.procfs);
+            }
+            // The others' is exact, and a kernel thread has none.
+            let has_memory = table.get(index, Figure::VIRTUAL_BYTES).is_none_or(|bytes| bytes > 0);
+            if matches!(self.way, OpenWay::Bpf(..)) && has_memory {
+                if let Ok(memory) = self.procfs.memory(table.pid(index)) {
+                    set_memory(table, index, Some(memory));
+                }
             }
         }
     }
@@ -208,6 +226,20 @@ impl TaskTableReader {
     }
 }
 
+/// Reads a row's state and start from /proc.
+fn read_state(table: &mut TaskTable, index: usize, procfs: &mut Procfs) {
+    if let Ok(stat) = procfs.stat(table.pid(index)) {
+        table.set_state(index, stat.state);
+        table.set_start(index, procfs.start(&stat));
+    }
+}
+
+fn set_memory(table: &mut TaskTable, index: usize, memory: Option<(u64, u64)>) {
+    let (resident, virtual_bytes) = memory.unzip();
+    table.set(index, Figure::RESIDENT_BYTES, resident);
+    table.set(index, Figure::VIRTUAL_BYTES, virtual_bytes);
+}
+
 /// Why no way is open.
 #[derive(Debug)]
 pub enum OpenError {
@@ -237,27 +269,39 @@ fn open_bpf(roots: &Roots) -> Result<BpfTasks, Refused> {
     BpfTasks::open()
 }
 
+/// Returns which of the threads are gone.
 fn push_taskstats(
     taskstats: &mut Taskstats,
     tids: &[u32],
     accounting_on: Option<bool>,
     table: &mut TaskTable,
-) {
+) -> Vec<u32> {
+    let mut gone = Vec::new();
     let clock = clock_now();
     // The struct says how long ago a task began on the clock that stands still in a suspend.
     let suspended = clock.boottime.saturating_sub(clock.monotonic);
-    taskstats.read_stats(tids, accounting_on, &mut |_, stats| {
-        if let Ok(stats) = stats {
+    taskstats.read_stats(tids, accounting_on, &mut |place, stats| match stats {
+        Ok(stats) => {
             let mut row = stats.row();
             row.key.start += suspended;
             table.push(&row);
         }
+        Err(Absence::Gone) => gone.push(tids[place]),
+        Err(_) => {}
     });
+    gone
 }
 
-fn push_procfs(procfs: &mut Procfs, tids: &[u32], accounting_on: Option<bool>, table: &mut TaskTable) {
+/// Threads of one process, or of any.
+fn push_procfs(
+    procfs: &mut Procfs,
+    pid: Option<u32>,
+    tids: &[u32],
+    accounting_on: Option<bool>,
+    table: &mut TaskTable,
+) {
     for tid in tids {
-        if let Ok(row) = procfs.read_row(*tid, accounting_on) {
+        if let Ok(row) = procfs.read_row(pid, *tid, accounting_on) {
             table.push(&row);
         }
     }

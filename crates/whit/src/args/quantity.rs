@@ -50,8 +50,11 @@ pub(super) fn patience(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// How old something is.
+/// How old something is. A number alone is refused: other tools take it for days, and what would go is what matters here.
 pub(super) fn age(text: &str) -> Result<Nanos, String> {
+    if text.parse::<f64>().is_ok_and(|number| number.is_finite() && number != 0.0) {
+        return Err(format!("what unit? {text}d is days, {text}h hours, {text}m minutes, {text}s seconds"));
+    }
     let nanos = seconds(text)? * 1e9;
     if !(0.0..=9e18).contains(&nanos) {
         return Err("from 0 to 285 years".to_owned());
@@ -96,8 +99,9 @@ mod tests {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
         assert_eq!(age("7d"), Ok(Nanos(604_800_000_000_000)));
-        assert_eq!(age("1.5"), Ok(Nanos(1_500_000_000)));
-        for wrong in ["7x", "-1", "999y", "", "NaN", "inf"] {
+        assert_eq!((age("1.5s"), age("0")), (Ok(Nanos(1_500_000_000)), Ok(Nanos(0))));
+        assert!(age("7").is_err_and(|error| error.contains("7d is days")));
+        for wrong in ["7", "1.5", "7x", "-1", "999y", "", "NaN", "inf"] {
             assert!(age(wrong).is_err(), "{wrong}");
         }
     }

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use self::measurement::Measurement;
 use crate::failure::{Failure, say};
+use crate::new_file::NewFile;
 use crate::output::Output;
 use crate::show::{bench, bench_html};
 
@@ -73,12 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     // What is written at the end must be possible at the beginning.
-    let html = options.html.as_ref().map(|path| (path, std::fs::File::create(path)));
-    let html = match html {
-        Some((path, Err(error))) => return Err(Failure::new(format!("{}: {error}", path.display()))),
-        Some((_, Ok(file))) => Some(file),
-        None => None,
-    };
+    let html = options.html.as_deref().map(NewFile::create).transpose()?;
     let shows_progress = std::io::stderr().is_terminal();
     let mut told = Vec::new();
     let count = chosen.len();
@@ -99,9 +95,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         told.push(measured);
     }
     if let Some(mut file) = html {
-        use std::io::Write;
-        let failed = |error| Failure::new(format!("the page could not be written: {error}"));
-        file.write_all(bench_html::page(&told).as_bytes()).map_err(failed)?;
+        file.write(&bench_html::page(&told))?;
+        file.finish()?;
     }
     // A side that failed is told in its place; one whose program is missing is no failure.
     let has_failed =

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fs::{self, File, FileTimes};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
@@ -10,8 +11,10 @@ use std::time::{Duration, SystemTime};
 use super::Options;
 use super::measurement::{Measurement, Unit};
 use super::programs::{is_there, own_program, printed, run, wall};
+use crate::random;
 
-/// A directory that is made when it is first needed and goes with the last who needs it.
+/// A directory that is made when it is first needed and removed after its last use. It lies in one that other users can neither
+/// enter nor have made before.
 #[derive(Clone)]
 pub(super) struct Scratch(Rc<Made>);
 
@@ -20,30 +23,50 @@ type Fill = Box<dyn Fn(&Path) -> io::Result<()>>;
 struct Made {
     path: PathBuf,
     fill: Fill,
-    state: RefCell<Option<Result<(), String>>>,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Device and inode of the private directory, once it is made.
+    made: Option<(u64, u64)>,
+    filled: Option<Result<(), String>>,
 }
 
 impl Scratch {
     pub(super) fn new(parent: &Path, name: &str, fill: impl Fn(&Path) -> io::Result<()> + 'static) -> Self {
-        let path = parent.join(format!("whit-bench-{}-{name}", std::process::id()));
-        Self(Rc::new(Made { path, fill: Box::new(fill), state: RefCell::new(None) }))
+        let path = parent.join(format!("whit-bench-{name}-{}", random::hex()));
+        Self(Rc::new(Made { path, fill: Box::new(fill), state: RefCell::default() }))
     }
 
     pub(super) fn path(&self) -> Result<PathBuf, String> {
         let made = &self.0;
         let mut state = made.state.borrow_mut();
-        let done = state.get_or_insert_with(|| {
-            fs::create_dir(&made.path)
-                .and_then(|()| (made.fill)(&made.path))
-                .map_err(|error| format!("{}: {error}", made.path.display()))
+        let State { made: identity, filled } = &mut *state;
+        let files = made.path.join("files");
+        let done = filled.get_or_insert_with(|| {
+            let mut make = || {
+                fs::DirBuilder::new().mode(0o700).create(&made.path)?;
+                *identity = Some(identity_of(&made.path)?);
+                fs::create_dir(&files)?;
+                (made.fill)(&files)
+            };
+            make().map_err(|error: io::Error| format!("{}: {error}", made.path.display()))
         });
-        done.clone().map(|()| made.path.clone())
+        done.clone().map(|()| files)
     }
+}
+
+fn identity_of(path: &Path) -> io::Result<(u64, u64)> {
+    let found = fs::symlink_metadata(path)?;
+    Ok((found.dev(), found.ino()))
 }
 
 impl Drop for Made {
     fn drop(&mut self) {
-        if self.state.borrow().is_some() {
+        // Only what was made here, and only while its name still means it.
+        let made = self.state.borrow().made;
+        if made.is_some() && identity_of(&self.path).ok() == made {
             let _ = fs::remove_dir_all(&self.path);
         }
     }
@@ -158,4 +181,31 @@ fn calls_over(scanner: &Scanner, directory: &str) -> Result<f64, String> {
     let total = text.lines().find(|line| line.ends_with("total"));
     let total = total.and_then(|line| line.split_whitespace().nth(3)?.parse().ok());
     total.ok_or_else(|| "strace told no total".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_made_is_removed() {
+        let parent = std::env::temp_dir().join(format!("whit-scratch-{}", random::hex()));
+        fs::create_dir(&parent).unwrap();
+        let taken = Scratch::new(&parent, "x", |_| Ok(()));
+        let path = taken.0.path.clone();
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("another's"), "").unwrap();
+        assert!(taken.path().is_err());
+        drop(taken);
+        assert!(path.join("another's").exists());
+        // Exchanged after it was made.
+        let made = Scratch::new(&parent, "y", |path| fs::write(path.join("own"), ""));
+        assert!(made.path().unwrap().join("own").exists());
+        let own = made.0.path.clone();
+        fs::rename(&own, parent.join("aside")).unwrap();
+        fs::rename(&path, &own).unwrap();
+        drop(made);
+        assert!(own.join("another's").exists());
+        fs::remove_dir_all(parent).unwrap();
+    }
 }

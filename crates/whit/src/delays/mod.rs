@@ -74,6 +74,8 @@ pub(crate) struct Notes {
     pub(crate) has_switch: bool,
     /// Values left out because they cannot be.
     pub(crate) impossible_values: u32,
+    /// The same, since they were last counted in what was said.
+    uncounted_impossible: u32,
     /// The system counts none.
     pub(crate) has_no_delays: bool,
     /// Only /proc was read, and why.
@@ -105,10 +107,52 @@ impl Notes {
         notes
     }
 
+    /// Adds what another table has to say, and returns what is new of it. A count is news again when it has doubled.
+    pub(crate) fn add_new(&mut self, other: &Self) -> Self {
+        let news = |told: bool, now: bool| now && !told;
+        let mut fresh = Self {
+            is_off: news(self.is_off, other.is_off),
+            is_unsure: news(self.is_unsure, other.is_unsure),
+            has_no_delays: news(self.has_no_delays, other.has_no_delays),
+            procfs_reason: other.procfs_reason.filter(|_| self.procfs_reason.is_none()),
+            ..*other
+        };
+        self.is_off |= other.is_off;
+        self.is_unsure |= other.is_unsure;
+        self.has_no_delays |= other.has_no_delays;
+        self.procfs_reason = self.procfs_reason.or(other.procfs_reason);
+        self.uncounted_impossible += other.impossible_values;
+        let is_news = self.uncounted_impossible > 0 && self.uncounted_impossible >= self.impossible_values;
+        fresh.impossible_values = if is_news { self.impossible_values + self.uncounted_impossible } else { 0 };
+        if is_news {
+            self.impossible_values = fresh.impossible_values;
+            self.uncounted_impossible = 0;
+        }
+        fresh.lost_records = if other.lost_records >= self.lost_records * 2 { other.lost_records } else { 0 };
+        self.lost_records = self.lost_records.max(fresh.lost_records);
+        fresh
+    }
+
     /// What a row adds to them.
     pub(crate) fn add(&mut self, row: &Row) {
         self.is_off |= row.task.accounting == Accounting::Off;
         self.is_unsure |= row.task.accounting == Accounting::Unsure;
         self.impossible_values += row.task.impossible_values;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_is_not_said_again() {
+        let mut told = Notes::default();
+        let round = Notes { is_off: true, impossible_values: 1, ..Notes::default() };
+        assert_eq!(told.add_new(&round), round);
+        let later = told.add_new(&Notes { is_unsure: true, ..round });
+        assert_eq!((later.is_off, later.is_unsure, later.impossible_values), (false, true, 2));
+        // Three, which is less than twice two, and four.
+        assert_eq!([1, 1].map(|_| told.add_new(&round).impossible_values), [0, 4]);
     }
 }

@@ -18,11 +18,13 @@ pub(crate) struct Printer {
     output: Output,
     /// A table stands above the next one.
     is_under_way: bool,
+    /// What has been said.
+    told: Notes,
 }
 
 impl Printer {
     pub(crate) fn new(view: View, sort: SortKey) -> Self {
-        Self { view, sort, style: Style::for_stdout(), output: Output::stdout(), is_under_way: false }
+        Self { view, sort, style: Style::for_stdout(), output: Output::stdout(), is_under_way: false, told: Notes::default() }
     }
 
     /// A whole table.
@@ -81,10 +83,10 @@ impl Printer {
         self.output.write(text.as_bytes())
     }
 
-    /// What must be said once.
+    /// Says what has not been said before.
     pub(crate) fn notes(&mut self, notes: &Notes) -> Result<(), Failure> {
         let mut text = String::new();
-        delays::write_notes(notes, &mut text);
+        delays::write_notes(&self.told.add_new(notes), &mut text);
         match self.view {
             View::Table => self.output.write(text.as_bytes()),
             View::Classic | View::Json => {

@@ -178,14 +178,16 @@ fn write_apart(report: &MemoryReport, out: &mut String) {
     }
 }
 
-const EXTENDED: [(&str, &[Field]); 9] = [
+/// Mlocked pages lie on the unevictable list: they are part of its figure.
+const EXTENDED: [(&str, &[Field]); 10] = [
     ("Buffers", &[Field::Buffers]),
     ("Cached", &[Field::Cached]),
     ("SwapCached", &[Field::SwapCached]),
     ("Shmem", &[Field::Shmem]),
     ("AnonPages", &[Field::AnonPages]),
     ("Mapped", &[Field::Mapped]),
-    ("Unevict+Mlocked", &[Field::Unevictable, Field::Mlocked]),
+    ("Unevictable", &[Field::Unevictable]),
+    ("Mlocked", &[Field::Mlocked]),
     ("Dirty+Writeback", &[Field::Dirty, Field::Writeback]),
     ("NFS+Bounce", &[Field::NfsUnstable, Field::Bounce]),
 ];

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::lines::Line;
 use super::row::Row;
-use super::session::Session;
+use super::session::{Session, Topic};
 use super::{Column, Options, OutputKind};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -27,6 +27,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut output = Output::stdout();
     session.tick()?;
     let mut remaining = options.count;
+    let mut told = Vec::new();
     loop {
         // A captured machine stands still.
         if !options.roots.is_captured() {
@@ -38,7 +39,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
         let mut text = String::new();
         match options.output {
             OutputKind::Json => write_json(&mut session, &lines, &mut text)?,
-            OutputKind::Text | OutputKind::Screen => write_text(&mut session, &lines, &mut text),
+            OutputKind::Text | OutputKind::Screen => write_text(&mut session, &lines, &mut told, &mut text),
         }
         output.write(text.as_bytes())?;
         remaining = remaining.map(|remaining| remaining - 1);
@@ -51,7 +52,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     }
 }
 
-fn write_text(session: &mut Session, lines: &[Line], out: &mut String) {
+/// A table, and those notes below it that have not been `told`.
+fn write_text(session: &mut Session, lines: &[Line], told: &mut Vec<Topic>, out: &mut String) {
     for line in session.head() {
         out.push_str(&line);
         out.push('\n');
@@ -86,8 +88,11 @@ fn write_text(session: &mut Session, lines: &[Line], out: &mut String) {
         out.push('\n');
     }
     for note in session.notes() {
-        out.push_str(&note);
-        out.push('\n');
+        if !told.contains(&note.topic) {
+            told.push(note.topic);
+            out.push_str(&note.text);
+            out.push('\n');
+        }
     }
 }
 

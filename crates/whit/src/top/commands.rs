@@ -10,13 +10,16 @@ use super::row::Row;
 
 /// More than a screen has; beyond this the oldest are forgotten.
 const KEPT: usize = 4096;
+/// Tasks of one row that are asked for their cgroup.
+const MOST_ASKED: usize = 4;
 
 /// Command lines and cgroups that were read.
 pub(crate) struct Commands {
     files: TaskFiles,
     lines: HashMap<TaskKey, Option<String>>,
-    cgroups: HashMap<u64, Option<String>>,
-    cgroups_by_task: HashMap<TaskKey, Option<String>>,
+    /// Only what was found: the next task may know what this one could not be asked.
+    cgroups: HashMap<u64, String>,
+    cgroups_by_task: HashMap<TaskKey, String>,
 }
 
 impl Commands {
@@ -46,7 +49,15 @@ impl Commands {
     /// The path of a row's cgroup; none where it may be of several.
     pub(crate) fn cgroup_of(&mut self, row: &Row<'_>) -> Option<&str> {
         let has_one = row.cgroup().is_some() || !row.is_several();
-        has_one.then(|| self.cgroup(row.key(), row.cgroup())).flatten()
+        if !has_one {
+            return None;
+        }
+        if let Some(id) = row.cgroup().filter(|id| self.cgroups.contains_key(id)) {
+            return self.cgroups.get(&id).map(String::as_str);
+        }
+        // Any of its tasks can be asked, but one that ends while it is asked knows nothing.
+        let asked = row.living_keys().take(MOST_ASKED).find(|key| self.cgroup(*key, row.cgroup()).is_some())?;
+        self.cgroup(asked, row.cgroup())
     }
 
     /// The path of a task's cgroup. Tasks of one cgroup id share it.
@@ -55,13 +66,18 @@ impl Commands {
         match id {
             Some(id) => {
                 forget_beyond(&mut self.cgroups, KEPT);
-                self.cgroups.entry(id).or_insert_with(|| files.cgroup(key.pid).ok()).as_deref()
+                if !self.cgroups.contains_key(&id) {
+                    self.cgroups.insert(id, files.cgroup(key.pid).ok()?);
+                }
+                self.cgroups.get(&id).map(String::as_str)
             }
             None => {
                 // All tasks may be asked for theirs where no id says who shares one.
                 forget_beyond(&mut self.cgroups_by_task, 64 * KEPT);
-                let entry = self.cgroups_by_task.entry(key);
-                entry.or_insert_with(|| files.cgroup(key.pid).ok()).as_deref()
+                if !self.cgroups_by_task.contains_key(&key) {
+                    self.cgroups_by_task.insert(key, files.cgroup(key.pid).ok()?);
+                }
+                self.cgroups_by_task.get(&key).map(String::as_str)
             }
         }
     }

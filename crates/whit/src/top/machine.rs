@@ -56,6 +56,10 @@ impl Machine {
         std::mem::swap(&mut self.before, &mut self.now);
         self.probe.sample(&mut self.now);
         self.rates.fill(&self.before, &self.now, Width::Bits64);
+    }
+
+    /// Takes whit's own CPU time. After everything else has been read, so that it contains what this tick cost.
+    pub(crate) fn count_own(&mut self) {
         let own_cpu = probe::own_cpu_time();
         self.own_cpu_delta = own_cpu.saturating_sub(self.own_cpu);
         self.own_cpu = own_cpu;

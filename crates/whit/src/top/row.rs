@@ -47,6 +47,11 @@ impl<'a> Row<'a> {
         self.rows.cgroup(self.index)
     }
 
+    /// The keys of its tasks that live.
+    pub(crate) fn living_keys(&self) -> impl Iterator<Item = TaskKey> + use<'a> {
+        self.rows.living_keys(self.index)
+    }
+
     pub(crate) fn nice(&self) -> Option<i8> {
         self.rows.nice(self.index)
     }

@@ -20,6 +20,23 @@ use crate::show::text::push_printable;
 use crate::show::units::{Size, Span, push_decimals};
 use crate::users::Users;
 
+/// What limits the view, and how to lift it.
+#[derive(Clone, Debug)]
+pub(super) struct Note {
+    pub(super) topic: Topic,
+    pub(super) text: String,
+}
+
+/// What a note is about. A batch says one of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    Captured,
+    Way,
+    Exits,
+    Accounting,
+    Impossible,
+}
+
 /// Everything that a view draws from.
 pub(super) struct Session {
     pub(super) machine: Machine,
@@ -68,6 +85,7 @@ impl Session {
         self.machine.tick();
         self.tasks.tick()?;
         self.group();
+        self.machine.count_own();
         Ok(())
     }
 
@@ -220,12 +238,12 @@ impl Session {
     }
 
     /// What limits the view and how to lift it: said once.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
+        let mut add = |topic: Topic, text: String| notes.push(Note { topic, text });
         if self.is_captured {
-            return vec![
-                "A captured machine stands still: this is what tasks did since they began".to_owned(),
-            ];
+            add(Topic::Captured, "A captured machine stands still: this is what tasks did since they began".to_owned());
+            return notes;
         }
         let way = self.tasks.way();
         if let Some((better, refused)) = self.tasks.refused().first() {
@@ -237,7 +255,7 @@ impl Session {
                 Absence::Denied => "run as root",
                 _ => "see whit doctor",
             };
-            notes.push(format!(
+            add(Topic::Way, format!(
                 "–: by {}, which does not say {lacks} ({}: {}; {remedy})",
                 way.name(),
                 better.name(),
@@ -245,13 +263,13 @@ impl Session {
             ));
         }
         if self.tasks.exits_absence().is_some() && way != Way::Procfs {
-            notes.push("What ended between two ticks is not told: exit records need the initial namespaces (see whit doctor)".to_owned());
+            add(Topic::Exits, "What ended between two ticks is not told: exit records need the initial namespaces (see whit doctor)".to_owned());
         }
         if self.tasks.accounting_on() == Some(false) {
-            notes.push("–: delays are not counted but the run queue's: sysctl kernel.task_delayacct=1, for tasks made from then on".to_owned());
+            add(Topic::Accounting, "–: delays are not counted but the run queue's: sysctl kernel.task_delayacct=1, for tasks made from then on".to_owned());
         }
         if self.tasks.impossible_values > 0 {
-            notes.push(format!("{} waits longer than the clock were left out", self.tasks.impossible_values));
+            add(Topic::Impossible, format!("{} waits longer than the clock were left out", self.tasks.impossible_values));
         }
         notes
     }

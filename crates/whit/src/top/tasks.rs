@@ -79,10 +79,7 @@ impl Tasks {
         let read = self.reader.read(&self.before, &mut self.now);
         read.map_err(|absence| Failure::unreadable("/proc", absence))?;
         // Who may not listen sees no ends, which is said once.
-        let known = self.ended.len();
         let _ = self.reader.receive_ended(&mut self.ended);
-        let recorded = self.ended[known..].iter().filter_map(Ended::cpu_ns);
-        self.unrecorded_cpu = self.unrecorded.advance(self.now.ended_on_cpu, Nanos(recorded.sum()));
         if self.before.is_empty() {
             // What ended before the first table is nobody's interval.
             self.ended.clear();
@@ -92,6 +89,7 @@ impl Tasks {
             }
         }
         self.changes.fill(&self.before, &self.now, &mut self.ended);
+        self.unrecorded_cpu = self.unrecorded.advance(&self.now, self.changes.ended_cpu());
         if !self.before.is_empty() {
             self.impossible_values += self.changes.impossible_values;
         }
@@ -116,8 +114,8 @@ impl Tasks {
     pub(crate) fn complete(&mut self, rows: impl IntoIterator<Item = usize>) {
         let shown = self.rows();
         // A sum is not its first process.
-        let single = |row: &usize| !shown.is_several(*row) && !shown.is_ended(*row);
-        let tasks: Vec<usize> = rows.into_iter().filter(single).map(|row| shown.first(row)).collect();
+        let single = rows.into_iter().filter(|row| !shown.is_several(*row));
+        let tasks: Vec<usize> = single.filter_map(|row| shown.living(row)).collect();
         self.reader.complete(&mut self.now, tasks);
     }
 

@@ -28,13 +28,20 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Runs whit with a time limit of a second, after some words that prepare the place; its status and how long it took.
-fn limited(before: &str, command: &str) -> (Option<i32>, Duration, String) {
+/// Runs a shell's words whose output goes to a file: what survives them keeps what it inherited open. Status, time, output.
+fn to_file(words: &str) -> (Option<i32>, Duration, String) {
+    let scratch = Scratch::new("output");
+    let log = scratch.0.join("log");
+    let file = fs::File::create(&log).unwrap();
     let began = Instant::now();
-    let output = shell(&format!(
-        "{before} timeout -s KILL 40 {WHIT} run --timeout 1 --kill-after 1 -- {command}"
-    ));
-    (output.status.code(), began.elapsed(), String::from_utf8_lossy(&output.stderr).into_owned())
+    let status =
+        Command::new("bash").args(["-c", words]).stdout(file.try_clone().unwrap()).stderr(file).status().unwrap();
+    (status.code(), began.elapsed(), fs::read_to_string(&log).unwrap())
+}
+
+/// Runs whit with a time limit of a second, after some words that prepare the place.
+fn limited(before: &str, command: &str) -> (Option<i32>, Duration, String) {
+    to_file(&format!("{before} timeout -s KILL 40 {WHIT} run --timeout 1 --kill-after 1 -- {command}"))
 }
 
 /// The processes whose program this is.
@@ -91,8 +98,8 @@ fn no_proc() -> Result<(), Failed> {
 fn signal_without_proc() -> Result<(), Failed> {
     let script = format!("{WHIT} run -- sleep 30 & p=$!; sleep 0.5; kill -TERM $p; wait $p; echo $?");
     let began = Instant::now();
-    let output = shell(&format!("{NO_PROC} sh -c '{script}'"));
-    assert_eq!(String::from_utf8(output.stdout)?.trim(), "143");
+    let (_, _, told) = to_file(&format!("{NO_PROC} sh -c '{script}'"));
+    assert_eq!(told.lines().last(), Some("143"), "{told}");
     assert!(began.elapsed() < Duration::from_secs(20), "the command ended by itself");
     Ok(())
 }
@@ -106,24 +113,17 @@ fn became_root() -> Result<(), Failed> {
     fs::copy(peer("survivor"), &program)?;
     fs::copy(WHIT, &whit)?;
     fs::set_permissions(&program, fs::Permissions::from_mode(0o4755))?;
-    let began = Instant::now();
     let words = format!(
         "cd /; TIMEFORMAT='%U %S'; time setpriv --reuid 65534 --clear-groups timeout -s KILL 40 \
          {} run --timeout 1 --kill-after 1 -- {} root",
         whit.display(),
         program.display()
     );
-    // To a file: the command keeps what it inherited open.
-    let log = place.join("log");
-    let file = fs::File::create(&log)?;
-    let status =
-        Command::new("bash").args(["-c", &words]).stdout(file.try_clone()?).stderr(file).status()?;
-    let took = began.elapsed();
+    let (code, took, told) = to_file(&words);
     let left = running("becomesroot");
     end(&left);
-    let told = fs::read_to_string(&log)?;
     fs::remove_dir_all(&place)?;
-    assert_eq!((status.code(), left.len()), (Some(124), 1), "{told}");
+    assert_eq!((code, left.len()), (Some(124), 1), "{told}");
     assert!(told.contains(&format!("still running and not in this account: {} (becomesroot)", left[0])), "{told}");
     let cpu_s: f64 = told.lines().last().unwrap().split(' ').map(|word| word.parse::<f64>().unwrap()).sum();
     let share = cpu_s / took.as_secs_f64();

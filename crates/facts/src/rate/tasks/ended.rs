@@ -1,7 +1,9 @@
 //! Tasks that ended, and what no record told of them.
 
+use std::collections::HashSet;
+
 use crate::task::figure::Figure;
-use crate::task::table::TaskRow;
+use crate::task::table::{TaskRow, TaskTable};
 use crate::unit::Nanos;
 
 /// A task that ended, with its last account.
@@ -36,18 +38,38 @@ pub(super) fn recorded_cpu_ns(figure: impl Fn(Figure) -> Option<u64>) -> Option<
 
 /// What ended tasks used after their records were made, or without one: what the kernel forgot them with, less what their
 /// records told. A record comes first, and what it told is waited for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Unrecorded {
+    /// What had been forgotten at the first table.
+    baseline: Option<Nanos>,
     recorded: Nanos,
     told: Nanos,
+    /// Zombies of the first table, whose records had come before: they are told with these nanoseconds when they go.
+    zombies: Vec<(u32, u64)>,
 }
 
 impl Unrecorded {
-    /// Of the interval: from what all that ended used in their lives, since the reader was opened, and what new records tell
-    /// of theirs.
-    pub fn advance(&mut self, ended_on_cpu: Option<Nanos>, recorded: Nanos) -> Option<Nanos> {
-        self.recorded += recorded;
-        let all = ended_on_cpu?.saturating_sub(self.recorded);
+    /// Of the interval that ends with a table: from what all that the kernel has forgotten used in their lives, and what the
+    /// records tell that were taken for this interval. The record of a zombie is taken when it goes, as the kernel forgets it.
+    pub fn advance(&mut self, now: &TaskTable, taken: Nanos) -> Option<Nanos> {
+        let Some(baseline) = self.baseline else {
+            self.baseline = now.ended_on_cpu;
+            let zombies = (0..now.len()).filter(|index| now.state(*index).is_some_and(|state| b"ZX".contains(&state)));
+            self.zombies =
+                zombies.map(|index| (now.pid(index), now.get(index, Figure::ON_CPU).unwrap_or(0))).collect();
+            return now.ended_on_cpu.map(|_| Nanos(0));
+        };
+        if !self.zombies.is_empty() {
+            let there: HashSet<u32> = now.pids().iter().copied().collect();
+            let recorded = &mut self.recorded;
+            self.zombies.retain(|(pid, on_cpu)| {
+                let is_there = there.contains(pid);
+                *recorded += if is_there { Nanos(0) } else { Nanos(*on_cpu) };
+                is_there
+            });
+        }
+        self.recorded += taken;
+        let all = now.ended_on_cpu?.saturating_sub(baseline).saturating_sub(self.recorded);
         let fresh = all.saturating_sub(self.told);
         self.told += fresh;
         Some(fresh)
@@ -60,12 +82,26 @@ mod tests {
 
     #[test]
     fn what_no_record_told_is_told_once() {
+        let mut table = TaskTable::default();
+        let mut zombie = TaskRow { state: Some(b'Z'), ..TaskRow::default() };
+        zombie.key.pid = 7;
+        zombie.figures.set(Figure::ON_CPU, Some(500));
         let mut unrecorded = Unrecorded::default();
-        assert_eq!(unrecorded.advance(None, Nanos(100)), None);
-        // The record of a task that is still a zombie; its end, with a tenth more; nothing new.
-        assert_eq!(unrecorded.advance(Some(Nanos(50)), Nanos(0)), Some(Nanos(0)));
-        assert_eq!(unrecorded.advance(Some(Nanos(110)), Nanos(0)), Some(Nanos(10)));
-        assert_eq!(unrecorded.advance(Some(Nanos(110)), Nanos(40)), Some(Nanos(0)));
-        assert_eq!(unrecorded.advance(Some(Nanos(155)), Nanos(0)), Some(Nanos(5)));
+        let mut advance = |zombies: &[TaskRow], ended_on_cpu: Option<u64>, taken: u64| {
+            table.clear();
+            zombies.iter().for_each(|row| table.push(row));
+            table.ended_on_cpu = ended_on_cpu.map(Nanos);
+            unrecorded.advance(&table, Nanos(taken)).map(|nanos| nanos.0)
+        };
+        assert_eq!(advance(&[zombie], None, 100), None);
+        // Whatever had ended before the first table is not this run's.
+        assert_eq!(advance(&[zombie], Some(1_000), 0), Some(0));
+        // A tenth more than the records tell, while a zombie exists; nothing new; a record before its task is forgotten.
+        assert_eq!(advance(&[zombie], Some(1_110), 100), Some(10));
+        assert_eq!(advance(&[zombie], Some(1_110), 0), Some(0));
+        assert_eq!(advance(&[zombie], Some(1_110), 40), Some(0));
+        assert_eq!(advance(&[zombie], Some(1_155), 0), Some(5));
+        // The zombie goes, of which no record has come.
+        assert_eq!(advance(&[], Some(1_655), 0), Some(0));
     }
 }

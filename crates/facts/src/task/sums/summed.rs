@@ -60,9 +60,20 @@ impl<'a> Summed<'a> {
         self.indices(row).any(|index| self.tasks.is_active(index))
     }
 
-    /// The place of a row's first task among all.
+    /// The place of the task that stands for a row: the first that lives, a process's leader; if all have ended the first.
     pub fn first(&self, row: usize) -> usize {
-        self.members(row)[0].index as usize
+        self.living(row).unwrap_or(self.members(row)[0].index as usize)
+    }
+
+    /// The place of a row's first task that lives.
+    pub fn living(&self, row: usize) -> Option<usize> {
+        self.indices(row).find(|index| !self.tasks.is_ended(*index))
+    }
+
+    /// The keys of a row's tasks that live.
+    pub fn living_keys(self, row: usize) -> impl Iterator<Item = TaskKey> + use<'a> {
+        let living = self.indices(row).filter(move |index| !self.tasks.is_ended(*index));
+        living.map(move |index| self.tasks.key(index))
     }
 
     /// Whether a row stands for several processes, so that what each has of its own is no row's.
@@ -76,9 +87,12 @@ impl<'a> Summed<'a> {
         self.tasks.key(self.first(row))
     }
 
-    /// Its thread's id: the process where a row is one.
+    /// Its thread's id; of a row that is a process, the process's.
     pub fn pid(&self, row: usize) -> u32 {
-        self.tasks.pid(self.first(row))
+        match self.sums.by {
+            GroupBy::Process => self.tgid(row),
+            _ => self.tasks.pid(self.first(row)),
+        }
     }
 
     /// Its process.
@@ -129,20 +143,19 @@ impl<'a> Summed<'a> {
         self.tasks.accounting(self.first(row))
     }
 
-    /// A figure of all of a row's tasks. What one of them lacks the sum lacks, too; what a process has once is taken of its
-    /// first thread.
+    /// A figure of all of a row's tasks. What one of them lacks the sum lacks, too; of what a process has once the most counts
+    /// that one of its threads shows: a main thread that has ended shows no memory.
     pub fn get(&self, row: usize, figure: Figure) -> Option<u64> {
         // Most processes have one thread.
         let members = match self.members(row) {
             [only] => return self.tasks.get(only.index as usize, figure),
             members => members,
         };
+        if figure.is_of_process() {
+            return self.sum_of_processes(members, figure);
+        }
         let mut sum = 0_u64;
-        let mut tgid = None;
         for member in members {
-            if figure.is_of_process() && tgid.replace(member.tgid()) == Some(member.tgid()) {
-                continue;
-            }
             match (self.tasks.get(member.index as usize, figure), figure.is_maximum()) {
                 // A maximum is told where it is new, and of several the longest.
                 (None, true) => {}
@@ -154,7 +167,17 @@ impl<'a> Summed<'a> {
         (!figure.is_maximum() || sum > 0).then_some(sum)
     }
 
-    fn indices(&self, row: usize) -> impl Iterator<Item = usize> {
+    /// Of each process the most.
+    fn sum_of_processes(&self, members: &[Member], figure: Figure) -> Option<u64> {
+        let mut sum = 0_u64;
+        for process in members.chunk_by(|a, b| a.tgid() == b.tgid()) {
+            let of_threads = process.iter().map(|member| self.tasks.get(member.index as usize, figure));
+            sum = sum.saturating_add(of_threads.flatten().max()?);
+        }
+        Some(sum)
+    }
+
+    fn indices(&self, row: usize) -> impl Iterator<Item = usize> + use<'a> {
         self.members(row).iter().map(|member| member.index as usize)
     }
 

@@ -122,3 +122,44 @@ fn a_sum_of_processes_is_none_of_them() {
 fn threads_stay_apart() {
     assert_eq!(sums(GroupBy::Thread).len(), 6);
 }
+
+/// Living rows and ended ones, grouped; what `ask` says of each row.
+fn grouped<T>(living: &[TaskRow], ended: &[TaskRow], by: GroupBy, ask: fn(Summed<'_>, usize) -> T) -> Vec<T> {
+    let tables = [at(100), at(101)].map(|clock| {
+        let mut table = TaskTable::default();
+        table.clock = clock;
+        living.iter().for_each(|row| table.push(row));
+        table
+    });
+    let mut ended = ended.iter().map(|row| Ended { row: *row, wall: Nanos(9) }).collect();
+    let mut changes = TaskChanges::default();
+    changes.fill(&tables[0], &tables[1], &mut ended);
+    let mut sums = TaskSums::default();
+    sums.fill(changes.of(&tables[1]), by, None);
+    let rows = sums.of(changes.of(&tables[1]));
+    (0..rows.len()).map(|row| ask(rows, row)).collect()
+}
+
+#[test]
+fn a_task_that_lives_stands_for_a_row() {
+    // The main thread has ended and sorts first.
+    let mut leader = row(10, 10, 5, "main", 3);
+    leader.key.start = Nanos(100 * Nanos::SECOND.0);
+    let thread = row(12, 10, 5, "thread", 3);
+    for by in [GroupBy::User, GroupBy::Cgroup] {
+        assert_eq!(grouped(&[thread], &[leader], by, |rows, row| (rows.first(row), rows.living(row))), [(0, Some(0))]);
+    }
+    let by_process = grouped(&[thread], &[], GroupBy::Process, |rows, row| (rows.pid(row), rows.tgid(row)));
+    assert_eq!(by_process, [(10, 10)]);
+}
+
+#[test]
+fn a_process_has_the_memory_that_one_of_its_threads_shows() {
+    let (mut leader, thread) = (row(10, 10, 5, "main", 3), row(12, 10, 5, "thread", 3));
+    leader.state = Some(b'Z');
+    leader.figures.set(Figure::RESIDENT_BYTES, Some(0));
+    let other = row(20, 20, 5, "other", 3);
+    let resident = |rows: Summed<'_>, row| rows.get(row, Figure::RESIDENT_BYTES);
+    assert_eq!(grouped(&[leader, thread, other], &[], GroupBy::User, resident), [Some(200)]);
+    assert_eq!(grouped(&[leader, thread], &[], GroupBy::Process, resident), [Some(100)]);
+}

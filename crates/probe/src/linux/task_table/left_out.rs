@@ -32,7 +32,12 @@ impl LeftOut {
     /// where that line counts the whole machine, it always does, and the look is taken now and then.
     pub(super) fn find(&mut self, table: &TaskTable, procfs: &mut Procfs, listing: &Listing) {
         // Who was being born when we looked is in the iterator's next round.
-        self.tids.retain(|tid| !table.pids().contains(tid));
+        if !self.tids.is_empty() {
+            self.shown.clear();
+            self.shown.extend_from_slice(table.pids());
+            self.shown.sort_unstable();
+            self.tids.retain(|tid| self.shown.binary_search(tid).is_err());
+        }
         self.rounds_until_look = self.rounds_until_look.saturating_sub(1);
         let found = (table.len() + self.tids.len()) as u64;
         if self.rounds_until_look > 0 || procfs.all_threads() == Some(found) {

@@ -4,6 +4,8 @@
 //! many threads each has. A fork and an exit together cost 2 µs, so that only a machine with some thousand of them a second
 //! pays more for the events, and that one would miss threads otherwise.
 
+use std::collections::HashSet;
+
 use facts::linux::proc_connector::ProcessEvent;
 use facts::sample::Absence;
 
@@ -34,6 +36,9 @@ impl ThreadList {
         if let Some(events) = &mut self.events {
             let received = events.receive(|event| match event {
                 ProcessEvent::Fork { pid, .. } => happened.push((pid, happened.len() as u32, true)),
+                // A process stays until it has been waited for, and longer if other threads of it run on: that it is gone is
+                // found by asking for it.
+                ProcessEvent::Exit { pid, tgid } if pid == tgid => {}
                 ProcessEvent::Exit { pid, .. } => happened.push((pid, happened.len() as u32, false)),
                 // A thread that executes takes its leader's number, whose end was told.
                 ProcessEvent::Exec { tgid } => happened.push((tgid, happened.len() as u32, true)),
@@ -47,6 +52,14 @@ impl ThreadList {
             self.list(listing)?;
         }
         Ok(&self.tids)
+    }
+
+    /// These do not exist any more.
+    pub(super) fn forget(&mut self, gone: &[u32]) {
+        if !gone.is_empty() {
+            let gone: HashSet<u32> = gone.iter().copied().collect();
+            self.tids.retain(|tid| !gone.contains(tid));
+        }
     }
 
     /// What happened last to a thread holds.

@@ -4,6 +4,7 @@ use facts::linux::loadavg::LoadAverage;
 use facts::linux::pid_io::{PidIo, PidIoField};
 use facts::linux::pid_schedstat::PidSchedstat;
 use facts::linux::pid_stat::PidStat;
+use facts::linux::pid_statm::PidStatm;
 use facts::linux::pid_status::PidStatus;
 use facts::linux::uptime::Uptime;
 use facts::sample::{Absence, Clock};
@@ -98,9 +99,16 @@ impl Procfs {
         Ok(self.stat(tid)?.state)
     }
 
-    /// /proc/TID/stat, whose memory and state are the thread's, and whose times are its process'.
+    /// /proc/TID/task/TID/stat: a thread's own. For /proc/TID/stat the kernel adds up all threads of the process, so that asking
+    /// for each of them costs the square of their number.
     pub(crate) fn stat(&mut self, tid: u32) -> Result<PidStat, Absence> {
-        self.read(&format!("proc/{tid}/stat"), PidStat::parse)
+        self.read(&format!("proc/{tid}/task/{tid}/stat"), PidStat::parse)
+    }
+
+    /// Bytes in memory and bytes of address space of a process.
+    pub(crate) fn memory(&mut self, pid: u32) -> Result<(u64, u64), Absence> {
+        let statm: PidStatm = self.read(&format!("proc/{pid}/statm"), PidStatm::parse)?;
+        Ok((self.pages_to_bytes(statm.resident_pages), self.pages_to_bytes(statm.virtual_pages)))
     }
 
     /// When a task began, on the clock that goes on in a suspend.
@@ -121,10 +129,20 @@ impl Procfs {
         pages.saturating_mul(self.page_bytes)
     }
 
-    /// Reads a thread with everything that /proc says.
-    pub(crate) fn read_row(&mut self, tid: u32, accounting_on: Option<bool>) -> Result<TaskRow, Absence> {
-        let directory = format!("proc/{tid}/task/{tid}");
+    /// Reads a thread with everything that /proc says, of the process `pid` or, where that is not known, by its own id. That opens
+    /// the same directory on a live machine; a captured one has it below the process alone.
+    pub(crate) fn read_row(
+        &mut self,
+        pid: Option<u32>,
+        tid: u32,
+        accounting_on: Option<bool>,
+    ) -> Result<TaskRow, Absence> {
+        let directory = format!("proc/{}/task/{tid}", pid.unwrap_or(tid));
         let Parts { stat, status, task } = self.read_parts(&directory, tid, accounting_on)?;
+        // A captured machine may lack it.
+        let (resident, virtual_bytes) = self
+            .memory(tid)
+            .unwrap_or((self.pages_to_bytes(stat.resident_pages), stat.virtual_bytes));
         let mut row = TaskRow::of_account(&task);
         row.state = Some(stat.state);
         row.policy = stat.policy;
@@ -133,8 +151,8 @@ impl Procfs {
             (Figure::INVOLUNTARY_SWITCHES, status.involuntary_switches),
             (Figure::MINOR_FAULTS, Some(stat.minor_faults)),
             (Figure::MAJOR_FAULTS, Some(stat.major_faults)),
-            (Figure::RESIDENT_BYTES, Some(self.pages_to_bytes(stat.resident_pages))),
-            (Figure::VIRTUAL_BYTES, Some(stat.virtual_bytes)),
+            (Figure::RESIDENT_BYTES, Some(resident)),
+            (Figure::VIRTUAL_BYTES, Some(virtual_bytes)),
         ];
         for (figure, value) in figures {
             row.figures.set(figure, value);

@@ -61,7 +61,7 @@ impl State {
             menu: None,
             detail: None,
             // Said once.
-            message: session.notes().into_iter().next(),
+            message: session.notes().into_iter().next().map(|note| note.text),
             is_stale: true,
             body: Rect::ZERO,
             column_ends: Vec::new(),

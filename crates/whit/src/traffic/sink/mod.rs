@@ -12,6 +12,8 @@ pub(crate) use answer::{Answers, Kind};
 pub(crate) use fault::{Fault, Faults};
 pub(crate) use replies::Replies;
 
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -69,6 +71,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         workers.push(Worker::new(event_loop, socket, options, &shared).map_err(Failure::internal)?);
     }
     let socket = options.address.listen(is_shared).map_err(at)?;
+    let made = match &options.address {
+        Address::Unix(path) => identity_of(path),
+        _ => None,
+    };
     let mut own = Worker::new(own_loop, socket, options, &shared).map_err(Failure::internal)?;
     say(&format!("whit: listening at {}\n", options.address));
     let (done, waits) = std::thread::scope(|scope| {
@@ -88,14 +94,22 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     });
     let Done { mut accounts, dropped, failure } = done;
     if let Address::Unix(path) = &options.address {
-        // Made by us; whoever took it away meanwhile did our work.
-        let _ = std::fs::remove_file(path);
+        // Another program may have put its own socket there meanwhile.
+        if made.is_some() && identity_of(path) == made {
+            let _ = std::fs::remove_file(path);
+        }
     }
     accounts.told.sort_by_key(|account| account.first);
     let report = SinkReport::new(accounts, dropped, waits.as_ref());
     let text = if options.is_json { report.json() } else { report.text() };
     Output::stdout().write(text.as_bytes())?;
     failure.map_or(Ok(ExitCode::SUCCESS), |error| Err(at(error)))
+}
+
+/// Device and inode of what is at a path.
+fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
 }
 
 /// One line a second, over the last one.
