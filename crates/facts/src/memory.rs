@@ -3,19 +3,17 @@
 mod available;
 mod report;
 
-pub use available::{Available, AvailableSource, Emulation, emulate_available};
+pub use available::{Available, AvailableSource, Emulation, available, emulate_available};
 pub use report::{LimitReport, MemoryReport};
 
 use crate::linux::meminfo::{MemInfo, MemInfoField as Field};
 use crate::unit::Bytes;
 
-/// Where the memory is. `used` is `total` − `free`, and exactly `anonymous` + `kernel` + `caches` + `others`.
+/// Where the memory is. `total` is exactly `free` + `anonymous` + `kernel` + `caches` + `others`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryBreakdown {
     /// MemTotal.
     pub total: Bytes,
-    /// MemTotal − MemFree. (procps 4 calls total − available "used".)
-    pub used: Bytes,
     /// MemFree.
     pub free: Bytes,
     /// AnonPages + Shmem: what only swap could hold.
@@ -24,7 +22,7 @@ pub struct MemoryBreakdown {
     pub kernel: Bytes,
     /// Buffers + Cached − Shmem + SReclaimable (KReclaimable where it is printed).
     pub caches: CacheBreakdown,
-    /// What remains of `used`: huge pages, vmalloc, drivers' own pages, the unmapped part of the swap cache, ZFS.
+    /// What remains of the total: huge pages, vmalloc, drivers' own pages, the unmapped part of the swap cache, ZFS.
     /// Below zero where the kernel's per-CPU counters, which are summed lazily, run ahead.
     pub others_bytes: i64,
 }
@@ -52,7 +50,6 @@ impl MemoryBreakdown {
     pub fn new(memory: &MemInfo) -> Self {
         let get = |field| memory.bytes(field).unwrap_or_default();
         let (total, free, shmem) = (get(Field::MemTotal), get(Field::MemFree), get(Field::Shmem));
-        let used = total.saturating_sub(free);
         let anonymous = get(Field::AnonPages) + shmem;
         let kernel = memory.sum(&[
             Field::SUnreclaim,
@@ -68,8 +65,8 @@ impl MemoryBreakdown {
         };
         let signed = |bytes: Bytes| i64::try_from(bytes.0).unwrap_or(i64::MAX);
         let named = anonymous + kernel + caches.total();
-        let others_bytes = signed(used).saturating_sub(signed(named));
-        Self { total, used, free, anonymous, kernel, caches, others_bytes }
+        let others_bytes = signed(total.saturating_sub(free)).saturating_sub(signed(named));
+        Self { total, free, anonymous, kernel, caches, others_bytes }
     }
 }
 
@@ -129,8 +126,8 @@ mod tests {
                 "SUnreclaim", "KernelStack", "PageTables", "Percpu", "KReclaimable"];
             let text: String = names.iter().zip(&values).map(|(name, kib)| format!("{name}: {kib} kB\n")).collect();
             let parts = MemoryBreakdown::new(&meminfo(&text));
-            let sum = parts.anonymous + parts.kernel + parts.caches.total();
-            prop_assert_eq!(i128::from(sum.0) + i128::from(parts.others_bytes), i128::from(parts.used.0));
+            let sum = parts.free.min(parts.total) + parts.anonymous + parts.kernel + parts.caches.total();
+            prop_assert_eq!(i128::from(sum.0) + i128::from(parts.others_bytes), i128::from(parts.total.0));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! lost count. Time is taken from a clock that no one sets; an interval in which the machine slept is a gap.
 
 pub mod tasks;
+pub mod totals;
 
 use crate::linux::diskstats::{Disk, DiskStats, SECTOR_BYTES};
 use crate::linux::net_dev::{Interface, NetDev};
@@ -86,6 +87,8 @@ pub struct DiskRates {
     pub written_bytes_per_second: Option<f64>,
     /// Share of the time during which a request was under way.
     pub busy: Option<Ratio>,
+    /// Whether a total includes it.
+    pub is_whole: bool,
 }
 
 /// What two samples say together. Kept from tick to tick: filling it again allocates nothing.
@@ -154,6 +157,7 @@ impl Rates {
             let busy_ms = counter_delta(before.busy_ms, now.busy_ms, Width::Bits32);
             self.disks.push(DiskRates {
                 name: now.name,
+                is_whole: now.is_whole,
                 read_bytes_per_second: bytes_per_second(before.read_sectors, now.read_sectors),
                 written_bytes_per_second: bytes_per_second(before.written_sectors, now.written_sectors),
                 busy: busy_ms.map(|ms| Ratio((ms as f64 / (interval.0.0 as f64 / 1e6)).min(1.0))),

@@ -136,10 +136,11 @@ pub struct Space {
     pub free_inodes: u64,
 }
 
-/// What the cgroup that whit runs in may use and uses: the tightest limit on the way up.
+/// What the cgroup that whit runs in may use and uses: on the way up the level that has the least left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CgroupLimits {
-    /// Memory limit.
+    /// Memory limit: the smaller of what is never exceeded and, in version 2, of `memory.high`, above which the kernel takes memory
+    /// back and slows its tasks down.
     pub memory_limit: Option<Bytes>,
     /// Memory used, page cache included, where that limit is set.
     pub memory_usage: Option<Bytes>,
@@ -153,6 +154,22 @@ pub struct CgroupLimits {
     pub active_file: Option<Bytes>,
     /// 2 or 1.
     pub version: u8,
+}
+
+impl CgroupLimits {
+    /// What may still be used: the limit less what is charged, with the file pages, which go before the limit hurts. None without a
+    /// limit.
+    pub fn left(&self) -> Option<Bytes> {
+        let files = self.inactive_file.unwrap_or_default() + self.active_file.unwrap_or_default();
+        Some(self.memory_limit?.saturating_sub(self.memory_usage?) + files)
+    }
+
+    /// Of several levels, the own first, the one with the least left; the innermost of those that are equal. Without any limit
+    /// the own.
+    pub fn least_left(levels: &[Self]) -> Option<&Self> {
+        let limited = levels.iter().filter(|level| level.left().is_some());
+        limited.min_by_key(|level| level.left()).or(levels.first())
+    }
 }
 
 /// Everything that views asked for, as it was at one instant.
@@ -200,4 +217,24 @@ pub struct Sample {
     pub frequencies_khz: Reading<Vec<u64>>,
     /// Brightness of screens.
     pub backlights: Reading<Vec<Backlight>>,
+}
+
+#[cfg(test)]
+mod limit_tests {
+    use super::*;
+
+    #[test]
+    fn the_level_with_the_least_left_counts() {
+        let level = |limit: Option<u64>, usage, files| CgroupLimits {
+            memory_limit: limit.map(Bytes),
+            memory_usage: Some(Bytes(usage)),
+            inactive_file: Some(Bytes(files)),
+            ..CgroupLimits::default()
+        };
+        // The own limit is the tighter one, but its parent has less left.
+        let levels = [level(Some(256), 7, 0), level(Some(300), 280, 5), level(None, 900, 0)];
+        assert_eq!(CgroupLimits::least_left(&levels).and_then(CgroupLimits::left), Some(Bytes(25)));
+        assert_eq!(CgroupLimits::least_left(&levels[2..]), Some(&levels[2]));
+        assert_eq!(CgroupLimits::least_left(&[]), None);
+    }
 }

@@ -12,6 +12,7 @@ mod cmd;
 mod delays;
 mod doctor;
 mod failure;
+mod memory_reader;
 mod new_file;
 mod output;
 mod paths;

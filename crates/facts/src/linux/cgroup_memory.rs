@@ -23,6 +23,8 @@ keyed! {
         TotalShmem = "total_shmem",
         TotalInactiveFile = "total_inactive_file",
         TotalActiveFile = "total_active_file",
+        /// v1: the tightest limit on the way up, also of levels that a container does not see.
+        HierarchicalMemoryLimit = "hierarchical_memory_limit",
     }
 }
 

@@ -33,24 +33,19 @@ pub struct Disk {
     pub discards: Option<u64>,
     /// Flushes completed. Since 5.5.
     pub flushes: Option<u64>,
+    /// Whether it is a device of its own: no partition, and none that only passes requests on to others.
+    pub is_whole: bool,
 }
 
-impl Disk {
-    /// Whether it is a device of its own: no partition, and none that only passes on to others (loop, device mapper, md,
-    /// zram, RAM disk), whose requests would count twice.
-    pub fn is_whole(&self) -> bool {
-        let name = self.name.as_bytes();
-        const PASSING_ON: [&[u8]; 6] = [b"loop", b"dm-", b"md", b"ram", b"zram", b"sr"];
-        if PASSING_ON.iter().any(|start| name.starts_with(start)) {
-            return false;
-        }
-        let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let stem = &name[..name.len() - digits];
-        // nvme0n1p2 and mmcblk0p1 are parts of nvme0n1 and mmcblk0, and sda1 of sda.
-        let is_numbered_part = matches!(stem, [.., b'0'..=b'9', b'p']);
-        let is_lettered = [&b"sd"[..], b"vd", b"xvd", b"hd"].iter().any(|start| name.starts_with(start));
-        digits == 0 || !(is_numbered_part || is_lettered)
-    }
+/// How the names of devices begin whose requests are passed on to others and would count twice, or that have no disk behind them.
+const PASSING_ON: [&[u8]; 9] =
+    [b"loop", b"dm-", b"md", b"ram", b"zram", b"sr", b"drbd", b"bcache", b"zd"];
+
+/// Whether `name` is a partition of `disk`, as the kernel names them: sda1 of sda, nvme0n1p2 of nvme0n1.
+fn is_partition(name: &[u8], disk: &[u8]) -> bool {
+    let Some(rest) = name.strip_prefix(disk).filter(|_| !disk.is_empty()) else { return false };
+    let number = if disk.last().is_some_and(u8::is_ascii_digit) { rest.strip_prefix(b"p") } else { Some(rest) };
+    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
 }
 
 /// /proc/diskstats.
@@ -68,12 +63,19 @@ impl DiskStats {
     /// Where a line does not start with a device.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.disks.clear();
+        // The kernel prints a disk's partitions behind it.
+        let mut disk = Name::default();
         for mut line in lines(bytes) {
             let mut number = || line.number().and_then(|number| u32::try_from(number).ok());
             let (Some(major), Some(minor)) = (number(), number()) else {
                 return Err(line.expected("a device's numbers"));
             };
             let name = Name::new(line.word().ok_or_else(|| line.expected("a device's name"))?);
+            let is_part = is_partition(name.as_bytes(), disk.as_bytes());
+            if !is_part {
+                disk = name;
+            }
+            let is_whole = !is_part && !PASSING_ON.iter().any(|start| name.as_bytes().starts_with(start));
             let mut figures = [None; 16];
             for figure in &mut figures {
                 *figure = line.number();
@@ -93,6 +95,7 @@ impl DiskStats {
                 busy_ms,
                 discards: figures[11],
                 flushes: figures[15],
+                is_whole,
             });
         }
         Ok(())
@@ -105,13 +108,23 @@ mod tests {
 
     #[test]
     fn whole_disks_are_told_from_their_parts() {
-        let is_whole = |name: &str| Disk { name: Name::new(name.as_bytes()), ..Disk::default() }.is_whole();
-        for name in ["sda", "nvme0n1", "mmcblk0", "vdb", "nbd0", "dasda"] {
-            assert!(is_whole(name), "{name}");
-        }
-        for name in ["sda1", "nvme0n1p2", "mmcblk0p1", "vda15", "loop0", "dm-3", "md127", "zram0", "nbd0p1"] {
-            assert!(!is_whole(name), "{name}");
-        }
+        let whole = ["sda", "sdaa", "nvme0n1", "nvme0n10", "mmcblk0", "vdb", "nbd0", "dasda", "c0d0", "xvda1"];
+        let others = ["loop0", "dm-3", "md127", "md127p1", "zram0", "drbd0", "bcache0", "zd0", "sr0"];
+        let parts = |disk: &str| match disk {
+            "sda" => vec!["sda1", "sda15"],
+            "nvme0n1" => vec!["nvme0n1p2"],
+            "nvme0n10" => vec!["nvme0n10p1"],
+            "mmcblk0" => vec!["mmcblk0p1"],
+            "nbd0" => vec!["nbd0p1"],
+            "dasda" => vec!["dasda1"],
+            _ => vec![],
+        };
+        let names = whole.iter().chain(&others).flat_map(|name| [vec![*name], parts(name)].concat());
+        let text: String = names.map(|name| format!("8 0 {name} 1 2 3 4 5 6 7 8 9 10 11\n")).collect();
+        let mut stats = DiskStats::default();
+        stats.parse(text.as_bytes()).unwrap();
+        let found: Vec<_> = stats.disks.iter().filter(|disk| disk.is_whole).map(|disk| disk.name.as_str()).collect();
+        assert_eq!(found, whole);
     }
 
     #[test]

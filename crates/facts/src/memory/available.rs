@@ -26,6 +26,14 @@ pub struct Available {
     pub source: AvailableSource,
 }
 
+/// The kernel's own figure or, where it says none or that is `forced`, the formula's.
+pub fn available(memory: &MemInfo, emulation: Option<Emulation<'_>>, is_forced: bool) -> Option<Available> {
+    match memory.bytes(Field::MemAvailable).filter(|_| !is_forced) {
+        Some(bytes) => Some(Available { bytes, source: AvailableSource::Kernel }),
+        None => emulation.and_then(|emulation| emulate_available(memory, emulation)),
+    }
+}
+
 /// What the emulation of MemAvailable draws on beside meminfo.
 #[derive(Clone, Copy, Debug)]
 pub struct Emulation<'a> {

@@ -1,6 +1,6 @@
 //! Everything that `whit free` tells of one sample.
 
-use super::{Available, AvailableSource, Emulation, HugePages, MemoryBreakdown, Swap, emulate_available};
+use super::{Available, Emulation, HugePages, MemoryBreakdown, Swap, available};
 use crate::linux::arcstats::ArcStats;
 use crate::linux::meminfo::{MemInfo, MemInfoField as Field};
 use crate::linux::pressure::Pressure;
@@ -36,9 +36,9 @@ pub struct MemoryReport {
 pub struct LimitReport {
     /// What may be used.
     pub limit: Bytes,
-    /// What is, page cache included.
+    /// limit − available.
     pub used: Bytes,
-    /// limit − used.
+    /// The limit less what the cgroup is charged with, page cache included.
     pub free: Bytes,
     /// Pages of files, without shared memory.
     pub caches: Bytes,
@@ -60,11 +60,7 @@ impl MemoryReport {
         force_emulation: bool,
     ) -> Result<Self, Absence> {
         let memory = sample.memory.get()?;
-        let own = memory.bytes(Field::MemAvailable).filter(|_| !force_emulation);
-        let available = match own {
-            Some(bytes) => Some(Available { bytes, source: AvailableSource::Kernel }),
-            None => emulation.and_then(|emulation| emulate_available(memory, emulation)),
-        };
+        let available = available(memory, emulation, force_emulation);
         let breakdown = MemoryBreakdown::new(memory);
         let limits = sample.cgroup.get().ok();
         Ok(Self {
@@ -80,6 +76,11 @@ impl MemoryReport {
         })
     }
 
+    /// Memory in use: what new work could not have, total − available. None if what is available is not known.
+    pub fn used(&self) -> Option<Bytes> {
+        Some(self.breakdown.total.saturating_sub(self.available?.bytes))
+    }
+
     /// What may be promised to tasks (CommitLimit), and what was (Committed_AS).
     pub fn commitment(&self) -> Option<(Bytes, Bytes)> {
         self.meminfo.bytes(Field::CommitLimit).zip(self.meminfo.bytes(Field::CommittedAs))
@@ -89,19 +90,18 @@ impl MemoryReport {
 impl LimitReport {
     fn new(limits: &CgroupLimits, total: Bytes, available: Option<Available>) -> Option<Self> {
         let limit = limits.memory_limit.filter(|limit| *limit < total)?;
-        let used = limits.memory_usage?;
-        let free = limit.saturating_sub(used);
-        let files = limits.inactive_file.unwrap_or_default() + limits.active_file.unwrap_or_default();
+        let free = limit.saturating_sub(limits.memory_usage?);
         let caches = limits.file_cache.unwrap_or_default().saturating_sub(limits.shmem.unwrap_or_default());
         let of_machine = available.map_or(total, |available| available.bytes);
-        let available = (free + files).min(of_machine);
-        Some(Self { limit, used, free, caches, available, cgroup_version: limits.version })
+        let available = limits.left()?.min(of_machine);
+        Some(Self { limit, used: limit.saturating_sub(available), free, caches, available, cgroup_version: limits.version })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::AvailableSource;
 
     #[test]
     fn a_limit_above_the_machine_is_none() {
@@ -117,6 +117,7 @@ mod tests {
         assert_eq!(LimitReport::new(&limits, Bytes(100), None), None);
         let report = LimitReport::new(&limits, Bytes(1000), None).unwrap();
         assert_eq!((report.free, report.caches, report.available), (Bytes(30), Bytes(25), Bytes(55)));
+        assert_eq!(report.used, Bytes(45));
         let tight = Available { bytes: Bytes(40), source: AvailableSource::Kernel };
         assert_eq!(LimitReport::new(&limits, Bytes(1000), Some(tight)).unwrap().available, Bytes(40));
     }

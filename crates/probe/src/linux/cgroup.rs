@@ -4,20 +4,26 @@ use facts::linux::cgroup::CgroupMembership;
 use facts::linux::cgroup_memory::{self, CgroupMemoryField as Field, CgroupMemoryStat};
 use facts::linux::mounts::{self, Mount};
 use facts::sample::{Absence, CgroupLimits};
+use facts::unit::Bytes;
 
 use super::files::{Buffer, Extent, KeptFile};
 use crate::roots::RootDirectory;
 
-/// The files of the tightest memory limit on the way from the own cgroup to the root.
+/// The memory files of the own cgroup and of those above it.
 #[derive(Debug)]
 pub(crate) struct CgroupFiles {
     version: u8,
-    memory: Option<MemoryFiles>,
+    /// The own first.
+    levels: Vec<MemoryFiles>,
+    /// Kept for its memory.
+    read: Vec<CgroupLimits>,
 }
 
 #[derive(Debug)]
 struct MemoryFiles {
     limit: KeptFile,
+    /// memory.high; absent in version 1.
+    high: KeptFile,
     usage: KeptFile,
     stat: KeptFile,
 }
@@ -48,49 +54,71 @@ impl CgroupFiles {
         let mut own = CgroupMembership::default();
         let found = buffer.read_once(root, "proc/self/cgroup").ok().and_then(|bytes| own.parse(bytes).ok());
         let hierarchy = found.and_then(|()| hierarchy(&mounts, &own, b"memory"));
-        let Some(hierarchy) = hierarchy else { return Self { version: 0, memory: None } };
-        let memory = tightest(root, buffer, &hierarchy);
-        Self { version: hierarchy.version, memory }
+        let Some(hierarchy) = hierarchy else { return Self { version: 0, levels: Vec::new(), read: Vec::new() } };
+        let levels = levels(root, buffer, &hierarchy);
+        Self { version: hierarchy.version, levels, read: Vec::new() }
     }
 
-    pub(crate) fn read(&self, buffer: &mut Buffer, limits: &mut CgroupLimits) -> Result<(), Absence> {
+    pub(crate) fn read(&mut self, buffer: &mut Buffer, limits: &mut CgroupLimits) -> Result<(), Absence> {
         *limits = CgroupLimits { version: self.version, ..CgroupLimits::default() };
         if self.version == 0 {
             return Err(Absence::Unsupported);
         }
-        let Some(files) = &self.memory else { return Ok(()) };
-        limits.memory_limit = files.limit.parse(buffer, cgroup_memory::limit)?;
-        limits.memory_usage = Some(files.usage.parse(buffer, cgroup_memory::usage)?);
-        let mut stat = CgroupMemoryStat::default();
-        files.stat.parse(buffer, |bytes| stat.parse(bytes))?;
-        limits.file_cache = stat.either(Field::File, Field::TotalCache);
-        limits.shmem = stat.either(Field::Shmem, Field::TotalShmem);
-        limits.inactive_file = stat.either(Field::InactiveFile, Field::TotalInactiveFile);
-        limits.active_file = stat.either(Field::ActiveFile, Field::TotalActiveFile);
+        self.read.clear();
+        for files in &self.levels {
+            // A level that goes or is hidden meanwhile limits nothing that could be told.
+            self.read.extend(files.read(buffer, self.version));
+        }
+        if let Some(least) = CgroupLimits::least_left(&self.read) {
+            *limits = *least;
+        }
         Ok(())
     }
 }
 
-fn tightest(root: &RootDirectory, buffer: &mut Buffer, hierarchy: &Hierarchy) -> Option<MemoryFiles> {
+impl MemoryFiles {
+    fn read(&self, buffer: &mut Buffer, version: u8) -> Result<CgroupLimits, Absence> {
+        let least = |a: Option<Bytes>, b: Option<Bytes>| [a, b].into_iter().flatten().min();
+        let high = self.high.parse(buffer, cgroup_memory::limit).unwrap_or(None);
+        let mut limit = least(self.limit.parse(buffer, cgroup_memory::limit)?, high);
+        let mut stat = CgroupMemoryStat::default();
+        if version == 1 || limit.is_some() {
+            self.stat.parse(buffer, |bytes| stat.parse(bytes))?;
+        }
+        // It says no limit by the same huge number, which no machine's memory reaches.
+        let hierarchical = stat.get(Field::HierarchicalMemoryLimit).map(Bytes);
+        limit = least(limit, hierarchical.filter(|bytes| bytes.0 < 1 << 62));
+        Ok(CgroupLimits {
+            memory_limit: limit,
+            memory_usage: limit.map(|_| self.usage.parse(buffer, cgroup_memory::usage)).transpose()?,
+            file_cache: stat.either(Field::File, Field::TotalCache),
+            shmem: stat.either(Field::Shmem, Field::TotalShmem),
+            inactive_file: stat.either(Field::InactiveFile, Field::TotalInactiveFile),
+            active_file: stat.either(Field::ActiveFile, Field::TotalActiveFile),
+            version,
+        })
+    }
+}
+
+/// The levels that can be read, the own first. A container sees the path of the host, of which its mount may lack the upper part.
+fn levels(root: &RootDirectory, buffer: &mut Buffer, hierarchy: &Hierarchy) -> Vec<MemoryFiles> {
     let (limit_name, usage_name) = match hierarchy.version {
         1 => ("memory.limit_in_bytes", "memory.usage_in_bytes"),
         _ => ("memory.max", "memory.current"),
     };
-    let mut tightest = None;
+    let mut levels = Vec::new();
     let mut path = hierarchy.path.as_str();
     loop {
         let directory = format!("{}/{path}", hierarchy.mount);
-        let file = |name| KeptFile::open(root, &format!("{directory}/{name}"), Extent::Whole);
-        let limit_file = file(limit_name);
-        // A path of the host that a container does not see, or the root of v2, has no such file: one level up, then.
-        if let Ok(Some(limit)) = limit_file.parse(buffer, cgroup_memory::limit)
-            && tightest.as_ref().is_none_or(|(tighter, _)| limit < *tighter)
-        {
-            let files = MemoryFiles { limit: limit_file, usage: file(usage_name), stat: file("memory.stat") };
-            tightest = Some((limit, files));
+        let file = |name: &str| KeptFile::open(root, &format!("{directory}/{name}"), Extent::Whole);
+        let limit = file(limit_name);
+        // A path that is not seen, or the root of v2, has no such file: one level up, then.
+        if limit.parse(buffer, cgroup_memory::limit).is_ok() {
+            let (high, usage, stat) = (file("memory.high"), file(usage_name), file("memory.stat"));
+            levels.push(MemoryFiles { limit, high, usage, stat });
         }
         if path.is_empty() {
-            return tightest.map(|(_, files)| files);
+            return levels;
         }
         path = path.rsplit_once('/').map_or("", |(parent, _)| parent);
     }

@@ -208,7 +208,7 @@ impl Machine {
                 false => value.parse(bytes),
             });
         }
-        if let Some(cgroup) = &self.cgroup {
+        if let Some(cgroup) = &mut self.cgroup {
             sample.cgroup.fill(|limits| cgroup.read(buffer, limits));
         }
     }

@@ -61,18 +61,18 @@ pub(super) fn command() -> Command {
 }
 
 const COLUMNS: &str = "\
-Columns, from the fields of /proc/meminfo; they add up to the byte:
-  total      MemTotal
-  used       total - free = anonymous + kernel + caches + others
-             (free of procps 4 calls total - available \"used\")
+Columns, from the fields of /proc/meminfo:
+  total      MemTotal = free + anonymous + kernel + caches + others, to the byte
+  used       total - available: what new work could not have
   free       MemFree
   anonymous  AnonPages + Shmem: only swap could hold it
   kernel     SUnreclaim + KernelStack + PageTables + SecPageTables + Percpu
   caches     Buffers + Cached - Shmem + KReclaimable (SReclaimable before 4.20)
-  others     the rest of used: huge pages, vmalloc, drivers' pages, swap cache, ZFS ARC, zram;
+  others     the rest of the total: huge pages, vmalloc, drivers' pages, swap cache, ZFS ARC, zram;
              a little below 0 where the kernel's lazily summed counters run ahead
   available  MemAvailable; with * computed, for kernels before 3.14 or --emulate
--/+ caches: used without the caches, and free with them. Limit: the own cgroup's.";
++ caches: free and caches together. Limit: of the own cgroup or one above it, whichever has the
+least left.";
 
 pub(super) fn from_matches(matches: &ArgMatches) -> Result<FreeArgs, Failure> {
     let base: u64 = if matches.get_flag("si") { 1000 } else { 1024 };

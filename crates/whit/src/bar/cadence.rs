@@ -12,12 +12,14 @@ use probe::{Probe, Request};
 use super::config::Member;
 use super::{Scene, Workshop};
 use crate::failure::Failure;
+use crate::memory_reader::MemoryReader;
 
 /// One interval, and what is read in it.
 #[derive(Debug)]
 pub(crate) struct Cadence {
     pub(crate) interval: Duration,
     probe: Probe,
+    memory: MemoryReader,
     // Boxed: they change places at every tick.
     before: Box<Sample>,
     now: Box<Sample>,
@@ -34,18 +36,20 @@ impl Cadence {
     ) -> Result<Self, Failure> {
         let segments = || members.clone().map(|member| &member.segment);
         let wanted = segments().fold(Wanted::NONE, |wanted, segment| wanted.union(segment.wanted()));
+        let (memory, wanted) = MemoryReader::open(&workshop.roots, wanted, false)?;
         let request = Request {
             wanted,
             filesystems: segments().flat_map(|segment| segment.filesystems().to_vec()).collect(),
             cpu_temperatures_only: !segments().any(|segment| segment.wants_all_temperatures()),
-            available_memory_only: !segments().any(|segment| segment.wants_all_of_memory()),
+            available_memory_only: !memory.emulates()
+                && !segments().any(|segment| segment.wants_all_of_memory()),
             bell: workshop.bell.clone(),
         };
         // The clocks come with a sample, also where nothing is read.
         let probe = Probe::open(&workshop.roots, &request)?;
         let width = probe.counter_width();
         let (before, now) = (Box::default(), Box::default());
-        Ok(Self { interval, probe, before, now, rates: Rates::default(), width })
+        Ok(Self { interval, probe, memory, before, now, rates: Rates::default(), width })
     }
 
     /// Reads, and takes rates against the reading before. Between two of its times (`is_extra`) the reading replaces
@@ -75,7 +79,8 @@ impl Cadence {
 
     /// What its segments see.
     pub(crate) fn scene<'a>(&'a self, time_zone: &'a TimeZone) -> Scene<'a> {
-        Scene { sample: &self.now, rates: &self.rates, time_zone }
+        let available = self.memory.available(&self.now);
+        Scene { sample: &self.now, available, rates: &self.rates, time_zone }
     }
 
     /// System calls made.

@@ -38,6 +38,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use facts::rate::Rates;
+use facts::memory::Available;
 use facts::sample::Sample;
 use facts::source::Wanted;
 use facts::unit::Nanos;
@@ -54,6 +55,8 @@ use look::Items;
 /// What a segment sees when it is drawn.
 pub(crate) struct Scene<'a> {
     pub(crate) sample: &'a Sample,
+    /// Memory for new work, by the kernel or by its formula.
+    pub(crate) available: Option<Available>,
     pub(crate) rates: &'a Rates,
     pub(crate) time_zone: &'a TimeZone,
 }

@@ -70,8 +70,8 @@ fn write_table(report: &MemoryReport, layout: MemoryLayout, out: &mut String) {
     let columns: Vec<_> = headings.map(|heading| (*heading, align(heading))).collect();
     let mut table = Table::new(&columns).with_minimum_width(9);
 
-    let mut row =
-        vec!["Mem:".to_owned(), unit.format(parts.total), cells.size(parts.used), cells.size(parts.free)];
+    let used = report.used().map_or(ABSENT.to_owned(), |used| cells.size(used));
+    let mut row = vec!["Mem:".to_owned(), unit.format(parts.total), used, cells.size(parts.free)];
     row.extend([parts.anonymous, parts.kernel].map(|bytes| cells.size(bytes)));
     if layout.is_wide {
         row.extend(
@@ -84,10 +84,8 @@ fn write_table(report: &MemoryReport, layout: MemoryLayout, out: &mut String) {
     row.push(report.available.map_or(ABSENT.to_owned(), |available| cells.size(available.bytes)));
     table.row(row);
 
-    let caches = parts.caches.total();
-    let without_caches = [parts.used.saturating_sub(caches), parts.free + caches];
-    let without_caches = without_caches.map(|bytes| cells.size(bytes));
-    table.row(["  -/+ caches".to_owned(), String::new()].into_iter().chain(without_caches));
+    let with_caches = cells.size(parts.free + parts.caches.total());
+    table.row(["  + caches".to_owned(), String::new(), String::new(), with_caches]);
     if layout.with_low_high {
         write_low_high(report, &cells, &mut table);
     }
@@ -101,7 +99,11 @@ fn write_table(report: &MemoryReport, layout: MemoryLayout, out: &mut String) {
     }
     if layout.with_total {
         let swap = report.swap.unwrap_or_default();
-        table.row(three("Total:", parts.total + swap.total, parts.used + swap.used, parts.free + swap.free));
+        let total = parts.total + swap.total;
+        let mut row = three("Total:", total, Bytes(0), parts.free + swap.free);
+        let used = report.used().map(|used| Cells { layout, total }.size(used + swap.used));
+        row[2] = used.unwrap_or(ABSENT.to_owned());
+        table.row(row);
     }
     if layout.with_committed {
         match report.commitment() {
@@ -131,9 +133,8 @@ fn write_low_high(report: &MemoryReport, cells: &Cells, table: &mut Table) {
     let low = get(Field::LowTotal).zip(get(Field::LowFree)).unwrap_or((total, free));
     let high = get(Field::HighTotal).zip(get(Field::HighFree)).unwrap_or_default();
     for (name, (total, free)) in [("Low:", low), ("High:", high)] {
-        let used = total.saturating_sub(free);
-        let total_cell = cells.layout.unit.format(total);
-        table.row([name.to_owned(), total_cell, cells.size(used), cells.size(free)]);
+        // What is available is known of all memory alone.
+        table.row([name.to_owned(), cells.layout.unit.format(total), String::new(), cells.size(free)]);
     }
 }
 
@@ -212,15 +213,15 @@ fn write_extended(report: &MemoryReport, layout: MemoryLayout, out: &mut String)
 /// The four figures of `free -L`.
 fn write_one_line(report: &MemoryReport, unit: ByteUnit, out: &mut String) {
     let parts = &report.breakdown;
-    let caches = parts.caches.total();
     let figures = [
-        ("SwapUse", report.swap.map_or(Bytes(0), |swap| swap.used)),
-        ("CachUse", caches),
-        ("MemUse", parts.used.saturating_sub(caches)),
-        ("MemFree", parts.free),
+        ("SwapUse", report.swap.map(|swap| swap.used)),
+        ("CachUse", Some(parts.caches.total())),
+        ("MemUse", report.used()),
+        ("MemFree", Some(parts.free)),
     ];
+    let cell = |bytes: Option<Bytes>| bytes.map_or(ABSENT.to_owned(), |bytes| unit.format(bytes));
     let figures: Vec<_> =
-        figures.iter().map(|(name, bytes)| format!("{name:<7} {:>11}", unit.format(*bytes))).collect();
+        figures.iter().map(|(name, bytes)| format!("{name:<7} {:>11}", cell(*bytes))).collect();
     out.push_str(&figures.join(" "));
     out.push('\n');
 }

@@ -12,7 +12,7 @@ use super::memory::extended;
 pub(crate) struct MemoryJson {
     realtime_ns: u64,
     total_bytes: u64,
-    used_bytes: u64,
+    used_bytes: Option<u64>,
     free_bytes: u64,
     anonymous_bytes: u64,
     kernel_bytes: u64,
@@ -107,7 +107,7 @@ impl MemoryJson {
         Self {
             realtime_ns: realtime.0,
             total_bytes: parts.total.0,
-            used_bytes: parts.used.0,
+            used_bytes: report.used().map(|used| used.0),
             free_bytes: parts.free.0,
             anonymous_bytes: parts.anonymous.0,
             kernel_bytes: parts.kernel.0,

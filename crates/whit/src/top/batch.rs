@@ -216,7 +216,7 @@ impl MachineJson {
             cpus: machine.rates.cpus.iter().map(|cpu| cpu.map(|cpu| cpu.busy.0)).collect(),
             load_averages: machine.now.load.get().ok().map(|load| load.averages()),
             memory_total_bytes: memory.as_ref().map(|memory| memory.breakdown.total.0),
-            memory_used_bytes: memory.as_ref().map(|memory| memory.breakdown.used.0),
+            memory_used_bytes: memory.as_ref().and_then(|memory| Some(memory.used()?.0)),
             memory_available_bytes: memory
                 .as_ref()
                 .and_then(|memory| memory.available.map(|available| available.bytes.0)),

@@ -1,30 +1,36 @@
 //! The head: what the machine as a whole does, and what whit itself costs.
 
+use std::collections::HashMap;
+
 use facts::memory::MemoryReport;
+use facts::rate::totals::Traffic;
 use facts::rate::{CpuShares, Rates, Width};
 use facts::sample::Sample;
 use facts::source::{Source, Wanted};
 use facts::unit::Nanos;
+use probe::survey::Survey;
 use probe::{Probe, Request, Roots};
 
 use crate::failure::Failure;
+use crate::memory_reader::MemoryReader;
+
+/// Interfaces that are remembered.
+const MOST_INTERFACES: usize = 4096;
 
 /// Reads the machine's own figures from tick to tick.
 pub(crate) struct Machine {
     probe: Probe,
+    memory: MemoryReader,
+    survey: Survey,
+    /// By name.
+    hardware: HashMap<String, bool>,
+    width: Width,
     before: Sample,
     pub(crate) now: Sample,
     pub(crate) rates: Rates,
     own_cpu: Nanos,
     /// CPU time that whit used since the last tick.
     pub(crate) own_cpu_delta: Nanos,
-}
-
-/// What all of a kind do in a second; none where there is none or no rate yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Traffic {
-    pub(crate) inwards: Option<f64>,
-    pub(crate) outwards: Option<f64>,
 }
 
 impl Machine {
@@ -40,9 +46,15 @@ impl Machine {
             Source::NetDev,
             Source::DiskStats,
         ]);
+        let (memory, wanted) = MemoryReader::open(roots, wanted, false)?;
         let probe = Probe::open(roots, &Request { wanted, ..Request::default() })?;
+        let width = probe.counter_width();
         Ok(Self {
             probe,
+            memory,
+            survey: Survey::open(roots)?,
+            hardware: HashMap::new(),
+            width,
             before: Sample::default(),
             now: Sample::default(),
             rates: Rates::default(),
@@ -55,7 +67,8 @@ impl Machine {
     pub(crate) fn tick(&mut self) {
         std::mem::swap(&mut self.before, &mut self.now);
         self.probe.sample(&mut self.now);
-        self.rates.fill(&self.before, &self.now, Width::Bits64);
+        self.rates.fill(&self.before, &self.now, self.width);
+        self.look_at_new_interfaces();
     }
 
     /// Takes whit's own CPU time. After everything else has been read, so that it contains what this tick cost.
@@ -72,7 +85,7 @@ impl Machine {
 
     /// Memory as `whit free` counts it.
     pub(crate) fn memory(&self) -> Option<MemoryReport> {
-        MemoryReport::new(&self.now, None, false).ok()
+        self.memory.report(&self.now).ok()
     }
 
     /// whit's share of a CPU.
@@ -80,27 +93,30 @@ impl Machine {
         Some(self.own_cpu_delta.0 as f64 / self.rates.interval?.elapsed().0 as f64)
     }
 
-    /// All interfaces but the loopback.
+    /// All interfaces, as [`facts::rate::totals`] says.
     pub(crate) fn network(&self) -> Traffic {
-        let rates = self.rates.interfaces.iter().filter(|rates| rates.name.as_str() != "lo");
-        sum(rates.map(|rates| (rates.received_bytes_per_second, rates.sent_bytes_per_second)))
+        let has_hardware = |name: &str| self.hardware.get(name).copied().unwrap_or(false);
+        self.rates.all_interfaces(has_hardware)
     }
 
-    /// All disks: partitions, and what lies on others (mapped and composed ones, loops), left out.
+    /// All disks, likewise.
     pub(crate) fn disks(&self) -> Traffic {
-        let is_whole = |name: &str| {
-            let others = ["loop", "ram", "dm-", "md", "zram", "sr"];
-            let is_partition = self.rates.disks.iter().any(|other| {
-                let other = other.name.as_str();
-                let rest = name.strip_prefix(other).filter(|rest| !rest.is_empty());
-                rest.is_some_and(|rest| {
-                    rest.trim_start_matches('p').bytes().all(|byte| byte.is_ascii_digit())
-                })
-            });
-            !is_partition && !others.iter().any(|prefix| name.starts_with(prefix))
-        };
-        let rates = self.rates.disks.iter().filter(|rates| is_whole(rates.name.as_str()));
-        sum(rates.map(|rates| (rates.read_bytes_per_second, rates.written_bytes_per_second)))
+        self.rates.all_disks()
+    }
+
+    /// Looks once at each interface whether there is a device behind it.
+    fn look_at_new_interfaces(&mut self) {
+        for interface in self.now.net_dev.get().map_or(&[][..], |net| &net.interfaces) {
+            let name = interface.name.as_str();
+            if !self.hardware.contains_key(name) {
+                let device = format!("/sys/class/net/{name}/device");
+                // Renamed and new ones come without end on some hosts.
+                if self.hardware.len() > MOST_INTERFACES {
+                    self.hardware.clear();
+                }
+                self.hardware.insert(name.to_owned(), self.survey.exists(&device).is_ok());
+            }
+        }
     }
 
     /// Stalls in the last ten seconds, per cent: CPU, I/O, memory; none where the kernel does not say.
@@ -109,18 +125,4 @@ impl Machine {
         [&pressure.cpu, &pressure.io, &pressure.memory]
             .map(|reading| Some(reading.get().ok()?.some?.averages_percent()[0]))
     }
-}
-
-fn sum(rates: impl Iterator<Item = (Option<f64>, Option<f64>)>) -> Traffic {
-    let mut traffic = Traffic::default();
-    for (inwards, outwards) in rates {
-        let add = |sum: &mut Option<f64>, value: Option<f64>| {
-            if let Some(value) = value {
-                *sum = Some(sum.unwrap_or(0.0) + value);
-            }
-        };
-        add(&mut traffic.inwards, inwards);
-        add(&mut traffic.outwards, outwards);
-    }
-    traffic
 }

@@ -160,9 +160,9 @@ impl Session {
         let available =
             memory.available.map_or("–".to_owned(), |available| Size(available.bytes).to_string());
         let others = Bytes(u64::try_from(breakdown.others_bytes).unwrap_or(0));
+        let used = memory.used().map_or(ABSENT.to_owned(), |used| Size(used).to_string());
         let mut line = format!(
-            "memory {} of {}: anonymous {}, kernel {}, caches {}, others {}; available {available}",
-            Size(breakdown.used),
+            "memory {used} of {}: anonymous {}, kernel {}, caches {}, others {}; available {available}",
             Size(breakdown.total),
             Size(breakdown.anonymous),
             Size(breakdown.kernel),

@@ -1,7 +1,7 @@
 //! Traffic of disks.
 
-use facts::rate::DiskRates;
 use facts::source::{Source, Wanted};
+use facts::unit::Ratio;
 
 use super::field;
 use crate::bar::kind::Kind;
@@ -43,41 +43,29 @@ impl Segment for DiskIo {
     fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
         let Ok(stats) = scene.sample.diskstats.get() else { return };
         let is_chosen = |name: &str| self.devices.iter().any(|device| device == name);
-        let mut sum: Option<DiskRates> = None;
+        if !self.is_each && self.devices.is_empty() {
+            let all = scene.rates.all_disks();
+            return items.only(&values(None, all.inwards, all.outwards, all.busy));
+        }
         for disk in &stats.disks {
             let name = disk.name.as_str();
-            if if self.devices.is_empty() { !disk.is_whole() } else { !is_chosen(name) } {
+            if if self.devices.is_empty() { !disk.is_whole } else { !is_chosen(name) } {
                 continue;
             }
             let rates = scene.rates.disks.iter().find(|rates| rates.name == disk.name);
-            if self.is_each || !self.devices.is_empty() {
-                items.named(name, &values(Some(name), rates));
-            } else if let Some(rates) = rates {
-                sum = Some(sum.map_or(*rates, |sum| together(&sum, rates)));
-            }
-        }
-        if !self.is_each && self.devices.is_empty() {
-            items.only(&values(None, sum.as_ref()));
+            let read = rates.and_then(|rates| rates.read_bytes_per_second);
+            let written = rates.and_then(|rates| rates.written_bytes_per_second);
+            items.named(name, &values(Some(name), read, written, rates.and_then(|rates| rates.busy)));
         }
     }
 }
 
-fn together(a: &DiskRates, b: &DiskRates) -> DiskRates {
-    let add = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
-    DiskRates {
-        name: a.name,
-        read_bytes_per_second: add(a.read_bytes_per_second, b.read_bytes_per_second),
-        written_bytes_per_second: add(a.written_bytes_per_second, b.written_bytes_per_second),
-        busy: if a.busy > b.busy { a.busy } else { b.busy },
-    }
-}
-
-fn values<'a>(name: Option<&'a str>, rates: Option<&DiskRates>) -> [Value<'a>; 4] {
+fn values<'a>(
+    name: Option<&'a str>,
+    read: Option<f64>,
+    written: Option<f64>,
+    busy: Option<Ratio>,
+) -> [Value<'a>; 4] {
     let rate = |rate: Option<f64>| Value::number_of(rate, Unit::BytesPerSecond);
-    [
-        name.map_or(Value::Absent, Value::Text),
-        rate(rates.and_then(|rates| rates.read_bytes_per_second)),
-        rate(rates.and_then(|rates| rates.written_bytes_per_second)),
-        Value::share(rates.and_then(|rates| rates.busy)),
-    ]
+    [name.map_or(Value::Absent, Value::Text), rate(read), rate(written), Value::share(busy)]
 }

@@ -50,15 +50,16 @@ impl Segment for Memory {
         let Ok(memory) = scene.sample.memory.get() else { return };
         let Some(total) = memory.bytes(MemInfoField::MemTotal) else { return };
         let parts = MemoryBreakdown::new(memory);
-        // A kernel before 3.14 does not say what is available; what is used beside the caches is the nearest it says.
-        let available = memory.bytes(MemInfoField::MemAvailable).unwrap_or(parts.free + parts.caches.total());
-        let used = total.saturating_sub(available);
+        let available = scene.available.map(|available| available.bytes);
+        let used = available.map(|available| total.saturating_sub(available));
         let bytes = |bytes: Bytes| Value::Number(bytes.0 as f64, Unit::Bytes);
+        let size = |size: Option<Bytes>| size.map_or(Value::Absent, bytes);
+        let share = |size: Option<Bytes>| size.map_or(Value::Absent, |size| Value::share(Ratio::of(size.0, total.0)));
         items.only(&[
-            bytes(used),
-            Value::share(Ratio::of(used.0, total.0)),
-            bytes(available),
-            Value::share(Ratio::of(available.0, total.0)),
+            size(used),
+            share(used),
+            size(available),
+            share(available),
             bytes(parts.free),
             bytes(total),
             bytes(parts.anonymous),

@@ -294,7 +294,7 @@ fn memory(section: &Section) -> Segment {
         ("percentage_available", "{available_percent}"),
     ];
     let mut segment = Segment::new("memory");
-    let format = segment.format(section, "format", "%free %used %total", names);
+    let format = segment.format(section, "format", "%used %free %available", names);
     segment.text("format", &format);
     for (option, key) in [("threshold_critical", "urgent"), ("threshold_degraded", "warning")] {
         match section.get(option).and_then(low_memory) {
@@ -308,8 +308,9 @@ fn memory(section: &Section) -> Segment {
         let degraded = segment.format(section, "format_degraded", "", names);
         segment.variant(&condition, &degraded);
     }
-    if section.get("memory_used_method") == Some("classical") {
-        segment.note("memory_used_method = classical: used is total − available");
+    // The default of i3status, too.
+    if section.get("memory_used_method") != Some("memavailable") {
+        segment.note("memory_used_method = classical: here used is total − available, which is less or more");
     }
     let known = [
         "format",

@@ -1,0 +1,77 @@
+//! Memory as every view tells it: on kernels that do not say what is available, by the kernel's own formula.
+
+use facts::linux::meminfo::MemInfoField;
+use facts::linux::version::KernelVersion;
+use facts::memory::{Available, Emulation, MemoryReport, available};
+use facts::sample::{Absence, Sample};
+use facts::source::{Source, Wanted};
+use facts::unit::Bytes;
+use probe::survey::Survey;
+use probe::{Probe, Request, Roots};
+
+use crate::failure::Failure;
+
+/// Makes reports of samples.
+#[derive(Debug)]
+pub(crate) struct MemoryReader {
+    emulator: Option<Emulator>,
+    /// Use the formula even if the kernel says what is available.
+    is_forced: bool,
+}
+
+/// What the formula needs of the machine and no sample holds.
+#[derive(Clone, Copy, Debug)]
+struct Emulator {
+    version: KernelVersion,
+    min_free: Option<Bytes>,
+    page_bytes: u64,
+}
+
+impl MemoryReader {
+    /// Looks once whether the kernel says what is available. What has to be read in addition to `wanted` comes with it: nothing,
+    /// unless memory is wanted and the kernel is older than 3.14.
+    pub(crate) fn open(roots: &Roots, wanted: Wanted, is_forced: bool) -> Result<(Self, Wanted), Failure> {
+        let of_memory = Wanted::from([Source::MemInfo]);
+        if !wanted.has(Source::MemInfo) {
+            return Ok((Self { emulator: None, is_forced }, wanted));
+        }
+        let mut sample = Sample::default();
+        Probe::open(roots, &Request { wanted: of_memory, ..Request::default() })?.sample(&mut sample);
+        let says_available =
+            sample.memory.get().is_ok_and(|memory| memory.get(MemInfoField::MemAvailable).is_some());
+        if says_available && !is_forced {
+            return Ok((Self { emulator: None, is_forced }, wanted));
+        }
+        let mut survey = Survey::open(roots)?;
+        // A kernel whose release cannot be read is taken for one of today.
+        let version = survey.kernel_version().unwrap_or(KernelVersion::new(u16::MAX, 0));
+        let emulator = Emulator { version, min_free: survey.min_free(), page_bytes: survey.page_bytes() };
+        let wanted = wanted.union(Wanted::from([Source::ZoneInfo, Source::VmStat]));
+        Ok((Self { emulator: Some(emulator), is_forced }, wanted))
+    }
+
+    /// Whether the formula is used, which needs more of meminfo than its first lines.
+    pub(crate) fn emulates(&self) -> bool {
+        self.emulator.is_some()
+    }
+
+    /// What is available; none if neither the kernel nor the formula says it.
+    pub(crate) fn available(&self, sample: &Sample) -> Option<Available> {
+        available(sample.memory.get().ok()?, self.emulation(sample), self.is_forced)
+    }
+
+    /// Everything that is known of a sample's memory.
+    pub(crate) fn report(&self, sample: &Sample) -> Result<MemoryReport, Absence> {
+        MemoryReport::new(sample, self.emulation(sample), self.is_forced)
+    }
+
+    fn emulation<'a>(&self, sample: &'a Sample) -> Option<Emulation<'a>> {
+        self.emulator.map(|Emulator { version, min_free, page_bytes }| Emulation {
+            version,
+            zones: sample.zones.get().ok(),
+            vmstat: sample.vmstat.get().ok(),
+            min_free,
+            page_bytes,
+        })
+    }
+}
