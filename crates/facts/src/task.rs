@@ -1,5 +1,6 @@
 //! A task's account: time on a CPU, and time it was held up, by cause.
 
+pub(crate) mod bounds;
 mod comm;
 pub mod figure;
 mod row;
@@ -10,6 +11,7 @@ use std::ops::{Index, IndexMut};
 
 use crate::name::Name;
 use crate::unit::{Bytes, Nanos};
+use bounds::{Spans, Verdict, judge};
 use figure::ABSENT;
 
 /// What held a task up.
@@ -252,9 +254,6 @@ impl Division {
 }
 
 impl Task {
-    /// A clock tick of CONFIG_HZ=100, the slowest: by so much may the clocks behind the figures disagree.
-    pub(crate) const CLOCK_SLACK: Nanos = Nanos(10_000_000);
-
     /// Divides the wall time. Parts that overrun the whole by the clocks' disagreement shrink the sleeping to zero.
     pub fn division(&self) -> Division {
         let (run_queue, block_io) =
@@ -276,24 +275,40 @@ impl Task {
         if counted { self.delays[cause] } else { Delay::default() }
     }
 
-    /// Of a single thread: takes away, and counts, what it cannot have waited in its wall time: since 6.12 a block-I/O wait that
-    /// was never stamped at its start is charged with the uptime or twice that.
+    /// Of a single thread: takes away, and counts, what it cannot have waited in its wall time, and reduces what covers time that is
+    /// known to be another part ([`bounds`]).
     pub fn drop_impossible(&mut self) {
-        let waited = |task: &Self, cause: Cause| {
-            // Nobody waits for a disk on a CPU. In the run queue, though, a wait for a disk went on until Linux 4.15.
-            let elsewhere = if cause == Cause::BlockIo { task.on_cpu } else { None };
-            task.wall.saturating_sub(elsewhere.unwrap_or_default()) + Self::CLOCK_SLACK
+        let run_queue = self.delays[Cause::RunQueue].total().unwrap_or_default();
+        let spans = Spans {
+            wall: self.wall,
+            on_cpu: self.on_cpu.unwrap_or_default(),
+            run_queue: run_queue.min(self.wall),
+            earlier: Nanos(0),
         };
         for cause in Cause::ALL {
-            let at_most = waited(self, cause);
-            let delay = &mut self.delays[cause];
-            let over = |value: Option<Nanos>| value.is_some_and(|value| value > at_most);
+            let delay = self.delays[cause];
             // A maximum that cannot be is in the total as well.
-            if over(delay.total()) || over(delay.max()) {
-                *delay = Delay::new(delay.count(), None, None);
-                self.impossible_values += 1;
-            }
+            let charged = [delay.total(), delay.max()].into_iter().flatten().max();
+            let verdict = charged.map_or(Verdict::Fits, |charged| judge(cause, charged, &spans));
+            self.delays[cause] = match verdict {
+                Verdict::Fits => continue,
+                Verdict::Bounded(room) => {
+                    let at_most = |value: Option<Nanos>| value.map(|value| value.min(room));
+                    Delay::new(delay.count(), at_most(delay.total()), at_most(delay.max()))
+                }
+                Verdict::Impossible => {
+                    self.impossible_values += 1;
+                    Delay::new(delay.count(), None, None)
+                }
+            };
         }
+    }
+
+    /// The same as a value.
+    #[must_use]
+    pub fn checked(mut self) -> Self {
+        self.drop_impossible();
+        self
     }
 
     /// Adds a thread or a task: times and counts are summed, maxima compared, identity and accounting stay those of
@@ -351,11 +366,17 @@ mod tests {
 
     #[test]
     fn a_wait_longer_than_the_clock_is_absent_and_counted() {
-        let mut task = task(250_000_000, 100_000_000, 100_000_000, 3_600_000_000_000);
-        task.drop_impossible();
+        let task = task(250_000_000, 100_000_000, 100_000_000, 3_600_000_000_000).checked();
         assert_eq!(task.delays[Cause::BlockIo], Delay::new(Some(1), None, None));
         assert_eq!(task.impossible_values, 1);
         assert!(task.delays[Cause::RunQueue].total().is_some());
+    }
+
+    #[test]
+    fn the_parts_of_a_second_are_at_most_a_second() {
+        let task = task(1_000_000_000, 650_000_000, 220_000_000, 690_000_000).checked();
+        assert_eq!(task.delays[Cause::BlockIo].total(), Some(Nanos(130_000_000)));
+        assert_eq!((task.division().whole, task.impossible_values), (Nanos(1_000_000_000), 0));
     }
 
     #[test]

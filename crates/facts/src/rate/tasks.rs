@@ -7,9 +7,10 @@ use std::collections::HashSet;
 
 use super::{Interval, Width, counter_delta};
 use crate::sample::Clock;
+use crate::task::Cause;
+use crate::task::bounds::{Spans, Verdict, judge};
 use crate::task::figure::{ABSENT, Figure};
 use crate::task::table::TaskTable;
-use crate::task::{Cause, Task};
 use crate::unit::Nanos;
 
 pub use changed::Changed;
@@ -304,36 +305,65 @@ impl TaskChanges {
         }
     }
 
-    /// Takes away, and counts, what a task cannot have waited: since 6.12 a wait for block I/O that was never stamped at its
-    /// start is charged with the uptime.
+    /// Takes away, and counts, what a task cannot have waited, and reduces what covers time that is known to be another part.
     fn drop_impossible(&mut self, before: &TaskTable) {
-        for cause in Cause::ALL {
-            for (place, index) in self.active.iter().map(|index| *index as usize).enumerate() {
-                let known = |figure: Figure| {
-                    Some(self.figures[figure.index()][place]).filter(|value| *value != ABSENT)
-                };
-                let Some(delay) = known(Figure::delay(cause)) else { continue };
-                let on_cpu = match cause {
-                    Cause::BlockIo => known(Figure::ON_CPU).unwrap_or(0),
-                    _ => 0,
-                };
-                // Whoever was waiting when the interval began is charged with more than the interval at the wait's end.
-                let was_waiting = match self.origins[index] {
-                    Origin::Row(place) => {
-                        before.state(place as usize).is_none_or(|state| b"RD".contains(&state))
+        for place in 0..self.active.len() {
+            let index = self.active[place] as usize;
+            let known = |figure: Figure| {
+                Some(self.figures[figure.index()][place]).filter(|value| *value != ABSENT).map(Nanos)
+            };
+            let wall = Nanos(self.wall_ns[index]);
+            let run_queue = known(Figure::delay(Cause::RunQueue)).unwrap_or_default().min(wall);
+            let on_cpu = known(Figure::ON_CPU).unwrap_or_default();
+            for cause in Cause::ALL {
+                let figure = Figure::delay(cause);
+                let value = self.figures[figure.index()][place];
+                if value == ABSENT || value == 0 {
+                    continue;
+                }
+                let charged = Nanos(value);
+                let earlier = self.earlier_wait(before, index, cause, charged > wall + SLACK);
+                let spans = Spans { wall: wall + SLACK, on_cpu, run_queue, earlier };
+                match judge(cause, charged, &spans) {
+                    Verdict::Fits => {}
+                    Verdict::Bounded(_) if earlier.0 > 0 => {}
+                    Verdict::Bounded(room) => {
+                        // The slack is for judging alone: the parts are to add up.
+                        self.figures[figure.index()][place] = room.saturating_sub(SLACK).0;
                     }
-                    Origin::Birth | Origin::Unknown => false,
-                };
-                let earlier = if was_waiting { LONGEST_WAIT } else { Nanos(0) };
-                let at_most =
-                    Nanos(self.wall_ns[index].saturating_sub(on_cpu)) + earlier + Task::CLOCK_SLACK + SLACK;
-                if delay > at_most.0 {
-                    self.figures[Figure::delay(cause).index()][place] = ABSENT;
-                    self.figures[Figure::maximum(cause).index()][place] = ABSENT;
-                    self.impossible_values += 1;
+                    Verdict::Impossible => {
+                        self.figures[figure.index()][place] = ABSENT;
+                        self.figures[Figure::maximum(cause).index()][place] = ABSENT;
+                        self.impossible_values += 1;
+                    }
                 }
             }
         }
+    }
+
+    /// How long a task may have been waiting for a cause when the interval began: a wait is charged at its end, and so may be longer
+    /// than the interval. Only a task that was found waiting can have been. taskstats does not say who was: a charge that is longer
+    /// than the interval is believed then if it is of a single wait, and not longer than what the task had not been charged for.
+    fn earlier_wait(&self, before: &TaskTable, index: usize, cause: Cause, is_longer: bool) -> Nanos {
+        let Origin::Row(row) = self.origins[index] else { return Nanos(0) };
+        let row = row as usize;
+        let waiting = match (before.state(row), cause) {
+            (Some(state), Cause::RunQueue) => state == b'R',
+            (Some(state), _) => state == b'D',
+            (None, _) => {
+                let place = self.places[index] as usize;
+                is_longer && self.figures[Figure::count(cause).index()][place] == 1
+            }
+        };
+        if !waiting {
+            return Nanos(0);
+        }
+        let total = |figure| before.get(row, figure).map(Nanos).unwrap_or_default();
+        let accounted = total(Figure::ON_CPU)
+            + total(Figure::delay(Cause::RunQueue))
+            + total(Figure::delay(Cause::BlockIo)).min(LONGEST_WAIT);
+        let age = before.clock.boottime.saturating_sub(before.key(row).start);
+        age.saturating_sub(accounted).min(LONGEST_WAIT)
     }
 }
 

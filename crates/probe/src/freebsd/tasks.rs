@@ -73,7 +73,7 @@ impl TaskReader {
     }
 
     /// Reads threads one by one, or processes by their ids; an answer comes with its place in `tids`.
-    pub fn read_threads(&mut self, tids: &[u32], mut read: impl FnMut(usize, Result<&Task, Absence>)) {
+    pub fn read_threads(&mut self, tids: &[u32], mut read: impl FnMut(usize, Result<&mut Task, Absence>)) {
         let mut found: Vec<Option<Task>> = vec![None; tids.len()];
         // No call gives a thread by its id.
         let all = [CTL_KERN, KERN_PROC, KERN_PROC_PROC | INC_THREAD, 0];

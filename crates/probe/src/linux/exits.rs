@@ -67,7 +67,8 @@ impl ExitRecords {
         }
     }
 
-    /// Hands over the records that wait, without waiting for more: of each task that ended.
+    /// Hands over the records that wait, without waiting for more: of each task that ended. They are as the kernel made them: what
+    /// cannot be ([`Task::checked`](facts::task::Task::checked)) is still in them.
     ///
     /// # Errors
     /// Where the socket fails; lost records are no error but counted.
@@ -82,7 +83,6 @@ impl ExitRecords {
                     if accounting_on == Some(true) && stats.task.key.start >= opened {
                         stats.task.accounting = Accounting::On;
                     }
-                    stats.task.drop_impossible();
                     each(stats);
                 }
             });

@@ -88,8 +88,9 @@ impl TaskReader {
         self.listing.threads(pid, tids)
     }
 
-    /// Reads threads one by one; a thread's answer comes with its place in `tids`.
-    pub fn read_threads(&mut self, tids: &[u32], each: impl FnMut(usize, Result<&Task, Absence>)) {
+    /// Reads threads one by one; a thread's answer comes with its place in `tids`. It is as the kernel gives it: a total that cannot
+    /// be ([`Task::checked`]) can still be subtracted from a later one.
+    pub fn read_threads(&mut self, tids: &[u32], each: impl FnMut(usize, Result<&mut Task, Absence>)) {
         self.read_threads_of(None, tids, each);
     }
 
@@ -97,14 +98,14 @@ impl TaskReader {
         &mut self,
         pid: Option<u32>,
         tids: &[u32],
-        mut each: impl FnMut(usize, Result<&Task, Absence>),
+        mut each: impl FnMut(usize, Result<&mut Task, Absence>),
     ) {
         match &mut self.taskstats {
             Ok(taskstats) => taskstats.read(tids, self.accounting_on, &mut each),
             Err(_) => {
                 for (index, tid) in tids.iter().enumerate() {
-                    let task = self.procfs.read_thread(pid, *tid, self.accounting_on);
-                    each(index, task.as_ref().map_err(|absence| *absence));
+                    let mut task = self.procfs.read_thread(pid, *tid, self.accounting_on);
+                    each(index, task.as_mut().map_err(|absence| *absence));
                 }
             }
         }
@@ -122,9 +123,9 @@ impl TaskReader {
         let mut sum: Result<Task, Absence> = Err(Absence::Gone);
         if listed.is_ok() {
             self.read_threads_of(Some(pid), &tids, |_, task| match (&mut sum, task) {
-                (Ok(sum), Ok(thread)) => sum.add(thread),
+                (Ok(sum), Ok(thread)) => sum.add(&thread.checked()),
                 (Ok(_), Err(_)) => {}
-                (sum, task) => *sum = task.copied(),
+                (sum, task) => *sum = task.map(|task| task.checked()),
             });
         }
         self.threads = tids;
@@ -149,7 +150,7 @@ impl TaskReader {
     pub fn read_ended(&mut self, pid: u32) -> Result<Task, Absence> {
         let whole = self.read_group(pid);
         let mut task = Err(Absence::Gone);
-        self.read_threads(&[pid], |_, read| task = read.copied());
+        self.read_threads(&[pid], |_, read| task = read.map(|task| task.checked()));
         let mut task: Task = task?;
         // The process's times hold those of all its threads, in ticks.
         let (user, system) = self.procfs.process_times(pid)?;
@@ -195,6 +196,7 @@ impl TaskReader {
         let mut older = 0;
         self.read_threads(&pids, |_, task| {
             let Ok(task) = task else { return };
+            task.drop_impossible();
             let is_younger = task.key.start >= counted_at;
             older += u64::from(!is_younger);
             order.push((is_younger, task.peak_virtual, rows.len() as u32));
@@ -236,7 +238,7 @@ impl TaskReader {
             tids.retain(|tid| *tid != leader.key.pid);
             self.read_threads_of(Some(leader.key.pid), &tids, |_, thread| {
                 if let Ok(thread) = thread {
-                    leader.add(thread);
+                    leader.add(&thread.checked());
                 }
             });
         }

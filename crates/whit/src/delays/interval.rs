@@ -21,7 +21,7 @@ pub(crate) fn between(before: &[Group], now: &[Group], elapsed: Nanos) -> Vec<Ro
     {
         Some(delta) => Some(delta),
         // What is older and was not in the first reading joined the selection: its past is not the interval's.
-        None => (task.wall <= elapsed).then_some(*task),
+        None => (task.wall <= elapsed).then(|| task.checked()),
     };
     let row = |group: &Group| {
         let differences: Vec<Task> = group.members.iter().filter_map(difference).collect();
@@ -38,7 +38,7 @@ pub(crate) fn between(before: &[Group], now: &[Group], elapsed: Nanos) -> Vec<Ro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use facts::task::TaskKey;
+    use facts::task::{Accounting, Cause, Delay, TaskKey};
 
     fn thread(pid: u32, start_s: u64, now_s: u64, on_cpu_s: u64) -> Task {
         let wall = Nanos((now_s - start_s) * Nanos::SECOND.0);
@@ -77,6 +77,20 @@ mod tests {
         };
         assert_eq!(told(at(12, 42)), Some(Nanos(2 * Nanos::SECOND.0)));
         assert_eq!(told(at(12, 40)), None);
+    }
+
+    #[test]
+    fn a_total_that_cannot_be_is_subtracted_like_any_other() {
+        // Charged with the uptime once, in its past; since then it has waited for 0.3 s.
+        let at = |now_s: u64, block_io_ms: u64| {
+            let mut task = thread(1, 0, now_s, 1);
+            task.accounting = Accounting::On;
+            let total = Nanos(3_600_000_000_000 + block_io_ms * 1_000_000);
+            task.delays[Cause::BlockIo] = Delay::new(Some(block_io_ms), Some(total), None);
+            [group(vec![task])]
+        };
+        let rows = between(&at(10, 100), &at(12, 400), Nanos(2 * Nanos::SECOND.0));
+        assert_eq!(rows[0].task.delays[Cause::BlockIo].total(), Some(Nanos(300_000_000)));
     }
 
     #[test]

@@ -116,7 +116,7 @@ pub(crate) fn exits(
     let mut notes = Notes::new(&[], reader);
     let told = printer.heading_of_ended();
     let each = |stats: TaskStats| {
-        let row = Row::new(Kind::Ended(stats.exit), stats.task);
+        let row = Row::new(Kind::Ended(stats.exit), stats.task.checked());
         notes.add(&row);
         printer.ended(&row)
     };

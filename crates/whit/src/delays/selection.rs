@@ -24,7 +24,7 @@ pub(crate) struct Group {
     name: Option<Name>,
     /// Of a cgroup.
     facts: Option<CgroupFacts>,
-    /// The leader first.
+    /// As they were read, unchecked; the leader first.
     pub(crate) members: Vec<Task>,
     /// Of a process that was asked for: its time on a CPU with that of its ended threads.
     pub(crate) process_cpu: Option<Nanos>,
@@ -48,12 +48,12 @@ pub(crate) fn read(reader: &mut TaskReader, selection: &Selection) -> Result<Vec
                 let ended = process.ended.map(Box::new);
                 rows.push(Row { ended, ..Row::new(Kind::Process, process.living) });
             }
-            rows.extend(read_threads(reader, threads)?.iter().filter_map(|group| group.row(&group.members)));
+            rows.extend(read_threads(reader, threads)?.iter().filter_map(Group::since_their_start));
             Ok(rows)
         }
         selection => {
             let groups = read_groups(reader, selection)?;
-            Ok(groups.iter().filter_map(|group| group.row(&group.members)).collect())
+            Ok(groups.iter().filter_map(Group::since_their_start).collect())
         }
     }
 }
@@ -104,6 +104,12 @@ impl Group {
             members: vec![*task],
             process_cpu: None,
         }
+    }
+
+    /// The row of what the members did since they began.
+    fn since_their_start(&self) -> Option<Row> {
+        let checked: Vec<Task> = self.members.iter().map(|task| task.checked()).collect();
+        self.row(&checked)
     }
 
     /// The row of these tasks, which are the members or what each did in an interval; none where there is none.
@@ -206,7 +212,7 @@ fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
     let mut tids = Vec::new();
     let directories = cgroup.tasks(&mut tids).map_err(fail)?;
     let mut members = Vec::with_capacity(tids.len());
-    reader.read_threads(&tids, |_, task| members.extend(task));
+    reader.read_threads(&tids, |_, task| members.extend(task.map(|task| *task)));
     if members.is_empty() {
         return Err(Failure::new(format!("cgroup {}: no task is in it", path.display())));
     }

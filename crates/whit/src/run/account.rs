@@ -179,7 +179,7 @@ impl Account {
             // Before taskstats version 12 a record does not name its process.
             let tgid = stats.task.tgid.unwrap_or(stats.task.key.pid);
             if self.members.contains(&tgid) {
-                self.add(&stats, tgid);
+                self.add(&TaskStats { task: stats.task.checked(), ..stats }, tgid);
             }
         }
     }

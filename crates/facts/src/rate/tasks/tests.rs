@@ -120,3 +120,41 @@ fn a_first_table_has_no_counters() {
     changes.fill(&TaskTable::default(), &now, &mut Vec::new());
     assert_eq!((changes.of(&now).len(), changes.of(&now).get(0, Figure::ON_CPU)), (1, None));
 }
+
+/// What the second between two tables says of a task's block I/O: on a CPU, in the run queue, charged, waits, all in milliseconds.
+fn block_io_ms(state: Option<u8>, on_cpu: u64, run_queue: u64, charged: u64, waits: u64) -> Option<u64> {
+    const MS: u64 = 1_000_000;
+    let mut before = TaskRow { state, ..row(1, 0, 0) };
+    let mut now = before;
+    for (figure, value) in [
+        (Figure::ON_CPU, on_cpu * MS),
+        (Figure::delay(Cause::RunQueue), run_queue * MS),
+        (Figure::delay(Cause::BlockIo), charged * MS),
+        (Figure::count(Cause::BlockIo), waits),
+    ] {
+        before.figures.set(figure, Some(0));
+        now.figures.set(figure, Some(value));
+    }
+    let (before, now) = (table(at(100), &[before]), table(at(101), &[now]));
+    let mut changes = TaskChanges::default();
+    changes.fill(&before, &now, &mut Vec::new());
+    changes.of(&now).get(0, Figure::delay(Cause::BlockIo)).map(|value| value / MS)
+}
+
+#[test]
+fn the_parts_of_a_second_are_at_most_a_second() {
+    assert_eq!(block_io_ms(Some(b'S'), 650, 220, 690, 3), Some(130));
+    assert_eq!(block_io_ms(None, 650, 220, 690, 1), Some(130));
+    assert_eq!(block_io_ms(Some(b'S'), 650, 220, 100, 3), Some(100));
+}
+
+#[test]
+fn only_a_task_that_was_waiting_is_charged_with_more_than_the_interval() {
+    assert_eq!(block_io_ms(Some(b'D'), 100, 0, 90_000, 1), Some(90_000));
+    for state in [b'S', b'R'] {
+        assert_eq!(block_io_ms(Some(state), 100, 0, 90_000, 1), None);
+    }
+    // taskstats does not say who waits: one long wait can be, several cannot, and nobody waits for longer than it has lived.
+    assert_eq!(block_io_ms(None, 100, 0, 90_000, 1), Some(90_000));
+    assert_eq!((block_io_ms(None, 100, 0, 30_000, 2), block_io_ms(None, 100, 0, 110_000, 1)), (None, None));
+}

@@ -174,9 +174,7 @@ impl Procfs {
     ) -> Result<Task, Absence> {
         // What is below "task" is the thread's own; /proc/PID/stat sums the times of the whole process.
         let directory = format!("proc/{}/task/{tid}", pid.unwrap_or(tid));
-        let mut task = self.read_parts(&directory, tid, accounting_on)?.task;
-        task.drop_impossible();
-        Ok(task)
+        Ok(self.read_parts(&directory, tid, accounting_on)?.task)
     }
 
     fn read_parts(

@@ -38,20 +38,14 @@ impl Taskstats {
         Ok(opened)
     }
 
-    /// Reads threads, each account checked against the clock.
+    /// Reads threads, unchecked.
     pub(super) fn read(
         &mut self,
         tids: &[u32],
         accounting_on: Option<bool>,
-        each: &mut impl FnMut(usize, Result<&Task, Absence>),
+        each: &mut impl FnMut(usize, Result<&mut Task, Absence>),
     ) {
-        self.read_stats(tids, accounting_on, &mut |index, stats| {
-            let task = stats.map(|stats| {
-                stats.task.drop_impossible();
-                &stats.task
-            });
-            each(index, task);
-        });
+        self.read_stats(tids, accounting_on, &mut |index, stats| each(index, stats.map(|stats| &mut stats.task)));
     }
 
     /// Reads threads with everything that the struct says, unchecked: what is subtracted is checked then.

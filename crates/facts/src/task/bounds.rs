@@ -1,0 +1,91 @@
+//! What a thread can have waited in a time, whatever the kernel charged it with.
+//!
+//! Since Linux 6.12 a wait for block I/O that was never stamped at its start is charged with the uptime or twice that. A task that
+//! goes to wait may also stay on the run queue for a while (delayed dequeue), and the charge then covers time that it spent in the
+//! run queue or on a CPU: those parts are known better.
+
+use super::Cause;
+use crate::unit::Nanos;
+
+/// A clock tick of CONFIG_HZ=100, the slowest: by so much may the clocks behind the figures disagree.
+pub(crate) const CLOCK_SLACK: Nanos = Nanos(10_000_000);
+
+/// The time that a charge belongs to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spans {
+    /// All of it.
+    pub(crate) wall: Nanos,
+    /// Of that, on a CPU.
+    pub(crate) on_cpu: Nanos,
+    /// Of that, in the run queue.
+    pub(crate) run_queue: Nanos,
+    /// Time before it in which the thread may have been waiting already: a wait is charged at its end.
+    pub(crate) earlier: Nanos,
+}
+
+/// What to make of a charge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It can be.
+    Fits,
+    /// It covers time that is known to be another part: so much is left for it.
+    Bounded(Nanos),
+    /// It is longer than the time.
+    Impossible,
+}
+
+/// Judges the time that a cause was charged with.
+pub(crate) fn judge(cause: Cause, charged: Nanos, spans: &Spans) -> Verdict {
+    let room = match cause {
+        Cause::BlockIo => spans.wall.saturating_sub(spans.on_cpu).saturating_sub(spans.run_queue),
+        Cause::RunQueue => spans.wall.saturating_sub(spans.on_cpu),
+        // Part of the time on a CPU or of block I/O, seen from another side.
+        _ => spans.wall,
+    } + spans.earlier;
+    if charged <= room {
+        Verdict::Fits
+    } else if charged <= spans.wall + spans.earlier + CLOCK_SLACK {
+        Verdict::Bounded(room)
+    } else {
+        Verdict::Impossible
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn second(on_cpu_ms: u64, run_queue_ms: u64, earlier_ms: u64) -> Spans {
+        Spans {
+            wall: Nanos(1_000 * MS),
+            on_cpu: Nanos(on_cpu_ms * MS),
+            run_queue: Nanos(run_queue_ms * MS),
+            earlier: Nanos(earlier_ms * MS),
+        }
+    }
+
+    #[test]
+    fn block_io_is_what_the_other_parts_leave() {
+        let judge = |charged_ms: u64, spans| judge(Cause::BlockIo, Nanos(charged_ms * MS), &spans);
+        assert_eq!(judge(130, second(650, 220, 0)), Verdict::Fits);
+        assert_eq!(judge(690, second(650, 220, 0)), Verdict::Bounded(Nanos(130 * MS)));
+        assert_eq!(judge(90_000, second(650, 220, 0)), Verdict::Impossible);
+        assert_eq!(judge(90_000, second(650, 220, 120_000)), Verdict::Fits);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_never_exceed_the_wall(on_cpu in 0u64..1_000, run_queue in 0u64..1_000, charged in 0u64..9_999) {
+            let spans = second(on_cpu.min(1_000 - run_queue), run_queue, 0);
+            let block_io = match judge(Cause::BlockIo, Nanos(charged * MS), &spans) {
+                Verdict::Fits => Nanos(charged * MS),
+                Verdict::Bounded(room) => room,
+                Verdict::Impossible => Nanos(0),
+            };
+            prop_assert!(spans.on_cpu + spans.run_queue + block_io <= spans.wall);
+        }
+    }
+}
