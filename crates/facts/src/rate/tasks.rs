@@ -1,9 +1,9 @@
 //! What every task did between two tables, those that ended in between included.
 
+mod cgroups;
 mod changed;
 mod ended;
-
-use std::collections::HashSet;
+mod matching;
 
 use super::{Interval, Width, counter_delta};
 use crate::sample::Clock;
@@ -39,8 +39,11 @@ pub struct TaskChanges {
     figures: [Vec<u64>; Figure::COUNT],
     ended: Vec<Ended>,
     origins: Vec<Origin>,
+    /// Ids of the older table and their places, sorted, and which of these are somebody's origin.
     by_pid: Vec<(u32, u32)>,
     is_taken: Vec<bool>,
+    /// The same of the newer table; only filled if tasks ended.
+    living_by_pid: Vec<(u32, u32)>,
 }
 
 impl Default for TaskChanges {
@@ -58,6 +61,7 @@ impl Default for TaskChanges {
             origins: Vec::new(),
             by_pid: Vec::new(),
             is_taken: Vec::new(),
+            living_by_pid: Vec::new(),
         }
     }
 }
@@ -84,8 +88,6 @@ enum Origin {
 
 /// What clocks and the order of two calls may put between them.
 const SLACK: Nanos = Nanos(20_000_000);
-/// How late a busy machine may make us.
-const LATENESS: Nanos = Nanos(500_000_000);
 /// Charged at a wait's end, what began before the interval may be longer than it; what waits longer than this is reported by
 /// the kernel as hung.
 const LONGEST_WAIT: Nanos = Nanos(120_000_000_000);
@@ -102,7 +104,9 @@ impl TaskChanges {
         self.living = now.len();
         self.find_origins(before, now);
         self.take_ended(before, now, ended);
+        self.find_replaced(before, now);
         self.find_origins_of_ended(before);
+        self.find_cgroups_of_ended(before, now);
         self.find_active(before, now);
         self.subtract(before, now);
         self.drop_impossible(before);
@@ -147,118 +151,8 @@ impl TaskChanges {
         }
     }
 
-    fn find_origins(&mut self, before: &TaskTable, now: &TaskTable) {
-        self.by_pid.clear();
-        self.by_pid.extend(before.pids().iter().zip(0..).map(|(pid, index)| (*pid, index)));
-        // All but sorted already, by process and here and there a thread: the stable sort makes use of that.
-        if !self.by_pid.is_sorted() {
-            self.by_pid.sort();
-        }
-        self.is_taken.clear();
-        self.is_taken.resize(before.len(), false);
-        let mut next = 0;
-        for index in 0..now.len() {
-            let key = now.key(index);
-            // The tasks mostly stand where they stood.
-            let place = match before.pids().get(next) {
-                Some(pid) if *pid == key.pid => Some(next),
-                _ => place_in(&self.by_pid, key.pid),
-            };
-            let same = place.filter(|place| before.key(*place).is_same(&key));
-            let origin = match same {
-                Some(place) => {
-                    next = place + 1;
-                    self.is_taken[place] = true;
-                    Origin::Row(place as u32)
-                }
-                None if self.is_in_interval(before, key.start) => Origin::Birth,
-                None => Origin::Unknown,
-            };
-            self.origins.push(origin);
-            self.wall_ns.push(self.span(&now.clock, key.start));
-        }
-    }
-
-    /// Takes those that are not among the living.
-    fn take_ended(&mut self, before: &TaskTable, now: &TaskTable, ended: &mut Vec<Ended>) {
-        self.ended.clear();
-        if ended.is_empty() {
-            return;
-        }
-        let mut living: Vec<(u32, u32)> =
-            now.pids().iter().zip(0..).map(|(pid, index)| (*pid, index)).collect();
-        living.sort();
-        let lateness = self.lateness();
-        let with_record: HashSet<u32> = ended.iter().map(|ended| ended.row.key.pid).collect();
-        ended.retain(|ended| {
-            let found = place_in(&living, ended.row.key.pid);
-            let there = found.filter(|place| ended.may_have_begun(now.key(*place).start, lateness));
-            let is_there = there.is_some_and(|place| !self.was_replaced(before, now, place, &with_record));
-            if !is_there {
-                self.ended.push(*ended);
-            }
-            is_there
-        });
-    }
-
-    /// Whether somebody else has a leader's id and start now, as one of its threads has after execve(2): the leader ended, and
-    /// that thread is gone without a record. What lives is subtracted from what that thread was then.
-    fn was_replaced(
-        &mut self,
-        before: &TaskTable,
-        now: &TaskTable,
-        place: usize,
-        with_record: &HashSet<u32>,
-    ) -> bool {
-        let Origin::Row(leader) = self.origins[place] else { return false };
-        let pid = now.pid(place);
-        if now.tgid(place) != pid || now.state(place).is_none_or(|state| b"ZX".contains(&state)) {
-            return false;
-        }
-        let is_heir = |row: &usize| {
-            before.tgid(*row) == pid
-                && before.pid(*row) != pid
-                && !self.is_taken[*row]
-                && !with_record.contains(&before.pid(*row))
-        };
-        let Some(heir) = (0..before.len()).find(is_heir) else { return false };
-        self.origins[place] = Origin::Row(heir as u32);
-        (self.is_taken[heir], self.is_taken[leader as usize]) = (true, false);
-        true
-    }
-
-    fn find_origins_of_ended(&mut self, before: &TaskTable) {
-        let (elapsed, lateness) = (self.elapsed(), self.lateness());
-        for index in 0..self.ended.len() {
-            let ended = self.ended[index];
-            let Ended { row, wall } = &ended;
-            let place = place_in(&self.by_pid, row.key.pid).filter(|place| {
-                ended.may_have_begun(before.key(*place).start, lateness) && !self.is_taken[*place]
-            });
-            self.origins.push(match place {
-                Some(place) => {
-                    self.is_taken[place] = true;
-                    Origin::Row(place as u32)
-                }
-                None if self.is_in_interval(before, row.key.start) => Origin::Birth,
-                None => Origin::Unknown,
-            });
-            self.wall_ns.push(wall.0.min(elapsed.0));
-        }
-    }
-
     fn elapsed(&self) -> Nanos {
         self.interval.map_or(Nanos(0), Interval::elapsed)
-    }
-
-    /// How much later than it was the start of who ended may be reckoned.
-    fn lateness(&self) -> Nanos {
-        let Clock { boottime, monotonic, .. } = self.clock;
-        self.elapsed() + LATENESS + boottime.saturating_sub(monotonic)
-    }
-
-    fn is_in_interval(&self, before: &TaskTable, start: Nanos) -> bool {
-        self.interval.is_some() && start + SLACK >= before.clock.boottime
     }
 
     /// How much of the interval a task that began then has lived.

@@ -9,6 +9,7 @@ use facts::rate::tasks::Ended;
 use facts::sample::Absence;
 use facts::task::figure::Figure;
 use facts::task::table::TaskTable;
+use facts::unit::Nanos;
 
 use super::exits::ExitRecords;
 use super::survey::Survey;
@@ -38,6 +39,8 @@ pub struct TaskTableReader {
     listing: Listing,
     accounting_on: Option<bool>,
     exits: Result<ExitRecords, Absence>,
+    /// When exit records were last read, on the boot clock: what is read next ended later.
+    exits_read: Nanos,
 }
 
 enum OpenWay {
@@ -88,7 +91,8 @@ impl TaskTableReader {
             let (way, reason) = refused.remove(0);
             return Err(OpenError::Refused(way, reason));
         };
-        Ok(Self { way, refused, taskstats, procfs, listing, accounting_on, exits })
+        let exits_read = clock_now().boottime;
+        Ok(Self { way, refused, taskstats, procfs, listing, accounting_on, exits, exits_read })
     }
 
     /// The way that is taken.
@@ -203,15 +207,15 @@ impl TaskTableReader {
     /// Why exits are not told.
     pub fn receive_ended(&mut self, ended: &mut Vec<Ended>) -> Result<(), Absence> {
         let exits = self.exits.as_mut().map_err(|absence| *absence)?;
-        let boottime = clock_now().boottime;
+        let since = std::mem::replace(&mut self.exits_read, clock_now().boottime);
         exits.receive(|stats| {
-            let wall = stats.task.wall;
+            let (wall, until) = (stats.task.wall, clock_now().boottime);
             let mut row = stats.row();
-            row.key.start = boottime.saturating_sub(wall);
+            row.key.start = until.saturating_sub(wall);
             // It has none any more.
             row.figures.set(Figure::RESIDENT_BYTES, Some(0));
             row.figures.set(Figure::VIRTUAL_BYTES, Some(0));
-            ended.push(Ended { row, wall });
+            ended.push(Ended { row, wall, between: (since, until) });
         })
     }
 

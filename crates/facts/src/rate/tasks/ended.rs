@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::SLACK;
 use crate::task::figure::Figure;
 use crate::task::table::{TaskRow, TaskTable};
 use crate::unit::Nanos;
@@ -9,11 +10,12 @@ use crate::unit::Nanos;
 /// A task that ended, with its last account.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ended {
-    /// The account at its end. Its start is reckoned from when the record was read, and so may be later than it was by
-    /// as long as the record waited.
+    /// The account at its end. Its start is the latest that can be.
     pub row: TaskRow,
-    /// How long it lived.
+    /// How long it lived, without what the machine slept.
     pub wall: Nanos,
+    /// Between which times on the boot clock it ended: when the records were read before, and when this one was read.
+    pub between: (Nanos, Nanos),
 }
 
 impl Ended {
@@ -22,11 +24,15 @@ impl Ended {
         recorded_cpu_ns(|figure| self.row.figures.get(figure))
     }
 
-    /// Whether this task may be one that began then. Its start is reckoned from an age that leaves out what the machine slept,
-    /// by a reader who came when the record had waited for as long as the interval, and longer if he was late. A pid does not
-    /// come back in an interval.
-    pub(super) fn may_have_begun(&self, start: Nanos, lateness: Nanos) -> bool {
-        start <= self.row.key.start + super::SLACK && self.row.key.start <= start + lateness
+    /// Whether it may have begun then. It may have lived through any of the time that the machine has slept.
+    pub(super) fn can_have_begun(&self, start: Nanos, suspended: Nanos) -> bool {
+        let end = start + self.wall;
+        end <= self.between.1 + SLACK && self.between.0 <= end + suspended + SLACK
+    }
+
+    /// Whether, if it began then, it may have ended after this time.
+    pub(super) fn can_have_ended_after(&self, start: Nanos, time: Nanos, suspended: Nanos) -> bool {
+        start + self.wall + suspended + SLACK >= time
     }
 }
 

@@ -20,6 +20,14 @@ fn row(pid: u32, start_s: u64, on_cpu: u64) -> TaskRow {
     row
 }
 
+/// A record that was read in the second that ends then, of a task that lived so long, in milliseconds.
+fn record(row: TaskRow, until_s: u64, wall_ms: u64) -> Ended {
+    let at = |seconds: u64| Nanos(seconds * Nanos::SECOND.0);
+    let wall = Nanos(wall_ms * 1_000_000);
+    let key = TaskKey { start: at(until_s).saturating_sub(wall), ..row.key };
+    Ended { row: TaskRow { key, ..row }, wall, between: (at(until_s - 1), at(until_s)) }
+}
+
 fn table(clock: Clock, rows: &[TaskRow]) -> TaskTable {
     let mut table = TaskTable::default();
     table.clock = clock;
@@ -50,15 +58,14 @@ fn a_reused_pid_is_another_task() {
 #[test]
 fn what_ended_counts_from_the_last_sample_and_once() {
     // The first record is of the task that was sampled, the second of one that had its pid afterwards.
-    let first = Ended { row: row(1, 1, 15), wall: Nanos(100 * Nanos::SECOND.0) };
-    let second = Ended { row: row(1, 101, 2), wall: Nanos(1) };
+    let (first, second) = (record(row(1, 0, 15), 101, 100_300), record(row(1, 0, 2), 101, 1));
     assert_eq!(on_cpu(&[row(1, 0, 10)], &[], &[first, second]), [Some(5), Some(2)]);
 }
 
 #[test]
 fn who_ended_after_the_table_was_read_is_left_for_the_next() {
     let mut changes = TaskChanges::default();
-    let mut ended = vec![Ended { row: row(1, 1, 15), wall: Nanos(100 * Nanos::SECOND.0) }];
+    let mut ended = vec![record(row(1, 0, 15), 101, 101_000)];
     let tables = [(100, vec![row(1, 0, 10)]), (101, vec![row(1, 0, 12)]), (102, vec![])];
     let [first, second, third] = tables.map(|(clock, rows)| table(at(clock), &rows));
     changes.fill(&first, &second, &mut ended);
@@ -71,7 +78,7 @@ fn who_ended_after_the_table_was_read_is_left_for_the_next() {
 fn a_machine_that_slept_knows_who_ended() {
     // It began at 10, slept for 50 seconds and ended at the age of 40.
     let slept = |seconds| Clock { monotonic: Nanos((seconds - 50) * Nanos::SECOND.0), ..at(seconds) };
-    let record = Ended { row: row(1, 60, 15), wall: Nanos(40 * Nanos::SECOND.0) };
+    let record = record(row(1, 0, 15), 101, 40_000);
     let mut changes = TaskChanges::default();
     let now = table(slept(101), &[]);
     changes.fill(&table(slept(100), &[row(1, 10, 9)]), &now, &mut vec![record]);
@@ -83,18 +90,18 @@ fn a_machine_that_slept_knows_who_ended() {
 fn a_thread_that_executes_another_program_takes_its_leaders_place() {
     let thread = |pid, on_cpu| TaskRow { tgid: Some(1), ..row(pid, 0, on_cpu) };
     let before = [thread(1, 10), thread(7, 500), thread(8, 30)];
-    let record = |pid, on_cpu| Ended { row: thread(pid, on_cpu), wall: Nanos(101 * Nanos::SECOND.0) };
+    let ended = |pid, on_cpu, wall_ms| record(thread(pid, on_cpu), 101, wall_ms);
     // Thread 7 executed: it is 1 now, and the old 1 and 8 have ended.
-    let told = on_cpu(&before, &[thread(1, 503)], &[record(1, 11), record(8, 34)]);
+    let told = on_cpu(&before, &[thread(1, 503)], &[ended(1, 11, 100_500), ended(8, 34, 100_500)]);
     assert_eq!(told, [Some(3), Some(1), Some(4)]);
-    // Where all threads are told to have ended, the leader ended after it was looked at, and waits.
-    let told = on_cpu(&before, &[thread(1, 12)], &[record(1, 13), record(7, 501), record(8, 30)]);
-    assert_eq!(told, [Some(2), Some(1), Some(0)]);
+    // A leader that ended after it was looked at waits for the next interval.
+    let records = [ended(1, 13, 101_000), ended(7, 501, 100_900), ended(8, 30, 100_900)];
+    assert_eq!(on_cpu(&before, &[thread(1, 12)], &records), [Some(2), Some(1), Some(0)]);
 }
 
 #[test]
 fn a_zombie_knew_more_than_its_record() {
-    let record = Ended { row: row(1, 1, 15), wall: Nanos(100 * Nanos::SECOND.0) };
+    let record = record(row(1, 0, 15), 101, 100_000);
     assert_eq!(on_cpu(&[row(1, 0, 17)], &[], &[record]), [Some(0)]);
 }
 
@@ -157,4 +164,75 @@ fn only_a_task_that_was_waiting_is_charged_with_more_than_the_interval() {
     // taskstats does not say who waits: one long wait can be, several cannot, and nobody waits for longer than it has lived.
     assert_eq!(block_io_ms(None, 100, 0, 90_000, 1), Some(90_000));
     assert_eq!((block_io_ms(None, 100, 0, 30_000, 2), block_io_ms(None, 100, 0, 110_000, 1)), (None, None));
+}
+
+/// On a CPU for so many milliseconds.
+fn busy(pid: u32, tgid: u32, start_ms: u64, on_cpu_ms: u64) -> TaskRow {
+    let mut row = row(pid, 0, on_cpu_ms * 1_000_000);
+    row.key.start = Nanos(start_ms * 1_000_000);
+    row.tgid = Some(tgid);
+    row.figures.set(Figure::delay(Cause::BlockIo), Some(0));
+    // As many switches as milliseconds.
+    row.figures.set(Figure::VOLUNTARY_SWITCHES, Some(on_cpu_ms));
+    row
+}
+
+fn busy_ms(before: &[TaskRow], now: &[TaskRow], ended: &[Ended]) -> Vec<Option<u64>> {
+    on_cpu(before, now, ended).into_iter().map(|value| value.map(|value| value / 1_000_000)).collect()
+}
+
+#[test]
+fn a_pid_reused_within_the_interval_counts_for_both() {
+    // A began at 99.6 s and ended at 100.2 s; B began at 100.3 s, and lives or ended at 100.8 s.
+    let (a, b) = (busy(1, 1, 99_600, 200), busy(1, 1, 100_300, 400));
+    let a_ended = record(busy(1, 1, 0, 500), 101, 600);
+    assert_eq!(busy_ms(&[a], &[b], &[a_ended]), [Some(400), Some(300)]);
+    let b_ended = record(b, 101, 500);
+    assert_eq!(busy_ms(&[a], &[], &[a_ended, b_ended]), [Some(300), Some(400)]);
+    // As near as a pid can come back.
+    let near = busy(1, 1, 100_020, 400);
+    assert_eq!(busy_ms(&[busy(1, 1, 99_960, 20)], &[near], &[record(busy(1, 1, 0, 30), 101, 50)]), [Some(400), Some(10)]);
+}
+
+#[test]
+fn threads_that_execute_lose_no_time() {
+    let leader = |on_cpu| busy(1, 1, 0, on_cpu);
+    let ended = |on_cpu, wall_ms| record(leader(on_cpu), 101, wall_ms);
+    // A thread of the older table executed and then ended.
+    let before = [leader(10), busy(7, 1, 50_000, 500)];
+    assert_eq!(busy_ms(&before, &[], &[ended(11, 100_300), ended(520, 100_600)]), [Some(1), Some(20)]);
+    // Each thread began in the interval and executed the next program: four of them, the last one lives.
+    let chain = [ended(11, 100_100), ended(50, 100_300), ended(50, 100_500), ended(50, 100_700)];
+    assert_eq!(busy_ms(&before[..1], &[leader(50)], &chain), [Some(50), Some(1), Some(50), Some(50), Some(50)]);
+    // Without records the counters tell: they went back, or went on for longer than the interval.
+    assert_eq!(busy_ms(&before[..1], &[leader(5)], &[]), [Some(5)]);
+    let before = [leader(10), busy(7, 1, 50_000, 5_000)];
+    assert_eq!(busy_ms(&before, &[leader(5_060)], &[]), [Some(60)]);
+}
+
+#[test]
+fn incarnations_share_the_time_of_their_id() {
+    let leader = |on_cpu| busy(1, 1, 0, on_cpu);
+    let (before, now) = (table(at(100), &[leader(10)]), table(at(101), &[]));
+    let records = [(11, 100_100), (50, 100_300), (50, 100_900)];
+    let mut ended = records.map(|(on_cpu, wall_ms)| record(leader(on_cpu), 101, wall_ms)).to_vec();
+    let mut changes = TaskChanges::default();
+    changes.fill(&before, &now, &mut ended);
+    let walls: Vec<u64> = (0..3).map(|index| changes.of(&now).wall_ns(index) / 1_000_000).collect();
+    assert_eq!(walls, [1_000, 200, 600]);
+}
+
+#[test]
+fn a_task_that_ended_is_in_its_parents_cgroup() {
+    let of = |pid, ppid, cgroup| TaskRow { ppid: Some(ppid), cgroup, ..busy(pid, pid, 0, 5) };
+    let living = [of(10, 1, Some(7)), of(20, 1, Some(8))];
+    let (before, now) = (table(at(100), &[living[0], living[1], of(40, 10, Some(9))]), table(at(101), &living));
+    // One that was there, a child, its child, and one of an unknown parent.
+    let records = [of(40, 10, None), of(30, 10, None), of(31, 30, None), of(50, 99, None)];
+    let walls = [100_500, 100, 50, 10];
+    let mut ended: Vec<Ended> = records.into_iter().zip(walls).map(|(row, wall)| record(row, 101, wall)).collect();
+    let mut changes = TaskChanges::default();
+    changes.fill(&before, &now, &mut ended);
+    let cgroups: Vec<_> = (2..6).map(|index| changes.of(&now).cgroup(index)).collect();
+    assert_eq!(cgroups, [Some(9), Some(7), Some(7), None]);
 }
