@@ -2,6 +2,7 @@
 
 pub(crate) mod bounds;
 mod comm;
+mod division;
 pub mod figure;
 mod row;
 pub mod sums;
@@ -12,6 +13,7 @@ use std::ops::{Index, IndexMut};
 use crate::name::Name;
 use crate::unit::{Bytes, Nanos};
 use bounds::{Spans, Verdict, judge};
+pub use division::{Division, Rest};
 use figure::ABSENT;
 
 /// What held a task up.
@@ -220,58 +222,41 @@ pub struct Task {
     pub delays: Delays,
     /// Values left out because they cannot be.
     pub impossible_values: u32,
-}
-
-/// What a task's wall time divides into.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Division {
-    /// The whole: on CPU + run queue + block I/O + sleeping, or + unknown where the last two cannot be told apart.
-    pub whole: Nanos,
-    /// On a CPU.
-    pub on_cpu: Option<Nanos>,
-    /// Waiting for one.
-    pub run_queue: Option<Nanos>,
-    /// Waiting for block I/O.
-    pub block_io: Option<Nanos>,
-    /// The rest: asleep of its own will, or for what the kernel does not count.
-    pub sleeping: Option<Nanos>,
-    /// What no part claims because one of them is absent; none where all are known.
-    pub unknown: Option<Nanos>,
-}
-
-impl Division {
-    /// What the parts leave of the whole, asleep or, where one of them is absent, unknown.
-    pub fn fill_rest(&mut self) {
-        let parts = [self.on_cpu, self.run_queue, self.block_io];
-        let claimed: Nanos = parts.into_iter().flatten().sum();
-        // Each within the slack of the wall was checked; what a few threads overrun is the whole's to bear.
-        self.whole = self.whole.max(claimed);
-        let rest = self.whole.saturating_sub(claimed);
-        let complete = parts.iter().all(Option::is_some);
-        self.sleeping = complete.then_some(rest);
-        self.unknown = (!complete).then_some(rest);
-    }
+    /// Of a sum, threads whose delays are not counted; see [`Self::uncounted`].
+    pub uncounted: u32,
+    /// Of a task that ended: time on a CPU that its record may lack.
+    pub most_unrecorded: Nanos,
 }
 
 impl Task {
-    /// Divides the wall time. Parts that overrun the whole by the clocks' disagreement shrink the sleeping to zero.
+    /// Divides the wall time.
     pub fn division(&self) -> Division {
-        let (run_queue, block_io) =
-            (self.delays[Cause::RunQueue].total(), self.known(Cause::BlockIo).total());
-        let mut division = Division {
-            whole: self.thread_time,
-            on_cpu: self.on_cpu,
-            run_queue,
-            block_io,
-            ..Division::default()
-        };
-        division.fill_rest();
-        division
+        Division::new(
+            self.thread_time,
+            self.on_cpu,
+            self.delays[Cause::RunQueue].total(),
+            self.known(Cause::BlockIo).total(),
+            Rest { most_unrecorded: self.most_unrecorded, has_uncounted: self.is_partly_counted() },
+        )
     }
 
-    /// A cause's figures, all absent where the kernel does not count them or the reader cannot tell.
+    /// Of how many of its threads delays other than the run queue's are not counted, as far as the reader can tell.
+    pub fn uncounted(&self) -> u32 {
+        match self.threads {
+            0 | 1 => u32::from(self.accounting != Accounting::On),
+            _ => self.uncounted,
+        }
+    }
+
+    /// Whether it is a sum of threads of which some are counted and some are not: its delays are at least what they say.
+    pub fn is_partly_counted(&self) -> bool {
+        (1..self.threads).contains(&self.uncounted())
+    }
+
+    /// A cause's figures, all absent where the kernel does not count them or the reader cannot tell. Those of a sum of which only a
+    /// part is counted are that part's.
     pub fn known(&self, cause: Cause) -> Delay {
-        let counted = cause == Cause::RunQueue || self.accounting == Accounting::On;
+        let counted = cause == Cause::RunQueue || self.uncounted() < self.threads.max(1);
         if counted { self.delays[cause] } else { Delay::default() }
     }
 
@@ -311,9 +296,14 @@ impl Task {
         self
     }
 
-    /// Adds a thread or a task: times and counts are summed, maxima compared, identity and accounting stay those of
-    /// `self` (of a process the leader's: whoever came later is counted if the leader is).
+    /// Adds a thread or a task: times and counts are summed, maxima compared, identity and accounting stay those of `self`. A
+    /// process's threads are counted if its main thread is: they began later.
     pub fn add(&mut self, other: &Self) {
+        self.uncounted = match self.accounting {
+            Accounting::On => 0,
+            _ => self.uncounted() + other.uncounted(),
+        };
+        self.most_unrecorded += other.most_unrecorded;
         let sum = |a: Option<Nanos>, b: Option<Nanos>| a.zip(b).map(|(a, b)| a + b);
         self.thread_time += other.thread_time;
         self.threads += other.threads;
@@ -386,6 +376,20 @@ mod tests {
             Delay::new(Some(2), Some(Nanos(500_000_000)), Some(Nanos(2_000_000_000)));
         task.drop_impossible();
         assert_eq!(task.delays[Cause::BlockIo].total(), None);
+    }
+
+    #[test]
+    fn a_sum_of_which_a_part_is_counted_is_a_lower_bound() {
+        let mut sum = Task { accounting: Accounting::Unsure, ..task(1000, 300, 200, 0) };
+        sum.add(&task(1000, 100, 100, 100));
+        assert_eq!((sum.uncounted(), sum.is_partly_counted()), (1, true));
+        let division = sum.division();
+        assert_eq!((division.block_io, division.sleeping), (Some(Nanos(100)), None));
+        assert_eq!(division.unknown, Some(Nanos(1200)));
+        // Threads of a main thread that is counted are counted.
+        let mut sum = task(1000, 300, 200, 100);
+        sum.add(&Task { accounting: Accounting::Unsure, ..task(1000, 300, 200, 0) });
+        assert_eq!((sum.uncounted(), sum.division().sleeping), (0, Some(Nanos(900))));
     }
 
     #[test]

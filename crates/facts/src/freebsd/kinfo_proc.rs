@@ -104,6 +104,8 @@ impl KinfoProc {
             accounting: Accounting::Off,
             delays: Delays::default(),
             impossible_values: 0,
+            uncounted: 0,
+            most_unrecorded: Nanos(0),
         };
         Ok(Self { task, pid, tid: word(TID)?, state: ProcessState(state) })
     }

@@ -14,7 +14,7 @@ use crate::task::table::TaskTable;
 use crate::unit::Nanos;
 
 pub use changed::Changed;
-pub use ended::{Ended, Unrecorded};
+pub use ended::{Ended, Unrecorded, most_unrecorded};
 
 /// What tasks did in an interval. Kept from tick to tick: filling it again allocates nothing that it does not grow by.
 ///

@@ -3,11 +3,13 @@
 //! They need the initial user, PID and network namespaces; elsewhere registering may succeed and nothing arrives.
 
 use facts::linux::taskstats::{self as layout, TaskStats};
+use facts::rate::tasks::most_unrecorded;
 use facts::sample::Absence;
 use facts::task::Accounting;
 use facts::unit::Nanos;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
+use rustix::time::{ClockId, clock_getres};
 
 use super::files::Buffer;
 use super::netlink::GenericSocket;
@@ -28,6 +30,7 @@ pub struct ExitRecords {
     lost: u64,
     opened: Nanos,
     accounting_on: Option<bool>,
+    tick: Nanos,
 }
 
 impl ExitRecords {
@@ -63,6 +66,7 @@ impl ExitRecords {
                 lost: 0,
                 opened: clock_now().monotonic,
                 accounting_on,
+                tick: tick(),
             }),
         }
     }
@@ -74,7 +78,7 @@ impl ExitRecords {
     /// Where the socket fails; lost records are no error but counted.
     pub fn receive(&mut self, mut each: impl FnMut(TaskStats)) -> Result<(), Absence> {
         let now = clock_now().monotonic;
-        let (opened, accounting_on) = (self.opened, self.accounting_on);
+        let (opened, accounting_on, tick) = (self.opened, self.accounting_on, self.tick);
         loop {
             let received = self.socket.receive(|message| {
                 let Some(stats) = stats_attribute(&message, layout::TYPE_AGGR_PID) else { return };
@@ -83,6 +87,8 @@ impl ExitRecords {
                     if accounting_on == Some(true) && stats.task.key.start >= opened {
                         stats.task.accounting = Accounting::On;
                     }
+                    let voluntary_switches = Some(stats.usage.voluntary_switches);
+                    stats.task.most_unrecorded = most_unrecorded(stats.task.wall, voluntary_switches, tick);
                     each(stats);
                 }
             });
@@ -100,10 +106,21 @@ impl ExitRecords {
         }
     }
 
+    /// The kernel's tick, at which the time of a running task is counted at the latest.
+    pub fn tick(&self) -> Nanos {
+        self.tick
+    }
+
     /// Records that did not fit, into the queue or into the room for one, so far.
     pub fn lost(&self) -> u64 {
         self.lost + dropped_messages(self.socket.as_fd()).unwrap_or(0)
     }
+}
+
+/// The step of the coarse clocks, which is CONFIG_HZ's.
+fn tick() -> Nanos {
+    let step = clock_getres(ClockId::MonotonicCoarse);
+    Nanos(u64::try_from(step.tv_nsec).unwrap_or(0))
 }
 
 impl AsFd for ExitRecords {

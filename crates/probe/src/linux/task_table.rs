@@ -208,6 +208,7 @@ impl TaskTableReader {
     pub fn receive_ended(&mut self, ended: &mut Vec<Ended>) -> Result<(), Absence> {
         let exits = self.exits.as_mut().map_err(|absence| *absence)?;
         let since = std::mem::replace(&mut self.exits_read, clock_now().boottime);
+        let tick = exits.tick();
         exits.receive(|stats| {
             let (wall, until) = (stats.task.wall, clock_now().boottime);
             let mut row = stats.row();
@@ -215,7 +216,7 @@ impl TaskTableReader {
             // It has none any more.
             row.figures.set(Figure::RESIDENT_BYTES, Some(0));
             row.figures.set(Figure::VIRTUAL_BYTES, Some(0));
-            ended.push(Ended { row, wall, between: (since, until) });
+            ended.push(Ended { row, wall, between: (since, until), tick });
         })
     }
 

@@ -119,8 +119,9 @@ impl Group {
         if self.kind == Kind::Cgroup {
             sum.comm = self.name.unwrap_or_default();
             sum.wall = tasks.iter().map(|task| task.wall).max().unwrap_or_default();
-            // Tasks of all ages: one that may not be counted makes the sum uncertain.
-            if tasks.iter().any(|task| task.accounting != Accounting::On) {
+            // Tasks of all ages: what one of them shows says nothing of the others.
+            sum.uncounted = tasks.iter().map(Task::uncounted).sum();
+            if sum.uncounted > 0 {
                 sum.accounting = Accounting::Unsure;
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use facts::linux::proc_connector::ProcessEvent;
 use facts::linux::taskstats::{ExitInfo, TaskStats};
 use facts::task::table::Comm;
-use facts::task::{Accounting, Cause, Division, Task};
+use facts::task::{Accounting, Cause, Division, Rest, Task};
 use facts::unit::{Bytes, Nanos};
 
 /// What all processes of one name did.
@@ -19,6 +19,10 @@ pub(crate) struct Program {
     pub(crate) thread_time: Nanos,
     /// On a CPU, as it is told: [`Account::close`] chooses.
     pub(crate) cpu: Nanos,
+    /// On a CPU, too, as wait4(2) says of the whole: no record tells of which program.
+    pub(crate) unrecorded: Nanos,
+    /// Time on a CPU that the records may lack.
+    most_unrecorded: Nanos,
     /// On a CPU, precise to the scheduler's clock, less what the last tick of each thread had not been charged.
     pub(crate) on_cpu: Nanos,
     pub(crate) user: Nanos,
@@ -49,6 +53,7 @@ impl Program {
         self.processes += u64::from(is_leader);
         self.threads += 1;
         self.thread_time += task.wall;
+        self.most_unrecorded += task.most_unrecorded;
         self.on_cpu += task.on_cpu.unwrap_or_default();
         self.user += task.user.unwrap_or_default();
         self.system += task.system.unwrap_or_default();
@@ -68,6 +73,8 @@ impl Program {
         self.threads += other.threads;
         self.thread_time += other.thread_time;
         self.cpu += other.cpu;
+        self.unrecorded += other.unrecorded;
+        self.most_unrecorded += other.most_unrecorded;
         self.on_cpu += other.on_cpu;
         self.user += other.user;
         self.system += other.system;
@@ -91,15 +98,11 @@ impl Program {
 
     /// Where its time went. What is not known of a thread counts as its sleep.
     pub(crate) fn division(&self) -> Division {
-        let mut division = Division {
-            whole: self.thread_time,
-            on_cpu: Some(self.cpu),
-            run_queue: Some(self.waited(Cause::RunQueue).total),
-            block_io: Some(self.waited(Cause::BlockIo).total),
-            ..Division::default()
-        };
-        division.fill_rest();
-        division
+        let on_cpu = self.cpu + self.unrecorded;
+        let waited = |cause| Some(self.waited(cause).total);
+        let (run_queue, block_io) = (waited(Cause::RunQueue), waited(Cause::BlockIo));
+        let division = Division::new(self.thread_time, Some(on_cpu), run_queue, block_io, Rest::default());
+        Division { on_cpu: Some(self.cpu), unrecorded: Some(self.unrecorded), ..division }
     }
 
     /// By the ticks, of which a single short task may get one that was mostly another's.
@@ -147,6 +150,9 @@ pub(crate) struct Account {
     others: Option<Task>,
     /// Records that came before it was known whose they are.
     pending: Vec<TaskStats>,
+    /// How long each process had lived at its last record. A thread that executes another program takes over the main thread's id and
+    /// start, and the records of both count their time from there.
+    lived: HashMap<u32, Nanos>,
 }
 
 impl Account {
@@ -160,6 +166,7 @@ impl Account {
         if let ProcessEvent::Fork { parent_tgid, pid, tgid } = event
             && pid == tgid
         {
+            self.lived.remove(&tgid);
             if self.members.contains(&parent_tgid) || parent_tgid == std::process::id() {
                 self.members.insert(tgid);
             } else {
@@ -186,6 +193,17 @@ impl Account {
 
     fn add(&mut self, stats: &TaskStats, tgid: u32) {
         let is_leader = stats.task.key.pid == tgid;
+        let mut stats = *stats;
+        if is_leader && let Some(earlier) = self.lived.insert(tgid, stats.task.wall) {
+            // What it did under its own id before is not in this time: its parts may make it longer, never its sleep.
+            let wall = stats.task.wall.saturating_sub(earlier);
+            let waited = |cause: Cause| stats.task.delays[cause].total().unwrap_or_default();
+            let claimed =
+                stats.task.on_cpu.unwrap_or_default() + waited(Cause::RunQueue) + waited(Cause::BlockIo);
+            stats.task.wall = wall.max(claimed.min(stats.task.wall));
+            stats.task.thread_time = stats.task.wall;
+        }
+        let stats = &stats;
         let mut comm = Comm::new(stats.task.comm.as_bytes());
         if self.by_program.len() >= MOST_NAMES && !self.by_program.contains_key(&comm) {
             comm = Comm::new(OTHER_NAMES);
@@ -204,23 +222,56 @@ impl Account {
         }
     }
 
-    /// Adds up. A record is made before the last stretch is charged to the precise figure, so that of many short tasks the ticks
-    /// know more, and of a few the precise figures do: what comes nearer to what wait4(2) told of the tree is taken for all.
+    /// Adds up. `exact_cpu` is what wait4(2) says of the tree. A record is made before the last stretch is charged to the precise
+    /// figure, so that of many short tasks the ticks know more, and of a few the precise figures do: what comes nearer to the exact
+    /// time is taken for all. What both lack is shared out as unrecorded among the programs whose records may lack it.
     pub(crate) fn close(self, exact_cpu: Nanos) -> Tree {
         let sum = |of: fn(&Program) -> Nanos| -> u64 { self.by_program.values().map(|one| of(one).0).sum() };
-        let precise = sum(|program| program.on_cpu).abs_diff(exact_cpu.0);
-        let is_by_ticks = sum(Program::ticks).abs_diff(exact_cpu.0) < precise;
+        let (in_ticks, precise) = (sum(Program::ticks), sum(|program| program.on_cpu));
+        // Children that the kernel reaps by itself are in nobody's exact time: then it says nothing.
+        let is_exact = precise <= exact_cpu.0 + EXACT_SLACK.0;
+        let is_by_ticks = is_exact && in_ticks.abs_diff(exact_cpu.0) < precise.abs_diff(exact_cpu.0);
         let mut programs: Vec<Program> = self.by_program.into_values().collect();
         for program in &mut programs {
             program.cpu = if is_by_ticks { program.ticks() } else { program.on_cpu };
+        }
+        if let ([program], true) = (&mut programs[..], is_exact) {
+            // The only one: all of it is this one's.
+            program.cpu = exact_cpu;
+        } else if is_exact {
+            share_out(&mut programs, exact_cpu);
         }
         programs.sort_by_key(|program| (std::cmp::Reverse(program.cpu), program.comm));
         let whole = programs.iter().fold(Program::default(), Program::plus);
         let own = self.leader.map(|(mut task, exit)| {
             self.others.iter().for_each(|others| task.add(others));
+            if whole.processes == 1 && is_exact {
+                task.on_cpu = Some(exact_cpu);
+                task.most_unrecorded = Nanos(0);
+            }
             (task, exit)
         });
         Tree { programs, whole, own }
+    }
+}
+
+/// By so much may precise times exceed those that wait4(2) tells, which the kernel scales.
+const EXACT_SLACK: Nanos = Nanos(20_000_000);
+
+/// Gives each program its part of the time that no record tells, in proportion to what its records may lack.
+fn share_out(programs: &mut [Program], exact_cpu: Nanos) {
+    let recorded: Nanos = programs.iter().map(|program| program.cpu).sum();
+    let missing = exact_cpu.saturating_sub(recorded);
+    let most: u128 = programs.iter().map(|program| u128::from(program.most_unrecorded.0)).sum();
+    let mut left = missing;
+    for program in programs.iter_mut().filter(|_| most > 0) {
+        let share = u128::from(missing.0) * u128::from(program.most_unrecorded.0) / most;
+        program.unrecorded = Nanos(share as u64).min(left);
+        left = left.saturating_sub(program.unrecorded);
+    }
+    // Rounding leaves some nanoseconds, and records of an old kernel nothing to go by.
+    if let Some(first) = programs.first_mut() {
+        first.unrecorded += left;
     }
 }
 
@@ -291,6 +342,42 @@ mod tests {
         };
         assert_eq!(closed(50), [("sh".to_owned(), 20), ("true".to_owned(), 20)]);
         assert_eq!(closed(70), [("true".to_owned(), 80), ("sh".to_owned(), 0)]);
+    }
+
+    #[test]
+    fn what_no_record_tells_is_not_sleep() {
+        let close = |programs: &[(u32, &str, u64)], exact| {
+            let mut account = Account::of(10);
+            for (pid, comm, on_cpu) in programs {
+                account.members.insert(*pid);
+                let mut stats = ended(*pid, *pid, comm, *on_cpu);
+                stats.task.most_unrecorded = Nanos(100);
+                account.keep(stats);
+            }
+            account.settle();
+            account.close(Nanos(exact))
+        };
+        // Alone, it is told exactly.
+        let alone = close(&[(10, "true", 20)], 90).whole;
+        assert_eq!((alone.cpu, alone.unrecorded, alone.division().sleeping), (Nanos(90), Nanos(0), Some(Nanos(10))));
+        let whole = close(&[(10, "sh", 20), (11, "true", 0)], 90).whole;
+        assert_eq!((whole.cpu, whole.unrecorded), (Nanos(20), Nanos(70)));
+        assert_eq!(whole.division().sleeping, Some(Nanos(110)));
+        // Children that the kernel reaped are not in wait4's time.
+        let reaped = close(&[(10, "sh", 20), (11, "work", 500_000_000)], 90).whole;
+        assert_eq!((reaped.cpu, reaped.unrecorded), (Nanos(500_000_020), Nanos(0)));
+    }
+
+    #[test]
+    fn a_thread_that_executes_adds_no_sleep() {
+        let mut account = Account::of(10);
+        for wall in [100, 150, 190] {
+            let mut stats = ended(10, 10, "ex", 5);
+            stats.task.wall = Nanos(wall);
+            account.keep(stats);
+        }
+        account.settle();
+        assert_eq!(account.close(Nanos(15)).whole.thread_time, Nanos(190));
     }
 
     #[test]

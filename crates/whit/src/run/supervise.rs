@@ -93,6 +93,13 @@ impl Supervised {
         }
     }
 
+    /// Time on a CPU: what wait4(2) told, or what the records tell if that is more. Children that the kernel reaped by itself
+    /// (SIGCHLD ignored) are in the records alone.
+    pub(crate) fn cpu(&self) -> Nanos {
+        let whole = &self.tree.whole;
+        self.usage.cpu().max(whole.cpu + whole.unrecorded)
+    }
+
     /// How the command ended, as an exit record has it.
     pub(crate) fn exit_info(&self) -> ExitInfo {
         let code = match self.outcome {

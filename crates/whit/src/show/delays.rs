@@ -10,7 +10,7 @@ use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
 
 use super::columns::Columns;
-use super::division::{BAR_WIDTH, LEGEND, push_bar};
+use super::division::{BAR_WIDTH, LEGEND, LEGEND_WITH_ENDED, push_bar};
 use super::style::{Style, Tone};
 use super::text::push_printable;
 use super::units::{Size, Span, push_number};
@@ -23,6 +23,7 @@ const COMM_WIDTH: usize = 15;
 /// "exit 255", "signal 11".
 const ENDED_WIDTH: usize = 9;
 const SPAN_WIDTH: usize = 9;
+const UNRECORDED_WIDTH: usize = 10;
 
 /// Writes the rows under headings, and what the glyphs mean. `drain` may empty the text after each line.
 pub(crate) fn write<E>(
@@ -31,13 +32,15 @@ pub(crate) fn write<E>(
     out: &mut String,
     mut drain: impl FnMut(&mut String) -> Result<(), E>,
 ) -> Result<(), E> {
-    write_heading(out, rows.iter().any(|row| matches!(row.kind, Kind::Ended(_))));
+    let with_ending = rows.iter().any(|row| matches!(row.kind, Kind::Ended(_)));
+    write_heading(out, with_ending);
     let mut cell = String::new();
     for row in rows {
         write_row(row, style, out, &mut cell);
         drain(out)?;
     }
-    style.paint_into(out, Tone::Faint, |out| out.push_str(LEGEND));
+    let legend = if with_ending { LEGEND_WITH_ENDED } else { LEGEND };
+    style.paint_into(out, Tone::Faint, |out| out.push_str(legend));
     out.push('\n');
     for row in rows {
         write_beside(row, out);
@@ -64,9 +67,13 @@ pub(crate) fn write_heading(out: &mut String, with_ending: bool) {
     columns.right(4, |out| out.push_str("THR"));
     columns.right(SPAN_WIDTH, |out| out.push_str("WALL"));
     columns.left(BAR_WIDTH, |out| out.push_str("WHERE IT WENT"));
-    for heading in ["ON CPU", "RUN QUEUE", "BLOCK I/O", "SLEEPING"] {
+    for heading in ["ON CPU", "RUN QUEUE", "BLOCK I/O"] {
         columns.right(SPAN_WIDTH, |out| out.push_str(heading));
     }
+    if with_ending {
+        columns.right(UNRECORDED_WIDTH, |out| out.push_str("UNRECORDED"));
+    }
+    columns.right(SPAN_WIDTH, |out| out.push_str("SLEEPING"));
     columns.last(|out| out.push_str("OF WHICH"));
 }
 
@@ -99,7 +106,13 @@ pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut St
         (on_cpu, _) => push(out, on_cpu, ABSENT),
     });
     columns.right(SPAN_WIDTH, |out| push(out, division.run_queue, ABSENT));
-    columns.right(SPAN_WIDTH, |out| push(out, division.block_io, absent(task)));
+    columns.right(SPAN_WIDTH, |out| {
+        out.push_str(if task.is_partly_counted() { "≥" } else { "" });
+        push(out, division.block_io, absent(task));
+    });
+    if let Kind::Ended(_) = row.kind {
+        columns.right(UNRECORDED_WIDTH, |out| push(out, division.unrecorded, ABSENT));
+    }
     columns.right(SPAN_WIDTH, |out| push(out, division.sleeping, absent(task)));
     columns.last(|out| push_of_which(out, task));
 }

@@ -27,6 +27,7 @@ pub(crate) struct TaskJson {
     on_cpu_ns: Option<u64>,
     run_queue_ns: Option<u64>,
     block_io_ns: Option<u64>,
+    unrecorded_ns: Option<u64>,
     sleeping_ns: Option<u64>,
     unknown_ns: Option<u64>,
     cpu_ticks_ns: Option<u64>,
@@ -35,6 +36,7 @@ pub(crate) struct TaskJson {
     peak_resident_bytes: Option<u64>,
     peak_virtual_bytes: Option<u64>,
     accounting: &'static str,
+    uncounted_threads: u32,
     impossible_values: u32,
     delays: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,6 +104,7 @@ impl TaskJson {
             on_cpu_ns: nanos(division.on_cpu),
             run_queue_ns: nanos(division.run_queue),
             block_io_ns: nanos(division.block_io),
+            unrecorded_ns: nanos(division.unrecorded),
             sleeping_ns: nanos(division.sleeping),
             unknown_ns: nanos(division.unknown),
             cpu_ticks_ns: nanos(task.cpu_real),
@@ -114,6 +117,7 @@ impl TaskJson {
                 Accounting::Off => "off",
                 Accounting::Unsure => "unsure",
             },
+            uncounted_threads: task.uncounted(),
             impossible_values: task.impossible_values,
             delays: causes(|cause| task.known(cause)),
             ended_threads: row.ended.as_ref().map(|ended| {

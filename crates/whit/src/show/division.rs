@@ -1,31 +1,35 @@
-//! Where a task's wall time went, as a bar: on a CPU, in the run queue, on block I/O, asleep.
+//! Where a task's wall time went, as a bar.
 
 use facts::task::Division;
 use facts::unit::Nanos;
 
 use super::style::{Style, Tone};
 
-/// On a CPU, run queue, block I/O, sleeping, not known: as many of each as a bar may be wide.
-const GLYPHS: [(&str, Tone); 5] = [
+/// On a CPU, run queue, block I/O, unrecorded, sleeping, not known: as many of each as a bar may be wide.
+const GLYPHS: [(&str, Tone); PARTS] = [
     ("████████████████████", Tone::Good),
     ("▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓", Tone::Caution),
     ("▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒", Tone::Bad),
+    ("~~~~~~~~~~~~~~~~~~~~", Tone::Faint),
     ("····················", Tone::Faint),
     ("????????????????????", Tone::Faint),
 ];
+
+/// Of a division.
+const PARTS: usize = 6;
 
 /// How wide a bar is.
 pub(crate) const BAR_WIDTH: usize = 20;
 
 /// What the glyphs mean, for the foot of a table.
 pub(crate) const LEGEND: &str = "█ on CPU  ▓ run queue  ▒ block I/O  · sleeping";
+/// The same under tables that tell of ended tasks.
+pub(crate) const LEGEND_WITH_ENDED: &str = "█ on CPU  ▓ run queue  ▒ block I/O  ~ unrecorded  · sleeping";
 
 /// Appends a bar of [`BAR_WIDTH`] characters whose parts add up to it. A part that is there but below a character still
 /// shows.
 pub(crate) fn push_bar(out: &mut String, division: &Division, style: Style) {
-    let Division { on_cpu, run_queue, block_io, sleeping, unknown, .. } = division;
-    let parts = [on_cpu, run_queue, block_io, sleeping, unknown].map(|part| part.unwrap_or_default());
-    for ((glyphs, tone), cells) in GLYPHS.into_iter().zip(apportion(&parts, BAR_WIDTH)) {
+    for ((glyphs, tone), cells) in GLYPHS.into_iter().zip(apportion(&division.parts(), BAR_WIDTH)) {
         if cells > 0 {
             let bytes = glyphs.len() / BAR_WIDTH * cells;
             style.paint_into(out, tone, |out| out.push_str(&glyphs[..bytes]));
@@ -35,17 +39,17 @@ pub(crate) fn push_bar(out: &mut String, division: &Division, style: Style) {
 
 /// Divides `width` characters in proportion (largest remainders), each part above nothing getting at least one while
 /// the largest can spare it.
-pub(crate) fn apportion(parts: &[Nanos; 5], width: usize) -> [usize; 5] {
+pub(crate) fn apportion(parts: &[Nanos; PARTS], width: usize) -> [usize; PARTS] {
     // Shifted so that neither the sum nor a product overflows; what is lost is far below a character.
     let highest = parts.iter().map(|part| part.0).max().unwrap_or(0);
     let shift = (64 - highest.leading_zeros()).saturating_sub(40);
     let scaled = parts.map(|part| (part.0 >> shift) * width as u64);
     let whole = scaled.iter().sum::<u64>() / width as u64;
     if whole == 0 {
-        return [0; 5];
+        return [0; PARTS];
     }
     let mut cells = scaled.map(|scaled| (scaled / whole) as usize);
-    let mut remainders = [0; 5];
+    let mut remainders = [0; PARTS];
     for part in 0..parts.len() {
         remainders[part] = scaled[part] - cells[part] as u64 * whole;
     }
@@ -71,13 +75,13 @@ mod tests {
 
     #[test]
     fn a_sliver_shows() {
-        assert_eq!(apportion(&[1, 0, 0, 999_999, 0].map(Nanos), 10), [1, 0, 0, 9, 0]);
-        assert_eq!(apportion(&[0; 5].map(Nanos), 10), [0; 5]);
+        assert_eq!(apportion(&[1, 0, 0, 0, 999_999, 0].map(Nanos), 10), [1, 0, 0, 0, 9, 0]);
+        assert_eq!(apportion(&[0; PARTS].map(Nanos), 10), [0; PARTS]);
     }
 
     proptest! {
         #[test]
-        fn the_bar_is_always_full(parts in proptest::array::uniform5(any::<u64>()), width in 1usize..200) {
+        fn the_bar_is_always_full(parts in proptest::array::uniform6(any::<u64>()), width in 1usize..200) {
             prop_assume!(parts.iter().any(|part| *part > 0));
             prop_assert_eq!(apportion(&parts.map(Nanos), width).iter().sum::<usize>(), width);
         }

@@ -17,7 +17,7 @@ type FigureOf = fn(&Supervised) -> Nanos;
 /// What several runs are compared by.
 pub(crate) const FIGURES: [(&str, FigureOf); 5] = [
     ("wall", |run| run.wall),
-    ("on CPU", |run| run.usage.cpu()),
+    ("on CPU", |run| run.cpu()),
     ("run queue", |run| run.tree.whole.waited(Cause::RunQueue).total),
     ("block I/O", |run| run.tree.whole.waited(Cause::BlockIo).total),
     ("sleeping", |run| run.tree.whole.division().sleeping.unwrap_or_default()),
@@ -34,7 +34,7 @@ pub(crate) fn push(run: &Supervised, out: &mut String) {
     out.push_str(&format!(
         "wall {}   on CPU {} (user {}, system {})   peak memory {}{ending}\n",
         Span(run.wall),
-        Span(run.usage.cpu()),
+        Span(run.cpu()),
         Span(run.usage.user),
         Span(run.usage.system),
         Size(run.peak_resident()),
@@ -70,6 +70,7 @@ fn write_programs(tree: &Tree, out: &mut String) {
         ("on CPU", Align::Right),
         ("run queue", Align::Right),
         ("block I/O", Align::Right),
+        ("unrecorded", Align::Right),
         ("sleeping", Align::Right),
         ("of which", Align::Left),
         ("peak memory", Align::Right),
@@ -110,6 +111,7 @@ fn row(table: &mut Table, name: &str, program: &Program) {
         cpu,
         least(program.waited(Cause::RunQueue)),
         least(program.waited(Cause::BlockIo)),
+        Span(program.unrecorded).to_string(),
         Span(division.sleeping.unwrap_or_default()).to_string(),
         of_which(program),
         Size(program.peak_resident).to_string(),
@@ -143,6 +145,12 @@ fn notes(run: &Supervised) -> Vec<String> {
     if let (None, Some(absence)) = (run.records_absence, run.events_absence) {
         notes.push(format!(
             "Descendants are not in the table: forks are not told ({absence}; see whit doctor)"
+        ));
+    }
+    if run.cpu() > run.usage.cpu() {
+        notes.push(format!(
+            "Children that nobody waited for were on a CPU for {}: user and system are of the others",
+            Span(run.cpu().saturating_sub(run.usage.cpu()))
         ));
     }
     if run.lost_forks > 0 {

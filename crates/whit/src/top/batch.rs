@@ -14,7 +14,7 @@ use super::session::{Session, Topic};
 use super::{Column, Options, OutputKind};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::show::division::{LEGEND, push_bar};
+use crate::show::division::{LEGEND_WITH_ENDED, push_bar};
 use crate::show::style::Style;
 use crate::show::table::Table;
 use crate::show::text::push_printable;
@@ -84,7 +84,7 @@ fn write_text(session: &mut Session, lines: &[Line], told: &mut Vec<Topic>, out:
     }
     table.write(out);
     if columns.contains(&Column::Time) {
-        out.push_str(LEGEND);
+        out.push_str(LEGEND_WITH_ENDED);
         out.push('\n');
     }
     for note in session.notes() {
@@ -158,11 +158,13 @@ struct RowJson<'a> {
     on_cpu_ns: Option<u64>,
     run_queue_ns: Option<u64>,
     block_io_ns: Option<u64>,
+    unrecorded_ns: Option<u64>,
     sleeping_ns: Option<u64>,
     unknown_ns: Option<u64>,
     user_ns: Option<u64>,
     system_ns: Option<u64>,
     accounting: &'static str,
+    uncounted_tasks: u32,
     delays: Map<String, Value>,
     voluntary_switches: Option<u64>,
     involuntary_switches: Option<u64>,
@@ -240,7 +242,7 @@ impl<'a> RowJson<'a> {
         cgroup: Option<String>,
         command_line: Option<String>,
     ) -> Self {
-        let Division { on_cpu, run_queue, block_io, sleeping, unknown, .. } = row.division();
+        let Division { on_cpu, run_queue, block_io, unrecorded, sleeping, unknown, .. } = row.division();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_one = !row.is_several();
         let mut delays = Map::new();
@@ -269,6 +271,7 @@ impl<'a> RowJson<'a> {
             on_cpu_ns: nanos(on_cpu),
             run_queue_ns: nanos(run_queue),
             block_io_ns: nanos(block_io),
+            unrecorded_ns: nanos(unrecorded),
             sleeping_ns: nanos(sleeping),
             unknown_ns: nanos(unknown),
             user_ns: row.get(Figure::USER),
@@ -278,6 +281,7 @@ impl<'a> RowJson<'a> {
                 Accounting::Off => "off",
                 Accounting::Unsure => "unsure",
             },
+            uncounted_tasks: row.uncounted(),
             delays,
             voluntary_switches: row.get(Figure::VOLUNTARY_SWITCHES),
             involuntary_switches: row.get(Figure::INVOLUNTARY_SWITCHES),

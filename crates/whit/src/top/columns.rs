@@ -32,6 +32,7 @@ pub(crate) enum Column {
     /// What the bar's marks are.
     OfWhich,
     Cause(Cause),
+    Unrecorded,
     Sleeping,
     Switches,
     Faults,
@@ -64,7 +65,7 @@ use Align::{Left, Right};
 
 /// A width of 0 takes what is left.
 #[rustfmt::skip]
-const ALL: [Described; 28] = [
+const ALL: [Described; 29] = [
     described(Column::Pid, "pid", "PID", 7, Right, "process, or thread where threads are shown"),
     described(Column::ParentPid, "ppid", "PPID", 7, Right, "parent process"),
     described(Column::User, "user", "USER", 9, Left, "real user"),
@@ -78,7 +79,7 @@ const ALL: [Described; 28] = [
     described(Column::Virtual, "virtual", "VIRT", 8, Right, "address space"),
     described(Column::Read, "read", "READ/s", 8, Right, "bytes read from block devices"),
     described(Column::Written, "written", "WRITE/s", 8, Right, "bytes written to block devices, or left to be"),
-    described(Column::Time, "time", "WHERE ITS TIME WENT", 20, Left, "on CPU, run queue, block I/O, sleeping; marked: swap-in, thrashing, reclaim, compaction, copy (w), irq"),
+    described(Column::Time, "time", "WHERE ITS TIME WENT", 20, Left, "on CPU, run queue, block I/O, unrecorded, sleeping; marked: swap-in, thrashing, reclaim, compaction, copy (w), irq"),
     described(Column::OfWhich, "of_which", "OF WHICH", 13, Left, "the longest of the causes that overlap with those"),
     described(Column::Cause(Cause::RunQueue), "run_queue", "RUNQ%", 6, Right, "runnable, waiting for a CPU"),
     described(Column::Cause(Cause::BlockIo), "block_io", "BLKIO%", 6, Right, "waiting for block I/O"),
@@ -88,6 +89,7 @@ const ALL: [Described; 28] = [
     described(Column::Cause(Cause::Compaction), "compaction", "COMP%", 6, Right, "compacting memory"),
     described(Column::Cause(Cause::Copy), "copy", "COPY%", 6, Right, "copying write-protected pages"),
     described(Column::Cause(Cause::Irq), "irq", "IRQ%", 6, Right, "interrupts served on its time"),
+    described(Column::Unrecorded, "unrecorded", "UNREC%", 6, Right, "of what ended: on a CPU or asleep, which its record does not say"),
     described(Column::Sleeping, "sleeping", "SLEEP%", 6, Right, "the rest of its time"),
     described(Column::Switches, "switches", "SWITCH/s", 8, Right, "context switches"),
     described(Column::Faults, "faults", "FAULT/s", 8, Right, "page faults"),
@@ -174,6 +176,7 @@ impl Column {
             Self::Written => row.per_second(Figure::WRITTEN_BYTES),
             Self::OfWhich => row.share(row.of_which().first().map(|(_, ns)| *ns)),
             Self::Cause(cause) => row.share(row.delay_ns(cause)),
+            Self::Unrecorded => row.share(row.division().unrecorded.map(|unrecorded| unrecorded.0)),
             Self::Sleeping => row.share(row.division().sleeping.map(|sleeping| sleeping.0)),
             Self::Switches => sum([Figure::VOLUNTARY_SWITCHES, Figure::INVOLUNTARY_SWITCHES]),
             Self::Faults => sum([Figure::MINOR_FAULTS, Figure::MAJOR_FAULTS]),
@@ -228,8 +231,13 @@ impl Column {
                     None => out.push('–'),
                 }
             }
-            Self::Cpu | Self::UserCpu | Self::SystemCpu | Self::Cause(_) | Self::Sleeping => {
+            Self::Cpu | Self::UserCpu | Self::SystemCpu | Self::Cause(_) | Self::Unrecorded | Self::Sleeping => {
                 match self.number(row) {
+                    // Some of its tasks are not counted.
+                    Some(share) if matches!(self, Self::Cause(cause) if row.is_partial(cause)) => {
+                        out.push('≥');
+                        push_decimals(out, share * 100.0, 1);
+                    }
                     Some(share) if row.is_ended() && share == 0.0 && self == Self::Cpu => {
                         out.push_str("<tick");
                     }

@@ -3,7 +3,7 @@
 use facts::task::figure::Figure;
 use facts::task::sums::Summed;
 use facts::task::table::Comm;
-use facts::task::{Accounting, Cause, Division, TaskKey};
+use facts::task::{Accounting, Cause, Division, Rest, TaskKey};
 use facts::unit::Nanos;
 
 /// One row.
@@ -106,27 +106,39 @@ impl<'a> Row<'a> {
         self.rows.accounting(self.index)
     }
 
-    /// Time held up by a cause, where the kernel counts it for this task.
+    /// Of how many of its tasks delays other than the run queue's are not counted.
+    pub(crate) fn uncounted(&self) -> u32 {
+        self.rows.uncounted(self.index)
+    }
+
+    /// Whether a delay is of a part of its tasks: the others are not counted.
+    pub(crate) fn is_partial(&self, cause: Cause) -> bool {
+        cause != Cause::RunQueue && (1..self.threads()).contains(&self.uncounted())
+    }
+
+    /// Time held up by a cause, as far as the kernel counts it for these tasks.
     pub(crate) fn delay_ns(&self, cause: Cause) -> Option<u64> {
-        let is_counted = cause == Cause::RunQueue || self.accounting() == Accounting::On;
+        let is_counted = cause == Cause::RunQueue || self.uncounted() < self.threads();
         let delay = self.get(Figure::delay(cause))?;
-        // Whoever has waited is counted, whatever the reader could tell before.
+        // A task that has waited is counted, whatever the reader could tell before.
         (is_counted || delay > 0).then_some(delay)
     }
 
     /// Where its time went.
     pub(crate) fn division(&self) -> Division {
-        let mut division = Division {
-            whole: self.thread_time(),
-            on_cpu: self.cpu_ns().map(Nanos),
-            run_queue: self.delay_ns(Cause::RunQueue).map(Nanos),
-            block_io: self.delay_ns(Cause::BlockIo).map(Nanos),
-            ..Division::default()
+        let rest = Rest {
+            most_unrecorded: self.rows.most_unrecorded(self.index),
+            has_uncounted: self.is_partial(Cause::BlockIo),
         };
-        if self.rows.interval().is_some() {
-            division.fill_rest();
+        let delay = |cause| self.delay_ns(cause).map(Nanos);
+        let (on_cpu, run_queue, block_io) =
+            (self.cpu_ns().map(Nanos), delay(Cause::RunQueue), delay(Cause::BlockIo));
+        let division = Division::new(self.thread_time(), on_cpu, run_queue, block_io, rest);
+        match self.rows.interval() {
+            Some(_) => division,
+            // No time has passed in which anything could have been done.
+            None => Division { unrecorded: None, sleeping: None, unknown: None, ..division },
         }
-        division
     }
 
     /// What overlaps with those parts, the longest first.

@@ -106,6 +106,11 @@ impl<'a> Changed<'a> {
         Some(self.raw(index, figure)).filter(|value| *value != ABSENT)
     }
 
+    /// Time on a CPU in the interval that no record tells; zero of who lives.
+    pub fn most_unrecorded_ns(&self, index: usize) -> u64 {
+        self.ended(index).map_or(0, |ended| ended.most_unrecorded().0.min(self.wall_ns(index)))
+    }
+
     /// Nanoseconds on a CPU. A record is made before the last of it is charged to the precise figure: of who ended the ticks know
     /// better, where they are told.
     pub fn cpu_ns(&self, index: usize) -> Option<u64> {

@@ -16,12 +16,20 @@ pub struct Ended {
     pub wall: Nanos,
     /// Between which times on the boot clock it ended: when the records were read before, and when this one was read.
     pub between: (Nanos, Nanos),
+    /// A tick: by so much may the record of a task that slept lack time on a CPU.
+    pub tick: Nanos,
 }
 
 impl Ended {
     /// Nanoseconds on a CPU in its whole life, as its record tells it.
     pub fn cpu_ns(&self) -> Option<u64> {
         recorded_cpu_ns(|figure| self.row.figures.get(figure))
+    }
+
+    /// Time on a CPU that its record may lack, of its whole life. A task that never gave up the CPU by itself has not slept: all that
+    /// is not accounted for may be.
+    pub fn most_unrecorded(&self) -> Nanos {
+        most_unrecorded(self.wall, self.row.figures.get(Figure::VOLUNTARY_SWITCHES), self.tick)
     }
 
     /// Whether it may have begun then. It may have lived through any of the time that the machine has slept.
@@ -34,6 +42,11 @@ impl Ended {
     pub(super) fn can_have_ended_after(&self, start: Nanos, time: Nanos, suspended: Nanos) -> bool {
         start + self.wall + suspended + SLACK >= time
     }
+}
+
+/// The same from the parts of a record.
+pub fn most_unrecorded(wall: Nanos, voluntary_switches: Option<u64>, tick: Nanos) -> Nanos {
+    if voluntary_switches == Some(0) { wall } else { tick.min(wall) }
 }
 
 /// A record is made before the last of it is charged to the precise figure, when the ticks know better.

@@ -25,7 +25,7 @@ fn record(row: TaskRow, until_s: u64, wall_ms: u64) -> Ended {
     let at = |seconds: u64| Nanos(seconds * Nanos::SECOND.0);
     let wall = Nanos(wall_ms * 1_000_000);
     let key = TaskKey { start: at(until_s).saturating_sub(wall), ..row.key };
-    Ended { row: TaskRow { key, ..row }, wall, between: (at(until_s - 1), at(until_s)) }
+    Ended { row: TaskRow { key, ..row }, wall, between: (at(until_s - 1), at(until_s)), tick: Nanos(4_000_000) }
 }
 
 fn table(clock: Clock, rows: &[TaskRow]) -> TaskTable {

@@ -138,9 +138,24 @@ impl<'a> Summed<'a> {
         self.indices(row).map(|index| self.tasks.cpu_ns(index)).sum()
     }
 
-    /// Whether its delays other than the run queue's are counted.
+    /// Time on a CPU that no record tells of a row's tasks that ended.
+    pub fn most_unrecorded(&self, row: usize) -> Nanos {
+        Nanos(self.indices(row).map(|index| self.tasks.most_unrecorded_ns(index)).sum())
+    }
+
+    /// Whether delays other than the run queue's are counted of the task that stands for the row.
     pub fn accounting(&self, row: usize) -> Accounting {
         self.tasks.accounting(self.first(row))
+    }
+
+    /// Of how many of a row's tasks they are not, as far as the reader can tell. Threads are counted if their main thread is.
+    pub fn uncounted(&self, row: usize) -> u32 {
+        let is_counted = |member: &Member| self.tasks.accounting(member.index as usize) == Accounting::On;
+        let of_process = |members: &[Member]| match members {
+            [leader, ..] if !leader.is_follower() && is_counted(leader) => 0,
+            members => members.iter().filter(|member| !is_counted(member)).count() as u32,
+        };
+        self.members(row).chunk_by(|a, b| a.tgid() == b.tgid()).map(of_process).sum()
     }
 
     /// A figure of all of a row's tasks. What one of them lacks the sum lacks, too; of what a process has once the most counts

@@ -44,7 +44,7 @@ fn sums(by: GroupBy) -> Vec<Told> {
         let mut row = row(pid, tgid, 5, comm, 3);
         row.key.start = Nanos(100 * Nanos::SECOND.0);
         row.figures.set(Figure::RESIDENT_BYTES, Some(0));
-        Ended { row, wall: Nanos(9), between: (at(100).boottime, at(101).boottime) }
+        Ended { row, wall: Nanos(9), between: (at(100).boottime, at(101).boottime), tick: Nanos(4) }
     };
     let mut ended = vec![born(13, 10, "b"), born(30, 30, "true"), born(31, 31, "true")];
     let mut changes = TaskChanges::default();
@@ -93,7 +93,7 @@ fn who_ended_counts_the_same_in_any_sum() {
     record.figures.set(Figure::USER, Some(5));
     record.figures.set(Figure::SYSTEM, Some(6));
     let mut changes = TaskChanges::default();
-    changes.fill(&tables[0], &tables[1], &mut vec![Ended { row: record, wall: Nanos(20), between: (at(100).boottime, at(101).boottime) }]);
+    changes.fill(&tables[0], &tables[1], &mut vec![Ended { row: record, wall: Nanos(20), between: (at(100).boottime, at(101).boottime), tick: Nanos(4) }]);
     for by in [GroupBy::Thread, GroupBy::Process, GroupBy::User, GroupBy::Cgroup] {
         let mut sums = TaskSums::default();
         sums.fill(changes.of(&tables[1]), by, None);
@@ -132,7 +132,7 @@ fn grouped<T>(living: &[TaskRow], ended: &[TaskRow], by: GroupBy, ask: fn(Summed
         table
     });
     let between = (at(100).boottime, at(101).boottime);
-    let mut ended = ended.iter().map(|row| Ended { row: *row, wall: Nanos(9), between }).collect();
+    let mut ended = ended.iter().map(|row| Ended { row: *row, wall: Nanos(9), between, tick: Nanos(4) }).collect();
     let mut changes = TaskChanges::default();
     changes.fill(&tables[0], &tables[1], &mut ended);
     let mut sums = TaskSums::default();

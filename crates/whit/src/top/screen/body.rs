@@ -171,8 +171,7 @@ fn draw_headings(state: &mut State, session: &Session, places: &[Place], buffer:
 /// A row's time as a stacked bar; over its beginning the letters of what overlaps, each as long as its share.
 pub(super) fn draw_division(row: &Row<'_>, palette: Palette, buffer: &mut Buffer, area: Rect) {
     let division = row.division();
-    let parts = [division.on_cpu, division.run_queue, division.block_io, division.sleeping, division.unknown]
-        .map(Option::unwrap_or_default);
+    let parts = division.parts();
     let width = usize::from(area.width);
     let mut x = area.x;
     for ((glyph, style), cells) in palette.parts().into_iter().zip(apportion(&parts, width)) {

@@ -17,12 +17,13 @@ impl Palette {
         if self.is_colored { Style::new().fg(color) } else { Style::new() }
     }
 
-    /// The parts of a bar: on CPU, run queue, block I/O, sleeping, unknown.
-    pub(super) fn parts(self) -> [(char, Style); 5] {
+    /// The parts of a bar: on CPU, run queue, block I/O, unrecorded, sleeping, unknown.
+    pub(super) fn parts(self) -> [(char, Style); 6] {
         [
             ('█', self.colored(Color::Green)),
             ('▓', self.colored(Color::Yellow)),
             ('▒', self.colored(Color::Red)),
+            ('~', self.faint()),
             ('·', self.faint()),
             ('?', self.faint()),
         ]

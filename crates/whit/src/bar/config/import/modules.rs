@@ -309,8 +309,9 @@ fn memory(section: &Section) -> Segment {
         segment.variant(&condition, &degraded);
     }
     // The default of i3status, too.
-    if section.get("memory_used_method") != Some("memavailable") {
-        segment.note("memory_used_method = classical: here used is total − available, which is less or more");
+    let shows_used = section.get("format").unwrap_or("%used").contains("used");
+    if shows_used && section.get("memory_used_method") != Some("memavailable") {
+        segment.note("memory_used_method = classical: here used is total − available");
     }
     let known = [
         "format",

@@ -30,6 +30,7 @@ disk "/" { format = "%avail" }
 load { format = "%1min" }
 memory {
         format = "%used | %available"
+        memory_used_method = memavailable
         threshold_degraded = "1G"
         format_degraded = "MEMORY < %available"
 }
