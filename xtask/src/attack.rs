@@ -1,4 +1,4 @@
-//! Attacks on what whit deletes: `cargo xtask attack age [SECONDS [PROGRAM]]`.
+//! Attacks on what whit deletes, and on its screen: `cargo xtask attack age|top [SECONDS [PROGRAM]]`.
 //!
 //! Each round makes a tree, lets one or more attackers change it while runs of whit delete from it, and then looks for damage:
 //! a file outside the tree that is gone, a young file that was deleted or hidden, a strict deletion that gave up being strict.
@@ -6,6 +6,7 @@
 
 mod age;
 mod arena;
+mod top;
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,11 @@ use arena::{Arena, Random};
 /// One kind of attack: what it did, or what it found.
 type Attack = fn(&Arena, &mut Random) -> Result<(), String>;
 
-const ATTACKS: [(&str, Attack); 9] = [
+/// On `whit top`.
+const ON_THE_SCREEN: [(&str, Attack); 1] = [("keys, sizes and signals", top::keys_sizes_and_signals)];
+
+/// On `whit age --delete`.
+const ON_DELETION: [(&str, Attack); 9] = [
     ("swapped directories", age::swapped_directories),
     ("planted leftovers", age::planted_leftovers),
     ("exchanged files", age::exchanged_files),
@@ -29,12 +34,13 @@ const ATTACKS: [(&str, Attack); 9] = [
 
 /// Runs all attacks in turn until the time is over, and each at least once.
 pub(crate) fn run(words: &[&str]) -> Done {
-    let (seconds, program) = match words {
-        ["age"] => ("60", None),
-        ["age", seconds] => (*seconds, None),
-        ["age", seconds, program] => (*seconds, Some(*program)),
-        _ => return Err("attack age [SECONDS [PROGRAM]]".to_owned()),
+    let attacks = match words.first() {
+        Some(&"age") => &ON_DELETION[..],
+        Some(&"top") => &ON_THE_SCREEN[..],
+        _ => return Err("attack age|top [SECONDS [PROGRAM]]".to_owned()),
     };
+    let seconds = words.get(1).copied().unwrap_or("60");
+    let program = words.get(2).copied();
     let seconds: u64 = seconds.parse().map_err(|_| format!("\"{seconds}\" is not a number of seconds"))?;
     let program = match program {
         Some(program) => program.to_owned(),
@@ -42,9 +48,9 @@ pub(crate) fn run(words: &[&str]) -> Done {
     };
     let deadline = Instant::now() + Duration::from_secs(seconds);
     let mut random = Random::new();
-    let (mut rounds, mut skipped, mut findings) = ([0_u32; ATTACKS.len()], Vec::new(), Vec::new());
+    let (mut rounds, mut skipped, mut findings) = (vec![0_u32; attacks.len()], Vec::new(), Vec::new());
     loop {
-        for ((name, attack), rounds) in ATTACKS.iter().zip(&mut rounds) {
+        for ((name, attack), rounds) in attacks.iter().zip(&mut rounds) {
             if *rounds > 0 && Instant::now() >= deadline || skipped.contains(name) {
                 continue;
             }
@@ -66,7 +72,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
             break;
         }
     }
-    for ((name, _), rounds) in ATTACKS.iter().zip(rounds) {
+    for ((name, _), rounds) in attacks.iter().zip(rounds) {
         let found = findings.iter().filter(|finding| finding.starts_with(&format!("{name}:"))).count();
         println!("{name}: {rounds} rounds, {found} findings");
     }

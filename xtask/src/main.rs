@@ -1,4 +1,4 @@
-//! Chores of the repository: `cargo xtask attack age [SECONDS [PROGRAM]] | docs | capture DIR | bench [NAME …] | instructions [--write]`.
+//! Chores of the repository: `cargo xtask attack age|top [SECONDS [PROGRAM]] | docs | capture DIR | bench [NAME …] | instructions [--write]`.
 
 // Chores run programs: that is what they are for.
 #![allow(clippy::disallowed_types)]
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         ["bench", names @ ..] => bench::run(names),
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
-        _ => Err("attack age [SECONDS [PROGRAM]] | docs | capture DIR | bench [NAME …] | instructions [--write]".to_owned()),
+        _ => Err("attack age|top [SECONDS [PROGRAM]] | docs | capture DIR | bench [NAME …] | instructions [--write]".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,6 @@
 //! The signals that commands wait for.
 
-use crate::sys::{default_action, is_ignored};
+use crate::sys::{block_signals, default_action, is_ignored, send_signal, unblock_signals};
 
 /// A signal that a command waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Signal {
     Quit,
     /// SIGUSR2.
     User2,
+    /// Another one that ends a process which does nothing about it.
+    Fatal(i32),
 }
 
 impl Signal {
@@ -50,6 +52,7 @@ impl Signal {
             Self::Continue => libc::SIGCONT,
             Self::Quit => libc::SIGQUIT,
             Self::User2 => libc::SIGUSR2,
+            Self::Fatal(number) => number,
         }
     }
 
@@ -58,9 +61,57 @@ impl Signal {
         is_ignored(self.number())
     }
 
-    pub(crate) fn of(number: i32) -> Option<Self> {
-        Self::ALL.into_iter().find(|signal| signal.number() == number)
+    /// All that end a process by default and that another process may have sent, faults such as SIGSEGV aside.
+    pub fn all_that_end() -> Vec<Self> {
+        let mut all = vec![
+            Self::Interrupt,
+            Self::Terminate,
+            Self::Hangup,
+            Self::Quit,
+            Self::Redraw,
+            Self::User2,
+        ];
+        let others = [
+            libc::SIGALRM,
+            libc::SIGVTALRM,
+            libc::SIGPROF,
+            libc::SIGXCPU,
+            libc::SIGXFSZ,
+            libc::SIGIO,
+            libc::SIGSYS,
+            libc::SIGTRAP,
+            libc::SIGABRT,
+        ];
+        all.extend(others.map(Self::Fatal));
+        #[cfg(target_os = "linux")]
+        all.extend([libc::SIGPWR, libc::SIGSTKFLT].into_iter().chain(libc::SIGRTMIN()..=libc::SIGRTMAX()).map(Self::Fatal));
+        all
     }
+
+    pub(crate) fn of(number: i32) -> Option<Self> {
+        let known = Self::ALL.into_iter().find(|signal| signal.number() == number);
+        known.or((number > 0).then_some(Self::Fatal(number)))
+    }
+}
+
+/// Ends this process as a signal does by default, so that its parent learns by which.
+pub fn die_by(signal: Signal) -> ! {
+    let number = signal.number();
+    default_action(number);
+    unblock_signals(&[number]);
+    send_signal(std::process::id().cast_signed(), number);
+    std::process::exit(128 + number)
+}
+
+/// Stops this process as Ctrl-Z does, or its whole group with it, until it is continued. Returns at once if nobody could continue
+/// it (in an orphaned group).
+pub fn stop(is_whole_group: bool) {
+    let number = libc::SIGTSTP;
+    default_action(number);
+    unblock_signals(&[number]);
+    send_signal(if is_whole_group { 0 } else { std::process::id().cast_signed() }, number);
+    // Only a kernel without signals refuses.
+    let _ = block_signals(&[number]);
 }
 
 /// Has children that end kept until they are waited for, also where whoever started whit had them dropped.

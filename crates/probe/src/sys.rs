@@ -91,6 +91,25 @@ pub(crate) fn block_signals(signals: &[i32]) -> io::Result<libc::sigset_t> {
     }
 }
 
+/// pthread_sigmask(3): lets these signals through again, for this thread.
+pub(crate) fn unblock_signals(signals: &[i32]) {
+    // SAFETY: sigset_t is a plain C struct; sigemptyset makes it valid before anything else reads it.
+    unsafe {
+        let mut set: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in signals {
+            libc::sigaddset(&raw mut set, *signal);
+        }
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+    }
+}
+
+/// kill(2): sends a signal to a process; to the own group where `pid` is 0.
+pub(crate) fn send_signal(pid: libc::pid_t, signal: i32) {
+    // SAFETY: takes numbers. No handler of ours runs: whit sets none.
+    unsafe { libc::kill(pid, signal) };
+}
+
 /// A command to be started.
 pub(crate) struct SpawnRequest<'a> {
     /// Paths that are tried one after the other.

@@ -4,7 +4,7 @@ use std::io;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
-pub use crate::signal::{Signal, keep_children};
+pub use crate::signal::{Signal, die_by, keep_children, stop};
 use crate::sys::signal_descriptor;
 
 /// Receives signals in place of their default actions.

@@ -101,6 +101,10 @@ pub(super) fn send_command() -> Command {
                     .value_parser(value_parser!(u64).range(1..)),
             )
             .arg(
+                option("patience", "DURATION", "Give up on a peer that takes and returns nothing for so long [default: 10s]")
+                    .value_parser(duration),
+            )
+            .arg(
                 option("rate", "N", "Packets a second in all [default: as fast as they are taken]")
                     .value_parser(rate),
             )
@@ -207,6 +211,7 @@ pub(super) fn send_from_matches(matches: &ArgMatches) -> Result<send::Options, F
         rate: matches.get_one("rate").copied(),
         connections: number(matches, "connections", 1),
         duration,
+        patience: matches.get_one("patience").copied().unwrap_or(std::time::Duration::from_secs(10)),
         expects_echo,
         threads: number(matches, "threads", 1),
         is_live: matches.get_flag("live"),

@@ -43,6 +43,9 @@ pub(crate) fn apportion(parts: &[Nanos; PARTS], width: usize) -> [usize; PARTS] 
     // Shifted so that neither the sum nor a product overflows; what is lost is far below a character.
     let highest = parts.iter().map(|part| part.0).max().unwrap_or(0);
     let shift = (64 - highest.leading_zeros()).saturating_sub(40);
+    if width == 0 {
+        return [0; PARTS];
+    }
     let scaled = parts.map(|part| (part.0 >> shift) * width as u64);
     let whole = scaled.iter().sum::<u64>() / width as u64;
     if whole == 0 {
@@ -81,7 +84,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_bar_is_always_full(parts in proptest::array::uniform6(any::<u64>()), width in 1usize..200) {
+        fn the_bar_is_always_full(parts in proptest::array::uniform6(any::<u64>()), width in 0usize..200) {
             prop_assume!(parts.iter().any(|part| *part > 0));
             prop_assert_eq!(apportion(&parts.map(Nanos), width).iter().sum::<usize>(), width);
         }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with, sockopt,
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, getsockname, listen, socket_with,
+    sockopt,
 };
 
 /// A place to listen at or to send to.
@@ -97,6 +98,16 @@ impl Address {
             }
         }
         Ok(socket)
+    }
+
+    /// The same with the port that the kernel chose for a socket that was bound here.
+    pub(crate) fn bound(&self, socket: &OwnedFd) -> io::Result<Self> {
+        let chosen = || -> io::Result<SocketAddr> { Ok(getsockname(socket)?.try_into()?) };
+        Ok(match self {
+            Self::Tcp(_) => Self::Tcp(chosen()?),
+            Self::Udp(_) => Self::Udp(chosen()?),
+            Self::Unix(path) => Self::Unix(path.clone()),
+        })
     }
 
     /// A socket that connects to here; it is writable when it has. Somebody who takes none of a Unix socket's connections is

@@ -1,7 +1,7 @@
 //! The head of the screen: CPUs, memory, traffic, tasks.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::palette::Palette;
@@ -30,7 +30,7 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
             let x = area.x + column * CPU_CELL;
             let label = format!("{index:>3} ");
             let bar_width = usize::from(CPU_CELL) - 10;
-            buffer.set_stringn(x, y + line, &label, usize::from(area.width), palette.faint());
+            set(buffer, x, y + line, area, &label, palette.faint());
             gauge(buffer, x + 4, y + line, bar_width, share, palette);
             let text = share.map_or("  –".to_owned(), |share| format!("{:>4.0}", share * 100.0));
             set(buffer, x + 4 + bar_width as u16, y + line, area, &text, Style::new());
@@ -65,10 +65,7 @@ fn gauge(buffer: &mut Buffer, x: u16, y: u16, width: usize, share: Option<f64>, 
     for cell in 0..width {
         let filled = eighths.saturating_sub(cell * 8).min(8);
         let style = if filled == 0 { palette.faint() } else { palette.load(share) };
-        let (place, right) = (x + cell as u16, buffer.area.right());
-        if place < right {
-            buffer.set_string(place, y, EIGHTHS[filled], style);
-        }
+        put(buffer, x.saturating_add(cell as u16), y, EIGHTHS[filled], 1, style);
     }
 }
 
@@ -80,8 +77,11 @@ pub(super) fn set(buffer: &mut Buffer, x: u16, y: u16, area: Rect, text: &str, s
     }
 }
 
-/// Writes a text of at most so many columns. Most are ASCII, of which nobody need ask how wide a letter is.
+/// Writes a text of at most so many columns, and nothing outside the screen. Most are ASCII, of which every letter is one column.
 pub(super) fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, width: u16, style: Style) {
+    if !buffer.area.contains(Position { x, y }) {
+        return;
+    }
     if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         buffer.set_stringn(x, y, text, usize::from(width), style);
         return;

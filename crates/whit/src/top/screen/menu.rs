@@ -6,6 +6,7 @@ use ratatui::style::Style;
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::act::{Act, SIGNALS};
+use super::head::put;
 use super::palette::Palette;
 use crate::top::columns::Column;
 
@@ -150,6 +151,6 @@ pub(super) fn draw(menu: &Menu, palette: Palette, buffer: &mut Buffer, area: Rec
     for (at, y) in (first..lines.len()).zip(place.y + 1..place.bottom().saturating_sub(1)) {
         let is_selected = selected == Some(at) && !is_scrolled_only;
         let style = if is_selected { palette.selected() } else { Style::new() };
-        buffer.set_stringn(place.x + 1, y, &lines[at], usize::from(width.saturating_sub(2)), style);
+        put(buffer, place.x + 1, y, &lines[at], width.saturating_sub(2), style);
     }
 }

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use facts::unit::Nanos;
-use probe::signals::{Signal, Signals};
+use probe::signals::{Signal, Signals, die_by};
 
 use self::history::Histories;
 use self::keys::Outcome;
@@ -34,8 +34,10 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     // Some forty columns a table, each of which would begin one.
     probe::refuse_huge_pages();
     let mut session = Session::open(options)?;
-    let signals =
-        Signals::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup]).map_err(Failure::internal)?;
+    // Every signal that would leave the terminal as it is.
+    let mut signals = Signal::all_that_end();
+    signals.extend([Signal::Stop, Signal::Continue]);
+    let signals = Signals::open(&signals).map_err(Failure::internal)?;
     session.tick()?;
     let mut terminal = Terminal::open(signals)?;
     let mut state = State::new(&session);
@@ -62,6 +64,12 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
         let timeout = Duration::from_nanos(next_tick.saturating_sub(probe::clock_now().boottime).0);
         match terminal.wait(timeout)? {
             Wake::Ended => return Ok(ExitCode::SUCCESS),
+            Wake::Killed(signal) => {
+                drop(terminal);
+                die_by(signal)
+            }
+            Wake::Suspend => terminal.suspend(false)?,
+            Wake::Continued => terminal.resume()?,
             Wake::Events(events) => {
                 for event in events {
                     // What the last key changed is what this one is about.
@@ -71,7 +79,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
                     match keys::handle(&event, &mut state, &mut session) {
                         Outcome::Go => {}
                         Outcome::Quit => return Ok(ExitCode::SUCCESS),
-                        Outcome::Suspend => terminal.suspend()?,
+                        Outcome::Suspend => terminal.suspend(true)?,
                         Outcome::Now => next_tick = probe::clock_now().boottime,
                     }
                 }

@@ -4,23 +4,28 @@ use std::io::{Stdout, stdout};
 use std::time::Duration;
 
 use facts::unit::Nanos;
-use probe::signals::Signals;
+use probe::signals::{Signal, Signals, stop};
 use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size as terminal_size,
 };
 use ratatui::crossterm::{cursor, execute};
-use ratatui::{Frame, backend::CrosstermBackend};
+use ratatui::layout::Rect;
+use ratatui::{Frame, TerminalOptions, Viewport, backend::CrosstermBackend};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Signal, getpid, kill_process};
 use rustix::stdio::stdin;
 
 use crate::failure::Failure;
 
+/// What is drawn at most, whatever size a terminal says that it has: a screen is kept twice, with 56 bytes a cell.
+const WIDEST: u16 = 1_000;
+const HIGHEST: u16 = 500;
+
 /// A terminal in raw mode, on its other screen.
 pub(super) struct Terminal {
     terminal: ratatui::Terminal<CrosstermBackend<Stdout>>,
+    area: Rect,
     signals: Signals,
 }
 
@@ -29,8 +34,13 @@ pub(super) struct Terminal {
 pub(super) enum Wake {
     Timeout,
     Events(Vec<Event>),
-    /// By a signal, or because the terminal is gone.
+    /// Ctrl-Z was sent by another process, or it was continued.
+    Suspend,
+    Continued,
+    /// The terminal is gone, or somebody asked for the end.
     Ended,
+    /// By a signal that leaves no time for more.
+    Killed(Signal),
 }
 
 impl Terminal {
@@ -41,10 +51,13 @@ impl Terminal {
             leave();
             before(info);
         }));
-        let opened =
-            enter().and_then(|()| ratatui::Terminal::new(CrosstermBackend::new(stdout())).map_err(failure));
+        let area = area();
+        let options = TerminalOptions { viewport: Viewport::Fixed(area) };
+        let opened = enter().and_then(|()| {
+            ratatui::Terminal::with_options(CrosstermBackend::new(stdout()), options).map_err(failure)
+        });
         match opened {
-            Ok(terminal) => Ok(Self { terminal, signals }),
+            Ok(terminal) => Ok(Self { terminal, area, signals }),
             Err(failure) => {
                 leave();
                 Err(failure)
@@ -53,6 +66,15 @@ impl Terminal {
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), Failure> {
+        let area = area();
+        if area != self.area {
+            self.area = area;
+            self.terminal.resize(area).map_err(failure)?;
+        }
+        // A terminal that is being made or minimised may have no room at all.
+        if area.is_empty() {
+            return Ok(());
+        }
         self.terminal.draw(draw).map(drop).map_err(failure)
     }
 
@@ -68,8 +90,13 @@ impl Terminal {
             Err(error) => return Err(failure(error.into())),
         }
         let is_gone = descriptors[0].revents().intersects(PollFlags::HUP | PollFlags::ERR);
-        if is_gone || self.signals.next().is_some() {
-            return Ok(Wake::Ended);
+        match self.signals.next() {
+            None if is_gone => return Ok(Wake::Ended),
+            None => {}
+            Some(Signal::Interrupt | Signal::Terminate | Signal::Hangup) => return Ok(Wake::Ended),
+            Some(Signal::Stop) => return Ok(Wake::Suspend),
+            Some(Signal::Continue) => return Ok(Wake::Continued),
+            Some(signal) => return Ok(Wake::Killed(signal)),
         }
         let mut events = Vec::new();
         while event::poll(Duration::ZERO).map_err(failure)? {
@@ -78,13 +105,27 @@ impl Terminal {
         Ok(if events.is_empty() { Wake::Timeout } else { Wake::Events(events) })
     }
 
-    /// Ctrl-Z: gives the terminal back, stops (unless nobody could continue us), and takes it again.
-    pub(super) fn suspend(&mut self) -> Result<(), Failure> {
+    /// Gives the terminal back, stops (unless nobody could continue us), and takes it again. A Ctrl-Z that was typed is for all of the
+    /// group, as the terminal would send it: a script around us is to stop, too.
+    pub(super) fn suspend(&mut self, was_typed: bool) -> Result<(), Failure> {
         leave();
-        let _ = kill_process(getpid(), Signal::TSTP);
+        stop(was_typed);
+        self.resume()
+    }
+
+    /// Takes the terminal again: whoever had it meanwhile may have changed it.
+    pub(super) fn resume(&mut self) -> Result<(), Failure> {
+        // Crossterm believes that the terminal is still as it set it.
+        leave();
         enter()?;
         self.terminal.clear().map_err(failure)
     }
+}
+
+/// As much of the terminal as is drawn on.
+fn area() -> Rect {
+    let (width, height) = terminal_size().unwrap_or((80, 24));
+    Rect { x: 0, y: 0, width: width.min(WIDEST), height: height.min(HIGHEST) }
 }
 
 impl Drop for Terminal {

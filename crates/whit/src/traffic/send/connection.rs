@@ -8,6 +8,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
+use crate::show::units::Span;
 use crate::traffic::agenda::Turn;
 
 /// Bursts of one turn.
@@ -23,6 +24,8 @@ pub(super) struct Schedule {
     pub(super) expects_echo: bool,
     /// Packets that may go out at once.
     pub(super) burst: usize,
+    /// How long a peer may take and return nothing; none: until the end.
+    pub(super) patience: Option<Nanos>,
 }
 
 /// A connection.
@@ -43,6 +46,8 @@ pub(super) struct Connection {
     echo_left: usize,
     /// When it will be asked again.
     armed: Option<Nanos>,
+    /// Since when the peer has taken and returned nothing, and whether it was asked to be looked at again for that.
+    stalled: Option<(Nanos, bool)>,
     pub(super) bytes: u64,
     pub(super) first: Option<Nanos>,
     pub(super) last: Option<Nanos>,
@@ -60,6 +65,7 @@ impl Connection {
             burst: (0, 0),
             echo_left: 0,
             armed: None,
+            stalled: None,
             bytes: 0,
             first: None,
             last: None,
@@ -76,7 +82,7 @@ impl Connection {
     ) -> io::Result<Turn> {
         for _ in 0..BURSTS_A_TURN {
             if self.echo_left > 0 && !self.hear(schedule, memory, latency_ns)? {
-                return Ok(Turn::Quiet);
+                return self.wait_for_peer(schedule);
             }
             if self.burst_left == 0 {
                 match self.plan(schedule) {
@@ -97,12 +103,13 @@ impl Connection {
                 flags,
             ) {
                 Ok(length) => length,
-                Err(Errno::WOULDBLOCK) => return Ok(Turn::Quiet),
+                Err(Errno::WOULDBLOCK) => return self.wait_for_peer(schedule),
                 Err(Errno::INTR) => continue,
                 // The device's queue is full: once more, later.
                 Err(Errno::NOBUFS) => return Ok(Turn::Paused(probe::clock_now().monotonic + Nanos(100_000))),
                 Err(error) => return Err(error.into()),
             };
+            self.stalled = None;
             self.bytes += length as u64;
             self.burst_left -= length.min(self.burst_left);
             let now = probe::clock_now().monotonic;
@@ -117,6 +124,20 @@ impl Connection {
             }
         }
         Ok(Turn::Ready)
+    }
+
+    /// Until the peer takes or returns something, or its time is over.
+    fn wait_for_peer(&mut self, schedule: &Schedule) -> io::Result<Turn> {
+        let Some(patience) = schedule.patience else { return Ok(Turn::Quiet) };
+        let now = probe::clock_now().monotonic;
+        let (since, is_armed) = *self.stalled.get_or_insert((now, false));
+        if since + patience <= now {
+            let what = if self.echo_left > 0 { "returned" } else { "took" };
+            let message = format!("the peer {what} nothing for {} (see --patience)", Span(patience));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+        }
+        self.stalled = Some((since, true));
+        Ok(if is_armed { Turn::Quiet } else { Turn::Paused(since + patience) })
     }
 
     /// Makes the next burst. None where there is none, zero where it is due now.
@@ -161,7 +182,10 @@ impl Connection {
                         "it ended before its echo came",
                     ));
                 }
-                Ok((length, _)) => self.echo_left -= length,
+                Ok((length, _)) => {
+                    self.echo_left -= length;
+                    self.stalled = None;
+                }
                 Err(Errno::WOULDBLOCK) => return Ok(false),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),

@@ -30,6 +30,8 @@ pub(crate) struct Options {
     pub(crate) rate: Option<f64>,
     pub(crate) connections: usize,
     pub(crate) duration: Option<Duration>,
+    /// How long a peer may take and return nothing before its connection is given up.
+    pub(crate) patience: Duration,
     /// Each packet is waited for until it comes back.
     pub(crate) expects_echo: bool,
     pub(crate) threads: usize,

@@ -86,7 +86,14 @@ impl<'a> Worker<'a> {
         Ok(Self {
             event_loop,
             options,
-            schedule: Schedule { size, interval_ns, expects_echo: options.expects_echo, burst },
+            schedule: Schedule {
+                size,
+                interval_ns,
+                expects_echo: options.expects_echo,
+                burst,
+                // A time limit ends it in any case, and a peer that takes nothing is what is measured then.
+                patience: options.duration.is_none().then(|| Nanos::from(options.patience)),
+            },
             living: connections.len(),
             connections,
             agenda: Agenda::default(),
@@ -148,6 +155,12 @@ impl<'a> Worker<'a> {
         }
         if live.is_some() {
             say("\r\x1b[K");
+        }
+        if self.living > 0 {
+            // Its time ended, or somebody ended it: what was not taken until then counts, too.
+            let now = probe::clock_now().monotonic;
+            self.sent.first.get_or_insert(began);
+            self.sent.last = Some(now);
         }
         for token in 0..self.connections.len() {
             self.finish(token, None);
