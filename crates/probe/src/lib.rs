@@ -12,6 +12,7 @@ mod freebsd;
 mod linux;
 pub mod lock;
 pub mod mailbox;
+pub mod named;
 pub mod paths;
 pub mod roots;
 mod signal;

@@ -5,11 +5,17 @@ use std::io;
 #[cfg(target_os = "linux")]
 use std::path::Path;
 use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+use std::sync::Arc;
 
 #[cfg(target_os = "linux")]
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 #[cfg(target_os = "linux")]
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat, openat2, readlinkat, statat,
+};
+#[cfg(target_os = "linux")]
+use rustix::io::Errno;
 
 /// The root below which `proc` and `sys` are opened.
 #[derive(Clone, Debug)]
@@ -48,14 +54,6 @@ impl Roots {
         self.root.is_some()
     }
 
-    /// A path of the machine, `/proc/stat`, as one of this machine's.
-    pub fn path(&self, path: &str) -> PathBuf {
-        match &self.root {
-            None => PathBuf::from(path),
-            Some(root) => root.join(path.trim_start_matches('/')),
-        }
-    }
-
     /// Refuses a captured machine, which is one of Linux and is read there.
     ///
     /// # Errors
@@ -77,33 +75,173 @@ impl Roots {
     /// # Errors
     /// Where it is no directory that can be opened, or a captured one holds no `proc`.
     #[cfg(target_os = "linux")]
-    pub(crate) fn open(&self) -> Result<RootDirectory, RootError> {
+    pub(crate) fn open(&self) -> Result<MachineDirectory, RootError> {
         let path = self.root.as_deref().unwrap_or(Path::new("/"));
-        let fail =
-            |path: &Path, error: rustix::io::Errno| RootError { path: path.into(), error: error.into() };
+        let fail = |path: &Path, error: Errno| RootError { path: path.into(), error: error.into() };
         let directory = open(path, DIRECTORY, Mode::empty()).map_err(|error| fail(path, error))?;
-        if self.is_captured() {
-            let proc = path.join("proc");
-            open(&proc, DIRECTORY, Mode::empty()).map_err(|error| fail(&proc, error))?;
+        if !self.is_captured() {
+            return Ok(MachineDirectory { directory, captured: None });
         }
-        Ok(RootDirectory { directory, is_captured: self.is_captured() })
+        let root = Arc::new(directory.try_clone().map_err(|error| RootError { path: path.into(), error })?);
+        let opened = MachineDirectory { directory, captured: Some(Captured { root, path: String::new() }) };
+        match opened.open_at("proc", DIRECTORY) {
+            Ok(_) => Ok(opened),
+            Err(Errno::NOSYS) => {
+                let message = "a captured machine is read by openat2(2), of Linux 5.6 and later";
+                Err(RootError { path: path.into(), error: io::Error::other(message) })
+            }
+            Err(error) => Err(fail(&path.join("proc"), error)),
+        }
     }
 }
 
 #[cfg(target_os = "linux")]
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// An open root.
+/// A directory of a machine, its root or one below. Of a captured machine everything is resolved within its root: no symlink and no
+/// `..` leads out of it, and nothing is opened but files and directories, so that a FIFO in it holds nobody up.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
-pub(crate) struct RootDirectory {
+pub(crate) struct MachineDirectory {
     directory: OwnedFd,
-    pub(crate) is_captured: bool,
+    captured: Option<Captured>,
+}
+
+/// Where a directory of a captured machine lies.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Debug)]
+struct Captured {
+    root: Arc<OwnedFd>,
+    /// From the root, with a slash behind each part.
+    path: String,
 }
 
 #[cfg(target_os = "linux")]
-impl AsFd for RootDirectory {
+impl MachineDirectory {
+    /// A directory of this machine.
+    pub(crate) fn live(directory: OwnedFd) -> Self {
+        Self { directory, captured: None }
+    }
+
+    pub(crate) fn is_captured(&self) -> bool {
+        self.captured.is_some()
+    }
+
+    /// Opens a path in it.
+    pub(crate) fn open_at(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let flags = flags | OFlags::CLOEXEC;
+        let Some(captured) = &self.captured else {
+            return openat(&self.directory, path, flags | OFlags::NOCTTY, Mode::empty());
+        };
+        if !flags.intersects(OFlags::DIRECTORY | OFlags::PATH) {
+            // Looked at before it is opened, which can have side effects.
+            let found = captured.open(path, OFlags::PATH | OFlags::CLOEXEC)?;
+            if !FileType::from_raw_mode(fstat(&found)?.st_mode).is_file() {
+                return Err(Errno::INVAL);
+            }
+        }
+        // openat2(2) takes no flag that means nothing.
+        let waits = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
+        captured.open(path, flags | waits)
+    }
+
+    /// A directory in it.
+    pub(crate) fn directory_at(&self, path: &str) -> Result<Self, Errno> {
+        let directory = self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let captured = self.captured.as_ref().map(|captured| Captured {
+            path: format!("{}{path}/", captured.path),
+            ..captured.clone()
+        });
+        Ok(Self { directory, captured })
+    }
+
+    /// Whether something is at a path in it.
+    pub(crate) fn look_at(&self, path: &str) -> Result<(), Errno> {
+        match &self.captured {
+            None => statat(&self.directory, path, AtFlags::empty()).map(drop),
+            Some(captured) => captured.open(path, OFlags::PATH | OFlags::CLOEXEC).map(drop),
+        }
+    }
+
+    /// Where a symlink in it leads, as it says.
+    pub(crate) fn link_at(&self, path: &str) -> Result<String, Errno> {
+        let target = match &self.captured {
+            None => readlinkat(&self.directory, path, Vec::new())?,
+            Some(captured) => {
+                let link = captured.open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)?;
+                readlinkat(&link, "", Vec::new())?
+            }
+        };
+        Ok(target.to_string_lossy().into_owned())
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Captured {
+    fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        const ATTEMPTS: u32 = 16;
+        let whole = format!("{}{path}", self.path);
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        let mut opened = Err(Errno::AGAIN);
+        // Something was renamed meanwhile.
+        for _ in 0..ATTEMPTS {
+            opened = openat2(&*self.root, &whole, flags, Mode::empty(), resolve);
+            if opened.as_ref().err() != Some(&Errno::AGAIN) {
+                break;
+            }
+        }
+        opened
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl AsFd for MachineDirectory {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn nothing_leads_out_of_a_captured_machine() {
+        let place = std::env::temp_dir().join(format!("whit-root-{}", std::process::id()));
+        let root = place.join("machine");
+        fs::create_dir_all(root.join("proc/net")).unwrap();
+        fs::create_dir_all(root.join("sys/class/net/eth0")).unwrap();
+        fs::write(root.join("proc/net/dev"), "inside").unwrap();
+        fs::write(place.join("secret"), "outside").unwrap();
+        fs::write(root.join("secret"), "inside").unwrap();
+        symlink(place.join("secret"), root.join("proc/absolute")).unwrap();
+        symlink("/proc/version", root.join("proc/version")).unwrap();
+        symlink("../../secret", root.join("proc/relative")).unwrap();
+        symlink("/proc/net/dev", root.join("proc/within")).unwrap();
+        symlink("/sys", root.join("sys/class/net/wlan0")).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, root.join("proc/fifo"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let machine = Roots::captured(&root).open().unwrap();
+        let read = |directory: &MachineDirectory, path: &str| {
+            let file = directory.open_at(path, OFlags::RDONLY)?;
+            let mut bytes = [0; 64];
+            let length = rustix::io::read(&file, &mut bytes)?;
+            Ok::<_, Errno>(String::from_utf8_lossy(&bytes[..length]).into_owned())
+        };
+        for path in ["proc/absolute", "proc/version", "proc/../../../../../etc/passwd"] {
+            assert!(read(&machine, path).is_err(), "{path}");
+        }
+        for path in ["proc/within", "proc/relative", "../proc/net/dev", "secret"] {
+            assert_eq!(read(&machine, path).as_deref(), Ok("inside"), "{path}");
+        }
+        // A FIFO is no file; nothing waits for a writer.
+        assert_eq!(read(&machine, "proc/fifo"), Err(Errno::INVAL));
+        let interfaces = machine.directory_at("sys/class/net").unwrap();
+        assert!(interfaces.look_at("eth0").is_ok() && interfaces.look_at("wlan0/class/net/eth0").is_ok());
+        assert_eq!(read(&interfaces, "../../../secret").as_deref(), Ok("inside"));
+        assert_eq!(interfaces.link_at("wlan0").as_deref(), Ok("/sys"));
+        assert!(Roots::captured(place.join("machine/sys")).open().is_err());
+        fs::remove_dir_all(&place).unwrap();
     }
 }

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use facts::sample::Absence;
 
+use crate::show::text::printable_text;
+
 /// A command that could not do its work.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -52,7 +54,9 @@ impl Failure {
     /// Says it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
-            say(&format!("whit: {}\n", self.message));
+            // Whatever became part of the message must not move the terminal; a configuration's fault shows its line.
+            let lines: Vec<String> = self.message.lines().map(|line| printable_text(line.as_bytes())).collect();
+            say(&format!("whit: {}\n", lines.join("\n")));
         }
         ExitCode::from(self.code)
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use crate::show::text::Shown as _;
 use crate::failure::Failure;
 use crate::random;
 
@@ -125,7 +126,7 @@ fn blocking(file: File) -> io::Result<File> {
 }
 
 fn failed(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("{}: {error}", path.display()))
+    Failure::new(format!("{}: {error}", path.shown()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use jiff::tz::TimeZone;
+use probe::named;
 
 const ZONES: &str = "/usr/share/zoneinfo";
 
@@ -28,5 +29,5 @@ pub(crate) fn named(name: &str) -> Option<TimeZone> {
 
 /// A zone from a compiled file; a name that is a path stands for itself.
 fn from_file(path: &Path) -> Option<TimeZone> {
-    TimeZone::tzif("", &std::fs::read(path).ok()?).ok()
+    TimeZone::tzif("", &named::read(path, named::CONFIGURATION_BYTES).ok()?).ok()
 }

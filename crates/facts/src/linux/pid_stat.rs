@@ -53,7 +53,8 @@ impl PidStat {
         let end = memchr::memrchr(b')', cursor.rest()).ok_or_else(|| cursor.expected("the end of a name"))?;
         let comm = &cursor.rest()[..end];
         cursor.skip(&bytes[cursor.offset()..=cursor.offset() + end]);
-        let state = cursor.word().ok_or_else(|| cursor.expected("a state"))?[0];
+        let state = cursor.word().and_then(|word| word.first().copied()).filter(u8::is_ascii_alphabetic);
+        let state = state.ok_or_else(|| cursor.expected("a state's letter"))?;
         // Fields 4 to 42, by the numbers of the man page.
         let mut fields = [None; 43];
         for field in &mut fields[4..] {

@@ -7,7 +7,7 @@ use facts::sample::{Absence, CgroupLimits};
 use facts::unit::Bytes;
 
 use super::files::{Buffer, Extent, KeptFile};
-use crate::roots::RootDirectory;
+use crate::roots::MachineDirectory;
 
 /// The memory files of the own cgroup and of those above it.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ fn hierarchy(mounts: &[Mount], own: &CgroupMembership, controller: &[u8]) -> Opt
 }
 
 impl CgroupFiles {
-    pub(crate) fn open(root: &RootDirectory, buffer: &mut Buffer) -> Self {
+    pub(crate) fn open(root: &MachineDirectory, buffer: &mut Buffer) -> Self {
         let mounts = read_mounts(root, buffer);
         let mut own = CgroupMembership::default();
         let found = buffer.read_once(root, "proc/self/cgroup").ok().and_then(|bytes| own.parse(bytes).ok());
@@ -101,7 +101,7 @@ impl MemoryFiles {
 }
 
 /// The levels that can be read, the own first. A container sees the path of the host, of which its mount may lack the upper part.
-fn levels(root: &RootDirectory, buffer: &mut Buffer, hierarchy: &Hierarchy) -> Vec<MemoryFiles> {
+fn levels(root: &MachineDirectory, buffer: &mut Buffer, hierarchy: &Hierarchy) -> Vec<MemoryFiles> {
     let (limit_name, usage_name) = match hierarchy.version {
         1 => ("memory.limit_in_bytes", "memory.usage_in_bytes"),
         _ => ("memory.max", "memory.current"),
@@ -125,7 +125,7 @@ fn levels(root: &RootDirectory, buffer: &mut Buffer, hierarchy: &Hierarchy) -> V
 }
 
 /// The mounts of a machine, read once.
-fn read_mounts(root: &RootDirectory, buffer: &mut Buffer) -> Vec<Mount> {
+fn read_mounts(root: &MachineDirectory, buffer: &mut Buffer) -> Vec<Mount> {
     let mut list = Vec::new();
     if let Ok(bytes) = buffer.read_once(root, "proc/self/mounts") {
         // A line that cannot be read ends the list; the mounts before it stand.

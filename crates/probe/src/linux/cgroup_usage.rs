@@ -7,6 +7,7 @@ use rustix::fs::{Mode, OFlags, open};
 
 use super::cgroup_tasks::Cgroup;
 use super::files::Buffer;
+use crate::roots::MachineDirectory;
 
 pub use facts::cgroup::CgroupUsage;
 
@@ -17,6 +18,7 @@ impl Cgroup {
         let Ok(directory) = open(&self.directory, directory, Mode::empty()) else {
             return CgroupUsage::default();
         };
+        let directory = MachineDirectory::live(directory);
         let mut buffer = Buffer::new();
         let mut read = |name: &str| buffer.read_once(&directory, name).ok().map(<[u8]>::to_vec);
         let cpu_stat = read("cpu.stat").and_then(|bytes| {

@@ -7,18 +7,15 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
 use facts::sample::Absence;
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, RawDir, SeekFrom, openat, seek};
+use rustix::fs::{RawDir, SeekFrom, seek};
 
 use super::files::Buffer;
-
-/// Flags to open a directory whose entries are listed.
-pub(crate) const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+use crate::roots::MachineDirectory;
 
 /// A directory, and what is kept of each of its entries.
 #[derive(Debug)]
 pub(crate) struct KeptDirectory<E> {
-    directory: OwnedFd,
+    directory: MachineDirectory,
     entries: Vec<Entry<E>>,
 }
 
@@ -32,8 +29,8 @@ struct Entry<E> {
 
 impl<E> KeptDirectory<E> {
     /// Opens `path` below `root`; none where it is not there.
-    pub(crate) fn open(root: impl AsFd, path: &str) -> Option<Self> {
-        let directory = openat(root, path, LISTED, Mode::empty()).ok()?;
+    pub(crate) fn open(root: &MachineDirectory, path: &str) -> Option<Self> {
+        let directory = root.directory_at(path).ok()?;
         Some(Self { directory, entries: Vec::new() })
     }
 
@@ -48,7 +45,7 @@ impl<E> KeptDirectory<E> {
     pub(crate) fn rescan(
         &mut self,
         buffer: &mut Buffer,
-        mut open: impl FnMut(&mut Buffer, &OwnedFd, &str) -> Option<E>,
+        mut open: impl FnMut(&mut Buffer, &MachineDirectory, &str) -> Option<E>,
     ) {
         buffer.calls += 3; // lseek, and getdents64 twice: the entries, then the end.
         if seek(&self.directory, SeekFrom::Start(0)).is_err() {

@@ -3,8 +3,10 @@
 use facts::cursor::Malformed;
 use facts::sample::{Absence, Reading};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::OFlags;
 use rustix::io::{Errno, pread};
+
+use crate::roots::MachineDirectory;
 
 /// How a file comes out of the kernel, which decides when a reading is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,16 +72,11 @@ impl Buffer {
     }
 
     /// The whole of a file that is read once and not kept.
-    pub(crate) fn read_once(&mut self, directory: impl AsFd, path: &str) -> Result<&[u8], Errno> {
+    pub(crate) fn read_once(&mut self, directory: &MachineDirectory, path: &str) -> Result<&[u8], Errno> {
         self.calls += 2;
-        let file = open_file(directory, path)?;
+        let file = directory.open_at(path, OFlags::RDONLY)?;
         self.read(file, Extent::Records)
     }
-}
-
-/// Opens a file for reading.
-pub(crate) fn open_file(directory: impl AsFd, path: &str) -> Result<OwnedFd, Errno> {
-    openat(directory, path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY, Mode::empty())
 }
 
 /// What an error says about a file that may or may not exist on this kernel.
@@ -102,8 +99,8 @@ pub(crate) struct KeptFile {
 
 impl KeptFile {
     /// Opens `path` below `directory`.
-    pub(crate) fn open(directory: impl AsFd, path: &str, extent: Extent) -> Self {
-        Self { file: open_file(directory, path).map_err(absence), extent }
+    pub(crate) fn open(directory: &MachineDirectory, path: &str, extent: Extent) -> Self {
+        Self { file: directory.open_at(path, OFlags::RDONLY).map_err(absence), extent }
     }
 
     /// Whether it could be opened.

@@ -14,7 +14,7 @@ use facts::unit::Bytes;
 
 use super::files::{Buffer, Extent, KeptFile};
 use crate::errand::{Bell, Errand};
-use crate::roots::RootDirectory;
+use crate::roots::MachineDirectory;
 use crate::space::space_of;
 
 /// The filesystems that a view asked for.
@@ -39,14 +39,14 @@ struct Asked {
 }
 
 impl Filesystems {
-    pub(crate) fn open(root: &RootDirectory, paths: &[PathBuf], bell: Option<Bell>) -> Self {
+    pub(crate) fn open(root: &MachineDirectory, paths: &[PathBuf], bell: Option<Bell>) -> Self {
         Self {
             paths: paths.to_vec(),
             mounts_file: KeptFile::open(root, "proc/self/mounts", Extent::Records),
             mounts_bytes: Vec::new(),
             asked: Vec::new(),
             bell,
-            captured: root.is_captured.then(|| KeptFile::open(root, "statfs", Extent::Whole)),
+            captured: root.is_captured().then(|| KeptFile::open(root, "statfs", Extent::Whole)),
         }
     }
 

@@ -16,7 +16,7 @@ use super::directories::KeptDirectory;
 use super::files::{Buffer, Extent, KeptFile};
 use super::filesystems::Filesystems;
 use super::wireless::Wireless;
-use crate::roots::{RootDirectory, RootError, Roots};
+use crate::roots::{MachineDirectory, RootError, Roots};
 use crate::{Request, clock_now};
 use devices::{BacklightFiles, FrequencyFile, LinkFiles, SensorFiles, SupplyFile, ZramFile};
 
@@ -72,7 +72,7 @@ impl Machine {
         let mut buffer = Buffer::new();
         let wants = |source| request.wanted.has(source);
         let file = |source, path, extent| wants(source).then(|| KeptFile::open(&root, path, extent));
-        let captured_clock = root.is_captured.then(|| CapturedClock::open(&root));
+        let captured_clock = root.is_captured().then(|| CapturedClock::open(&root));
         Ok(Self {
             stat: file(Source::Stat, "proc/stat", Extent::Whole),
             memory: file(Source::MemInfo, "proc/meminfo", Extent::Whole),
@@ -101,14 +101,14 @@ impl Machine {
             frequencies: wants(Source::Frequency)
                 .then(|| KeptDirectory::open(&root, "sys/devices/system/cpu")),
             cpuinfo: file(Source::Frequency, "proc/cpuinfo", Extent::Records),
-            addresses: wants(Source::Addresses).then(|| Addresses::open(root.is_captured)),
-            news: (!root.is_captured && (wants(Source::LinkState) || wants(Source::Addresses)))
+            addresses: wants(Source::Addresses).then(|| Addresses::open(root.is_captured())),
+            news: (!root.is_captured() && (wants(Source::LinkState) || wants(Source::Addresses)))
                 .then(NetworkNews::open)
                 .flatten(),
             is_watched: request.bell.is_some(),
             has_news: true,
             are_links_due: true,
-            wireless: (wants(Source::Wireless) && !root.is_captured).then(Wireless::default),
+            wireless: (wants(Source::Wireless) && !root.is_captured()).then(Wireless::default),
             cpu_temperatures_only: request.cpu_temperatures_only,
             available_memory_only: request.available_memory_only,
             cgroup: wants(Source::Cgroup).then(|| CgroupFiles::open(&root, &mut buffer)),
@@ -315,7 +315,7 @@ struct CapturedClock {
 }
 
 impl CapturedClock {
-    fn open(root: &RootDirectory) -> Self {
+    fn open(root: &MachineDirectory) -> Self {
         let file = |path| KeptFile::open(root, path, Extent::Whole);
         Self { uptime_file: file("proc/uptime"), stat_file: file("proc/stat"), stat: Stat::default() }
     }

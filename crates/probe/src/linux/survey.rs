@@ -8,12 +8,12 @@ use facts::unit::Bytes;
 use rustix::io::Errno;
 
 use super::files::{Buffer, absence};
-use crate::roots::{RootDirectory, RootError, Roots};
+use crate::roots::{MachineDirectory, RootError, Roots};
 use crate::sys::system_constant;
 
 /// Reads single files of a machine.
 pub struct Survey {
-    root: RootDirectory,
+    root: MachineDirectory,
     buffer: Buffer,
 }
 
@@ -53,9 +53,7 @@ impl Survey {
     /// # Errors
     /// Why not.
     pub fn exists(&self, path: &str) -> Result<(), Absence> {
-        rustix::fs::statat(&self.root, path.trim_start_matches('/'), rustix::fs::AtFlags::empty())
-            .map(drop)
-            .map_err(absence)
+        self.root.look_at(path.trim_start_matches('/')).map_err(absence)
     }
 
     /// The kernel's release; none where it cannot be read.
@@ -74,7 +72,7 @@ impl Survey {
 
     /// Bytes in a page: this machine's, and 4096 for a captured one.
     pub fn page_bytes(&self) -> u64 {
-        if self.root.is_captured { 4096 } else { system_constant(libc::_SC_PAGESIZE).unwrap_or(4096) }
+        if self.root.is_captured() { 4096 } else { system_constant(libc::_SC_PAGESIZE).unwrap_or(4096) }
     }
 
     /// whit's own status: capabilities and user.

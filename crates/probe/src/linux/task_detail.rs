@@ -4,17 +4,16 @@ use facts::linux::cgroup::CgroupMembership;
 use facts::linux::pid_cmdline;
 use facts::linux::pid_stat::PidStat;
 use facts::sample::Absence;
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, RawDir, openat, readlinkat};
+use rustix::fs::RawDir;
 use std::mem::MaybeUninit;
 
 use super::files::{Buffer, absence};
 use super::tasks::task_absence;
-use crate::roots::{RootDirectory, RootError, Roots};
+use crate::roots::{MachineDirectory, RootError, Roots};
 
 /// Reads single files of tasks.
 pub struct TaskFiles {
-    root: RootDirectory,
+    root: MachineDirectory,
     buffer: Buffer,
 }
 
@@ -98,8 +97,7 @@ impl TaskFiles {
         }
         numbers.sort_unstable();
         let target = |descriptor: u32| {
-            let target = readlinkat(directory.as_fd(), descriptor.to_string(), Vec::new()).ok()?;
-            Some(OpenFile { descriptor, target: target.to_string_lossy().into_owned() })
+            Some(OpenFile { descriptor, target: directory.link_at(&descriptor.to_string()).ok()? })
         };
         Ok((numbers.iter().take(most).filter_map(|number| target(*number)).collect(), numbers.len()))
     }
@@ -109,17 +107,14 @@ impl TaskFiles {
     /// # Errors
     /// Where it is gone or somebody else's.
     pub fn link(&mut self, pid: u32, name: &str) -> Result<String, Absence> {
-        let target =
-            readlinkat(&self.root, format!("proc/{pid}/{name}"), Vec::new()).map_err(task_absence)?;
-        Ok(target.to_string_lossy().into_owned())
+        self.root.link_at(&format!("proc/{pid}/{name}")).map_err(task_absence)
     }
 
     fn read(&mut self, path: &str) -> Result<&[u8], Absence> {
         self.buffer.read_once(&self.root, path).map_err(task_absence)
     }
 
-    fn directory(&self, path: &str) -> Result<OwnedFd, Absence> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        openat(&self.root, path, flags, Mode::empty()).map_err(absence)
+    fn directory(&self, path: &str) -> Result<MachineDirectory, Absence> {
+        self.root.directory_at(path).map_err(absence)
     }
 }

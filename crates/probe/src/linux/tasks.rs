@@ -14,7 +14,7 @@ use facts::unit::{Bytes, Nanos};
 use rustix::io::Errno;
 
 use super::files::absence;
-use crate::roots::{RootDirectory, RootError, Roots};
+use crate::roots::{MachineDirectory, RootError, Roots};
 use crate::{clock_now, populate};
 use listing::Listing;
 use procfs::Procfs;
@@ -51,7 +51,7 @@ impl TaskReader {
         Self::new(roots.open()?, Err(Absence::NotWanted))
     }
 
-    fn new(root: RootDirectory, taskstats: Result<Taskstats, Absence>) -> Result<Self, RootError> {
+    fn new(root: MachineDirectory, taskstats: Result<Taskstats, Absence>) -> Result<Self, RootError> {
         let mut procfs = Procfs::open(root);
         let accounting_on = procfs.accounting_switch();
         let listing = Listing::open(procfs.root());

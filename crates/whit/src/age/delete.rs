@@ -17,7 +17,7 @@ use super::private::{self, Leftover, Private, Refused, has_private_name};
 use super::registry::Registry;
 use super::scan::{Counts, Visitor};
 use super::selection::Selection;
-use super::visitors::{ListOutput, aged, locked};
+use super::visitors::{ListOutput, aged, locked, push_path};
 use crate::failure::{Failure, say};
 use crate::show::age_json;
 use crate::show::text::printable_text;
@@ -51,6 +51,7 @@ pub(super) struct Deleting<'a> {
     /// Where a dry run's paths go as they are found, and whether each is a document.
     pub(super) paths_to: Mutex<ListOutput>,
     pub(super) is_json: bool,
+    pub(super) is_for_people: bool,
 }
 
 /// What went and what stayed.
@@ -336,7 +337,7 @@ impl Visitor for Deleting<'_> {
                 let path = node.path(Some(name));
                 match self.is_json {
                     true => age_json::push_path(&mut batch.paths, &path),
-                    false => batch.paths.extend_from_slice(&path),
+                    false => push_path(&mut batch.paths, &path, self.is_for_people),
                 }
                 batch.paths.push(b'\n');
             }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use facts::age::{AgeSums, Border, Cutoff};
 use probe::directory::{Directory, Mounts};
 
+use crate::show::text::Shown as _;
 use super::delete::{Deleting, Told, Way};
 use super::pace::Pace;
 use super::progress::Progress;
@@ -91,7 +92,12 @@ impl<'a> Sweep<'a> {
             }
             View::List { end } => {
                 let output = Mutex::new(ListOutput::new());
-                let listing = Listing { end: *end, count: AtomicU64::new(0), output };
+                let listing = Listing {
+                    end: *end,
+                    is_for_people: ListOutput::is_for_people(),
+                    count: AtomicU64::new(0),
+                    output,
+                };
                 self.walk(job, &job.selection, &listing)?;
                 if let Some(failure) = locked(&listing.output).failure.take() {
                     return Err(failure);
@@ -105,7 +111,7 @@ impl<'a> Sweep<'a> {
                 self.delete(job, &all, *deletion, border)?
             }
         };
-        let path = job.directory.display().to_string();
+        let path = job.directory.to_string_lossy().into_owned();
         Ok(Found { path, older: job.selection.older, by, what })
     }
 
@@ -170,6 +176,7 @@ impl<'a> Sweep<'a> {
             told: Mutex::default(),
             paths_to: Mutex::new(ListOutput::new()),
             is_json: self.options.is_json,
+            is_for_people: ListOutput::is_for_people(),
         };
         let walked = self.walk(job, all, &deleting);
         self.registry.close();
@@ -187,7 +194,7 @@ fn open(job: &Job) -> Result<Directory, Failure> {
             std::io::ErrorKind::Unsupported => " (statx(2) is wanted, of Linux 4.11 and later)",
             _ => "",
         };
-        Failure::new(format!("{}: {error}{hint}", job.directory.display()))
+        Failure::new(format!("{}: {error}{hint}", job.directory.shown()))
     })
 }
 

@@ -8,6 +8,8 @@ use fast_glob::glob_match;
 use probe::directory::EntryKind;
 use wire::tmpfiles::{self, Clean, Rule};
 
+use probe::named;
+use crate::show::text::Shown as _;
 use super::{Job, Selection};
 use crate::failure::Failure;
 
@@ -18,16 +20,16 @@ const KINDS: [EntryKind; 3] = [EntryKind::File, EntryKind::Symlink, EntryKind::F
 pub(super) fn jobs(files: &[PathBuf], selection: &Selection) -> Result<Vec<Job>, Failure> {
     let mut rules = Vec::new();
     for file in files {
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
+        let text = named::read_text(file, named::CONFIGURATION_BYTES)
+            .map_err(|error| Failure::new(format!("{}: {error}", file.shown())))?;
         let parsed = tmpfiles::parse(&text)
-            .map_err(|malformed| Failure::new(format!("{}:{malformed}", file.display())))?;
+            .map_err(|malformed| Failure::new(format!("{}:{malformed}", file.shown())))?;
         for rule in &parsed {
             if let Rule::Spare { pattern, .. } | Rule::Clean(Clean { path: pattern, is_pattern: true, .. }) =
                 rule
             {
                 fast_glob::validate(pattern).map_err(|error| {
-                    Failure::new(format!("{}: \"{pattern}\" is no pattern: {error}", file.display()))
+                    Failure::new(format!("{}: \"{pattern}\" is no pattern: {error}", file.shown()))
                 })?;
             }
         }

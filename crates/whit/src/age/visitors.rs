@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
+use std::io::IsTerminal;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +15,7 @@ use super::scan::{Counts, Visitor};
 use super::selection::Selection;
 use crate::failure::Failure;
 use crate::output::{DRAIN_BYTES, Output};
+use crate::show::text::printable_text;
 
 /// What counts of an entry.
 pub(super) fn aged(by: AgeBy, status: &EntryStatus) -> Aged {
@@ -96,6 +98,7 @@ impl Visitor for Counting {
 #[derive(Debug)]
 pub(super) struct Listing {
     pub(super) end: u8,
+    pub(super) is_for_people: bool,
     pub(super) count: AtomicU64,
     pub(super) output: Mutex<ListOutput>,
 }
@@ -107,9 +110,22 @@ pub(super) struct ListOutput {
     pub(super) failure: Option<Failure>,
 }
 
+/// Appends a path as it is for programs, and on a terminal so that it cannot move it.
+pub(super) fn push_path(out: &mut Vec<u8>, path: &[u8], is_for_people: bool) {
+    match is_for_people {
+        true => out.extend_from_slice(printable_text(path).as_bytes()),
+        false => out.extend_from_slice(path),
+    }
+}
+
 impl ListOutput {
     pub(super) fn new() -> Self {
         Self { output: Output::stdout(), failure: None }
+    }
+
+    /// Whether paths go to a terminal.
+    pub(super) fn is_for_people() -> bool {
+        std::io::stdout().is_terminal()
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) {
@@ -142,8 +158,8 @@ impl Visitor for Listing {
             }
         }
         local.count += 1;
-        local.text.extend_from_slice(&local.directory);
-        local.text.extend_from_slice(name.to_bytes());
+        push_path(&mut local.text, &local.directory, self.is_for_people);
+        push_path(&mut local.text, name.to_bytes(), self.is_for_people);
         local.text.push(self.end);
         if local.text.len() >= DRAIN_BYTES {
             self.write(&std::mem::take(&mut local.text));

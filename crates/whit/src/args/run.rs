@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use probe::spawn::Limit;
 
+use crate::show::text::Shown as _;
 use super::quantity::{duration, patience, size};
 use super::switch;
 use crate::failure::Failure;
@@ -129,7 +130,7 @@ fn split_assignment(assignment: &OsString) -> Result<(OsString, OsString), Failu
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let bytes = assignment.as_bytes();
     let at = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0);
-    let at = at.ok_or_else(|| Failure::usage(format!("--env {}: NAME=VALUE", assignment.display())))?;
+    let at = at.ok_or_else(|| Failure::usage(format!("--env {}: NAME=VALUE", assignment.shown())))?;
     Ok((OsString::from_vec(bytes[..at].to_vec()), OsString::from_vec(bytes[at + 1..].to_vec())))
 }
 

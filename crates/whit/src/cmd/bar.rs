@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use probe::named;
+use crate::show::text::Shown as _;
 use crate::args::BarCommand;
 use crate::bar::{self, Defaults, Origin};
 use crate::failure::Failure;
@@ -29,8 +31,8 @@ fn check(config: Option<&Path>) -> Result<ExitCode, Failure> {
 }
 
 fn import(path: &Path) -> Result<ExitCode, Failure> {
-    let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::new(format!("{name}: {error}")))?;
+    let name = path.shown();
+    let text = named::read_text(path, named::CONFIGURATION_BYTES).map_err(|error| Failure::new(format!("{name}: {error}")))?;
     let imported = bar::import(&text).map_err(|error| Failure::new(format!("{name}:{error}")))?;
     print(&imported)
 }

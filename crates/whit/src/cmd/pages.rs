@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap_complete::Shell;
 
+use crate::show::text::Shown as _;
 use crate::args;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -16,7 +17,7 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
         Some(directory) => {
             std::fs::create_dir_all(directory)
                 .and_then(|()| clap_mangen::generate_to(command, directory))
-                .map_err(|error| Failure::new(format!("{}: {error}", directory.display())))?;
+                .map_err(|error| Failure::new(format!("{}: {error}", directory.shown())))?;
         }
         None => {
             let mut page = Vec::new();

@@ -8,6 +8,7 @@ use probe::lock::{Holder, LockFile, Taken};
 use probe::task_detail::TaskFiles;
 use rustix::fd::{AsFd, BorrowedFd};
 
+use crate::show::text::Shown as _;
 use super::LockOptions;
 use crate::failure::{Failure, say};
 use crate::show::units::Span;
@@ -39,7 +40,7 @@ impl Held {
 
 /// Takes it, or says who is in the way.
 pub(super) fn take(options: &LockOptions) -> Result<Held, Failure> {
-    let path = options.path.display();
+    let path = options.path.shown();
     let fail = |error| Failure::with_code(format!("{path}: {error}"), 66);
     let mut file = LockFile::open(&options.path, options.is_shared).map_err(fail)?;
     let started = probe::clock_now().monotonic;

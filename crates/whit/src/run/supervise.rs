@@ -19,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
+use crate::show::text::Shown as _;
 use super::Options;
 use super::account::{Account, Tree};
 use super::family::{Family, Survivor};
@@ -119,7 +120,7 @@ pub(crate) fn start(command: &Command<'_>) -> Result<u32, Failure> {
     keep_children();
     command.start().map_err(|error| {
         let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
-        let program = command.words.first().map(|word| word.display().to_string()).unwrap_or_default();
+        let program = command.words.first().map(|word| word.shown().to_string()).unwrap_or_default();
         Failure::with_code(format!("{program}: {error}"), code)
     })
 }

@@ -1,5 +1,8 @@
 //! Text that others wrote: names of tasks, devices, mounts.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 /// Appends bytes as text that is safe on a terminal: what is not UTF-8, controls (escape sequences start with one) and
 /// what turns the direction of writing are replaced.
 pub(crate) fn push_printable(out: &mut String, bytes: &[u8]) {
@@ -20,6 +23,18 @@ pub(crate) fn printable_text(bytes: &[u8]) -> String {
     let mut text = String::new();
     push_printable(&mut text, bytes);
     text
+}
+
+/// Names that others gave: paths, programs, words of a command line.
+pub(crate) trait Shown {
+    /// As text that is safe on a terminal and stays on one line.
+    fn shown(&self) -> String;
+}
+
+impl<T: AsRef<OsStr> + ?Sized> Shown for T {
+    fn shown(&self) -> String {
+        printable_text(self.as_ref().as_bytes())
+    }
 }
 
 /// Where a byte of a text is: line and column from 1, the column in characters.
@@ -54,7 +69,7 @@ pub(crate) fn push_markup_escaped(out: &mut String, text: &str) {
 
 fn printable(character: char) -> char {
     let turns =
-        matches!(character, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        matches!(character, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if character.is_control() || turns { '?' } else { character }
 }
 

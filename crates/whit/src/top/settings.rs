@@ -7,6 +7,8 @@ use std::time::Duration;
 use facts::task::sums::GroupBy;
 use serde::Deserialize;
 
+use probe::named;
+use crate::show::text::Shown as _;
 use super::columns::Column;
 use crate::failure::Failure;
 use crate::paths;
@@ -74,11 +76,11 @@ impl Settings {
         let found =
             paths::configuration_directories().into_iter().map(|directory| directory.join("whit/top.toml"));
         let Some(path) = found.into_iter().find(|path| path.exists()) else { return Ok(Self::default()) };
-        let text = fs::read_to_string(&path)
-            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        let text = named::read_text(&path, named::CONFIGURATION_BYTES)
+            .map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
         Self::parse(&text).map_err(|(offset, message)| {
             let (line, column) = line_and_column(&text, offset);
-            Failure::new(format!("{}:{line}:{column}: {message}", path.display()))
+            Failure::new(format!("{}:{line}:{column}: {message}", path.shown()))
         })
     }
 
@@ -144,7 +146,7 @@ impl Settings {
         let directory =
             own.ok_or_else(|| Failure::new("neither XDG_CONFIG_HOME nor HOME says where"))?.join("whit");
         let path = directory.join("top.toml");
-        let fail = |error| Failure::new(format!("{}: {error}", path.display()));
+        let fail = |error| Failure::new(format!("{}: {error}", path.shown()));
         fs::create_dir_all(&directory).map_err(fail)?;
         let new = directory.join(format!(".top.toml.{}", std::process::id()));
         fs::write(&new, self.text()).map_err(fail)?;

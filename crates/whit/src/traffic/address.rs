@@ -12,6 +12,8 @@ use rustix::net::{
     sockopt,
 };
 
+use crate::show::text::Shown as _;
+
 /// A place to listen at or to send to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
@@ -150,7 +152,7 @@ impl fmt::Display for Address {
         match self {
             Self::Tcp(address) => write!(f, "{address}"),
             Self::Udp(address) => write!(f, "{address} (UDP)"),
-            Self::Unix(path) => write!(f, "{}", path.display()),
+            Self::Unix(path) => write!(f, "{}", path.shown()),
         }
     }
 }

@@ -9,10 +9,10 @@ use facts::linux::sensors::{Temperature, millidegrees};
 use facts::linux::zram::Zram;
 use facts::name::Name;
 use facts::sample::Absence;
-use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Mode, RawDir, openat, statat};
+use rustix::fs::RawDir;
 
-use crate::linux::directories::{KeptDirectory, LISTED, natural_order};
+use crate::linux::directories::{KeptDirectory, natural_order};
+use crate::roots::MachineDirectory;
 use crate::linux::files::{Buffer, Extent, KeptFile};
 
 /// Fills a list with one entry of each device that still answers.
@@ -37,7 +37,7 @@ pub(super) struct LinkFiles {
 }
 
 impl LinkFiles {
-    pub(super) fn open(buffer: &mut Buffer, directory: &OwnedFd, name: &str, with_speed: bool) -> Self {
+    pub(super) fn open(buffer: &mut Buffer, directory: &MachineDirectory, name: &str, with_speed: bool) -> Self {
         let file = |attribute| KeptFile::open(directory, &format!("{name}/{attribute}"), Extent::Whole);
         let index = file("ifindex").parse(buffer, |bytes| Ok(Cursor::new(bytes).number()));
         let index = index.ok().flatten().and_then(|index| u32::try_from(index).ok());
@@ -47,7 +47,7 @@ impl LinkFiles {
                 .map(<[u8]>::to_vec)
                 .unwrap_or_default()
         };
-        let is_radio = statat(directory, format!("{name}/phy80211"), AtFlags::empty()).is_ok();
+        let is_radio = directory.look_at(&format!("{name}/phy80211")).is_ok();
         let kind = match LinkKind::new(&read("type"), &read("uevent"), is_radio) {
             LinkKind::Ethernet if name == "lo" => LinkKind::Loopback,
             kind => kind,
@@ -87,7 +87,7 @@ pub(super) struct SupplyFile {
 }
 
 impl SupplyFile {
-    pub(super) fn open(directory: &OwnedFd, name: &str) -> Self {
+    pub(super) fn open(directory: &MachineDirectory, name: &str) -> Self {
         let uevent = KeptFile::open(directory, &format!("{name}/uevent"), Extent::Whole);
         Self { name: Name::new(name.as_bytes()), uevent }
     }
@@ -115,7 +115,7 @@ impl SensorFiles {
     /// /sys/class/hwmon/NAME/temp*_input.
     pub(super) fn open_hwmon(
         buffer: &mut Buffer,
-        directory: &OwnedFd,
+        directory: &MachineDirectory,
         name: &str,
         cpu_only: bool,
     ) -> Option<Self> {
@@ -139,7 +139,7 @@ impl SensorFiles {
     /// /sys/class/thermal/thermal_zoneN/temp.
     pub(super) fn open_thermal(
         buffer: &mut Buffer,
-        directory: &OwnedFd,
+        directory: &MachineDirectory,
         name: &str,
         cpu_only: bool,
     ) -> Option<Self> {
@@ -190,8 +190,8 @@ impl SensorFile {
 }
 
 /// The names `temp*_input` in a chip's directory.
-fn temperature_inputs(directory: &OwnedFd, name: &str) -> Vec<String> {
-    let Ok(chip) = openat(directory, name, LISTED, Mode::empty()) else { return Vec::new() };
+fn temperature_inputs(directory: &MachineDirectory, name: &str) -> Vec<String> {
+    let Ok(chip) = directory.directory_at(name) else { return Vec::new() };
     let mut memory = Vec::with_capacity(4096);
     let mut listing = RawDir::new(chip, memory.spare_capacity_mut());
     let mut inputs = Vec::new();
@@ -204,7 +204,7 @@ fn temperature_inputs(directory: &OwnedFd, name: &str) -> Vec<String> {
     inputs
 }
 
-fn first_line(buffer: &mut Buffer, directory: &OwnedFd, path: &str) -> Option<Name> {
+fn first_line(buffer: &mut Buffer, directory: &MachineDirectory, path: &str) -> Option<Name> {
     let bytes = buffer.read_once(directory, path).ok()?;
     Some(Name::new(bytes.trim_ascii())).filter(|name| !name.as_bytes().is_empty())
 }
@@ -214,7 +214,7 @@ fn first_line(buffer: &mut Buffer, directory: &OwnedFd, path: &str) -> Option<Na
 pub(super) struct ZramFile(KeptFile);
 
 impl ZramFile {
-    pub(super) fn open(directory: &OwnedFd, name: &str) -> Option<Self> {
+    pub(super) fn open(directory: &MachineDirectory, name: &str) -> Option<Self> {
         let path = format!("{name}/mm_stat");
         name.starts_with("zram").then(|| Self(KeptFile::open(directory, &path, Extent::Whole)))
     }
@@ -233,7 +233,7 @@ pub(super) struct BacklightFiles {
 }
 
 impl BacklightFiles {
-    pub(super) fn open(buffer: &mut Buffer, directory: &OwnedFd, name: &str) -> Option<Self> {
+    pub(super) fn open(buffer: &mut Buffer, directory: &MachineDirectory, name: &str) -> Option<Self> {
         let file = |attribute| KeptFile::open(directory, &format!("{name}/{attribute}"), Extent::Whole);
         let maximum = file("max_brightness").parse(buffer, backlight::steps).ok()?;
         Some(Self { name: Name::new(name.as_bytes()), maximum, brightness: file("brightness") })
@@ -250,7 +250,7 @@ impl BacklightFiles {
 pub(super) struct FrequencyFile(KeptFile);
 
 impl FrequencyFile {
-    pub(super) fn open(directory: &OwnedFd, name: &str) -> Option<Self> {
+    pub(super) fn open(directory: &MachineDirectory, name: &str) -> Option<Self> {
         let number = name.strip_prefix("cpu")?;
         let is_cpu = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let path = format!("{name}/cpufreq/scaling_cur_freq");

@@ -18,21 +18,21 @@ use rustix::io::write;
 use super::{TaskState, task_absence};
 use crate::clock_now;
 use crate::linux::files::{Buffer, absence};
-use crate::roots::RootDirectory;
+use crate::roots::MachineDirectory;
 use crate::sys::system_constant;
 
 const SWITCH: &str = "proc/sys/kernel/task_delayacct";
 
 /// Reads from /proc below a root.
 pub(crate) struct Procfs {
-    root: RootDirectory,
+    root: MachineDirectory,
     buffer: Buffer,
     ticks_per_second: u64,
     page_bytes: u64,
 }
 
 impl Procfs {
-    pub(crate) fn open(root: RootDirectory) -> Self {
+    pub(crate) fn open(root: MachineDirectory) -> Self {
         Self {
             root,
             buffer: Buffer::new(),
@@ -41,7 +41,7 @@ impl Procfs {
         }
     }
 
-    pub(crate) fn root(&self) -> &RootDirectory {
+    pub(crate) fn root(&self) -> &MachineDirectory {
         &self.root
     }
 
@@ -58,7 +58,7 @@ impl Procfs {
 
     /// Time since boot: the clock's, or a captured machine's.
     fn since_boot(&mut self) -> Nanos {
-        if !self.root.is_captured {
+        if !self.root.is_captured() {
             return clock_now().boottime;
         }
         let mut uptime = Uptime::default();
@@ -118,7 +118,7 @@ impl Procfs {
 
     /// The time, or that of a captured machine's boot.
     pub(crate) fn clock(&mut self) -> Clock {
-        if !self.root.is_captured {
+        if !self.root.is_captured() {
             return clock_now();
         }
         let since_boot = self.since_boot();

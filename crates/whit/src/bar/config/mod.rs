@@ -8,6 +8,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use probe::named;
+use crate::show::text::Shown as _;
 use super::actions::Actions;
 use super::kind::Kind;
 use super::look::Look;
@@ -64,7 +66,7 @@ pub(crate) enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => write!(f, "{}", path.display()),
+            Self::File(path) => write!(f, "{}", path.shown()),
             Self::Defaults(_) => f.write_str("the default configuration"),
         }
     }
@@ -97,7 +99,7 @@ impl Origin {
         let text = match self {
             Self::Defaults(defaults) => default_configuration(defaults),
             Self::File(path) => {
-                let text = std::fs::read_to_string(path);
+                let text = named::read_text(path, named::CONFIGURATION_BYTES);
                 text.map_err(|error| Failure::new(format!("{self}: {error}")))?
             }
         };

@@ -8,6 +8,7 @@ use facts::sample::Filesystem;
 use facts::source::{Source, Wanted};
 use facts::unit::{Bytes, Ratio};
 
+use crate::show::text::Shown as _;
 use super::field;
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
@@ -38,7 +39,7 @@ pub(crate) const KIND: Kind = Kind {
             paths.push("/".into());
         }
         if let Some(path) = paths.iter().find(|path| !path.is_absolute()) {
-            let message = format!("\"{}\" is not absolute", path.display());
+            let message = format!("\"{}\" is not absolute", path.shown());
             return Err(options.fault_of("paths", message));
         }
         Ok(Box::new(Disk { paths, path: String::new(), filesystem: String::new() }))

@@ -6,6 +6,7 @@ use std::time::Duration;
 use facts::sample::Absence;
 use probe::paths;
 
+use crate::show::text::Shown as _;
 use super::field;
 use crate::bar::asking::{Asking, Job};
 use crate::bar::kind::Kind;
@@ -30,7 +31,7 @@ pub(crate) const KIND: Kind = Kind {
     options: &[("path", "the file")],
     make: |options| {
         let path = options.required_path("path", "\"/path/to/file\"")?;
-        let name = path.display().to_string();
+        let name = path.shown().to_string();
         let read: Job<Contents> = Box::new(move || contents(&path));
         Ok(Box::new(File { path: name, asking: Asking::new(read) }))
     },

@@ -7,6 +7,7 @@ use facts::mailbox::MailCount;
 use facts::sample::Absence;
 use probe::mailbox::Mailbox;
 
+use crate::show::text::Shown as _;
 use super::field;
 use crate::bar::asking::{Asking, Job};
 use crate::bar::kind::Kind;
@@ -58,7 +59,7 @@ struct Mail {
 
 /// The last part of a path; of `~/Mail/work/` that is "work".
 fn name(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or_else(|| path.shown().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 impl Segment for Mail {

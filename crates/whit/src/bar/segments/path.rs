@@ -5,6 +5,7 @@ use std::time::Duration;
 use facts::sample::Absence;
 use probe::paths;
 
+use crate::show::text::Shown as _;
 use super::field;
 use crate::bar::asking::{Asking, Job};
 use crate::bar::kind::Kind;
@@ -28,7 +29,7 @@ pub(crate) const KIND: Kind = Kind {
         let path = options.required_path("path", "\"/path\"")?;
         let last = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let name = options.text("name")?.unwrap_or(last).to_owned();
-        let text = path.display().to_string();
+        let text = path.shown().to_string();
         let look: Job<Found> = Box::new(move || paths::exists(&path));
         Ok(Box::new(Path { name, path: text, asking: Asking::new(look) }))
     },

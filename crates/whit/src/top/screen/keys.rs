@@ -7,6 +7,7 @@ use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
+use crate::show::text::Shown as _;
 use super::act::Act;
 use super::detail::Detail;
 use super::menu::{Menu, Target};
@@ -304,7 +305,7 @@ fn keep(state: &mut State, session: &mut Session) {
     session.settings.is_reversed = session.arrangement.is_reversed;
     session.settings.is_tree = session.arrangement.is_tree;
     state.message = Some(match session.settings.write() {
-        Ok(path) => format!("kept in {}", path.display()),
+        Ok(path) => format!("kept in {}", path.shown()),
         Err(failure) => format!("not kept: {failure}"),
     });
 }

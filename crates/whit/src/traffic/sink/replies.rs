@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use probe::named;
+use crate::show::text::Shown as _;
 use crate::failure::Failure;
 use crate::show::text::line_and_column;
 
@@ -30,11 +32,14 @@ pub(super) struct Reply {
     pub(super) text: String,
 }
 
+/// The longest file of replies, in bytes.
+const REPLIES_BYTES: u64 = 64 << 20;
+
 impl Replies {
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-        Self::parse(&text).map_err(|error| Failure::new(format!("{}:{error}", path.display())))
+        let text = named::read_text(path, REPLIES_BYTES)
+            .map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
+        Self::parse(&text).map_err(|error| Failure::new(format!("{}:{error}", path.shown())))
     }
 
     fn parse(text: &str) -> Result<Self, String> {

@@ -1,0 +1,82 @@
+//! Files that a user names: opened without waiting, refused unless they are regular files, and read no further than a limit.
+//!
+//! A FIFO would hold up whoever opens it until somebody writes to it, a device can have side effects, and /dev/zero has no end.
+
+use std::io;
+use std::path::Path;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::io::Errno;
+
+/// The longest configuration, in bytes.
+pub const CONFIGURATION_BYTES: u64 = 1 << 20;
+
+/// Opens a regular file for reading.
+///
+/// # Errors
+/// What open(2) says; `InvalidInput` if it is not a regular file.
+pub fn open(path: &Path) -> io::Result<OwnedFd> {
+    let refuse = || io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file");
+    let is_file = |mode| FileType::from_raw_mode(mode).is_file();
+    // Looked at first: opening a device can have side effects.
+    if !is_file(statat(CWD, path, AtFlags::empty())?.st_mode) {
+        return Err(refuse());
+    }
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = openat(CWD, path, flags, Mode::empty())?;
+    // And again: it may have been exchanged meanwhile.
+    if is_file(fstat(&file)?.st_mode) { Ok(file) } else { Err(refuse()) }
+}
+
+/// The whole of a regular file.
+///
+/// # Errors
+/// As for [`open`]; `FileTooLarge` if it is longer than `at_most` bytes.
+pub fn read(path: &Path, at_most: u64) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    let mut bytes = Vec::new();
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        match rustix::io::read(&file, &mut chunk) {
+            Ok(0) => return Ok(bytes),
+            Ok(length) => bytes.extend_from_slice(&chunk[..length]),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if bytes.len() as u64 > at_most {
+            let message = format!("is longer than {} KiB", at_most / 1024);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+    }
+}
+
+/// The same as a text.
+///
+/// # Errors
+/// As for [`read`]; `InvalidData` if it is not UTF-8.
+pub fn read_text(path: &Path, at_most: u64) -> io::Result<String> {
+    String::from_utf8(read(path, at_most)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_bounded_length_are_read() {
+        let directory = std::env::temp_dir().join(format!("whit-named-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let (short, long, fifo) = (directory.join("short"), directory.join("long"), directory.join("fifo"));
+        std::fs::write(&short, "x = 1").unwrap();
+        std::fs::write(&long, vec![b'#'; 3000]).unwrap();
+        assert_eq!(read_text(&short, 2048).unwrap(), "x = 1");
+        assert_eq!(read(&long, 2048).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        for path in [&fifo, &directory, Path::new("/dev/zero")] {
+            assert_eq!(read(path, 2048).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{path:?}");
+        }
+        assert_eq!(read(&directory.join("gone"), 2048).unwrap_err().kind(), io::ErrorKind::NotFound);
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}
