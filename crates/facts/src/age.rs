@@ -19,6 +19,16 @@ impl AgeBy {
     /// By the last change of content alone.
     pub const MODIFIED: Self = Self { accessed: false, born: false, changed: false, modified: true };
 
+    /// The times of either.
+    pub fn union(self, other: Self) -> Self {
+        Self {
+            accessed: self.accessed || other.accessed,
+            born: self.born || other.born,
+            changed: self.changed || other.changed,
+            modified: self.modified || other.modified,
+        }
+    }
+
     /// From the letters `a`, `b`, `c` and `m`, in any order; none for others, or for none.
     pub fn parse(letters: &str) -> Option<Self> {
         let mut by = Self { modified: false, ..Self::MODIFIED };
@@ -85,9 +95,9 @@ pub struct Aged {
 }
 
 impl Aged {
-    /// Whether it is at least so old. Whose age is not known is not old.
+    /// Whether it is at least so old. What is of unknown age is not old, and what is dated in the future has not begun to age.
     pub fn is_old(&self, older: Nanos, now_ns: i64) -> bool {
-        self.time_ns.is_some_and(|time_ns| age_ns(time_ns, now_ns) >= older.0)
+        self.time_ns.is_some_and(|time_ns| i128::from(now_ns) - i128::from(time_ns) >= i128::from(older.0))
     }
 }
 
@@ -399,7 +409,9 @@ mod tests {
     #[test]
     fn the_oldest_go_until_the_rest_is_within_the_cap() {
         // Days apart, all in one second, and from before 1970.
-        for (begin, step) in [(1_700_000_000, 40_000), (1_700_000_000, 0), (-100_000, 100), (-9_000_000_000, 1)] {
+        for (begin, step) in
+            [(1_700_000_000, 40_000), (1_700_000_000, 0), (-100_000, 100), (-9_000_000_000, 1)]
+        {
             let files: Vec<Aged> = (0..100).map(|at| aged(begin + at * step, 10)).collect();
             for keep in 0..=100 {
                 assert_eq!(left(&files, Cap { files: Some(keep), allocated: None }) as u64, keep);

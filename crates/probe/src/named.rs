@@ -56,7 +56,8 @@ pub fn read(path: &Path, at_most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As for [`read`]; `InvalidData` if it is not UTF-8.
 pub fn read_text(path: &Path, at_most: u64) -> io::Result<String> {
-    String::from_utf8(read(path, at_most)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not UTF-8"))
+    String::from_utf8(read(path, at_most)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not UTF-8"))
 }
 
 #[cfg(test)]

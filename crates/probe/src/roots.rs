@@ -141,17 +141,18 @@ impl MachineDirectory {
             }
         }
         // openat2(2) takes no flag that means nothing.
-        let waits = if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
+        let waits =
+            if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
         captured.open(path, flags | waits)
     }
 
     /// A directory in it.
     pub(crate) fn directory_at(&self, path: &str) -> Result<Self, Errno> {
         let directory = self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        let captured = self.captured.as_ref().map(|captured| Captured {
-            path: format!("{}{path}/", captured.path),
-            ..captured.clone()
-        });
+        let captured = self
+            .captured
+            .as_ref()
+            .map(|captured| Captured { path: format!("{}{path}/", captured.path), ..captured.clone() });
         Ok(Self { directory, captured })
     }
 

@@ -63,14 +63,8 @@ impl Signal {
 
     /// All that end a process by default and that another process may have sent, faults such as SIGSEGV aside.
     pub fn all_that_end() -> Vec<Self> {
-        let mut all = vec![
-            Self::Interrupt,
-            Self::Terminate,
-            Self::Hangup,
-            Self::Quit,
-            Self::Redraw,
-            Self::User2,
-        ];
+        let mut all =
+            vec![Self::Interrupt, Self::Terminate, Self::Hangup, Self::Quit, Self::Redraw, Self::User2];
         let others = [
             libc::SIGALRM,
             libc::SIGVTALRM,
@@ -84,7 +78,12 @@ impl Signal {
         ];
         all.extend(others.map(Self::Fatal));
         #[cfg(target_os = "linux")]
-        all.extend([libc::SIGPWR, libc::SIGSTKFLT].into_iter().chain(libc::SIGRTMIN()..=libc::SIGRTMAX()).map(Self::Fatal));
+        all.extend(
+            [libc::SIGPWR, libc::SIGSTKFLT]
+                .into_iter()
+                .chain(libc::SIGRTMIN()..=libc::SIGRTMAX())
+                .map(Self::Fatal),
+        );
         all
     }
 

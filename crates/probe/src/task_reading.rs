@@ -1,7 +1,7 @@
 //! What reading tasks gives, whichever way they are read.
 
-use facts::sample::Absence;
 use facts::name::Name;
+use facts::sample::Absence;
 use facts::task::{Delays, Task, TaskKey};
 use facts::unit::Nanos;
 

@@ -55,7 +55,8 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
             // Whatever became part of the message must not move the terminal; a configuration's fault shows its line.
-            let lines: Vec<String> = self.message.lines().map(|line| printable_text(line.as_bytes())).collect();
+            let lines: Vec<String> =
+                self.message.lines().map(|line| printable_text(line.as_bytes())).collect();
             say(&format!("whit: {}\n", lines.join("\n")));
         }
         ExitCode::from(self.code)

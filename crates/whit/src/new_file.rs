@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::show::text::Shown as _;
 use crate::failure::Failure;
 use crate::random;
+use crate::show::text::Shown as _;
 
 /// A file under construction. What was at its path stays until it is [finished](Self::finish).
 #[derive(Debug)]
@@ -85,7 +85,8 @@ fn is_open_already(path: &Path) -> bool {
 fn begin(path: &Path) -> io::Result<(File, Place)> {
     let existing = fs::metadata(path).ok();
     // A FIFO without a reader is an error and does not hold whit up.
-    let write_only = || OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path);
+    let write_only =
+        || OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path);
     if let Some(found) = &existing {
         let kind = found.file_type();
         if kind.is_dir() {
@@ -143,11 +144,17 @@ mod tests {
         file.write("after").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"before");
         drop(file);
-        assert_eq!((fs::read(&path).unwrap(), fs::read_dir(&directory).unwrap().count()), (b"before".to_vec(), 1));
+        assert_eq!(
+            (fs::read(&path).unwrap(), fs::read_dir(&directory).unwrap().count()),
+            (b"before".to_vec(), 1)
+        );
         let mut file = NewFile::create(&path).unwrap();
         file.write("after").unwrap();
         file.finish().unwrap();
-        assert_eq!((fs::read(&path).unwrap(), fs::read_dir(&directory).unwrap().count()), (b"after".to_vec(), 1));
+        assert_eq!(
+            (fs::read(&path).unwrap(), fs::read_dir(&directory).unwrap().count()),
+            (b"after".to_vec(), 1)
+        );
         assert!(NewFile::create(&directory).is_err() && NewFile::create(&directory.join("no/x")).is_err());
         assert!(NewFile::create(Path::new("/dev/null")).and_then(NewFile::finish).is_ok());
         fs::remove_dir_all(&directory).unwrap();

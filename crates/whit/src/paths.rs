@@ -32,9 +32,7 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
     let own = variable("XDG_STATE_HOME").map(PathBuf::from).and_then(absolute);
     own.or_else(|| match rustix::process::geteuid().is_root() {
         true => Some(PathBuf::from("/var/lib")),
-        false => {
-            variable("HOME").map(PathBuf::from).and_then(absolute).map(|home| home.join(".local/state"))
-        }
+        false => variable("HOME").map(PathBuf::from).and_then(absolute).map(|home| home.join(".local/state")),
     })
 }
 

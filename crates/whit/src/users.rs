@@ -12,6 +12,11 @@ impl Users {
         Self::of(&std::fs::read("/etc/passwd").unwrap_or_default())
     }
 
+    /// Names of groups, from /etc/group, whose lines begin alike.
+    pub(crate) fn read_groups() -> Self {
+        Self::of(&std::fs::read("/etc/group").unwrap_or_default())
+    }
+
     fn of(passwd: &[u8]) -> Self {
         let mut names = HashMap::new();
         for (uid, name) in wire::passwd::users(passwd) {

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod fnmatch;
 pub mod hosts;
 pub mod i3bar;
 pub mod i3status;

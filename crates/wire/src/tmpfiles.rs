@@ -1,37 +1,35 @@
 //! tmpfiles.d(5), as far as it is about age: which directories are cleaned of what, and which paths are left alone.
+//!
+//! Held against systemd-tmpfiles 252. Where the manual page says otherwise than the program does, this does what the program does:
+//! a backslash in a path quotes the next byte and nothing else, and an age of zero does not take files dated in the future.
+
+mod age;
+mod fields;
+mod job;
 
 use std::fmt;
 
-/// What a line asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// What lies below a directory and is older goes.
-    Clean(Clean),
-    /// A path that is left alone, a pattern.
-    Spare {
-        /// The pattern, of the whole path.
-        pattern: String,
-        /// What is below it is left alone, too.
-        with_content: bool,
-    },
-}
+pub use age::{Age, Times};
+pub use job::{Configuration, Job, Protection};
 
-/// A directory that is cleaned.
+use fields::Fields;
+
+/// A line that counts here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clean {
-    /// Its path, a pattern where `is_pattern`.
+pub struct Line {
+    /// The type: `d`, `e`, `x` …
+    pub kind: u8,
+    /// Its path, normalized; a pattern for types that take one.
     pub path: String,
-    /// Whether it stands for several directories.
-    pub is_pattern: bool,
-    /// From this age on, in nanoseconds.
-    pub age_ns: u64,
-    /// Letters of the times of files that count: `a`, `b`, `c`, `m`.
-    pub times: String,
-    /// Whether what lies directly in it stays.
-    pub keeps_first_level: bool,
+    /// From when on and by which times, if the line has an age.
+    pub age: Option<Age>,
+    /// Everything that a second line for the same path must repeat to count, as it was written.
+    identity: Vec<String>,
+    /// Not carried out, because its user or group is not known here: its path is protected all the same.
+    pub is_only_protecting: bool,
 }
 
-/// A line that means nothing.
+/// A line that means nothing, or that stops everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// From 1.
@@ -48,281 +46,180 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// Fields of a line: type, path, mode, user, group, age, argument.
-const AGE_FIELD: usize = 5;
-/// What counts unless a line says otherwise.
-const ALL_TIMES: &str = "abcm";
+/// What a configuration asks of the machine.
+pub struct Machine<'a> {
+    /// What a specifier (`%b`) stands for; none if it is not known.
+    pub specifier: &'a dyn Fn(char) -> Option<String>,
+    /// Whether a path exists, a symlink that leads nowhere included.
+    pub exists: &'a dyn Fn(&str) -> bool,
+    /// Whether a user is known.
+    pub has_user: &'a dyn Fn(&str) -> bool,
+    /// Whether a group is known.
+    pub has_group: &'a dyn Fn(&str) -> bool,
+}
 
-/// Reads a configuration. Lines of other kinds ask for nothing here, but the paths they make are left alone.
+/// Types whose path is one path.
+const LITERAL: &[u8] = b"fFdDvqQpLcbC";
+/// Types whose path is a pattern.
+const PATTERNS: &[u8] = b"wexXrRzZtThHaAm";
+/// Types of which a second line for a path does not count.
+const OWNING: &[u8] = b"fFdDvqQpLcbCwexXrR";
+/// Types that take an argument and mean nothing without it.
+const WITH_ARGUMENT: &[u8] = b"cbwtTaAhH";
+
+impl Line {
+    /// Whether its path stands for several.
+    pub fn is_pattern(&self) -> bool {
+        PATTERNS.contains(&self.kind)
+    }
+
+    fn is_owning(&self) -> bool {
+        OWNING.contains(&self.kind)
+    }
+}
+
+type Wrong = (usize, String);
+
+/// Reads a file. Lines that mean nothing here (`!`, at boot; a `C` without its source) are left out.
 ///
 /// # Errors
-/// At the first line that means nothing.
-pub fn parse(text: &str) -> Result<Vec<Rule>, Malformed> {
-    let mut rules = Vec::new();
-    for (line, number) in text.lines().zip(1..) {
-        let start = line.trim_start();
+/// At the first malformed line. systemd-tmpfiles would go on without it, and without what it protects.
+pub fn parse(text: &str, machine: &Machine<'_>) -> Result<Vec<Line>, Malformed> {
+    let mut lines = Vec::new();
+    for (number, line) in (1..).zip(text.split(['\n', '\r', '\0'])) {
+        let start = line.trim_start_matches([' ', '\t']);
         if start.is_empty() || start.starts_with('#') {
             continue;
         }
-        rules.push(parse_line(line).map_err(|(column, what)| Malformed {
+        // A carriage return ends a line, but people count newlines.
+        let number = if text.contains('\r') { line_of(text, line) } else { number };
+        let parsed = parse_line(line, machine);
+        lines.extend(parsed.map_err(|(column, what)| Malformed {
             line: number,
             column: column + 1,
             what,
         })?);
     }
-    Ok(rules)
+    Ok(lines)
 }
 
-type Wrong = (usize, String);
+/// The number of the line of a text that this part of it begins in.
+fn line_of(text: &str, part: &str) -> usize {
+    let offset = part.as_ptr() as usize - text.as_ptr() as usize;
+    1 + text.as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count()
+}
 
-fn parse_line(line: &str) -> Result<Rule, Wrong> {
-    let mut fields = Fields { line, at: 0 };
-    let (_, kind) = fields.next()?.ok_or((0, "a type".to_owned()))?;
-    let letter = kind.bytes().next().unwrap_or(0);
+fn parse_line(line: &str, machine: &Machine<'_>) -> Result<Option<Line>, Wrong> {
+    let mut fields = Fields::new(line);
+    let (_, kind_text) = fields.next()?.ok_or((0, "a type is missing".to_owned()))?;
     let (path_at, path) = fields.next()?.ok_or((line.len(), "the path is missing".to_owned()))?;
-    // What is left alone may be left alone a little more; what is cleaned must be meant.
-    let is_spared = !is_cleaning(letter) || kind.contains('!');
-    let path = expand(&path, is_spared).map_err(|what| (path_at, what))?;
-    if !path.starts_with('/') {
-        return Err((path_at, format!("\"{path}\" is no absolute path")));
+    let (kind, modifiers) = kind_of(&kind_text).ok_or((0, format!("\"{kind_text}\" is not a type")))?;
+    if modifiers.contains('!') {
+        // At boot alone.
+        return Ok(None);
     }
-    let path = normalized(&path);
-    let mut age = None;
-    for index in 2..=AGE_FIELD {
-        match fields.next()? {
-            Some(field) if index == AGE_FIELD => age = Some(field).filter(|(_, text)| text != "-"),
-            Some(_) => {}
-            None => break,
-        }
+    let path = absolute(&path, machine).map_err(|what| (path_at, what))?;
+    let mut given: [Option<(usize, String)>; 4] = [const { None }; 4];
+    for field in &mut given {
+        *field = fields.next()?;
     }
-    if !letter.is_ascii_alphabetic() {
-        return Err((0, format!("\"{kind}\" is no type")));
+    let [mode, user, group, age] =
+        given.map(|field| field.filter(|(_, text)| !text.is_empty() && text != "-"));
+    let argument = fields.rest();
+    if let Some((at, text)) = mode.as_ref().filter(|(_, text)| !is_mode(text)) {
+        return Err((*at, format!("\"{text}\" is not a mode")));
     }
-    // Others than these name one path.
-    let pattern = if b"xXerR".contains(&letter) { path.clone() } else { literal(&path) };
-    match (letter, age) {
-        // At boot alone, and this is not boot.
-        _ if kind.contains('!') => Ok(Rule::Spare { pattern, with_content: true }),
-        (b'X', _) => Ok(Rule::Spare { pattern, with_content: false }),
-        (letter, Some((at, text))) if is_cleaning(letter) => {
-            let (keeps_first_level, rest) = match text.strip_prefix('~') {
-                Some(rest) => (true, rest),
-                None => (false, text.as_str()),
-            };
-            let (times, span) = rest.split_once(':').unwrap_or((ALL_TIMES, rest));
-            if !times.bytes().all(|letter| b"aAbBcCmM".contains(&letter)) || times.is_empty() {
-                return Err((at, format!("\"{times}\" are not times: a, b, c, m, capital for directories")));
+    let age_text = age.as_ref().map_or("", |(_, text)| text).to_owned();
+    let age = age.map(|(at, text)| Age::parse(&text).map_err(|what| (at, what))).transpose()?;
+    match (modifiers.contains('^'), argument.is_empty()) {
+        (true, true) => return Err((0, "the modifier ^ wants the name of a credential".to_owned())),
+        // Credentials are passed to services; whit is none.
+        (true, false) => return Ok(None),
+        (false, _) => {}
+    }
+    if modifiers.contains('~') && !is_base64(argument) {
+        return Err((0, "the modifier ~ wants an argument in base64".to_owned()));
+    }
+    if argument.is_empty() && WITH_ARGUMENT.contains(&kind) {
+        return Err((line.len(), format!("a line of type {} wants an argument", char::from(kind))));
+    }
+    if kind == b'C' {
+        let at = line.len() - argument.len();
+        let source = match argument {
+            "" | "-" => format!("/usr/share/factory{path}"),
+            argument if argument.contains('\\') => {
+                return Err((at, "a source with a backslash is not supported".to_owned()));
             }
-            let age_ns =
-                span_ns(span).ok_or((at, format!("\"{span}\" is no age, such as 10d, 12h or 1w2d")))?;
-            let mut times: String = times.chars().filter(char::is_ascii_lowercase).collect();
-            if times.is_empty() {
-                times = ALL_TIMES.to_owned();
-            }
-            let is_pattern = letter == b'e';
-            Ok(Rule::Clean(Clean { path, is_pattern, age_ns, times, keeps_first_level }))
-        }
-        // Whoever has a line of its own is nobody else's.
-        _ => Ok(Rule::Spare { pattern, with_content: true }),
-    }
-}
-
-/// Types whose age means that what is below is cleaned.
-fn is_cleaning(letter: u8) -> bool {
-    b"dDevqQC".contains(&letter)
-}
-
-/// Without slashes that mean nothing.
-fn normalized(path: &str) -> String {
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    format!("/{}", parts.join("/")).replacen("//", "/", 1)
-}
-
-/// A pattern that means this path.
-fn literal(path: &str) -> String {
-    let mut pattern = String::new();
-    for letter in path.chars() {
-        if "*?[]{}!\\".contains(letter) {
-            pattern.push('\\');
-        }
-        pattern.push(letter);
-    }
-    pattern
-}
-
-/// Words between blanks, with quotes and their escapes undone.
-struct Fields<'a> {
-    line: &'a str,
-    at: usize,
-}
-
-impl Fields<'_> {
-    fn next(&mut self) -> Result<Option<(usize, String)>, Wrong> {
-        let bytes = self.line.as_bytes();
-        while bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
-        let start = self.at;
-        let mut word = Vec::new();
-        let mut quote = None;
-        while let Some(byte) = bytes.get(self.at) {
-            self.at += 1;
-            match (*byte, quote) {
-                (byte, Some(open)) if byte == open => quote = None,
-                (b'"' | b'\'', None) => quote = Some(*byte),
-                (b'\\', _) => word.push(self.escaped()?),
-                (byte, None) if byte.is_ascii_whitespace() => break,
-                (byte, _) => word.push(byte),
-            }
-        }
-        if quote.is_some() {
-            return Err((start, "a quote that is not closed".to_owned()));
-        }
-        if word.is_empty() && self.at == start {
+            argument => absolute(argument, machine).map_err(|what| (at, what))?,
+        };
+        if !(machine.exists)(&source) {
             return Ok(None);
         }
-        let word = String::from_utf8(word).map_err(|_| (start, "no UTF-8".to_owned()))?;
-        Ok(Some((start, word)))
     }
-
-    fn escaped(&mut self) -> Result<u8, Wrong> {
-        let at = self.at - 1;
-        let byte = *self.line.as_bytes().get(self.at).ok_or((at, "an escape at the end".to_owned()))?;
-        self.at += 1;
-        match byte {
-            b'n' => Ok(b'\n'),
-            b't' => Ok(b'\t'),
-            b'x' => {
-                let digits = self.line.get(self.at..self.at + 2);
-                self.at += 2;
-                digits
-                    .and_then(|digits| u8::from_str_radix(digits, 16).ok())
-                    .filter(|byte| *byte != 0)
-                    .ok_or((at, "\\x wants two hexadecimal digits".to_owned()))
-            }
-            other => Ok(other),
+    let name = |field: &Option<(usize, String)>| field.as_ref().map_or("", |(_, text)| text).to_owned();
+    let (mode, user, group) = (name(&mode), name(&user), name(&group));
+    let is_known = |name: &str, has: &dyn Fn(&str) -> bool| {
+        let name = name.strip_prefix(':').unwrap_or(name);
+        match name.bytes().all(|byte| byte.is_ascii_digit()) {
+            // Two numbers mean "leave as it is": user_namespaces(7), and the same with 16 bits.
+            true => name.is_empty() || name.parse::<u32>().is_ok_and(|id| ![u32::MAX, 65_535].contains(&id)),
+            false => has(name),
         }
-    }
+    };
+    let is_only_protecting = !is_known(&user, machine.has_user) || !is_known(&group, machine.has_group);
+    let tilde = modifiers.contains('~').to_string();
+    let identity = vec![mode, user, group, age_text, tilde, argument.to_owned()];
+    Ok(Some(Line { kind, path, age, identity, is_only_protecting }))
 }
 
-/// Specifiers that say the same on every machine.
-fn expand(path: &str, is_spared: bool) -> Result<String, String> {
+/// A letter and modifiers, each at most once.
+fn kind_of(text: &str) -> Option<(u8, &str)> {
+    let kind = text.bytes().next().filter(|kind| LITERAL.contains(kind) || PATTERNS.contains(kind))?;
+    let modifiers = &text[1..];
+    let is_known =
+        |(at, letter): (usize, char)| "+!-=~^".contains(letter) && !modifiers[..at].contains(letter);
+    modifiers.char_indices().all(is_known).then_some((kind, modifiers))
+}
+
+/// With its specifiers expanded, without slashes and dots that mean nothing. Two dots stay: paths are compared as they are written.
+fn absolute(path: &str, machine: &Machine<'_>) -> Result<String, String> {
     let mut expanded = String::new();
     let mut letters = path.chars();
     while let Some(letter) = letters.next() {
-        if letter != '%' {
-            expanded.push(letter);
-            continue;
+        match (letter, if letter == '%' { letters.next() } else { None }) {
+            ('%', Some('%') | None) => expanded.push('%'),
+            ('%', Some(specifier)) => match (machine.specifier)(specifier) {
+                Some(value) => expanded.push_str(&value),
+                None => return Err(format!("%{specifier} is not known")),
+            },
+            (letter, _) => expanded.push(letter),
         }
-        expanded.push_str(match letters.next() {
-            Some('%') => "%",
-            Some('t') => "/run",
-            Some('T') => "/tmp",
-            Some('V') => "/var/tmp",
-            Some('S') => "/var/lib",
-            Some('C') => "/var/cache",
-            Some('L') => "/var/log",
-            // The machine's or the boot's id, or whatever else: all of them.
-            Some(_) if is_spared => "*",
-            other => {
-                let other = other.map_or(String::new(), String::from);
-                return Err(format!("%{other} is not known: %t, %T, %V, %S, %C, %L and %% are"));
-            }
-        });
     }
-    Ok(expanded)
+    if !expanded.starts_with('/') {
+        return Err(format!("\"{expanded}\" is not an absolute path"));
+    }
+    let parts: Vec<&str> = expanded.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let path = format!("/{}", parts.join("/"));
+    Ok(match path.strip_prefix("/var/run/") {
+        Some(rest) => format!("/run/{rest}"),
+        None => path,
+    })
 }
 
-/// `10d`, `1w2d`, `0`; without a unit seconds, as systemd.time(7) has it.
-fn span_ns(text: &str) -> Option<u64> {
-    let mut rest = text;
-    let mut sum = 0_u64;
-    while !rest.is_empty() {
-        let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
-        let number: u64 = rest[..digits].parse().ok()?;
-        rest = &rest[digits..];
-        let letters = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()).len();
-        let unit_ns = match &rest[..letters] {
-            "us" => 1_000,
-            "ms" => 1_000_000,
-            "" | "s" | "sec" => 1_000_000_000,
-            "m" | "min" => 60_000_000_000,
-            "h" | "hr" => 3_600_000_000_000,
-            "d" | "day" | "days" => 86_400_000_000_000,
-            "w" | "week" | "weeks" => 604_800_000_000_000,
-            _ => return None,
-        };
-        rest = &rest[letters..];
-        sum = sum.checked_add(number.checked_mul(unit_ns)?)?;
-    }
-    (!text.is_empty()).then_some(sum)
+/// Octal, with `~` (masked by what is there) or `:` (only for what is made) before it.
+fn is_mode(text: &str) -> bool {
+    let digits = text.trim_start_matches(['~', ':']);
+    let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+    text.len() - digits.len() <= 2
+        && is_octal
+        && u32::from_str_radix(digits, 8).is_ok_and(|mode| mode <= 0o7777)
+}
+
+fn is_base64(text: &str) -> bool {
+    let body = text.trim_end_matches('=');
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    text.len().is_multiple_of(4) && text.len() - body.len() <= 2 && body.bytes().all(is_letter)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DAY_NS: u64 = 86_400_000_000_000;
-
-    fn clean(path: &str, age_ns: u64) -> Clean {
-        Clean {
-            path: path.to_owned(),
-            is_pattern: false,
-            age_ns,
-            times: ALL_TIMES.to_owned(),
-            keeps_first_level: false,
-        }
-    }
-
-    #[test]
-    fn what_distributions_write_is_read() {
-        let text = "# a comment\n\
-            q /tmp 1777 root root 10d\n\
-            \tQ  /var/tmp 1777 root root 30d\n\
-            x /tmp/systemd-private-%b-*\n\
-            X /tmp/keep*\n\
-            e /var/cache/*/old - - - am:1w2d\n\
-            d %C/man - - - ~12h -\n\
-            D! /tmp/.X11-unix/ 1777 root root 0\n\
-            d /tmp//a[b]/ - - - -\n\
-            L /run/log - - - - /var/log\n\
-            d \"/var/with space\" - - - -\n";
-        let rules = parse(text).unwrap();
-        let spare = |pattern: &str, with_content| Rule::Spare { pattern: pattern.to_owned(), with_content };
-        let expected = [
-            Rule::Clean(clean("/tmp", 10 * DAY_NS)),
-            Rule::Clean(clean("/var/tmp", 30 * DAY_NS)),
-            spare("/tmp/systemd-private-*-*", true),
-            spare("/tmp/keep*", false),
-            Rule::Clean(Clean {
-                is_pattern: true,
-                times: "am".to_owned(),
-                ..clean("/var/cache/*/old", 9 * DAY_NS)
-            }),
-            Rule::Clean(Clean { keeps_first_level: true, ..clean("/var/cache/man", DAY_NS / 2) }),
-            spare("/tmp/.X11-unix", true),
-            spare("/tmp/a\\[b\\]", true),
-            spare("/run/log", true),
-            spare("/var/with space", true),
-        ];
-        assert_eq!(rules, expected);
-    }
-
-    #[test]
-    fn what_is_wrong_is_said_with_its_place() {
-        for (text, place, what) in [
-            ("d", (1, 2), "missing"),
-            ("\nd tmp", (2, 3), "absolute"),
-            ("d /tmp - - - 10x", (1, 14), "no age"),
-            ("d /tmp - - - xy:1d", (1, 14), "not times"),
-            ("d /%b - - - 1d", (1, 3), "%b is not known"),
-            ("d \"/tmp", (1, 3), "not closed"),
-            ("d /a\\xg0", (1, 5), "hexadecimal"),
-            ("9 /tmp", (1, 1), "no type"),
-        ] {
-            let error = parse(text).unwrap_err();
-            assert_eq!((error.line, error.column), place, "{text}");
-            assert!(error.what.contains(what), "{error}");
-        }
-    }
-}
+mod tests;

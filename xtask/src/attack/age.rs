@@ -146,7 +146,8 @@ fn exchange(arena: &Arena, random: &mut Random, with_kills: bool) -> Result<(), 
         while !is_over.load(Ordering::Relaxed) {
             let round = rounds.load(Ordering::Relaxed);
             let target = tree.join(format!("f{round}"));
-            let is_made = make(&target, "old", OLD).is_ok() && fs::write(&new, format!("young {round}")).is_ok();
+            let is_made =
+                make(&target, "old", OLD).is_ok() && fs::write(&new, format!("young {round}")).is_ok();
             // Whit may be looking at the old file now.
             (0..round % 50).for_each(|_| std::hint::spin_loop());
             if is_made && fs::rename(&new, &target).is_ok() {
@@ -272,7 +273,8 @@ pub(super) fn future_dates(arena: &Arena, random: &mut Random) -> Result<(), Str
 /// A filesystem without room for a directory: strict deletion stops, and nothing goes.
 pub(super) fn no_space_left(arena: &Arena, _random: &mut Random) -> Result<(), String> {
     let tree = arena.tree();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "nr_inodes=50", "whit-attack"]).arg(&tree).output();
+    let mounted =
+        Command::new("mount").args(["-t", "tmpfs", "-o", "nr_inodes=50", "whit-attack"]).arg(&tree).output();
     if !mounted.map_err(text)?.status.success() {
         return Err(format!("{SKIPPED}tmpfs cannot be mounted"));
     }
@@ -287,7 +289,10 @@ pub(super) fn no_space_left(arena: &Arena, _random: &mut Random) -> Result<(), S
             return Err(format!("it did not stop: {}: {errors}", output.status));
         }
         missing(&arena.found(&tree), (0..number).map(|number| format!("old {number}")))?;
-        let plain = Command::new(arena.program()).args(["age", "--delete=plain", "--older", "7d"]).arg(&tree).output();
+        let plain = Command::new(arena.program())
+            .args(["age", "--delete=plain", "--older", "7d"])
+            .arg(&tree)
+            .output();
         match plain.map_err(text)?.status.success() && fs::read_dir(&tree).map_err(text)?.count() == 0 {
             true => Ok(()),
             false => Err("--delete=plain did not delete".to_owned()),
@@ -311,7 +316,11 @@ pub(super) fn protected_files(arena: &Arena, _random: &mut Random) -> Result<(),
     locked.lock().map_err(text)?;
     let attribute = |sign: &str| {
         let words = [path("immutable"), path("closed")];
-        Command::new("chattr").arg(format!("{sign}i")).args(words).output().is_ok_and(|done| done.status.success())
+        Command::new("chattr")
+            .arg(format!("{sign}i"))
+            .args(words)
+            .output()
+            .is_ok_and(|done| done.status.success())
     };
     let is_immutable = attribute("+");
     let done = arena.delete(&WEEK);

@@ -17,13 +17,69 @@ use super::arena::{Arena, Random, SKIPPED, text};
 
 /// Typed at random: every key that does something, and some that do not.
 const KEYS: [&[u8]; 48] = [
-    b"h", b"?", b"q", b"\x1b", b"\r", b"\t", b" ", b"/", b"\\", b"t", b"H", b"1", b"c", b"p", b"u", b"g", b"s", b"r", b"k",
-    b"n", b"o", b"f", b"F", b"d", b"i", b"+", b"-", b"<", b">", b"x", b"\x1a", b"\x0c", b"\x1b[A", b"\x1b[B", b"\x1b[C",
-    b"\x1b[D", b"\x1b[5~", b"\x1b[6~", b"\x1b[H", b"\x1b[F", b"\x7f", b"abc", b"\xff\xfe", b"\x1b[<0;5;5M",
-    b"\x1b[<64;3;9M", b"\x1b[200~x\x1b[201~", b"\xc3\xa9", b"0",
+    b"h",
+    b"?",
+    b"q",
+    b"\x1b",
+    b"\r",
+    b"\t",
+    b" ",
+    b"/",
+    b"\\",
+    b"t",
+    b"H",
+    b"1",
+    b"c",
+    b"p",
+    b"u",
+    b"g",
+    b"s",
+    b"r",
+    b"k",
+    b"n",
+    b"o",
+    b"f",
+    b"F",
+    b"d",
+    b"i",
+    b"+",
+    b"-",
+    b"<",
+    b">",
+    b"x",
+    b"\x1a",
+    b"\x0c",
+    b"\x1b[A",
+    b"\x1b[B",
+    b"\x1b[C",
+    b"\x1b[D",
+    b"\x1b[5~",
+    b"\x1b[6~",
+    b"\x1b[H",
+    b"\x1b[F",
+    b"\x7f",
+    b"abc",
+    b"\xff\xfe",
+    b"\x1b[<0;5;5M",
+    b"\x1b[<64;3;9M",
+    b"\x1b[200~x\x1b[201~",
+    b"\xc3\xa9",
+    b"0",
 ];
 const SIZES: [(u16, u16); 14] = [
-    (0, 0), (0, 80), (24, 0), (1, 1), (1, 80), (24, 1), (2, 2), (3, 7), (5, 20), (15, 40), (24, 80), (50, 200), (500, 9),
+    (0, 0),
+    (0, 80),
+    (24, 0),
+    (1, 1),
+    (1, 80),
+    (24, 1),
+    (2, 2),
+    (3, 7),
+    (5, 20),
+    (15, 40),
+    (24, 80),
+    (50, 200),
+    (500, 9),
     (65_535, 65_535),
 ];
 const SIGNALS: [Signal; 10] = [
@@ -60,7 +116,9 @@ pub(super) fn keys_sizes_and_signals(arena: &Arena, random: &mut Random) -> Resu
         .spawn();
     let mut child = match spawned {
         Ok(child) => child,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(format!("{SKIPPED}no setsid")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(format!("{SKIPPED}no setsid"));
+        }
         Err(error) => return Err(text(error)),
     };
     let pid = Pid::from_raw(child.id().cast_signed()).ok_or("no pid")?;
@@ -125,7 +183,12 @@ pub(super) fn keys_sizes_and_signals(arena: &Arena, random: &mut Random) -> Resu
         .map_err(|finding| format!("{finding}, after {log}"))
 }
 
-fn judge(output: &[u8], ending: (Option<i32>, Option<i32>), is_restored: bool, signal: Signal) -> Result<(), String> {
+fn judge(
+    output: &[u8],
+    ending: (Option<i32>, Option<i32>),
+    is_restored: bool,
+    signal: Signal,
+) -> Result<(), String> {
     let last = |sequence: &[u8]| output.windows(sequence.len()).rposition(|window| window == sequence);
     let words = String::from_utf8_lossy(output);
     if words.contains("panicked") || words.contains("memory allocation") {
@@ -133,7 +196,8 @@ fn judge(output: &[u8], ending: (Option<i32>, Option<i32>), is_restored: bool, s
         return Err(format!("it panicked: {}", words[place..].chars().take(200).collect::<String>()));
     }
     // A screen that was never taken need not be given back.
-    for (taken, given_back) in [(&b"\x1b[?1049h"[..], &b"\x1b[?1049l"[..]), (b"\x1b[?1000h", b"\x1b[?1000l")] {
+    for (taken, given_back) in [(&b"\x1b[?1049h"[..], &b"\x1b[?1049l"[..]), (b"\x1b[?1000h", b"\x1b[?1000l")]
+    {
         if last(taken).is_some_and(|taken| last(given_back).is_none_or(|given_back| given_back < taken)) {
             return Err(format!("{:?} was not given back ({ending:?})", String::from_utf8_lossy(taken)));
         }

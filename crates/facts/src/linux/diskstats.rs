@@ -38,13 +38,13 @@ pub struct Disk {
 }
 
 /// How the names of devices begin whose requests are passed on to others and would count twice, or that have no disk behind them.
-const PASSING_ON: [&[u8]; 9] =
-    [b"loop", b"dm-", b"md", b"ram", b"zram", b"sr", b"drbd", b"bcache", b"zd"];
+const PASSING_ON: [&[u8]; 9] = [b"loop", b"dm-", b"md", b"ram", b"zram", b"sr", b"drbd", b"bcache", b"zd"];
 
 /// Whether `name` is a partition of `disk`, as the kernel names them: sda1 of sda, nvme0n1p2 of nvme0n1.
 fn is_partition(name: &[u8], disk: &[u8]) -> bool {
     let Some(rest) = name.strip_prefix(disk).filter(|_| !disk.is_empty()) else { return false };
-    let number = if disk.last().is_some_and(u8::is_ascii_digit) { rest.strip_prefix(b"p") } else { Some(rest) };
+    let number =
+        if disk.last().is_some_and(u8::is_ascii_digit) { rest.strip_prefix(b"p") } else { Some(rest) };
     number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
 }
 
@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn whole_disks_are_told_from_their_parts() {
-        let whole = ["sda", "sdaa", "nvme0n1", "nvme0n10", "mmcblk0", "vdb", "nbd0", "dasda", "c0d0", "xvda1"];
+        let whole =
+            ["sda", "sdaa", "nvme0n1", "nvme0n10", "mmcblk0", "vdb", "nbd0", "dasda", "c0d0", "xvda1"];
         let others = ["loop0", "dm-3", "md127", "md127p1", "zram0", "drbd0", "bcache0", "zd0", "sr0"];
         let parts = |disk: &str| match disk {
             "sda" => vec!["sda1", "sda15"],
@@ -123,7 +124,8 @@ mod tests {
         let text: String = names.map(|name| format!("8 0 {name} 1 2 3 4 5 6 7 8 9 10 11\n")).collect();
         let mut stats = DiskStats::default();
         stats.parse(text.as_bytes()).unwrap();
-        let found: Vec<_> = stats.disks.iter().filter(|disk| disk.is_whole).map(|disk| disk.name.as_str()).collect();
+        let found: Vec<_> =
+            stats.disks.iter().filter(|disk| disk.is_whole).map(|disk| disk.name.as_str()).collect();
         assert_eq!(found, whole);
     }
 

@@ -94,7 +94,14 @@ impl LimitReport {
         let caches = limits.file_cache.unwrap_or_default().saturating_sub(limits.shmem.unwrap_or_default());
         let of_machine = available.map_or(total, |available| available.bytes);
         let available = limits.left()?.min(of_machine);
-        Some(Self { limit, used: limit.saturating_sub(available), free, caches, available, cgroup_version: limits.version })
+        Some(Self {
+            limit,
+            used: limit.saturating_sub(available),
+            free,
+            caches,
+            available,
+            cgroup_version: limits.version,
+        })
     }
 }
 

@@ -60,10 +60,11 @@ impl Rates {
 /// Whether a name is one of those that Linux and common tools give to interfaces without hardware.
 fn has_virtual_name(name: &str) -> bool {
     const STARTS: [&str; 22] = [
-        "veth", "docker", "br-", "virbr", "vnet", "tun", "tap", "wg", "bond", "team", "dummy", "ifb", "sit", "gre",
-        "ip6tnl", "ipip", "vxlan", "geneve", "macv", "cali", "flannel", "cni",
+        "veth", "docker", "br-", "virbr", "vnet", "tun", "tap", "wg", "bond", "team", "dummy", "ifb", "sit",
+        "gre", "ip6tnl", "ipip", "vxlan", "geneve", "macv", "cali", "flannel", "cni",
     ];
-    let is_loopback = name.strip_prefix("lo").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_loopback =
+        name.strip_prefix("lo").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     // eth0.5 is a VLAN on eth0.
     is_loopback || name.contains('.') || STARTS.iter().any(|start| name.starts_with(start))
 }

@@ -85,6 +85,11 @@ impl Directory {
         Ok(status(&fstat(&self.descriptor)?))
     }
 
+    /// Whether a filesystem is mounted on it: taken for one, since nobody says.
+    pub fn is_mount_point(&self) -> bool {
+        true
+    }
+
     /// Moves an entry to another directory of the filesystem, where nothing may have that name: a second name, then without
     /// the first. Directories, of which there is no second name, are not moved.
     ///

@@ -54,7 +54,9 @@ impl CgroupFiles {
         let mut own = CgroupMembership::default();
         let found = buffer.read_once(root, "proc/self/cgroup").ok().and_then(|bytes| own.parse(bytes).ok());
         let hierarchy = found.and_then(|()| hierarchy(&mounts, &own, b"memory"));
-        let Some(hierarchy) = hierarchy else { return Self { version: 0, levels: Vec::new(), read: Vec::new() } };
+        let Some(hierarchy) = hierarchy else {
+            return Self { version: 0, levels: Vec::new(), read: Vec::new() };
+        };
         let levels = levels(root, buffer, &hierarchy);
         Self { version: hierarchy.version, levels, read: Vec::new() }
     }

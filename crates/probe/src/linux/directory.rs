@@ -127,6 +127,17 @@ impl Directory {
         Ok(status(&statx(&self.descriptor, c"", AtFlags::EMPTY_PATH, mask(wanted))?))
     }
 
+    /// Whether a filesystem, or another part of one, is mounted on it. Taken for one if the kernel does not say (before 5.8).
+    pub fn is_mount_point(&self) -> bool {
+        // linux/stat.h: STATX_ATTR_MOUNT_ROOT.
+        const MOUNT_ROOT: u64 = 0x2000;
+        let found = statx(&self.descriptor, c"", AtFlags::EMPTY_PATH, StatxFlags::INO);
+        found.map_or(true, |found| {
+            let attributes = found.stx_attributes.bits();
+            found.stx_attributes_mask.bits() & MOUNT_ROOT == 0 || attributes & MOUNT_ROOT != 0
+        })
+    }
+
     /// Moves an entry to another directory of the filesystem, where nothing may have that name.
     ///
     /// # Errors

@@ -112,7 +112,13 @@ impl Deleting<'_> {
         }
     }
 
-    fn remove(&self, batch: &mut Batch, node: &Arc<Node>, name: &CStr, status: &EntryStatus) -> io::Result<Fate> {
+    fn remove(
+        &self,
+        batch: &mut Batch,
+        node: &Arc<Node>,
+        name: &CStr,
+        status: &EntryStatus,
+    ) -> io::Result<Fate> {
         let mut status = *status;
         if self.is_stopped.load(Ordering::Relaxed) {
             return Ok(Fate::Refused);
@@ -149,7 +155,8 @@ impl Deleting<'_> {
             Ok(private) => return Some(private),
             Err(Refused::Denied(error)) => self.counts.fail("cannot delete in", &node.path(None), &error),
             Err(Refused::Contested) => {
-                let error = io::Error::other("another user exchanges every private directory that whit makes there");
+                let error =
+                    io::Error::other("another user exchanges every private directory that whit makes there");
                 self.counts.fail("cannot delete in", &node.path(None), &error);
             }
             Err(Refused::Impossible(error)) => self.stop(node, &error),
@@ -196,9 +203,10 @@ impl Deleting<'_> {
             (Ok(None), None) => Ok(fate),
             (Ok(Some(other)), None) => Ok(Fate::PutBackAs(other)),
             (Ok(None), Some(error)) => Err(error),
-            (Ok(Some(other)), Some(error)) => {
-                Err(io::Error::other(format!("{error}; it is called {} now", printable_text(other.to_bytes()))))
-            }
+            (Ok(Some(other)), Some(error)) => Err(io::Error::other(format!(
+                "{error}; it is called {} now",
+                printable_text(other.to_bytes())
+            ))),
             // Not of the error's own kind: the file is not gone.
             (Err(error), _) => {
                 let path = printable_text(&private.path());
@@ -218,7 +226,8 @@ impl Deleting<'_> {
     }
 
     fn status_wanted(&self) -> StatusWanted {
-        StatusWanted { times: AgeBy { modified: true, ..self.selection.by }, owner: true, identity: true }
+        let times = self.selection.by.union(self.selection.directory_by());
+        StatusWanted { times: AgeBy { modified: true, ..times }, owner: true, identity: true }
     }
 
     /// Removes a directory that was old before anything in it was deleted, and is the same still. No call removes one that is
@@ -228,9 +237,9 @@ impl Deleting<'_> {
         let selection = self.selection;
         let is_owners = selection.owner.is_none() || selection.owner == then.uid;
         let is_named = selection.may_take(node.name.to_bytes(), EntryKind::Unknown);
-        let is_kept = selection.keeps_first_level && parent.depth == 0
-            || !selection.spared.is_empty() && selection.spares(&node.path(None));
-        let is_old = selection.is_old(&aged(selection.by, then), self.now_ns);
+        let is_kept =
+            selection.keeps_first_level && parent.depth == 0 || selection.protects(|| node.path(None));
+        let is_old = selection.is_old(&aged(selection.directory_by(), then), self.now_ns);
         if !is_owners || !is_named || is_kept || then.is_sticky || !is_old {
             return Ok(());
         }
@@ -260,7 +269,9 @@ impl Deleting<'_> {
                 let verb = if is_dry_run { "would be moved" } else { "was moved" };
                 for name in names {
                     let name = printable_text(&node.path(Some(&name)));
-                    say(&format!("whit: {name}: {verb} back from {path}, where a run that was killed had it\n"));
+                    say(&format!(
+                        "whit: {name}: {verb} back from {path}, where a run that was killed had it\n"
+                    ));
                 }
             }
             Leftover::Kept(error) => {
@@ -295,7 +306,11 @@ impl Visitor for Deleting<'_> {
         if !has_private_name(name) {
             return false;
         }
-        self.report_leftover(node, name, private::restore(node, name, self.registry, self.way == Way::DryRun));
+        self.report_leftover(
+            node,
+            name,
+            private::restore(node, name, self.registry, self.way == Way::DryRun),
+        );
         true
     }
 

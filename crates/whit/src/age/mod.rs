@@ -36,8 +36,8 @@ use crate::show::{age, age_json};
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) directories: Vec<PathBuf>,
-    /// Configurations of tmpfiles.d(5), in place of directories.
-    pub(crate) tmpfiles: Vec<PathBuf>,
+    /// Configurations of tmpfiles.d(5), in place of directories; an empty list stands for all of the system's.
+    pub(crate) tmpfiles: Option<Vec<PathBuf>>,
     pub(crate) selection: Selection,
     pub(crate) is_recursive: bool,
     pub(crate) mounts: Mounts,
@@ -132,8 +132,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
 }
 
 fn jobs(options: &Options) -> Result<Vec<Job>, Failure> {
-    if !options.tmpfiles.is_empty() {
-        return tmpfiles::jobs(&options.tmpfiles, &options.selection);
+    if let Some(files) = &options.tmpfiles {
+        return tmpfiles::jobs(files, &options.selection);
     }
     let job = |directory: &PathBuf| Job {
         directory: directory.clone(),

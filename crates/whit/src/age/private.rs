@@ -145,7 +145,8 @@ pub(super) fn restore(node: &Node, name: &CStr, registry: &Registry, is_dry_run:
         return Leftover::Unproven;
     };
     let mut names: Vec<CString> = Vec::new();
-    let listed = directory.list(Vec::with_capacity(64 * 1024).spare_capacity_mut(), |name, _| names.push(name.into()));
+    let listed =
+        directory.list(Vec::with_capacity(64 * 1024).spare_capacity_mut(), |name, _| names.push(name.into()));
     if let Err(error) = listed {
         return Leftover::Kept(error);
     }

@@ -33,11 +33,8 @@ pub(super) struct Identity {
 
 impl Identity {
     /// What has to be asked of a directory.
-    pub(super) const WANTED: StatusWanted = StatusWanted {
-        times: AgeBy { born: true, ..StatusWanted::KIND.times },
-        owner: true,
-        identity: true,
-    };
+    pub(super) const WANTED: StatusWanted =
+        StatusWanted { times: AgeBy { born: true, ..StatusWanted::KIND.times }, owner: true, identity: true };
 
     /// None if the filesystem keeps no birth times.
     pub(super) fn of(status: &EntryStatus) -> Option<Self> {
@@ -87,7 +84,11 @@ pub(super) struct Registry {
 enum Own {
     /// Made with the first record.
     Unmade,
-    Made { file: File, path: PathBuf, slots: Vec<bool> },
+    Made {
+        file: File,
+        path: PathBuf,
+        slots: Vec<bool>,
+    },
     Failed,
 }
 
@@ -105,7 +106,8 @@ impl Registry {
         let identity = Identity::of(status).filter(|_| self.is_recent(status))?;
         let mut own = locked(&self.own);
         if matches!(*own, Own::Unmade) {
-            *own = self.make().map_or(Own::Failed, |(file, path)| Own::Made { file, path, slots: Vec::new() });
+            *own =
+                self.make().map_or(Own::Failed, |(file, path)| Own::Made { file, path, slots: Vec::new() });
         }
         let Own::Made { file, slots, .. } = &mut *own else { return None };
         let free = slots.iter().position(|is_taken| !is_taken).unwrap_or(slots.len());
@@ -161,7 +163,11 @@ impl Registry {
     fn trusted(&self) -> io::Result<PathBuf> {
         // Symlinks on the way are the user's or the system's; what they lead to has to be trusted.
         let directory = self.directory.as_deref().ok_or(io::ErrorKind::NotFound)?.canonicalize()?;
-        if paths::is_trusted(&directory) { Ok(directory) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+        if paths::is_trusted(&directory) {
+            Ok(directory)
+        } else {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
     }
 
     fn make(&self) -> io::Result<(File, PathBuf)> {

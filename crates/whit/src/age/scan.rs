@@ -209,7 +209,11 @@ impl<'a, V: Visitor> Scan<'a, V> {
                 }
             }
             let takes = |status: &EntryStatus| self.reach.selection.takes(status, self.reach.now_ns);
-            if status.as_ref().is_none_or(takes) && !self.is_spared(node, name) {
+            let kind = status.as_ref().map_or(kind, |status| status.kind);
+            if status.as_ref().is_none_or(takes)
+                && !self.is_spared(node, name)
+                && !self.is_filesystems_own(node, name, kind)
+            {
                 self.visitor.visit(&mut local, node, name, status.as_ref());
             }
         }
@@ -225,8 +229,15 @@ impl<'a, V: Visitor> Scan<'a, V> {
     /// Lines of a configuration name what is to be left alone by its whole path.
     fn is_spared(&self, node: &Node, name: &CStr) -> bool {
         let selection = self.reach.selection;
-        !selection.spared.is_empty() && selection.spares(&node.path(Some(name)))
-            || selection.keeps_first_level && node.depth == 0
+        selection.keeps_first_level && node.depth == 0 || selection.protects(|| node.path(Some(name)))
+    }
+
+    /// Whether it is the filesystem's own; looked at closely only if it is called so.
+    fn is_filesystems_own(&self, node: &Node, name: &CStr, kind: EntryKind) -> bool {
+        node.depth == 0
+            && self.reach.selection.is_filesystems_own(name.to_bytes(), kind)
+            && node.directory.is_mount_point()
+            && node.directory.status(name, OWNER).is_ok_and(|status| status.uid == Some(0))
     }
 
     /// Walks each of these directories; half of them are left to whoever is free.
@@ -236,8 +247,11 @@ impl<'a, V: Visitor> Scan<'a, V> {
             scope.spawn(move |scope| self.enter(scope, node, rest));
         }
         for (name, _) in names.iter() {
-            if !self.reach.selection.spared.is_empty()
-                && self.reach.selection.spares_content(&node.path(Some(name)))
+            let selection = self.reach.selection;
+            let is_deep = selection.most_levels.is_some_and(|most| node.depth >= most);
+            if is_deep
+                || selection.protects(|| node.path(Some(name)))
+                || self.is_filesystems_own(&node, name, EntryKind::Directory)
             {
                 continue;
             }
@@ -277,15 +291,11 @@ fn is_left_alone(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
+const OWNER: StatusWanted = StatusWanted { owner: true, ..StatusWanted::KIND };
+
 fn union(a: StatusWanted, b: StatusWanted) -> StatusWanted {
-    let (x, y) = (a.times, b.times);
     StatusWanted {
-        times: facts::age::AgeBy {
-            accessed: x.accessed || y.accessed,
-            born: x.born || y.born,
-            changed: x.changed || y.changed,
-            modified: x.modified || y.modified,
-        },
+        times: a.times.union(b.times),
         owner: a.owner || b.owner,
         identity: a.identity || b.identity,
     }

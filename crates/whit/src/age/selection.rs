@@ -1,9 +1,12 @@
 //! Which entries are meant.
 
+use std::sync::Arc;
+
 use facts::age::{AgeBy, Aged};
 use facts::unit::Nanos;
 use fast_glob::glob_match;
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
+use wire::tmpfiles::Protection;
 
 use super::visitors::aged;
 
@@ -22,10 +25,14 @@ pub(crate) struct Selection {
     pub(crate) kinds: Vec<EntryKind>,
     /// This user's.
     pub(crate) owner: Option<u32>,
-    /// Patterns of whole paths that a configuration leaves alone, and whether their content is left alone, too.
-    pub(crate) spared: Vec<(String, bool)>,
+    /// Which of a directory's times count, if others than a file's.
+    pub(crate) directory_by: Option<AgeBy>,
+    /// Paths that a configuration leaves alone, with what is below them.
+    pub(crate) protection: Option<Arc<Protection>>,
     /// Nothing directly in the top directory.
     pub(crate) keeps_first_level: bool,
+    /// Directories one in the other that are entered; none: all.
+    pub(crate) most_levels: Option<u32>,
 }
 
 impl Selection {
@@ -61,14 +68,25 @@ impl Selection {
         self.older.is_some_and(|older| file.is_old(older, now_ns))
     }
 
-    /// Whether a configuration leaves this path alone.
-    pub(super) fn spares(&self, path: &[u8]) -> bool {
-        self.spared.iter().any(|(pattern, _)| glob_match(pattern, path))
+    /// Whether a configuration leaves a path alone. It is only made if there is one.
+    pub(super) fn protects(&self, path: impl FnOnce() -> Vec<u8>) -> bool {
+        self.protection.as_ref().is_some_and(|protection| protection.has(&path()))
     }
 
-    /// Whether a configuration leaves alone what is below this path.
-    pub(super) fn spares_content(&self, path: &[u8]) -> bool {
-        self.spared.iter().any(|(pattern, with_content)| *with_content && glob_match(pattern, path))
+    /// Which of a directory's times count.
+    pub(super) fn directory_by(&self) -> AgeBy {
+        self.directory_by.unwrap_or(self.by)
+    }
+
+    /// The filesystem's own, which belong to root and lie directly where it is mounted: a configuration that cleans a mount keeps
+    /// them, as systemd-tmpfiles does.
+    pub(super) fn is_filesystems_own(&self, name: &[u8], kind: EntryKind) -> bool {
+        let names: &[&[u8]] = match kind {
+            EntryKind::Directory => &[b"lost+found"],
+            EntryKind::File => &[b".journal", b"aquota.user", b"aquota.group"],
+            _ => &[],
+        };
+        self.protection.is_some() && names.contains(&name)
     }
 }
 
@@ -87,8 +105,10 @@ mod tests {
             excludes: vec!["keep*".into()],
             kinds: vec![EntryKind::File],
             owner: None,
-            spared: vec![("/tmp/x*/y".into(), true), ("/tmp/z".into(), false)],
+            directory_by: None,
+            protection: None,
             keeps_first_level: false,
+            most_levels: None,
         }
     }
 
@@ -124,13 +144,5 @@ mod tests {
         assert!(!selection.takes(&status(Some(5_001)), 6_000));
         assert!(!selection.takes(&status(Some(9_000)), 6_000));
         assert!(!selection.takes(&status(None), 6_000));
-    }
-
-    #[test]
-    fn configurations_spare_by_whole_path() {
-        let selection = selection();
-        assert!(selection.spares(b"/tmp/x1/y") && selection.spares_content(b"/tmp/x1/y"));
-        assert!(selection.spares(b"/tmp/z") && !selection.spares_content(b"/tmp/z"));
-        assert!(!selection.spares(b"/tmp/x1/y/z") && !selection.spares(b"/tmp/a/z"));
     }
 }

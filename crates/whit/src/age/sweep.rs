@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use facts::age::{AgeSums, Border, Cutoff};
 use probe::directory::{Directory, Mounts};
 
-use crate::show::text::Shown as _;
 use super::delete::{Deleting, Told, Way};
 use super::pace::Pace;
 use super::progress::Progress;
@@ -19,6 +18,7 @@ use super::selection::Selection;
 use super::visitors::{Capping, Counting, ListOutput, Listing, Summing, locked};
 use super::{Deletion, Found, Job, Options, View};
 use crate::failure::Failure;
+use crate::show::text::Shown as _;
 
 /// What came of one directory.
 #[derive(Clone, Debug)]

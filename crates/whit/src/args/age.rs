@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use facts::age::{AgeBy, Cap};
 use probe::directory::{EntryKind, Mounts};
@@ -57,8 +58,9 @@ pub(super) fn command() -> Command {
             .arg(option("keep-files", "N", "Delete the oldest until no more are left; with K, M").value_parser(count).requires("delete"))
             .arg(option("pace", "N", "Delete at most so many a second").value_parser(rate).requires("delete"))
             .arg(
-                many(option("tmpfiles", "FILE", "Directories and ages from a configuration of tmpfiles.d(5)"))
-                    .num_args(1..)
+                many(option("tmpfiles", "FILE", "Directories and ages from configurations of tmpfiles.d(5) [default: all of the system's]"))
+                    .num_args(0..)
+                    .default_missing_value("")
                     .value_parser(value_parser!(PathBuf))
                     .conflicts_with_all(["directory", "older", "by", "type"]),
             )
@@ -73,8 +75,8 @@ const EXPLANATION: &str = "\
 Deletion never follows a symlink, and leaves the filesystem with --all-filesystems alone. What
 is sticky or locked (flock) stays. Without --older, --keep-size or --keep-files nothing is
 deleted. A file of several names counts for each of them. A dry run does not know which
-directories would become empty. Of tmpfiles.d(5) all files that count have to be named, since a
-line in one may spare what another cleans; sockets and what is done at boot (!) are left alone.
+directories would become empty. --tmpfiles deletes what systemd-tmpfiles --clean would, but keeps
+sockets, locked files and sticky directories, and stops at a line that it does not understand.
 Exit status: 0, 1 where something could not be looked at or deleted (each is named), 2 for a
 command line that cannot be; with --warn or --crit that of a plugin: 0, 1, 2, or 3 where
 something could not be looked at.";
@@ -128,11 +130,15 @@ pub(super) fn from_matches(matches: &ArgMatches) -> Result<Options, Failure> {
         excludes: texts("exclude"),
         kinds: matches.get_one("type").cloned().unwrap_or_else(|| vec![EntryKind::File]),
         owner,
-        spared: Vec::new(),
+        directory_by: None,
+        protection: None,
         keeps_first_level: false,
+        most_levels: None,
     };
-    let tmpfiles = paths("tmpfiles");
-    let view = view(matches, &selection, !tmpfiles.is_empty())?;
+    let is_given = matches.value_source("tmpfiles") == Some(ValueSource::CommandLine);
+    let tmpfiles =
+        is_given.then(|| paths("tmpfiles").into_iter().filter(|path| !path.as_os_str().is_empty()).collect());
+    let view = view(matches, &selection, is_given)?;
     Ok(Options {
         directories: paths("directory"),
         tmpfiles,

@@ -7,11 +7,11 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use probe::spawn::Limit;
 
-use crate::show::text::Shown as _;
 use super::quantity::{duration, patience, size};
 use super::switch;
 use crate::failure::Failure;
 use crate::run::{LockOptions, Options};
+use crate::show::text::Shown as _;
 
 pub(super) fn command() -> Command {
     Command::new("run").about("Run a command, and tell where the time of all it started went").defer(|command| {

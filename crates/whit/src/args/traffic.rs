@@ -101,8 +101,12 @@ pub(super) fn send_command() -> Command {
                     .value_parser(value_parser!(u64).range(1..)),
             )
             .arg(
-                option("patience", "DURATION", "Give up on a peer that takes and returns nothing for so long [default: 10s]")
-                    .value_parser(duration),
+                option(
+                    "patience",
+                    "DURATION",
+                    "Give up on a peer that takes and returns nothing for so long [default: 10s]",
+                )
+                .value_parser(duration),
             )
             .arg(
                 option("rate", "N", "Packets a second in all [default: as fast as they are taken]")

@@ -37,8 +37,8 @@ pub(crate) use theme::Theme;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use facts::rate::Rates;
 use facts::memory::Available;
+use facts::rate::Rates;
 use facts::sample::Sample;
 use facts::source::Wanted;
 use facts::unit::Nanos;

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use probe::named;
-use crate::show::text::Shown as _;
 use crate::args::BarCommand;
 use crate::bar::{self, Defaults, Origin};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::show::text::Shown as _;
+use probe::named;
 
 /// Draws the bar, or tells of its configuration.
 pub(crate) fn run(command: &BarCommand) -> Result<ExitCode, Failure> {
@@ -32,7 +32,8 @@ fn check(config: Option<&Path>) -> Result<ExitCode, Failure> {
 
 fn import(path: &Path) -> Result<ExitCode, Failure> {
     let name = path.shown();
-    let text = named::read_text(path, named::CONFIGURATION_BYTES).map_err(|error| Failure::new(format!("{name}: {error}")))?;
+    let text = named::read_text(path, named::CONFIGURATION_BYTES)
+        .map_err(|error| Failure::new(format!("{name}: {error}")))?;
     let imported = bar::import(&text).map_err(|error| Failure::new(format!("{name}:{error}")))?;
     print(&imported)
 }

@@ -33,9 +33,8 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
     let mut ticker = args.repeat.interval.map(crate::ticker::Ticker::start);
     let mut remaining = args.repeat.count;
     loop {
-        let report = reader
-            .report(&sample)
-            .map_err(|absence| Failure::unreadable("/proc/meminfo", absence))?;
+        let report =
+            reader.report(&sample).map_err(|absence| Failure::unreadable("/proc/meminfo", absence))?;
         let mut text = String::with_capacity(1024);
         if args.is_json {
             text = serde_json::to_string(&MemoryJson::new(&report, sample.clock.realtime))

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap_complete::Shell;
 
-use crate::show::text::Shown as _;
 use crate::args;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::show::text::Shown as _;
 
 /// Prints the man page, or writes one a command into a directory.
 pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {

@@ -123,7 +123,8 @@ impl Notes {
         self.procfs_reason = self.procfs_reason.or(other.procfs_reason);
         self.uncounted_impossible += other.impossible_values;
         let is_news = self.uncounted_impossible > 0 && self.uncounted_impossible >= self.impossible_values;
-        fresh.impossible_values = if is_news { self.impossible_values + self.uncounted_impossible } else { 0 };
+        fresh.impossible_values =
+            if is_news { self.impossible_values + self.uncounted_impossible } else { 0 };
         if is_news {
             self.impossible_values = fresh.impossible_values;
             self.uncounted_impossible = 0;

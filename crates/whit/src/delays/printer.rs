@@ -24,7 +24,14 @@ pub(crate) struct Printer {
 
 impl Printer {
     pub(crate) fn new(view: View, sort: SortKey) -> Self {
-        Self { view, sort, style: Style::for_stdout(), output: Output::stdout(), is_under_way: false, told: Notes::default() }
+        Self {
+            view,
+            sort,
+            style: Style::for_stdout(),
+            output: Output::stdout(),
+            is_under_way: false,
+            told: Notes::default(),
+        }
     }
 
     /// A whole table.

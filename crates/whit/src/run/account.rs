@@ -359,7 +359,10 @@ mod tests {
         };
         // Alone, it is told exactly.
         let alone = close(&[(10, "true", 20)], 90).whole;
-        assert_eq!((alone.cpu, alone.unrecorded, alone.division().sleeping), (Nanos(90), Nanos(0), Some(Nanos(10))));
+        assert_eq!(
+            (alone.cpu, alone.unrecorded, alone.division().sleeping),
+            (Nanos(90), Nanos(0), Some(Nanos(10)))
+        );
         let whole = close(&[(10, "sh", 20), (11, "true", 0)], 90).whole;
         assert_eq!((whole.cpu, whole.unrecorded), (Nanos(20), Nanos(70)));
         assert_eq!(whole.division().sleeping, Some(Nanos(110)));

@@ -8,9 +8,9 @@ use probe::lock::{Holder, LockFile, Taken};
 use probe::task_detail::TaskFiles;
 use rustix::fd::{AsFd, BorrowedFd};
 
-use crate::show::text::Shown as _;
 use super::LockOptions;
 use crate::failure::{Failure, say};
+use crate::show::text::Shown as _;
 use crate::show::units::Span;
 
 /// A lock that is held until this is dropped. The command has it, too, so that it still excludes others if whit is killed before

@@ -19,12 +19,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
-use crate::show::text::Shown as _;
 use super::Options;
 use super::account::{Account, Tree};
 use super::family::{Family, Survivor};
 use super::signals::{FORWARDED, ends, forwarded};
 use crate::failure::Failure;
+use crate::show::text::Shown as _;
 
 /// How long records and forks are collected.
 const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };

@@ -180,7 +180,11 @@ fn notes(run: &Supervised) -> Vec<String> {
 /// Names them, as far as a line has room.
 fn survivors(all: &[Survivor]) -> String {
     const MOST: usize = 8;
-    let (count, is) = if all.len() == 1 { ("1 descendant".to_owned(), "is") } else { (format!("{} descendants", all.len()), "are") };
+    let (count, is) = if all.len() == 1 {
+        ("1 descendant".to_owned(), "is")
+    } else {
+        (format!("{} descendants", all.len()), "are")
+    };
     let mut note = format!("{count} {is} still running and not in this account:");
     for survivor in all.iter().take(MOST) {
         note.push_str(&format!(" {}", survivor.pid));

@@ -68,8 +68,7 @@ pub(crate) fn push_markup_escaped(out: &mut String, text: &str) {
 }
 
 fn printable(character: char) -> char {
-    let turns =
-        matches!(character, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns = matches!(character, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if character.is_control() || turns { '?' } else { character }
 }
 

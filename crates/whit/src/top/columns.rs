@@ -231,7 +231,12 @@ impl Column {
                     None => out.push('–'),
                 }
             }
-            Self::Cpu | Self::UserCpu | Self::SystemCpu | Self::Cause(_) | Self::Unrecorded | Self::Sleeping => {
+            Self::Cpu
+            | Self::UserCpu
+            | Self::SystemCpu
+            | Self::Cause(_)
+            | Self::Unrecorded
+            | Self::Sleeping => {
                 match self.number(row) {
                     // Some of its tasks are not counted.
                     Some(share) if matches!(self, Self::Cause(cause) if row.is_partial(cause)) => {

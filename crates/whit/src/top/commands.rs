@@ -56,7 +56,8 @@ impl Commands {
             return self.cgroups.get(&id).map(String::as_str);
         }
         // Any of its tasks can be asked, but one that ends while it is asked knows nothing.
-        let asked = row.living_keys().take(MOST_ASKED).find(|key| self.cgroup(*key, row.cgroup()).is_some())?;
+        let asked =
+            row.living_keys().take(MOST_ASKED).find(|key| self.cgroup(*key, row.cgroup()).is_some())?;
         self.cgroup(asked, row.cgroup())
     }
 

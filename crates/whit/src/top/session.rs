@@ -242,7 +242,10 @@ impl Session {
         let mut notes = Vec::new();
         let mut add = |topic: Topic, text: String| notes.push(Note { topic, text });
         if self.is_captured {
-            add(Topic::Captured, "A captured machine stands still: this is what tasks did since they began".to_owned());
+            add(
+                Topic::Captured,
+                "A captured machine stands still: this is what tasks did since they began".to_owned(),
+            );
             return notes;
         }
         let way = self.tasks.way();
@@ -255,12 +258,15 @@ impl Session {
                 Absence::Denied => "run as root",
                 _ => "see whit doctor",
             };
-            add(Topic::Way, format!(
-                "–: by {}, which does not say {lacks} ({}: {}; {remedy})",
-                way.name(),
-                better.name(),
-                refused.detail
-            ));
+            add(
+                Topic::Way,
+                format!(
+                    "–: by {}, which does not say {lacks} ({}: {}; {remedy})",
+                    way.name(),
+                    better.name(),
+                    refused.detail
+                ),
+            );
         }
         if self.tasks.exits_absence().is_some() && way != Way::Procfs {
             add(Topic::Exits, "What ended between two ticks is not told: exit records need the initial namespaces (see whit doctor)".to_owned());
@@ -269,7 +275,10 @@ impl Session {
             add(Topic::Accounting, "–: delays are not counted but the run queue's: sysctl kernel.task_delayacct=1, for tasks made from then on".to_owned());
         }
         if self.tasks.impossible_values > 0 {
-            add(Topic::Impossible, format!("{} waits longer than the clock were left out", self.tasks.impossible_values));
+            add(
+                Topic::Impossible,
+                format!("{} waits longer than the clock were left out", self.tasks.impossible_values),
+            );
         }
         notes
     }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use facts::task::sums::GroupBy;
 use serde::Deserialize;
 
-use probe::named;
-use crate::show::text::Shown as _;
 use super::columns::Column;
 use crate::failure::Failure;
 use crate::paths;
 use crate::show::nearest::did_you_mean;
+use crate::show::text::Shown as _;
 use crate::show::text::line_and_column;
+use probe::named;
 
 /// What is remembered.
 #[derive(Clone, Debug, PartialEq)]

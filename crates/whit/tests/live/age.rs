@@ -258,9 +258,14 @@ fn planted_leftover() -> Result<(), Failed> {
     // A directory that is as new as the run could be another run's.
     std::thread::sleep(Duration::from_millis(20));
     for words in [&["--older", "7d"][..], &["-r", "--older", "7d", "--empty"], &["-r", "--keep-files", "0"]] {
-        let output = Command::new(WHIT).args(["age", "--delete", "--json"]).args(words).arg(&scratch.0).output()?;
+        let output =
+            Command::new(WHIT).args(["age", "--delete", "--json"]).args(words).arg(&scratch.0).output()?;
         let told = &documents(std::str::from_utf8(&output.stdout)?)[0];
-        assert_eq!((&told["deleted"]["files"], &told["unproven_directories"]), (&0.into(), &2.into()), "{told}");
+        assert_eq!(
+            (&told["deleted"]["files"], &told["unproven_directories"]),
+            (&0.into(), &2.into()),
+            "{told}"
+        );
         let errors = String::from_utf8(output.stderr)?;
         assert_eq!(errors.matches("left alone").count(), 2, "{errors}");
         assert_eq!(find(&scratch.0, "-type f").len(), 2);

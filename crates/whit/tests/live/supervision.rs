@@ -15,7 +15,11 @@ pub(crate) fn trials() -> Vec<Trial> {
     let private_mounts = [Need::Root, Need::Program("unshare")];
     vec![
         trial("a_process_without_its_main_thread_is_ended", &[Need::Root, Need::Program("cc")], main_thread),
-        trial("a_tree_is_ended_without_its_cgroup", &[Need::Root, Need::Program("cc"), private_mounts[1]], no_cgroup),
+        trial(
+            "a_tree_is_ended_without_its_cgroup",
+            &[Need::Root, Need::Program("cc"), private_mounts[1]],
+            no_cgroup,
+        ),
         trial("a_command_is_ended_without_proc", &private_mounts, no_proc),
         trial("a_signal_is_passed_on_without_proc", &private_mounts, signal_without_proc),
         trial(
@@ -34,8 +38,12 @@ fn to_file(words: &str) -> (Option<i32>, Duration, String) {
     let log = scratch.0.join("log");
     let file = fs::File::create(&log).unwrap();
     let began = Instant::now();
-    let status =
-        Command::new("bash").args(["-c", words]).stdout(file.try_clone().unwrap()).stderr(file).status().unwrap();
+    let status = Command::new("bash")
+        .args(["-c", words])
+        .stdout(file.try_clone().unwrap())
+        .stderr(file)
+        .status()
+        .unwrap();
     (status.code(), began.elapsed(), fs::read_to_string(&log).unwrap())
 }
 
@@ -51,7 +59,8 @@ fn running(program: &str) -> Vec<u32> {
     pids.filter(|pid| {
         let comm = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let threads = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(17)?.parse().ok()).unwrap_or(0);
+        let threads =
+            stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(17)?.parse().ok()).unwrap_or(0);
         comm.trim() == program && (threads > 1 || !stat.contains(") Z "))
     })
     .collect()
@@ -124,7 +133,10 @@ fn became_root() -> Result<(), Failed> {
     end(&left);
     fs::remove_dir_all(&place)?;
     assert_eq!((code, left.len()), (Some(124), 1), "{told}");
-    assert!(told.contains(&format!("still running and not in this account: {} (becomesroot)", left[0])), "{told}");
+    assert!(
+        told.contains(&format!("still running and not in this account: {} (becomesroot)", left[0])),
+        "{told}"
+    );
     let cpu_s: f64 = told.lines().last().unwrap().split(' ').map(|word| word.parse::<f64>().unwrap()).sum();
     let share = cpu_s / took.as_secs_f64();
     println!("given up after {took:?}, at {:.1} % of a CPU", share * 100.0);
@@ -135,7 +147,8 @@ fn became_root() -> Result<(), Failed> {
 fn killed_with_lock() -> Result<(), Failed> {
     let scratch = Scratch::new("killed-with-lock");
     let lock = scratch.0.join("lock");
-    let mut whit = Command::new(WHIT).args(["run", "-q", "--lock"]).arg(&lock).args(["--", "sleep", "5"]).spawn()?;
+    let mut whit =
+        Command::new(WHIT).args(["run", "-q", "--lock"]).arg(&lock).args(["--", "sleep", "5"]).spawn()?;
     let is_held = || shell(&format!("flock -n {} true", lock.display())).status.code() == Some(1);
     while !is_held() {
         std::thread::sleep(Duration::from_millis(20));
@@ -148,7 +161,10 @@ fn killed_with_lock() -> Result<(), Failed> {
         std::thread::sleep(Duration::from_millis(100));
     }
     // The command has it for reading alone, and can be locked out of what it was told.
-    let words = format!("{WHIT} run -q --lock {} -- sh -c 'for fd in 3 4 5 6 7 8 9; do echo x >&$fd; done' 2>/dev/null", lock.display());
+    let words = format!(
+        "{WHIT} run -q --lock {} -- sh -c 'for fd in 3 4 5 6 7 8 9; do echo x >&$fd; done' 2>/dev/null",
+        lock.display()
+    );
     shell(&words);
     assert_eq!(fs::read(&lock)?, b"");
     Ok(())
@@ -172,7 +188,10 @@ fn reports() -> Result<(), Failed> {
     holder.wait()?;
     assert!(code == Some(75) && are_kept(), "the loser of the lock erased the report");
     assert!(run("-- /nonexistent/program") == Some(127) && are_kept(), "no command, and no report any more");
-    assert!(run(&format!("-- grep -q before {}", json.display())) == Some(0), "erased before the command ended");
+    assert!(
+        run(&format!("-- grep -q before {}", json.display())) == Some(0),
+        "erased before the command ended"
+    );
     assert!(fs::read_to_string(&json)?.starts_with('{') && fs::read_to_string(&text)?.starts_with("wall"));
     // Nothing is left beside them, and a report can go to a pipe.
     let names = || fs::read_dir(&scratch.0).unwrap().count();

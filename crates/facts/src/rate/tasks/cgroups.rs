@@ -31,7 +31,9 @@ impl TaskChanges {
                 let (None, Some(pid)) = (cgroup, next) else { break };
                 let living = place_in(&self.living_by_pid, pid);
                 let older = place_in(&self.by_pid, pid);
-                cgroup = living.and_then(|place| now.cgroup(place)).or(older.and_then(|place| before.cgroup(place)));
+                cgroup = living
+                    .and_then(|place| now.cgroup(place))
+                    .or(older.and_then(|place| before.cgroup(place)));
                 let of_record = ended.get(&pid).map(|index| &self.ended[*index].row);
                 cgroup = cgroup.or(of_record.and_then(|row| row.cgroup));
                 next = of_record.and_then(|row| row.ppid).filter(|parent| *parent != pid);

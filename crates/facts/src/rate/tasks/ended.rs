@@ -73,7 +73,8 @@ impl Unrecorded {
     pub fn advance(&mut self, now: &TaskTable, taken: Nanos) -> Option<Nanos> {
         let Some(baseline) = self.baseline else {
             self.baseline = now.ended_on_cpu;
-            let zombies = (0..now.len()).filter(|index| now.state(*index).is_some_and(|state| b"ZX".contains(&state)));
+            let zombies =
+                (0..now.len()).filter(|index| now.state(*index).is_some_and(|state| b"ZX".contains(&state)));
             self.zombies =
                 zombies.map(|index| (now.pid(index), now.get(index, Figure::ON_CPU).unwrap_or(0))).collect();
             return now.ended_on_cpu.map(|_| Nanos(0));

@@ -20,7 +20,9 @@ const EXACT: [Figure; 3] = [Figure::VOLUNTARY_SWITCHES, Figure::INVOLUNTARY_SWIT
 
 /// Whether one account can be an earlier one of the same task than the other. What either does not know says nothing.
 fn can_precede(earlier: impl Fn(Figure) -> Option<u64>, later: impl Fn(Figure) -> Option<u64>) -> bool {
-    EXACT.iter().all(|figure| earlier(*figure).zip(later(*figure)).is_none_or(|(earlier, later)| earlier <= later))
+    EXACT
+        .iter()
+        .all(|figure| earlier(*figure).zip(later(*figure)).is_none_or(|(earlier, later)| earlier <= later))
 }
 
 impl TaskChanges {
@@ -87,7 +89,10 @@ impl TaskChanges {
         let record = |figure| ended.row.figures.get(figure);
         match now.state(place) {
             Some(state) if b"ZX".contains(&state) => true,
-            Some(_) => ended.can_have_ended_after(start, now.clock.boottime, self.suspended()) && can_precede(row, record),
+            Some(_) => {
+                ended.can_have_ended_after(start, now.clock.boottime, self.suspended())
+                    && can_precede(row, record)
+            }
             // taskstats does not say what is a zombie. A zombie has gone on a little after its record was made; a thread that took
             // over the id and start did something else.
             None => {
@@ -125,8 +130,9 @@ impl TaskChanges {
             });
             let start = before.key(place).start;
             let has_record = ended.contains(&pid) && {
-                let is_of_predecessor =
-                    |ended: &&Ended| ended.row.key.pid == pid && ended.can_have_begun(start, self.suspended());
+                let is_of_predecessor = |ended: &&Ended| {
+                    ended.row.key.pid == pid && ended.can_have_begun(start, self.suspended())
+                };
                 self.ended.iter().any(|ended| is_of_predecessor(&ended))
             };
             if self.interval.is_some() && (has_record || is_too_much || !can_precede(old, new)) {

@@ -25,7 +25,12 @@ fn record(row: TaskRow, until_s: u64, wall_ms: u64) -> Ended {
     let at = |seconds: u64| Nanos(seconds * Nanos::SECOND.0);
     let wall = Nanos(wall_ms * 1_000_000);
     let key = TaskKey { start: at(until_s).saturating_sub(wall), ..row.key };
-    Ended { row: TaskRow { key, ..row }, wall, between: (at(until_s - 1), at(until_s)), tick: Nanos(4_000_000) }
+    Ended {
+        row: TaskRow { key, ..row },
+        wall,
+        between: (at(until_s - 1), at(until_s)),
+        tick: Nanos(4_000_000),
+    }
 }
 
 fn table(clock: Clock, rows: &[TaskRow]) -> TaskTable {
@@ -191,7 +196,10 @@ fn a_pid_reused_within_the_interval_counts_for_both() {
     assert_eq!(busy_ms(&[a], &[], &[a_ended, b_ended]), [Some(300), Some(400)]);
     // As near as a pid can come back.
     let near = busy(1, 1, 100_020, 400);
-    assert_eq!(busy_ms(&[busy(1, 1, 99_960, 20)], &[near], &[record(busy(1, 1, 0, 30), 101, 50)]), [Some(400), Some(10)]);
+    assert_eq!(
+        busy_ms(&[busy(1, 1, 99_960, 20)], &[near], &[record(busy(1, 1, 0, 30), 101, 50)]),
+        [Some(400), Some(10)]
+    );
 }
 
 #[test]
@@ -203,7 +211,10 @@ fn threads_that_execute_lose_no_time() {
     assert_eq!(busy_ms(&before, &[], &[ended(11, 100_300), ended(520, 100_600)]), [Some(1), Some(20)]);
     // Each thread began in the interval and executed the next program: four of them, the last one lives.
     let chain = [ended(11, 100_100), ended(50, 100_300), ended(50, 100_500), ended(50, 100_700)];
-    assert_eq!(busy_ms(&before[..1], &[leader(50)], &chain), [Some(50), Some(1), Some(50), Some(50), Some(50)]);
+    assert_eq!(
+        busy_ms(&before[..1], &[leader(50)], &chain),
+        [Some(50), Some(1), Some(50), Some(50), Some(50)]
+    );
     // Without records the counters tell: they went back, or went on for longer than the interval.
     assert_eq!(busy_ms(&before[..1], &[leader(5)], &[]), [Some(5)]);
     let before = [leader(10), busy(7, 1, 50_000, 5_000)];
@@ -226,11 +237,13 @@ fn incarnations_share_the_time_of_their_id() {
 fn a_task_that_ended_is_in_its_parents_cgroup() {
     let of = |pid, ppid, cgroup| TaskRow { ppid: Some(ppid), cgroup, ..busy(pid, pid, 0, 5) };
     let living = [of(10, 1, Some(7)), of(20, 1, Some(8))];
-    let (before, now) = (table(at(100), &[living[0], living[1], of(40, 10, Some(9))]), table(at(101), &living));
+    let (before, now) =
+        (table(at(100), &[living[0], living[1], of(40, 10, Some(9))]), table(at(101), &living));
     // One that was there, a child, its child, and one of an unknown parent.
     let records = [of(40, 10, None), of(30, 10, None), of(31, 30, None), of(50, 99, None)];
     let walls = [100_500, 100, 50, 10];
-    let mut ended: Vec<Ended> = records.into_iter().zip(walls).map(|(row, wall)| record(row, 101, wall)).collect();
+    let mut ended: Vec<Ended> =
+        records.into_iter().zip(walls).map(|(row, wall)| record(row, 101, wall)).collect();
     let mut changes = TaskChanges::default();
     changes.fill(&before, &now, &mut ended);
     let cgroups: Vec<_> = (2..6).map(|index| changes.of(&now).cgroup(index)).collect();

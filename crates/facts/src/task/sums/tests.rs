@@ -93,7 +93,16 @@ fn who_ended_counts_the_same_in_any_sum() {
     record.figures.set(Figure::USER, Some(5));
     record.figures.set(Figure::SYSTEM, Some(6));
     let mut changes = TaskChanges::default();
-    changes.fill(&tables[0], &tables[1], &mut vec![Ended { row: record, wall: Nanos(20), between: (at(100).boottime, at(101).boottime), tick: Nanos(4) }]);
+    changes.fill(
+        &tables[0],
+        &tables[1],
+        &mut vec![Ended {
+            row: record,
+            wall: Nanos(20),
+            between: (at(100).boottime, at(101).boottime),
+            tick: Nanos(4),
+        }],
+    );
     for by in [GroupBy::Thread, GroupBy::Process, GroupBy::User, GroupBy::Cgroup] {
         let mut sums = TaskSums::default();
         sums.fill(changes.of(&tables[1]), by, None);
@@ -132,7 +141,8 @@ fn grouped<T>(living: &[TaskRow], ended: &[TaskRow], by: GroupBy, ask: fn(Summed
         table
     });
     let between = (at(100).boottime, at(101).boottime);
-    let mut ended = ended.iter().map(|row| Ended { row: *row, wall: Nanos(9), between, tick: Nanos(4) }).collect();
+    let mut ended =
+        ended.iter().map(|row| Ended { row: *row, wall: Nanos(9), between, tick: Nanos(4) }).collect();
     let mut changes = TaskChanges::default();
     changes.fill(&tables[0], &tables[1], &mut ended);
     let mut sums = TaskSums::default();
@@ -148,7 +158,10 @@ fn a_task_that_lives_stands_for_a_row() {
     leader.key.start = Nanos(100 * Nanos::SECOND.0);
     let thread = row(12, 10, 5, "thread", 3);
     for by in [GroupBy::User, GroupBy::Cgroup] {
-        assert_eq!(grouped(&[thread], &[leader], by, |rows, row| (rows.first(row), rows.living(row))), [(0, Some(0))]);
+        assert_eq!(
+            grouped(&[thread], &[leader], by, |rows, row| (rows.first(row), rows.living(row))),
+            [(0, Some(0))]
+        );
     }
     let by_process = grouped(&[thread], &[], GroupBy::Process, |rows, row| (rows.pid(row), rows.tgid(row)));
     assert_eq!(by_process, [(10, 10)]);

@@ -12,8 +12,8 @@ use facts::sample::Absence;
 use rustix::fs::RawDir;
 
 use crate::linux::directories::{KeptDirectory, natural_order};
-use crate::roots::MachineDirectory;
 use crate::linux::files::{Buffer, Extent, KeptFile};
+use crate::roots::MachineDirectory;
 
 /// Fills a list with one entry of each device that still answers.
 pub(super) fn fill_list<E, T>(
@@ -37,7 +37,12 @@ pub(super) struct LinkFiles {
 }
 
 impl LinkFiles {
-    pub(super) fn open(buffer: &mut Buffer, directory: &MachineDirectory, name: &str, with_speed: bool) -> Self {
+    pub(super) fn open(
+        buffer: &mut Buffer,
+        directory: &MachineDirectory,
+        name: &str,
+        with_speed: bool,
+    ) -> Self {
         let file = |attribute| KeptFile::open(directory, &format!("{name}/{attribute}"), Extent::Whole);
         let index = file("ifindex").parse(buffer, |bytes| Ok(Cursor::new(bytes).number()));
         let index = index.ok().flatten().and_then(|index| u32::try_from(index).ok());

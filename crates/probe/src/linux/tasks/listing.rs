@@ -29,9 +29,8 @@ impl Listing {
 
     pub(crate) fn threads(&self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
         let proc = self.proc.as_ref().map_err(|absence| *absence)?;
-        let directory = proc
-            .open_at(&task_path(pid), OFlags::RDONLY | OFlags::DIRECTORY)
-            .map_err(task_absence)?;
+        let directory =
+            proc.open_at(&task_path(pid), OFlags::RDONLY | OFlags::DIRECTORY).map_err(task_absence)?;
         list_numbers(&directory, tids).map_err(task_absence)?;
         if let Some(leader) = tids.iter().position(|tid| *tid == pid) {
             tids.swap(0, leader);
@@ -44,7 +43,9 @@ impl Listing {
     pub(crate) fn count_threads(&self, pid: u32) -> u64 {
         let Ok(proc) = &self.proc else { return 1 };
         let links = match proc.is_captured() {
-            false => statx(proc, task_path(pid), AtFlags::empty(), StatxFlags::NLINK).map(|stat| stat.stx_nlink),
+            false => {
+                statx(proc, task_path(pid), AtFlags::empty(), StatxFlags::NLINK).map(|stat| stat.stx_nlink)
+            }
             true => Ok(0),
         };
         match links {

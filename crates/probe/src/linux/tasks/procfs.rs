@@ -140,9 +140,8 @@ impl Procfs {
         let directory = format!("proc/{}/task/{tid}", pid.unwrap_or(tid));
         let Parts { stat, status, task } = self.read_parts(&directory, tid, accounting_on)?;
         // A captured machine may lack it.
-        let (resident, virtual_bytes) = self
-            .memory(tid)
-            .unwrap_or((self.pages_to_bytes(stat.resident_pages), stat.virtual_bytes));
+        let (resident, virtual_bytes) =
+            self.memory(tid).unwrap_or((self.pages_to_bytes(stat.resident_pages), stat.virtual_bytes));
         let mut row = TaskRow::of_account(&task);
         row.state = Some(stat.state);
         row.policy = stat.policy;

@@ -45,7 +45,9 @@ impl Taskstats {
         accounting_on: Option<bool>,
         each: &mut impl FnMut(usize, Result<&mut Task, Absence>),
     ) {
-        self.read_stats(tids, accounting_on, &mut |index, stats| each(index, stats.map(|stats| &mut stats.task)));
+        self.read_stats(tids, accounting_on, &mut |index, stats| {
+            each(index, stats.map(|stats| &mut stats.task))
+        });
     }
 
     /// Reads threads with everything that the struct says, unchecked: what is subtracted is checked then.

@@ -8,8 +8,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use probe::named;
-use crate::show::text::Shown as _;
 use super::actions::Actions;
 use super::kind::Kind;
 use super::look::Look;
@@ -17,6 +15,8 @@ use super::{Block, Dress, Segment};
 use crate::args::BarOutput;
 use crate::failure::Failure;
 use crate::paths;
+use crate::show::text::Shown as _;
+use probe::named;
 
 pub(crate) use defaults::{Defaults, default_configuration};
 pub(crate) use import::import;

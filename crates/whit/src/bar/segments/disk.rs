@@ -8,12 +8,12 @@ use facts::sample::Filesystem;
 use facts::source::{Source, Wanted};
 use facts::unit::{Bytes, Ratio};
 
-use crate::show::text::Shown as _;
 use super::field;
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
 use crate::show::template::{Unit, Value};
+use crate::show::text::Shown as _;
 
 pub(crate) const KIND: Kind = Kind {
     name: "disk",

@@ -6,13 +6,13 @@ use std::time::Duration;
 use facts::sample::Absence;
 use probe::paths;
 
-use crate::show::text::Shown as _;
 use super::field;
 use crate::bar::asking::{Asking, Job};
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Workshop};
 use crate::show::template::{Unit, Value};
+use crate::show::text::Shown as _;
 
 /// More does not fit into a bar.
 const MOST_BYTES: usize = 4096;

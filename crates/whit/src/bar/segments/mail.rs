@@ -7,13 +7,13 @@ use facts::mailbox::MailCount;
 use facts::sample::Absence;
 use probe::mailbox::Mailbox;
 
-use crate::show::text::Shown as _;
 use super::field;
 use crate::bar::asking::{Asking, Job};
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone, Workshop};
 use crate::show::template::Value;
+use crate::show::text::Shown as _;
 
 pub(crate) const KIND: Kind = Kind {
     name: "mail",

@@ -54,7 +54,8 @@ impl Segment for Memory {
         let used = available.map(|available| total.saturating_sub(available));
         let bytes = |bytes: Bytes| Value::Number(bytes.0 as f64, Unit::Bytes);
         let size = |size: Option<Bytes>| size.map_or(Value::Absent, bytes);
-        let share = |size: Option<Bytes>| size.map_or(Value::Absent, |size| Value::share(Ratio::of(size.0, total.0)));
+        let share =
+            |size: Option<Bytes>| size.map_or(Value::Absent, |size| Value::share(Ratio::of(size.0, total.0)));
         items.only(&[
             size(used),
             share(used),

@@ -5,13 +5,13 @@ use std::time::Duration;
 use facts::sample::Absence;
 use probe::paths;
 
-use crate::show::text::Shown as _;
 use super::field;
 use crate::bar::asking::{Asking, Job};
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Workshop};
 use crate::show::template::Value;
+use crate::show::text::Shown as _;
 
 pub(crate) const KIND: Kind = Kind {
     name: "path",

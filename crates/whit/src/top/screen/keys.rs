@@ -7,11 +7,11 @@ use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-use crate::show::text::Shown as _;
 use super::act::Act;
 use super::detail::Detail;
 use super::menu::{Menu, Target};
 use super::state::{State, Typing, row};
+use crate::show::text::Shown as _;
 use crate::top::columns::Column;
 use crate::top::session::Session;
 use facts::task::Cause;

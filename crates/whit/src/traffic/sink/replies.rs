@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use probe::named;
-use crate::show::text::Shown as _;
 use crate::failure::Failure;
+use crate::show::text::Shown as _;
 use crate::show::text::line_and_column;
+use probe::named;
 
 /// What is said to whom.
 #[derive(Clone, Debug, Default, Deserialize)]
