@@ -242,7 +242,7 @@ fn tmpfiles() -> Result<(), Failed> {
     fs::write(&file, "q /tmp\nd /x - - - 5parsecs\n")?;
     let output = shell(&format!("{WHIT} age --tmpfiles {} --delete", file.display()));
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8(output.stderr)?.contains("whit.conf:2:12: \"5parsecs\" is no age"));
+    assert!(String::from_utf8(output.stderr)?.contains("whit.conf:2:12: \"5parsecs\" is not an age"));
     Ok(())
 }
 

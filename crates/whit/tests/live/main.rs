@@ -19,6 +19,7 @@ mod run;
 mod storms;
 mod supervision;
 mod system_calls;
+mod tmpfiles;
 mod top;
 mod traffic;
 
@@ -29,6 +30,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let rooms = [
         age::trials(),
+        tmpfiles::trials(),
         free::trials(),
         delays::trials(),
         system_calls::trials(),
