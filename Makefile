@@ -18,7 +18,7 @@ test: deps
 
 # What the tests need beside Rust. Without root or apt the tests that lack something are skipped, and say so.
 deps:
-	@.ci/install-peers bash fonts-dejavu-core gcc findutils i3-wm i3status iproute2 libc6-dev make mount procps python3 strace stress systemd tmux util-linux x11-utils xdotool xvfb
+	@.ci/install-peers bash e2fsprogs fonts-dejavu-core gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin make mount procps python3 strace stress systemd tmux util-linux x11-utils xdotool xvfb
 
 lint:
 	$(CARGO) fmt --all --check

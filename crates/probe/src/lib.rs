@@ -30,8 +30,8 @@ use freebsd as system;
 use linux as system;
 pub use system::survey::ancestors;
 pub use system::{
-    cgroup_tasks, cgroup_usage, command_cgroup, control, descendants, directory, exits, process_events,
-    signals, survey, task_detail, task_table, tasks, wait,
+    cgroup_tasks, cgroup_usage, command_cgroup, control, descendants, directory, exits, privilege,
+    process_events, signals, survey, task_detail, task_table, tasks, wait,
 };
 
 use std::path::PathBuf;

@@ -28,8 +28,13 @@ mod users;
 use std::process::ExitCode;
 
 use args::Action;
+use failure::Failure;
 
 fn main() -> ExitCode {
+    // Before anything is opened and any thread made.
+    if let Err(error) = probe::privilege::lay_down() {
+        return Failure::new(format!("its capabilities cannot be laid down: {error}")).report();
+    }
     let done = args::parse().and_then(|action| match action {
         Action::Bar(args) => cmd::bar::run(&args),
         Action::Free(args) => cmd::free::run(&args),

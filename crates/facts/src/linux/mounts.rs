@@ -89,6 +89,26 @@ pub fn unescaped(word: &[u8]) -> impl Iterator<Item = u8> {
     })
 }
 
+/// Whether /proc, by the bytes of /proc/self/mounts, keeps other users' processes from members of these groups: its options hidepid and
+/// gid, proc(5).
+pub fn hides_processes(bytes: &[u8], groups: &[u32]) -> bool {
+    let mut mounts = Vec::new();
+    // Of a line that is malformed, and of what follows it, nothing is known.
+    if parse(bytes, &mut mounts).is_err() {
+        return true;
+    }
+    let procs = mounts.iter().filter(|mount| mount.filesystem == b"proc" && mount.target == b"/proc");
+    // The last covers those before it.
+    let Some(proc) = procs.last() else { return false };
+    let value = |name: &[u8]| {
+        let mut options = proc.options.split(|byte| *byte == b',');
+        options.find_map(|option| option.strip_prefix(name))
+    };
+    let is_exempt =
+        value(b"gid=").is_some_and(|gid| groups.iter().any(|group| group.to_string().as_bytes() == gid));
+    value(b"hidepid=").is_some_and(|hidden| hidden != b"0" && hidden != b"off") && !is_exempt
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +121,16 @@ mod tests {
         assert!(!mounts[0].can_hang());
         assert_eq!(mounts[1].target, b"/n\\9");
         assert!(mounts[1].can_hang());
+    }
+
+    #[test]
+    fn processes_are_hidden_by_the_mount_on_top() {
+        let hides = |text: &str| hides_processes(text.as_bytes(), &[4, 100]);
+        assert!(!hides("proc /proc proc rw,nosuid 0 0\n"));
+        assert!(!hides("proc /proc proc rw,hidepid=0 0 0\nproc /x/proc proc rw,hidepid=2 0 0\n"));
+        assert!(hides("proc /proc proc rw 0 0\nproc /proc proc rw,hidepid=invisible 0 0\n"));
+        assert!(hides("proc /proc proc rw,gid=10,hidepid=2 0 0\n"));
+        assert!(!hides("proc /proc proc rw,gid=100,hidepid=2 0 0\n"));
+        assert!(!hides(""));
     }
 }

@@ -12,6 +12,7 @@ use rustix::net::netlink::{GENERIC, SocketAddrNetlink};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send, socket_with};
 
+use super::privilege::Privilege;
 use crate::sys::{Datagrams, receive_many};
 
 /// Requests in one send. More save little: with 64 a task costs a thirty-second of a call.
@@ -32,46 +33,53 @@ pub(crate) struct GenericSocket {
     replies: Datagrams,
     sequence: u32,
     pending: usize,
+    /// For taskstats it is looked at when the socket is opened and at every send.
+    privilege: Privilege,
 }
 
 impl GenericSocket {
-    /// Opens one for requests and their replies.
+    /// Opens one for requests of taskstats and their replies.
     pub(crate) fn open() -> Result<Self, Errno> {
-        Self::open_with(None, BATCH, REPLY_BYTES)
+        Self::open_with(Privilege::given(), None, BATCH, REPLY_BYTES)
     }
 
-    /// Opens one for few requests with long replies.
+    /// Opens one for few requests with long replies, which everybody may make.
     pub(crate) fn open_for_long_replies() -> Result<Self, Errno> {
-        Self::open_with(None, LONG_REPLIES, LONG_REPLY_BYTES)
+        Self::open_with(Privilege::NONE, None, LONG_REPLIES, LONG_REPLY_BYTES)
     }
 
     /// Opens one for records that come unasked, with room for so many bytes of them in the kernel.
     pub(crate) fn open_for_records(receive_buffer_bytes: usize) -> Result<Self, Errno> {
-        Self::open_with(Some(receive_buffer_bytes), BATCH, RECORD_BYTES)
+        Self::open_with(Privilege::given(), Some(receive_buffer_bytes), BATCH, RECORD_BYTES)
     }
 
     fn open_with(
+        privilege: Privilege,
         receive_buffer_bytes: Option<usize>,
         datagrams: usize,
         datagram_bytes: usize,
     ) -> Result<Self, Errno> {
-        let socket =
-            socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(GENERIC))?;
-        bind(&socket, &SocketAddrNetlink::new(0, 0))?;
-        if let Some(bytes) = receive_buffer_bytes {
-            // Beyond net.core.rmem_max only with CAP_NET_ADMIN, which exit records need anyway.
-            set_socket_recv_buffer_size_force(&socket, bytes)
-                .or_else(|_| set_socket_recv_buffer_size(&socket, bytes))?;
-        }
+        let socket = privilege.during(|| {
+            let flags = SocketFlags::CLOEXEC;
+            let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, Some(GENERIC))?;
+            bind(&socket, &SocketAddrNetlink::new(0, 0))?;
+            if let Some(bytes) = receive_buffer_bytes {
+                // Beyond net.core.rmem_max only with CAP_NET_ADMIN, which exit records need anyway.
+                set_socket_recv_buffer_size_force(&socket, bytes)
+                    .or_else(|_| set_socket_recv_buffer_size(&socket, bytes))?;
+            }
+            Ok::<_, Errno>(socket)
+        })?;
         let (requests, replies) = (Vec::with_capacity(BATCH * 32), Datagrams::new(datagrams, datagram_bytes));
-        Ok(Self { socket, requests, replies, sequence: 0, pending: 0 })
+        Ok(Self { socket, requests, replies, sequence: 0, pending: 0, privilege })
     }
 
     /// Gives records twice as much room in the kernel as they had, up to `most` bytes. The room now.
     pub(crate) fn widen(&mut self, bytes: usize, most: usize) -> usize {
         let wider = (bytes * 2).min(most);
         // Where it is not permitted, or there is no memory, it stays as it is.
-        let is_wider = wider > bytes && set_socket_recv_buffer_size_force(&self.socket, wider).is_ok();
+        let widen = || set_socket_recv_buffer_size_force(&self.socket, wider).is_ok();
+        let is_wider = wider > bytes && self.privilege.during(widen);
         if is_wider { wider } else { bytes }
     }
 
@@ -109,7 +117,7 @@ impl GenericSocket {
         let (first, count) = (self.sequence, self.pending);
         self.sequence = self.sequence.wrapping_add(count as u32);
         self.pending = 0;
-        let sent = send(&self.socket, &self.requests, SendFlags::empty());
+        let sent = self.privilege.during(|| send(&self.socket, &self.requests, SendFlags::empty()));
         self.requests.clear();
         sent.map(|_| (first, count))
     }

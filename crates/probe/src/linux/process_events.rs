@@ -11,6 +11,7 @@ use rustix::net::netlink::{CONNECTOR, SocketAddrNetlink};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send, socket_with};
 
+use super::privilege::Privilege;
 use super::tasks::task_absence;
 use crate::sys::{Datagrams, receive_many};
 
@@ -35,14 +36,7 @@ impl ProcessEvents {
     /// # Errors
     /// Where the kernel does not tell, or not this user, or not in these namespaces.
     pub fn open() -> Result<Self, Absence> {
-        let socket =
-            socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(CONNECTOR))
-                .map_err(task_absence)?;
-        set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER_BYTES)
-            .or_else(|_| set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER_BYTES))
-            .map_err(task_absence)?;
-        bind(&socket, &SocketAddrNetlink::new(0, CN_IDX_PROC)).map_err(task_absence)?;
-        send(&socket, &subscription(0), SendFlags::empty()).map_err(task_absence)?;
+        let socket = Privilege::given().during(subscribe).map_err(task_absence)?;
         let mut opened = Self { socket, room: Datagrams::new(EVENTS_AT_A_TIME, EVENT_BYTES), gaps: 0 };
         opened.wait_for_answer()?;
         Ok(opened)
@@ -80,6 +74,16 @@ impl ProcessEvents {
             }
         }
     }
+}
+
+fn subscribe() -> Result<OwnedFd, Errno> {
+    let socket =
+        socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(CONNECTOR))?;
+    set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER_BYTES)
+        .or_else(|_| set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER_BYTES))?;
+    bind(&socket, &SocketAddrNetlink::new(0, CN_IDX_PROC))?;
+    send(&socket, &subscription(0), SendFlags::empty())?;
+    Ok(socket)
 }
 
 impl AsFd for ProcessEvents {

@@ -12,7 +12,7 @@ use facts::task::table::TaskTable;
 use facts::unit::Nanos;
 
 use super::exits::ExitRecords;
-use super::survey::Survey;
+use super::privilege;
 use super::tasks::bpf::BpfTasks;
 use super::tasks::listing::Listing;
 use super::tasks::procfs::Procfs;
@@ -265,10 +265,7 @@ fn open_bpf(roots: &Roots) -> Result<BpfTasks, Refused> {
     if roots.is_captured() {
         return Err(Absence::Unsupported.into());
     }
-    let status = Survey::open(roots).ok().and_then(|mut survey| survey.own_status().ok());
-    let held = status.and_then(|status| status.effective_capabilities).unwrap_or(u64::MAX);
-    let has = |bit: u32| held >> bit & 1 == 1;
-    if !(has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON))) {
+    if !(privilege::has(1 << CAP_SYS_ADMIN) || privilege::has(1 << CAP_BPF | 1 << CAP_PERFMON)) {
         return Err(Absence::Denied.into());
     }
     BpfTasks::open()

@@ -3,6 +3,7 @@
 use facts::linux::mounts;
 use facts::linux::version::KernelVersion;
 use facts::sample::{Absence, Sample};
+use probe::privilege;
 use probe::survey::Survey;
 use probe::task_table::{Refused, TaskTableReader, Way};
 
@@ -57,6 +58,11 @@ pub(super) fn bpf(survey: &mut Survey, table: Option<&TaskTableReader>) -> Findi
             "BTF is there, but not permitted",
             "run as root, or with CAP_BPF and CAP_PERFMON",
         ),
+        Some((_, Refused { reason: Absence::Exhausted, detail })) => Finding::limited(
+            "bpf",
+            format!("the task iterator does not load: {detail}"),
+            "more memory (ulimit -v), or whit top --tasks taskstats",
+        ),
         Some((_, Refused { detail, .. })) => Finding::limited(
             "bpf",
             format!("the task iterator does not load: {detail}"),
@@ -80,15 +86,16 @@ pub(super) fn way(table: &TaskTableReader) -> Finding {
 
 pub(super) fn capabilities(survey: &mut Survey) -> Option<Finding> {
     let status = survey.own_status().ok()?;
-    let held = status.effective_capabilities?;
     let user = status.uid.map_or("unknown user".to_owned(), |uid| format!("uid {uid}"));
-    if held >> CAP_NET_ADMIN & 1 == 1 {
-        return Some(Finding::ok("capabilities", format!("{user}: CAP_NET_ADMIN")));
+    if privilege::has(1 << CAP_NET_ADMIN) {
+        let how =
+            if privilege::is_given() { ", given by the binary and held for taskstats alone" } else { "" };
+        return Some(Finding::ok("capabilities", format!("{user}: CAP_NET_ADMIN{how}")));
     }
     Some(Finding::limited(
         "capabilities",
         format!("{user}: none of those that help; lacking CAP_NET_ADMIN (taskstats and exit records)"),
-        "run as root, or setcap the capabilities on the binary",
+        "run as root, or give the binary CAP_NET_ADMIN; what that discloses: see Install in the README",
     ))
 }
 

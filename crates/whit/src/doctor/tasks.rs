@@ -53,7 +53,7 @@ fn taskstats(roots: &Roots, method: Method) -> Finding {
         Method::Procfs { reason: Absence::Denied } => Finding::limited(
             "taskstats",
             "not permitted; tasks are read from /proc: run queue, and block I/O in ticks",
-            "run as root, or setcap cap_net_admin+ep on the binary",
+            "run as root, or give the binary CAP_NET_ADMIN (README, Install)",
         ),
         Method::Procfs { reason } => {
             Finding::absent("taskstats", reason.to_string(), "a kernel with CONFIG_TASKSTATS=y")

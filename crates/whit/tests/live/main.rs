@@ -15,6 +15,7 @@ mod free;
 mod machine;
 mod mail;
 mod needs;
+mod privilege;
 mod run;
 mod storms;
 mod supervision;
@@ -39,6 +40,7 @@ fn main() {
         bench::trials(),
         mail::trials(),
         desktop::trials(),
+        privilege::trials(),
         run::trials(),
         supervision::trials(),
         top::trials(),

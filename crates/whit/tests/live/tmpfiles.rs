@@ -73,7 +73,8 @@ impl Tree {
         }
         // What no line names is very old, and what is in a directory changes it: the deepest are dated first.
         let named: BTreeSet<PathBuf> = self.entries.iter().map(|entry| root.join(entry[1])).collect();
-        for path in paths(root).iter().rev().map(|path| root.join(path)).filter(|path| !named.contains(path)) {
+        for path in paths(root).iter().rev().map(|path| root.join(path)).filter(|path| !named.contains(path))
+        {
             date(&path, run - Duration::from_secs(1_000_000), run - Duration::from_secs(1_000_000));
         }
         let mut entries: Vec<_> = self.entries.iter().collect();
@@ -171,7 +172,10 @@ fn same_files() -> Result<(), Failed> {
             _ => deleted == expected,
         };
         if !is_same {
-            wrong.push(format!("{}: systemd-tmpfiles deletes {expected:?}, whit {deleted:?}: {output:?}", tree.name));
+            wrong.push(format!(
+                "{}: systemd-tmpfiles deletes {expected:?}, whit {deleted:?}: {output:?}",
+                tree.name
+            ));
         }
     }
     assert!(deleted_by_systemd > 100, "systemd-tmpfiles deleted {deleted_by_systemd} files");

@@ -15,10 +15,12 @@ use facts::linux::bpf_task::{self, Before, Unseen};
 use facts::sample::{Absence, Clock};
 use facts::task::table::TaskTable;
 use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, statat};
 use rustix::io::{Errno, read};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::linux::files::absence;
+use crate::linux::privilege::Privilege;
 use crate::sys::{
     bpf_attach_tracepoint, bpf_begin_round, bpf_link_iterator, give_memory_back, system_constant,
 };
@@ -31,12 +33,17 @@ const CHANGES: &str = "changes";
 /// What ended tasks used, and where that is counted.
 const FREED: &str = "freed";
 const FREED_AT: &str = "sched_process_free";
+/// While types are read and the program is moved onto them memory grows to seven times their length.
+const BYTES_BY_TYPE_BYTE: u64 = 8;
+const SPARE_BYTES: u64 = 8 << 20;
 /// What the kernel gives at most in one read.
 const READ_BYTES: usize = 32 * 1024;
 
 /// The loaded iterators.
 pub(crate) struct BpfTasks {
     links: Links,
+    /// Before 5.18 it is looked at at every round.
+    privilege: Privilege,
     /// The clock of the table that holds the last round.
     last: Option<Clock>,
     buffer: Vec<u8>,
@@ -55,11 +62,17 @@ impl BpfTasks {
     pub(crate) fn open() -> Result<Self, Refused> {
         // Before 5.11 what the kernel keeps for a program counts as locked memory.
         let _ = setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None });
-        let links = load();
+        if !can_reserve(types_bytes() * BYTES_BY_TYPE_BYTE + SPARE_BYTES) {
+            let detail =
+                "the kernel's types want more memory than there may be while they are read (ulimit -v, -d)";
+            return Err(Refused::new(Absence::Exhausted, detail.to_owned()));
+        }
+        let privilege = Privilege::given();
+        let links = privilege.during(load);
         // The types of the kernel took some 30 MB.
         give_memory_back();
         let page_bytes = system_constant(libc::_SC_PAGESIZE).unwrap_or(4096);
-        Ok(Self { links: links?, last: None, buffer: vec![0; READ_BYTES], page_bytes })
+        Ok(Self { links: links?, privilege, last: None, buffer: vec![0; READ_BYTES], page_bytes })
     }
 
     /// Adds all threads that the iterator shows to a table that has its clock and no rows. `before` is the table that was read
@@ -71,7 +84,8 @@ impl BpfTasks {
             table.clear();
             let (none, page_bytes) = (TaskTable::default(), self.page_bytes);
             let extend = |bytes: &[u8]| bpf_task::extend(table, bytes, &mut Before::new(&none), page_bytes);
-            round(&self.links.whole, &mut self.buffer, extend)?.map_err(|Unseen| Absence::Malformed)?;
+            round(&self.links.whole, self.privilege, &mut self.buffer, extend)?
+                .map_err(|Unseen| Absence::Malformed)?;
         }
         if self.links.freed.is_none() {
             table.ended_on_cpu = None;
@@ -84,7 +98,7 @@ impl BpfTasks {
     fn read_changes(&mut self, before: &TaskTable, table: &mut TaskTable) -> Result<bool, Absence> {
         let (mut before, page_bytes) = (Before::new(before), self.page_bytes);
         let extend = |bytes: &[u8]| bpf_task::extend(table, bytes, &mut before, page_bytes);
-        Ok(round(&self.links.changes, &mut self.buffer, extend)?.is_ok())
+        Ok(round(&self.links.changes, self.privilege, &mut self.buffer, extend)?.is_ok())
     }
 
     /// The next reading reads everything, because somebody has changed what tasks do not change themselves.
@@ -100,18 +114,20 @@ impl BpfTasks {
             length += bytes.len();
             Ok(())
         };
-        round(&self.links.changes, &mut self.buffer, count)?.map_err(|Unseen| Absence::Malformed)?;
+        round(&self.links.changes, self.privilege, &mut self.buffer, count)?
+            .map_err(|Unseen| Absence::Malformed)?;
         Ok(length)
     }
 }
 
 fn round(
     link: &OwnedFd,
+    privilege: Privilege,
     buffer: &mut [u8],
     mut each: impl FnMut(&[u8]) -> Result<(), Unseen>,
 ) -> Result<Result<(), Unseen>, Absence> {
     let errno = |error: io::Error| absence(Errno::from_io_error(&error).unwrap_or(Errno::IO));
-    let round = bpf_begin_round(link.as_fd()).map_err(errno)?;
+    let round = privilege.during(|| bpf_begin_round(link.as_fd())).map_err(errno)?;
     loop {
         match read(&round, &mut *buffer) {
             Ok(0) => return Ok(Ok(())),
@@ -123,6 +139,20 @@ fn round(
             Err(error) => return Err(absence(error)),
         }
     }
+}
+
+/// How long the description of the kernel's types is; zero where there is none, which [`load`] says.
+fn types_bytes() -> u64 {
+    statat(CWD, "/sys/kernel/btf/vmlinux", AtFlags::empty()).map_or(0, |found| found.st_size.cast_unsigned())
+}
+
+/// Whether there may be so much more memory. To read the types without it would end the process.
+fn can_reserve(bytes: u64) -> bool {
+    let mut memory: Vec<u8> = Vec::new();
+    let is_reserved = usize::try_from(bytes).is_ok_and(|bytes| memory.try_reserve_exact(bytes).is_ok());
+    // What is not used the compiler would not reserve.
+    std::hint::black_box(memory);
+    is_reserved
 }
 
 fn load() -> Result<Links, Refused> {

@@ -1,0 +1,119 @@
+//! Capabilities that the binary was given (`setcap`), held for single calls and never while a path is opened: capabilities(7).
+//!
+//! With CAP_NET_ADMIN in the effective set its user could open what whit can: the kernel gives it root's access to /proc/sys/net.
+
+use std::io;
+
+use facts::linux::mounts::hides_processes;
+use rustix::process::{getegid, geteuid, getgroups, getuid};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, set_capabilities,
+};
+
+use crate::named;
+
+/// What is of use: taskstats and exit records, and the BPF program.
+const USED: CapabilitySet = CapabilitySet::NET_ADMIN
+    .union(CapabilitySet::BPF)
+    .union(CapabilitySet::PERFMON)
+    .union(CapabilitySet::SYS_ADMIN);
+
+/// A machine with tens of thousands of mounts has this much.
+const MOUNTS_BYTES: u64 = 64 << 20;
+
+/// Takes out of the effective set what the binary was given, and gives up for good what is of no use. To be called first of all:
+/// threads and children inherit what is held when they are made.
+///
+/// Where /proc hides other users' processes from this one (hidepid), all of it is given up: the kernel would tell of them by
+/// taskstats. What whoever started whit holds in the ambient set is meant for it and its children and stays; root keeps everything.
+///
+/// # Errors
+/// Where the kernel refuses, and where the binary is set-user-ID root, for which it is not made.
+pub fn lay_down() -> io::Result<()> {
+    if geteuid().is_root() {
+        let is_given = !getuid().is_root();
+        return if is_given { Err(io::Error::other("it must not be set-user-ID root")) } else { Ok(()) };
+    }
+    let held = capabilities(None)?;
+    if held.permitted.is_empty() {
+        return Ok(());
+    }
+    let is_ambient = |one: &CapabilitySet| capability_is_in_ambient_set(*one) == Ok(true);
+    let ambient = held.permitted.iter().filter(is_ambient).fold(CapabilitySet::empty(), CapabilitySet::union);
+    let given = if is_shown_less() { CapabilitySet::empty() } else { held.permitted & USED };
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: held.effective & ambient,
+            permitted: ambient | given,
+            inheritable: held.inheritable & ambient,
+        },
+    )?;
+    Ok(())
+}
+
+/// Whether /proc keeps other users' processes from this one.
+fn is_shown_less() -> bool {
+    let mounts = named::read("/proc/self/mounts".as_ref(), MOUNTS_BYTES);
+    let mut groups: Vec<u32> = getgroups().unwrap_or_default().iter().map(|group| group.as_raw()).collect();
+    groups.push(getegid().as_raw());
+    // Without /proc nothing is shown of anybody.
+    mounts.is_ok_and(|mounts| hides_processes(&mounts, &groups))
+}
+
+/// What may be taken up again for a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Privilege {
+    given: CapabilitySet,
+}
+
+impl Privilege {
+    /// For calls that want none.
+    pub(crate) const NONE: Self = Self { given: CapabilitySet::empty() };
+
+    /// Of what this thread is permitted and does not hold.
+    pub(crate) fn given() -> Self {
+        let given = capabilities(None).map(|held| held.permitted - held.effective);
+        Self { given: given.unwrap_or(CapabilitySet::empty()) }
+    }
+
+    /// Makes a call with it. What is called opens no path that a user names, and makes no thread.
+    pub(crate) fn during<T>(self, call: impl FnOnce() -> T) -> T {
+        let _raised = self.raise();
+        call()
+    }
+
+    fn raise(self) -> Option<Raised> {
+        if self.given.is_empty() {
+            return None;
+        }
+        let before = capabilities(None).ok()?;
+        // Where it is refused the call itself says so.
+        set_capabilities(None, CapabilitySets { effective: before.effective | self.given, ..before }).ok()?;
+        Some(Raised { before })
+    }
+}
+
+/// Gives back at the end of its scope, however that is left.
+struct Raised {
+    before: CapabilitySets,
+}
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        if set_capabilities(None, self.before).is_err() {
+            // To go on would be to open paths with it.
+            std::process::abort();
+        }
+    }
+}
+
+/// Whether this thread holds or may take up capabilities, all those of a mask (linux/capability.h).
+pub fn has(mask: u64) -> bool {
+    capabilities(None).is_ok_and(|held| (held.permitted | held.effective).bits() & mask == mask)
+}
+
+/// Whether capabilities are given by the binary's file and laid down.
+pub fn is_given() -> bool {
+    capabilities(None).is_ok_and(|held| !(held.permitted - held.effective).is_empty())
+}
