@@ -28,6 +28,19 @@ pub struct Roots {
 pub struct RootError {
     path: PathBuf,
     error: io::Error,
+    is_captured: bool,
+}
+
+impl RootError {
+    /// What opening said.
+    pub fn cause(&self) -> &io::Error {
+        &self.error
+    }
+
+    /// Whether the root is that of a captured machine.
+    pub fn is_captured(&self) -> bool {
+        self.is_captured
+    }
 }
 
 impl fmt::Display for RootError {
@@ -65,7 +78,7 @@ impl Roots {
             Some(path) => {
                 let message = "a captured machine is one of Linux, and is read there";
                 let error = io::Error::new(io::ErrorKind::Unsupported, message);
-                Err(RootError { path: path.clone(), error })
+                Err(RootError { path: path.clone(), error, is_captured: true })
             }
         }
     }
@@ -77,20 +90,21 @@ impl Roots {
     #[cfg(target_os = "linux")]
     pub(crate) fn open(&self) -> Result<MachineDirectory, RootError> {
         let path = self.root.as_deref().unwrap_or(Path::new("/"));
-        let fail = |path: &Path, error: Errno| RootError { path: path.into(), error: error.into() };
-        let directory = open(path, DIRECTORY, Mode::empty()).map_err(|error| fail(path, error))?;
-        if !self.is_captured() {
+        let is_captured = self.is_captured();
+        let fail = |path: &Path, error: io::Error| RootError { path: path.into(), error, is_captured };
+        let directory = open(path, DIRECTORY, Mode::empty()).map_err(|error| fail(path, error.into()))?;
+        if !is_captured {
             return Ok(MachineDirectory { directory, captured: None });
         }
-        let root = Arc::new(directory.try_clone().map_err(|error| RootError { path: path.into(), error })?);
+        let root = Arc::new(directory.try_clone().map_err(|error| fail(path, error))?);
         let opened = MachineDirectory { directory, captured: Some(Captured { root, path: String::new() }) };
         match opened.open_at("proc", DIRECTORY) {
             Ok(_) => Ok(opened),
             Err(Errno::NOSYS) => {
                 let message = "a captured machine is read by openat2(2), of Linux 5.6 and later";
-                Err(RootError { path: path.into(), error: io::Error::other(message) })
+                Err(fail(path, io::Error::other(message)))
             }
-            Err(error) => Err(fail(&path.join("proc"), error)),
+            Err(error) => Err(fail(&path.join("proc"), error.into())),
         }
     }
 }

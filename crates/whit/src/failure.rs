@@ -1,7 +1,7 @@
 //! What ends a command: a sentence that says what to do, and an exit status.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use facts::sample::Absence;
@@ -36,6 +36,14 @@ impl Failure {
         Self::new(format!("{path}: {absence}"))
     }
 
+    /// A call that fails where descriptors, memory or threads are used up, and cannot fail otherwise.
+    pub(crate) fn of_system(error: io::Error) -> Self {
+        if is_exhausted(&error) {
+            return Self::new(format!("{error}: more of them are needed (ulimit -n, -u, -v)"));
+        }
+        Self::internal(error)
+    }
+
     /// What cannot happen, said all the same.
     pub(crate) fn internal(error: impl fmt::Display) -> Self {
         Self::new(format!("internal error, please report it: {error}"))
@@ -65,7 +73,15 @@ impl Failure {
 
 impl From<probe::roots::RootError> for Failure {
     fn from(error: probe::roots::RootError) -> Self {
-        Self::new(format!("{error} (a captured machine is a directory that holds proc, and perhaps sys)"))
+        if is_exhausted(error.cause()) {
+            return Self::new(format!("{error}: more of them are needed (ulimit -n, -u, -v)"));
+        }
+        let hint = if error.is_captured() {
+            " (a captured machine is a directory that holds proc, and perhaps sys)"
+        } else {
+            ""
+        };
+        Self::new(format!("{error}{hint}"))
     }
 }
 
@@ -73,6 +89,12 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
+}
+
+fn is_exhausted(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let exhausted = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS, Errno::AGAIN];
+    Errno::from_io_error(error).is_some_and(|errno| exhausted.contains(&errno))
 }
 
 /// Says something beside the output. Where nobody can be told (a full disk behind standard error) nothing is.

@@ -91,7 +91,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     if let Some(threads) = options.threads {
         pool = pool.num_threads(threads);
     }
-    let _pool = pool.build().map_err(Failure::internal)?;
+    let _pool = pool
+        .build()
+        .map_err(|error| Failure::new(format!("no thread can be made (ulimit -u, -v): {error}")))?;
     let began = probe::clock_now();
     let now_ns = i64::try_from(began.realtime.0).unwrap_or(i64::MAX);
     let mut sweep = Sweep::new(options, now_ns);

@@ -67,11 +67,11 @@ impl Events {
         if is_i3bar {
             signals.push(STOP_SIGNAL);
         }
-        let mut waiter = Waiter::open(&signals).map_err(Failure::internal)?;
-        let bell = Bell::new().map_err(Failure::internal)?;
-        waiter.watch(BELL, Watch::Readable(bell.as_fd())).map_err(Failure::internal)?;
+        let mut waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
+        let bell = Bell::new().map_err(Failure::of_system)?;
+        waiter.watch(BELL, Watch::Readable(bell.as_fd())).map_err(Failure::of_system)?;
         if output != BarOutput::Dwm {
-            waiter.watch(STDOUT, Watch::Abandoned(stdout())).map_err(Failure::internal)?;
+            waiter.watch(STDOUT, Watch::Abandoned(stdout())).map_err(Failure::of_system)?;
         }
         if is_i3bar {
             // Closed, nobody will tell clicks.
@@ -96,7 +96,7 @@ impl Events {
     /// Where the kernel has no room for it.
     pub(crate) fn watch_news(&mut self, line: &Line) -> Result<(), Failure> {
         for (cadence, watch) in line.news() {
-            self.waiter.watch(NEWS + cadence as u64, watch).map_err(Failure::internal)?;
+            self.waiter.watch(NEWS + cadence as u64, watch).map_err(Failure::of_system)?;
         }
         Ok(())
     }
@@ -114,9 +114,9 @@ impl Events {
         woken.clear();
         // Commands come and go; one that is watched already is so for nothing more than a call.
         for (index, watch) in line.commands() {
-            self.waiter.watch(COMMANDS + index as u64, watch).map_err(Failure::internal)?;
+            self.waiter.watch(COMMANDS + index as u64, watch).map_err(Failure::of_system)?;
         }
-        self.waiter.wait(deadline, &mut self.ready).map_err(Failure::internal)?;
+        self.waiter.wait(deadline, &mut self.ready).map_err(Failure::of_system)?;
         for index in 0..self.ready.len() {
             match self.ready[index] {
                 BELL => {

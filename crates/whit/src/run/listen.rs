@@ -32,7 +32,7 @@ pub(crate) fn listen(
     mut each: impl FnMut(TaskStats) -> Result<(), Failure>,
 ) -> Result<Listened, Failure> {
     let signals =
-        Signals::open(&[Signal::Interrupt, Signal::Terminate, Signal::Child]).map_err(Failure::internal)?;
+        Signals::open(&[Signal::Interrupt, Signal::Terminate, Signal::Child]).map_err(Failure::of_system)?;
     let command = command.map(|words| Command { words: words.to_vec(), ..Command::default() });
     let child = command.as_ref().map(start).transpose()?;
     let child = child.map(|pid| TaskKey { pid, start: clock_now().boottime });

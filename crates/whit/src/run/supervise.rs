@@ -154,7 +154,7 @@ pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Resu
     // Who was started to ignore a signal, by nohup or in the background of a script, and the command with it, goes on to.
     let forwarded = FORWARDED.iter().map(|(signal, _)| *signal).filter(|signal| !signal.is_ignored());
     let signals: Vec<Signal> = forwarded.chain([Signal::Child]).collect();
-    let signals = Signals::open(&signals).map_err(Failure::internal)?;
+    let signals = Signals::open(&signals).map_err(Failure::of_system)?;
     let started = clock_now().boottime;
     let pid = start(&command)?;
     drop(command);

@@ -57,7 +57,7 @@ fn files_stay_closed() -> Result<(), Failed> {
         format!("bar --once --config {SECRET}"),
         format!("sink --udp --port 0 --replies {SECRET}"),
         "run -o /proc/sys/net/ipv4/ip_default_ttl -- true".to_owned(),
-        format!("age --delete --older 1d --tmpfiles {SECRET}"),
+        format!("age --delete --tmpfiles {SECRET}"),
     ] {
         let errors = String::from_utf8(given.run(&words).stderr)?;
         assert!(errors.contains("Permission denied"), "{words}: {errors}");
@@ -69,7 +69,11 @@ fn laid_down() -> Result<(), Failed> {
     let given = Given::new("held");
     let output = given.run("delays -t 1 --json");
     let told = String::from_utf8(output.stdout)?;
-    assert!(told.contains("\"method\":\"taskstats\""), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        told.contains("\"peak_resident_bytes\":") && !told.contains("\"peak_resident_bytes\":null"),
+        "{told}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     // Of what runs for longer, every thread.
     let held = shell(&format!(
         "cd / && {NOBODY} {}/whit delays -a -i 1 > /dev/null & sleep 0.6; \
@@ -78,7 +82,12 @@ fn laid_down() -> Result<(), Failed> {
     ));
     let held = String::from_utf8(held.stdout)?;
     assert!(held.contains("CapPrm:\t0000000000001000"), "{held}");
-    assert!(held.lines().filter(|line| line.starts_with("CapEff")).all(|line| line.ends_with("\t0000000000000000")), "{held}");
+    assert!(
+        held.lines()
+            .filter(|line| line.starts_with("CapEff"))
+            .all(|line| line.ends_with("\t0000000000000000")),
+        "{held}"
+    );
     // Its children have nothing at all.
     let inherited = String::from_utf8(given.run("run -- cat /proc/self/status").stdout)?;
     let mut lines = inherited.lines().filter(|line| line.starts_with("CapPrm") || line.starts_with("CapEff"));
@@ -90,7 +99,9 @@ fn hidden() -> Result<(), Failed> {
     let given = Given::new("hidden");
     let words = |command: &str| {
         let whit = format!("timeout 3 {NOBODY} {}/whit", given.0.display());
-        shell(&format!("cd / && unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && {whit} {command}'"))
+        shell(&format!(
+            "cd / && unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && {whit} {command}'"
+        ))
     };
     let output = words("delays -t 1");
     assert!(!output.status.success(), "{output:?}");
@@ -117,13 +128,18 @@ fn little_memory() -> Result<(), Failed> {
 
 fn few_descriptors() -> Result<(), Failed> {
     let scratch = Scratch::new("descriptors");
-    for command in ["doctor", "top -b -n 1", "bar --once", "free", "delays -a", "run -- true", "age --older 1d ."] {
-        for limit in 4..=40 {
+    for command in
+        ["doctor", "top -b -n 1", "bar --once", "free", "delays -a", "run -- true", "age --older 1d ."]
+    {
+        for limit in 4..=24 {
             let output =
                 shell(&format!("cd {} && ulimit -n {limit} && {WHIT} {command}", scratch.0.display()));
             let errors = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(output.status.code().is_some(), "{command} with {limit}: {output:?}");
-            assert!(!errors.contains("internal error") && !errors.contains("captured machine"), "{command} with {limit}: {errors}");
+            assert!(
+                !errors.contains("internal error") && !errors.contains("captured machine"),
+                "{command} with {limit}: {errors}"
+            );
         }
     }
     Ok(())

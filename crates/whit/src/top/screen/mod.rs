@@ -37,7 +37,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     // Every signal that would leave the terminal as it is.
     let mut signals = Signal::all_that_end();
     signals.extend([Signal::Stop, Signal::Continue]);
-    let signals = Signals::open(&signals).map_err(Failure::internal)?;
+    let signals = Signals::open(&signals).map_err(Failure::of_system)?;
     session.tick()?;
     let mut terminal = Terminal::open(signals)?;
     let mut state = State::new(&session);

@@ -94,7 +94,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut workers = Vec::new();
     for thread in 0..threads {
         // The first is this thread.
-        let event_loop = EventLoop::new(Arc::clone(&stop), thread == 0).map_err(Failure::internal)?;
+        let event_loop = EventLoop::new(Arc::clone(&stop), thread == 0).map_err(Failure::of_system)?;
         workers.push(Worker::new(event_loop, options, thread..options.connections, threads, &packets)?);
     }
     let mut own = workers.remove(0);

@@ -78,7 +78,7 @@ impl<'a> Worker<'a> {
                     .is_ok_and(|size| probe::sockets::set_udp_segment(&socket, size).is_ok());
                 burst = if is_cut { SEGMENTS.min(DATAGRAM_BYTES / size).max(1) } else { 1 };
             }
-            event_loop.add(&socket, connections.len(), true).map_err(Failure::internal)?;
+            event_loop.add(&socket, connections.len(), true).map_err(Failure::of_system)?;
             // Spread evenly over the interval.
             let offset = interval_ns.map_or(0.0, |interval| interval * place as f64 / all as f64);
             connections.push(Some(Connection::new(socket, quota, begin + Nanos(offset as u64))));
@@ -116,7 +116,7 @@ impl<'a> Worker<'a> {
     pub(super) fn wait_for_others(&mut self) -> Result<(), Failure> {
         let mut happened = Vec::new();
         while self.event_loop.stop().has_others() && !self.event_loop.is_told_to_end() {
-            self.event_loop.wait(None, &mut happened).map_err(Failure::internal)?;
+            self.event_loop.wait(None, &mut happened).map_err(Failure::of_system)?;
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl<'a> Worker<'a> {
         let (mut happened, mut due) = (Vec::new(), Vec::new());
         while self.living > 0 {
             let until = sooner(sooner(self.agenda.next(), end), live.map(|(next, _)| next));
-            self.event_loop.wait(until, &mut happened).map_err(Failure::internal)?;
+            self.event_loop.wait(until, &mut happened).map_err(Failure::of_system)?;
             let now = probe::clock_now().monotonic;
             for event in &happened {
                 self.turn(event.token);

@@ -63,21 +63,21 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let is_shared = options.threads > 1;
     // A path can be bound once: other threads would have nothing to do.
     let threads = if matches!(options.address, Address::Unix(_)) { 1 } else { options.threads };
-    let own_loop = EventLoop::new(Arc::clone(&stop), true).map_err(Failure::internal)?;
+    let own_loop = EventLoop::new(Arc::clone(&stop), true).map_err(Failure::of_system)?;
     let socket = options.address.listen(is_shared).map_err(at)?;
     // Of port 0 the kernel makes another: the same for all threads.
     let address = options.address.bound(&socket).map_err(at)?;
     let mut workers = Vec::new();
     for _ in 1..threads {
-        let event_loop = EventLoop::new(Arc::clone(&stop), false).map_err(Failure::internal)?;
+        let event_loop = EventLoop::new(Arc::clone(&stop), false).map_err(Failure::of_system)?;
         let socket = address.listen(is_shared).map_err(at)?;
-        workers.push(Worker::new(event_loop, socket, options, &shared).map_err(Failure::internal)?);
+        workers.push(Worker::new(event_loop, socket, options, &shared).map_err(Failure::of_system)?);
     }
     let made = match &options.address {
         Address::Unix(path) => identity_of(path),
         _ => None,
     };
-    let mut own = Worker::new(own_loop, socket, options, &shared).map_err(Failure::internal)?;
+    let mut own = Worker::new(own_loop, socket, options, &shared).map_err(Failure::of_system)?;
     say(&format!("whit: listening at {address}\n"));
     let (done, waits) = std::thread::scope(|scope| {
         let others: Vec<_> =
