@@ -13,6 +13,7 @@ mod linux;
 pub mod lock;
 pub mod mailbox;
 pub mod named;
+pub mod outlet;
 pub mod paths;
 pub mod roots;
 mod signal;

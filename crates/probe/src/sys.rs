@@ -74,8 +74,8 @@ pub(crate) fn is_ignored(signal: i32) -> bool {
 }
 
 /// pthread_sigmask(3): blocks these signals for this thread and those it will make. A child inherits what is blocked,
-/// unless it is started by [`spawn()`].
-pub(crate) fn block_signals(signals: &[i32]) -> io::Result<libc::sigset_t> {
+/// unless it is started by [`spawn()`]. Also which of them were not blocked before.
+pub(crate) fn block_signals(signals: &[i32]) -> io::Result<(libc::sigset_t, Vec<i32>)> {
     // SAFETY: sigset_t is a plain C struct; sigemptyset makes it valid before anything else reads it.
     let mut set: libc::sigset_t = unsafe { mem::zeroed() };
     // SAFETY: `set` is valid for writes during these calls.
@@ -84,9 +84,15 @@ pub(crate) fn block_signals(signals: &[i32]) -> io::Result<libc::sigset_t> {
         // SAFETY: as above; an invalid number is refused with an error.
         unsafe { libc::sigaddset(&raw mut set, *signal) };
     }
-    // SAFETY: `set` was initialised above and outlives the call; no old mask is asked for.
-    match unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) } {
-        0 => Ok(set),
+    // SAFETY: as above; the call fills it.
+    let mut before: libc::sigset_t = unsafe { mem::zeroed() };
+    // SAFETY: both sets were initialised above and outlive the call.
+    match unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, &raw mut before) } {
+        0 => {
+            // SAFETY: `before` is a valid set, which the call reads.
+            let was_free = |signal: &&i32| unsafe { libc::sigismember(&raw const before, **signal) == 0 };
+            Ok((set, signals.iter().filter(was_free).copied().collect()))
+        }
         error => Err(io::Error::from_raw_os_error(error)),
     }
 }

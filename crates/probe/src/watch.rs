@@ -7,6 +7,21 @@ use rustix::fd::BorrowedFd;
 pub enum Watch<'a> {
     /// Something to read, or its end.
     Readable(BorrowedFd<'a>),
+    /// The same, told once: whoever wants to be told again says so again.
+    ReadableOnce(BorrowedFd<'a>),
+    /// Room to write.
+    Writable(BorrowedFd<'a>),
     /// That nobody reads any more what is written here.
     Abandoned(BorrowedFd<'a>),
+}
+
+impl<'a> Watch<'a> {
+    /// What is waited for.
+    pub(crate) fn descriptor(self) -> BorrowedFd<'a> {
+        let (Self::Readable(descriptor)
+        | Self::ReadableOnce(descriptor)
+        | Self::Writable(descriptor)
+        | Self::Abandoned(descriptor)) = self;
+        descriptor
+    }
 }

@@ -97,6 +97,16 @@ fn is_exhausted(error: &io::Error) -> bool {
     Errno::from_io_error(error).is_some_and(|errno| exhausted.contains(&errno))
 }
 
+/// Says something that will be said again: where nobody reads it at once it is left out.
+pub(crate) fn say_in_passing(text: &str) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut descriptors = [PollFd::from_borrowed_fd(rustix::stdio::stderr(), PollFlags::OUT)];
+    if poll(&mut descriptors, Some(&now)).is_ok_and(|ready| ready > 0) {
+        say(text);
+    }
+}
+
 /// Says something beside the output. Where nobody can be told (a full disk behind standard error) nothing is.
 pub(crate) fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());

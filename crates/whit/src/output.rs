@@ -1,6 +1,7 @@
 //! Standard output, unbuffered: what a tick has to say is made in one buffer and goes out in one write.
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::BorrowedFd;
 use rustix::io::{Errno, write};
 use rustix::stdio::stdout;
 
@@ -16,6 +17,9 @@ pub(crate) struct Output {
 /// From how many bytes on a long text goes out before it is whole: memory that is used again is cheaper than new.
 pub(crate) const DRAIN_BYTES: usize = 64 * 1024;
 
+/// What a pipe that is writable takes at once: pipe(7), PIPE_BUF.
+const PART_BYTES: usize = 4096;
+
 impl Output {
     pub(crate) fn stdout() -> Self {
         Self { calls: 0 }
@@ -26,6 +30,24 @@ impl Output {
         if text.len() >= DRAIN_BYTES {
             self.write(text.as_bytes())?;
             text.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes all of it, unless the reader does not read and `end` becomes readable: then it ends as if the reader had gone.
+    pub(crate) fn write_until(&mut self, bytes: &[u8], end: BorrowedFd<'_>) -> Result<(), Failure> {
+        for part in bytes.chunks(PART_BYTES) {
+            let mut descriptors = [
+                PollFd::from_borrowed_fd(stdout(), PollFlags::OUT),
+                PollFd::from_borrowed_fd(end, PollFlags::IN),
+            ];
+            self.calls += 1;
+            while poll(&mut descriptors, None).is_err_and(|error| error == Errno::INTR) {}
+            // It is told to end when whoever reads has time, too.
+            if descriptors[0].revents().is_empty() && descriptors[1].revents().contains(PollFlags::IN) {
+                return Err(Failure::reader_gone());
+            }
+            self.write(part)?;
         }
         Ok(())
     }

@@ -80,8 +80,11 @@ impl Waiter {
 }
 
 fn event(watch: Watch<'_>) -> QueueEvent {
+    let descriptor = watch.descriptor().as_raw_fd();
     match watch {
-        Watch::Readable(descriptor) => QueueEvent::Readable(descriptor.as_raw_fd()),
-        Watch::Abandoned(descriptor) => QueueEvent::Abandoned(descriptor.as_raw_fd()),
+        // Told until it is read, where Linux tells it once.
+        Watch::Readable(_) | Watch::ReadableOnce(_) => QueueEvent::Readable(descriptor),
+        // Nobody waits for room here: an outlet writes as ever.
+        Watch::Writable(_) | Watch::Abandoned(_) => QueueEvent::Abandoned(descriptor),
     }
 }

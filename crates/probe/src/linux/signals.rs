@@ -5,12 +5,14 @@ use std::io;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
 pub use crate::signal::{Signal, die_by, keep_children, stop};
-use crate::sys::signal_descriptor;
+use crate::sys::{signal_descriptor, unblock_signals};
 
-/// Receives signals in place of their default actions.
+/// Receives signals in place of their default actions, which they have again when it is dropped: by the thread that opened it.
 #[derive(Debug)]
 pub struct Signals {
     descriptor: OwnedFd,
+    /// Those that it blocked.
+    blocked: Vec<i32>,
     /// Whether whoever waited was told that some have come.
     pub(super) has_some: bool,
 }
@@ -24,7 +26,8 @@ impl Signals {
     /// Where the kernel has no more descriptors.
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
         let numbers: Vec<i32> = signals.iter().map(|signal| signal.number()).collect();
-        Ok(Self { descriptor: signal_descriptor(&numbers)?, has_some: false })
+        let (descriptor, blocked) = signal_descriptor(&numbers)?;
+        Ok(Self { descriptor, blocked, has_some: false })
     }
 
     /// The next that has come, without waiting.
@@ -44,6 +47,14 @@ impl Signals {
                 return Some((signal, origin > 0));
             }
         }
+    }
+}
+
+impl Drop for Signals {
+    /// What came and was not taken belongs to what was going on then; what comes from now on ends whoever waits for a reader.
+    fn drop(&mut self) {
+        while self.next().is_some() {}
+        unblock_signals(&self.blocked);
     }
 }
 

@@ -63,19 +63,28 @@ impl Waiter {
     /// Where the kernel has no room for it.
     pub fn watch(&mut self, token: u64, watch: Watch<'_>) -> io::Result<()> {
         self.calls += 1;
-        match watch {
-            Watch::Readable(descriptor) => add(&self.epoll, descriptor, token, epoll::EventFlags::IN),
+        let flags = match watch {
+            Watch::Readable(_) => epoll::EventFlags::IN,
+            Watch::ReadableOnce(_) => epoll::EventFlags::IN | epoll::EventFlags::ONESHOT,
+            Watch::Writable(_) => epoll::EventFlags::OUT,
             // An error and a hang-up are told unasked.
-            Watch::Abandoned(descriptor) => add(&self.epoll, descriptor, token, epoll::EventFlags::empty()),
+            Watch::Abandoned(_) => epoll::EventFlags::empty(),
+        };
+        if let Watch::ReadableOnce(descriptor) = watch {
+            let data = epoll::EventData::new_u64(token);
+            match epoll::modify(&self.epoll, descriptor, data, flags) {
+                Err(Errno::NOENT) => self.calls += 1,
+                modified => return Ok(modified?),
+            }
         }
+        add(&self.epoll, watch.descriptor(), token, flags)
     }
 
     /// No longer waits for it.
     pub fn forget(&mut self, watch: Watch<'_>) {
         self.calls += 1;
-        let (Watch::Readable(descriptor) | Watch::Abandoned(descriptor)) = watch;
         // One that could not be watched need not be forgotten.
-        let _ = epoll::delete(&self.epoll, descriptor);
+        let _ = epoll::delete(&self.epoll, watch.descriptor());
     }
 
     /// Waits until `deadline` on the real-time clock, a signal, or something that was registered, whose tokens `ready`

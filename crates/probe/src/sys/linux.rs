@@ -133,16 +133,16 @@ pub(crate) fn dropped_messages(socket: BorrowedFd<'_>) -> io::Result<u64> {
     }
 }
 
-/// signalfd(2): blocks these signals and gives a descriptor that is readable when one has come.
-pub(crate) fn signal_descriptor(signals: &[i32]) -> io::Result<OwnedFd> {
-    let set = super::block_signals(signals)?;
+/// signalfd(2): blocks these signals and gives a descriptor that is readable when one has come, and those that were not blocked before.
+pub(crate) fn signal_descriptor(signals: &[i32]) -> io::Result<(OwnedFd, Vec<i32>)> {
+    let (set, blocked) = super::block_signals(signals)?;
     // SAFETY: `set` outlives the call; -1 asks for a new descriptor.
     let descriptor = unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
     if descriptor < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the kernel has just made the descriptor, and nothing else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    Ok((unsafe { OwnedFd::from_raw_fd(descriptor) }, blocked))
 }
 
 /// bpf(2), commands of the iterators and the tracepoint. Each takes a struct of its own length; what lies behind it must be zero.

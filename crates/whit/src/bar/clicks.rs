@@ -4,7 +4,7 @@ use probe::spawn::Process;
 use wire::i3bar::Click;
 
 use super::config::Member;
-use crate::failure::say;
+use crate::failure::say_in_passing;
 
 /// Commands that clicks have started and that still run, and others that are dying.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Started {
             ];
             match Process::start(command, &environment) {
                 Ok(process) => self.0.push(Running { process, member: Some(index) }),
-                Err(error) => say(&format!("whit: {}: {error}\n", command[0])),
+                Err(error) => say_in_passing(&format!("whit: {}: {error}\n", command[0])),
             }
         }
         Some(index)

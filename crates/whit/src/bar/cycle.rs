@@ -12,14 +12,16 @@ use super::config::{BarConfig, Origin};
 use super::debug::Debug;
 use super::events::{Events, Woken};
 use super::line::Line;
+use super::outflow::Outflow;
 use super::{Dress, Output, Workshop, outputs};
 use crate::args::BarArgs;
 use crate::failure::Failure;
-use crate::output::Output as Stdout;
 use crate::time_zone;
 
 /// How long the first line waits for something to subtract, and for answers.
 const FIRST_WAIT: Nanos = Nanos(100_000_000);
+/// Between two lines that were not asked for by the schedule: commands, answers and news can come thousands of times a second.
+const UNASKED_PAUSE: Nanos = Nanos(100_000_000);
 /// How long a bar of one line waits for them.
 const ONE_LINE_WAIT: Nanos = Nanos(3_000_000_000);
 
@@ -35,7 +37,7 @@ struct Bar {
     workshop: Workshop,
     time_zone: TimeZone,
     output: Box<dyn Output>,
-    stdout: Stdout,
+    outflow: Outflow,
     events: Events,
     woken: Woken,
     started: Started,
@@ -45,6 +47,10 @@ struct Bar {
     drawn: Vec<u8>,
     /// When the line was opened, until its first answers are there.
     opened_at: Option<Nanos>,
+    /// Before, nothing is written that is not of the schedule.
+    unasked_from: Nanos,
+    /// Until when something waits for that.
+    held_until: Option<Nanos>,
     /// Everything is to be drawn, whatever its time.
     is_all_due: bool,
     /// The reader shows nothing.
@@ -70,7 +76,7 @@ impl Bar {
             workshop,
             time_zone: time_zone::system(),
             output,
-            stdout: Stdout::stdout(),
+            outflow: Outflow::stdout(),
             events,
             woken: Woken::default(),
             started: Started::default(),
@@ -78,14 +84,17 @@ impl Bar {
             written: Vec::with_capacity(1024),
             drawn: Vec::with_capacity(1024),
             opened_at: Some(clock_now().boottime),
+            unasked_from: Nanos(0),
+            held_until: None,
             is_all_due: true,
             is_hidden: false,
             is_captured: args.roots.is_captured(),
             remaining: args.count,
         };
         bar.output.start(&mut bar.drawn);
-        bar.stdout.write(&bar.drawn)?;
+        bar.outflow.write(&bar.drawn)?;
         bar.drawn.clear();
+        bar.await_room(false)?;
         Ok(bar)
     }
 
@@ -93,14 +102,17 @@ impl Bar {
         loop {
             let now = clock_now().realtime;
             let quiet_until = self.quiet_until(now);
-            if quiet_until.is_none() && !self.is_hidden {
+            if quiet_until.is_none() && !self.is_hidden && self.remaining != Some(0) {
                 self.draw(now)?;
-                if self.remaining == Some(0) {
-                    return Ok(ExitCode::SUCCESS);
-                }
             }
-            let next_tick = if self.is_hidden { None } else { self.line.next_tick(now) };
-            let deadlines = [quiet_until.or(next_tick), self.line.attend_by(now)];
+            // The last line is out when all of it was taken.
+            let is_last = self.remaining == Some(0);
+            if is_last && !self.outflow.is_full() {
+                return Ok(ExitCode::SUCCESS);
+            }
+            let next_tick = if self.is_hidden || is_last { None } else { self.line.next_tick(now) };
+            let held = self.held_until.take().map(|until| now + until.saturating_sub(clock_now().boottime));
+            let deadlines = [quiet_until.or(next_tick), self.line.attend_by(now), held];
             self.debug.iter_mut().for_each(Debug::sleep);
             self.events.wait(&self.line, deadlines.into_iter().flatten().min(), &mut self.woken)?;
             self.debug.iter_mut().for_each(Debug::wake);
@@ -129,35 +141,59 @@ impl Bar {
 
     fn draw(&mut self, now: Nanos) -> Result<(), Failure> {
         let all = std::mem::take(&mut self.is_all_due);
-        if all || self.line.is_due(now) {
+        let is_due = all || self.line.is_due(now);
+        if is_due {
             if let Some(debug) = &mut self.debug {
-                debug.begin_cycle(self.line.system_calls() + self.stdout.calls + self.events.calls());
+                debug.begin_cycle(self.line.system_calls() + self.outflow.calls + self.events.calls());
                 debug.say(self.line.debug_text());
             }
             self.line.tick(now, all, &self.workshop, &self.time_zone);
             self.remaining = self.remaining.map(|remaining| remaining - 1);
+        }
+        // What comes unasked waits its turn, of which there are ten a second; the newest of it is written then.
+        if !is_due && clock_now().boottime < self.unasked_from {
+            self.held_until = Some(self.unasked_from);
+            return Ok(());
         }
         self.write(all)
     }
 
     /// Writes the line if it is another, or in any case.
     fn write(&mut self, in_any_case: bool) -> Result<(), Failure> {
+        if self.outflow.is_full() {
+            // When there is room again the newest line is written.
+            return Ok(());
+        }
         let is_first = self.written.is_empty();
         self.drawn.clear();
         self.drawn.extend_from_slice(self.output.between());
         self.output.line(self.line.blocks(), &self.dress, &mut self.drawn)?;
         if in_any_case || self.drawn != self.written {
             let from = if is_first { self.output.between().len() } else { 0 };
-            self.stdout.write(&self.drawn[from..])?;
+            self.outflow.write(&self.drawn[from..])?;
             std::mem::swap(&mut self.written, &mut self.drawn);
+            self.unasked_from = clock_now().boottime + UNASKED_PAUSE;
+            self.await_room(false)?;
         }
         Ok(())
+    }
+
+    /// After something was written: waits for room if that was too much, and no longer if it `was_full` and is not.
+    fn await_room(&mut self, was_full: bool) -> Result<(), Failure> {
+        if self.outflow.is_full() == was_full {
+            return Ok(());
+        }
+        self.events.watch_room(self.outflow.watch(), !was_full)
     }
 
     /// Does what woke the bar asks for. How to end, if it is to end.
     fn attend(&mut self) -> Result<Option<ExitCode>, Failure> {
         if self.woken.is_abandoned {
             return Ok(Some(ExitCode::SUCCESS));
+        }
+        if self.woken.has_room {
+            self.outflow.flush()?;
+            self.await_room(true)?;
         }
         for index in 0..self.woken.signals.len() {
             match self.woken.signals[index] {
@@ -222,7 +258,7 @@ impl Bar {
             }
             Err(failure) => {
                 let message = failure.to_string();
-                crate::failure::say(&format!("whit: {message}\n"));
+                crate::failure::say_in_passing(&format!("whit: {message}\n"));
                 self.line.set_notice(message.lines().next().unwrap_or_default());
             }
         }

@@ -1,6 +1,7 @@
 //! What wakes the bar between its ticks: signals, clicks, answers, commands, a reader that goes away.
 
 use facts::unit::Nanos;
+use probe::clock_now;
 use probe::errand::Bell;
 use probe::signals::Signal;
 use probe::wait::{Waiter, Watch};
@@ -27,6 +28,8 @@ pub(crate) struct Woken {
     pub(crate) has_answers: bool,
     /// Nobody reads any more.
     pub(crate) is_abandoned: bool,
+    /// The reader has read.
+    pub(crate) has_room: bool,
 }
 
 impl Woken {
@@ -35,7 +38,7 @@ impl Woken {
         self.clicks.clear();
         self.commands.clear();
         self.news.clear();
-        (self.has_answers, self.is_abandoned) = (false, false);
+        (self.has_answers, self.is_abandoned, self.has_room) = (false, false, false);
     }
 }
 
@@ -43,6 +46,7 @@ impl Woken {
 const BELL: u64 = 0;
 const STDOUT: u64 = 1;
 const STDIN: u64 = 2;
+const ROOM: u64 = 3;
 const COMMANDS: u64 = 1 << 32;
 const NEWS: u64 = 2 << 32;
 
@@ -52,8 +56,13 @@ pub(crate) struct Events {
     bell: Bell,
     clicks: Clicks,
     ready: Vec<u64>,
+    /// Before, commands are not listened to: they can say more than anybody reads.
+    commands_from: Nanos,
     calls: u64,
 }
+
+/// Between two looks at what commands say.
+const COMMANDS_PAUSE: Nanos = Nanos(100_000_000);
 
 impl Events {
     /// For a reader.
@@ -77,7 +86,14 @@ impl Events {
             // Closed, nobody will tell clicks.
             let _ = waiter.watch(STDIN, Watch::Readable(stdin()));
         }
-        Ok(Self { waiter, bell, clicks: Clicks::default(), ready: Vec::new(), calls: 0 })
+        Ok(Self {
+            waiter,
+            bell,
+            clicks: Clicks::default(),
+            ready: Vec::new(),
+            commands_from: Nanos(0),
+            calls: 0,
+        })
     }
 
     /// The bell that slow answers ring.
@@ -101,6 +117,18 @@ impl Events {
         Ok(())
     }
 
+    /// Waits, or no longer waits, for room to write.
+    ///
+    /// # Errors
+    /// Where the kernel has no room for it.
+    pub(crate) fn watch_room(&mut self, watch: Watch<'_>, is_full: bool) -> Result<(), Failure> {
+        if is_full {
+            return self.waiter.watch(ROOM, watch).map_err(Failure::of_system);
+        }
+        self.waiter.forget(watch);
+        Ok(())
+    }
+
     /// Sleeps until something happens, at the latest until `deadline` on the real-time clock.
     ///
     /// # Errors
@@ -112,8 +140,15 @@ impl Events {
         woken: &mut Woken,
     ) -> Result<(), Failure> {
         woken.clear();
-        // Commands come and go; one that is watched already is so for nothing more than a call.
+        let now = clock_now();
+        let mut deadline = deadline;
+        let pause = self.commands_from.saturating_sub(now.boottime);
         for (index, watch) in line.commands() {
+            if pause > Nanos(0) {
+                let then = now.realtime + pause;
+                deadline = Some(deadline.map_or(then, |deadline| deadline.min(then)));
+                break;
+            }
             self.waiter.watch(COMMANDS + index as u64, watch).map_err(Failure::of_system)?;
         }
         self.waiter.wait(deadline, &mut self.ready).map_err(Failure::of_system)?;
@@ -125,10 +160,14 @@ impl Events {
                     self.bell.hear();
                 }
                 STDOUT => woken.is_abandoned = true,
+                ROOM => woken.has_room = true,
                 STDIN => self.read_clicks(&mut woken.clicks),
                 token @ NEWS.. => woken.news.push((token - NEWS) as usize),
                 token => woken.commands.push(token.saturating_sub(COMMANDS) as usize),
             }
+        }
+        if !woken.commands.is_empty() {
+            self.commands_from = clock_now().boottime + COMMANDS_PAUSE;
         }
         while let Some(signal) = self.waiter.next_signal() {
             woken.signals.push(signal);

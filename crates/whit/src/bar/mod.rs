@@ -21,6 +21,7 @@ mod kinds;
 mod line;
 mod look;
 mod options;
+mod outflow;
 pub(crate) mod outputs;
 mod reference;
 mod schedule;

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use rustix::fd::BorrowedFd;
+
 use super::{Notes, Round, Row};
 use crate::args::{SortKey, View};
 use crate::failure::{Failure, say};
@@ -79,15 +81,15 @@ impl Printer {
         self.output.write(text.as_bytes())
     }
 
-    /// One of them.
-    pub(crate) fn ended(&mut self, row: &Row) -> Result<(), Failure> {
+    /// One of them, unless nobody reads when `end` becomes readable.
+    pub(crate) fn ended(&mut self, row: &Row, end: BorrowedFd<'_>) -> Result<(), Failure> {
         let mut text = String::with_capacity(256);
         match self.view {
             View::Table => delays::write_row(row, self.style, &mut text, &mut String::new()),
             View::Classic => delays_classic::write(row, &mut text),
             View::Json => write_json(row, None, &mut text)?,
         }
-        self.output.write(text.as_bytes())
+        self.output.write_until(text.as_bytes(), end)
     }
 
     /// Says what has not been said before.

@@ -8,6 +8,7 @@ use facts::linux::taskstats::TaskStats;
 use facts::sample::Absence;
 use probe::exits::ExitRecords;
 use probe::tasks::TaskReader;
+use rustix::fd::BorrowedFd;
 
 use super::printer::Printer;
 use super::{Kind, Notes, Round, Row, interval, selection};
@@ -115,10 +116,10 @@ pub(crate) fn exits(
     })?;
     let mut notes = Notes::new(&[], reader);
     let told = printer.heading_of_ended();
-    let each = |stats: TaskStats| {
+    let each = |stats: TaskStats, end: BorrowedFd<'_>| {
         let row = Row::new(Kind::Ended(stats.exit), stats.task.checked());
         notes.add(&row);
-        printer.ended(&row)
+        printer.ended(&row, end)
     };
     let listened = told.and_then(|()| run::listen(opened, command, each))?;
     notes.lost_records = listened.lost_records;

@@ -10,6 +10,7 @@ use probe::exits::ExitRecords;
 use probe::signals::{Signal, Signals};
 use probe::spawn::{Command, reap_any};
 use rustix::event::{PollFd, PollFlags};
+use rustix::fd::{AsFd, BorrowedFd};
 
 use super::supervise::{Outcome, start, wait};
 use crate::failure::Failure;
@@ -24,15 +25,15 @@ pub(crate) struct Listened {
     pub(crate) told: Result<(), Failure>,
 }
 
-/// Hands each record to `each` until Ctrl-C or TERM or, with a command, until that ends: then Ctrl-C is the command's affair
+/// Hands each record, and what becomes readable when it is told to end, to `each` until Ctrl-C or TERM or, with a command, until that ends: then Ctrl-C is the command's affair
 /// (the terminal sends it to both) and TERM is passed on. A reader that went away does not end the command.
 pub(crate) fn listen(
     records: ExitRecords,
     command: Option<&[OsString]>,
-    mut each: impl FnMut(TaskStats) -> Result<(), Failure>,
+    mut each: impl FnMut(TaskStats, BorrowedFd<'_>) -> Result<(), Failure>,
 ) -> Result<Listened, Failure> {
-    let signals =
-        Signals::open(&[Signal::Interrupt, Signal::Terminate, Signal::Child]).map_err(Failure::of_system)?;
+    let signals = Signals::open(&[Signal::Interrupt, Signal::Terminate]).map_err(Failure::of_system)?;
+    let children = Signals::open(&[Signal::Child]).map_err(Failure::of_system)?;
     let command = command.map(|words| Command { words: words.to_vec(), ..Command::default() });
     let child = command.as_ref().map(start).transpose()?;
     let child = child.map(|pid| TaskKey { pid, start: clock_now().boottime });
@@ -49,7 +50,7 @@ pub(crate) fn listen(
         if let Some(open) = &mut records {
             let received = open.receive(|stats| {
                 if told.is_ok() {
-                    told = each(stats);
+                    told = each(stats, signals.as_fd());
                 }
             });
             lost_records = open.lost();
@@ -62,9 +63,11 @@ pub(crate) fn listen(
         if ended.is_some() || is_over || (child.is_none() && told.is_err()) {
             return Ok(Listened { lost_records, code: ended, told });
         }
-        let mut descriptors = vec![PollFd::new(&signals, PollFlags::IN)];
+        let mut descriptors =
+            vec![PollFd::new(&signals, PollFlags::IN), PollFd::new(&children, PollFlags::IN)];
         descriptors.extend(records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
         wait(&mut descriptors, None);
+        while children.next().is_some() {}
         while let Some(signal) = signals.next() {
             match (signal, child) {
                 (Signal::Terminate, Some(child)) => {

@@ -115,6 +115,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         }
         Ok((sent, waits))
     })?;
+    // From now on signals do what they did before: nobody may ever read the report.
+    drop(own);
     let failure = sent.failure.clone().filter(|_| sent.failed > 0);
     if let Some(failure) = failure {
         let of = format!("{} of {} connections", sent.failed, sent.connections);

@@ -9,7 +9,7 @@ use rustix::net::{Shutdown, shutdown, sockopt};
 
 use super::connection::{Connection, Schedule};
 use super::{Options, Sent};
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, say_in_passing};
 use crate::show::traffic::push_live;
 use crate::traffic::address::Patience;
 use crate::traffic::agenda::{Agenda, Turn};
@@ -143,7 +143,7 @@ impl<'a> Worker<'a> {
                 let mut line = "\r".to_owned();
                 let fresh = packets.saturating_sub(*last);
                 push_live(&mut line, packets, fresh, fresh * self.options.size as u64);
-                say(&line);
+                say_in_passing(&line);
                 (*next, *last) = (now + Nanos::SECOND, packets);
             }
             if end.is_some_and(|end| end <= now) {
@@ -154,7 +154,7 @@ impl<'a> Worker<'a> {
             }
         }
         if live.is_some() {
-            say("\r\x1b[K");
+            say_in_passing("\r\x1b[K");
         }
         if self.living > 0 {
             // Its time ended, or somebody ended it: what was not taken until then counts, too.

@@ -24,7 +24,7 @@ use facts::unit::Nanos;
 use self::worker::{Done, Worker};
 use super::event_loop::{EventLoop, Stop};
 use super::{Address, waits};
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, say_in_passing};
 use crate::output::Output;
 use crate::show::traffic::{SinkReport, push_live};
 
@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         _ => None,
     };
     let mut own = Worker::new(own_loop, socket, options, &shared).map_err(Failure::of_system)?;
-    say(&format!("whit: listening at {address}\n"));
+    say_in_passing(&format!("whit: listening at {address}\n"));
     let (done, waits) = std::thread::scope(|scope| {
         let others: Vec<_> =
             workers.into_iter().map(|mut worker| scope.spawn(move || worker.run(false))).collect();
@@ -94,6 +94,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         }
         (done, waits)
     });
+    // From now on signals do what they did before: nobody may ever read the report.
+    drop(own);
     let Done { mut accounts, dropped, failure } = done;
     if let Address::Unix(path) = &options.address {
         // Another program may have put its own socket there meanwhile.
@@ -132,7 +134,7 @@ impl Live {
         let mut line = "\r".to_owned();
         // By the second that has passed: this is a glance, the report at the end is exact.
         push_live(&mut line, packets, packets.saturating_sub(self.packets), bytes.saturating_sub(self.bytes));
-        say(&line);
+        say_in_passing(&line);
         (self.packets, self.bytes) = (packets, bytes);
         self.next = now + Nanos::SECOND;
     }

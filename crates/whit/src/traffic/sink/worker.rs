@@ -12,7 +12,7 @@ use rustix::net::{SocketFlags, acceptfrom_with};
 use super::answer::Conversation;
 use super::client::{Client, Reading};
 use super::{Account, Accounts, Live, Options, Shared};
-use crate::failure::say;
+use crate::failure::say_in_passing;
 use crate::traffic::agenda::{Agenda, Turn};
 use crate::traffic::event_loop::{EventLoop, Happened, sooner};
 
@@ -142,7 +142,7 @@ impl<'a> Worker<'a> {
             }
         }
         if live.is_some() {
-            say("\r\x1b[K");
+            say_in_passing("\r\x1b[K");
         }
         let (accounts, dropped) = self.finish(datagrams);
         Done { accounts, dropped, failure }
@@ -180,7 +180,7 @@ impl<'a> Worker<'a> {
                         self.has_said_full = true;
                         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
                         let limit = limit.map_or("none".to_owned(), |limit| limit.to_string());
-                        say(&format!(
+                        say_in_passing(&format!(
                             "whit: no more clients than {}: {error} (limit of descriptors: {limit}; see ulimit -n)\n",
                             self.clients.len() - self.free.len()
                         ));

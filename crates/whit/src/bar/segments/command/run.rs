@@ -44,7 +44,7 @@ impl Run {
     }
 
     pub(super) fn watch(&self) -> Option<Watch<'_>> {
-        self.pipe.as_ref().map(|pipe| Watch::Readable(pipe.as_fd()))
+        self.pipe.as_ref().map(|pipe| Watch::ReadableOnce(pipe.as_fd()))
     }
 
     pub(super) fn deadline(&self) -> Option<Nanos> {
