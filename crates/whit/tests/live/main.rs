@@ -17,6 +17,7 @@ mod mail;
 mod needs;
 mod privilege;
 mod run;
+mod stalls;
 mod storms;
 mod supervision;
 mod system_calls;
@@ -45,6 +46,7 @@ fn main() {
         supervision::trials(),
         top::trials(),
         traffic::trials(),
+        stalls::trials(),
         storms::trials(),
     ];
     let trials: Vec<Trial> = rooms.into_iter().flatten().collect();

@@ -9,6 +9,7 @@ mod history;
 mod keys;
 mod menu;
 mod palette;
+mod screen_output;
 mod state;
 mod terminal;
 

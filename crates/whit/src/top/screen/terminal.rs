@@ -1,6 +1,6 @@
 //! The terminal: taken, given back whatever happens, and waited for beside signals.
 
-use std::io::{Stdout, stdout};
+use std::io::Write as _;
 use std::time::Duration;
 
 use facts::unit::Nanos;
@@ -9,13 +9,14 @@ use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, E
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size as terminal_size,
 };
-use ratatui::crossterm::{cursor, execute};
+use ratatui::crossterm::{cursor, queue};
 use ratatui::layout::Rect;
 use ratatui::{Frame, TerminalOptions, Viewport, backend::CrosstermBackend};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::stdio::stdin;
 
+use super::screen_output::ScreenOutput;
 use crate::failure::Failure;
 
 /// What is drawn at most, whatever size a terminal says that it has: a screen is kept twice, with 56 bytes a cell.
@@ -24,7 +25,8 @@ const HIGHEST: u16 = 500;
 
 /// A terminal in raw mode, on its other screen.
 pub(super) struct Terminal {
-    terminal: ratatui::Terminal<CrosstermBackend<Stdout>>,
+    terminal: ratatui::Terminal<CrosstermBackend<ScreenOutput>>,
+    output: ScreenOutput,
     area: Rect,
     signals: Signals,
 }
@@ -48,24 +50,31 @@ impl Terminal {
         // The release does not unwind: what would be dropped then is not.
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            leave();
+            leave(&ScreenOutput::new());
             before(info);
         }));
+        let output = ScreenOutput::new();
         let area = area();
         let options = TerminalOptions { viewport: Viewport::Fixed(area) };
-        let opened = enter().and_then(|()| {
-            ratatui::Terminal::with_options(CrosstermBackend::new(stdout()), options).map_err(failure)
+        let opened = enter(&output).and_then(|()| {
+            let backend = CrosstermBackend::new(output.clone());
+            ratatui::Terminal::with_options(backend, options).map_err(failure)
         });
         match opened {
-            Ok(terminal) => Ok(Self { terminal, area, signals }),
+            Ok(terminal) => Ok(Self { terminal, output, area, signals }),
             Err(failure) => {
-                leave();
+                leave(&output);
                 Err(failure)
             }
         }
     }
 
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), Failure> {
+        // A terminal that does not take what was drawn before is asked again later.
+        self.output.flush().map_err(failure)?;
+        if self.output.is_full() {
+            return Ok(());
+        }
         let area = area();
         if area != self.area {
             self.area = area;
@@ -83,7 +92,10 @@ impl Terminal {
         let timeout = probe::timespec(Nanos::from(timeout));
         let input = stdin();
         let mut descriptors =
-            [PollFd::from_borrowed_fd(input, PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
+            vec![PollFd::from_borrowed_fd(input, PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
+        if self.output.is_full() {
+            descriptors.push(PollFd::new(self.output.outlet(), PollFlags::OUT));
+        }
         match poll(&mut descriptors, Some(&timeout)) {
             // Another size comes as a signal that ends the wait.
             Ok(_) | Err(Errno::INTR) => {}
@@ -108,7 +120,7 @@ impl Terminal {
     /// Gives the terminal back, stops (unless nobody could continue us), and takes it again. A Ctrl-Z that was typed is for all of the
     /// group, as the terminal would send it: a script around us is to stop, too.
     pub(super) fn suspend(&mut self, was_typed: bool) -> Result<(), Failure> {
-        leave();
+        leave(&self.output);
         stop(was_typed);
         self.resume()
     }
@@ -116,8 +128,8 @@ impl Terminal {
     /// Takes the terminal again: whoever had it meanwhile may have changed it.
     pub(super) fn resume(&mut self) -> Result<(), Failure> {
         // Crossterm believes that the terminal is still as it set it.
-        leave();
-        enter()?;
+        leave(&self.output);
+        enter(&self.output)?;
         self.terminal.clear().map_err(failure)
     }
 }
@@ -130,18 +142,23 @@ fn area() -> Rect {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        leave();
+        leave(&self.output);
     }
 }
 
-fn enter() -> Result<(), Failure> {
+fn enter(output: &ScreenOutput) -> Result<(), Failure> {
     enable_raw_mode().map_err(failure)?;
-    execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, cursor::Hide).map_err(failure)
+    let mut output = output.clone();
+    queue!(output, EnterAlternateScreen, EnableMouseCapture, cursor::Hide).map_err(failure)?;
+    output.flush().map_err(failure)
 }
 
-/// Where the terminal is gone there is nothing to give back.
-fn leave() {
-    let _ = execute!(stdout(), DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
+fn leave(output: &ScreenOutput) {
+    let mut bytes = Vec::new();
+    // A vector takes whatever is written.
+    let _ = queue!(bytes, DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
+    output.write_last(&bytes);
+    // Where the terminal is gone there is nothing to give back.
     let _ = disable_raw_mode();
 }
 
