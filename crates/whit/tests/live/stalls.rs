@@ -175,7 +175,7 @@ fn captured() -> Result<(), Failed> {
         let link = root.join("proc/meminfo");
         let _ = std::fs::remove_file(&link);
         std::os::unix::fs::symlink(&target, &link)?;
-        let output = shell(&format!("{WHIT} --root {} free --json", root.display()));
+        let output = shell(&format!("{WHIT} free --root {} --json", root.display()));
         let told = String::from_utf8(output.stdout)?;
         assert!(!told.contains("12641974272"), "{target}: {told}");
     }
@@ -183,7 +183,7 @@ fn captured() -> Result<(), Failed> {
     std::fs::remove_file(&meminfo)?;
     assert!(shell(&format!("mkfifo {}", meminfo.display())).status.success());
     let mut child = Command::new(WHIT)
-        .args(["--root", root.to_str().unwrap(), "free"])
+        .args(["free", "--root", root.to_str().unwrap()])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
