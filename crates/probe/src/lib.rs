@@ -31,7 +31,7 @@ use freebsd as system;
 use linux as system;
 pub use system::survey::ancestors;
 pub use system::{
-    cgroup_tasks, cgroup_usage, command_cgroup, control, descendants, directory, exits, privilege,
+    cgroup_tasks, cgroup_usage, command_cgroup, control, descendants, directory, exits, orphans, privilege,
     process_events, signals, survey, task_detail, task_table, tasks, wait,
 };
 

@@ -17,6 +17,8 @@ use crate::sys::{self, SpawnRequest};
 
 pub use crate::sys::Group;
 pub use process::{Ended, Process};
+pub(crate) use process::{RUN_VARIABLE, is_own_run};
+pub(crate) use reaped::reap_ended;
 pub use reaped::{Ending, Reaped, Usage, reap, reap_any};
 
 /// A command, and how it is to be started.

@@ -12,6 +12,7 @@ pub mod directory;
 pub mod exits;
 mod machine;
 mod network;
+pub mod orphans;
 pub mod privilege;
 pub mod process_events;
 pub mod signals;

@@ -14,6 +14,7 @@ mod files;
 mod filesystems;
 mod machine;
 mod netlink;
+pub mod orphans;
 pub mod privilege;
 pub mod process_events;
 pub mod signals;

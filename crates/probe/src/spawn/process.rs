@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_proc
 
 use super::reaped::reap_ended;
 use super::{Command, Ending, Group, Usage};
+use crate::clock_now;
 
 /// A running command.
 #[derive(Debug)]
@@ -19,6 +20,17 @@ pub struct Process {
     is_reaped: bool,
     /// What it started and left behind lives on.
     leaves_others: bool,
+    /// What it and all that it starts has in the environment.
+    run: String,
+}
+
+/// The variable of the environment that tells which run a process belongs to.
+pub(crate) const RUN_VARIABLE: &str = "WHIT_RUN";
+
+/// Whether a run is of this process.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_own_run(run: &str) -> bool {
+    run.split_once('.').is_some_and(|(pid, _)| pid == std::process::id().to_string())
 }
 
 /// How a command ended and what it used.
@@ -50,7 +62,10 @@ impl Process {
     pub fn start_piped(argv: &[String], extra: &[(&str, &str)]) -> io::Result<(Self, OwnedFd)> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&reader, true)?;
-        let process = Self::start_with(argv, extra, &null()?, &writer)?;
+        let run = format!("{}.{}", std::process::id(), clock_now().boottime.0);
+        let extra = [extra, &[(RUN_VARIABLE, &run)]].concat();
+        let mut process = Self::start_with(argv, &extra, &null()?, &writer)?;
+        process.run = run;
         Ok((process, reader))
     }
 
@@ -70,12 +85,17 @@ impl Process {
         let pid = command.start()?;
         let pid = Pid::from_raw(pid.cast_signed())
             .ok_or_else(|| io::Error::other("the command has no process id"))?;
-        Ok(Self { pid, is_reaped: false, leaves_others: false })
+        Ok(Self { pid, is_reaped: false, leaves_others: false, run: String::new() })
     }
 
     /// Its process id.
     pub fn id(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
+    }
+
+    /// The run that its descendants belong to, by which orphans are known.
+    pub fn run(&self) -> &str {
+        &self.run
     }
 
     /// How it ended; none while it runs. Its status is taken once.

@@ -30,6 +30,15 @@ impl<T: Send + 'static, J: FnMut() -> T + Send + 'static> Asking<T, J> {
         self.errand.as_ref().is_some_and(|errand| errand.look(|answer, _| answer.is_none()))
     }
 
+    /// The last answer, and whether a newer one is late.
+    pub(crate) fn last(&self) -> (Option<T>, bool)
+    where
+        T: Copy,
+    {
+        let look = |errand: &Errand<T>| errand.look(|answer, is_stale| (answer.copied(), is_stale));
+        self.errand.as_ref().map_or((None, false), look)
+    }
+
     /// Has the last answer said; what does not answer is stale.
     pub(crate) fn say(&self, items: &mut Items<'_>, say: impl FnOnce(Option<&T>, &mut Items<'_>)) {
         let Some(errand) = &self.errand else { return };

@@ -1,5 +1,6 @@
 //! What happens when a block is clicked on, or the wheel is turned over it.
 
+use probe::orphans::Known;
 use probe::spawn::Process;
 use wire::i3bar::Click;
 
@@ -65,6 +66,11 @@ impl Started {
     pub(crate) fn take_over(&mut self, dying: Vec<Process>) {
         self.0.iter_mut().for_each(|running| running.member = None);
         self.0.extend(dying.into_iter().map(|process| Running { process, member: None }));
+    }
+
+    /// Those that run.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = Known<'_>> {
+        self.0.iter().map(|running| Known { pid: running.process.id().cast_unsigned(), run: None })
     }
 
     /// Forgets those that have ended; the segments whose clicks they were, which may have something new to say.

@@ -1,10 +1,12 @@
 //! The loop: wait, read and draw what is due, write the line if it changed.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use facts::unit::Nanos;
 use jiff::tz::TimeZone;
 use probe::clock_now;
+use probe::orphans::Orphans;
 use probe::signals::Signal;
 
 use super::clicks::Started;
@@ -22,6 +24,9 @@ use crate::time_zone;
 const FIRST_WAIT: Nanos = Nanos(100_000_000);
 /// Between two lines that were not asked for by the schedule: commands, answers and news can come thousands of times a second.
 const UNASKED_PAUSE: Nanos = Nanos(100_000_000);
+/// At the end orphans are looked for so often, with a pause before each.
+const LAST_SWEEPS: usize = 10;
+const SWEEP_PAUSE: Duration = Duration::from_millis(5);
 /// How long a bar of one line waits for them.
 const ONE_LINE_WAIT: Nanos = Nanos(3_000_000_000);
 
@@ -41,6 +46,8 @@ struct Bar {
     events: Events,
     woken: Woken,
     started: Started,
+    /// None where no command leaves any.
+    orphans: Option<Orphans>,
     debug: Option<Debug>,
     /// The line as it was written last, and as it is now.
     written: Vec<u8>,
@@ -64,17 +71,22 @@ impl Bar {
         let config = configuration(args)?;
         let kind = args.output.or(config.output).unwrap_or_else(outputs::detect);
         let output = outputs::open(kind)?;
+        // Before signals wait for the loop: TZ may name a file that does not answer.
+        let time_zone = time_zone::system();
         let mut events = Events::open(kind)?;
         let dress = config.dress.clone();
         let workshop = Workshop { roots: args.roots.clone(), bell: Some(events.bell()) };
+        // Before the commands are started.
+        let orphans = config.has_commands().then(Orphans::adopt);
         let line = Line::open(config, &workshop)?;
         events.watch_news(&line)?;
         let mut bar = Self {
             args: args.clone(),
+            orphans,
             line,
             dress,
             workshop,
-            time_zone: time_zone::system(),
+            time_zone,
             output,
             outflow: Outflow::stdout(),
             events,
@@ -211,6 +223,7 @@ impl Bar {
                         self.line.hurry(index, &self.workshop);
                     }
                     self.attend_commands();
+                    self.sweep_orphans();
                 }
             }
         }
@@ -235,6 +248,13 @@ impl Bar {
         Ok(None)
     }
 
+    /// Ends what commands left behind. How much was left.
+    fn sweep_orphans(&mut self) -> usize {
+        let Some(orphans) = &mut self.orphans else { return 0 };
+        let known: Vec<_> = self.line.processes().chain(self.started.processes()).collect();
+        orphans.sweep(&known)
+    }
+
     fn attend_commands(&mut self) {
         for index in 0..self.line.members().count() {
             self.line.attend(index, &self.time_zone);
@@ -243,8 +263,12 @@ impl Bar {
 
     /// Reads the configuration again. One that is not good leaves the bar as it is, and says why in it.
     fn reload(&mut self) -> Result<(), Failure> {
-        let opened = configuration(&self.args)
-            .and_then(|config| Ok((config.dress.clone(), Line::open(config, &self.workshop)?)));
+        let opened = configuration(&self.args).and_then(|config| {
+            if self.orphans.is_none() {
+                self.orphans = config.has_commands().then(Orphans::adopt);
+            }
+            Ok((config.dress.clone(), Line::open(config, &self.workshop)?))
+        });
         match opened {
             Ok((dress, line)) => {
                 self.dress = dress;
@@ -263,6 +287,23 @@ impl Bar {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for Bar {
+    /// Ends the commands, and what they left behind, which comes here only when they have ended. What a moment does not end is init's.
+    fn drop(&mut self) {
+        if self.orphans.is_none() {
+            return;
+        }
+        let mut dying = self.line.retire();
+        for _ in 0..LAST_SWEEPS {
+            std::thread::sleep(SWEEP_PAUSE);
+            dying.retain_mut(|process| process.ended().is_none());
+            if dying.is_empty() && self.sweep_orphans() == 0 {
+                return;
+            }
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct Events {
 }
 
 /// Between two looks at what commands say.
-const COMMANDS_PAUSE: Nanos = Nanos(100_000_000);
+const COMMANDS_PAUSE: Nanos = Nanos(20_000_000);
 
 impl Events {
     /// For a reader.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use facts::unit::Nanos;
 use jiff::tz::TimeZone;
 use probe::clock_now;
+use probe::orphans::Known;
 use probe::spawn::Process;
 use probe::wait::Watch;
 
@@ -155,6 +156,11 @@ impl Line {
     /// The commands that are under way, and what becomes readable when they print something or end.
     pub(crate) fn commands(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
         self.members().filter_map(|(index, member)| Some((index, member.segment.watch()?)))
+    }
+
+    /// The processes of all commands.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = Known<'_>> {
+        self.members.iter().flat_map(|member| member.segment.processes()).flatten()
     }
 
     /// What becomes readable when links or addresses change that a cadence shows.

@@ -46,6 +46,7 @@ use facts::unit::Nanos;
 use jiff::tz::TimeZone;
 use probe::Roots;
 use probe::errand::Bell;
+use probe::orphans::Known;
 use probe::spawn::Process;
 use probe::wait::Watch;
 pub(crate) use wire::i3bar::Hex as Color;
@@ -158,6 +159,16 @@ pub(crate) trait Segment {
     /// Ends what it has under way; a process that is still dying is given to whoever goes on.
     fn retire(&mut self) -> Option<Process> {
         None
+    }
+
+    /// Whether it starts processes.
+    fn runs_commands(&self) -> bool {
+        false
+    }
+
+    /// Its processes that were not reaped: the one under way, and one that is dying.
+    fn processes(&self) -> [Option<Known<'_>>; 2] {
+        [None, None]
     }
 
     /// When it wants to attend at the latest, on the boot clock.

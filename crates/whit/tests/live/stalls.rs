@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_bar_that_was_not_read_goes_on_with_whole_lines", &[], reading_again),
         trial("named_files_are_opened_without_waiting", &[Need::Program("mkfifo")], named_files),
         trial("a_captured_machine_does_not_lead_out_of_itself", &[], captured),
+        trial("what_commands_leave_behind_is_ended", &[Need::Program("setsid")], left_behind),
         trial("commands_that_flood_are_shown_ten_times_a_second", &[], flood),
     ]
 }
@@ -205,5 +206,37 @@ fn flood() -> Result<(), Failed> {
     let lines = String::from_utf8(output.stdout)?.lines().count();
     // Ten a second, the schedule's, and as many again for a machine that is late.
     assert!((5..60).contains(&lines), "{lines} lines in two seconds");
+    Ok(())
+}
+
+/// Commands whose children go into sessions of their own, and that run out of time.
+fn left_behind() -> Result<(), Failed> {
+    let scratch = Scratch::new("left-behind");
+    let config = scratch.0.join("whit.toml");
+    let segment = |script: &str| {
+        format!(
+            "[[segment]]\ntype = \"command\"\ninterval = 0.2\ntimeout = 0.3\ncommand = [\"sh\", \"-c\", \"{script}\"]\n"
+        )
+    };
+    let text = [
+        segment("setsid sleep 4243 & sleep 0.05; echo hi"),
+        segment("(setsid sh -c 'sleep 4243 & sleep 4243' &); sleep 3"),
+    ];
+    std::fs::write(&config, text.concat())?;
+    let mut child = Command::new(WHIT)
+        .args(["bar", "-o", "plain", "--config", config.to_str().unwrap()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()?;
+    let count = || -> usize {
+        let output = shell("ps -eo args | grep -c '^sleep 424[3]'");
+        String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
+    };
+    std::thread::sleep(Duration::from_secs(3));
+    let most = (0..5).map(|_| count()).max().unwrap_or_default();
+    assert!(ends_on_term(&mut child));
+    let left = count();
+    shell("pkill -f '^sleep 4243'");
+    assert!(most <= 8 && left == 0, "{most} while it ran, {left} at its end");
     Ok(())
 }

@@ -30,6 +30,13 @@ pub(crate) struct BarConfig {
     pub(crate) members: Vec<Member>,
 }
 
+impl BarConfig {
+    /// Whether a segment runs a command.
+    pub(crate) fn has_commands(&self) -> bool {
+        self.members.iter().any(|member| member.segment.runs_commands())
+    }
+}
+
 /// A segment and all that was said of it.
 pub(crate) struct Member {
     pub(crate) kind: &'static Kind,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use facts::unit::Nanos;
 use probe::clock_now;
+use probe::orphans::Known;
 use probe::spawn::Process;
 use probe::wait::Watch;
 
@@ -157,6 +158,15 @@ impl Segment for Command {
 
     fn retire(&mut self) -> Option<Process> {
         self.run.take().map(Run::kill).or_else(|| self.dying.take())
+    }
+
+    fn runs_commands(&self) -> bool {
+        true
+    }
+
+    fn processes(&self) -> [Option<Known<'_>>; 2] {
+        let dying = self.dying.as_ref().map(|process| Known { pid: process.id().cast_unsigned(), run: None });
+        [self.run.as_ref().map(Run::known), dying]
     }
 
     fn attend_by(&self) -> Option<Nanos> {

@@ -35,25 +35,39 @@ pub(crate) const KIND: Kind = Kind {
         if paths.is_empty() {
             return Err(options.fault("this wants paths = \"~/Maildir\""));
         }
-        let mut boxes: Vec<_> = paths.into_iter().map(Mailbox::new).collect();
+        if paths.len() > MOST_BOXES {
+            return Err(
+                options.fault(&format!("this takes {MOST_BOXES} mailboxes: each is read by a thread"))
+            );
+        }
+        let boxes: Vec<_> = paths.into_iter().map(Mailbox::new).collect();
         let names = boxes.iter().map(|mailbox| name(mailbox.path())).collect();
-        let read: Job<Counts> = Box::new(move || boxes.iter_mut().map(Mailbox::read).collect());
+        let read = |mut mailbox: Mailbox| -> Asking<Count, Job<Count>> {
+            Asking::new(Box::new(move || mailbox.read()))
+        };
         Ok(Box::new(Mail {
             names,
             is_each: options.flag("each")?,
-            asking: Asking::new(read),
+            askings: boxes.into_iter().map(read).collect(),
+            counts: Vec::new(),
             news: String::new(),
         }))
     },
     ..Kind::DEFAULT
 };
 
-type Counts = Vec<Result<MailCount, Absence>>;
+/// Threads of one segment.
+const MOST_BOXES: usize = 64;
+
+type Count = Result<MailCount, Absence>;
 
 struct Mail {
     names: Vec<String>,
     is_each: bool,
-    asking: Asking<Counts, Job<Counts>>,
+    /// One for each: a mailbox that hangs must not hide the others.
+    askings: Vec<Asking<Count, Job<Count>>>,
+    /// The last answers; kept for their memory.
+    counts: Vec<Count>,
     news: String,
 }
 
@@ -64,43 +78,53 @@ fn name(path: &Path) -> String {
 
 impl Segment for Mail {
     fn tick(&mut self, workshop: &Workshop) {
-        self.asking.ask("mail", workshop);
+        self.askings.iter_mut().for_each(|asking| asking.ask("mail", workshop));
     }
 
     fn is_waiting(&self) -> bool {
-        self.asking.is_waiting()
+        self.askings.iter().any(Asking::is_waiting)
     }
 
     fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
-        let (names, is_each, news) = (&self.names, self.is_each, &mut self.news);
-        self.asking.say(items, |counts, items| {
-            let counts = counts.map_or(&[][..], Vec::as_slice);
-            if is_each {
-                for (name, count) in names.iter().zip(counts) {
-                    items.named(name, &values(count, None, name));
-                }
-                return;
-            }
-            news.clear();
-            let mut sum = MailCount::default();
-            let mut trouble = None;
+        self.counts.clear();
+        // One that has not answered yet is none that can be read.
+        let answers = self.askings.iter().map(|asking| asking.last().0);
+        self.counts.extend(answers.map(|count| count.unwrap_or(Err(Absence::Unsupported))));
+        self.say_counts(items);
+        if self.askings.iter().any(|asking| asking.last().1) {
+            items.stale();
+        }
+    }
+}
+
+impl Mail {
+    fn say_counts(&mut self, items: &mut Items<'_>) {
+        let (names, counts) = (&self.names, &self.counts);
+        if self.is_each {
             for (name, count) in names.iter().zip(counts) {
-                match count {
-                    Ok(count) => {
-                        sum += *count;
-                        if count.unread > 0 && names.len() > 1 {
-                            news.push_str(if news.is_empty() { "" } else { ", " });
-                            news.push_str(name);
-                        }
-                    }
-                    Err(absence) => trouble = trouble.or(Some(*absence)),
-                }
+                items.named(name, &values(count, None, name));
             }
-            // Of several a part is told, and that it is one; of one nothing.
-            let all_failed = counts.iter().all(Result::is_err);
-            let whole = if all_failed { Err(trouble.unwrap_or_default()) } else { Ok(sum) };
-            items.only(&values(&whole, trouble, news));
-        });
+            return;
+        }
+        self.news.clear();
+        let mut sum = MailCount::default();
+        let mut trouble = None;
+        for (name, count) in names.iter().zip(counts) {
+            match count {
+                Ok(count) => {
+                    sum += *count;
+                    if count.unread > 0 && names.len() > 1 {
+                        self.news.push_str(if self.news.is_empty() { "" } else { ", " });
+                        self.news.push_str(name);
+                    }
+                }
+                Err(absence) => trouble = trouble.or(Some(*absence)),
+            }
+        }
+        // Of several a part is told, and that it is one; of one nothing.
+        let all_failed = counts.iter().all(Result::is_err);
+        let whole = if all_failed { Err(trouble.unwrap_or_default()) } else { Ok(sum) };
+        items.only(&values(&whole, trouble, &self.news));
     }
 }
 

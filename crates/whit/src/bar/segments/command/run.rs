@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 
 use facts::unit::Nanos;
+use probe::orphans::Known;
 use probe::spawn::{Ended, Process};
 use probe::wait::Watch;
 use rustix::fd::{AsFd, OwnedFd};
@@ -45,6 +46,10 @@ impl Run {
 
     pub(super) fn watch(&self) -> Option<Watch<'_>> {
         self.pipe.as_ref().map(|pipe| Watch::ReadableOnce(pipe.as_fd()))
+    }
+
+    pub(super) fn known(&self) -> Known<'_> {
+        Known { pid: self.process.id().cast_unsigned(), run: Some(self.process.run()) }
     }
 
     pub(super) fn deadline(&self) -> Option<Nanos> {

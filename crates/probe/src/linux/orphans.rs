@@ -1,0 +1,75 @@
+//! What commands left behind: processes that went into sessions of their own and lost their parents.
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::pread;
+
+use super::control::send_to_child;
+use super::descendants::adopt_orphans;
+use crate::named;
+use crate::signal::TaskSignal;
+use crate::spawn::{RUN_VARIABLE, is_own_run, reap_ended};
+
+/// The longest environment that is looked at: execve(2) takes some megabytes, which nobody uses.
+const ENVIRONMENT_BYTES: u64 = 4 << 20;
+
+/// Adopts orphans, and ends those whose run is over. A run is known by a variable in the environment, which children inherit through
+/// whatever they do; who takes it out of the environment of a daemon means the daemon to stay.
+#[derive(Debug)]
+pub struct Orphans {
+    /// proc(5), /proc/PID/task/TID/children: orphans come to the thread that lives longest, the main one.
+    children: Option<OwnedFd>,
+    buffer: Vec<u8>,
+}
+
+/// A process that this one started and has not reaped.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Its id.
+    pub pid: u32,
+    /// Its run, unless that is over.
+    pub run: Option<&'a str>,
+}
+
+impl Orphans {
+    /// From now on they come here. To be called by the main thread.
+    pub fn adopt() -> Self {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        // Where the kernel does not adopt for us, or does not list children, what is left behind stays init's.
+        let children =
+            adopt_orphans().ok().and_then(|()| open("/proc/thread-self/children", flags, Mode::empty()).ok());
+        Self { children, buffer: vec![0; 4096] }
+    }
+
+    /// Reaps the orphans that have ended and ends those whose run is not among the `known` any more. How many are left that do not
+    /// belong to a run under way; their own children come when they have ended.
+    pub fn sweep(&mut self, known: &[Known<'_>]) -> usize {
+        let Some(children) = &self.children else { return 0 };
+        let length = pread(children, &mut self.buffer, 0).unwrap_or(0);
+        let mut left = 0;
+        // What is beyond the buffer is found the next time.
+        for word in self.buffer[..length].split(|byte| *byte == b' ').filter(|word| word.len() < 10) {
+            let pid = std::str::from_utf8(word).ok().and_then(|word| word.parse::<u32>().ok());
+            let Some(pid) = pid.filter(|pid| known.iter().all(|known| known.pid != *pid)) else { continue };
+            if reap_ended(pid.cast_signed()).is_some() {
+                continue;
+            }
+            let Some(run) = run_of(pid) else { continue };
+            if is_own_run(&run) && known.iter().all(|known| known.run != Some(&run)) {
+                left += 1;
+                // One that has become another user's stays.
+                let _ = send_to_child(pid, TaskSignal::Kill);
+            }
+        }
+        left
+    }
+}
+
+/// The run that a process belongs to; none where that cannot be seen.
+fn run_of(pid: u32) -> Option<String> {
+    let environment = named::read(format!("/proc/{pid}/environ").as_ref(), ENVIRONMENT_BYTES).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let value =
+        variables.find_map(|variable| variable.strip_prefix(RUN_VARIABLE.as_bytes())?.strip_prefix(b"="))?;
+    String::from_utf8(value.to_owned()).ok()
+}
