@@ -240,6 +240,13 @@ impl Task {
         )
     }
 
+    /// What is left of its time beside the parts that are known.
+    pub fn unclaimed(&self) -> Nanos {
+        let delay = |cause| self.delays[cause].total();
+        let parts = [self.on_cpu, delay(Cause::RunQueue), delay(Cause::BlockIo)];
+        self.thread_time.saturating_sub(parts.into_iter().flatten().sum())
+    }
+
     /// Of how many of its threads delays other than the run queue's are not counted, as far as the reader can tell.
     pub fn uncounted(&self) -> u32 {
         match self.threads {

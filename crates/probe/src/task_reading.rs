@@ -1,6 +1,7 @@
 //! What reading tasks gives, whichever way they are read.
 
 use facts::name::Name;
+use facts::rate::tasks::ended_threads_cpu;
 use facts::sample::Absence;
 use facts::task::{Delays, Task, TaskKey};
 use facts::unit::Nanos;
@@ -48,13 +49,10 @@ pub struct EndedThreads {
 impl EndedThreads {
     /// From the time of a process with all that ever were in it, and that of its living threads. Each of these may lag by a tick.
     pub fn on_cpu_beside(whole: Option<Nanos>, living: Option<Nanos>, threads: u32) -> Option<Nanos> {
-        let slack = TWO_TICKS + Nanos(u64::from(threads) * 4_000_000);
-        whole.zip(living).map(|(whole, living)| whole.saturating_sub(living)).filter(|rest| *rest > slack)
+        let (whole, living) = whole.zip(living)?;
+        ended_threads_cpu(whole, living, threads)
     }
 }
-
-/// What two counts of the same time in ticks (of CONFIG_HZ=100, in which /proc tells a process's times) may differ by.
-const TWO_TICKS: Nanos = Nanos(20_000_000);
 
 /// A way to read all tasks into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

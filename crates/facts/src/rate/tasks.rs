@@ -3,7 +3,10 @@
 mod cgroups;
 mod changed;
 mod ended;
+mod ended_threads;
 mod matching;
+
+use std::collections::HashMap;
 
 use super::{Interval, Width, counter_delta};
 use crate::sample::Clock;
@@ -15,6 +18,7 @@ use crate::unit::Nanos;
 
 pub use changed::Changed;
 pub use ended::{Ended, Unrecorded, most_unrecorded};
+pub use ended_threads::ended_threads_cpu;
 
 /// What tasks did in an interval. Kept from tick to tick: filling it again allocates nothing that it does not grow by.
 ///
@@ -38,6 +42,8 @@ pub struct TaskChanges {
     /// What the active did, a column a figure; those of what only grows and of the longest waits are filled.
     figures: [Vec<u64>; Figure::COUNT],
     ended: Vec<Ended>,
+    /// By process: what threads that no record tells of were on a CPU.
+    ended_threads: HashMap<u32, Nanos>,
     origins: Vec<Origin>,
     /// Ids of the older table and their places, sorted, and which of these are somebody's origin.
     by_pid: Vec<(u32, u32)>,
@@ -58,6 +64,7 @@ impl Default for TaskChanges {
             places: Vec::new(),
             figures: [const { Vec::new() }; Figure::COUNT],
             ended: Vec::new(),
+            ended_threads: HashMap::new(),
             origins: Vec::new(),
             by_pid: Vec::new(),
             is_taken: Vec::new(),
@@ -110,6 +117,7 @@ impl TaskChanges {
         self.find_active(before, now);
         self.subtract(before, now);
         self.drop_impossible(before);
+        self.find_ended_threads(before, now);
     }
 
     /// Time on a CPU, their whole lives, of those that ended and are counted in this interval.

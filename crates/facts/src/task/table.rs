@@ -2,6 +2,7 @@
 //!
 //! A view reads a few figures of every task, and a subtraction goes through one figure of all: each lies together.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 pub use super::comm::Comm;
@@ -22,6 +23,8 @@ pub struct TaskTable {
     /// Time on a CPU of all tasks that ended and are forgotten since the reader was opened, each its whole life; none where
     /// nobody counts it.
     pub ended_on_cpu: Option<Nanos>,
+    /// By process: how long it was on a CPU with all threads that it ever had; empty where exits are told one by one.
+    pub process_cpu: HashMap<u32, Nanos>,
     pid: Vec<u32>,
     start: Vec<u64>,
     tgid: Vec<u32>,
@@ -41,6 +44,7 @@ impl Default for TaskTable {
         Self {
             clock: Clock::default(),
             ended_on_cpu: None,
+            process_cpu: HashMap::new(),
             pid: Vec::new(),
             start: Vec::new(),
             tgid: Vec::new(),
@@ -86,6 +90,7 @@ impl TaskTable {
 
     /// Forgets all rows and keeps their memory.
     pub fn clear(&mut self) {
+        self.process_cpu.clear();
         self.pid.clear();
         self.start.clear();
         self.tgid.clear();
@@ -221,6 +226,11 @@ impl TaskTable {
     /// Sets a start that is known better, or as it was told before.
     pub fn set_start(&mut self, index: usize, start: Nanos) {
         self.start[index] = start.0;
+    }
+
+    /// Sets a cgroup's id that was found elsewhere.
+    pub fn set_cgroup(&mut self, index: usize, id: u64) {
+        self.cgroup[index] = id;
     }
 
     /// The same for the state.

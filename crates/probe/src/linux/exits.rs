@@ -88,7 +88,10 @@ impl ExitRecords {
                         stats.task.accounting = Accounting::On;
                     }
                     let voluntary_switches = Some(stats.usage.voluntary_switches);
-                    stats.task.most_unrecorded = most_unrecorded(stats.task.wall, voluntary_switches, tick);
+                    let task = &mut stats.task;
+                    let most = most_unrecorded(task.wall, voluntary_switches, tick);
+                    // Bounded before it is added to another's: what that one slept this one was not running in.
+                    task.most_unrecorded = most.min(task.unclaimed());
                     each(stats);
                 }
             });

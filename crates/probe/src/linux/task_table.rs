@@ -157,6 +157,9 @@ impl TaskTableReader {
                 for pid in pids {
                     // Who is gone is left out.
                     if self.listing.threads(*pid, tids).is_ok() {
+                        // First: what a thread does meanwhile is counted the next time.
+                        let whole = self.procfs.process_times(*pid).ok();
+                        table.process_cpu.extend(whole.map(|(user, system)| (*pid, user + system)));
                         push_procfs(&mut self.procfs, Some(*pid), tids, self.accounting_on, table);
                     }
                 }

@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 
 use facts::task::TaskKey;
+use facts::task::table::TaskTable;
 use probe::task_detail::TaskFiles;
 
+use super::cgroup_ids::CgroupIds;
 use super::row::Row;
 
 /// More than a screen has; beyond this the oldest are forgotten.
@@ -20,17 +22,24 @@ pub(crate) struct Commands {
     /// Only what was found: the next task may know what this one could not be asked.
     cgroups: HashMap<u64, String>,
     cgroups_by_task: HashMap<TaskKey, String>,
+    /// Of those that the kernel's way of telling tasks has no ids for.
+    cgroup_ids: CgroupIds,
 }
 
 impl Commands {
     pub(crate) fn new(files: TaskFiles) -> Self {
         let (lines, cgroups, cgroups_by_task) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { files, lines, cgroups, cgroups_by_task }
+        Self { files, lines, cgroups, cgroups_by_task, cgroup_ids: CgroupIds::default() }
     }
 
     /// For what is read each time that it is looked at.
     pub(crate) fn files(&mut self) -> &mut TaskFiles {
         &mut self.files
+    }
+
+    /// Gives the rows of a table that know no cgroup the one of their process.
+    pub(crate) fn find_cgroups(&mut self, table: &mut TaskTable) {
+        self.cgroup_ids.fill(table, &mut self.files);
     }
 
     /// A task's command line; none where it has none (kernel threads) or may not be read.
@@ -52,6 +61,9 @@ impl Commands {
         if !has_one {
             return None;
         }
+        if row.cgroup().is_some_and(|id| self.cgroup_ids.path(id).is_some()) {
+            return row.cgroup().and_then(|id| self.cgroup_ids.path(id));
+        }
         if let Some(id) = row.cgroup().filter(|id| self.cgroups.contains_key(id)) {
             return self.cgroups.get(&id).map(String::as_str);
         }
@@ -65,6 +77,7 @@ impl Commands {
     pub(crate) fn cgroup(&mut self, key: TaskKey, id: Option<u64>) -> Option<&str> {
         let files = &mut self.files;
         match id {
+            Some(id) if self.cgroup_ids.path(id).is_some() => self.cgroup_ids.path(id),
             Some(id) => {
                 forget_beyond(&mut self.cgroups, KEPT);
                 if !self.cgroups.contains_key(&id) {

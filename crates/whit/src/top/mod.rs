@@ -1,6 +1,7 @@
 //! `whit top`: every task, what it used and what it waited for, again and again.
 
 mod batch;
+mod cgroup_ids;
 mod columns;
 mod commands;
 mod lines;

@@ -92,6 +92,12 @@ impl Session {
     /// Sums them another way.
     pub(super) fn group(&mut self) {
         let Self { tasks, selection, commands, settings, .. } = self;
+        let wants_cgroups = settings.by == GroupBy::Cgroup
+            || selection.cgroup.is_some()
+            || settings.columns.contains(&Column::Cgroup);
+        if wants_cgroups && tasks.way() != Way::Bpf {
+            commands.find_cgroups(tasks.totals_mut());
+        }
         match *selection == Selection::default() {
             true => tasks.group(settings.by, None),
             false => {

@@ -134,6 +134,11 @@ impl Tasks {
         self.changes.interval
     }
 
+    /// The same, to add what is found elsewhere.
+    pub(crate) fn totals_mut(&mut self) -> &mut TaskTable {
+        &mut self.now
+    }
+
     /// The newest reading: totals, not differences.
     pub(crate) fn totals(&self) -> &TaskTable {
         &self.now

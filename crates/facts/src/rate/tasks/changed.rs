@@ -5,7 +5,7 @@ use super::{Ended, IDLE, TaskChanges};
 use crate::rate::Interval;
 use crate::task::figure::{ABSENT, Figure};
 use crate::task::table::{Comm, TaskTable};
-use crate::task::{Accounting, TaskKey};
+use crate::task::{Accounting, Cause, TaskKey};
 
 /// Who each task is, what it has now, and how far its counters went. Living ones first, in the order of the table, and behind
 /// them those that ended.
@@ -108,7 +108,20 @@ impl<'a> Changed<'a> {
 
     /// Time on a CPU in the interval that no record tells; zero of who lives.
     pub fn most_unrecorded_ns(&self, index: usize) -> u64 {
-        self.ended(index).map_or(0, |ended| ended.most_unrecorded().0.min(self.wall_ns(index)))
+        let Some(ended) = self.ended(index) else { return 0 };
+        let parts = [
+            self.cpu_ns(index),
+            self.get(index, Figure::delay(Cause::RunQueue)),
+            self.get(index, Figure::delay(Cause::BlockIo)),
+        ];
+        // Of its own time alone: what another task of the same row slept it was not running in.
+        let left = self.wall_ns(index).saturating_sub(parts.into_iter().flatten().sum());
+        ended.most_unrecorded().0.min(left)
+    }
+
+    /// Nanoseconds that threads of a process were on a CPU of which no record tells, where only /proc is read.
+    pub fn ended_threads_ns(&self, tgid: u32) -> u64 {
+        self.changes.ended_threads.get(&tgid).map_or(0, |nanos| nanos.0)
     }
 
     /// Nanoseconds on a CPU. A record is made before the last of it is charged to the precise figure: of who ended the ticks know

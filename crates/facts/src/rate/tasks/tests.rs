@@ -249,3 +249,18 @@ fn a_task_that_ended_is_in_its_parents_cgroup() {
     let cgroups: Vec<_> = (2..6).map(|index| changes.of(&now).cgroup(index)).collect();
     assert_eq!(cgroups, [Some(9), Some(7), Some(7), None]);
 }
+
+#[test]
+fn what_another_slept_is_not_unrecorded() {
+    let mut ended_row = busy(30, 10, 0, 40);
+    ended_row.figures.set(Figure::VOLUNTARY_SWITCHES, Some(0));
+    ended_row.figures.set(Figure::delay(Cause::BlockIo), Some(0));
+    let before = table(at(100), &[busy(10, 10, 0, 0)]);
+    let now = table(at(101), &[busy(10, 10, 0, 0)]);
+    let mut ended = vec![record(ended_row, 101, 50)];
+    let mut changes = TaskChanges::default();
+    changes.fill(&before, &now, &mut ended);
+    // Of the 50 ms that it lived 40 are accounted for.
+    let left = changes.of(&now).wall_ns(1) - changes.of(&now).cpu_ns(1).unwrap_or(0);
+    assert!(changes.of(&now).most_unrecorded_ns(1) <= left && left <= 10_000_000);
+}

@@ -47,7 +47,18 @@ impl<'a> Summed<'a> {
 
     /// What a row's parts add up to: the time that its threads lived.
     pub fn thread_time(&self, row: usize) -> Nanos {
-        Nanos(self.indices(row).map(|index| self.tasks.wall_ns(index)).sum())
+        let of_threads: u64 = self.indices(row).map(|index| self.tasks.wall_ns(index)).sum();
+        // Of threads that came and went no more is known than how long they ran.
+        Nanos(of_threads + self.ended_threads_ns(row))
+    }
+
+    /// What threads that no record tells of were on a CPU; by thread they are nobody's.
+    fn ended_threads_ns(&self, row: usize) -> u64 {
+        if self.sums.by == GroupBy::Thread {
+            return 0;
+        }
+        let leaders = self.members(row).iter().filter(|member| !member.is_follower());
+        leaders.map(|leader| self.tasks.ended_threads_ns(leader.tgid())).sum()
     }
 
     /// Whether all of a row's tasks have ended.
@@ -135,7 +146,8 @@ impl<'a> Summed<'a> {
 
     /// Nanoseconds on a CPU: of who lives precise, of who ended as its record tells it.
     pub fn cpu_ns(&self, row: usize) -> Option<u64> {
-        self.indices(row).map(|index| self.tasks.cpu_ns(index)).sum()
+        let of_threads: Option<u64> = self.indices(row).map(|index| self.tasks.cpu_ns(index)).sum();
+        of_threads.map(|nanos| nanos + self.ended_threads_ns(row))
     }
 
     /// Time on a CPU that no record tells of a row's tasks that ended.

@@ -177,3 +177,28 @@ fn a_process_has_the_memory_that_one_of_its_threads_shows() {
     assert_eq!(grouped(&[leader, thread, other], &[], GroupBy::User, resident), [Some(200)]);
     assert_eq!(grouped(&[leader, thread], &[], GroupBy::Process, resident), [Some(100)]);
 }
+
+#[test]
+fn threads_that_no_record_tells_of_count_for_their_process() {
+    let cpu_ns = |by: GroupBy, whole_ms: u64| {
+        let mut tables = [at(100), at(101)].map(|clock| {
+            let mut table = TaskTable::default();
+            table.clock = clock;
+            table.push(&row(10, 10, 0, "a", (clock.boottime.0 / Nanos::SECOND.0 - 100) * 10_000_000));
+            table
+        });
+        tables[0].process_cpu.insert(10, Nanos(500_000_000));
+        tables[1].process_cpu.insert(10, Nanos((500 + whole_ms) * 1_000_000));
+        let [before, now] = tables;
+        let mut changes = TaskChanges::default();
+        changes.fill(&before, &now, &mut Vec::new());
+        let mut sums = TaskSums::default();
+        sums.fill(changes.of(&now), by, None);
+        let summed = sums.of(changes.of(&now));
+        (summed.cpu_ns(0).map(|ns| ns / 1_000_000), summed.thread_time(0).0 / 1_000_000)
+    };
+    assert_eq!(cpu_ns(GroupBy::Process, 900), (Some(900), 1_890));
+    assert_eq!(cpu_ns(GroupBy::Thread, 900), (Some(10), 1_000));
+    // What the ticks may be wrong by.
+    assert_eq!(cpu_ns(GroupBy::Process, 25), (Some(10), 1_000));
+}

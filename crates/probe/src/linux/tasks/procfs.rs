@@ -86,7 +86,7 @@ impl Procfs {
     }
 
     /// User and system time of a process, its ended threads' included.
-    pub(super) fn process_times(&mut self, pid: u32) -> Result<(Nanos, Nanos), Absence> {
+    pub(crate) fn process_times(&mut self, pid: u32) -> Result<(Nanos, Nanos), Absence> {
         let stat: PidStat = self.read(&format!("proc/{pid}/stat"), PidStat::parse)?;
         Ok(self.user_and_system(&stat))
     }

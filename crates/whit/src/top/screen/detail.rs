@@ -1,7 +1,9 @@
 //! One task: its delays over the last minutes, counts and maxima, and what /proc says of it.
 
+use facts::rate::tasks::ended_threads_cpu;
+use facts::task::Cause;
 use facts::task::figure::Figure;
-use facts::task::{Accounting, Cause};
+use facts::task::sums::GroupBy;
 use facts::unit::{Bytes, Nanos};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,6 +13,7 @@ use super::head::set;
 use super::history::{Histories, LENGTH, Shares};
 use super::menu::Target;
 use super::palette::Palette;
+use crate::show::ABSENT;
 use crate::show::table::{Align, Table};
 use crate::show::units::{Size, Span};
 use crate::top::row::Row;
@@ -151,25 +154,50 @@ fn text(session: &mut Session, pid: u32) -> Vec<String> {
     lines
 }
 
-/// Each cause since the task began: count, total, average, maximum.
-fn delays(session: &Session, pid: u32) -> Vec<String> {
+/// What it did since it began, each cause with count, total, average and maximum: of a process with its threads.
+fn delays(session: &mut Session, pid: u32) -> Vec<String> {
     let totals = session.tasks.totals();
-    let Some(index) = totals.pids().iter().position(|other| *other == pid) else { return Vec::new() };
-    let lived = totals.clock.boottime.saturating_sub(totals.key(index).start);
-    let accounting = totals.accounting(index);
-    let mut lines = vec![format!("since it began, {} ago (this thread alone)", Span(lived))];
-    let span = |nanos: Option<u64>| nanos.map_or("–".to_owned(), |nanos| Span(Nanos(nanos)).to_string());
-    let size =
-        |figure| totals.get(index, figure).map_or("–".to_owned(), |bytes| Size(Bytes(bytes)).to_string());
+    let Some(leader) = totals.pids().iter().position(|other| *other == pid) else { return Vec::new() };
+    let is_thread = session.settings.by == GroupBy::Thread;
+    let members = (0..totals.len()).filter(|index| match is_thread {
+        true => *index == leader,
+        false => totals.tgid(*index) == pid,
+    });
+    let members: Vec<usize> = members.collect();
+    let sum_of = |figure| members.iter().map(|index| totals.get(*index, figure)).sum::<Option<u64>>();
+    let lived = |index| totals.clock.boottime.saturating_sub(totals.key(index).start);
+    let account = |index: &usize| totals.row(*index).account(lived(*index)).checked();
+    let Some(task) = members.iter().map(account).reduce(|mut sum, thread| {
+        sum.add(&thread);
+        sum
+    }) else {
+        return Vec::new();
+    };
+    let age = Span(lived(leader));
+    let bytes = [
+        sum_of(Figure::READ_BYTES),
+        sum_of(Figure::WRITTEN_BYTES),
+        totals.get(leader, Figure::RESIDENT_BYTES),
+    ];
+    let [read, written, memory] =
+        bytes.map(|bytes| bytes.map_or(ABSENT.to_owned(), |bytes| Size(Bytes(bytes)).to_string()));
+    let whole = if is_thread { None } else { session.commands.files().process_cpu(pid).ok() };
+    let ended =
+        whole.zip(task.on_cpu).and_then(|(whole, living)| ended_threads_cpu(whole, living, task.threads));
+    let mut lines = vec![match is_thread {
+        true => format!("since it began, {age} ago (this thread alone)"),
+        false => format!("since it began, {age} ago (its {} living threads)", task.threads),
+    }];
+    let span = |nanos: Option<Nanos>| nanos.map_or(ABSENT.to_owned(), |nanos| Span(nanos).to_string());
     lines.push(format!(
-        "  on CPU {}   user {}   system {}   read {}   written {}   memory {}",
-        span(totals.get(index, Figure::ON_CPU)),
-        span(totals.get(index, Figure::USER)),
-        span(totals.get(index, Figure::SYSTEM)),
-        size(Figure::READ_BYTES),
-        size(Figure::WRITTEN_BYTES),
-        size(Figure::RESIDENT_BYTES),
+        "  on CPU {}   user {}   system {}   read {read}   written {written}   memory {memory}",
+        span(task.on_cpu),
+        span(task.user),
+        span(task.system),
     ));
+    if let Some(ended) = ended {
+        lines.push(format!("  and its threads that have ended were on a CPU for {}", Span(ended)));
+    }
     let columns = [
         ("  delay", Align::Left),
         ("count", Align::Right),
@@ -179,19 +207,18 @@ fn delays(session: &Session, pid: u32) -> Vec<String> {
     ];
     let mut table = Table::new(&columns);
     for cause in Cause::ALL {
-        let is_counted = cause == Cause::RunQueue || accounting == Accounting::On;
-        let get = |figure| totals.get(index, figure).filter(|_| is_counted);
-        let count = get(Figure::count(cause));
-        // A total above the task's age is the kernel's slip, not a wait.
-        let total = get(Figure::delay(cause)).filter(|total| *total <= lived.0 + 10_000_000);
-        let average = count.filter(|count| *count > 0).zip(total).map(|(count, total)| total / count);
-        let longest = get(Figure::maximum(cause)).filter(|longest| *longest <= lived.0);
+        let delay = task.known(cause);
+        let average = delay
+            .count()
+            .filter(|count| *count > 0)
+            .zip(delay.total())
+            .map(|(count, total)| Nanos(total.0 / count));
         table.row([
             format!("  {}", cause.name()),
-            count.map_or("–".to_owned(), |count| count.to_string()),
-            span(total),
+            delay.count().map_or(ABSENT.to_owned(), |count| count.to_string()),
+            span(delay.total()),
             span(average),
-            span(longest),
+            span(delay.max()),
         ]);
     }
     let mut text = String::new();
@@ -200,7 +227,7 @@ fn delays(session: &Session, pid: u32) -> Vec<String> {
     lines
 }
 
-/// The threads of its process and what each did in the last interval.
+/// The threads of its process: what each did since it began, and in the last interval.
 fn threads(session: &Session, pid: u32) -> Vec<String> {
     let all = session.tasks.all();
     let is_member = |index: &usize| all.tgid(*index) == pid || all.pid(*index) == pid;
@@ -214,10 +241,15 @@ fn threads(session: &Session, pid: u32) -> Vec<String> {
             None => "–".to_owned(),
         };
         lines.push(format!(
-            "  {:>7} {}  {:<15}  on CPU {:>7}  run queue {:>7}  block I/O {:>7}",
+            "  {:>7} {}  {:<15}  on CPU {:>9}, now {:>7}  run queue {:>7}  block I/O {:>7}",
             all.pid(index),
             all.state(index).map_or('–', char::from),
             all.comm(index).as_str(),
+            session
+                .tasks
+                .totals()
+                .get(index, Figure::ON_CPU)
+                .map_or(ABSENT.to_owned(), |ns| Span(Nanos(ns)).to_string()),
             share(all.get(index, Figure::ON_CPU)),
             share(all.get(index, Figure::delay(Cause::RunQueue))),
             share(all.get(index, Figure::delay(Cause::BlockIo))),

@@ -1,0 +1,72 @@
+//! Ids for cgroups where the way of reading tells none: BPF alone does. /proc tells each process's path.
+
+use std::collections::HashMap;
+
+use facts::task::TaskKey;
+use facts::task::table::TaskTable;
+use probe::task_detail::TaskFiles;
+
+/// Set in ids that are whit's own: the kernel counts from one.
+const OWN: u64 = 1 << 62;
+/// A process that was moved is found in its new cgroup after so many readings.
+const ROUNDS: u32 = 8;
+/// More cgroups than machines have; beyond this processes have none that is known.
+const MOST_PATHS: usize = 100_000;
+
+/// The ids that paths were given, and the cgroup of each process as it was read last.
+#[derive(Debug, Default)]
+pub(crate) struct CgroupIds {
+    ids: HashMap<String, u64>,
+    paths: Vec<String>,
+    by_process: HashMap<TaskKey, Option<u64>>,
+    round: u32,
+}
+
+impl CgroupIds {
+    /// Gives the rows of a table that have none the cgroup of their process.
+    pub(crate) fn fill(&mut self, table: &mut TaskTable, files: &mut TaskFiles) {
+        self.round = self.round.wrapping_add(1);
+        let mut known = HashMap::with_capacity(self.by_process.len());
+        let mut of_process: HashMap<u32, u64> = HashMap::new();
+        for index in 0..table.len() {
+            if table.pid(index) != table.tgid(index) {
+                continue;
+            }
+            let key = table.key(index);
+            let before = self.by_process.get(&key).copied();
+            let is_due = key.pid.wrapping_add(self.round) % ROUNDS == 0;
+            let id = match before {
+                Some(Some(id)) if !is_due => Some(id),
+                // Who is ending has none any more, and keeps the one that it had.
+                _ => self.read(key.pid, files).or(before.flatten()),
+            };
+            of_process.extend(id.map(|id| (key.pid, id)));
+            known.insert(key, id);
+        }
+        self.by_process = known;
+        for index in 0..table.len() {
+            if let (None, Some(id)) = (table.cgroup(index), of_process.get(&table.tgid(index))) {
+                table.set_cgroup(index, *id);
+            }
+        }
+    }
+
+    /// The path that an id of these stands for.
+    pub(crate) fn path(&self, id: u64) -> Option<&str> {
+        self.paths.get(usize::try_from(id.checked_sub(OWN)?).ok()?).map(String::as_str)
+    }
+
+    fn read(&mut self, pid: u32, files: &mut TaskFiles) -> Option<u64> {
+        let path = files.cgroup(pid).ok()?;
+        if let Some(id) = self.ids.get(&path) {
+            return Some(*id);
+        }
+        if self.paths.len() >= MOST_PATHS {
+            return None;
+        }
+        let id = OWN + self.paths.len() as u64;
+        self.paths.push(path.clone());
+        self.ids.insert(path, id);
+        Some(id)
+    }
+}
