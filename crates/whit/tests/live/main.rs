@@ -11,6 +11,7 @@ mod bench;
 mod delays;
 mod demonstrations;
 mod desktop;
+mod figures;
 mod free;
 mod machine;
 mod mail;
@@ -34,6 +35,7 @@ fn main() {
         age::trials(),
         tmpfiles::trials(),
         free::trials(),
+        figures::trials(),
         delays::trials(),
         system_calls::trials(),
         demonstrations::trials(),

@@ -1,0 +1,277 @@
+//! Figures against what the kernel counts elsewhere: where time went, whose it was, how much memory there is.
+
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, peer, shell, whit};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let root = [Need::Root, Need::Accounting];
+    let with_cc = [Need::Root, Need::Accounting, Need::Program("cc")];
+    let with_python = [Need::Root, Need::Accounting, Need::Program("python3")];
+    vec![
+        trial(
+            "the_parts_of_a_builds_time_add_up",
+            &[with_cc[0], with_cc[1], with_cc[2], Need::Program("make")],
+            build,
+        ),
+        trial("the_parts_of_short_tasks_add_up", &with_cc, short_tasks),
+        trial("the_parts_of_threads_that_come_and_go_add_up", &with_python, threads),
+        trial("threads_that_come_and_go_count_with_proc_alone", &with_python, threads_by_proc),
+        trial("a_process_without_its_main_thread_is_one_row", &with_cc, no_main_thread),
+        trial("what_ended_is_in_its_cgroup", &with_cc, cgroup_of_ended),
+        trial("cgroups_are_told_without_bpf", &root, cgroups_without_bpf),
+        trial("memory_that_grew_is_told_by_every_way", &with_python, memory),
+        trial(
+            "tasks_of_a_pid_namespace_have_their_parents",
+            &[Need::Root, Need::Program("unshare")],
+            namespace,
+        ),
+        trial("one_word_for_used_memory", &[], used_memory),
+        trial("an_age_wants_its_unit", &[], age_unit),
+    ]
+}
+
+/// A program whose threads come and go: one of 50 ms after the other, for some seconds.
+const THREADS: &str = "import threading, time, sys\n\
+    def spin():\n    end = time.time() + 0.05\n    while time.time() < end: pass\n\
+    end = time.time() + float(sys.argv[1])\n\
+    while time.time() < end:\n    thread = threading.Thread(target=spin)\n    thread.start()\n    thread.join()\n";
+
+/// The parts of every task: they add up, and what slept was not on a CPU.
+fn check_parts(tasks: &[Value]) -> usize {
+    let number = |task: &Value, name: &str| task[name].as_u64().unwrap_or(0);
+    let mut checked = 0;
+    for task in tasks {
+        let [wall, on_cpu, sleeping] =
+            ["thread_time_ns", "on_cpu_ns", "sleeping_ns"].map(|name| number(task, name));
+        let others =
+            ["run_queue_ns", "block_io_ns", "unrecorded_ns", "unknown_ns"].map(|name| number(task, name));
+        let parts = on_cpu + sleeping + others.iter().sum::<u64>();
+        // Of a living task whose clocks disagree by less than a tick the whole is a little longer than its time.
+        assert!(parts >= wall && parts - wall <= 25_000_000, "{parts} of {wall}: {task}");
+        assert!(sleeping <= wall.saturating_sub(on_cpu), "{task}");
+        checked += usize::from(on_cpu > 0);
+    }
+    checked
+}
+
+/// Runs a load under `run`, and `top` beside it by every way.
+fn check_load(words: &[&str], least_busy: usize) -> Result<(), Failed> {
+    enable_accounting();
+    for way in ["bpf", "taskstats"] {
+        let scratch = Scratch::new("parts");
+        let path = scratch.0.join("account.json");
+        let mut run = Command::new(WHIT)
+            .args(["run", "-q", "--json", path.to_str().unwrap(), "--"])
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()?;
+        let text = whit(&["top", "-b", "-n", "5", "-d", "0.5", "--json", "--tasks", way]);
+        run.wait()?;
+        let mut busy = 0;
+        for tick in documents(&text).iter().skip(1) {
+            busy += check_parts(tick["tasks"].as_array().ok_or("no tasks")?);
+        }
+        assert!(busy >= least_busy, "{way}: {busy} busy rows");
+        let account: Value = serde_json::from_str(&fs::read_to_string(path)?)?;
+        check_parts(account["programs"].as_array().ok_or("no programs")?);
+        check_parts(std::slice::from_ref(&account["whole"]));
+        // What the kernel tells a parent of its children is exact to a tick: no part of it is asleep.
+        let whole = &account["whole"];
+        let [wall, sleeping] =
+            ["thread_time_ns", "sleeping_ns"].map(|name| whole[name].as_u64().unwrap_or(0));
+        let exact = account["on_cpu_ns"].as_u64().ok_or("no time on a CPU")?;
+        println!(
+            "{way}: wall {wall} ns, on CPU by wait4 {exact} ns, sleeping {sleeping} ns, {busy} busy rows"
+        );
+        assert!(sleeping <= wall.saturating_sub(exact) + 1_000_000, "{account}");
+    }
+    Ok(())
+}
+
+fn build() -> Result<(), Failed> {
+    let scratch = Scratch::new("make");
+    for part in 0..40 {
+        let text =
+            format!("#include <stdio.h>\nint part{part}(int n) {{ return printf(\"%d\", n * {part}); }}\n");
+        fs::write(scratch.0.join(format!("part{part}.c")), text)?;
+    }
+    let rules = "OBJECTS = $(patsubst %.c,%.o,$(wildcard part*.c))\nall: $(OBJECTS)\n%.o: %.c\n\tcc -O2 -c $< -o $@\n";
+    fs::write(scratch.0.join("Makefile"), rules)?;
+    check_load(&["make", "-s", "-B", "-j2", "-C", scratch.0.to_str().unwrap()], 4)
+}
+
+fn short_tasks() -> Result<(), Failed> {
+    // As many as the machine can: some thousand a second.
+    let execs = peer("execs");
+    check_load(&[execs.to_str().unwrap(), "exec", "3"], 4)
+}
+
+fn threads() -> Result<(), Failed> {
+    check_load(&["python3", "-c", THREADS, "3"], 4)
+}
+
+/// The largest share of a CPU that rows of a name had in one of the intervals.
+fn most_cpu(text: &str, comm: &str) -> f64 {
+    let share = |tick: &Value| -> f64 {
+        let tasks = tick["tasks"].as_array().unwrap();
+        let of_name = tasks.iter().filter(|task| task["comm"] == comm);
+        let on_cpu: u64 = of_name.map(|task| task["on_cpu_ns"].as_u64().unwrap_or(0)).sum();
+        on_cpu as f64 / tick["interval_ns"].as_u64().unwrap_or(u64::MAX) as f64
+    };
+    documents(text).iter().skip(1).map(share).fold(0.0, f64::max)
+}
+
+fn threads_by_proc() -> Result<(), Failed> {
+    let _load = Load::start(&["python3", "-c", THREADS, "30"]);
+    std::thread::sleep(Duration::from_millis(500));
+    for way in ["procfs", "taskstats", "bpf"] {
+        let text = whit(&["top", "-b", "-n", "3", "-d", "1", "--json", "--tasks", way]);
+        let share = most_cpu(&text, "python3");
+        println!("{way}: {share:.2} of a CPU");
+        assert!(share > 0.6, "{way}: {share}");
+    }
+    Ok(())
+}
+
+/// A process whose main thread has ended: of its user and by itself, by every way.
+fn no_main_thread() -> Result<(), Failed> {
+    let threads = peer("threads");
+    let load = Load::start(&[threads.to_str().unwrap(), "2", "30", "leave"]);
+    std::thread::sleep(Duration::from_millis(500));
+    for way in ["bpf", "taskstats", "procfs"] {
+        for by in ["user", "process"] {
+            let text = whit(&["top", "-b", "-n", "2", "-d", "0.5", "--json", "--tasks", way, "--by", by]);
+            let tick = documents(&text).pop().ok_or("no tick")?;
+            let rows: Vec<&Value> =
+                tick["tasks"].as_array().unwrap().iter().filter(|row| row["comm"] == "threads").collect();
+            if by == "process" {
+                assert_eq!(rows.len(), 1, "{way}: {rows:?}");
+                assert_eq!(rows[0]["pid"], load.0.id(), "{way}: {rows:?}");
+                assert!(rows[0]["on_cpu_ns"].as_u64().unwrap_or(0) > 200_000_000, "{way}: {rows:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Short tasks in a cgroup of their own: of the time of the machine's tasks the most is that cgroup's.
+fn cgroup_of_ended() -> Result<(), Failed> {
+    enable_accounting();
+    let execs = peer("execs");
+    let name = format!("whit-storm-{}", std::process::id());
+    let mount = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"]
+        .into_iter()
+        .find(|mount| fs::metadata(format!("{mount}/cgroup.procs")).is_ok())
+        .ok_or("no cgroups of version 2")?;
+    let directory = format!("{mount}/{name}");
+    fs::create_dir(&directory)?;
+    let words = format!("echo $$ > {directory}/cgroup.procs && exec {} exec 9 > /dev/null", execs.display());
+    let mut storm = Command::new("sh").args(["-c", &words]).process_group(0).spawn()?;
+    std::thread::sleep(Duration::from_millis(300));
+    let mut told = Vec::new();
+    for way in ["bpf", "taskstats"] {
+        let text = whit(&["top", "-b", "-n", "3", "-d", "1", "--json", "--by", "cgroup", "--tasks", way]);
+        let tick = documents(&text).pop().ok_or("no tick")?;
+        let rows = tick["tasks"].as_array().unwrap().clone();
+        let on_cpu = |row: &Value| row["on_cpu_ns"].as_u64().unwrap_or(0);
+        let all: u64 = rows.iter().map(on_cpu).sum();
+        let own: u64 = rows
+            .iter()
+            .filter(|row| row["cgroup"].as_str().is_some_and(|path| path.ends_with(&name)))
+            .map(on_cpu)
+            .sum();
+        println!("{way}: {own} of {all} ns");
+        told.push((way, own, all));
+    }
+    storm.wait()?;
+    fs::remove_dir(&directory)?;
+    for (way, own, all) in told {
+        assert!(own as f64 > 0.7 * all as f64, "{way}: {own} of {all} ns");
+    }
+    Ok(())
+}
+
+fn cgroups_without_bpf() -> Result<(), Failed> {
+    for way in ["taskstats", "procfs"] {
+        let by = |way: &str| -> usize {
+            let text =
+                whit(&["top", "-b", "-n", "2", "-d", "0.3", "--json", "--by", "cgroup", "--tasks", way]);
+            documents(&text).pop().unwrap()["tasks"].as_array().unwrap().len()
+        };
+        let (expected, found) = (by("bpf"), by(way));
+        assert!(found >= expected.min(2), "{way}: {found} rows, by BPF {expected}");
+    }
+    Ok(())
+}
+
+/// A process that grows after it was seen first.
+fn memory() -> Result<(), Failed> {
+    let script = "import time\ntime.sleep(1.5)\nx = bytearray(200 * 1024 * 1024)\n\
+        for i in range(0, len(x), 4096): x[i] = 1\ntime.sleep(20)\n";
+    for way in ["bpf", "taskstats", "procfs"] {
+        let load = Load::start(&["python3", "-c", script]);
+        let text = whit(&["top", "-b", "-n", "4", "-d", "1", "--json", "--sort", "memory", "--tasks", way]);
+        let tick = documents(&text).pop().ok_or("no tick")?;
+        let rows = tick["tasks"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["pid"] == load.0.id()).ok_or("no row")?;
+        let statm = fs::read_to_string(format!("/proc/{}/statm", load.0.id()))?;
+        let pages: u64 = statm.split(' ').nth(1).unwrap().parse()?;
+        let page_bytes = 4096_u64;
+        let told = row["resident_bytes"].as_u64().ok_or("no memory")?;
+        println!("{way}: {told} of {} bytes", pages * page_bytes);
+        assert!(told.abs_diff(pages * page_bytes) < pages * page_bytes / 50, "{way}: {told}");
+        assert!(rows[0]["resident_bytes"].as_u64() >= Some(told), "{way}: not sorted");
+    }
+    Ok(())
+}
+
+fn namespace() -> Result<(), Failed> {
+    let script = format!("sleep 3 & {WHIT} top -b -n 2 -d 0.3 --json");
+    let output = shell(&format!("unshare --fork --pid --mount-proc sh -c '{script}'"));
+    assert!(output.status.success(), "{output:?}");
+    let tick = documents(&String::from_utf8(output.stdout)?).pop().ok_or("no tick")?;
+    let rows = tick["tasks"].as_array().unwrap();
+    let sleep = rows.iter().find(|row| row["comm"] == "sleep").ok_or_else(|| format!("no sleep: {tick}"))?;
+    let shell = rows.iter().find(|row| row["pid"] == 1).ok_or("no shell")?;
+    assert_eq!((&sleep["ppid"], &shell["comm"]), (&1.into(), &"sh".into()), "{tick}");
+    Ok(())
+}
+
+/// Total less available, in `free`, `top` and the bar.
+fn used_memory() -> Result<(), Failed> {
+    let scratch = Scratch::new("used");
+    fs::create_dir_all(scratch.0.join("proc"))?;
+    fs::write(
+        scratch.0.join("proc/meminfo"),
+        "MemTotal: 8000000 kB\nMemFree: 1000000 kB\nMemAvailable: 5000000 kB\nBuffers: 1000 kB\nCached: 4000000 kB\n",
+    )?;
+    fs::write(scratch.0.join("proc/stat"), "cpu 1 0 1 1 0 0 0 0 0 0\nbtime 1\n")?;
+    fs::write(scratch.0.join("proc/uptime"), "100.00 100.00\n")?;
+    let root = scratch.0.to_str().unwrap();
+    let expected = Value::from(3_000_000_u64 * 1024);
+    let free: Value = serde_json::from_str(&whit(&["free", "--json", "--root", root]))?;
+    assert_eq!(free["used_bytes"], expected);
+    let top = documents(&whit(&["top", "-b", "-n", "1", "--json", "--root", root])).remove(0);
+    assert_eq!(top["machine"]["memory_used_bytes"], expected);
+    let config = scratch.0.join("whit.toml");
+    fs::write(&config, "[[segment]]\ntype = \"memory\"\nformat = \"{used}\"\n")?;
+    let bar = whit(&["bar", "--once", "-o", "plain", "--config", config.to_str().unwrap(), "--root", root]);
+    assert_eq!(bar.trim(), "2.9 GiB");
+    Ok(())
+}
+
+fn age_unit() -> Result<(), Failed> {
+    let output = shell(&format!("{WHIT} age --older 7 ."));
+    let errors = String::from_utf8(output.stderr)?;
+    assert!(!output.status.success() && errors.contains("7d"), "{errors}");
+    Ok(())
+}
