@@ -24,7 +24,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("the_parts_of_short_tasks_add_up", &with_cc, short_tasks),
         trial("the_parts_of_threads_that_come_and_go_add_up", &with_python, threads),
         trial("threads_that_come_and_go_count_with_proc_alone", &with_python, threads_by_proc),
-        trial("a_process_without_its_main_thread_is_one_row", &with_cc, no_main_thread),
+        trial(
+            "a_process_without_its_main_thread_is_one_row",
+            &[with_cc[0], with_cc[2], Need::Program("setpriv")],
+            no_main_thread,
+        ),
         trial("what_ended_is_in_its_cgroup", &with_cc, cgroup_of_ended),
         trial("cgroups_are_told_without_bpf", &root, cgroups_without_bpf),
         trial("memory_that_grew_is_told_by_every_way", &with_python, memory),
@@ -142,24 +146,28 @@ fn threads_by_proc() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A process whose main thread has ended: of its user and by itself, by every way.
+/// A process whose main thread ends while it is looked at: of its user and by itself, by every way.
 fn no_main_thread() -> Result<(), Failed> {
-    let threads = peer("threads");
-    let load = Load::start(&[threads.to_str().unwrap(), "2", "30", "leave"]);
-    std::thread::sleep(Duration::from_millis(500));
+    // Where another user can execute it.
+    let threads = std::env::temp_dir().join(format!("whit-threads-{}", std::process::id()));
+    fs::copy(peer("threads"), &threads)?;
+    let words = ["setpriv", "--reuid", "4242", "--clear-groups"];
     for way in ["bpf", "taskstats", "procfs"] {
         for by in ["user", "process"] {
-            let text = whit(&["top", "-b", "-n", "2", "-d", "0.5", "--json", "--tasks", way, "--by", by]);
+            let load = Load::start(&[&words[..], &[threads.to_str().unwrap(), "2", "30", "1"]].concat());
+            let text = whit(&["top", "-b", "-n", "5", "-d", "0.5", "--json", "--tasks", way, "--by", by]);
             let tick = documents(&text).pop().ok_or("no tick")?;
-            let rows: Vec<&Value> =
-                tick["tasks"].as_array().unwrap().iter().filter(|row| row["comm"] == "threads").collect();
+            let all = tick["tasks"].as_array().ok_or("no tasks")?;
+            let rows: Vec<&Value> = all.iter().filter(|row| row["uid"] == 4242).collect();
+            assert_eq!(rows.len(), 1, "{way}: {rows:?}");
+            assert!(rows[0]["on_cpu_ns"].as_u64().unwrap_or(0) > 200_000_000, "{way}: {rows:?}");
             if by == "process" {
-                assert_eq!(rows.len(), 1, "{way}: {rows:?}");
                 assert_eq!(rows[0]["pid"], load.0.id(), "{way}: {rows:?}");
-                assert!(rows[0]["on_cpu_ns"].as_u64().unwrap_or(0) > 200_000_000, "{way}: {rows:?}");
             }
+            load.kill();
         }
     }
+    fs::remove_file(threads)?;
     Ok(())
 }
 
@@ -243,6 +251,8 @@ fn namespace() -> Result<(), Failed> {
     let sleep = rows.iter().find(|row| row["comm"] == "sleep").ok_or_else(|| format!("no sleep: {tick}"))?;
     let shell = rows.iter().find(|row| row["pid"] == 1).ok_or("no shell")?;
     assert_eq!((&sleep["ppid"], &shell["comm"]), (&1.into(), &"sh".into()), "{tick}");
+    // Its own parent is nobody in there.
+    assert_eq!(shell["ppid"], 0, "{tick}");
     Ok(())
 }
 

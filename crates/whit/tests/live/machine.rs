@@ -81,6 +81,15 @@ impl Load {
     }
 }
 
+impl Load {
+    /// Ends it at once, whatever of it is left.
+    pub(crate) fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+        std::mem::forget(self);
+    }
+}
+
 impl Drop for Load {
     fn drop(&mut self) {
         // stress ends its workers on TERM, and would leave them on KILL.

@@ -1,8 +1,9 @@
 /* Threads that spin for some seconds; the leader waits for them and then spins itself, or ends before them if a third
- * word says so. */
+ * word says so: at once, or after as many seconds as it begins with. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static double seconds;
 
@@ -25,8 +26,10 @@ int main(int count, char **words)
 	seconds = atof(words[2]);
 	for (int i = 0; i < wanted; i++)
 		pthread_create(&threads[i], NULL, spin, NULL);
-	if (count > 3)
+	if (count > 3) {
+		sleep(atoi(words[3]));
 		pthread_exit(NULL);
+	}
 	for (int i = 0; i < wanted; i++)
 		pthread_join(threads[i], NULL);
 	spin(NULL);
