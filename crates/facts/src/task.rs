@@ -268,7 +268,7 @@ impl Task {
     }
 
     /// Of a single thread: takes away, and counts, what it cannot have waited in its wall time, and reduces what covers time that is
-    /// known to be another part ([`bounds`]).
+    /// known to be another part (task/bounds.rs).
     pub fn drop_impossible(&mut self) {
         let run_queue = self.delays[Cause::RunQueue].total().unwrap_or_default();
         let spans = Spans {

@@ -97,9 +97,9 @@ pub fn hides_processes(bytes: &[u8], groups: &[u32]) -> bool {
     if parse(bytes, &mut mounts).is_err() {
         return true;
     }
-    let procs = mounts.iter().filter(|mount| mount.filesystem == b"proc" && mount.target == b"/proc");
+    let mut procs = mounts.iter().filter(|mount| mount.filesystem == b"proc" && mount.target == b"/proc");
     // The last covers those before it.
-    let Some(proc) = procs.last() else { return false };
+    let Some(proc) = procs.next_back() else { return false };
     let value = |name: &[u8]| {
         let mut options = proc.options.split(|byte| *byte == b',');
         options.find_map(|option| option.strip_prefix(name))

@@ -196,10 +196,11 @@ impl TaskTableReader {
             }
             // The others' is exact, and a kernel thread has none.
             let has_memory = table.get(index, Figure::VIRTUAL_BYTES).is_none_or(|bytes| bytes > 0);
-            if matches!(self.way, OpenWay::Bpf(..)) && has_memory {
-                if let Ok(memory) = self.procfs.memory(table.pid(index)) {
-                    set_memory(table, index, Some(memory));
-                }
+            if matches!(self.way, OpenWay::Bpf(..))
+                && has_memory
+                && let Ok(memory) = self.procfs.memory(table.pid(index))
+            {
+                set_memory(table, index, Some(memory));
             }
         }
     }

@@ -34,7 +34,7 @@ impl CgroupIds {
             }
             let key = table.key(index);
             let before = self.by_process.get(&key).copied();
-            let is_due = key.pid.wrapping_add(self.round) % ROUNDS == 0;
+            let is_due = key.pid.wrapping_add(self.round).is_multiple_of(ROUNDS);
             let id = match before {
                 Some(Some(id)) if !is_due => Some(id),
                 // Who is ending has none any more, and keeps the one that it had.

@@ -2,6 +2,7 @@
 //! screen alone, and stored nowhere.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use facts::task::TaskKey;
 use facts::task::table::TaskTable;
@@ -80,21 +81,23 @@ impl Commands {
             Some(id) if self.cgroup_ids.path(id).is_some() => self.cgroup_ids.path(id),
             Some(id) => {
                 forget_beyond(&mut self.cgroups, KEPT);
-                if !self.cgroups.contains_key(&id) {
-                    self.cgroups.insert(id, files.cgroup(key.pid).ok()?);
-                }
-                self.cgroups.get(&id).map(String::as_str)
+                kept(self.cgroups.entry(id), || files.cgroup(key.pid).ok())
             }
             None => {
                 // All tasks may be asked for theirs where no id says who shares one.
                 forget_beyond(&mut self.cgroups_by_task, 64 * KEPT);
-                if !self.cgroups_by_task.contains_key(&key) {
-                    self.cgroups_by_task.insert(key, files.cgroup(key.pid).ok()?);
-                }
-                self.cgroups_by_task.get(&key).map(String::as_str)
+                kept(self.cgroups_by_task.entry(key), || files.cgroup(key.pid).ok())
             }
         }
     }
+}
+
+/// What is kept, or what is found now and kept from now on.
+fn kept<K>(entry: Entry<'_, K, String>, find: impl FnOnce() -> Option<String>) -> Option<&str> {
+    Some(match entry {
+        Entry::Occupied(occupied) => occupied.into_mut(),
+        Entry::Vacant(vacant) => vacant.insert(find()?),
+    })
 }
 
 /// Rather everything anew than without end.

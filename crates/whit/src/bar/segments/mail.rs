@@ -36,9 +36,7 @@ pub(crate) const KIND: Kind = Kind {
             return Err(options.fault("this wants paths = \"~/Maildir\""));
         }
         if paths.len() > MOST_BOXES {
-            return Err(
-                options.fault(&format!("this takes {MOST_BOXES} mailboxes: each is read by a thread"))
-            );
+            return Err(options.fault(format!("this takes {MOST_BOXES} mailboxes: each is read by a thread")));
         }
         let boxes: Vec<_> = paths.into_iter().map(Mailbox::new).collect();
         let names = boxes.iter().map(|mailbox| name(mailbox.path())).collect();
