@@ -4,7 +4,7 @@ CARGO ?= cargo
 BPF = crates/probe/src/bpf
 WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
 
-.PHONY: run build test deps lint licences fuzz freebsd bpf bench instructions docs install
+.PHONY: run build test deps lint licences attack fuzz freebsd bpf bench instructions docs install
 
 run: build
 	$(WHIT)
@@ -29,6 +29,11 @@ lint:
 licences:
 	command -v cargo-deny >/dev/null || $(CARGO) install --quiet --locked cargo-deny
 	$(CARGO) deny check bans licenses sources
+
+# A neighbour on the same machine against `age`, and a hand on the keyboard and the window against `top`.
+attack: deps
+	$(CARGO) xtask attack age 60
+	$(CARGO) xtask attack top 30
 
 # Every fuzz target for some seconds; needs a nightly compiler.
 fuzz:

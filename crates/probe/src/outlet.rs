@@ -7,6 +7,7 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, write};
 use rustix::net::{SendFlags, send};
 use rustix::stdio::stdout;
+use rustix::termios::isatty;
 
 /// Written to without waiting. The terminal or pipe itself stays as it is for all others who have it: what is not to wait is a
 /// description of our own.
@@ -28,7 +29,7 @@ impl Outlet {
         }
         let kind = fstat(stdout()).map(|found| FileType::from_raw_mode(found.st_mode));
         match kind {
-            Ok(FileType::Fifo | FileType::CharacterDevice) => {
+            Ok(kind) if kind == FileType::Fifo || isatty(stdout()) => {
                 let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
                 open("/proc/self/fd/1", flags, Mode::empty()).map_or(Self::Plain, Self::Reopened)
             }

@@ -100,7 +100,7 @@ impl TaskJson {
             nice: task.nice.filter(|_| !is_cgroup),
             threads: task.threads,
             wall_ns: task.wall.0,
-            thread_time_ns: task.thread_time.0,
+            thread_time_ns: division.whole.0,
             on_cpu_ns: nanos(division.on_cpu),
             run_queue_ns: nanos(division.run_queue),
             block_io_ns: nanos(division.block_io),

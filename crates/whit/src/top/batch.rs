@@ -242,7 +242,7 @@ impl<'a> RowJson<'a> {
         cgroup: Option<String>,
         command_line: Option<String>,
     ) -> Self {
-        let Division { on_cpu, run_queue, block_io, unrecorded, sleeping, unknown, .. } = row.division();
+        let Division { whole, on_cpu, run_queue, block_io, unrecorded, sleeping, unknown } = row.division();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_one = !row.is_several();
         let mut delays = Map::new();
@@ -267,7 +267,7 @@ impl<'a> RowJson<'a> {
             threads: row.threads(),
             processes: row.processes(),
             is_ended: row.is_ended(),
-            thread_time_ns: row.thread_time().0,
+            thread_time_ns: whole.0,
             on_cpu_ns: nanos(on_cpu),
             run_queue_ns: nanos(run_queue),
             block_io_ns: nanos(block_io),

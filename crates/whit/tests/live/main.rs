@@ -18,6 +18,7 @@ mod mail;
 mod needs;
 mod privilege;
 mod run;
+mod sockets;
 mod stalls;
 mod storms;
 mod supervision;
@@ -48,6 +49,7 @@ fn main() {
         supervision::trials(),
         top::trials(),
         traffic::trials(),
+        sockets::trials(),
         stalls::trials(),
         storms::trials(),
     ];

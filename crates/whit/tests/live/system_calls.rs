@@ -26,7 +26,13 @@ fn trace(words: &[&str]) -> Result<Vec<String>, Failed> {
     let output =
         Command::new("strace").args(["-f", "-s", "300", "-o"]).arg(&file).arg(WHIT).args(words).output()?;
     assert!(output.status.success(), "{output:?}");
-    Ok(std::fs::read_to_string(file)?.lines().map(str::to_owned).collect())
+    let text = std::fs::read_to_string(file)?;
+    // The bar opens a pipe once more, to write without waiting.
+    let reopened = text.lines().find(|line| line.contains("\"/proc/self/fd/1\""));
+    let descriptor =
+        reopened.and_then(|line| line.rsplit_once("= ")).map_or("1", |(_, descriptor)| descriptor);
+    let written = format!(" write({descriptor},");
+    Ok(text.lines().map(|line| line.replace(&written, " write(1,")).collect())
 }
 
 fn no_processes() -> Result<(), Failed> {

@@ -22,8 +22,8 @@ use run::{Event, Run};
 
 pub(crate) const KIND: Kind = Kind {
     name: "command",
-    about: "What a command prints. It is run without a shell, in a process group of its own, and ended with all it \
-            started when its time is over.",
+    about: "What a command prints. It is run without a shell, in a process group of its own, and when it or its time is over \
+            all that it started is ended, too. What is to stay must be started without WHIT_RUN in its environment.",
     fields: &[
         field("text", "its first line; JSON's full_text or text"),
         field("short", "its second line; JSON's short_text"),

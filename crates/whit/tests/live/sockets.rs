@@ -1,0 +1,99 @@
+//! What `sink` binds and removes, and peers of `send` that are silent.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::os::unix::fs::FileTypeExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+
+use super::machine::{Scratch, WHIT, documents, shell};
+use super::needs::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_sink_says_the_port_that_it_has", &[], port),
+        trial("a_sink_removes_its_own_socket_alone", &[], own_socket),
+        trial("send_gives_a_silent_peer_up", &[], silent_peer),
+        trial("a_rate_is_over_the_time_that_was_asked_for", &[], rate_of_nothing),
+    ]
+}
+
+fn sink(words: &[&str]) -> Child {
+    Command::new(WHIT)
+        .arg("sink")
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// The first line that it says.
+fn says(child: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    line
+}
+
+fn port() -> Result<(), Failed> {
+    for words in [&["--port", "0"][..], &["--udp", "--port", "0"], &["--port", "0", "--threads", "3"]] {
+        let mut child = sink(&[words, &["--duration", "0.5s"]].concat());
+        let line = says(&mut child);
+        let port: u16 = line.trim().rsplit(':').next().unwrap().parse()?;
+        assert!(port > 0, "{line}");
+        if !words.contains(&"--udp") {
+            std::net::TcpStream::connect(("127.0.0.1", port))?;
+        }
+        child.wait()?;
+    }
+    Ok(())
+}
+
+fn own_socket() -> Result<(), Failed> {
+    let scratch = Scratch::new("own-socket");
+    let path = scratch.0.join("socket");
+    let words = ["--unix", path.to_str().unwrap(), "--duration", "0.6s"];
+    let mut child = sink(&words);
+    says(&mut child);
+    assert!(std::fs::symlink_metadata(&path)?.file_type().is_socket());
+    child.wait()?;
+    assert!(!path.exists(), "its own socket is left");
+    // Somebody puts a file there meanwhile.
+    let mut child = sink(&words);
+    says(&mut child);
+    std::fs::remove_file(&path)?;
+    std::fs::write(&path, "somebody's")?;
+    child.wait()?;
+    assert_eq!(std::fs::read_to_string(&path)?, "somebody's");
+    Ok(())
+}
+
+/// A peer that accepts, and neither reads nor writes.
+fn silent() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+fn silent_peer() -> Result<(), Failed> {
+    let (_listener, address) = silent();
+    // Old ones know no patience, and would wait for ever.
+    let output = shell(&format!("timeout 20 {WHIT} send --echo --count 3 {address}"));
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8(output.stderr)?.contains("10 s"), "the patience is not named");
+    Ok(())
+}
+
+fn rate_of_nothing() -> Result<(), Failed> {
+    let (_listener, address) = silent();
+    let begin = std::time::Instant::now();
+    let output = shell(&format!("timeout 20 {WHIT} send --duration 1s --json {address}"));
+    let told = documents(&String::from_utf8(output.stdout)?).remove(0);
+    let total = told["total_ns"].as_u64().ok_or("no total time")?;
+    let longest = begin.elapsed() + Duration::from_millis(1);
+    assert!(total >= 900_000_000 && u128::from(total) <= longest.as_nanos(), "{told}");
+    Ok(())
+}
