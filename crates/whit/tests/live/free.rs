@@ -42,7 +42,7 @@ fn same_read() -> Result<(), Failed> {
         .args([WHIT, "free", "-b", "--json"])
         .output()?;
     let trace = std::fs::read_to_string(trace)?;
-    let read = trace.lines().find(|line| line.contains("MemTotal:")).ok_or("meminfo was not read")?;
+    let read = trace.lines().rfind(|line| line.contains("MemTotal:")).ok_or("meminfo was not read")?;
     let (_, rest) = read.split_once('"').ok_or("no text in the trace")?;
     let (text, _) = rest.rsplit_once('"').ok_or("no end of the text in the trace")?;
     let fields = meminfo(&text.replace("\\n", "\n").replace("\\t", "\t"));
