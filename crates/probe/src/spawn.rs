@@ -16,8 +16,10 @@ use rustix::fd::BorrowedFd;
 use crate::sys::{self, SpawnRequest};
 
 pub use crate::sys::Group;
+#[cfg(target_os = "linux")]
+pub(crate) use process::RUN_VARIABLE;
 pub use process::{Ended, Process};
-pub(crate) use process::{RUN_VARIABLE, is_own_run};
+#[cfg(target_os = "linux")]
 pub(crate) use reaped::reap_ended;
 pub use reaped::{Ending, Reaped, Usage, reap, reap_any};
 

@@ -87,8 +87,8 @@ impl TaskReader {
                 }
             }
         });
-        for (index, task) in found.iter().enumerate() {
-            read(index, task.as_ref().ok_or(listed.err().unwrap_or(Absence::Gone)));
+        for (index, task) in found.iter_mut().enumerate() {
+            read(index, task.as_mut().ok_or(listed.err().unwrap_or(Absence::Gone)));
         }
     }
 

@@ -8,7 +8,7 @@ use super::control::send_to_child;
 use super::descendants::adopt_orphans;
 use crate::named;
 use crate::signal::TaskSignal;
-use crate::spawn::{RUN_VARIABLE, is_own_run, reap_ended};
+use crate::spawn::{RUN_VARIABLE, reap_ended};
 
 /// The longest environment that is looked at: execve(2) takes some megabytes, which nobody uses.
 const ENVIRONMENT_BYTES: u64 = 4 << 20;
@@ -63,6 +63,11 @@ impl Orphans {
         }
         left
     }
+}
+
+/// Whether a run is of this process.
+fn is_own_run(run: &str) -> bool {
+    run.split_once('.').is_some_and(|(pid, _)| pid == std::process::id().to_string())
 }
 
 /// The run that a process belongs to; none where that cannot be seen.

@@ -24,14 +24,8 @@ pub struct Process {
     run: String,
 }
 
-/// The variable of the environment that tells which run a process belongs to.
+/// The variable of the environment that tells which run a process belongs to: the process that started it, and when.
 pub(crate) const RUN_VARIABLE: &str = "WHIT_RUN";
-
-/// Whether a run is of this process.
-#[cfg(target_os = "linux")]
-pub(crate) fn is_own_run(run: &str) -> bool {
-    run.split_once('.').is_some_and(|(pid, _)| pid == std::process::id().to_string())
-}
 
 /// How a command ended and what it used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
