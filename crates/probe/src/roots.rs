@@ -98,14 +98,8 @@ impl Roots {
         }
         let root = Arc::new(directory.try_clone().map_err(|error| fail(path, error))?);
         let opened = MachineDirectory { directory, captured: Some(Captured { root, path: String::new() }) };
-        match opened.open_at("proc", DIRECTORY) {
-            Ok(_) => Ok(opened),
-            Err(Errno::NOSYS) => {
-                let message = "a captured machine is read by openat2(2), of Linux 5.6 and later";
-                Err(fail(path, io::Error::other(message)))
-            }
-            Err(error) => Err(fail(&path.join("proc"), error.into())),
-        }
+        opened.open_at("proc", DIRECTORY).map_err(|error| fail(&path.join("proc"), error.into()))?;
+        Ok(opened)
     }
 }
 
@@ -205,9 +199,54 @@ impl Captured {
                 break;
             }
         }
-        opened
+        match opened {
+            Err(Errno::NOSYS) => self.open_by_parts(&whole, flags),
+            opened => opened,
+        }
+    }
+
+    /// The same where the kernel has no openat2(2), before 5.6: part by part, and symlinks are read here.
+    fn open_by_parts(&self, whole: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        const MOST_LINKS: u32 = 40;
+        let mut links = 0;
+        // The directories from the root to where it is now, and the parts that are left, the next one last.
+        let mut entered: Vec<OwnedFd> = Vec::new();
+        let mut left: Vec<String> = whole.rsplit('/').map(str::to_owned).collect();
+        while let Some(part) = left.pop() {
+            let directory = entered.last().unwrap_or(&self.root);
+            match part.as_str() {
+                "" | "." => continue,
+                ".." => {
+                    entered.pop();
+                    continue;
+                }
+                _ => {}
+            }
+            let found = openat(directory, &part, LOOK, Mode::empty())?;
+            let is_last = left.iter().all(|part| part.is_empty() || part == ".");
+            let is_link = FileType::from_raw_mode(fstat(&found)?.st_mode).is_symlink();
+            if is_link && !(is_last && flags.contains(OFlags::NOFOLLOW)) {
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(Errno::LOOP);
+                }
+                let target = readlinkat(&found, "", Vec::new())?.to_string_lossy().into_owned();
+                if target.starts_with('/') {
+                    entered.clear();
+                }
+                left.extend(target.rsplit('/').map(str::to_owned));
+            } else if is_last {
+                return openat(directory, &part, flags | OFlags::NOFOLLOW, Mode::empty());
+            } else {
+                entered.push(found);
+            }
+        }
+        openat(entered.last().unwrap_or(&self.root), ".", flags, Mode::empty())
     }
 }
+
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 #[cfg(target_os = "linux")]
 impl AsFd for MachineDirectory {
@@ -250,6 +289,24 @@ mod tests {
         for path in ["proc/within", "proc/relative", "../proc/net/dev", "secret"] {
             assert_eq!(read(&machine, path).as_deref(), Ok("inside"), "{path}");
         }
+        // The same without openat2(2).
+        let captured = machine.captured.as_ref().unwrap();
+        let by_parts = |path: &str| {
+            let file = captured.open_by_parts(path, OFlags::RDONLY | OFlags::CLOEXEC)?;
+            let mut bytes = [0; 64];
+            let length = rustix::io::read(&file, &mut bytes)?;
+            Ok::<_, Errno>(String::from_utf8_lossy(&bytes[..length]).into_owned())
+        };
+        for path in ["proc/absolute", "proc/version", "proc/../../../../../etc/passwd"] {
+            assert!(by_parts(path).is_err(), "{path}");
+        }
+        for path in
+            ["proc/within", "proc/relative", "../proc/net/dev", "secret", "sys/class/net/wlan0/../secret"]
+        {
+            assert_eq!(by_parts(path).as_deref(), Ok("inside"), "{path}");
+        }
+        symlink("loop", root.join("proc/loop")).unwrap();
+        assert_eq!(by_parts("proc/loop"), Err(Errno::LOOP));
         // A FIFO is no file; nothing waits for a writer.
         assert_eq!(read(&machine, "proc/fifo"), Err(Errno::INVAL));
         let interfaces = machine.directory_at("sys/class/net").unwrap();

@@ -1,11 +1,11 @@
 //! Files that a user asked for, which appear whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Access, OFlags, access};
 
 use crate::failure::Failure;
 use crate::random;
@@ -15,18 +15,15 @@ use crate::show::text::Shown as _;
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
-    file: File,
     place: Place,
 }
 
 #[derive(Debug)]
 enum Place {
-    /// Beside the path, to be renamed.
-    Beside(PathBuf),
-    /// In memory, for a file in a directory where none can be made.
+    /// In memory, until it is whole.
     Memory(Vec<u8>),
     /// A device or pipe, written to at once.
-    Stream,
+    Stream(File),
 }
 
 impl NewFile {
@@ -37,43 +34,80 @@ impl NewFile {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         if is_open_already(path) {
             let file = OpenOptions::new().append(true).open(path).map_err(|error| failed(path, &error))?;
-            return Ok(Self { path: path.to_owned(), file, place: Place::Stream });
+            return Ok(Self { path: path.to_owned(), place: Place::Stream(file) });
         }
-        // Where a symlink leads, so that the link stays.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let (file, place) = begin(&path).map_err(|error| failed(&path, &error))?;
-        Ok(Self { path, file, place })
+        let path = resolved(path);
+        let place = begin(&path).map_err(|error| failed(&path, &error))?;
+        Ok(Self { path, place })
     }
 
     /// Appends.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
         let written = match &mut self.place {
             Place::Memory(bytes) => bytes.write_all(text.as_bytes()),
-            Place::Beside(_) | Place::Stream => self.file.write_all(text.as_bytes()),
+            Place::Stream(file) => file.write_all(text.as_bytes()),
         };
         written.map_err(|error| failed(&self.path, &error))
     }
 
-    /// Puts the file in its place.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        let done = match &mut self.place {
-            Place::Beside(beside) => fs::rename(&*beside, &self.path),
-            Place::Memory(bytes) => self.file.set_len(0).and_then(|()| self.file.write_all(bytes)),
-            Place::Stream => Ok(()),
+    /// Puts the file in its place: whole, by a rename, where that keeps what is known of the file that is there (its owner, its other
+    /// names) and is permitted; else over what is there.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let Place::Memory(bytes) = &self.place else { return Ok(()) };
+        let existing = fs::metadata(&self.path).ok();
+        let replaced = match &existing {
+            Some(existing) if existing.nlink() > 1 => Err(io::ErrorKind::Unsupported.into()),
+            existing => replace(&self.path, existing.as_ref(), bytes),
         };
-        if done.is_ok() {
-            self.place = Place::Stream;
-        }
-        done.map_err(|error| failed(&self.path, &error))
+        let written = replaced.or_else(|error| match existing {
+            Some(_) => overwrite(&self.path, bytes),
+            None => Err(error),
+        });
+        written.map_err(|error| failed(&self.path, &error))
     }
 }
 
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if let Place::Beside(beside) = &self.place {
-            let _ = fs::remove_file(beside);
-        }
+/// Where symlinks lead, so that they stay; also one that leads to a file that is not there yet.
+fn resolved(path: &Path) -> PathBuf {
+    if let Ok(path) = path.canonicalize() {
+        return path;
     }
+    let target = fs::read_link(path).map(|target| path.parent().unwrap_or(Path::new("")).join(target));
+    target.unwrap_or_else(|_| path.to_owned())
+}
+
+/// A new file in the place of an old one, or of none.
+fn replace(path: &Path, existing: Option<&Metadata>, bytes: &[u8]) -> io::Result<()> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    // Whatever the name is, this one is not too long.
+    let start: String = name.chars().take(40).collect();
+    let beside = path.with_file_name(format!(".{start}.{}", random::hex()));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    if existing.is_some() {
+        options.mode(0o600);
+    }
+    let mut file = options.open(&beside)?;
+    let done = existing
+        .map_or(Ok(()), |existing| {
+            let own = file.metadata()?;
+            if (own.uid(), own.gid()) != (existing.uid(), existing.gid()) {
+                fchown(&file, Some(existing.uid()), Some(existing.gid()))?;
+            }
+            file.set_permissions(existing.permissions())
+        })
+        .and_then(|()| file.write_all(bytes))
+        .and_then(|()| fs::rename(&beside, path));
+    if done.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    done
+}
+
+fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(0)?;
+    file.write_all(bytes)
 }
 
 /// Whether it names a descriptor of this process: /dev/stdout, /dev/fd/3.
@@ -82,42 +116,29 @@ fn is_open_already(path: &Path) -> bool {
     starts.iter().any(|start| path.starts_with(start))
 }
 
-fn begin(path: &Path) -> io::Result<(File, Place)> {
-    let existing = fs::metadata(path).ok();
+fn begin(path: &Path) -> io::Result<Place> {
     // A FIFO without a reader is an error and does not hold whit up.
     let write_only =
         || OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path);
-    if let Some(found) = &existing {
-        let kind = found.file_type();
-        if kind.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        if kind.is_char_device() || kind.is_fifo() {
-            return Ok((blocking(write_only()?)?, Place::Stream));
-        }
-        if !kind.is_file() {
-            return Err(io::Error::other("is neither a file nor a device or pipe"));
-        }
-        // A file that may not be written is not replaced, either.
-        write_only()?;
+    let Ok(found) = fs::metadata(path) else {
+        let directory =
+            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        access(directory, Access::WRITE_OK | Access::EXEC_OK)?;
+        return Ok(Place::Memory(Vec::new()));
+    };
+    let kind = found.file_type();
+    if kind.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
     }
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    // Whatever the name is, this one is not too long.
-    let start: String = name.chars().take(40).collect();
-    let beside = path.with_file_name(format!(".{start}.{}", random::hex()));
-    match OpenOptions::new().write(true).create_new(true).open(&beside) {
-        Ok(file) => {
-            if let Some(found) = existing {
-                // As it was; an owner's change of it must not be lost.
-                let _ = file.set_permissions(found.permissions());
-            }
-            Ok((file, Place::Beside(beside)))
-        }
-        Err(error) if existing.is_some() && error.kind() == io::ErrorKind::PermissionDenied => {
-            Ok((write_only()?, Place::Memory(Vec::new())))
-        }
-        Err(error) => Err(error),
+    if kind.is_char_device() || kind.is_fifo() {
+        return Ok(Place::Stream(blocking(write_only()?)?));
     }
+    if !kind.is_file() {
+        return Err(io::Error::other("is neither a file nor a device or pipe"));
+    }
+    // A file that may not be written is not replaced, either.
+    write_only()?;
+    Ok(Place::Memory(Vec::new()))
 }
 
 /// What is written to a pipe waits for its reader.

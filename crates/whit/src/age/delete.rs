@@ -255,28 +255,26 @@ impl Deleting<'_> {
         let path = printable_text(&node.path(Some(name)));
         let is_dry_run = self.way == Way::DryRun;
         let mut told = locked(&self.told);
-        match leftover {
-            Leftover::InUse => {}
+        let (names, error) = match leftover {
+            Leftover::InUse => return,
             Leftover::Unproven => {
                 told.unproven += 1;
-                say(&format!(
+                return say(&format!(
                     "whit: {path}: left alone: it is called as a killed run's directory is, but this user's whit has no \
                      record of having made it\n"
                 ));
             }
-            Leftover::Restored(names) => {
-                told.restored += names.len() as u64;
-                let verb = if is_dry_run { "would be moved" } else { "was moved" };
-                for name in names {
-                    let name = printable_text(&node.path(Some(&name)));
-                    say(&format!(
-                        "whit: {name}: {verb} back from {path}, where a run that was killed had it\n"
-                    ));
-                }
-            }
-            Leftover::Kept(error) => {
-                self.counts.fail("cannot move everything back from", &node.path(Some(name)), &error);
-            }
+            Leftover::Restored(names) => (names, None),
+            Leftover::Kept(names, error) => (names, Some(error)),
+        };
+        told.restored += names.len() as u64;
+        let verb = if is_dry_run { "would be moved" } else { "was moved" };
+        for name in names {
+            let name = printable_text(&node.path(Some(&name)));
+            say(&format!("whit: {name}: {verb} back from {path}, where a run that was killed had it\n"));
+        }
+        if let Some(error) = error {
+            self.counts.fail("cannot move everything back from", &node.path(Some(name)), &error);
         }
     }
 

@@ -102,7 +102,12 @@ impl Private {
     pub(super) fn close(mut self, registry: &Registry) -> io::Result<()> {
         match self.node.directory.remove_directory(&self.name) {
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-            // Renamed or removed by another user. It is empty in any case.
+            // Renamed by another user, with what could not be put back: its record will prove whose it is.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && !self.directory.is_empty().unwrap_or(false) =>
+            {
+                Ok(())
+            }
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => {
                 self.slot.take().into_iter().for_each(|slot| registry.release(slot));
@@ -121,15 +126,19 @@ pub(super) enum Leftover {
     Unproven,
     /// What lay in it has been moved back; these are the names.
     Restored(Vec<CString>),
-    /// Some of it could not be moved back and stays there.
-    Kept(io::Error),
+    /// Some of it could not be moved back and stays there; the names of the rest.
+    Kept(Vec<CString>, io::Error),
 }
 
 /// Moves what a killed run left in a private directory back to the directory above. Nothing of it is deleted: it may have been
 /// exchanged, and what is old is found there by the next run.
 pub(super) fn restore(node: &Node, name: &CStr, registry: &Registry, is_dry_run: bool) -> Leftover {
     // Another thread or another run may just be making it. Its lock is not tried, lest the maker fail to take it.
-    if node.directory.status(name, Identity::WANTED).is_ok_and(|status| registry.is_recent(&status)) {
+    if node
+        .directory
+        .status(name, Identity::WANTED)
+        .is_ok_and(|status| registry.may_be_in_the_making(&status))
+    {
         return Leftover::InUse;
     }
     let directory = match node.directory.open_below(name, Mounts::Left) {
@@ -141,31 +150,34 @@ pub(super) fn restore(node: &Node, name: &CStr, registry: &Registry, is_dry_run:
         return Leftover::InUse;
     }
     let status = directory.own_status(Identity::WANTED).ok().filter(EntryStatus::is_own_and_private);
+    let is_own = status.is_some();
     let Some(identity) = status.and_then(|status| Identity::of(&status)).filter(|id| registry.has(id)) else {
-        return Leftover::Unproven;
+        // Killed before it was written down. What is empty is removed and nothing can be lost.
+        let is_removed = is_own && !is_dry_run && node.directory.remove_directory(name).is_ok();
+        return if is_removed { Leftover::Restored(Vec::new()) } else { Leftover::Unproven };
     };
     let mut names: Vec<CString> = Vec::new();
     let listed =
         directory.list(Vec::with_capacity(64 * 1024).spare_capacity_mut(), |name, _| names.push(name.into()));
     if let Err(error) = listed {
-        return Leftover::Kept(error);
+        return Leftover::Kept(Vec::new(), error);
     }
     if is_dry_run {
         return Leftover::Restored(names);
     }
-    for name in &mut names {
-        match move_back(&directory, name, &node.directory) {
-            Ok(None) => {}
-            Ok(Some(other)) => *name = other,
-            Err(error) => return Leftover::Kept(error),
+    let (mut restored, mut first_error) = (Vec::new(), None);
+    for name in names {
+        match move_back(&directory, &name, &node.directory) {
+            Ok(other) => restored.push(other.unwrap_or(name)),
+            Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    match node.directory.remove_directory(name) {
+    match first_error.map_or_else(|| node.directory.remove_directory(name), Err) {
         Ok(()) => {
             registry.forget(&identity);
-            Leftover::Restored(names)
+            Leftover::Restored(restored)
         }
-        Err(error) => Leftover::Kept(error),
+        Err(error) => Leftover::Kept(restored, error),
     }
 }
 

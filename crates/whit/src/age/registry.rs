@@ -12,6 +12,7 @@ use std::sync::Mutex;
 
 use facts::age::AgeBy;
 use probe::directory::{EntryStatus, StatusWanted};
+use probe::file_clock_now;
 
 use super::visitors::locked;
 use crate::{paths, random};
@@ -124,6 +125,12 @@ impl Registry {
         status.times.born_ns.is_some_and(|born_ns| born_ns >= self.began_ns)
     }
 
+    /// Whether a directory may just be being made: since this run began, and not in the future, as the clock may have been set back.
+    pub(super) fn may_be_in_the_making(&self, status: &EntryStatus) -> bool {
+        let now = i64::try_from(file_clock_now().0).unwrap_or(i64::MAX);
+        self.is_recent(status) && status.times.born_ns.is_some_and(|born_ns| born_ns <= now)
+    }
+
     /// The directory is gone.
     pub(super) fn release(&self, slot: Slot) {
         if let Own::Made { file, slots, .. } = &mut *locked(&self.own) {
@@ -190,7 +197,8 @@ impl Registry {
         let mut earlier = Vec::new();
         let files = self.trusted().and_then(fs::read_dir).into_iter().flatten().flatten();
         for path in files.map(|entry| entry.path()) {
-            let Some(text) = read_dead(&path) else { continue };
+            // Locked until it is done with: a run that has just made it sees that it was removed.
+            let Some((_lock, text)) = read_dead(&path) else { continue };
             let before = earlier.len();
             let records = text.split(|byte| *byte == b'\n').filter_map(Identity::parse);
             earlier.extend(records.map(|identity| (identity, path.clone())));
@@ -204,13 +212,13 @@ impl Registry {
 }
 
 /// The records of a run that has ended; none of one that lives, which holds a lock.
-fn read_dead(path: &Path) -> Option<Vec<u8>> {
+fn read_dead(path: &Path) -> Option<(File, Vec<u8>)> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
     file.try_lock().ok()?;
     let mut text = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut text).ok()?;
-    Some(text)
+    (&file).take(MOST_BYTES).read_to_end(&mut text).ok()?;
+    Some((file, text))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use facts::age::{AgeBy, Cap};
@@ -61,7 +62,8 @@ pub(super) fn command() -> Command {
                 many(option("tmpfiles", "FILE", "Directories and ages from configurations of tmpfiles.d(5) [default: all of the system's]"))
                     .num_args(0..)
                     .default_missing_value("")
-                    .value_parser(value_parser!(PathBuf))
+                    // None is an empty one; the parser of paths takes none that is.
+                    .value_parser(OsStringValueParser::new().map(PathBuf::from))
                     .conflicts_with_all(["directory", "older", "by", "type"]),
             )
             .arg(option("threads", "N", "Threads that look at entries [default: one a CPU]").value_parser(value_parser!(u64).range(1..=256)))
