@@ -19,7 +19,10 @@ const SETTLED: Duration = Duration::from_secs(41);
 
 pub(crate) fn trials() -> Vec<Trial> {
     let needs = [Need::Root, Need::Program("systemd-tmpfiles")];
-    vec![trial("age_deletes_what_systemd_tmpfiles_deletes", &needs, same_files)]
+    vec![
+        trial("age_deletes_what_systemd_tmpfiles_deletes", &needs, same_files),
+        trial("the_systems_configurations_are_read_without_being_named", &needs, of_the_system),
+    ]
 }
 
 /// One of the trees, as it is written down.
@@ -180,4 +183,22 @@ fn same_files() -> Result<(), Failed> {
     }
     assert!(deleted_by_systemd > 100, "systemd-tmpfiles deleted {deleted_by_systemd} files");
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// In a namespace of mounts where the system has one file, a hidden one and a directory of its own.
+fn of_the_system() -> Result<(), Failed> {
+    let scratch = Scratch::new("tmpfiles-system");
+    let root = scratch.0.display();
+    let script = format!(
+        "mount -t tmpfs none /etc/tmpfiles.d && mount -t tmpfs none /usr/lib/tmpfiles.d && \
+         mkdir -p {root}/a {root}/b && touch -d '30 days ago' {root}/a/old {root}/b/old && \
+         echo 'd {root}/a - - - m:7d' > /usr/lib/tmpfiles.d/a.conf && \
+         echo 'd {root}/b - - - m:7d' > /usr/lib/tmpfiles.d/b.conf && ln -s /dev/null /etc/tmpfiles.d/b.conf && \
+         {WHIT} age --tmpfiles --delete"
+    );
+    let output = Command::new("unshare").args(["-m", "sh", "-c", &script]).stdin(Stdio::null()).output()?;
+    let told = String::from_utf8(output.stdout)?;
+    assert!(output.status.success() && told.contains("deleted 1 file"), "{told}");
+    assert!(!scratch.0.join("a/old").exists() && scratch.0.join("b/old").exists(), "{told}");
+    Ok(())
 }
