@@ -18,7 +18,7 @@ use crate::sys::{self, SpawnRequest};
 pub use crate::sys::Group;
 #[cfg(target_os = "linux")]
 pub(crate) use process::RUN_VARIABLE;
-pub use process::{Ended, Process};
+pub use process::{Ended, Known, Process};
 #[cfg(target_os = "linux")]
 pub(crate) use reaped::reap_ended;
 pub use reaped::{Ending, Reaped, Usage, reap, reap_any};

@@ -1,17 +1,10 @@
 //! What commands left behind: FreeBSD's reapers are not used yet.
 
+pub use crate::spawn::Known;
+
 /// Adopts nobody.
 #[derive(Debug)]
 pub struct Orphans;
-
-/// A process that this one started and has not reaped.
-#[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
-    /// Its id.
-    pub pid: u32,
-    /// Its run, unless that is over.
-    pub run: Option<&'a str>,
-}
 
 impl Orphans {
     /// Nobody comes.

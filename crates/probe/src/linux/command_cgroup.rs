@@ -13,7 +13,7 @@ use facts::linux::cgroup::CgroupMembership;
 use facts::linux::mounts;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal, test_kill_process};
 
 use super::control::native;
 use crate::signal::TaskSignal;
@@ -26,12 +26,14 @@ pub struct CommandCgroup {
 }
 
 impl CommandCgroup {
-    /// Makes one below whit's own cgroup, under a name that must not be taken.
+    /// Makes one below whit's own cgroup, under a name that must not be taken: some words, whit's process id, and more. Others that
+    /// begin with the same words, are empty, and whose whit was killed, are removed.
     ///
     /// # Errors
     /// `Unsupported` without cgroup v2 or `cgroup.kill`; else what mkdir(2) says.
     pub fn make(name: &str) -> io::Result<Self> {
         let parent = own_directory()?.ok_or(io::ErrorKind::Unsupported)?;
+        remove_abandoned(&parent, name);
         let directory = parent.join(name);
         fs::create_dir(&directory)?;
         let opened = File::options().write(true).open(directory.join("cgroup.procs"));
@@ -90,6 +92,20 @@ impl CommandCgroup {
             next += 1;
         }
         directories
+    }
+}
+
+/// Removes what killed whits left. One that has a process in it, or another cgroup, the kernel does not remove.
+fn remove_abandoned(parent: &Path, name: &str) {
+    let words = name.trim_end_matches(|letter| letter != '-').trim_end_matches('-');
+    let words = words.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let other = entry.file_name();
+        let rest = other.to_str().and_then(|other| other.strip_prefix(words));
+        let pid = rest.and_then(|rest| rest.split('-').next()?.parse::<i32>().ok()).and_then(Pid::from_raw);
+        if pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH)) {
+            let _ = fs::remove_dir(entry.path());
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::control::send_to_child;
 use super::descendants::adopt_orphans;
 use crate::named;
 use crate::signal::TaskSignal;
+pub use crate::spawn::Known;
 use crate::spawn::{RUN_VARIABLE, reap_ended};
 
 /// The longest environment that is looked at: execve(2) takes some megabytes, which nobody uses.
@@ -20,15 +21,6 @@ pub struct Orphans {
     /// proc(5), /proc/PID/task/TID/children: orphans come to the thread that lives longest, the main one.
     children: Option<OwnedFd>,
     buffer: Vec<u8>,
-}
-
-/// A process that this one started and has not reaped.
-#[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
-    /// Its id.
-    pub pid: u32,
-    /// Its run, unless that is over.
-    pub run: Option<&'a str>,
 }
 
 impl Orphans {

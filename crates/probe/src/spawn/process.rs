@@ -27,6 +27,15 @@ pub struct Process {
 /// The variable of the environment that tells which run a process belongs to: the process that started it, and when.
 pub(crate) const RUN_VARIABLE: &str = "WHIT_RUN";
 
+/// A process that this one started and has not reaped.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Its id.
+    pub pid: u32,
+    /// Its run, unless that is over.
+    pub run: Option<&'a str>,
+}
+
 /// How a command ended and what it used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {

@@ -7,7 +7,8 @@ use facts::unit::Nanos;
 use probe::signals::{Signal, Signals, stop};
 use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size as terminal_size,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    size as terminal_size,
 };
 use ratatui::crossterm::{cursor, queue};
 use ratatui::layout::Rect;
@@ -55,11 +56,7 @@ impl Terminal {
         }));
         let output = ScreenOutput::new();
         let area = area();
-        let options = TerminalOptions { viewport: Viewport::Fixed(area) };
-        let opened = enter(&output).and_then(|()| {
-            let backend = CrosstermBackend::new(output.clone());
-            ratatui::Terminal::with_options(backend, options).map_err(failure)
-        });
+        let opened = enter(&output).and_then(|()| blank(&output, area));
         match opened {
             Ok(terminal) => Ok(Self { terminal, output, area, signals }),
             Err(failure) => {
@@ -78,7 +75,7 @@ impl Terminal {
         let area = area();
         if area != self.area {
             self.area = area;
-            self.terminal.resize(area).map_err(failure)?;
+            self.terminal = blank(&self.output, area)?;
         }
         // A terminal that is being made or minimised may have no room at all.
         if area.is_empty() {
@@ -130,7 +127,8 @@ impl Terminal {
         // Crossterm believes that the terminal is still as it set it.
         leave(&self.output);
         enter(&self.output)?;
-        self.terminal.clear().map_err(failure)
+        self.terminal = blank(&self.output, self.area)?;
+        Ok(())
     }
 }
 
@@ -144,6 +142,18 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         leave(&self.output);
     }
+}
+
+/// A screen on which nothing is drawn. Made anew each time: to clear one ratatui asks the terminal where its cursor is, and not every
+/// terminal answers.
+fn blank(
+    output: &ScreenOutput,
+    area: Rect,
+) -> Result<ratatui::Terminal<CrosstermBackend<ScreenOutput>>, Failure> {
+    let mut output = output.clone();
+    queue!(output, Clear(ClearType::All)).map_err(failure)?;
+    let options = TerminalOptions { viewport: Viewport::Fixed(area) };
+    ratatui::Terminal::with_options(CrosstermBackend::new(output), options).map_err(failure)
 }
 
 fn enter(output: &ScreenOutput) -> Result<(), Failure> {
