@@ -166,7 +166,13 @@ pub(super) fn keys_sizes_and_signals(arena: &Arena, random: &mut Random) -> Resu
         let _ = kill_process(pid, Signal::CONT);
     }
     let deadline = Instant::now() + Duration::from_secs(10);
+    let mut continue_at = Instant::now() + Duration::from_secs(1);
     while status.is_none() {
+        // A Ctrl-Z may be carried out after it was continued; a person would continue it again.
+        if Instant::now() > continue_at {
+            let _ = kill_process(pid, Signal::CONT);
+            continue_at += Duration::from_secs(1);
+        }
         drain(&mut terminal, &mut output);
         std::thread::sleep(Duration::from_millis(5));
         status = child.try_wait().map_err(text)?;

@@ -1,5 +1,6 @@
 //! The terminal: taken, given back whatever happens, and waited for beside signals.
 
+use std::collections::VecDeque;
 use std::io::Write as _;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ use crate::failure::Failure;
 /// What is drawn at most, whatever size a terminal says that it has: a screen is kept twice, with 56 bytes a cell.
 const WIDEST: u16 = 1_000;
 const HIGHEST: u16 = 500;
+/// Signals of one kind do not queue; there are fewer kinds.
+const MOST_WAITING: usize = 64;
 
 /// A terminal in raw mode, on its other screen.
 pub(super) struct Terminal {
@@ -30,6 +33,8 @@ pub(super) struct Terminal {
     output: ScreenOutput,
     area: Rect,
     signals: Signals,
+    /// Signals that came and were not attended to.
+    later: VecDeque<Signal>,
 }
 
 /// What waiting ended with.
@@ -58,7 +63,7 @@ impl Terminal {
         let area = area();
         let opened = enter(&output).and_then(|()| blank(&output, area));
         match opened {
-            Ok(terminal) => Ok(Self { terminal, output, area, signals }),
+            Ok(terminal) => Ok(Self { terminal, output, area, signals, later: VecDeque::new() }),
             Err(failure) => {
                 leave(&output);
                 Err(failure)
@@ -86,6 +91,7 @@ impl Terminal {
 
     /// Waits for keys, the mouse, another size, a signal.
     pub(super) fn wait(&mut self, timeout: Duration) -> Result<Wake, Failure> {
+        let timeout = if self.later.is_empty() { timeout } else { Duration::ZERO };
         let timeout = probe::timespec(Nanos::from(timeout));
         let input = stdin();
         let mut descriptors =
@@ -99,7 +105,7 @@ impl Terminal {
             Err(error) => return Err(failure(error.into())),
         }
         let is_gone = descriptors[0].revents().intersects(PollFlags::HUP | PollFlags::ERR);
-        match self.signals.next() {
+        match self.next_signal() {
             None if is_gone => return Ok(Wake::Ended),
             None => {}
             Some(Signal::Interrupt | Signal::Terminate | Signal::Hangup) => return Ok(Wake::Ended),
@@ -114,11 +120,25 @@ impl Terminal {
         Ok(if events.is_empty() { Wake::Timeout } else { Wake::Events(events) })
     }
 
+    /// Those that end it come first: others may come again and again.
+    fn next_signal(&mut self) -> Option<Signal> {
+        self.later.extend(std::iter::from_fn(|| self.signals.next()));
+        let ends = |signal: &Signal| !matches!(signal, Signal::Stop | Signal::Continue);
+        let first = self.later.iter().position(ends).unwrap_or(0);
+        let signal = self.later.remove(first);
+        self.later.truncate(MOST_WAITING);
+        signal
+    }
+
     /// Gives the terminal back, stops (unless nobody could continue us), and takes it again. A Ctrl-Z that was typed is for all of the
     /// group, as the terminal would send it: a script around us is to stop, too.
     pub(super) fn suspend(&mut self, was_typed: bool) -> Result<(), Failure> {
         leave(&self.output);
-        stop(was_typed);
+        // Whoever has continued it already will not do so again.
+        self.later.extend(std::iter::from_fn(|| self.signals.next()));
+        if !self.later.contains(&Signal::Continue) {
+            stop(was_typed);
+        }
         self.resume()
     }
 
