@@ -1,5 +1,6 @@
 //! Standard output of somebody who has more to do than to wait for its reader.
 
+use std::cell::Cell;
 use std::io;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,7 +13,13 @@ use rustix::termios::isatty;
 /// Written to without waiting. The terminal or pipe itself stays as it is for all others who have it: what is not to wait is a
 /// description of our own.
 #[derive(Debug)]
-pub enum Outlet {
+pub struct Outlet {
+    way: Way,
+    calls: Cell<u64>,
+}
+
+#[derive(Debug)]
+enum Way {
     /// A pipe or terminal, opened once more.
     Reopened(OwnedFd),
     /// A socket.
@@ -24,6 +31,35 @@ pub enum Outlet {
 impl Outlet {
     /// For standard output.
     pub fn stdout() -> Self {
+        Self { way: Way::of_stdout(), calls: Cell::new(0) }
+    }
+
+    /// System calls made to write.
+    pub fn calls(&self) -> u64 {
+        self.calls.get()
+    }
+
+    /// Writes what its reader takes now, and tells how much that was.
+    ///
+    /// # Errors
+    /// What write(2) says, but for a reader that takes nothing.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let mut written = 0;
+        while written < bytes.len() {
+            self.calls.set(self.calls.get() + 1);
+            match self.way.write(&bytes[written..]) {
+                Ok(count) => written += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(written)
+    }
+}
+
+impl Way {
+    fn of_stdout() -> Self {
         if !cfg!(target_os = "linux") {
             return Self::Plain;
         }
@@ -38,21 +74,11 @@ impl Outlet {
         }
     }
 
-    /// Writes what its reader takes, and tells how much that was.
-    ///
-    /// # Errors
-    /// `WouldBlock` where the reader takes nothing now, and what write(2) says.
-    pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        loop {
-            let written = match self {
-                Self::Reopened(descriptor) => write(descriptor, bytes),
-                Self::Socket(socket) => send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL),
-                Self::Plain => write(stdout(), bytes),
-            };
-            match written {
-                Err(Errno::INTR) => {}
-                written => return Ok(written?),
-            }
+    fn write(&self, bytes: &[u8]) -> rustix::io::Result<usize> {
+        match self {
+            Self::Reopened(descriptor) => write(descriptor, bytes),
+            Self::Socket(socket) => send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL),
+            Self::Plain => write(stdout(), bytes),
         }
     }
 }
@@ -60,9 +86,9 @@ impl Outlet {
 impl AsFd for Outlet {
     /// What becomes writable when the reader has read.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Reopened(descriptor) | Self::Socket(descriptor) => descriptor.as_fd(),
-            Self::Plain => stdout(),
+        match &self.way {
+            Way::Reopened(descriptor) | Way::Socket(descriptor) => descriptor.as_fd(),
+            Way::Plain => stdout(),
         }
     }
 }

@@ -28,31 +28,33 @@ struct Emulator {
 }
 
 impl MemoryReader {
-    /// Looks once whether the kernel says what is available. What has to be read in addition to `wanted` comes with it: nothing,
-    /// unless memory is wanted and the kernel is older than 3.14.
-    pub(crate) fn open(roots: &Roots, wanted: Wanted, is_forced: bool) -> Result<(Self, Wanted), Failure> {
-        let of_memory = Wanted::from([Source::MemInfo]);
-        if !wanted.has(Source::MemInfo) {
-            return Ok((Self { emulator: None, is_forced }, wanted));
-        }
-        let mut sample = Sample::default();
-        Probe::open(roots, &Request { wanted: of_memory, ..Request::default() })?.sample(&mut sample);
+    /// Opens what `request` wants and takes the first reading, which tells whether the kernel says what is available. If it does not
+    /// (before 3.14), or if the formula is wanted anyway, what the formula needs is read as well.
+    ///
+    /// # Errors
+    ///
+    /// When the machine cannot be opened.
+    pub(crate) fn open(
+        roots: &Roots,
+        request: Request,
+        is_forced: bool,
+        sample: &mut Sample,
+    ) -> Result<(Self, Probe), Failure> {
+        let mut probe = Probe::open(roots, &request)?;
+        probe.sample(sample);
         let says_available =
-            sample.memory.get().is_ok_and(|memory| memory.get(MemInfoField::MemAvailable).is_some());
-        if says_available && !is_forced {
-            return Ok((Self { emulator: None, is_forced }, wanted));
+            || sample.memory.get().is_ok_and(|memory| memory.get(MemInfoField::MemAvailable).is_some());
+        if !request.wanted.has(Source::MemInfo) || (says_available() && !is_forced) {
+            return Ok((Self { emulator: None, is_forced }, probe));
         }
         let mut survey = Survey::open(roots)?;
         // A kernel whose release cannot be read is taken for one of today.
         let version = survey.kernel_version().unwrap_or(KernelVersion::new(u16::MAX, 0));
         let emulator = Emulator { version, min_free: survey.min_free(), page_bytes: survey.page_bytes() };
-        let wanted = wanted.union(Wanted::from([Source::ZoneInfo, Source::VmStat]));
-        Ok((Self { emulator: Some(emulator), is_forced }, wanted))
-    }
-
-    /// Whether the formula is used, which needs more of meminfo than its first lines.
-    pub(crate) fn emulates(&self) -> bool {
-        self.emulator.is_some()
+        let wanted = request.wanted.union(Wanted::from([Source::ZoneInfo, Source::VmStat]));
+        let mut probe = Probe::open(roots, &Request { wanted, available_memory_only: false, ..request })?;
+        probe.sample(sample);
+        Ok((Self { emulator: Some(emulator), is_forced }, probe))
     }
 
     /// What is available; none if neither the kernel nor the formula says it.

@@ -1,5 +1,7 @@
 //! Standard output, unbuffered: what a tick has to say is made in one buffer and goes out in one write.
 
+use std::io;
+
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::BorrowedFd;
 use rustix::io::{Errno, write};
@@ -64,10 +66,17 @@ impl Output {
                     let mut descriptors = [PollFd::from_borrowed_fd(stdout(), PollFlags::OUT)];
                     let _ = poll(&mut descriptors, None);
                 }
-                Err(Errno::PIPE) => return Err(Failure::reader_gone()),
-                Err(error) => return Err(Failure::new(format!("standard output: {error}"))),
+                Err(error) => return Err(failure(error.into())),
             }
         }
         Ok(())
+    }
+}
+
+/// Why standard output cannot be written to. A reader that went away ends the command quietly.
+pub(crate) fn failure(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::reader_gone(),
+        _ => Failure::new(format!("standard output: {error}")),
     }
 }

@@ -15,7 +15,7 @@ impl CommandCgroup {
     ///
     /// # Errors
     /// Always `Unsupported`.
-    pub fn make(_name: &str) -> io::Result<Self> {
+    pub fn make(_words: &str, _random: &str) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -62,6 +62,6 @@ pub(super) fn queue_of(signals: &[Signal]) -> io::Result<Queue> {
     for number in &numbers {
         queue.add(QueueEvent::Signal(*number), 0)?;
     }
-    let _ = block_signals(&numbers)?;
+    block_signals(&numbers)?;
     Ok(queue)
 }

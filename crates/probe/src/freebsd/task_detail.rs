@@ -1,7 +1,6 @@
 //! What is known of one process beside the table: nothing that whit reads on FreeBSD yet.
 
 use facts::sample::Absence;
-use facts::unit::Nanos;
 
 use crate::roots::{RootError, Roots};
 
@@ -39,14 +38,6 @@ impl TaskFiles {
     /// # Errors
     /// Always.
     pub fn cgroup(&mut self, _pid: u32) -> Result<String, Absence> {
-        Err(Absence::Unsupported)
-    }
-
-    /// How long a process was on a CPU with all its threads.
-    ///
-    /// # Errors
-    /// Always.
-    pub fn process_cpu(&mut self, _pid: u32) -> Result<Nanos, Absence> {
         Err(Absence::Unsupported)
     }
 

@@ -3,6 +3,7 @@
 use facts::rate::tasks::Ended;
 use facts::sample::Absence;
 use facts::task::table::{TaskRow, TaskTable};
+use facts::unit::Nanos;
 
 use super::tasks::TaskReader;
 use crate::clock_now;
@@ -72,6 +73,11 @@ impl TaskTableReader {
 
     /// There is nothing to add.
     pub fn complete(&mut self, _table: &mut TaskTable, _rows: impl IntoIterator<Item = usize>) {}
+
+    /// Not told beside the table.
+    pub fn process_cpu(&mut self, _pid: u32) -> Option<Nanos> {
+        None
+    }
 
     /// Takes what ended since the last call.
     ///

@@ -26,15 +26,15 @@ pub struct CommandCgroup {
 }
 
 impl CommandCgroup {
-    /// Makes one below whit's own cgroup, under a name that must not be taken: some words, whit's process id, and more. Others that
-    /// begin with the same words, are empty, and whose whit was killed, are removed.
+    /// Makes one below whit's own cgroup, called by these words, whit's process id and `random` digits. Others of the same words that
+    /// are empty and whose whit was killed are removed.
     ///
     /// # Errors
     /// `Unsupported` without cgroup v2 or `cgroup.kill`; else what mkdir(2) says.
-    pub fn make(name: &str) -> io::Result<Self> {
+    pub fn make(words: &str, random: &str) -> io::Result<Self> {
         let parent = own_directory()?.ok_or(io::ErrorKind::Unsupported)?;
-        remove_abandoned(&parent, name);
-        let directory = parent.join(name);
+        remove_abandoned(&parent, words);
+        let directory = parent.join(format!("{words}-{}-{random}", std::process::id()));
         fs::create_dir(&directory)?;
         let opened = File::options().write(true).open(directory.join("cgroup.procs"));
         let has_kill = directory.join("cgroup.kill").exists();
@@ -96,12 +96,10 @@ impl CommandCgroup {
 }
 
 /// Removes what killed whits left. One that has a process in it, or another cgroup, the kernel does not remove.
-fn remove_abandoned(parent: &Path, name: &str) {
-    let words = name.trim_end_matches(|letter| letter != '-').trim_end_matches('-');
-    let words = words.trim_end_matches(|letter: char| letter.is_ascii_digit());
+fn remove_abandoned(parent: &Path, words: &str) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let other = entry.file_name();
-        let rest = other.to_str().and_then(|other| other.strip_prefix(words));
+        let rest = other.to_str().and_then(|other| other.strip_prefix(words)?.strip_prefix('-'));
         let pid = rest.and_then(|rest| rest.split('-').next()?.parse::<i32>().ok()).and_then(Pid::from_raw);
         if pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH)) {
             let _ = fs::remove_dir(entry.path());

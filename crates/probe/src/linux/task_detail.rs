@@ -4,14 +4,12 @@ use facts::linux::cgroup::CgroupMembership;
 use facts::linux::pid_cmdline;
 use facts::linux::pid_stat::PidStat;
 use facts::sample::Absence;
-use facts::unit::Nanos;
 use rustix::fs::RawDir;
 use std::mem::MaybeUninit;
 
 use super::files::{Buffer, absence};
 use super::tasks::task_absence;
 use crate::roots::{MachineDirectory, RootError, Roots};
-use crate::sys::system_constant;
 
 /// Reads single files of tasks.
 pub struct TaskFiles {
@@ -66,17 +64,6 @@ impl TaskFiles {
             return Err(Absence::Gone);
         }
         chosen.map(|path| String::from_utf8_lossy(path).into_owned()).ok_or(Absence::Unsupported)
-    }
-
-    /// How long it was on a CPU, with its threads that have ended, in ticks.
-    ///
-    /// # Errors
-    /// Where it is gone or hidden.
-    pub fn process_cpu(&mut self, pid: u32) -> Result<Nanos, Absence> {
-        let mut stat = PidStat::default();
-        stat.parse(self.read(&format!("proc/{pid}/stat"))?).map_err(|_| Absence::Malformed)?;
-        let ticks_per_second = system_constant(libc::_SC_CLK_TCK).unwrap_or(100);
-        Ok(stat.user.to_nanos(ticks_per_second) + stat.system.to_nanos(ticks_per_second))
     }
 
     fn has_ended(&mut self, pid: u32) -> bool {

@@ -158,8 +158,8 @@ impl TaskTableReader {
                     // Who is gone is left out.
                     if self.listing.threads(*pid, tids).is_ok() {
                         // First: what a thread does meanwhile is counted the next time.
-                        let whole = self.procfs.process_times(*pid).ok();
-                        table.process_cpu.extend(whole.map(|(user, system)| (*pid, user + system)));
+                        let whole = self.procfs.process_cpu(*pid);
+                        table.process_cpu.extend(whole.map(|whole| (*pid, whole)));
                         push_procfs(&mut self.procfs, Some(*pid), tids, self.accounting_on, table);
                     }
                 }
@@ -203,6 +203,11 @@ impl TaskTableReader {
                 set_memory(table, index, Some(memory));
             }
         }
+    }
+
+    /// How long a process was on a CPU with all threads that it ever had, in ticks; none where it is gone or hidden.
+    pub fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
+        self.procfs.process_cpu(pid)
     }
 
     /// Takes what ended since the last call.

@@ -140,7 +140,7 @@ impl TaskReader {
 
     /// How long a process was on a CPU, with the threads that have ended; none where it is gone.
     pub fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
-        self.procfs.process_times(pid).ok().map(|(user, system)| user + system)
+        self.procfs.process_cpu(pid)
     }
 
     /// Reads a process that ended and was not reaped: its leader, and what can still be known of its other threads.

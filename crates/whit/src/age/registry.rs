@@ -95,9 +95,8 @@ enum Own {
 
 impl Registry {
     pub(super) fn new() -> Self {
-        let began_ns = i64::try_from(probe::file_clock_now().0).unwrap_or(i64::MAX);
         let directory = paths::state_directory().map(|state| state.join("whit/age"));
-        Self { directory, own: Mutex::new(Own::Unmade), earlier: Mutex::new(None), began_ns }
+        Self { directory, own: Mutex::new(Own::Unmade), earlier: Mutex::new(None), began_ns: now_ns() }
     }
 
     /// Records a directory that this run has made. None if that is not possible: nothing is lost by it, but if this run is killed,
@@ -127,8 +126,7 @@ impl Registry {
 
     /// Whether a directory may just be being made: since this run began, and not in the future, as the clock may have been set back.
     pub(super) fn may_be_in_the_making(&self, status: &EntryStatus) -> bool {
-        let now = i64::try_from(file_clock_now().0).unwrap_or(i64::MAX);
-        self.is_recent(status) && status.times.born_ns.is_some_and(|born_ns| born_ns <= now)
+        self.is_recent(status) && status.times.born_ns.is_some_and(|born_ns| born_ns <= now_ns())
     }
 
     /// The directory is gone.
@@ -209,6 +207,11 @@ impl Registry {
         }
         earlier
     }
+}
+
+/// In nanoseconds since 1970 on the clock of file times.
+fn now_ns() -> i64 {
+    i64::try_from(file_clock_now().0).unwrap_or(i64::MAX)
 }
 
 /// The records of a run that has ended; none of one that lives, which holds a lock.

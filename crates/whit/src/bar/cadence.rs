@@ -28,7 +28,7 @@ pub(crate) struct Cadence {
 }
 
 impl Cadence {
-    /// Opens what the members of this interval want.
+    /// Opens what the members of this interval want, and reads it a first time.
     pub(crate) fn open<'a>(
         interval: Duration,
         members: impl Iterator<Item = &'a Member> + Clone,
@@ -36,19 +36,17 @@ impl Cadence {
     ) -> Result<Self, Failure> {
         let segments = || members.clone().map(|member| &member.segment);
         let wanted = segments().fold(Wanted::NONE, |wanted, segment| wanted.union(segment.wanted()));
-        let (memory, wanted) = MemoryReader::open(&workshop.roots, wanted, false)?;
         let request = Request {
             wanted,
             filesystems: segments().flat_map(|segment| segment.filesystems().to_vec()).collect(),
             cpu_temperatures_only: !segments().any(|segment| segment.wants_all_temperatures()),
-            available_memory_only: !memory.emulates()
-                && !segments().any(|segment| segment.wants_all_of_memory()),
+            available_memory_only: !segments().any(|segment| segment.wants_all_of_memory()),
             bell: workshop.bell.clone(),
         };
         // The clocks come with a sample, also where nothing is read.
-        let probe = Probe::open(&workshop.roots, &request)?;
+        let (before, mut now) = (Box::default(), Box::default());
+        let (memory, probe) = MemoryReader::open(&workshop.roots, request, false, &mut now)?;
         let width = probe.counter_width();
-        let (before, now) = (Box::default(), Box::default());
         Ok(Self { interval, probe, memory, before, now, rates: Rates::default(), width })
     }
 

@@ -156,7 +156,7 @@ impl Bar {
         let is_due = all || self.line.is_due(now);
         if is_due {
             if let Some(debug) = &mut self.debug {
-                debug.begin_cycle(self.line.system_calls() + self.outflow.calls + self.events.calls());
+                debug.begin_cycle(self.line.system_calls() + self.outflow.calls() + self.events.calls());
                 debug.say(self.line.debug_text());
             }
             self.line.tick(now, all, &self.workshop, &self.time_zone);

@@ -47,7 +47,6 @@ impl Line {
         let blocks = members.iter().map(Member::block).chain(own).collect();
         let schedule = Schedule::new(cadences.iter().map(|cadence| cadence.interval));
         let mut line = Self { members, cadence_of, cadences, schedule, is_asked: true, blocks };
-        line.cadences.iter_mut().for_each(|cadence| cadence.sample(false));
         line.members.iter_mut().for_each(|member| member.segment.tick(workshop));
         Ok(line)
     }

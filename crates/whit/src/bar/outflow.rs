@@ -1,12 +1,11 @@
 //! Lines on their way to a reader, who may have stopped reading.
 
-use std::io;
-
 use probe::outlet::Outlet;
 use probe::wait::Watch;
 use rustix::fd::AsFd;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// Standard output. A line that was begun is finished before another one begins.
 #[derive(Debug)]
@@ -14,13 +13,11 @@ pub(super) struct Outflow {
     outlet: Outlet,
     /// What the reader has not taken of the last line.
     rest: Vec<u8>,
-    /// System calls made.
-    pub(super) calls: u64,
 }
 
 impl Outflow {
     pub(super) fn stdout() -> Self {
-        Self { outlet: Outlet::stdout(), rest: Vec::new(), calls: 0 }
+        Self { outlet: Outlet::stdout(), rest: Vec::new() }
     }
 
     /// Whether the reader has to read before there is room for more.
@@ -35,7 +32,7 @@ impl Outflow {
 
     /// Writes all of it, or what the reader takes and the rest later, by [`flush`](Self::flush). Only where it is not full.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        let written = self.try_write(bytes)?;
+        let written = self.outlet.write(bytes).map_err(output::failure)?;
         self.rest.extend_from_slice(&bytes[written..]);
         Ok(())
     }
@@ -46,17 +43,8 @@ impl Outflow {
         self.write(&rest)
     }
 
-    fn try_write(&mut self, bytes: &[u8]) -> Result<usize, Failure> {
-        let mut written = 0;
-        while written < bytes.len() {
-            self.calls += 1;
-            match self.outlet.try_write(&bytes[written..]) {
-                Ok(count) => written += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(Failure::reader_gone()),
-                Err(error) => return Err(Failure::new(format!("standard output: {error}"))),
-            }
-        }
-        Ok(written)
+    /// System calls made.
+    pub(super) fn calls(&self) -> u64 {
+        self.outlet.calls()
     }
 }

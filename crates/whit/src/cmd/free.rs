@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use facts::sample::Sample;
 use facts::source::{Source, Wanted};
-use probe::{Probe, Request};
+use probe::Request;
 
 use crate::args::FreeArgs;
 use crate::failure::Failure;
@@ -24,10 +24,9 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
     if args.layout.is_one_line && !args.is_json {
         wanted = Wanted::from([Source::MemInfo]);
     }
-    let (reader, wanted) = MemoryReader::open(&args.roots, wanted, args.emulate)?;
-    let mut probe = Probe::open(&args.roots, &Request { wanted, ..Request::default() })?;
     let mut sample = Sample::default();
-    probe.sample(&mut sample);
+    let request = Request { wanted, ..Request::default() };
+    let (reader, mut probe) = MemoryReader::open(&args.roots, request, args.emulate, &mut sample)?;
 
     let mut output = Output::stdout();
     let mut ticker = args.repeat.interval.map(crate::ticker::Ticker::start);

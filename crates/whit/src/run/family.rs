@@ -30,11 +30,10 @@ pub(super) struct Family {
 impl Family {
     /// Before the command is started.
     pub(super) fn new(has_time_limit: bool) -> Self {
-        let name = || format!("whit-run-{}-{}", std::process::id(), random::hex());
         Self {
             descendants: Descendants::from_now(),
             // Without one the tree is found by its parents.
-            cgroup: has_time_limit.then(|| CommandCgroup::make(&name()).ok()).flatten(),
+            cgroup: has_time_limit.then(|| CommandCgroup::make("whit-run", &random::hex()).ok()).flatten(),
             child: None,
         }
     }

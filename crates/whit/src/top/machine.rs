@@ -46,8 +46,9 @@ impl Machine {
             Source::NetDev,
             Source::DiskStats,
         ]);
-        let (memory, wanted) = MemoryReader::open(roots, wanted, false)?;
-        let probe = Probe::open(roots, &Request { wanted, ..Request::default() })?;
+        let request = Request { wanted, ..Request::default() };
+        // Taken again at the first tick, together with the tasks.
+        let (memory, probe) = MemoryReader::open(roots, request, false, &mut Sample::default())?;
         let width = probe.counter_width();
         Ok(Self {
             probe,

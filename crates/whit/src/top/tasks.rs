@@ -119,6 +119,11 @@ impl Tasks {
         self.reader.complete(&mut self.now, tasks);
     }
 
+    /// How long a process was on a CPU, with its threads that have ended; none where that is not told.
+    pub(crate) fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
+        self.reader.process_cpu(pid)
+    }
+
     /// All threads and what each did, those that ended behind the living.
     pub(crate) fn all(&self) -> Changed<'_> {
         self.changes.of(&self.now)

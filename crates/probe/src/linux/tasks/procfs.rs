@@ -86,9 +86,14 @@ impl Procfs {
     }
 
     /// User and system time of a process, its ended threads' included.
-    pub(crate) fn process_times(&mut self, pid: u32) -> Result<(Nanos, Nanos), Absence> {
+    pub(super) fn process_times(&mut self, pid: u32) -> Result<(Nanos, Nanos), Absence> {
         let stat: PidStat = self.read(&format!("proc/{pid}/stat"), PidStat::parse)?;
         Ok(self.user_and_system(&stat))
+    }
+
+    /// The sum of both; none where the process is gone or hidden.
+    pub(crate) fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
+        self.process_times(pid).ok().map(|(user, system)| user + system)
     }
 
     fn user_and_system(&self, stat: &PidStat) -> (Nanos, Nanos) {

@@ -156,9 +156,10 @@ fn text(session: &mut Session, pid: u32) -> Vec<String> {
 
 /// What it did since it began, each cause with count, total, average and maximum: of a process with its threads.
 fn delays(session: &mut Session, pid: u32) -> Vec<String> {
+    let is_thread = session.settings.by == GroupBy::Thread;
+    let whole = if is_thread { None } else { session.tasks.process_cpu(pid) };
     let totals = session.tasks.totals();
     let Some(leader) = totals.pids().iter().position(|other| *other == pid) else { return Vec::new() };
-    let is_thread = session.settings.by == GroupBy::Thread;
     let members = (0..totals.len()).filter(|index| match is_thread {
         true => *index == leader,
         false => totals.tgid(*index) == pid,
@@ -181,7 +182,6 @@ fn delays(session: &mut Session, pid: u32) -> Vec<String> {
     ];
     let [read, written, memory] =
         bytes.map(|bytes| bytes.map_or(ABSENT.to_owned(), |bytes| Size(Bytes(bytes)).to_string()));
-    let whole = if is_thread { None } else { session.commands.files().process_cpu(pid).ok() };
     let ended =
         whole.zip(task.on_cpu).and_then(|(whole, living)| ended_threads_cpu(whole, living, task.threads));
     let mut lines = vec![match is_thread {

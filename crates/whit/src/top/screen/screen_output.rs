@@ -45,17 +45,14 @@ impl ScreenOutput {
         }
         self.rest.borrow_mut().clear();
         let mut left = bytes.as_slice();
-        while !left.is_empty() {
-            match self.outlet.try_write(left) {
-                Ok(written) => left = &left[written..],
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    let mut descriptors = [PollFd::new(&*self.outlet, PollFlags::OUT)];
-                    if poll(&mut descriptors, Some(&timespec(PATIENCE))).is_ok_and(|ready| ready == 0) {
-                        return;
-                    }
-                }
-                // Where the terminal is gone there is nothing to give back.
-                Err(_) => return,
+        // Where the terminal is gone there is nothing to give back.
+        while let Ok(written) = self.outlet.write(left)
+            && written < left.len()
+        {
+            left = &left[written..];
+            let mut descriptors = [PollFd::new(&*self.outlet, PollFlags::OUT)];
+            if poll(&mut descriptors, Some(&timespec(PATIENCE))).is_ok_and(|ready| ready == 0) {
+                return;
             }
         }
     }
@@ -69,14 +66,7 @@ impl Write for ScreenOutput {
 
     fn flush(&mut self) -> io::Result<()> {
         let mut rest = self.rest.borrow_mut();
-        let mut written = 0;
-        while written < rest.len() {
-            match self.outlet.try_write(&rest[written..]) {
-                Ok(count) => written += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            }
-        }
+        let written = self.outlet.write(&rest)?;
         rest.drain(..written);
         Ok(())
     }
