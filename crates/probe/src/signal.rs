@@ -23,12 +23,14 @@ pub enum Signal {
     Quit,
     /// SIGUSR2.
     User2,
+    /// SIGWINCH: the terminal has another size.
+    Resize,
     /// Another one that ends a process which does nothing about it.
     Fatal(i32),
 }
 
 impl Signal {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Interrupt,
         Self::Terminate,
         Self::Child,
@@ -38,6 +40,7 @@ impl Signal {
         Self::Continue,
         Self::Quit,
         Self::User2,
+        Self::Resize,
     ];
 
     /// Its number on this system.
@@ -52,6 +55,7 @@ impl Signal {
             Self::Continue => libc::SIGCONT,
             Self::Quit => libc::SIGQUIT,
             Self::User2 => libc::SIGUSR2,
+            Self::Resize => libc::SIGWINCH,
             Self::Fatal(number) => number,
         }
     }

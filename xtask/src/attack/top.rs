@@ -16,7 +16,7 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use super::arena::{Arena, Random, SKIPPED, text};
 
 /// Typed at random: every key that does something, and some that do not.
-const KEYS: [&[u8]; 48] = [
+const KEYS: [&[u8]; 52] = [
     b"h",
     b"?",
     b"q",
@@ -64,6 +64,11 @@ const KEYS: [&[u8]; 48] = [
     b"\x1b[<64;3;9M",
     b"\x1b[200~x\x1b[201~",
     b"\xc3\xa9",
+    // Cut: a program that waits for the rest hears no signal.
+    b"\xc3",
+    b"\x1b[",
+    b"\x1bO",
+    b"\x1b[<0;5",
     b"0",
 ];
 const SIZES: [(u16, u16); 14] = [
@@ -106,8 +111,19 @@ pub(super) fn keys_sizes_and_signals(arena: &Arena, random: &mut Random) -> Resu
     resize(&master, SIZES[random.below(SIZES.len() as u64) as usize])?;
     let stream = || -> Result<Stdio, String> { Ok(slave.try_clone().map_err(text)?.into()) };
     let source = if random.below(4) == 0 { "bpf" } else { "procfs" };
-    let spawned = Command::new("setsid")
-        .args(["--ctty", arena.program(), "top", "-d", "0.1", "--tasks", source])
+    // Whoever starts this in the background has INT and QUIT ignored.
+    let spawned = Command::new("env")
+        .args([
+            "--default-signal",
+            "setsid",
+            "--ctty",
+            arena.program(),
+            "top",
+            "-d",
+            "0.1",
+            "--tasks",
+            source,
+        ])
         .env("TERM", "xterm-256color")
         .env("XDG_CONFIG_HOME", arena.tree())
         .stdin(stream()?)
@@ -177,9 +193,10 @@ pub(super) fn keys_sizes_and_signals(arena: &Arena, random: &mut Random) -> Resu
         std::thread::sleep(Duration::from_millis(5));
         status = child.try_wait().map_err(text)?;
         if Instant::now() > deadline {
+            let waits_in = std::fs::read_to_string(format!("/proc/{}/wchan", child.id())).unwrap_or_default();
             let _ = child.kill();
             let _ = child.wait();
-            return Err(format!("it did not end after {log}"));
+            return Err(format!("it waits in {waits_in:?} and did not end after {log}"));
         }
     }
     drain(&mut terminal, &mut output);
@@ -197,8 +214,8 @@ fn judge(
 ) -> Result<(), String> {
     let last = |sequence: &[u8]| output.windows(sequence.len()).rposition(|window| window == sequence);
     let words = String::from_utf8_lossy(output);
-    if words.contains("panicked") || words.contains("memory allocation") {
-        let place = words.find("panicked").unwrap_or(0);
+    // Not the same words in the command line of a row.
+    if let Some(place) = words.find(" panicked at ").or_else(|| words.find("memory allocation of")) {
         return Err(format!("it panicked: {}", words[place..].chars().take(200).collect::<String>()));
     }
     // A screen that was never taken need not be given back.

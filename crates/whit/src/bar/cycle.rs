@@ -217,7 +217,7 @@ impl Bar {
                 Signal::Continue => (self.is_hidden, self.is_all_due) = (false, true),
                 Signal::Redraw => self.is_all_due = true,
                 // Not asked for.
-                Signal::Quit | Signal::User2 | Signal::Fatal(_) => {}
+                Signal::Quit | Signal::User2 | Signal::Resize | Signal::Fatal(_) => {}
                 Signal::Child => {
                     for index in self.started.reap() {
                         self.line.hurry(index, &self.workshop);

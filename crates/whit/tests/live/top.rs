@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("columns_are_kept", &with, columns),
         trial("a_signal_is_asked_for_first", &with, signal),
         trial("the_terminal_is_given_back", &with, given_back),
+        trial("a_key_that_was_cut_stops_nothing", &with, cut_key),
         trial("three_ways_tell_the_same", &[Need::Root, Need::Accounting, Need::Program("stress")], ways),
         trial(
             "who_did_not_run_is_told_as_if_it_were_read",
@@ -193,6 +194,30 @@ fn given_back() -> Result<(), Failed> {
     screen.keys(&["q"]);
     let text = screen.wait_for("the end", |text| text.contains("ended 0"));
     assert!(!text.contains("COMMAND"), "{text}");
+    Ok(())
+}
+
+/// The first half of a key: the table goes on, other keys are heard, and so is the end.
+fn cut_key() -> Result<(), Failed> {
+    let screen = Screen::open("cut", 80, 24, "-d 0.2");
+    screen.wait_for("the table", |text| text.contains("COMMAND"));
+    let type_half = || {
+        let typed = Command::new("tmux").args(["-L", &screen.socket, "send-keys", "-H", "1b", "5b"]).status();
+        assert!(typed.unwrap().success());
+        std::thread::sleep(Duration::from_millis(400));
+    };
+    type_half();
+    screen.keys(&["Down", "/", "x", "y"]);
+    screen.wait_for("what was typed", |text| text.contains("xy"));
+    screen.keys(&["Escape"]);
+    type_half();
+    // The shell of the pane has one child.
+    let ended = shell(&format!(
+        "kill $(cat /proc/$(tmux -L {} display-message -p '#{{pane_pid}}')/task/*/children)",
+        screen.socket
+    ));
+    assert!(ended.status.success(), "{ended:?}");
+    screen.wait_for("the end", |text| text.contains("ended 0"));
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod detail;
 mod foot;
 mod head;
 mod history;
+mod input;
 mod keys;
 mod menu;
 mod palette;
@@ -37,7 +38,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut session = Session::open(options)?;
     // Every signal that would leave the terminal as it is.
     let mut signals = Signal::all_that_end();
-    signals.extend([Signal::Stop, Signal::Continue]);
+    signals.extend([Signal::Stop, Signal::Continue, Signal::Resize]);
     let signals = Signals::open(&signals).map_err(Failure::of_system)?;
     session.tick()?;
     let mut terminal = Terminal::open(signals)?;

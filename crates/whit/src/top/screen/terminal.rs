@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use facts::unit::Nanos;
 use probe::signals::{Signal, Signals, stop};
-use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, Event};
+use ratatui::crossterm::event::Event;
+use ratatui::crossterm::style::Print;
 use ratatui::crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
     size as terminal_size,
@@ -17,13 +18,18 @@ use ratatui::{Frame, TerminalOptions, Viewport, backend::CrosstermBackend};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::stdio::stdin;
+use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
+use super::input::Input;
 use super::screen_output::ScreenOutput;
 use crate::failure::Failure;
 
 /// What is drawn at most, whatever size a terminal says that it has: a screen is kept twice, with 56 bytes a cell.
 const WIDEST: u16 = 1_000;
 const HIGHEST: u16 = 500;
+/// Buttons and the wheel, by decimal numbers: XTerm Control Sequences, "Mouse Tracking". Where it moves is nothing to us.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 /// Signals of one kind do not queue; there are fewer kinds.
 const MOST_WAITING: usize = 64;
 
@@ -32,6 +38,7 @@ pub(super) struct Terminal {
     terminal: ratatui::Terminal<CrosstermBackend<ScreenOutput>>,
     output: ScreenOutput,
     area: Rect,
+    input: Input,
     signals: Signals,
     /// Signals that came and were not attended to.
     later: VecDeque<Signal>,
@@ -63,7 +70,10 @@ impl Terminal {
         let area = area();
         let opened = enter(&output).and_then(|()| blank(&output, area));
         match opened {
-            Ok(terminal) => Ok(Self { terminal, output, area, signals, later: VecDeque::new() }),
+            Ok(terminal) => {
+                let (input, later) = (Input::default(), VecDeque::new());
+                Ok(Self { terminal, output, area, input, signals, later })
+            }
             Err(failure) => {
                 leave(&output);
                 Err(failure)
@@ -100,30 +110,35 @@ impl Terminal {
             descriptors.push(PollFd::new(self.output.outlet(), PollFlags::OUT));
         }
         match poll(&mut descriptors, Some(&timeout)) {
-            // Another size comes as a signal that ends the wait.
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(failure(error.into())),
         }
-        let is_gone = descriptors[0].revents().intersects(PollFlags::HUP | PollFlags::ERR);
+        let of_input = descriptors[0].revents();
+        let is_gone = of_input.intersects(PollFlags::HUP | PollFlags::ERR);
         match self.next_signal() {
             None if is_gone => return Ok(Wake::Ended),
-            None => {}
+            // The next drawing looks at the size.
+            None | Some(Signal::Resize) => {}
             Some(Signal::Interrupt | Signal::Terminate | Signal::Hangup) => return Ok(Wake::Ended),
             Some(Signal::Stop) => return Ok(Wake::Suspend),
             Some(Signal::Continue) => return Ok(Wake::Continued),
             Some(signal) => return Ok(Wake::Killed(signal)),
         }
-        let mut events = Vec::new();
-        while event::poll(Duration::ZERO).map_err(failure)? {
-            events.push(event::read().map_err(failure)?);
+        if !of_input.contains(PollFlags::IN) {
+            return Ok(Wake::Timeout);
         }
-        Ok(if events.is_empty() { Wake::Timeout } else { Wake::Events(events) })
+        match self.input.read() {
+            Ok(events) => Ok(Wake::Events(events)),
+            // Others have it now, and nobody is left who would bring us back.
+            Err(Errno::IO) => Ok(Wake::Ended),
+            Err(error) => Err(failure(error.into())),
+        }
     }
 
     /// Those that end it come first: others may come again and again.
     fn next_signal(&mut self) -> Option<Signal> {
         self.later.extend(std::iter::from_fn(|| self.signals.next()));
-        let ends = |signal: &Signal| !matches!(signal, Signal::Stop | Signal::Continue);
+        let ends = |signal: &Signal| !matches!(signal, Signal::Stop | Signal::Continue | Signal::Resize);
         let first = self.later.iter().position(ends).unwrap_or(0);
         let signal = self.later.remove(first);
         self.later.truncate(MOST_WAITING);
@@ -178,15 +193,20 @@ fn blank(
 
 fn enter(output: &ScreenOutput) -> Result<(), Failure> {
     enable_raw_mode().map_err(failure)?;
+    // Another process may have read what poll(2) told of: a read that finds nothing returns. What ends raw mode ends this, too.
+    let mut modes = tcgetattr(stdin()).map_err(|error| failure(error.into()))?;
+    modes.special_codes[SpecialCodeIndex::VMIN] = 0;
+    modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+    tcsetattr(stdin(), OptionalActions::Now, &modes).map_err(|error| failure(error.into()))?;
     let mut output = output.clone();
-    queue!(output, EnterAlternateScreen, EnableMouseCapture, cursor::Hide).map_err(failure)?;
+    queue!(output, EnterAlternateScreen, Print(MOUSE_ON), cursor::Hide).map_err(failure)?;
     output.flush().map_err(failure)
 }
 
 fn leave(output: &ScreenOutput) {
     let mut bytes = Vec::new();
     // A vector takes whatever is written.
-    let _ = queue!(bytes, DisableMouseCapture, LeaveAlternateScreen, cursor::Show);
+    let _ = queue!(bytes, Print(MOUSE_OFF), LeaveAlternateScreen, cursor::Show);
     output.write_last(&bytes);
     // Where the terminal is gone there is nothing to give back.
     let _ = disable_raw_mode();
