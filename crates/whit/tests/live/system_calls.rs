@@ -1,6 +1,8 @@
 //! What whit asks the kernel, as strace sees it.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 
@@ -15,6 +17,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("after_the_first_tick_nothing_is_opened", &strace, no_opens),
         trial("the_bar_counts_its_own_calls_rightly", &strace, own_count),
         trial("what_is_read_hangs_together", &[], selftest),
+        trial(
+            "a_first_reading_asks_for_no_thread_the_sums_of_its_process",
+            &[Need::Root, Need::Program("strace")],
+            first_reading,
+        ),
         trial("long_kernel_files_are_read_to_their_end", &[Need::Root, Need::Program("ip")], long_files),
     ]
 }
@@ -46,6 +53,35 @@ fn no_processes() -> Result<(), Failed> {
             let makes = ["clone(", "clone3(", "fork(", "vfork("].iter().any(|name| call.contains(name));
             assert!(!makes || call.contains("CLONE_THREAD"), "{words:?} makes a process: {call}");
         }
+    }
+    Ok(())
+}
+
+/// /proc/ID/stat sums over all threads of the process, also where ID is one of them: with ten thousand threads that took
+/// 10 s of CPU.
+fn first_reading() -> Result<(), Failed> {
+    let is_over = AtomicBool::new(false);
+    let (threads, calls) = std::thread::scope(|scope| {
+        for _ in 0..60 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            });
+        }
+        let threads = std::fs::read_dir("/proc/self/task").map(|tasks| {
+            let names = tasks.filter_map(|task| task.ok()?.file_name().into_string().ok());
+            names.filter(|thread| *thread != std::process::id().to_string()).collect::<Vec<_>>()
+        });
+        let calls = trace(&["top", "--batch", "-n", "1", "--tasks", "taskstats"]);
+        is_over.store(true, Ordering::Relaxed);
+        (threads, calls)
+    });
+    let (threads, calls) = (threads?, calls?);
+    assert!(threads.len() >= 60, "{} threads", threads.len());
+    for thread in threads {
+        let sums = format!("\"proc/{thread}/stat\"");
+        assert_eq!(calls.iter().find(|call| call.contains(&sums)), None);
     }
     Ok(())
 }
