@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes};
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -27,6 +27,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_configuration_of_tmpfiles_is_obeyed", &[], tmpfiles),
         trial("a_planted_leftover_is_left_alone", &[], planted_leftover),
         trial("what_a_killed_run_had_aside_is_put_back", &[Need::Program("strace")], killed_run),
+        trial(
+            "what_cannot_be_put_back_is_told_until_it_can",
+            &[Need::Root, Need::Program("strace")],
+            obstacle,
+        ),
         trial("a_locked_private_directory_holds_nobody_up", &[Need::Program("flock")], locked_directory),
         trial("a_tree_under_attack_loses_nothing_else", &[Need::Root], attack),
     ]
@@ -303,6 +308,38 @@ fn killed_run() -> Result<(), Failed> {
     let told = &documents(std::str::from_utf8(&run("").stdout)?)[0];
     assert_eq!((&told["restored"], &told["deleted"]["files"]), (&0.into(), &1.into()), "{told}");
     assert_eq!(find(&scratch.0, "-type f"), find(&tree, "-name old"), "no record is left, either");
+    Ok(())
+}
+
+/// One file of a killed run's directory is immutable: the others come back, it is reported at each run, and it comes back in the end.
+fn obstacle() -> Result<(), Failed> {
+    let scratch = Scratch::new("obstacle");
+    let tree = scratch.0.join("tree");
+    fs::create_dir(&tree)?;
+    make(&tree.join("old"), DAY * 30);
+    let run = |before: &str| {
+        std::thread::sleep(Duration::from_millis(20));
+        let state = scratch.0.join("state");
+        let (state, tree) = (state.display(), tree.display());
+        shell(&format!("XDG_STATE_HOME={state} {before} {WHIT} age --delete --older 7d --json {tree}"))
+    };
+    run("strace -f -o /dev/null -e inject=unlinkat:error=EIO:signal=KILL:when=1");
+    let aside = find(&tree, "-name .whit-age-*").pop_first().ok_or("it was not killed in time")?;
+    let aside = Path::new(std::ffi::OsStr::from_bytes(&aside));
+    for name in ["a", "stays", "z"] {
+        make(&aside.join(name), DAY);
+    }
+    assert!(shell(&format!("chattr +i {}/stays", aside.display())).status.success());
+    for restored in [3, 0] {
+        let output = run("");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(error.contains("cannot move everything back"), "{error}");
+        assert_eq!(documents(std::str::from_utf8(&output.stdout)?)[0]["restored"], restored);
+    }
+    assert_eq!(find(&tree, "-path */.whit-age-*/stays").len(), 1);
+    shell(&format!("chattr -i {}/stays", aside.display()));
+    assert_eq!(documents(std::str::from_utf8(&run("").stdout)?)[0]["restored"], 1);
+    assert_eq!(find(&scratch.0, "-type f").len(), 3, "and no record is left");
     Ok(())
 }
 
