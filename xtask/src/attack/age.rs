@@ -81,9 +81,13 @@ pub(super) fn planted_leftovers(arena: &Arena, random: &mut Random) -> Result<()
     };
     let names = [".whit-age-1-2-3", ".whit-age-0123456789abcdef", "secret"];
     let paths: Vec<PathBuf> = names.iter().map(|name| secret(name)).collect::<Result<_, _>>()?;
+    // Empty when whit may take it for its own; its owner uses it later.
+    let empty = tree.join("empty");
+    DirBuilder::new().mode(0o700).create(&empty).map_err(text)?;
     let holder = arena.outside();
     fs::create_dir(&holder).map_err(text)?;
     let attack = |is_over: &AtomicBool| {
+        let mut turn = false;
         while !is_over.load(Ordering::Relaxed) {
             for entry in fs::read_dir(&tree).into_iter().flatten().flatten() {
                 let path = entry.path();
@@ -91,11 +95,13 @@ pub(super) fn planted_leftovers(arena: &Arena, random: &mut Random) -> Result<()
                 if !is_private || paths.contains(&path) {
                     continue;
                 }
-                // The secret takes the place of a directory that whit has just made, for a moment.
+                // Another takes the place of a directory that whit has just made, for a moment.
+                turn = !turn;
+                let other = if turn { &paths[2] } else { &empty };
                 if fs::rename(&path, holder.join("taken")).is_ok() {
-                    let _ = fs::rename(&paths[2], &path);
+                    let _ = fs::rename(other, &path);
                     std::thread::sleep(Duration::from_micros(300));
-                    let _ = fs::rename(&path, &paths[2]);
+                    let _ = fs::rename(&path, other);
                     let _ = fs::remove_dir(holder.join("taken"));
                 }
             }
@@ -107,7 +113,17 @@ pub(super) fn planted_leftovers(arena: &Arena, random: &mut Random) -> Result<()
         while began.elapsed() < Duration::from_secs(1) {
             (0..8).try_for_each(|number| make(&tree.join(format!("f{number}")), "old", OLD))?;
             match random.below(3) {
-                0 => arena.delete_and_kill(&["--older", "7d"], random.micros(8_000))?,
+                0 => {
+                    arena.delete_and_kill(&["--older", "7d"], random.micros(8_000))?;
+                    let later = empty.join("later");
+                    let _ = fs::write(&later, "later");
+                    arena.delete(&["--older", "7d"])?;
+                    if tree.join("later").exists() {
+                        return Err("a file was moved out of a directory of the victim's".to_owned());
+                    }
+                    // The attacker may just have it elsewhere.
+                    (0..100).for_each(|_| drop(fs::remove_file(&later)));
+                }
                 _ => drop(arena.delete(&["--older", "7d"])?),
             }
         }
@@ -168,7 +184,13 @@ fn exchange(arena: &Arena, random: &mut Random, with_kills: bool) -> Result<(), 
         while began.elapsed() < Duration::from_secs(2) {
             match with_kills {
                 true => arena.delete_and_kill(&WEEK, random.micros(6_000))?,
-                false => drop(arena.delete(&WEEK)?),
+                false => {
+                    arena.delete(&WEEK)?;
+                    // Nobody is to wait for the next run.
+                    if let Some(content) = arena.found(&tree).hidden.first() {
+                        return Err(format!("\"{content}\" is hidden when the run is over"));
+                    }
+                }
             }
         }
         Ok::<_, String>(())
