@@ -30,9 +30,10 @@ licences:
 	command -v cargo-deny >/dev/null || $(CARGO) install --quiet --locked cargo-deny
 	$(CARGO) deny check bans licenses sources
 
-# A neighbour on the same machine against `age`. By hand also: cargo xtask attack top.
+# A neighbour on the same machine against `age`; random keys, sizes and signals against `top`.
 attack: deps
 	$(CARGO) xtask attack age 60
+	$(CARGO) xtask attack top 30
 
 # Every fuzz target for some seconds; needs a nightly compiler.
 fuzz:

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::machine::{Scratch, WHIT, documents, shell, whit};
 use super::needs::{Need, trial};
 
-const DAY: Duration = Duration::from_secs(86_400);
+pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -25,19 +25,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("what_is_old_goes_and_nothing_else", &[Need::Program("flock")], deletion),
         trial("the_oldest_go_beyond_a_cap", &[], caps),
         trial("a_configuration_of_tmpfiles_is_obeyed", &[], tmpfiles),
-        trial("a_planted_leftover_is_left_alone", &[], planted_leftover),
-        trial("what_a_killed_run_had_aside_is_put_back", &[Need::Program("strace")], killed_run),
-        trial(
-            "what_cannot_be_put_back_is_told_until_it_can",
-            &[Need::Root, Need::Program("strace")],
-            obstacle,
-        ),
-        trial("a_locked_private_directory_holds_nobody_up", &[Need::Program("flock")], locked_directory),
         trial("a_tree_under_attack_loses_nothing_else", &[Need::Root], attack),
     ]
 }
 
-fn make(path: &Path, age: Duration) {
+pub(crate) fn make(path: &Path, age: Duration) {
     let file = File::create(path).unwrap();
     let time = SystemTime::now() - age;
     file.set_times(FileTimes::new().set_modified(time).set_accessed(time)).unwrap();
@@ -58,7 +50,7 @@ fn tree(scratch: &Scratch) {
     }
 }
 
-fn find(directory: &Path, words: &str) -> BTreeSet<Vec<u8>> {
+pub(crate) fn find(directory: &Path, words: &str) -> BTreeSet<Vec<u8>> {
     let output = Command::new("find").arg(directory).args(words.split(' ')).arg("-print0").output().unwrap();
     assert!(output.status.success());
     paths(&output.stdout)
@@ -252,136 +244,6 @@ fn tmpfiles() -> Result<(), Failed> {
     let output = shell(&format!("{WHIT} age --tmpfiles {} --delete", file.display()));
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr)?.contains("whit.conf:2:12: \"5parsecs\" is not an age"));
-    Ok(())
-}
-
-/// The user's own private directory, which a neighbour renamed: nothing proves that whit made it.
-fn planted_leftover() -> Result<(), Failed> {
-    let scratch = Scratch::new("planted");
-    for name in [".whit-age-4194304-17-0", ".whit-age-0123456789abcdef"] {
-        let private = scratch.0.join(name);
-        fs::create_dir(&private)?;
-        fs::set_permissions(&private, fs::Permissions::from_mode(0o700))?;
-        make(&private.join("old"), DAY * 30);
-    }
-    // A directory that is as new as the run could be another run's.
-    std::thread::sleep(Duration::from_millis(20));
-    for words in [&["--older", "7d"][..], &["-r", "--older", "7d", "--empty"], &["-r", "--keep-files", "0"]] {
-        let output =
-            Command::new(WHIT).args(["age", "--delete", "--json"]).args(words).arg(&scratch.0).output()?;
-        let told = &documents(std::str::from_utf8(&output.stdout)?)[0];
-        assert_eq!(
-            (&told["deleted"]["files"], &told["unproven_directories"]),
-            (&0.into(), &2.into()),
-            "{told}"
-        );
-        let errors = String::from_utf8(output.stderr)?;
-        assert_eq!(errors.matches("left alone").count(), 2, "{errors}");
-        assert_eq!(find(&scratch.0, "-type f").len(), 2);
-    }
-    Ok(())
-}
-
-/// Killed between moving a file aside and deleting it. The next run puts it back and the one after it deletes it.
-fn killed_run() -> Result<(), Failed> {
-    let scratch = Scratch::new("killed");
-    let (tree, state) = (scratch.0.join("tree"), scratch.0.join("state"));
-    fs::create_dir(&tree)?;
-    make(&tree.join("old"), DAY * 30);
-    let run = |before: &str| {
-        std::thread::sleep(Duration::from_millis(20));
-        shell(&format!(
-            "XDG_STATE_HOME={} {before} {WHIT} age --delete --older 7d --json {}",
-            state.display(),
-            tree.display()
-        ))
-    };
-    run("strace -f -o /dev/null -e inject=unlinkat:error=EIO:signal=KILL:when=1");
-    assert_eq!(find(&tree, "-path */.whit-age-*/old").len(), 1, "it was not killed in time");
-    // Its old name is taken by now.
-    make(&tree.join("old"), DAY);
-    let output = run("");
-    let told = &documents(std::str::from_utf8(&output.stdout)?)[0];
-    assert_eq!((&told["restored"], &told["deleted"]["files"]), (&1.into(), &0.into()), "{told}");
-    assert!(String::from_utf8(output.stderr)?.contains("was moved back"));
-    assert_eq!((find(&tree, "-type f").len(), find(&tree, "-name old.whit-kept-*").len()), (2, 1));
-    let told = &documents(std::str::from_utf8(&run("").stdout)?)[0];
-    assert_eq!((&told["restored"], &told["deleted"]["files"]), (&0.into(), &1.into()), "{told}");
-    assert_eq!(find(&scratch.0, "-type f"), find(&tree, "-name old"), "no record is left, either");
-    Ok(())
-}
-
-/// One file of a killed run's directory is immutable: the others come back, it is reported at each run, and it comes back in the end.
-fn obstacle() -> Result<(), Failed> {
-    let scratch = Scratch::new("obstacle");
-    let tree = scratch.0.join("tree");
-    fs::create_dir(&tree)?;
-    make(&tree.join("old"), DAY * 30);
-    let run = |before: &str| {
-        std::thread::sleep(Duration::from_millis(20));
-        let state = scratch.0.join("state");
-        let (state, tree) = (state.display(), tree.display());
-        shell(&format!("XDG_STATE_HOME={state} {before} {WHIT} age --delete --older 7d --json {tree}"))
-    };
-    run("strace -f -o /dev/null -e inject=unlinkat:error=EIO:signal=KILL:when=1");
-    let aside = find(&tree, "-name .whit-age-*").pop_first().ok_or("it was not killed in time")?;
-    let aside = Path::new(std::ffi::OsStr::from_bytes(&aside));
-    for name in ["a", "stays", "z"] {
-        make(&aside.join(name), DAY);
-    }
-    assert!(shell(&format!("chattr +i {}/stays", aside.display())).status.success());
-    for restored in [3, 0] {
-        let output = run("");
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(error.contains("cannot move everything back"), "{error}");
-        assert_eq!(documents(std::str::from_utf8(&output.stdout)?)[0]["restored"], restored);
-    }
-    assert_eq!(find(&tree, "-path */.whit-age-*/stays").len(), 1);
-    shell(&format!("chattr -i {}/stays", aside.display()));
-    assert_eq!(documents(std::str::from_utf8(&run("").stdout)?)[0]["restored"], 1);
-    assert_eq!(find(&scratch.0, "-type f").len(), 3, "and no record is left");
-    Ok(())
-}
-
-/// Every directory that whit makes is exchanged for one that another process holds a lock on.
-fn locked_directory() -> Result<(), Failed> {
-    let scratch = Scratch::new("locked");
-    let (tree, aside) = (scratch.0.join("tree"), scratch.0.join("aside"));
-    fs::create_dir(&tree)?;
-    fs::create_dir(&aside)?;
-    let bait = scratch.0.join("bait");
-    fs::create_dir(&bait)?;
-    fs::set_permissions(&bait, fs::Permissions::from_mode(0o700))?;
-    let mut holder = Command::new("flock").arg(&bait).args(["sleep", "60"]).spawn()?;
-    let is_over = AtomicBool::new(false);
-    let ended = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut round = 0;
-            while !is_over.load(Ordering::Relaxed) {
-                for entry in fs::read_dir(&tree).into_iter().flatten().flatten() {
-                    let path = entry.path();
-                    if entry.file_name().to_string_lossy().starts_with(".whit-age-") {
-                        round += 1;
-                        let is_moved = fs::rename(&path, aside.join(round.to_string())).is_ok();
-                        if is_moved && fs::rename(&bait, &path).is_ok() {
-                            std::thread::sleep(Duration::from_millis(1));
-                            let _ = fs::rename(&path, &bait);
-                        }
-                    }
-                }
-            }
-        });
-        let ended = (0..200).all(|_| {
-            make(&tree.join("old"), DAY * 30);
-            let words = format!("timeout 5 {WHIT} age --delete --older 7d {}", tree.display());
-            shell(&words).status.code() != Some(124)
-        });
-        is_over.store(true, Ordering::Relaxed);
-        ended
-    });
-    holder.kill()?;
-    holder.wait()?;
-    assert!(ended, "whit waits for another process' lock");
     Ok(())
 }
 

@@ -13,6 +13,7 @@ mod demonstrations;
 mod desktop;
 mod figures;
 mod free;
+mod leftovers;
 mod machine;
 mod mail;
 mod needs;
@@ -34,6 +35,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let rooms = [
         age::trials(),
+        leftovers::trials(),
         tmpfiles::trials(),
         free::trials(),
         figures::trials(),
