@@ -10,7 +10,7 @@ mod top;
 
 use std::time::{Duration, Instant};
 
-use crate::Done;
+use crate::outcome::Outcome;
 use arena::{Arena, Random};
 
 /// One kind of attack: what it did, or what it found.
@@ -33,7 +33,7 @@ const ON_DELETION: [(&str, Attack); 9] = [
 ];
 
 /// Runs all attacks in turn until the time is over, and each at least once.
-pub(crate) fn run(words: &[&str]) -> Done {
+pub(crate) fn run(words: &[&str]) -> Outcome {
     let attacks = match words.first() {
         Some(&"age") => &ON_DELETION[..],
         Some(&"top") => &ON_THE_SCREEN[..],

@@ -12,12 +12,12 @@ mod screen;
 mod spawn;
 mod tasks;
 
-use crate::Done;
+use crate::outcome::Outcome;
 use process::{Spread, pairs};
 use programs::Programs;
 pub(crate) use programs::whit;
 
-type Bench = fn(&Programs) -> Done;
+type Bench = fn(&Programs) -> Outcome;
 
 const BENCHES: [(&str, Bench); 8] = [
     ("free", free),
@@ -33,7 +33,7 @@ const BENCHES: [(&str, Bench); 8] = [
 const CROWD: &str = "5000";
 
 /// Runs all, or those named.
-pub(crate) fn run(names: &[&str]) -> Done {
+pub(crate) fn run(names: &[&str]) -> Outcome {
     if let Some(name) = names.iter().find(|name| BENCHES.iter().all(|(known, _)| known != *name)) {
         return Err(format!("there is no benchmark \"{name}\""));
     }
@@ -56,13 +56,13 @@ fn print_row(what: &str, ours: f64, theirs: f64, ratios: &Spread, limit: &str) {
     println!("{what:<36} {:>8.0} µs {:>8.0} µs {quartiles:>22}  {limit}", ours / 1e3, theirs / 1e3);
 }
 
-fn compare(what: &str, ours: &[&str], theirs: &[&str], count: usize, limit: &str) -> Done {
+fn compare(what: &str, ours: &[&str], theirs: &[&str], count: usize, limit: &str) -> Outcome {
     let measured = pairs(ours, theirs, count)?;
     print_row(what, measured.ours.median, measured.theirs.median, &measured.ratios, limit);
     Ok(())
 }
 
-fn free(programs: &Programs) -> Done {
+fn free(programs: &Programs) -> Outcome {
     let ours = [programs.whit.as_str(), "free", "-b"];
     if programs::is_there("free") {
         compare("free: procps", &ours, &["free", "-b"], 200, "0.80")?;
@@ -72,7 +72,7 @@ fn free(programs: &Programs) -> Done {
     compare("free: an empty static process", &ours, &[&programs.empty], 200, "")
 }
 
-fn delays(programs: &Programs) -> Done {
+fn delays(programs: &Programs) -> Outcome {
     let _crowd = process::Crowd::start(&programs.crowd, &[CROWD])?;
     let ours = [programs.whit.as_str(), "delays", "-a"];
     compare("delays -a: bare batches, 5000 tasks", &ours, &[&programs.taskstats_batch], 30, "1.40")?;

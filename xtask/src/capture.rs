@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Done;
+use crate::outcome::Outcome;
 
 const FILES: [&str; 21] = [
     "proc/cmdline",
@@ -40,7 +40,7 @@ const DEVICES: [(&str, &[&str]); 5] = [
 ];
 
 /// Copies what is there.
-pub(crate) fn run(into: &Path) -> Done {
+pub(crate) fn run(into: &Path) -> Outcome {
     if into.exists() {
         return Err(format!("{} is there already", into.display()));
     }
@@ -78,7 +78,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// What cannot be read (a link that is down has no speed) is left out, as on the machine.
-fn copy(from: PathBuf, to: &Path) -> Done {
+fn copy(from: PathBuf, to: &Path) -> Outcome {
     let Ok(bytes) = fs::read(&from) else { return Ok(()) };
     let fail = |error| format!("{}: {error}", to.display());
     fs::create_dir_all(to.parent().unwrap_or(to)).map_err(fail)?;

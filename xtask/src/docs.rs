@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use crate::Done;
+use crate::outcome::Outcome;
 
-pub(crate) fn write() -> Done {
+pub(crate) fn write() -> Outcome {
     let keep =
         |path: &str, text: &[u8]| std::fs::write(path, text).map_err(|error| format!("{path}: {error}"));
     keep("docs/metrics.md", facts::catalog::markdown().as_bytes())?;

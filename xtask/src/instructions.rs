@@ -3,8 +3,8 @@
 
 use std::process::Command;
 
-use crate::Done;
 use crate::bench::whit;
+use crate::outcome::Outcome;
 
 const KEPT: &str = "benches/instructions.txt";
 /// What another compiler or C library may change without a word.
@@ -12,7 +12,7 @@ const TOLERANCE: f64 = 0.10;
 const TICKS: u64 = 100;
 
 /// Compares with what is kept.
-pub(crate) fn check() -> Done {
+pub(crate) fn check() -> Outcome {
     let kept = std::fs::read_to_string(KEPT).map_err(|error| format!("{KEPT}: {error}"))?;
     let mut changed = Vec::new();
     for (name, now) in count_all()? {
@@ -37,7 +37,7 @@ pub(crate) fn check() -> Done {
 }
 
 /// Keeps what is counted now.
-pub(crate) fn write() -> Done {
+pub(crate) fn write() -> Outcome {
     let lines = count_all()?.into_iter().map(|(name, count)| format!("{name} {count}\n"));
     std::fs::write(KEPT, lines.collect::<String>()).map_err(|error| format!("{KEPT}: {error}"))
 }

@@ -8,11 +8,10 @@ mod bench;
 mod capture;
 mod docs;
 mod instructions;
+mod outcome;
 
 use std::process::ExitCode;
 
-/// What a chore ends with: nothing, or a sentence.
-type Done = Result<(), String>;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

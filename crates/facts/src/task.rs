@@ -1,155 +1,21 @@
 //! A task's account: time on a CPU, and time it was held up, by cause.
 
 pub(crate) mod bounds;
+mod cause;
 mod comm;
+mod delay;
 mod division;
 pub mod figure;
 mod row;
 pub mod sums;
 pub mod table;
 
-use std::ops::{Index, IndexMut};
-
 use crate::name::Name;
 use crate::unit::{Bytes, Nanos};
 use bounds::{Spans, Verdict, judge};
+pub use cause::Cause;
+pub use delay::{Delay, Delays};
 pub use division::{Division, Rest};
-use figure::ABSENT;
-
-/// What held a task up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cause {
-    /// Runnable, waiting for a CPU.
-    RunQueue,
-    /// Waiting for synchronous block I/O.
-    BlockIo,
-    /// Bringing pages in from swap.
-    SwapIn,
-    /// Reclaiming memory directly.
-    Reclaim,
-    /// Reading back pages that had just been dropped. Since 4.20.
-    Thrashing,
-    /// Compacting memory. Since 5.17.
-    Compaction,
-    /// Copying a write-protected page. Since 5.19.
-    Copy,
-    /// Interrupts served on its time. Since 6.4.
-    Irq,
-}
-
-impl Cause {
-    /// All, in the order of the kernel's struct.
-    pub const ALL: [Self; 8] = [
-        Self::RunQueue,
-        Self::BlockIo,
-        Self::SwapIn,
-        Self::Reclaim,
-        Self::Thrashing,
-        Self::Compaction,
-        Self::Copy,
-        Self::Irq,
-    ];
-
-    /// Those that are the task's CPU and block-I/O time seen from another side, and so add up to nothing with them.
-    pub const OVERLAPPING: [Self; 6] =
-        [Self::SwapIn, Self::Thrashing, Self::Reclaim, Self::Compaction, Self::Copy, Self::Irq];
-
-    /// As options, columns and JSON fields name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RunQueue => "run_queue",
-            Self::BlockIo => "block_io",
-            Self::SwapIn => "swap_in",
-            Self::Reclaim => "reclaim",
-            Self::Thrashing => "thrashing",
-            Self::Compaction => "compaction",
-            Self::Copy => "copy",
-            Self::Irq => "irq",
-        }
-    }
-}
-
-/// One cause's figures; none where the kernel does not have them or they cannot be.
-///
-/// Kept in 24 bytes: eight of these are most of a task's account, and a machine has many tasks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Delay {
-    count: u64,
-    total: u64,
-    max: u64,
-}
-
-fn present(value: u64) -> Option<u64> {
-    (value != ABSENT).then_some(value)
-}
-
-impl Delay {
-    /// From figures that may be absent.
-    pub fn new(count: Option<u64>, total: Option<Nanos>, max: Option<Nanos>) -> Self {
-        let nanos = |value: Option<Nanos>| value.map_or(ABSENT, |value| value.0);
-        Self { count: count.unwrap_or(ABSENT), total: nanos(total), max: nanos(max) }
-    }
-
-    /// Times the task was held up.
-    pub fn count(&self) -> Option<u64> {
-        present(self.count)
-    }
-
-    /// How long in all.
-    pub fn total(&self) -> Option<Nanos> {
-        present(self.total).map(Nanos)
-    }
-
-    /// The longest. Since 6.14.
-    pub fn max(&self) -> Option<Nanos> {
-        present(self.max).map(Nanos)
-    }
-
-    /// Both together: counts and times are summed, maxima compared; what either lacks is absent.
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        Self::new(
-            self.count().zip(other.count()).map(|(a, b)| a.saturating_add(b)),
-            self.total().zip(other.total()).map(|(a, b)| a + b),
-            self.max().zip(other.max()).map(|(a, b)| a.max(b)),
-        )
-    }
-
-    /// How long one took on average; none where there was none.
-    pub fn average(&self) -> Option<Nanos> {
-        let (count, total) = (self.count()?, self.total()?);
-        (count > 0).then(|| Nanos(total.0 / count))
-    }
-}
-
-impl Default for Delay {
-    fn default() -> Self {
-        Self::new(None, None, None)
-    }
-}
-
-impl std::fmt::Debug for Delay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}×, {:?}, max {:?}", self.count(), self.total(), self.max())
-    }
-}
-
-/// The figures of all causes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Delays([Delay; Cause::ALL.len()]);
-
-impl Index<Cause> for Delays {
-    type Output = Delay;
-    fn index(&self, cause: Cause) -> &Delay {
-        &self.0[cause as usize]
-    }
-}
-
-impl IndexMut<Cause> for Delays {
-    fn index_mut(&mut self, cause: Cause) -> &mut Delay {
-        &mut self.0[cause as usize]
-    }
-}
 
 /// Whether the kernel counts this task's delays (the run queue's it always does).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

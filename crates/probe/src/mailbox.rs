@@ -4,6 +4,7 @@
 //! mapping would end the process (SIGBUS). It is remembered by inode, size and time of change; what was appended is read
 //! alone. A Maildir is listed, without asking for any of its files.
 
+mod identity;
 mod maildir;
 mod mbox;
 
@@ -11,11 +12,9 @@ use std::path::{Path, PathBuf};
 
 use facts::mailbox::MailCount;
 use facts::sample::Absence;
-use facts::unit::Nanos;
-use rustix::fs::{AtFlags, CWD, FileType, Stat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, statat};
 use rustix::io::Errno;
 
-use crate::clock_now;
 use maildir::Maildir;
 use mbox::MboxFile;
 
@@ -74,38 +73,6 @@ impl Mailbox {
             Known::Mbox(mbox) => mbox.read(&self.path, &stat, &mut self.memory).map_err(absence),
             Known::Nothing => Err(Absence::Unsupported),
         }
-    }
-}
-
-/// What tells one state of a file or directory from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified_s: i64,
-    modified_ns: i64,
-}
-
-impl Identity {
-    // The types of these fields differ from system to system.
-    #[allow(clippy::unnecessary_cast)]
-    fn new(stat: &Stat) -> Self {
-        Self {
-            device: stat.st_dev as u64,
-            inode: stat.st_ino as u64,
-            size: stat.st_size as u64,
-            modified_s: stat.st_mtime as i64,
-            modified_ns: stat.st_mtime_nsec as i64,
-        }
-    }
-
-    /// Whether another change could carry the same time: clocks of filesystems go in steps, those without a fraction in
-    /// steps of up to two seconds, the others of a few milliseconds.
-    fn may_change_unseen(&self) -> bool {
-        let step = if self.modified_ns == 0 { Nanos(2_000_000_000) } else { Nanos(20_000_000) };
-        let modified = i128::from(self.modified_s) * 1_000_000_000 + i128::from(self.modified_ns);
-        i128::from(clock_now().realtime.0) - modified < i128::from(step.0)
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use facts::sample::Absence;
 
-use crate::show::text::printable_text;
+use text::printable::printable_text;
 
 /// A command that could not do its work.
 #[derive(Debug)]

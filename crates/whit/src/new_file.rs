@@ -9,7 +9,7 @@ use rustix::fs::{Access, OFlags, access};
 
 use crate::failure::Failure;
 use crate::random;
-use crate::show::text::Shown as _;
+use text::printable::Shown as _;
 
 /// A file under construction. What was at its path stays until it is [finished](Self::finish).
 #[derive(Debug)]

@@ -1,11 +1,13 @@
 //! Standard output, unbuffered: what a tick has to say is made in one buffer and goes out in one write.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::BorrowedFd;
 use rustix::io::{Errno, write};
 use rustix::stdio::stdout;
+
+use text::style::Style;
 
 use crate::failure::Failure;
 
@@ -79,4 +81,11 @@ pub(crate) fn failure(error: io::Error) -> Failure {
         io::ErrorKind::BrokenPipe => Failure::reader_gone(),
         _ => Failure::new(format!("standard output: {error}")),
     }
+}
+
+/// The style for standard output: coloured on a terminal, unless NO_COLOR is set (no-color.org).
+pub(crate) fn stdout_style() -> Style {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    Style { is_colored: !no_color && !is_dumb && std::io::stdout().is_terminal() }
 }

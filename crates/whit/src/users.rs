@@ -19,7 +19,7 @@ impl Users {
 
     fn of(passwd: &[u8]) -> Self {
         let mut names = HashMap::new();
-        for (uid, name) in wire::passwd::users(passwd) {
+        for (uid, name) in formats::passwd::users(passwd) {
             // The first of several names is the one that is meant.
             names.entry(uid).or_insert_with(|| name.to_owned());
         }

@@ -11,7 +11,7 @@ use probe::spawn::Ending;
 use super::print_row;
 use super::process::{Spread, pairs};
 use super::programs::{Programs, is_there};
-use crate::Done;
+use crate::outcome::Outcome;
 
 const FILES: u64 = 100_000;
 const ROUNDS: usize = 9;
@@ -48,7 +48,7 @@ impl Drop for Files {
 }
 
 /// On the disk of the tree, and in memory.
-pub(crate) fn run(programs: &Programs) -> Done {
+pub(crate) fn run(programs: &Programs) -> Outcome {
     for (parent, name) in [("target", "disk"), ("/dev/shm", "tmpfs")] {
         if !Path::new(parent).is_dir() {
             println!("age: there is no {parent}");
@@ -87,7 +87,7 @@ enum Cost {
     Cpu,
 }
 
-fn compare(what: &str, ours: &[&str], theirs: &[&str], cost: Cost, limit: &str) -> Done {
+fn compare(what: &str, ours: &[&str], theirs: &[&str], cost: Cost, limit: &str) -> Outcome {
     if !is_there(theirs[0]) {
         println!("age: {} is not installed", theirs[0]);
         return Ok(());

@@ -5,13 +5,13 @@ use std::time::Duration;
 use super::print_row;
 use super::process::{Running, Spread};
 use super::programs::{Programs, is_there};
-use crate::Done;
+use crate::outcome::Outcome;
 
 const ROUNDS: usize = 5;
 const SECONDS_A_ROUND: u64 = 10;
 
 /// Runs all at once, for some seconds, again and again.
-pub(crate) fn run(programs: &Programs) -> Done {
+pub(crate) fn run(programs: &Programs) -> Outcome {
     let interface = first_interface_up()?;
     let state = format!("/sys/class/net/{interface}/operstate");
     let same = configuration("i3status.conf", &interface)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::print_row;
 use super::process::{Running, Spread, cpu_ns_of_whole};
 use super::programs::Programs;
-use crate::Done;
+use crate::outcome::Outcome;
 
 const MAILBOX: &str = "target/floor/large.mbox";
 const CONFIGURATION: &str = "target/floor/mail.toml";
@@ -17,7 +17,7 @@ const PAIRS: usize = 9;
 const APPENDS: usize = 10;
 
 /// Some 300 MB, in the page cache.
-pub(crate) fn run(programs: &Programs) -> Done {
+pub(crate) fn run(programs: &Programs) -> Outcome {
     make().map_err(|error| format!("{MAILBOX}: {error}"))?;
     let bytes = std::fs::metadata(MAILBOX).map_err(|error| error.to_string())?.len();
     let configuration =

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::Done;
+use crate::outcome::Outcome;
 
 const FLOOR: &str = "benches/floor";
 const BUILT: &str = "target/floor";
@@ -58,7 +58,7 @@ fn floor(name: &str) -> Result<String, String> {
     Ok(program)
 }
 
-fn succeed(command: &mut Command) -> Done {
+fn succeed(command: &mut Command) -> Outcome {
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use super::print_row;
 use super::process::{Crowd, Running, Spread};
 use super::programs::{Programs, is_there};
-use crate::Done;
+use crate::outcome::Outcome;
 
 const ROUNDS: usize = 4;
 const SECONDS_A_ROUND: u64 = 8;
 
 /// Runs all at once, for some seconds, again and again.
-pub(crate) fn run(programs: &Programs) -> Done {
+pub(crate) fn run(programs: &Programs) -> Outcome {
     let _crowd = Crowd::start(&programs.crowd, &["5000", "50"])?;
     let all = [
         ("whit", format!("{} top", programs.whit)),

@@ -3,7 +3,7 @@
 use super::print_row;
 use super::process::Spread;
 use super::programs::Programs;
-use crate::Done;
+use crate::outcome::Outcome;
 
 const COUNT: usize = 300;
 const FORKS: usize = 30;
@@ -11,7 +11,7 @@ const ROUNDS: usize = 5;
 const PARENT_BYTES: usize = 1 << 30;
 
 /// In turn, the wall time of each: what a parent that waits for its children sees.
-pub(crate) fn run(programs: &Programs) -> Done {
+pub(crate) fn run(programs: &Programs) -> Outcome {
     let memory = vec![1_u8; PARENT_BYTES];
     let (mut ours, mut spawns, mut forks) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..=ROUNDS {

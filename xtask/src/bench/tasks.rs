@@ -9,14 +9,14 @@ use probe::{Roots, own_cpu_time};
 use super::print_row;
 use super::process::{Crowd, Spread, cpu_ns_of_whole};
 use super::programs::Programs;
-use crate::Done;
+use crate::outcome::Outcome;
 
 const ROUNDS: usize = 12;
 const SLEEPING: &str = "5000";
 const BUSY: &str = "50";
 
 /// Runs all ways in turn.
-pub(crate) fn run(programs: &Programs) -> Done {
+pub(crate) fn run(programs: &Programs) -> Outcome {
     let _crowd = Crowd::start(&programs.crowd, &[SLEEPING, BUSY])?;
     let open = |way| TaskTableReader::open(&Roots::live(), Some(way)).map_err(|error| format!("{error:?}"));
     let (mut bare, mut bpf, mut taskstats) = (open(Way::Bpf)?, open(Way::Bpf)?, open(Way::Taskstats)?);

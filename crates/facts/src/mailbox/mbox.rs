@@ -6,25 +6,15 @@
 //! at all.
 
 mod header;
+mod read_at;
 mod separator;
 mod window;
 
 use super::MailCount;
 use header::Header;
+pub use read_at::ReadAt;
 use separator::is_separator;
 use window::Window;
-
-/// Reads bytes at an offset into memory, 0 at the end.
-pub trait ReadAt {
-    /// What can go wrong.
-    type Error;
-
-    /// Bytes read, perhaps fewer than fit.
-    ///
-    /// # Errors
-    /// What went wrong.
-    fn read_at(&mut self, offset: u64, memory: &mut [u8]) -> Result<usize, Self::Error>;
-}
 
 /// The count of a mailbox, and from where it can be taken up when something is appended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! goes to wait may also stay on the run queue for a while (delayed dequeue), and the charge then covers time that it spent in the
 //! run queue or on a CPU: those parts are known better.
 
-use super::Cause;
+use super::cause::Cause;
 use crate::unit::Nanos;
 
 /// A clock tick of CONFIG_HZ=100, the slowest: by so much may the clocks behind the figures disagree.

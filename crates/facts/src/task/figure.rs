@@ -1,6 +1,6 @@
 //! The figures that a task's account consists of, each a column of the table.
 
-use super::Cause;
+use super::cause::Cause;
 
 /// What stands for a figure that is not known: no counter gets there in a machine's life.
 pub const ABSENT: u64 = u64::MAX;

@@ -7,8 +7,8 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal, setpriority_process,
 };
 
+use super::files::task_absence;
 use super::tasks::procfs::Procfs;
-use super::tasks::task_absence;
 use crate::roots::Roots;
 pub use crate::signal::TaskSignal;
 

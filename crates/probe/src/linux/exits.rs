@@ -12,8 +12,9 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, clock_getres};
 
 use super::files::Buffer;
+use super::files::task_absence;
 use super::netlink::GenericSocket;
-use super::tasks::{stats_attribute, task_absence, taskstats_family};
+use super::tasks::{stats_attribute, taskstats_family};
 use crate::clock_now;
 use crate::roots::Roots;
 use crate::sys::{dropped_messages, system_constant};

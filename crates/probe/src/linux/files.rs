@@ -90,6 +90,15 @@ pub(crate) fn absence(error: Errno) -> Absence {
     }
 }
 
+/// What netlink's or /proc's error says about a task.
+pub(crate) fn task_absence(error: Errno) -> Absence {
+    match error {
+        Errno::SRCH | Errno::NOENT => Absence::Gone,
+        Errno::MSGSIZE => Absence::Malformed,
+        error => absence(error),
+    }
+}
+
 /// A file kept open, or why it could not be.
 #[derive(Debug)]
 pub(crate) struct KeptFile {

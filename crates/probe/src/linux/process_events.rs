@@ -11,8 +11,8 @@ use rustix::net::netlink::{CONNECTOR, SocketAddrNetlink};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send, socket_with};
 
+use super::files::task_absence;
 use super::privilege::Privilege;
-use super::tasks::task_absence;
 use crate::sys::{Datagrams, receive_many};
 
 /// Room for some 20 000 events while whit is busy elsewhere.

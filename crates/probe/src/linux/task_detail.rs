@@ -7,8 +7,8 @@ use facts::sample::Absence;
 use rustix::fs::RawDir;
 use std::mem::MaybeUninit;
 
+use super::files::task_absence;
 use super::files::{Buffer, absence};
-use super::tasks::task_absence;
 use crate::roots::{MachineDirectory, RootError, Roots};
 
 /// Reads single files of tasks.

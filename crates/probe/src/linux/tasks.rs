@@ -11,9 +11,7 @@ use std::path::Path;
 use facts::sample::Absence;
 use facts::task::{Cause, Delay, Delays, Task};
 use facts::unit::{Bytes, Nanos};
-use rustix::io::Errno;
 
-use super::files::absence;
 use crate::roots::{MachineDirectory, RootError, Roots};
 use crate::{clock_now, populate};
 use listing::Listing;
@@ -288,13 +286,4 @@ fn ended_delays(whole: &Task, living: &Task) -> Option<Delays> {
         ended[cause] = Delay::new(count, total.filter(|total| Some(*total) <= at_most), None);
     }
     any.then_some(ended)
-}
-
-/// What netlink's or /proc's error says about a task.
-pub(crate) fn task_absence(error: Errno) -> Absence {
-    match error {
-        Errno::SRCH | Errno::NOENT => Absence::Gone,
-        Errno::MSGSIZE => Absence::Malformed,
-        error => absence(error),
-    }
 }

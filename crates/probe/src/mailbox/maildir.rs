@@ -8,7 +8,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Dir, Mode, OFlags, fstat, open};
 use rustix::io::Errno;
 
-use super::Identity;
+use super::identity::Identity;
 
 #[derive(Debug, Default)]
 pub(super) struct Maildir {

@@ -8,7 +8,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, Mode, OFlags, Stat, fadvise, fstat, open};
 use rustix::io::{Errno, pread};
 
-use super::Identity;
+use super::identity::Identity;
 
 #[derive(Debug, Default)]
 pub(super) struct MboxFile {

@@ -8,35 +8,27 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use facts::age::{AgeBy, AgeSums, Border, Claim};
+use facts::age::{AgeBy, Border, Claim};
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
+use super::json;
+use super::mutex::locked;
 use super::node::Node;
+use super::options::DeleteMode;
 use super::pace::Pace;
 use super::private::{self, Leftover, Private, Refused, has_private_name};
 use super::registry::Registry;
+use super::report::DeletionCounts;
 use super::scan::{Counts, Visitor};
-use super::selection::Selection;
-use super::visitors::{ListOutput, aged, locked, push_path};
+use super::selection::{Selection, aged};
+use super::visitors::{ListOutput, push_path};
 use crate::failure::{Failure, say};
-use crate::show::age_json;
-use crate::show::text::printable_text;
-
-/// How an entry is deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Looked at once more where no other user can exchange it.
-    Strict,
-    /// Unlinked by its name.
-    Plain,
-    /// Only reported.
-    DryRun,
-}
+use text::printable::printable_text;
 
 /// What goes, and what went.
 #[derive(Debug)]
 pub(super) struct Deleting<'a> {
-    pub(super) way: Way,
+    pub(super) way: DeleteMode,
     pub(super) selection: &'a Selection,
     pub(super) now_ns: i64,
     pub(super) border: Option<Mutex<Border>>,
@@ -47,35 +39,15 @@ pub(super) struct Deleting<'a> {
     pub(super) registry: &'a Registry,
     /// Strict deletion turned out to be impossible: nothing more is deleted.
     pub(super) is_stopped: AtomicBool,
-    pub(super) told: Mutex<Told>,
+    pub(super) told: Mutex<DeletionCounts>,
     /// Where a dry run's paths go as they are found, and whether each is a document.
     pub(super) paths_to: Mutex<ListOutput>,
     pub(super) is_json: bool,
     pub(super) is_for_people: bool,
 }
 
-/// What went and what stayed.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
-    pub(crate) deleted: AgeSums,
-    pub(crate) kept: AgeSums,
-    /// Old files that are marked by the sticky bit.
-    pub(crate) sticky: u64,
-    /// Old files that a process holds a lock on.
-    pub(crate) locked: u64,
-    /// Exchanged, or written to, between two looks: put back.
-    pub(crate) put_back: u64,
-    /// Old files that could not be deleted; each failure was reported.
-    pub(crate) failed: u64,
-    /// Moved back from what runs left that were killed.
-    pub(crate) restored: u64,
-    /// Directories that look like a killed run's and have no proof of it.
-    pub(crate) unproven: u64,
-    pub(crate) directories: u64,
-}
-
 /// What became of an entry.
-enum Fate {
+enum EntryOutcome {
     Deleted,
     Sticky,
     Locked,
@@ -89,7 +61,7 @@ enum Fate {
 /// What one batch of a directory's entries needs.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    told: Told,
+    told: DeletionCounts,
     /// Lines of a dry run.
     paths: Vec<u8>,
     /// Made for the first entry that is deleted; `Some(None)` if that is not possible.
@@ -118,33 +90,33 @@ impl Deleting<'_> {
         node: &Arc<Node>,
         name: &CStr,
         status: &EntryStatus,
-    ) -> io::Result<Fate> {
+    ) -> io::Result<EntryOutcome> {
         let mut status = *status;
         if self.is_stopped.load(Ordering::Relaxed) {
-            return Ok(Fate::Refused);
+            return Ok(EntryOutcome::Refused);
         }
-        if let Some(pace) = self.pace.as_ref().filter(|_| self.way != Way::DryRun) {
+        if let Some(pace) = self.pace.as_ref().filter(|_| self.way != DeleteMode::DryRun) {
             pace.wait();
             // Much may have happened meanwhile.
             let now = node.directory.status(name, self.status_wanted())?;
             if !self.is_same(&status, &now) {
-                return Ok(Fate::PutBack);
+                return Ok(EntryOutcome::PutBack);
             }
             status = now;
         }
         // The sticky bit and locks are how a user says that a file must stay.
         if status.is_sticky {
-            return Ok(Fate::Sticky);
+            return Ok(EntryOutcome::Sticky);
         }
         if status.kind == EntryKind::File && node.directory.is_file_locked(name) {
-            return Ok(Fate::Locked);
+            return Ok(EntryOutcome::Locked);
         }
         match self.way {
-            Way::DryRun => Ok(Fate::Deleted),
-            Way::Plain => node.directory.unlink(name).map(|()| Fate::Deleted),
-            Way::Strict => match batch.private.get_or_insert_with(|| self.make_private(node)) {
+            DeleteMode::DryRun => Ok(EntryOutcome::Deleted),
+            DeleteMode::Plain => node.directory.unlink(name).map(|()| EntryOutcome::Deleted),
+            DeleteMode::Strict => match batch.private.get_or_insert_with(|| self.make_private(node)) {
                 Some(private) => self.remove_in(private, name, &status),
-                None => Ok(Fate::Refused),
+                None => Ok(EntryOutcome::Refused),
             },
         }
     }
@@ -176,24 +148,24 @@ impl Deleting<'_> {
         }
     }
 
-    fn remove_in(&self, private: &Private, name: &CStr, status: &EntryStatus) -> io::Result<Fate> {
+    fn remove_in(&self, private: &Private, name: &CStr, status: &EntryStatus) -> io::Result<EntryOutcome> {
         if let Err(error) = private.take(name) {
             if cannot_move(&error) {
                 self.stop(private.node(), &error);
-                return Ok(Fate::Refused);
+                return Ok(EntryOutcome::Refused);
             }
             return Err(error);
         }
         let fate = match private.status(name, self.status_wanted()) {
-            Ok(now) if !self.is_same(status, &now) => Fate::PutBack,
-            Ok(now) if now.is_sticky => Fate::Sticky,
+            Ok(now) if !self.is_same(status, &now) => EntryOutcome::PutBack,
+            Ok(now) if now.is_sticky => EntryOutcome::Sticky,
             // Opening a device or FIFO can have side effects.
-            Ok(now) if now.kind == EntryKind::File && private.is_file_locked(name) => Fate::Locked,
-            Ok(_) => Fate::Deleted,
-            Err(_) => Fate::PutBack,
+            Ok(now) if now.kind == EntryKind::File && private.is_file_locked(name) => EntryOutcome::Locked,
+            Ok(_) => EntryOutcome::Deleted,
+            Err(_) => EntryOutcome::PutBack,
         };
         let failure = match fate {
-            Fate::Deleted => match private.delete(name) {
+            EntryOutcome::Deleted => match private.delete(name) {
                 Ok(()) => return Ok(fate),
                 Err(error) => Some(error),
             },
@@ -201,7 +173,7 @@ impl Deleting<'_> {
         };
         match (private.put_back(name), failure) {
             (Ok(None), None) => Ok(fate),
-            (Ok(Some(other)), None) => Ok(Fate::PutBackAs(other)),
+            (Ok(Some(other)), None) => Ok(EntryOutcome::PutBackAs(other)),
             (Ok(None), Some(error)) => Err(error),
             (Ok(Some(other)), Some(error)) => Err(io::Error::other(format!(
                 "{error}; it is called {} now",
@@ -253,7 +225,7 @@ impl Deleting<'_> {
 
     fn report_leftover(&self, node: &Node, name: &CStr, leftover: Leftover) {
         let path = printable_text(&node.path(Some(name)));
-        let is_dry_run = self.way == Way::DryRun;
+        let is_dry_run = self.way == DeleteMode::DryRun;
         let mut told = locked(&self.told);
         let (names, error) = match leftover {
             Leftover::InUse => return,
@@ -307,7 +279,7 @@ impl Visitor for Deleting<'_> {
         self.report_leftover(
             node,
             name,
-            private::restore(node, name, self.registry, self.way == Way::DryRun),
+            private::restore(node, name, self.registry, self.way == DeleteMode::DryRun),
         );
         true
     }
@@ -321,7 +293,7 @@ impl Visitor for Deleting<'_> {
     }
 
     fn leave(&self, node: &Node) {
-        if self.way == Way::DryRun || self.is_stopped.load(Ordering::Relaxed) {
+        if self.way == DeleteMode::DryRun || self.is_stopped.load(Ordering::Relaxed) {
             return;
         }
         let Some(parent) = node.parent.as_deref() else { return };
@@ -344,12 +316,12 @@ impl Visitor for Deleting<'_> {
         };
         let fate = self.remove(batch, node, name, status);
         let told = &mut batch.told;
-        if let Ok(Fate::Deleted) = fate {
+        if let Ok(EntryOutcome::Deleted) = fate {
             told.deleted.add(&file, self.now_ns);
-            if self.way == Way::DryRun {
+            if self.way == DeleteMode::DryRun {
                 let path = node.path(Some(name));
                 match self.is_json {
-                    true => age_json::push_path(&mut batch.paths, &path),
+                    true => json::push_path(&mut batch.paths, &path),
                     false => push_path(&mut batch.paths, &path, self.is_for_people),
                 }
                 batch.paths.push(b'\n');
@@ -362,12 +334,12 @@ impl Visitor for Deleting<'_> {
             told.kept.add(&file, self.now_ns);
         }
         match fate {
-            Ok(Fate::Deleted) => {}
-            Ok(Fate::Sticky) => told.sticky += 1,
-            Ok(Fate::Locked) => told.locked += 1,
-            Ok(Fate::PutBack) => told.put_back += 1,
-            Ok(Fate::Refused) => told.failed += 1,
-            Ok(Fate::PutBackAs(other)) => {
+            Ok(EntryOutcome::Deleted) => {}
+            Ok(EntryOutcome::Sticky) => told.sticky += 1,
+            Ok(EntryOutcome::Locked) => told.locked += 1,
+            Ok(EntryOutcome::PutBack) => told.put_back += 1,
+            Ok(EntryOutcome::Refused) => told.failed += 1,
+            Ok(EntryOutcome::PutBackAs(other)) => {
                 told.put_back += 1;
                 Counts::add(&self.counts.failures, 1);
                 say(&format!(

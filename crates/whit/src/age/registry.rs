@@ -14,7 +14,7 @@ use facts::age::AgeBy;
 use probe::directory::{EntryStatus, StatusWanted};
 use probe::file_clock_now;
 
-use super::visitors::locked;
+use super::mutex::locked;
 use crate::{paths, random};
 
 /// Bytes of a record: three numbers, padded with blanks, and a newline.

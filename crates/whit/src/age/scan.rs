@@ -16,7 +16,7 @@ use super::node::Node;
 use super::progress::Progress;
 use super::selection::Selection;
 use crate::failure::say;
-use crate::show::text::printable_text;
+use text::printable::printable_text;
 
 /// What one call of getdents64 may give: some two thousand names.
 const LISTING_BYTES: usize = 64 * 1024;

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use facts::age::{AgeBy, Aged};
 use facts::unit::Nanos;
 use fast_glob::glob_match;
+use formats::tmpfiles::Protection;
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
-use wire::tmpfiles::Protection;
-
-use super::visitors::aged;
 
 /// All that an entry must be.
 #[derive(Clone, Debug)]
@@ -88,6 +86,11 @@ impl Selection {
         };
         self.protection.is_some() && names.contains(&name)
     }
+}
+
+/// The age and sizes of an entry.
+pub(super) fn aged(by: AgeBy, status: &EntryStatus) -> Aged {
+    Aged { time_ns: by.pick(&status.times), bytes: status.bytes, allocated: status.allocated }
 }
 
 #[cfg(test)]

@@ -6,47 +6,26 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use facts::age::{AgeSums, Border, Cutoff};
+use facts::age::{Border, Cutoff};
 use probe::directory::{Directory, Mounts};
 
-use super::delete::{Deleting, Told, Way};
+use super::delete::Deleting;
+use super::job::Job;
+use super::mutex::locked;
+use super::options::{AgeOptions, Deletion, View};
 use super::pace::Pace;
 use super::progress::Progress;
 use super::registry::Registry;
+use super::report::{DirectoryReport, Outcome, ScanCost};
 use super::scan::{Counts, Reach, Scan, Visitor};
 use super::selection::Selection;
-use super::visitors::{Capping, Counting, ListOutput, Listing, Summing, locked};
-use super::{Deletion, Found, Job, Options, View};
+use super::visitors::{Capping, Counting, ListOutput, Listing, Summing};
 use crate::failure::Failure;
-use crate::show::text::Shown as _;
-
-/// What came of one directory.
-#[derive(Clone, Debug)]
-pub(crate) enum Swept {
-    /// All, and by directory where that was asked for.
-    Sums {
-        all: Box<AgeSums>,
-        by_directory: Vec<(String, AgeSums)>,
-    },
-    Count(u64),
-    /// By a deletion of this way.
-    Deleted(Way, Box<Told>),
-}
-
-/// What all of it cost.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cost {
-    pub(crate) calls: u64,
-    pub(crate) entries: u64,
-    pub(crate) directories: u64,
-    pub(crate) left_alone: u64,
-    pub(crate) failures: u64,
-    pub(crate) threads: usize,
-}
+use text::printable::Shown as _;
 
 /// Walks, and what they counted together.
 pub(super) struct Sweep<'a> {
-    options: &'a Options,
+    options: &'a AgeOptions,
     now_ns: i64,
     counts: Counts,
     progress: Progress,
@@ -54,7 +33,7 @@ pub(super) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    pub(super) fn new(options: &'a Options, now_ns: i64) -> Self {
+    pub(super) fn new(options: &'a AgeOptions, now_ns: i64) -> Self {
         let (counts, progress) = (Counts::default(), Progress::default());
         Self { options, now_ns, counts, progress, registry: Registry::new() }
     }
@@ -67,9 +46,9 @@ impl<'a> Sweep<'a> {
         Counts::get(&self.counts.failures)
     }
 
-    pub(super) fn cost(&self) -> Cost {
+    pub(super) fn cost(&self) -> ScanCost {
         let counts = &self.counts;
-        Cost {
+        ScanCost {
             calls: Counts::get(&counts.calls),
             entries: Counts::get(&counts.entries),
             directories: Counts::get(&counts.directories),
@@ -80,7 +59,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Does what the view wants with one directory.
-    pub(super) fn run(&mut self, job: &Job) -> Result<Found, Failure> {
+    pub(super) fn run(&mut self, job: &Job) -> Result<DirectoryReport, Failure> {
         let by = job.selection.by;
         let what = match &self.options.view {
             View::Report { by_directory } => self.sums(job, *by_directory)?,
@@ -88,7 +67,7 @@ impl<'a> Sweep<'a> {
             View::Count => {
                 let counting = Counting::default();
                 self.walk(job, &job.selection, &counting)?;
-                Swept::Count(Counts::get(&counting.0))
+                Outcome::Count(Counts::get(&counting.0))
             }
             View::List { end } => {
                 let output = Mutex::new(ListOutput::new());
@@ -102,7 +81,7 @@ impl<'a> Sweep<'a> {
                 if let Some(failure) = locked(&listing.output).failure.take() {
                     return Err(failure);
                 }
-                Swept::Count(Counts::get(&listing.count))
+                Outcome::Count(Counts::get(&listing.count))
             }
             View::Delete(deletion) => {
                 // What is not old is looked at, too: it is kept, and may be beyond the cap.
@@ -112,7 +91,7 @@ impl<'a> Sweep<'a> {
             }
         };
         let path = job.directory.to_string_lossy().into_owned();
-        Ok(Found { path, older: job.selection.older, by, what })
+        Ok(DirectoryReport { path, older: job.selection.older, by, what })
     }
 
     fn walk<V: Visitor>(&self, job: &Job, selection: &Selection, visitor: &V) -> Result<(), Failure> {
@@ -127,7 +106,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    fn sums(&self, job: &Job, is_by_directory: bool) -> Result<Swept, Failure> {
+    fn sums(&self, job: &Job, is_by_directory: bool) -> Result<Outcome, Failure> {
         let summing =
             Summing { by: job.selection.by, now_ns: self.now_ns, is_by_directory, sums: Mutex::default() };
         self.walk(job, &job.selection, &summing)?;
@@ -137,7 +116,7 @@ impl<'a> Sweep<'a> {
             false => name.to_string_lossy().into_owned(),
         };
         let by_directory = sums.by_directory.into_iter().map(|(key, sums)| (name(key), sums)).collect();
-        Ok(Swept::Sums { all: Box::new(sums.all), by_directory })
+        Ok(Outcome::Sums { all: Box::new(sums.all), by_directory })
     }
 
     /// Two walks, or one where all may stay; none without a cap.
@@ -162,7 +141,7 @@ impl<'a> Sweep<'a> {
         all: &Selection,
         deletion: Deletion,
         border: Option<Border>,
-    ) -> Result<Swept, Failure> {
+    ) -> Result<Outcome, Failure> {
         let deleting = Deleting {
             way: deletion.way,
             selection: &job.selection,
@@ -183,7 +162,7 @@ impl<'a> Sweep<'a> {
         walked?;
         deleting.finish()?;
         let told = std::mem::take(&mut *locked(&deleting.told));
-        Ok(Swept::Deleted(deletion.way, Box::new(told)))
+        Ok(Outcome::Deleted(deletion.way, Box::new(told)))
     }
 }
 

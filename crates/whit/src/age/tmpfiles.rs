@@ -9,15 +9,16 @@ use std::sync::Arc;
 
 use facts::age::AgeBy;
 use facts::unit::Nanos;
+use formats::fnmatch;
+use formats::tmpfiles::{self, Configuration, Machine, Times};
 use probe::directory::EntryKind;
 use probe::named;
-use wire::fnmatch;
-use wire::tmpfiles::{self, Configuration, Machine, Times};
 
-use super::{Job, Selection};
+use super::job::Job;
+use super::selection::Selection;
 use crate::failure::{Failure, say};
-use crate::show::text::Shown as _;
 use crate::users::Users;
+use text::printable::Shown as _;
 
 /// What systemd-tmpfiles cleans, but for sockets: whether a program listens there its age does not tell.
 const KINDS: [EntryKind; 3] = [EntryKind::File, EntryKind::Symlink, EntryKind::Fifo];

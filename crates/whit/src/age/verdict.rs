@@ -2,26 +2,11 @@
 
 use facts::age::{AgeSums, age_ns};
 use facts::unit::{Bytes, Nanos};
-use wire::perfdata::{self, Perfdata};
+use formats::perfdata::{self, Perfdata};
 
-use super::{Found, Swept};
-use crate::show::units::{Size, Span};
-
-/// What a threshold is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
-    /// Of the oldest file, in nanoseconds.
-    Age,
-    Files,
-    Bytes,
-}
-
-/// Above this it is too much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Threshold {
-    pub(crate) measure: Measure,
-    pub(crate) limit: u64,
-}
+use super::options::{Measure, Threshold};
+use super::report::{DirectoryReport, Outcome};
+use text::units::{Size, Span};
 
 /// The line and the exit status: 0 fine, 1 warning, 2 critical, 3 unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +18,7 @@ pub(super) struct Verdict {
 const WORDS: [&str; 4] = ["OK", "WARNING", "CRITICAL", "UNKNOWN"];
 
 pub(super) fn judge(
-    found: &[Found],
+    found: &[DirectoryReport],
     warn: &[Threshold],
     crit: &[Threshold],
     now_ns: i64,
@@ -41,7 +26,7 @@ pub(super) fn judge(
 ) -> Verdict {
     let mut all = AgeSums::default();
     for found in found {
-        if let Swept::Sums { all: sums, .. } = &found.what {
+        if let Outcome::Sums { all: sums, .. } = &found.what {
             all.merge(sums);
         }
     }
@@ -101,11 +86,11 @@ mod tests {
         let mut sums = AgeSums::default();
         let file = Aged { time_ns: Some(0), bytes: Bytes(2048), allocated: Bytes(4096) };
         sums.add(&file, 60_000_000_000);
-        let found = Found {
+        let found = DirectoryReport {
             path: "/x".to_owned(),
             older: None,
             by: AgeBy::MODIFIED,
-            what: Swept::Sums { all: Box::new(sums), by_directory: Vec::new() },
+            what: Outcome::Sums { all: Box::new(sums), by_directory: Vec::new() },
         };
         judge(&[found], warn, crit, 60_000_000_000, failures)
     }

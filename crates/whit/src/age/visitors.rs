@@ -4,28 +4,19 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::io::IsTerminal;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use facts::age::{AgeBy, AgeSums, Aged, Cutoff};
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
+use super::mutex::locked;
 use super::node::Node;
 use super::private::has_private_name;
 use super::scan::{Counts, Visitor};
-use super::selection::Selection;
+use super::selection::{Selection, aged};
 use crate::failure::Failure;
 use crate::output::{DRAIN_BYTES, Output};
-use crate::show::text::printable_text;
-
-/// What counts of an entry.
-pub(super) fn aged(by: AgeBy, status: &EntryStatus) -> Aged {
-    Aged { time_ns: by.pick(&status.times), bytes: status.bytes, allocated: status.allocated }
-}
-
-/// Nobody panics while holding one, and if so the sums are still sums.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use text::printable::printable_text;
 
 /// Sums all, and those of each directory at the first level.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! What happens when a block is clicked on, or the wheel is turned over it.
 
+use formats::i3bar::Click;
 use probe::orphans::Known;
 use probe::spawn::Process;
-use wire::i3bar::Click;
 
 use super::config::Member;
 use crate::failure::say_in_passing;

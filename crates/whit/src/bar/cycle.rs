@@ -16,7 +16,7 @@ use super::events::{Events, Woken};
 use super::line::Line;
 use super::outflow::Outflow;
 use super::{Dress, Output, Workshop, outputs};
-use crate::args::BarArgs;
+use crate::bar::arguments::BarArgs;
 use crate::failure::Failure;
 use crate::time_zone;
 

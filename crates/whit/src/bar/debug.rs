@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use facts::unit::Nanos;
 use probe::{clock_now, own_cpu_time};
 
-use crate::show::units::Span;
+use text::units::Span;
 
 /// Keeps account of the cycle before: a line can only tell what that one cost. A cycle reaches from one tick to the
 /// next; what woke the bar between them is in it.

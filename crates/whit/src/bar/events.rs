@@ -1,6 +1,7 @@
 //! What wakes the bar between its ticks: signals, clicks, answers, commands, a reader that goes away.
 
 use facts::unit::Nanos;
+use formats::i3bar::{Click, Clicks};
 use probe::clock_now;
 use probe::errand::Bell;
 use probe::signals::Signal;
@@ -8,11 +9,10 @@ use probe::wait::{Waiter, Watch};
 use rustix::fd::AsFd;
 use rustix::io::{Errno, read};
 use rustix::stdio::{stdin, stdout};
-use wire::i3bar::{Click, Clicks};
 
 use super::line::Line;
 use super::outputs::STOP_SIGNAL;
-use crate::args::BarOutput;
+use crate::bar::arguments::BarOutput;
 use crate::failure::Failure;
 
 /// What happened while the bar slept.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::options::{Fault, Options};
 use super::{Segment, Tone};
-use crate::show::template::Field;
+use text::template::Field;
 
 /// One kind.
 pub(crate) struct Kind {

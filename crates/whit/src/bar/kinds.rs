@@ -31,7 +31,7 @@ pub(crate) const KINDS: [&Kind; 21] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::template::{Condition, Template};
+    use text::template::{Condition, Template};
 
     #[test]
     fn what_the_table_says_can_be_read() {

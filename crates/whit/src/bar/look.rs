@@ -1,8 +1,8 @@
 //! How a segment looks: its format, when it is hidden, when it changes its colour.
 
-use crate::show::template::{Condition, Filling, Histories, History, Template, Value};
+use text::template::{Condition, Filling, Histories, History, Template, Value};
 
-use super::{Block, Color, Tone};
+use super::block::{Block, Color, Tone};
 
 /// What the configuration says of a segment's looks.
 #[derive(Debug)]

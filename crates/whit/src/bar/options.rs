@@ -10,8 +10,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::Color;
-use crate::show::nearest::did_you_mean;
-use crate::show::template::{self, Condition, Field, Template};
+use text::nearest::did_you_mean;
+use text::template::{self, Condition, Field, Template};
 
 pub(crate) use fault::Fault;
 

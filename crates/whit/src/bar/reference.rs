@@ -8,7 +8,7 @@ use super::config::{BAR_OPTIONS, SEGMENT_OPTIONS};
 use super::kind::Kind;
 use super::kinds::KINDS;
 use super::theme::THEMES;
-use crate::show::template::OPTIONS_HELP;
+use text::template::OPTIONS_HELP;
 
 /// All segments, fields and options, as Markdown.
 pub(crate) fn reference() -> String {

@@ -15,7 +15,7 @@ pub(crate) struct Theme {
 
 const fn rgb(hex: u32) -> Option<Color> {
     let [_, red, green, blue] = hex.to_be_bytes();
-    Some(wire::i3bar::Hex([red, green, blue, u8::MAX]))
+    Some(formats::i3bar::Hex([red, green, blue, u8::MAX]))
 }
 
 const fn theme(foreground: u32, background: u32, good: u32, warning: u32, urgent: u32) -> Theme {

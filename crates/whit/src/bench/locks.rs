@@ -2,18 +2,18 @@
 
 use std::hint::black_box;
 
-use super::Options;
 use super::measurement::{Measurement, Unit, own_cpu};
+use super::options::BenchOptions;
 use super::programs::{cpu, own_program};
 use super::scanning::Scratch;
 
 const TIMES: u32 = 30;
 
-pub(super) fn measurements(options: &Options) -> Vec<Measurement> {
+pub(super) fn measurements(options: &BenchOptions) -> Vec<Measurement> {
     vec![lock(options), split()]
 }
 
-fn lock(options: &Options) -> Measurement {
+fn lock(options: &BenchOptions) -> Measurement {
     let scratch = Scratch::new(&options.directory, "lock", |path| std::fs::write(path.join("lock"), ""));
     // Each a shell's loop, so that a shell is in all of them.
     let looped = |scratch: Scratch, body: &'static str| {

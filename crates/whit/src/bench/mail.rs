@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use probe::mailbox::Mailbox;
 
-use super::Options;
 use super::measurement::{Measurement, Unit, own_cpu};
+use super::options::BenchOptions;
 use super::programs::python;
 use super::scanning::Scratch;
 
 const MESSAGES: usize = 4_000;
 const BODY_BYTES: usize = 10_000;
 
-pub(super) fn measurements(options: &Options) -> Vec<Measurement> {
+pub(super) fn measurements(options: &BenchOptions) -> Vec<Measurement> {
     let scratch = Scratch::new(&options.directory, "mail", make);
     let path = |scratch: &Scratch| scratch.path().map(|directory| directory.join("mbox"));
     let (first, second, third) = (scratch.clone(), scratch.clone(), scratch);

@@ -1,10 +1,14 @@
 //! `whit bench`: what whit is for, measured on the user's own machine: its way beside the usual ones.
 
+pub(crate) mod arguments;
 mod figures;
+mod html;
 mod locks;
 mod mail;
 mod measurement;
+pub(crate) mod options;
 mod programs;
+mod render;
 mod scanning;
 mod sizes;
 mod sockets;
@@ -14,30 +18,16 @@ mod tasks;
 pub(crate) use measurement::{Measured, SideMeasured, Spread, Unit};
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use self::measurement::Measurement;
+use self::options::BenchOptions;
 use crate::failure::{Failure, say};
 use crate::new_file::NewFile;
 use crate::output::Output;
-use crate::show::{bench, bench_html};
-
-/// The options of the command line.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// Those whose names begin so; without any, all.
-    pub(crate) only: Vec<String>,
-    pub(crate) is_list: bool,
-    pub(crate) rounds: usize,
-    pub(crate) is_json: bool,
-    pub(crate) html: Option<PathBuf>,
-    /// Where files are made and taken away again.
-    pub(crate) directory: PathBuf,
-}
 
 /// All measurements, in the order in which they are told. None does anything before it is run.
-fn all(options: &Options) -> Vec<Measurement> {
+fn all(options: &BenchOptions) -> Vec<Measurement> {
     [
         figures::measurements(),
         mail::measurements(options),
@@ -54,7 +44,7 @@ fn all(options: &Options) -> Vec<Measurement> {
 }
 
 /// Runs them, and tells each as soon as it is done.
-pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
     let chosen: Vec<Measurement> = all(options)
         .into_iter()
         .filter(|measurement| {
@@ -90,12 +80,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         if shows_progress {
             say("\r\x1b[K");
         }
-        let text = if options.is_json { bench::json(&measured) } else { bench::text(&measured) };
+        let text = if options.is_json { render::json(&measured) } else { render::text(&measured) };
         output.write(text.as_bytes())?;
         told.push(measured);
     }
     if let Some(mut file) = html {
-        file.write(&bench_html::page(&told))?;
+        file.write(&html::page(&told))?;
         file.finish()?;
     }
     // A side that failed is told in its place; one whose program is missing is no failure.

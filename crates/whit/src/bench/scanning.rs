@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
-use super::Options;
 use super::measurement::{Measurement, Unit};
+use super::options::BenchOptions;
 use super::programs::{is_there, own_program, printed, run, wall};
 use crate::random;
 
@@ -83,7 +83,7 @@ fn make_files(directory: &Path, count: u64) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn measurements(options: &Options) -> Vec<Measurement> {
+pub(super) fn measurements(options: &BenchOptions) -> Vec<Measurement> {
     let few = Scratch::new(&options.directory, "10k", |path| make_files(path, 10_000));
     let many = Scratch::new(&options.directory, "1M", |path| make_files(path, 1_000_000));
     vec![

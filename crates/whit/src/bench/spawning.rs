@@ -5,7 +5,7 @@ use probe::spawn::Command;
 
 use super::measurement::{Measurement, Unit, own_wall};
 use super::programs::python;
-use crate::show::units::Size;
+use text::units::Size;
 
 const SPAWNS: u32 = 40;
 

@@ -1,7 +1,12 @@
 //! `whit delays`: whose delays, over what time, and what must be said about them.
 
+pub(crate) mod arguments;
+mod classic;
+pub(crate) mod command;
 pub(crate) mod interval;
+pub(crate) mod json;
 pub(crate) mod printer;
+pub(crate) mod render;
 pub(crate) mod run;
 pub(crate) mod selection;
 

@@ -5,12 +5,13 @@ use std::cmp::Reverse;
 use rustix::fd::BorrowedFd;
 
 use super::{Notes, Round, Row};
-use crate::args::{SortKey, View};
+use crate::delays::arguments::{SortKey, View};
+use crate::delays::json::TaskJson;
+use crate::delays::{classic, render};
 use crate::failure::{Failure, say};
+use crate::output::stdout_style;
 use crate::output::{DRAIN_BYTES, Output};
-use crate::show::delays_json::TaskJson;
-use crate::show::style::Style;
-use crate::show::{delays, delays_classic};
+use text::style::Style;
 
 /// Rows to standard output, notes to standard error where the output is for programs.
 pub(crate) struct Printer {
@@ -29,7 +30,7 @@ impl Printer {
         Self {
             view,
             sort,
-            style: Style::for_stdout(),
+            style: stdout_style(),
             output: Output::stdout(),
             is_under_way: false,
             told: Notes::default(),
@@ -58,14 +59,14 @@ impl Printer {
             if std::mem::replace(&mut self.is_under_way, true) {
                 text.push('\n');
             }
-            delays::write_round(round, &mut text);
+            render::write_round(round, &mut text);
         }
         match self.view {
             View::Table => {
                 let output = &mut self.output;
-                delays::write(&rows, self.style, &mut text, |text| output.drain(text))?;
+                render::write(&rows, self.style, &mut text, |text| output.drain(text))?;
             }
-            View::Classic => rows.iter().for_each(|row| delays_classic::write(row, &mut text)),
+            View::Classic => rows.iter().for_each(|row| classic::write(row, &mut text)),
             View::Json => rows.iter().try_for_each(|row| write_json(row, round, &mut text))?,
         }
         self.output.write(text.as_bytes())?;
@@ -76,7 +77,7 @@ impl Printer {
     pub(crate) fn heading_of_ended(&mut self) -> Result<(), Failure> {
         let mut text = String::new();
         if self.view == View::Table {
-            delays::write_heading(&mut text, true);
+            render::write_heading(&mut text, true);
         }
         self.output.write(text.as_bytes())
     }
@@ -85,8 +86,8 @@ impl Printer {
     pub(crate) fn ended(&mut self, row: &Row, end: BorrowedFd<'_>) -> Result<(), Failure> {
         let mut text = String::with_capacity(256);
         match self.view {
-            View::Table => delays::write_row(row, self.style, &mut text, &mut String::new()),
-            View::Classic => delays_classic::write(row, &mut text),
+            View::Table => render::write_row(row, self.style, &mut text, &mut String::new()),
+            View::Classic => classic::write(row, &mut text),
             View::Json => write_json(row, None, &mut text)?,
         }
         self.output.write_until(text.as_bytes(), end)
@@ -95,7 +96,7 @@ impl Printer {
     /// Says what has not been said before.
     pub(crate) fn notes(&mut self, notes: &Notes) -> Result<(), Failure> {
         let mut text = String::new();
-        delays::write_notes(&self.told.add_new(notes), &mut text);
+        render::write_notes(&self.told.add_new(notes), &mut text);
         match self.view {
             View::Table => self.output.write(text.as_bytes()),
             View::Classic | View::Json => {

@@ -12,7 +12,7 @@ use rustix::fd::BorrowedFd;
 
 use super::printer::Printer;
 use super::{Kind, Notes, Round, Row, interval, selection};
-use crate::args::Selection;
+use crate::delays::arguments::Selection;
 use crate::failure::{Failure, say};
 use crate::run;
 use crate::ticker::Ticker;
@@ -84,9 +84,12 @@ pub(crate) fn command(
     procfs_only: bool,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    let options =
-        run::Options { command: command.to_vec(), is_procfs_only: procfs_only, ..Default::default() };
-    let supervised = run::supervise(&options, None)?;
+    let options = run::options::RunOptions {
+        command: command.to_vec(),
+        is_procfs_only: procfs_only,
+        ..Default::default()
+    };
+    let supervised = run::supervise::supervise(&options, None)?;
     let row = match (supervised.tree.own, supervised.own_from_proc) {
         (Some((task, _)), _) | (None, Some(task)) => Ok(Row::new(Kind::Ended(supervised.exit_info()), task)),
         (None, None) => Err(Failure::new("the command's account was not to be had")),

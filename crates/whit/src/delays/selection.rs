@@ -11,7 +11,7 @@ use probe::cgroup_tasks::Cgroup;
 use probe::tasks::TaskReader;
 
 use super::{CgroupFacts, Kind, Row, States};
-use crate::args::Selection;
+use crate::delays::arguments::Selection;
 use crate::failure::Failure;
 
 /// The threads that one row is about, each read by itself.

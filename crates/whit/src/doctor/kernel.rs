@@ -7,7 +7,7 @@ use probe::privilege;
 use probe::survey::Survey;
 use probe::task_table::{Refused, TaskTableReader, Way};
 
-use super::Finding;
+use super::finding::Finding;
 
 /// The capability that taskstats asks for, by its bit in linux/capability.h.
 const CAP_NET_ADMIN: u32 = 12;
@@ -138,7 +138,7 @@ pub(super) fn cgroups(survey: &mut Survey, sample: &Sample) -> Finding {
     };
     let limits = sample.cgroup.get().ok();
     let limit = match limits.and_then(|limits| limits.memory_limit) {
-        Some(limit) => format!("own memory limit {}", crate::show::units::Size(limit)),
+        Some(limit) => format!("own memory limit {}", text::units::Size(limit)),
         None => "no memory limit on the own".to_owned(),
     };
     Finding::ok("cgroup", format!("{versions}; {limit}"))

@@ -3,7 +3,7 @@
 use facts::linux::meminfo::MemInfoField;
 use facts::sample::Sample;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// More would not fit on a line.
 const SHOWN_INTERFACES: usize = 12;

@@ -1,7 +1,11 @@
 //! `whit doctor`: what this kernel, these permissions and this machine give, and how to get the rest.
 
+pub(crate) mod arguments;
+pub(crate) mod command;
+mod finding;
 mod kernel;
 mod machine;
+mod render;
 pub(crate) mod selftest;
 mod tasks;
 
@@ -10,44 +14,9 @@ use facts::source::Wanted;
 use probe::survey::Survey;
 use probe::task_table::TaskTableReader;
 use probe::{Probe, Request, Roots};
-use serde::Serialize;
 
 use crate::failure::Failure;
-
-/// How much of something there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum State {
-    Ok,
-    /// Works in part, or could do more.
-    Limited,
-    Absent,
-}
-
-/// One line of the report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Finding {
-    pub(crate) area: &'static str,
-    pub(crate) state: State,
-    pub(crate) detail: String,
-    /// What to do about it; none where nothing needs to be or can be done.
-    pub(crate) remedy: Option<String>,
-}
-
-impl Finding {
-    fn ok(area: &'static str, detail: impl Into<String>) -> Self {
-        Self { area, state: State::Ok, detail: detail.into(), remedy: None }
-    }
-
-    fn limited(area: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { area, state: State::Limited, detail: detail.into(), remedy: Some(remedy.into()) }
-    }
-
-    fn absent(area: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
-        let remedy = Some(remedy.into()).filter(|remedy| !remedy.is_empty());
-        Self { area, state: State::Absent, detail: detail.into(), remedy }
-    }
-}
+use finding::Finding;
 
 /// How long a remote filesystem is waited for.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(200);

@@ -10,7 +10,7 @@ use probe::exits::ExitRecords;
 use probe::survey::Survey;
 use probe::tasks::{Method, TaskReader};
 
-use super::Finding;
+use super::finding::Finding;
 use crate::failure::Failure;
 
 /// How long an exit record may take; it comes before the thread can be joined.

@@ -8,10 +8,10 @@ use probe::lock::{Holder, LockFile, Taken};
 use probe::task_detail::TaskFiles;
 use rustix::fd::{AsFd, BorrowedFd};
 
-use super::LockOptions;
+use super::options::LockOptions;
 use crate::failure::{Failure, say};
-use crate::show::text::Shown as _;
-use crate::show::units::Span;
+use text::printable::Shown as _;
+use text::units::Span;
 
 /// A lock that is held until this is dropped. The command has it, too, so that it still excludes others if whit is killed before
 /// the command has ended.

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use facts::unit::Nanos;
 
-use super::{Options, Supervised};
+use super::options::RunOptions;
+use super::render::{self, FIGURES};
+use super::supervise::Supervised;
 use crate::failure::{Failure, say};
 use crate::new_file::NewFile;
-use crate::show;
-use crate::show::run::FIGURES;
-use crate::show::run_json::RunJson;
+use crate::run::json::RunJson;
 
 /// What is told of each run as it ends, and of all at the end. That its files can be written is known before the command is
 /// started; what is in them changes when the last run has ended.
 pub(super) struct Report<'a> {
-    options: &'a Options,
+    options: &'a RunOptions,
     lock_waited: Option<Nanos>,
     json: Option<NewFile>,
     output: Option<NewFile>,
@@ -23,7 +23,7 @@ pub(super) struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Begins the files that were asked for.
-    pub(super) fn create(options: &'a Options) -> Result<Self, Failure> {
+    pub(super) fn create(options: &'a RunOptions) -> Result<Self, Failure> {
         let create = |path: &Option<PathBuf>| path.as_deref().map(NewFile::create).transpose();
         let (json, output) = (create(&options.json)?, create(&options.output)?);
         Ok(Self { options, lock_waited: None, json, output, figures: Vec::new() })
@@ -38,7 +38,7 @@ impl<'a> Report<'a> {
     pub(super) fn add(&mut self, run: &Supervised) -> Result<(), Failure> {
         self.figures.push(FIGURES.map(|(_, figure)| figure(run)));
         let mut text = String::new();
-        show::run::push(run, &mut text);
+        render::push(run, &mut text);
         let told = self.write(&text);
         let Some(json) = &mut self.json else { return told };
         let document = RunJson::new(self.options, run, self.lock_waited);
@@ -51,7 +51,7 @@ impl<'a> Report<'a> {
         let mut told = Ok(());
         if self.figures.len() > 1 {
             let mut text = String::new();
-            show::run::push_spread(&self.figures, &mut text);
+            render::push_spread(&self.figures, &mut text);
             told = self.write(&text);
         }
         for file in [self.json, self.output].into_iter().flatten() {

@@ -19,12 +19,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
-use super::Options;
 use super::account::{Account, Tree};
 use super::family::{Family, Survivor};
+use super::options::RunOptions;
 use super::signals::{FORWARDED, ends, forwarded};
 use crate::failure::Failure;
-use crate::show::text::Shown as _;
+use text::printable::Shown as _;
 
 /// How long records and forks are collected.
 const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -126,7 +126,7 @@ pub(crate) fn start(command: &Command<'_>) -> Result<u32, Failure> {
 }
 
 /// Runs the command once.
-pub(crate) fn supervise(options: &Options, kept: Option<BorrowedFd<'_>>) -> Result<Supervised, Failure> {
+pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> Result<Supervised, Failure> {
     // Without it orphans are somebody else's; the rest is told all the same.
     let _ = adopt_orphans();
     let mut family = Family::new(options.timeout.is_some());
@@ -214,7 +214,7 @@ struct Watch {
 impl Watch {
     fn wait(
         &mut self,
-        options: &Options,
+        options: &RunOptions,
         started: Nanos,
         reader: &mut TaskReader,
     ) -> Result<(Outcome, Option<Task>), Failure> {

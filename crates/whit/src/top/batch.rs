@@ -11,17 +11,17 @@ use serde_json::{Map, Value};
 use super::lines::Line;
 use super::row::Row;
 use super::session::{Session, Topic};
-use super::{Column, Options, OutputKind};
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::show::division::{LEGEND_WITH_ENDED, push_bar};
-use crate::show::style::Style;
-use crate::show::table::Table;
-use crate::show::text::push_printable;
+use crate::output::{Output, stdout_style};
 use crate::ticker::Ticker;
+use crate::top::columns::Column;
+use crate::top::options::{OutputKind, TopOptions};
+use text::printable::push_printable;
+use text::table::Table;
+use text::time_bar::{LEGEND_WITH_ENDED, push_bar};
 
 /// Prints again and again. One table spans an interval, and so comes after it.
-pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     let mut session = Session::open(options)?;
     let mut ticker = Ticker::start(session.settings.interval);
     let mut output = Output::stdout();
@@ -62,7 +62,7 @@ fn write_text(session: &mut Session, lines: &[Line], told: &mut Vec<Topic>, out:
     let columns = session.settings.columns.clone();
     let headings: Vec<_> = columns.iter().map(|column| (column.heading(), column.align())).collect();
     let mut table = Table::new(&headings);
-    let style = Style::for_stdout();
+    let style = stdout_style();
     for line in lines {
         for column in &columns {
             table.cell(|out| {

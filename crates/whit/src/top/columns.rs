@@ -6,10 +6,10 @@ use facts::task::figure::Figure;
 use facts::unit::Bytes;
 
 use super::row::Row;
-use crate::show::table::Align;
-use crate::show::text::push_printable;
-use crate::show::units::{Size, push_decimals};
 use crate::users::Users;
+use text::printable::push_printable;
+use text::table::Align;
+use text::units::{Size, push_decimals};
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use facts::rate::tasks::Changed;
 use facts::task::sums::Summed;
 
-use super::Selection;
 use super::columns::Column;
 use super::commands::Commands;
 use super::row::Row;
+use crate::top::options::Selection;
 use crate::users::Users;
 
 /// How rows are chosen and ordered.

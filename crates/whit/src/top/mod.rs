@@ -1,70 +1,26 @@
 //! `whit top`: every task, what it used and what it waited for, again and again.
 
+pub(crate) mod arguments;
 mod batch;
 mod cgroup_ids;
 mod columns;
 mod commands;
 mod lines;
 mod machine;
+pub(crate) mod options;
 mod row;
 mod screen;
 mod session;
 mod settings;
 mod tasks;
 
-pub(crate) use columns::Column;
-pub(crate) use settings::GROUPS;
-
 use std::process::ExitCode;
-use std::time::Duration;
-
-use facts::task::sums::GroupBy;
-use probe::Roots;
-use probe::task_table::Way;
 
 use crate::failure::Failure;
-
-/// What is shown, and how: the options of the command line.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) roots: Roots,
-    /// None: the best that is permitted.
-    pub(crate) way: Option<Way>,
-    /// None: as the settings say.
-    pub(crate) interval: Option<Duration>,
-    /// None: until ended.
-    pub(crate) count: Option<u64>,
-    pub(crate) output: OutputKind,
-    pub(crate) selection: Selection,
-    pub(crate) by: Option<GroupBy>,
-    pub(crate) sort: Option<Column>,
-    pub(crate) is_reversed: bool,
-    pub(crate) is_tree: bool,
-    pub(crate) columns: Option<Vec<Column>>,
-    pub(crate) with_commands: bool,
-}
-
-/// For whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OutputKind {
-    Screen,
-    Text,
-    Json,
-}
-
-/// Which tasks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Selection {
-    /// Empty: all.
-    pub(crate) pids: Vec<u32>,
-    pub(crate) uid: Option<u32>,
-    pub(crate) comm: Option<String>,
-    /// A path within its hierarchy, with what is below it.
-    pub(crate) cgroup: Option<String>,
-}
+use options::{OutputKind, TopOptions};
 
 /// Shows tasks until ended.
-pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+pub(crate) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     match options.output {
         OutputKind::Screen => screen::run(options),
         OutputKind::Text | OutputKind::Json => batch::run(options),

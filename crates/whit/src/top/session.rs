@@ -13,12 +13,13 @@ use super::machine::Machine;
 use super::row::Row;
 use super::settings::Settings;
 use super::tasks::Tasks;
-use super::{Column, Options, Selection};
 use crate::failure::Failure;
-use crate::show::ABSENT;
-use crate::show::text::push_printable;
-use crate::show::units::{Size, Span, push_decimals};
+use crate::top::columns::Column;
+use crate::top::options::{Selection, TopOptions};
 use crate::users::Users;
+use text::ABSENT;
+use text::printable::push_printable;
+use text::units::{Size, Span, push_decimals};
 
 /// What limits the view, and how to lift it.
 #[derive(Clone, Debug)]
@@ -52,7 +53,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn open(options: &Options) -> Result<Self, Failure> {
+    pub(super) fn open(options: &TopOptions) -> Result<Self, Failure> {
         let mut settings = Settings::read()?;
         if let Some(columns) = &options.columns {
             settings.columns = columns.clone();

@@ -10,10 +10,10 @@ use serde::Deserialize;
 use super::columns::Column;
 use crate::failure::Failure;
 use crate::paths;
-use crate::show::nearest::did_you_mean;
-use crate::show::text::Shown as _;
-use crate::show::text::line_and_column;
 use probe::named;
+use text::nearest::did_you_mean;
+use text::printable::Shown as _;
+use text::printable::line_and_column;
 
 /// What is remembered.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use rustix::net::{
     sockopt,
 };
 
-use crate::show::text::Shown as _;
+use text::printable::Shown as _;
 
 /// A place to listen at or to send to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Address {
         let port = port.parse().map_err(|_| format!("\"{port}\" is no port"))?;
         let hosts = std::fs::read("/etc/hosts").unwrap_or_default();
         let found = (host == "localhost").then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let ip = found.or_else(|| wire::hosts::address_of(&hosts, host.as_bytes())).ok_or_else(|| {
+        let ip = found.or_else(|| formats::hosts::address_of(&hosts, host.as_bytes())).ok_or_else(|| {
             format!("\"{host}\" is no address and not in /etc/hosts: whit asks no name service")
         })?;
         Ok(SocketAddr::new(ip, port))

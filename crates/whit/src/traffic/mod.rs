@@ -2,9 +2,9 @@
 
 mod address;
 mod agenda;
+pub(crate) mod arguments;
 mod event_loop;
+pub(crate) mod render;
 pub(crate) mod send;
 pub(crate) mod sink;
 pub(crate) mod waits;
-
-pub(crate) use address::Address;

@@ -4,7 +4,7 @@ use facts::task::{Division, Task};
 use probe::Roots;
 use probe::tasks::TaskReader;
 
-use crate::show::units::Span;
+use text::units::Span;
 
 /// This process' account since it began; none where it cannot be read.
 pub(crate) fn own() -> Option<Task> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -185,25 +185,32 @@ fn cgroup_of_ended() -> Result<(), Failed> {
     let words = format!("echo $$ > {directory}/cgroup.procs && exec {} exec 9 > /dev/null", execs.display());
     let mut storm = Command::new("sh").args(["-c", &words]).process_group(0).spawn()?;
     std::thread::sleep(Duration::from_millis(300));
+    let used_us = || -> Result<f64, Failed> {
+        let stat = fs::read_to_string(format!("{directory}/cpu.stat"))?;
+        let line = stat.lines().find_map(|line| line.strip_prefix("usage_usec ")).ok_or("no usage")?;
+        Ok(line.parse()?)
+    };
     let mut told = Vec::new();
     for way in ["bpf", "taskstats"] {
+        let (began, used_before) = (Instant::now(), used_us()?);
         let text = whit(&["top", "-b", "-n", "3", "-d", "1", "--json", "--by", "cgroup", "--tasks", way]);
         let tick = documents(&text).pop().ok_or("no tick")?;
         let rows = tick["tasks"].as_array().unwrap().clone();
         let on_cpu = |row: &Value| row["on_cpu_ns"].as_u64().unwrap_or(0);
-        let all: u64 = rows.iter().map(on_cpu).sum();
         let own: u64 = rows
             .iter()
             .filter(|row| row["cgroup"].as_str().is_some_and(|path| path.ends_with(&name)))
             .map(on_cpu)
             .sum();
-        println!("{way}: {own} of {all} ns");
-        told.push((way, own, all));
+        // The tick is a second of these.
+        let used = (used_us()? - used_before) * 1e3 / began.elapsed().as_secs_f64();
+        println!("{way}: {own} of {used:.0} ns a second");
+        told.push((way, own, used));
     }
     storm.wait()?;
     fs::remove_dir(&directory)?;
-    for (way, own, all) in told {
-        assert!(own as f64 > 0.7 * all as f64, "{way}: {own} of {all} ns");
+    for (way, own, used) in told {
+        assert!((0.7..1.4).contains(&(own as f64 / used)), "{way}: {own} of {used} ns a second");
     }
     Ok(())
 }

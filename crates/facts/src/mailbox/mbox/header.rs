@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::ReadAt;
+use super::read_at::ReadAt;
 use super::separator::is_separator;
 use super::window::Window;
 use crate::cursor::Cursor;

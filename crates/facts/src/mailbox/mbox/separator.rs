@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::ReadAt;
+use super::read_at::ReadAt;
 use super::window::Window;
 
 /// No separator is longer.

@@ -3,7 +3,7 @@
 use memchr::memchr;
 use memchr::memmem::Finder;
 
-use super::ReadAt;
+use super::read_at::ReadAt;
 
 /// Small enough to stay in a core's own cache while it is searched.
 const WINDOW_BYTES: usize = 256 * 1024;

@@ -8,8 +8,8 @@ use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, OFlags, RawDir, SeekFrom, StatxFlags, seek, statx};
 use rustix::io::Errno;
 
-use super::task_absence;
 use crate::linux::files::absence;
+use crate::linux::files::task_absence;
 use crate::roots::MachineDirectory;
 
 /// A descriptor of /proc.

@@ -15,11 +15,12 @@ use facts::unit::Nanos;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::write;
 
-use super::{TaskState, task_absence};
 use crate::clock_now;
+use crate::linux::files::task_absence;
 use crate::linux::files::{Buffer, absence};
 use crate::roots::MachineDirectory;
 use crate::sys::system_constant;
+use crate::task_reading::TaskState;
 
 const SWITCH: &str = "proc/sys/kernel/task_delayacct";
 

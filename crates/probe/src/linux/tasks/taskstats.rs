@@ -10,8 +10,8 @@ use rustix::fd::AsRawFd;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
-use super::task_absence;
 use crate::clock_now;
+use crate::linux::files::task_absence;
 use crate::linux::netlink::{BATCH, GenericSocket};
 
 /// An open socket that has answered once.

@@ -2,47 +2,15 @@
 
 mod format;
 mod modules;
+mod segment;
 
 use std::fmt::Write as _;
 
-use wire::i3status::{Configuration, Section, SyntaxError};
+use formats::i3status::{Configuration, Section, SyntaxError};
 
 use super::defaults::quoted;
 use modules::convert;
-
-/// One segment to be written, and what of the section it could not take.
-#[derive(Debug, Default)]
-struct Segment {
-    kind: &'static str,
-    /// Names, and values as TOML writes them.
-    options: Vec<(&'static str, String)>,
-    notes: Vec<String>,
-}
-
-impl Segment {
-    fn new(kind: &'static str) -> Self {
-        Self { kind, ..Self::default() }
-    }
-
-    fn text(&mut self, name: &'static str, value: &str) {
-        self.options.push((name, quoted(value)));
-    }
-
-    fn raw(&mut self, name: &'static str, value: impl Into<String>) {
-        self.options.push((name, value.into()));
-    }
-
-    fn note(&mut self, note: impl Into<String>) {
-        self.notes.push(note.into());
-    }
-}
-
-/// What holds for all sections.
-struct General {
-    /// Good, degraded and bad, where colours are on.
-    colors: Option<[String; 3]>,
-    is_markup: bool,
-}
+use segment::{General, Segment};
 
 /// The text of an equivalent configuration; what could not be carried over stands in comments that begin with `# not
 /// carried over`.

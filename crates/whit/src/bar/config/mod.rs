@@ -12,11 +12,11 @@ use super::actions::Actions;
 use super::kind::Kind;
 use super::look::Look;
 use super::{Block, Dress, Segment};
-use crate::args::BarOutput;
+use crate::bar::arguments::BarOutput;
 use crate::failure::Failure;
 use crate::paths;
-use crate::show::text::Shown as _;
 use probe::named;
+use text::printable::Shown as _;
 
 pub(crate) use defaults::{Defaults, default_configuration};
 pub(crate) use import::import;

@@ -5,16 +5,16 @@ use std::time::Duration;
 use toml::de::DeTable;
 
 use super::{BarConfig, Member};
-use crate::args::BarOutput;
 use crate::bar::actions::{Actions, BUTTONS};
+use crate::bar::arguments::BarOutput;
 use crate::bar::kind::Kind;
 use crate::bar::kinds::KINDS;
 use crate::bar::look::{Look, Threshold, Variant};
 use crate::bar::options::{Fault, Options};
 use crate::bar::theme::THEMES;
 use crate::bar::{Dress, Theme, Tone};
-use crate::show::nearest::did_you_mean;
-use crate::show::template::{Condition, Template};
+use text::nearest::did_you_mean;
+use text::template::{Condition, Template};
 
 /// More do not fit on a screen, and each costs.
 const MOST_SEGMENTS: usize = 64;

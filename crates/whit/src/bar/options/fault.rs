@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::show::text::{floor_boundary, line_and_column};
+use text::printable::{floor_boundary, line_and_column};
 
 /// A fault at some bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]

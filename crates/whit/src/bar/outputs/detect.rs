@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use probe::ancestors;
 
-use crate::args::BarOutput;
+use crate::bar::arguments::BarOutput;
 
 /// How far up: a status line is mostly started by a shell.
 const GENERATIONS: usize = 3;

@@ -1,7 +1,7 @@
 //! For i3bar and swaybar.
 
+use formats::i3bar::{Block as JsonBlock, Header};
 use probe::signals::Signal;
-use wire::i3bar::{Block as JsonBlock, Header};
 
 use crate::bar::{Block, Dress, Output, Theme, Tone};
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! For lemonbar: `whit bar -o lemonbar | lemonbar`. A `%` that means itself is doubled.
 
-use super::push_doubled;
+use super::escape::push_doubled;
 use crate::bar::{Block, Dress, Output, Tone, shown};
 use crate::failure::Failure;
 

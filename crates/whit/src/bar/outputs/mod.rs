@@ -2,6 +2,7 @@
 
 mod detect;
 mod dwm;
+mod escape;
 mod i3bar;
 mod lemonbar;
 mod plain;
@@ -13,7 +14,7 @@ pub(crate) use detect::detect;
 pub(crate) use i3bar::STOP_SIGNAL;
 
 use super::Output;
-use crate::args::BarOutput;
+use crate::bar::arguments::BarOutput;
 use crate::failure::Failure;
 
 /// The output for a reader.
@@ -30,14 +31,4 @@ pub(crate) fn open(output: BarOutput) -> Result<Box<dyn Output>, Failure> {
         BarOutput::Lemonbar => Box::new(lemonbar::Lemonbar),
         BarOutput::Dwm => Box::new(dwm::Dwm::open()?),
     })
-}
-
-/// What marks a tag is doubled where it means itself.
-fn push_doubled(text: &str, mark: u8, out: &mut Vec<u8>) {
-    for byte in text.bytes() {
-        out.push(byte);
-        if byte == mark {
-            out.push(byte);
-        }
-    }
 }

@@ -2,7 +2,8 @@
 
 use crate::bar::{Block, Color, Dress, Output, Theme, Tone, shown};
 use crate::failure::Failure;
-use crate::show::style::{Style, Tone as Shade};
+use crate::output::stdout_style;
+use text::style::{Style, Tone as Shade};
 
 /// Blocks with separators between them.
 pub(super) struct Plain {
@@ -12,7 +13,7 @@ pub(super) struct Plain {
 
 impl Plain {
     pub(super) fn new() -> Self {
-        Self { style: Style::for_stdout(), text: String::new() }
+        Self { style: stdout_style(), text: String::new() }
     }
 
     /// The theme's colours where one was chosen, else those of the terminal, which suit its background.

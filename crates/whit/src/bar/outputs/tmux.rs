@@ -1,6 +1,6 @@
 //! For tmux: `set -g status-right '#(whit bar)'` shows the last line of a command that runs on. tmux(1), STYLES.
 
-use super::push_doubled;
+use super::escape::push_doubled;
 use crate::bar::{Block, Dress, Output, shown};
 use crate::failure::Failure;
 

@@ -1,10 +1,10 @@
 //! For a custom module of waybar, `"return-type": "json"`.
 
-use wire::waybar::Line;
+use formats::waybar::Line;
 
 use crate::bar::{Block, Dress, Output, Tone, shown};
 use crate::failure::Failure;
-use crate::show::text::push_markup_escaped;
+use text::printable::push_markup_escaped;
 
 /// All blocks in one module: coloured by markup, told apart in the tooltip.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use super::field;
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment};
-use crate::show::template::Value;
+use text::template::Value;
 
 pub(crate) const KIND: Kind = Kind {
     name: "backlight",

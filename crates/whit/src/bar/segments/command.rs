@@ -16,9 +16,9 @@ use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::options::{Fault, Options};
 use crate::bar::{Scene, Segment, Tone, Workshop};
-use crate::show::template::{Unit, Value};
 use outcome::{Outcome, Syntax};
 use run::{Event, Run};
+use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
     name: "command",

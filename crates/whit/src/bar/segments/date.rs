@@ -12,9 +12,9 @@ use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::options::{Fault, Options};
 use crate::bar::{Scene, Segment};
-use crate::show::template::Value;
-use crate::show::units::push_padded;
 use crate::time_zone;
+use text::template::Value;
+use text::units::push_padded;
 
 /// What is shown where nothing else is asked for.
 const USUAL: &str = "%a %Y-%m-%d %H:%M:%S";

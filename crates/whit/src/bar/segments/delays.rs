@@ -13,7 +13,7 @@ use crate::bar::asking::{Asking, Job};
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone, Workshop};
-use crate::show::template::{Unit, Value};
+use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
     name: "delays",

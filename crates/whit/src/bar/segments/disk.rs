@@ -12,8 +12,8 @@ use super::field;
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
-use crate::show::template::{Unit, Value};
-use crate::show::text::Shown as _;
+use text::printable::Shown as _;
+use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
     name: "disk",

@@ -7,7 +7,7 @@ use super::field;
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
-use crate::show::template::{Unit, Value};
+use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
     name: "disk_io",

@@ -11,8 +11,8 @@ use crate::bar::asking::{Asking, Job};
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Workshop};
-use crate::show::template::{Unit, Value};
-use crate::show::text::Shown as _;
+use text::printable::Shown as _;
+use text::template::{Unit, Value};
 
 /// More does not fit into a bar.
 const MOST_BYTES: usize = 4096;

@@ -6,8 +6,8 @@ use super::field;
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
-use crate::show::template::{Unit, Value};
 use std::time::Duration;
+use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
     name: "load",

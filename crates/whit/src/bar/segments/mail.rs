@@ -12,8 +12,8 @@ use crate::bar::asking::{Asking, Job};
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone, Workshop};
-use crate::show::template::Value;
-use crate::show::text::Shown as _;
+use text::printable::Shown as _;
+use text::template::Value;
 
 pub(crate) const KIND: Kind = Kind {
     name: "mail",

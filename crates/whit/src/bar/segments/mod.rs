@@ -22,7 +22,7 @@ pub(crate) mod temperature;
 pub(crate) mod text;
 pub(crate) mod uptime;
 
-use crate::show::template::Field;
+use ::text::template::Field;
 
 /// A row of a kind's table of fields.
 const fn field(name: &'static str, help: &'static str) -> Field {

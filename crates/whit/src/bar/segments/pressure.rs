@@ -8,8 +8,8 @@ use super::field;
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment, Tone};
-use crate::show::template::Value;
 use std::time::Duration;
+use text::template::Value;
 
 pub(crate) const KIND: Kind = Kind {
     name: "pressure",

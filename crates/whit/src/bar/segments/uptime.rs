@@ -4,7 +4,7 @@ use super::field;
 use crate::bar::kind::Kind;
 use crate::bar::look::Items;
 use crate::bar::{Scene, Segment};
-use crate::show::template::{Unit, Value};
+use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
     name: "uptime",

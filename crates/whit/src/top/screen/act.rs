@@ -2,7 +2,7 @@
 
 use probe::control::{self, TaskSignal};
 
-use super::menu::Target;
+use super::target::Target;
 
 /// Signals that are offered, and what they mean.
 pub(super) const SIGNALS: [(&str, TaskSignal, &str); 9] = [

@@ -4,17 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use facts::task::Cause;
-use facts::unit::Nanos;
-
 use super::head::{put, set};
 use super::palette::Palette;
 use super::state::{State, row};
-use crate::show::division::apportion;
-use crate::show::table::Align;
+use super::time_bar::draw_division;
 use crate::top::columns::Column;
 use crate::top::row::Row;
 use crate::top::session::Session;
+use text::table::Align;
 
 /// What is left between head and foot.
 pub(super) fn area(area: Rect, head: u16) -> Rect {
@@ -165,50 +162,6 @@ fn draw_headings(state: &mut State, session: &Session, places: &[Place], buffer:
             set(buffer, after, area.y, area, arrow, state.palette.heading());
         }
         state.column_ends.push((x + width, *column));
-    }
-}
-
-/// A row's time as a stacked bar; over its beginning the letters of what overlaps, each as long as its share.
-pub(super) fn draw_division(row: &Row<'_>, palette: Palette, buffer: &mut Buffer, area: Rect) {
-    let division = row.division();
-    let parts = division.parts();
-    let width = usize::from(area.width);
-    let mut x = area.x;
-    for ((glyph, style), cells) in palette.parts().into_iter().zip(apportion(&parts, width)) {
-        for _ in 0..cells {
-            if let Some(cell) = buffer.cell_mut((x, area.y)) {
-                cell.set_char(glyph).set_style(style);
-            }
-            x += 1;
-        }
-    }
-    mark(row, division.whole, palette, buffer, area);
-}
-
-/// What overlaps lies within the time on a CPU and the block I/O; of several the longest first.
-fn mark(row: &Row<'_>, whole: Nanos, palette: Palette, buffer: &mut Buffer, area: Rect) {
-    let mut x = area.x;
-    for (cause, nanos) in row.of_which() {
-        let share = nanos as f64 / whole.0.max(1) as f64;
-        let cells = (share * f64::from(area.width)).round() as u16;
-        for _ in 0..cells.min(area.right().saturating_sub(x)) {
-            if let Some(cell) = buffer.cell_mut((x, area.y)) {
-                cell.set_char(letter(cause)).set_style(palette.mark());
-            }
-            x += 1;
-        }
-    }
-}
-
-fn letter(cause: Cause) -> char {
-    match cause {
-        Cause::SwapIn => 's',
-        Cause::Thrashing => 't',
-        Cause::Reclaim => 'r',
-        Cause::Compaction => 'c',
-        Cause::Copy => 'w',
-        Cause::Irq => 'i',
-        Cause::RunQueue | Cause::BlockIo => ' ',
     }
 }
 

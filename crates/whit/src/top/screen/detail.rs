@@ -11,13 +11,13 @@ use ratatui::style::Style;
 
 use super::head::set;
 use super::history::{Histories, LENGTH, Shares};
-use super::menu::Target;
 use super::palette::Palette;
-use crate::show::ABSENT;
-use crate::show::table::{Align, Table};
-use crate::show::units::{Size, Span};
+use super::target::Target;
 use crate::top::row::Row;
 use crate::top::session::Session;
+use text::ABSENT;
+use text::table::{Align, Table};
+use text::units::{Size, Span};
 
 /// Files that are listed.
 const FILES: usize = 100;
@@ -61,7 +61,7 @@ pub(super) fn draw(
     if let Some(row) = &row {
         let bar = Rect { x: area.x, y: area.y + 1, width: area.width, height: 1 };
         if bar.y < area.bottom() {
-            super::body::draw_division(row, palette, buffer, bar);
+            super::time_bar::draw_division(row, palette, buffer, bar);
         }
     }
     let plot = Rect { y: area.y + 2, height: PLOT_HEIGHT.min(area.height.saturating_sub(6)), ..area };

@@ -9,12 +9,13 @@ use ratatui::crossterm::event::{
 
 use super::act::Act;
 use super::detail::Detail;
-use super::menu::{Menu, Target};
+use super::menu::Menu;
 use super::state::{State, Typing, row};
-use crate::show::text::Shown as _;
+use super::target::Target;
 use crate::top::columns::Column;
 use crate::top::session::Session;
 use facts::task::Cause;
+use text::printable::Shown as _;
 
 /// What the loop has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use ratatui::widgets::{Block, Clear, Widget};
 use super::act::{Act, SIGNALS};
 use super::head::put;
 use super::palette::Palette;
+use super::target::Target;
 use crate::top::columns::Column;
 
 /// What a box is for.
@@ -34,16 +35,6 @@ pub(super) enum Menu {
         act: Act,
         target: Target,
     },
-}
-
-/// The task that is meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
-    pub(super) key: facts::task::TaskKey,
-    /// The process, where that is a thread.
-    pub(super) tgid: u32,
-    pub(super) comm: String,
-    pub(super) nice: i8,
 }
 
 impl Menu {

@@ -12,7 +12,9 @@ mod menu;
 mod palette;
 mod screen_output;
 mod state;
+mod target;
 mod terminal;
+mod time_bar;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -24,15 +26,15 @@ use self::history::Histories;
 use self::keys::Outcome;
 use self::state::State;
 use self::terminal::{Terminal, Wake};
-use super::Options;
 use super::session::Session;
 use crate::failure::Failure;
+use crate::top::options::TopOptions;
 
 /// Between the first two readings.
 const FIRST_INTERVAL: Nanos = Nanos(300_000_000);
 
 /// Draws until ended.
-pub(super) fn run(options: &Options) -> Result<ExitCode, Failure> {
+pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     // Some forty columns a table, each of which would begin one.
     probe::refuse_huge_pages();
     let mut session = Session::open(options)?;

@@ -10,7 +10,7 @@ pub(super) struct Palette {
 
 impl Palette {
     pub(super) fn new() -> Self {
-        Self { is_colored: crate::show::style::Style::for_stdout().is_colored }
+        Self { is_colored: crate::output::stdout_style().is_colored }
     }
 
     fn colored(self, color: Color) -> Style {

@@ -35,7 +35,7 @@ pub(super) struct State {
     /// Where the table was drawn last: for the mouse.
     pub(super) body: Rect,
     /// The ends of the columns there.
-    pub(super) column_ends: Vec<(u16, crate::top::Column)>,
+    pub(super) column_ends: Vec<(u16, crate::top::columns::Column)>,
 }
 
 /// What is typed for.

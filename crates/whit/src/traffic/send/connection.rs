@@ -8,8 +8,8 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use crate::show::units::Span;
 use crate::traffic::agenda::Turn;
+use text::units::Span;
 
 /// Bursts of one turn.
 const BURSTS_A_TURN: usize = 16;

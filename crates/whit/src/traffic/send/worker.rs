@@ -8,12 +8,13 @@ use facts::unit::Nanos;
 use rustix::net::{Shutdown, shutdown, sockopt};
 
 use super::connection::{Connection, Schedule};
-use super::{Options, Sent};
+use super::options::SendOptions;
+use super::sent::Sent;
 use crate::failure::{Failure, say_in_passing};
-use crate::show::traffic::push_live;
 use crate::traffic::address::Patience;
 use crate::traffic::agenda::{Agenda, Turn};
 use crate::traffic::event_loop::{EventLoop, sooner};
+use crate::traffic::render::push_live;
 
 /// What goes out at once, where it may.
 const BURST_BYTES: usize = 256 << 10;
@@ -26,7 +27,7 @@ const HEAD_START: Nanos = Nanos(1_000_000);
 /// A thread's.
 pub(super) struct Worker<'a> {
     event_loop: EventLoop,
-    options: &'a Options,
+    options: &'a SendOptions,
     schedule: Schedule,
     connections: Vec<Option<Connection>>,
     living: usize,
@@ -48,7 +49,7 @@ impl<'a> Worker<'a> {
     /// With every `threads`th of the connections.
     pub(super) fn new(
         event_loop: EventLoop,
-        options: &'a Options,
+        options: &'a SendOptions,
         places: Range<usize>,
         threads: usize,
         packets: &'a AtomicU64,

@@ -7,8 +7,8 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
+use super::accounts::{Account, Answered};
 use super::answer::{Conversation, Next};
-use super::{Account, Answered};
 use crate::traffic::agenda::Turn;
 
 /// Reads of one turn, so that a client that never pauses leaves time for the others.

@@ -1,61 +1,32 @@
 //! `whit sink`: takes what any number of clients send, and counts it.
 
-mod accounts;
-mod answer;
+pub(crate) mod accounts;
+pub(crate) mod answer;
 mod client;
-mod fault;
-mod replies;
+pub(crate) mod fault;
+mod live;
+pub(crate) mod options;
+pub(crate) mod replies;
+mod shared;
 mod worker;
-
-pub(crate) use accounts::{Account, Accounts, Answered};
-pub(crate) use answer::{Answers, Kind};
-pub(crate) use fault::{Fault, Faults};
-pub(crate) use replies::Replies;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use facts::unit::Nanos;
-
+use self::options::SinkOptions;
+use self::shared::Shared;
 use self::worker::{Done, Worker};
+use super::address::Address;
 use super::event_loop::{EventLoop, Stop};
-use super::{Address, waits};
+use super::waits;
 use crate::failure::{Failure, say_in_passing};
 use crate::output::Output;
-use crate::show::traffic::{SinkReport, push_live};
-
-/// The options of the command line.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) address: Address,
-    /// Of a packet.
-    pub(crate) size: u64,
-    /// What each packet takes.
-    pub(crate) delay: Option<Duration>,
-    /// End when so many have come and gone.
-    pub(crate) clients: Option<u64>,
-    pub(crate) duration: Option<Duration>,
-    pub(crate) threads: usize,
-    pub(crate) answers: Option<Arc<Answers>>,
-    pub(crate) is_live: bool,
-    pub(crate) is_json: bool,
-}
-
-/// What all threads have in common.
-#[derive(Debug, Default)]
-struct Shared {
-    packets: AtomicU64,
-    bytes: AtomicU64,
-    finished: AtomicU64,
-    accepted: AtomicU64,
-}
+use crate::traffic::render::SinkReport;
 
 /// Listens until told to end, then tells.
-pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
     probe::raise_descriptor_limit();
     let at = |error| Failure::new(format!("{}: {error}", options.address));
     let stop = Arc::new(Stop::default());
@@ -114,28 +85,4 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
 fn identity_of(path: &Path) -> Option<(u64, u64)> {
     let found = std::fs::symlink_metadata(path).ok()?;
     Some((found.dev(), found.ino()))
-}
-
-/// One line a second, over the last one.
-#[derive(Debug)]
-struct Live {
-    next: Nanos,
-    packets: u64,
-    bytes: u64,
-}
-
-impl Live {
-    fn new(now: Nanos) -> Self {
-        Self { next: now + Nanos::SECOND, packets: 0, bytes: 0 }
-    }
-
-    fn tell(&mut self, shared: &Shared, now: Nanos) {
-        let (packets, bytes) = (shared.packets.load(Ordering::Relaxed), shared.bytes.load(Ordering::Relaxed));
-        let mut line = "\r".to_owned();
-        // By the second that has passed: this is a glance, the report at the end is exact.
-        push_live(&mut line, packets, packets.saturating_sub(self.packets), bytes.saturating_sub(self.bytes));
-        say_in_passing(&line);
-        (self.packets, self.bytes) = (packets, bytes);
-        self.next = now + Nanos::SECOND;
-    }
 }

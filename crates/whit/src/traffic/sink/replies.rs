@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::failure::Failure;
-use crate::show::text::Shown as _;
-use crate::show::text::line_and_column;
 use probe::named;
+use text::printable::Shown as _;
+use text::printable::line_and_column;
 
 /// What is said to whom.
 #[derive(Clone, Debug, Default, Deserialize)]

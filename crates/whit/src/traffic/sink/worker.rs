@@ -9,9 +9,12 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, acceptfrom_with};
 
+use super::accounts::{Account, Accounts};
 use super::answer::Conversation;
 use super::client::{Client, Reading};
-use super::{Account, Accounts, Live, Options, Shared};
+use super::live::Live;
+use super::options::SinkOptions;
+use super::shared::Shared;
 use crate::failure::say_in_passing;
 use crate::traffic::agenda::{Agenda, Turn};
 use crate::traffic::event_loop::{EventLoop, Happened, sooner};
@@ -41,7 +44,7 @@ pub(super) struct Done {
 pub(super) struct Worker<'a> {
     event_loop: EventLoop,
     listener: OwnedFd,
-    options: &'a Options,
+    options: &'a SinkOptions,
     shared: &'a Shared,
     reading: Reading,
     clients: Vec<Option<Client>>,
@@ -63,7 +66,7 @@ impl<'a> Worker<'a> {
     pub(super) fn new(
         event_loop: EventLoop,
         listener: OwnedFd,
-        options: &'a Options,
+        options: &'a SinkOptions,
         shared: &'a Shared,
     ) -> io::Result<Self> {
         event_loop.add(&listener, LISTENER, false)?;

@@ -1,10 +1,10 @@
 //! i3status' modules, one by one: what each becomes, and what of it has no counterpart. i3status(1).
 
-use wire::i3status::Section;
+use formats::i3status::Section;
 
 use super::super::defaults::quoted;
 use super::format::{Placeholders, translate};
-use super::{General, Segment};
+use super::segment::{General, Segment};
 
 /// The segment for a section.
 pub(super) fn convert(section: &Section, general: &General) -> Segment {

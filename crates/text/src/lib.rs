@@ -1,0 +1,15 @@
+//! How values read: units, tables, templates, plots. Everything appends to a buffer that the caller writes.
+
+pub mod columns;
+pub mod nearest;
+pub mod printable;
+pub mod style;
+pub mod table;
+pub mod template;
+pub mod time_bar;
+pub mod units;
+
+/// Stands for an absent value.
+pub const ABSENT: &str = "–";
+/// Stands for a value of which the reader cannot tell whether it is absent.
+pub const UNSURE: &str = "?";

@@ -1,0 +1,91 @@
+//! A task's wall time as a bar: on CPU, run queue, block I/O, unrecorded, sleeping.
+
+use facts::task::Division;
+use facts::unit::Nanos;
+
+use super::style::{Style, Tone};
+
+/// On CPU, run queue, block I/O, unrecorded, sleeping, unknown: each as long as the longest bar.
+const GLYPHS: [(&str, Tone); PARTS] = [
+    ("████████████████████", Tone::Good),
+    ("▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓", Tone::Caution),
+    ("▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒", Tone::Bad),
+    ("~~~~~~~~~~~~~~~~~~~~", Tone::Faint),
+    ("····················", Tone::Faint),
+    ("????????????????????", Tone::Faint),
+];
+
+/// Parts of a division.
+const PARTS: usize = 6;
+
+/// The width of a bar in characters.
+pub const BAR_WIDTH: usize = 20;
+
+/// Explains the glyphs, for the foot of a table.
+pub const LEGEND: &str = "█ on CPU  ▓ run queue  ▒ block I/O  · sleeping";
+/// Explains the glyphs in tables that contain ended tasks.
+pub const LEGEND_WITH_ENDED: &str = "█ on CPU  ▓ run queue  ▒ block I/O  ~ unrecorded  · sleeping";
+
+/// Appends a bar of [`BAR_WIDTH`] characters. A part that is shorter than a character but not zero still gets one.
+pub fn push_bar(out: &mut String, division: &Division, style: Style) {
+    for ((glyphs, tone), cells) in GLYPHS.into_iter().zip(apportion(&division.parts(), BAR_WIDTH)) {
+        if cells > 0 {
+            let bytes = glyphs.len() / BAR_WIDTH * cells;
+            style.paint_into(out, tone, |out| out.push_str(&glyphs[..bytes]));
+        }
+    }
+}
+
+/// Divides `width` characters in proportion to the parts (largest remainder method). Each part above zero gets at least one while
+/// the largest can spare it.
+pub fn apportion(parts: &[Nanos; PARTS], width: usize) -> [usize; PARTS] {
+    // Shifted so that neither the sum nor a product overflows. The lost precision is far below a character.
+    let highest = parts.iter().map(|part| part.0).max().unwrap_or(0);
+    let shift = (64 - highest.leading_zeros()).saturating_sub(40);
+    if width == 0 {
+        return [0; PARTS];
+    }
+    let scaled = parts.map(|part| (part.0 >> shift) * width as u64);
+    let whole = scaled.iter().sum::<u64>() / width as u64;
+    if whole == 0 {
+        return [0; PARTS];
+    }
+    let mut cells = scaled.map(|scaled| (scaled / whole) as usize);
+    let mut remainders = [0; PARTS];
+    for part in 0..parts.len() {
+        remainders[part] = scaled[part] - cells[part] as u64 * whole;
+    }
+    for _ in cells.iter().sum()..width {
+        let next = (0..parts.len()).max_by_key(|part| remainders[*part]).unwrap_or(0);
+        cells[next] += 1;
+        remainders[next] = 0;
+    }
+    for part in 0..parts.len() {
+        let largest = (0..parts.len()).max_by_key(|part| cells[*part]).unwrap_or(0);
+        if parts[part].0 > 0 && cells[part] == 0 && cells[largest] > 1 {
+            cells[part] += 1;
+            cells[largest] -= 1;
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_small_part_gets_a_character() {
+        assert_eq!(apportion(&[1, 0, 0, 0, 999_999, 0].map(Nanos), 10), [1, 0, 0, 0, 9, 0]);
+        assert_eq!(apportion(&[0; PARTS].map(Nanos), 10), [0; PARTS]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_bar_is_always_full(parts in proptest::array::uniform6(any::<u64>()), width in 0usize..200) {
+            prop_assume!(parts.iter().any(|part| *part > 0));
+            prop_assert_eq!(apportion(&parts.map(Nanos), width).iter().sum::<usize>(), width);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! AgeOptions of `whit age`.
+
+use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use facts::age::{AgeBy, Cap};
+use probe::directory::{EntryKind, Mounts};
+
+use super::options::{AgeOptions, DeleteMode, Deletion, Measure, Threshold, View};
+use super::selection::Selection;
+use crate::command_line::options::{json, switch};
+use crate::command_line::quantity::{age, count, rate, size};
+use crate::failure::Failure;
+use crate::users::Users;
+
+pub(crate) fn command() -> Command {
+    Command::new("age").about("Tell how old the files of a directory are, and delete the old").defer(|command| {
+        let option = |name: &'static str, value: &'static str, help: &'static str| {
+            Arg::new(name).long(name).value_name(value).help(help)
+        };
+        let many = |arg: Arg| arg.action(ArgAction::Append);
+        command
+            .arg(
+                Arg::new("directory")
+                    .value_name("DIR")
+                    .num_args(1..)
+                    .required_unless_present("tmpfiles")
+                    .value_parser(value_parser!(PathBuf))
+                    .help("The directories"),
+            )
+            .arg(option("older", "AGE", "Only what is older: 30s, 10m, 6h, 7d, 2w, 1y").value_parser(age))
+            .arg(option("by", "amcb", "Which time counts: modification, access, change, birth; of several the newest [default: m]").value_parser(age_by))
+            .arg(many(option("match", "GLOB", "Only names that match one of these")))
+            .arg(many(option("exclude", "GLOB", "No names that match one of these, and nothing in directories so called")))
+            .arg(option("type", "fdlpsbc", "Only files, directories, links, pipes, sockets, devices [default: f]").value_parser(kinds))
+            .arg(option("owner", "USER", "Only this user's"))
+            .arg(switch("recurse", "Go into sub-directories").short('r'))
+            .arg(switch("all-filesystems", "Go into what is mounted below, too"))
+            .arg(switch("by-directory", "Sums of each directory at the first level, too").requires("recurse"))
+            .arg(switch("list", "Print their paths, a line each").short('l'))
+            .arg(switch("null", "Print their paths, each ended by NUL").short('0'))
+            .arg(switch("count", "Print their number, for which nothing is asked of them"))
+            .arg(many(option("warn", "age|files|bytes=N", "Be a Nagios plugin: warn above this").value_parser(threshold)))
+            .arg(many(option("crit", "age|files|bytes=N", "Be a Nagios plugin: critical above this").value_parser(threshold)))
+            .arg(
+                Arg::new("delete")
+                    .long("delete")
+                    .value_name("strict|plain")
+                    .num_args(0..=1)
+                    .require_equals(true)
+                    .default_missing_value("strict")
+                    .value_parser(["strict", "plain"])
+                    .help("Delete them; strict looks at each again where nobody can exchange it"),
+            )
+            .arg(switch("dry-run", "Print what --delete would delete").short('n').requires("delete"))
+            .arg(switch("empty", "Delete old directories that are empty, too").requires("delete"))
+            .arg(option("keep-size", "SIZE", "Delete the oldest until the rest takes no more of the disk").value_parser(size).requires("delete"))
+            .arg(option("keep-files", "N", "Delete the oldest until no more are left; with K, M").value_parser(count).requires("delete"))
+            .arg(option("pace", "N", "Delete at most so many a second").value_parser(rate).requires("delete"))
+            .arg(
+                many(option("tmpfiles", "FILE", "Directories and ages from configurations of tmpfiles.d(5) [default: all of the system's]"))
+                    .num_args(0..)
+                    .default_missing_value("")
+                    // None is an empty one; the parser of paths takes none that is.
+                    .value_parser(OsStringValueParser::new().map(PathBuf::from))
+                    .conflicts_with_all(["directory", "older", "by", "type"]),
+            )
+            .arg(option("threads", "N", "Threads that look at entries [default: one a CPU]").value_parser(value_parser!(u64).range(1..=256)))
+            .arg(json())
+            .arg(switch("stats", "At the end system calls and time"))
+            .after_help(EXPLANATION)
+    })
+}
+
+const EXPLANATION: &str = "\
+Deletion never follows a symlink, and leaves the filesystem with --all-filesystems alone. What
+is sticky or locked (flock) stays. Without --older, --keep-size or --keep-files nothing is
+deleted. A file of several names counts for each of them. A dry run does not know which
+directories would become empty. --tmpfiles deletes what systemd-tmpfiles --clean would, but keeps
+sockets, locked files and sticky directories, and stops at a line that it does not understand.
+Exit status: 0, 1 where something could not be looked at or deleted (each is named), 2 for a
+command line that cannot be; with --warn or --crit that of a plugin: 0, 1, 2, or 3 where
+something could not be looked at.";
+
+fn age_by(text: &str) -> Result<AgeBy, String> {
+    AgeBy::parse(text).ok_or_else(|| "some of the letters a, m, c and b".to_owned())
+}
+
+fn kinds(text: &str) -> Result<Vec<EntryKind>, String> {
+    let kind = |letter| match letter {
+        'f' => Ok(EntryKind::File),
+        'd' => Ok(EntryKind::Directory),
+        'l' => Ok(EntryKind::Symlink),
+        'p' => Ok(EntryKind::Fifo),
+        's' => Ok(EntryKind::Socket),
+        'b' => Ok(EntryKind::BlockDevice),
+        'c' => Ok(EntryKind::CharacterDevice),
+        _ => Err("some of the letters f, d, l, p, s, b and c".to_owned()),
+    };
+    text.chars().map(kind).collect()
+}
+
+fn threshold(text: &str) -> Result<Threshold, String> {
+    let (measure, limit) = text.split_once('=').ok_or("age=AGE, files=N or bytes=SIZE")?;
+    let (measure, limit) = match measure {
+        "age" => (Measure::Age, age(limit)?.0),
+        "files" => (Measure::Files, count(limit)?),
+        "bytes" => (Measure::Bytes, size(limit)?.0),
+        _ => return Err("age=AGE, files=N or bytes=SIZE".to_owned()),
+    };
+    Ok(Threshold { measure, limit })
+}
+
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgeOptions, Failure> {
+    let texts = |name: &str| -> Vec<String> {
+        matches.get_many::<String>(name).into_iter().flatten().cloned().collect()
+    };
+    let paths = |name: &str| -> Vec<PathBuf> {
+        matches.get_many::<PathBuf>(name).into_iter().flatten().cloned().collect()
+    };
+    for pattern in texts("match").iter().chain(&texts("exclude")) {
+        fast_glob::validate(pattern)
+            .map_err(|error| Failure::usage(format!("\"{pattern}\" is no pattern: {error}")))?;
+    }
+    let owner = matches.get_one::<String>("owner").map(|name| Users::named(name)).transpose();
+    let owner = owner.map_err(Failure::usage)?;
+    let selection = Selection {
+        older: matches.get_one("older").copied(),
+        by: matches.get_one("by").copied().unwrap_or(AgeBy::MODIFIED),
+        matches: texts("match"),
+        excludes: texts("exclude"),
+        kinds: matches.get_one("type").cloned().unwrap_or_else(|| vec![EntryKind::File]),
+        owner,
+        directory_by: None,
+        protection: None,
+        keeps_first_level: false,
+        most_levels: None,
+    };
+    let is_given = matches.value_source("tmpfiles") == Some(ValueSource::CommandLine);
+    let tmpfiles =
+        is_given.then(|| paths("tmpfiles").into_iter().filter(|path| !path.as_os_str().is_empty()).collect());
+    let view = view(matches, &selection, is_given)?;
+    Ok(AgeOptions {
+        directories: paths("directory"),
+        tmpfiles,
+        selection,
+        is_recursive: matches.get_flag("recurse"),
+        mounts: if matches.get_flag("all-filesystems") { Mounts::Crossed } else { Mounts::Left },
+        view,
+        is_json: matches.get_flag("json"),
+        with_stats: matches.get_flag("stats"),
+        threads: matches.get_one::<u64>("threads").and_then(|threads| usize::try_from(*threads).ok()),
+    })
+}
+
+fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Result<View, Failure> {
+    let flag = |name: &str| matches.get_flag(name);
+    let thresholds =
+        |name: &str| -> Vec<Threshold> { matches.get_many(name).into_iter().flatten().copied().collect() };
+    let (warn, crit) = (thresholds("warn"), thresholds("crit"));
+    let is_verdict = !warn.is_empty() || !crit.is_empty();
+    let delete = matches.get_one::<String>("delete");
+    let chosen = [flag("list") || flag("null"), flag("count"), is_verdict, delete.is_some()];
+    if chosen.into_iter().filter(|is_chosen| *is_chosen).count() > 1 {
+        return Err(Failure::usage("one of --list, --null, --count, --warn and --crit, --delete"));
+    }
+    if let Some(way) = delete {
+        let cap = Cap {
+            files: matches.get_one("keep-files").copied(),
+            allocated: matches.get_one("keep-size").copied(),
+        };
+        if selection.older.is_none() && cap == Cap::default() && !has_tmpfiles {
+            return Err(Failure::usage(
+                "--delete wants --older, --keep-size or --keep-files: what is to go?",
+            ));
+        }
+        let way = match way.as_str() {
+            _ if flag("dry-run") => DeleteMode::DryRun,
+            "plain" => DeleteMode::Plain,
+            _ => DeleteMode::Strict,
+        };
+        let pace = matches.get_one("pace").copied();
+        // systemd-tmpfiles does so, too.
+        let with_empty_directories = flag("empty") || has_tmpfiles;
+        return Ok(View::Delete(Deletion { way, with_empty_directories, cap, pace }));
+    }
+    Ok(match chosen {
+        [true, ..] => View::List { end: if flag("null") { 0 } else { b'\n' } },
+        [_, true, ..] => View::Count,
+        [_, _, true, _] => View::Verdict { warn, crit },
+        _ => View::Report { by_directory: flag("by-directory") },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_and_kinds_are_named() {
+        assert_eq!(threshold("files=2k"), Ok(Threshold { measure: Measure::Files, limit: 2_000 }));
+        assert!(threshold("files").is_err() && threshold("size=1").is_err() && threshold("age=x").is_err());
+        assert!(kinds("fdl").is_ok() && kinds("x").is_err() && age_by("").is_err());
+    }
+}

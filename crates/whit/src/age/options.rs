@@ -1,0 +1,77 @@
+//! The validated options of `whit age`.
+
+use std::path::PathBuf;
+
+use facts::age::Cap;
+use probe::directory::Mounts;
+
+use super::selection::Selection;
+
+/// The options of the command line.
+#[derive(Clone, Debug)]
+pub(crate) struct AgeOptions {
+    pub(crate) directories: Vec<PathBuf>,
+    /// Configurations of tmpfiles.d(5), in place of directories; an empty list stands for all of the system's.
+    pub(crate) tmpfiles: Option<Vec<PathBuf>>,
+    pub(crate) selection: Selection,
+    pub(crate) is_recursive: bool,
+    pub(crate) mounts: Mounts,
+    pub(crate) view: View,
+    pub(crate) is_json: bool,
+    /// What the work cost, at the end.
+    pub(crate) with_stats: bool,
+    /// None: as many as there are CPUs.
+    pub(crate) threads: Option<usize>,
+}
+
+/// What is made of what is found.
+#[derive(Clone, Debug)]
+pub(crate) enum View {
+    /// Sums and a histogram.
+    Report { by_directory: bool },
+    /// Their paths, each with this behind it.
+    List { end: u8 },
+    /// Their number, for which nothing is asked of them.
+    Count,
+    /// A Nagios plugin's line and exit status.
+    Verdict { warn: Vec<Threshold>, crit: Vec<Threshold> },
+    /// They go.
+    Delete(Deletion),
+}
+
+/// What goes beside what is older, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deletion {
+    pub(crate) way: DeleteMode,
+    pub(crate) with_empty_directories: bool,
+    pub(crate) cap: Cap,
+    /// At most so many a second.
+    pub(crate) pace: Option<f64>,
+}
+
+/// How an entry is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeleteMode {
+    /// Looked at once more where no other user can exchange it.
+    Strict,
+    /// Unlinked by its name.
+    Plain,
+    /// Only reported.
+    DryRun,
+}
+
+/// What a threshold is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// Of the oldest file, in nanoseconds.
+    Age,
+    Files,
+    Bytes,
+}
+
+/// Above this it is too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Threshold {
+    pub(crate) measure: Measure,
+    pub(crate) limit: u64,
+}

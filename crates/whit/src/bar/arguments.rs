@@ -1,0 +1,179 @@
+//! Options of `whit bar`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValue, value_parser};
+use probe::Roots;
+
+use crate::bar::Defaults;
+use crate::command_line::options::{count_option, root, roots, seconds_option, switch};
+use crate::failure::Failure;
+
+/// `whit bar`, validated.
+#[derive(Debug)]
+pub(crate) enum BarCommand {
+    /// Draw it.
+    Draw(BarArgs),
+    /// Say whether a configuration is good.
+    Check { config: Option<PathBuf> },
+    /// Print a configuration made from one of i3status.
+    Import { path: PathBuf },
+    /// Print the default configuration.
+    PrintDefaults(Defaults),
+    /// Print the reference of the configuration.
+    Reference,
+}
+
+/// What is drawn, and for whom.
+#[derive(Clone, Debug)]
+pub(crate) struct BarArgs {
+    pub(crate) roots: Roots,
+    /// None: as the configuration says.
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) defaults: Defaults,
+    /// None: as the configuration says, or whoever started us.
+    pub(crate) output: Option<BarOutput>,
+    /// None: as the configuration says.
+    pub(crate) interval: Option<Duration>,
+    pub(crate) count: Option<u64>,
+    pub(crate) is_debug: bool,
+}
+
+/// Who reads the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarOutput {
+    Plain,
+    I3bar,
+    Waybar,
+    Tmux,
+    Xmobar,
+    Lemonbar,
+    Dwm,
+}
+
+impl BarOutput {
+    /// Names and what they are.
+    pub(crate) const NAMED: [(&str, Self, &str); 7] = [
+        ("i3bar", Self::I3bar, "The protocol of i3bar and swaybar"),
+        ("plain", Self::Plain, "A line of text"),
+        ("waybar", Self::Waybar, "An object a line, for a custom module"),
+        ("tmux", Self::Tmux, "A line for status-right"),
+        ("xmobar", Self::Xmobar, "A line for UnsafeStdinReader"),
+        ("lemonbar", Self::Lemonbar, "A line for lemonbar"),
+        ("dwm", Self::Dwm, "The name of the root window"),
+    ];
+}
+
+impl clap::ValueEnum for BarOutput {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::I3bar, Self::Plain, Self::Waybar, Self::Tmux, Self::Xmobar, Self::Lemonbar, Self::Dwm]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, _, help) = Self::NAMED.into_iter().find(|(_, output, _)| output == self)?;
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
+const EXPLANATION: &str = "\
+Without a configuration (whit/bar.toml in $XDG_CONFIG_HOME, ~/.config or /etc/xdg) it shows what
+suits the machine. --print-defaults prints that as a configuration to start from; --reference
+prints all segments, fields and options.
+
+SIGUSR1 draws at once, SIGHUP reads the configuration again.";
+
+pub(crate) fn command() -> Command {
+    Command::new("bar").about("A status line: network, mail, memory, CPU, load, disk, battery, date").defer(
+        |command| {
+            command
+                .arg(path("config", "FILE", "The configuration [default: see below]"))
+                .arg(
+                    Arg::new("output")
+                        .long("output")
+                        .short('o')
+                        .value_name("FORMAT")
+                        .value_parser(value_parser!(BarOutput))
+                        .help("Who reads it [default: whoever started it; a terminal reads plain]"),
+                )
+                .arg(seconds_option(
+                    "interval",
+                    'i',
+                    "A line every SECS seconds, on whole intervals of the clock [default: 1]",
+                ))
+                .arg(count_option('n', "End after N ticks"))
+                .arg(switch("once", "Print one line and end").conflicts_with("count"))
+                .arg(several("disk", "PATH", "Without a configuration: show the filesystem PATH is on"))
+                .arg(
+                    Arg::new("net")
+                        .long("net")
+                        .value_name("NAME")
+                        .action(ArgAction::Append)
+                        .conflicts_with("config")
+                        .help("Without a configuration: show this interface, up or down"),
+                )
+                .arg(several("mailbox", "PATH", "Without a configuration: show this mbox or Maildir"))
+                .arg(switch("debug", "Append what the cycle before cost: wall time, CPU time, system calls"))
+                .arg(switch("check", "Say whether the configuration is good, and end"))
+                .arg(
+                    path("import", "FILE", "Print the equivalent of a configuration of i3status, and end")
+                        .exclusive(true),
+                )
+                .arg(switch("print-defaults", "Print the default configuration, and end"))
+                .arg(switch("reference", "Print all segments, fields and options, and end").exclusive(true))
+                .arg(root())
+                .after_help(EXPLANATION)
+        },
+    )
+}
+
+fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help)
+}
+
+fn several(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    path(name, value, help).action(ArgAction::Append).conflicts_with("config")
+}
+
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<BarCommand, Failure> {
+    let one_path = |name| matches.get_one::<PathBuf>(name).cloned();
+    if matches.get_flag("reference") {
+        return Ok(BarCommand::Reference);
+    }
+    if let Some(path) = one_path("import") {
+        return Ok(BarCommand::Import { path });
+    }
+    let defaults = Defaults {
+        nets: matches.get_many::<String>("net").map(|nets| nets.cloned().collect()).unwrap_or_default(),
+        disks: absolute_paths(matches, "disk")?,
+        mailboxes: absolute_paths(matches, "mailbox")?,
+    };
+    if matches.get_flag("print-defaults") {
+        return Ok(BarCommand::PrintDefaults(defaults));
+    }
+    let config = one_path("config");
+    if matches.get_flag("check") {
+        return Ok(BarCommand::Check { config });
+    }
+    let roots = roots(matches);
+    // A captured machine stands still, and so does its line.
+    let is_one = matches.get_flag("once") || (roots.is_captured() && !matches.contains_id("count"));
+    Ok(BarCommand::Draw(BarArgs {
+        config,
+        defaults,
+        output: matches.get_one("output").copied(),
+        interval: matches.get_one("interval").copied(),
+        count: if is_one { Some(1) } else { matches.get_one("count").copied() },
+        is_debug: matches.get_flag("debug"),
+        roots,
+    }))
+}
+
+fn absolute_paths(matches: &ArgMatches, name: &str) -> Result<Vec<PathBuf>, Failure> {
+    let paths = matches.get_many::<PathBuf>(name).into_iter().flatten();
+    let absolute = |path: &PathBuf| {
+        let fail = |error| Failure::usage(format!("--{name} {}: {error}", Path::display(path)));
+        std::path::absolute(path).map_err(fail)
+    };
+    paths.map(absolute).collect()
+}

@@ -1,0 +1,16 @@
+//! The validated options of `whit bench`.
+
+use std::path::PathBuf;
+
+/// The options.
+#[derive(Clone, Debug)]
+pub(crate) struct BenchOptions {
+    /// Those whose names begin so; without any, all.
+    pub(crate) only: Vec<String>,
+    pub(crate) is_list: bool,
+    pub(crate) rounds: usize,
+    pub(crate) is_json: bool,
+    pub(crate) html: Option<PathBuf>,
+    /// Where files are made and taken away again.
+    pub(crate) directory: PathBuf,
+}

@@ -1,0 +1,122 @@
+//! The command line: one table, from which help, man pages and completions come too.
+//!
+//! What leaves this module is validated; a command never sees a raw argument.
+
+pub(crate) mod options;
+pub(crate) mod quantity;
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use clap_complete::Shell;
+
+use crate::age::arguments as age;
+use crate::bar::arguments as bar;
+use crate::bench::arguments as bench;
+use crate::delays::arguments as delays;
+use crate::doctor::arguments as doctor;
+use crate::failure::Failure;
+use crate::free::arguments as free;
+use crate::run::arguments as run;
+use crate::top::arguments as top;
+use crate::traffic::arguments as traffic;
+
+/// What to do.
+#[derive(Debug)]
+pub(crate) enum Action {
+    Bar(bar::BarCommand),
+    Free(free::FreeArgs),
+    Delays(delays::DelaysArgs),
+    Top(crate::top::options::TopOptions),
+    Run(crate::run::options::RunOptions),
+    Age(crate::age::options::AgeOptions),
+    Bench(crate::bench::options::BenchOptions),
+    Sink(crate::traffic::sink::options::SinkOptions),
+    Send(crate::traffic::send::options::SendOptions),
+    Doctor(doctor::DoctorArgs),
+    Man { directory: Option<PathBuf> },
+    Completions(Shell),
+}
+
+/// The whole table.
+pub(crate) fn command() -> Command {
+    Command::new("whit")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Tells where a machine's time and memory go, for next to nothing")
+        .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor.")
+        .disable_help_subcommand(true)
+        // A subcommand's options are built only when it is the one that is called: half of a short run's time.
+        .subcommand(bar::command())
+        .subcommand(free::command())
+        .subcommand(delays::command())
+        .subcommand(top::command())
+        .subcommand(run::command())
+        .subcommand(age::command())
+        .subcommand(traffic::sink_command())
+        .subcommand(traffic::send_command())
+        .subcommand(bench::command())
+        .subcommand(doctor::command())
+        .subcommand(Command::new("man").about("Print the man page, or write one of each command").defer(
+            |command| {
+                command.arg(
+                    Arg::new("directory")
+                        .value_name("DIR")
+                        .value_parser(value_parser!(PathBuf))
+                        .help("Write whit.1, whit-free.1 … into DIR"),
+                )
+            },
+        ))
+        .subcommand(Command::new("completions").about("Print completions for a shell").defer(|command| {
+            command.arg(Arg::new("shell").value_parser(value_parser!(Shell)).required(true).help("The shell"))
+        }))
+}
+
+/// Reads the command line. clap prints help, version and usage errors itself, the last with exit status 2.
+pub(crate) fn parse() -> Result<Action, Failure> {
+    from_matches(&command().get_matches())
+}
+
+fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
+    match matches.subcommand() {
+        Some(("bar", matches)) => bar::from_matches(matches).map(Action::Bar),
+        Some(("free", matches)) => free::from_matches(matches).map(Action::Free),
+        Some(("delays", matches)) => delays::from_matches(matches).map(Action::Delays),
+        Some(("top", matches)) => top::from_matches(matches).map(Action::Top),
+        Some(("run", matches)) => run::from_matches(matches).map(Action::Run),
+        Some(("age", matches)) => age::from_matches(matches).map(Action::Age),
+        Some(("sink", matches)) => traffic::sink_from_matches(matches).map(Action::Sink),
+        Some(("send", matches)) => traffic::send_from_matches(matches).map(Action::Send),
+        Some(("bench", matches)) => Ok(Action::Bench(bench::from_matches(matches))),
+        Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
+        Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),
+        Some(("completions", matches)) => match matches.get_one("shell") {
+            Some(shell) => Ok(Action::Completions(*shell)),
+            None => Err(Failure::usage("which shell?")),
+        },
+        _ => top::plain().map(Action::Top),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sound() {
+        let mut command = command();
+        command.build();
+        command.debug_assert();
+    }
+
+    #[test]
+    fn explanations_fit_where_help_is_wrapped() {
+        let mut command = command();
+        command.build();
+        for subcommand in command.get_subcommands() {
+            let explanation = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in explanation.lines() {
+                assert!(line.chars().count() <= 98, "{}: {line}", subcommand.get_name());
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Options of `whit delays`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, builder::PossibleValue, value_parser};
+use facts::task::Cause;
+use probe::Roots;
+
+use crate::command_line::options::{count_option, json, root, roots, seconds_option, switch};
+use crate::failure::Failure;
+
+/// `whit delays`, validated.
+#[derive(Debug)]
+pub(crate) struct DelaysArgs {
+    pub(crate) roots: Roots,
+    pub(crate) selection: Selection,
+    pub(crate) view: View,
+    pub(crate) sort: SortKey,
+    /// Differences over this long instead of totals.
+    pub(crate) interval: Option<Duration>,
+    pub(crate) count: Option<u64>,
+    pub(crate) enable: bool,
+    /// Read /proc alone, as for a user without privileges.
+    pub(crate) procfs_only: bool,
+}
+
+/// Whose delays.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Selection {
+    /// These processes and these threads, in the order given.
+    Ids { processes: Vec<u32>, threads: Vec<u32> },
+    /// Processes of this name.
+    Name(String),
+    /// All processes.
+    AllProcesses,
+    /// All threads.
+    AllThreads,
+    /// A cgroup's tasks together.
+    Cgroup(PathBuf),
+    /// What this command waits for.
+    Command(Vec<OsString>),
+    /// Each task as it ends, until ended or until the command does.
+    Exits(Option<Vec<OsString>>),
+    /// None: delay accounting is switched on, and that is all.
+    Nothing,
+}
+
+/// How it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    Table,
+    Classic,
+    Json,
+}
+
+/// By what rows are ordered, largest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SortKey {
+    /// As they were named, or as /proc lists them: by pid.
+    AsRead,
+    Pid,
+    Wall,
+    OnCpu,
+    Cause(Cause),
+}
+
+const SORT_KEYS: [SortKey; 11] = [
+    SortKey::Pid,
+    SortKey::Wall,
+    SortKey::OnCpu,
+    SortKey::Cause(Cause::RunQueue),
+    SortKey::Cause(Cause::BlockIo),
+    SortKey::Cause(Cause::SwapIn),
+    SortKey::Cause(Cause::Reclaim),
+    SortKey::Cause(Cause::Thrashing),
+    SortKey::Cause(Cause::Compaction),
+    SortKey::Cause(Cause::Copy),
+    SortKey::Cause(Cause::Irq),
+];
+
+impl clap::ValueEnum for SortKey {
+    fn value_variants<'a>() -> &'a [Self] {
+        &SORT_KEYS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::AsRead => return None,
+            Self::Pid => PossibleValue::new("pid"),
+            Self::Wall => PossibleValue::new("wall"),
+            Self::OnCpu => PossibleValue::new("on_cpu").alias("cpu"),
+            Self::Cause(cause) => PossibleValue::new(cause.name()),
+        })
+    }
+}
+
+pub(crate) fn command() -> Command {
+    Command::new("delays").about("What tasks wait for: CPU, block I/O, memory").defer(|command| {
+        let ids = |name: &'static str, letter, value, help| {
+            Arg::new(name)
+                .long(name)
+                .short(letter)
+                .value_name(value)
+                .value_parser(value_parser!(u32).range(1..))
+                .value_delimiter(',')
+                .action(ArgAction::Append)
+                .help(help)
+        };
+        command
+            .arg(ids("pid", 'p', "PID", "A process: its threads summed, maxima from the threads (getdelays: -t)"))
+            .arg(ids("tid", 't', "TID", "One thread (getdelays: -p)"))
+            .arg(Arg::new("comm").long("comm").value_name("NAME").help("The processes of this name"))
+            .arg(switch("all", "All processes").short('a'))
+            .arg(switch("threads", "With -a, all threads instead").requires("all"))
+            .arg(
+                Arg::new("cgroup")
+                    .long("cgroup")
+                    .short('C')
+                    .value_name("CGROUP")
+                    .value_parser(value_parser!(PathBuf))
+                    .help("A cgroup's tasks and those of the cgroups below it, summed, with their states and its own counts; a directory, or a path within a hierarchy"),
+            )
+            .arg(switch("exits", "Each task as it ends, from all CPUs; with a command, until that ends"))
+            .arg(
+                Arg::new("command")
+                    .value_name("CMD")
+                    .num_args(1..)
+                    .last(true)
+                    .value_parser(value_parser!(OsString))
+                    .help("Run CMD without a shell, then tell what it waited for"),
+            )
+            .group(ArgGroup::new("selection").args(["comm", "all", "cgroup"]).conflicts_with_all(["pid", "tid", "command", "exits"]))
+            .arg(seconds_option("interval", 'i', "Differences over SECS seconds instead of totals, again and again").conflicts_with_all(["command","exits"]))
+            .arg(count_option('n', "End after N intervals").requires("interval"))
+            .arg(
+                Arg::new("sort")
+                    .long("sort")
+                    .value_name("KEY")
+                    .conflicts_with_all(["command", "exits"])
+                    .value_parser(value_parser!(SortKey))
+                    .help("Order by this: pid upwards, all else the largest first"),
+            )
+            .arg(switch("classic", "The table of getdelays: count, total and average of each cause"))
+            .arg(json().conflicts_with("classic"))
+            .arg(switch("enable", "First switch delay accounting on (kernel.task_delayacct=1; needs root)"))
+            .arg(switch("procfs", "Read /proc alone, as for a user without privileges").conflicts_with("exits"))
+            .arg(root())
+            .after_help(EXPLANATION)
+    })
+}
+
+const EXPLANATION: &str = "\
+A task's wall time is on CPU + run queue + block I/O + sleeping. Swap-in, thrashing, reclaim,
+compaction, copy and irq are the same time seen from another side, and told as \"of which\". A
+process counts each of its threads' time.
+  –  absent: not counted, or a value that cannot be (a wait longer than the clock)
+  ?  the kernel's answer is zero, and zero is also what it says of a task older than the switch
+Exit status: 1 where a task is gone or may not be read, 2 for usage errors; of a command its own,
+127 where it is not found, 126 where it cannot be executed, 128+N where signal N ended it.";
+
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> {
+    let roots = roots(matches);
+    let numbers = |name| matches.get_many::<u32>(name).into_iter().flatten().copied().collect::<Vec<_>>();
+    let (processes, threads) = (numbers("pid"), numbers("tid"));
+    let command: Option<Vec<OsString>> =
+        matches.get_many("command").map(|command| command.cloned().collect());
+    let enable = matches.get_flag("enable");
+    let has_ids = !processes.is_empty() || !threads.is_empty();
+    if has_ids && (command.is_some() || matches.get_flag("exits")) {
+        return Err(Failure::usage("-p and -t go without a command and without --exits"));
+    }
+    let selection = if has_ids {
+        Selection::Ids { processes, threads }
+    } else if let Some(name) = matches.get_one::<String>("comm") {
+        Selection::Name(name.clone())
+    } else if matches.get_flag("all") {
+        if matches.get_flag("threads") { Selection::AllThreads } else { Selection::AllProcesses }
+    } else if let Some(cgroup) = matches.get_one("cgroup") {
+        Selection::Cgroup(PathBuf::clone(cgroup))
+    } else if matches.get_flag("exits") {
+        Selection::Exits(command)
+    } else if let Some(command) = command {
+        Selection::Command(command)
+    } else if enable {
+        Selection::Nothing
+    } else {
+        return Err(Failure::usage(
+            "whose delays? -p PID, -t TID, --comm NAME, -a, -C CGROUP, --exits or -- CMD",
+        ));
+    };
+    let interval = matches.get_one("interval").copied();
+    if roots.is_captured() {
+        if interval.is_some() {
+            return Err(Failure::usage("a captured machine stands still: --root goes without -i"));
+        }
+        if enable || matches!(selection, Selection::Command(_) | Selection::Exits(_) | Selection::Cgroup(_)) {
+            return Err(Failure::usage("a captured machine has no commands, exits, cgroups or switches"));
+        }
+    }
+    let view = match (matches.get_flag("classic"), matches.get_flag("json")) {
+        (true, _) => View::Classic,
+        (_, true) => View::Json,
+        _ => View::Table,
+    };
+    Ok(DelaysArgs {
+        selection,
+        view,
+        sort: matches.get_one("sort").copied().unwrap_or(SortKey::AsRead),
+        interval,
+        count: matches.get_one("count").copied(),
+        enable,
+        procfs_only: matches.get_flag("procfs"),
+        roots,
+    })
+}

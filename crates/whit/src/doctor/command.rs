@@ -1,0 +1,47 @@
+//! `whit doctor`.
+
+use std::process::ExitCode;
+
+use crate::doctor;
+use crate::doctor::arguments::DoctorArgs;
+use crate::doctor::render as draw;
+use crate::doctor::selftest::Verdict;
+use crate::failure::Failure;
+use crate::output::{Output, stdout_style};
+
+/// Examines the machine, or lists the metrics.
+pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+    probe::raise_descriptor_limit();
+    let mut text = String::new();
+    if args.is_selftest {
+        return selftest(args);
+    }
+    match (args.with_metrics, args.is_json) {
+        (true, true) => text = draw::metrics_json(&doctor::sample_all(&args.roots)?).to_string(),
+        (true, false) => draw::write_metrics(&doctor::sample_all(&args.roots)?, &mut text),
+        (false, true) => {
+            text = serde_json::to_string(&doctor::examine(&args.roots)?).map_err(Failure::internal)?;
+        }
+        (false, false) => draw::write(&doctor::examine(&args.roots)?, stdout_style(), &mut text),
+    }
+    if args.is_json {
+        text.push('\n');
+    }
+    Output::stdout().write(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Exit status 1 where something does not hang together.
+fn selftest(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+    let checks = doctor::selftest::run(&args.roots)?;
+    let mut text = String::new();
+    if args.is_json {
+        text = serde_json::to_string(&checks).map_err(Failure::internal)?;
+        text.push('\n');
+    } else {
+        draw::write_checks(&checks, stdout_style(), &mut text);
+    }
+    Output::stdout().write(text.as_bytes())?;
+    let has_failed = checks.iter().any(|check| check.verdict == Verdict::Fail);
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,111 @@
+//! Options of `whit free`.
+
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
+use probe::Roots;
+
+use crate::command_line::options::{Repeat, count_option, json, root, roots, seconds_option, switch};
+use crate::failure::Failure;
+use crate::free::render::MemoryLayout;
+use text::units::ByteUnit;
+
+/// `whit free`, validated.
+#[derive(Debug)]
+pub(crate) struct FreeArgs {
+    pub(crate) roots: Roots,
+    pub(crate) layout: MemoryLayout,
+    pub(crate) is_json: bool,
+    pub(crate) emulate: bool,
+    pub(crate) repeat: Repeat,
+}
+
+/// Letter, name, power, help.
+const UNITS: [(char, &str, u32, &str); 7] = [
+    ('b', "bytes", 0, "Sizes in bytes"),
+    ('k', "kibi", 1, "Sizes in KiB (the default)"),
+    ('m', "mebi", 2, "Sizes in MiB"),
+    ('g', "gibi", 3, "Sizes in GiB"),
+    ('\0', "tebi", 4, "Sizes in TiB"),
+    ('\0', "pebi", 5, "Sizes in PiB"),
+    ('h', "human", 0, "Sizes in the unit that suits each"),
+];
+
+pub(crate) fn command() -> Command {
+    Command::new("free").about("The machine's memory, and how much is really left").defer(|command| {
+        let units = UNITS.map(|(letter, name, _, help)| {
+            let unit = switch(name, help);
+            if letter == '\0' { unit } else { unit.short(letter) }
+        });
+        command
+            .disable_help_flag(true)
+            .arg(Arg::new("help").long("help").action(ArgAction::Help).help("Print help"))
+            .args(units)
+            .group(ArgGroup::new("unit").args(UNITS.map(|(_, name, ..)| name)))
+            .arg(switch("si", "Powers of 1000 instead of 1024"))
+            .arg(switch("total", "Add a line of memory and swap together").short('t'))
+            .arg(switch("wide", "Tell the caches apart: buffers, files, slab").short('w'))
+            .arg(switch("lohi", "Add lines of low and high memory").short('l'))
+            .arg(switch("line", "Print one line").short('L'))
+            .arg(switch("committed", "Add a line of the commit limit and what is committed").short('v'))
+            .arg(switch("percent", "Shares of the total in per cent").short('p'))
+            .arg(switch("extended", "Add the extended list").short('e'))
+            .arg(switch(
+                "emulate",
+                "Compute \"available\" by the kernel's formula even where the kernel says it",
+            ))
+            .arg(seconds_option("seconds", 's', "Repeat every SECS seconds"))
+            .arg(count_option('c', "Repeat N times, every second unless -s says otherwise"))
+            .arg(json())
+            .arg(root())
+            .after_help(COLUMNS)
+    })
+}
+
+const COLUMNS: &str = "\
+Columns, from the fields of /proc/meminfo:
+  total      MemTotal = free + anonymous + kernel + caches + others, to the byte
+  used       total - available: what new work could not have
+  free       MemFree
+  anonymous  AnonPages + Shmem: only swap could hold it
+  kernel     SUnreclaim + KernelStack + PageTables + SecPageTables + Percpu
+  caches     Buffers + Cached - Shmem + KReclaimable (SReclaimable before 4.20)
+  others     the rest: huge pages, vmalloc, drivers' pages, swap cache, ZFS ARC, zram; a little
+             below 0 where the kernel's lazily summed counters run ahead
+  available  MemAvailable; with * computed, for kernels before 3.14 or --emulate
++ caches: free and caches together. Limit: of the own cgroup or one above it, whichever has the
+least left.";
+
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FreeArgs, Failure> {
+    let base: u64 = if matches.get_flag("si") { 1000 } else { 1024 };
+    let chosen = UNITS.iter().find(|(_, name, ..)| matches.get_flag(name));
+    let unit = match chosen {
+        Some((_, "human", ..)) if base == 1000 => ByteUnit::HumanDecimal,
+        Some((_, "human", ..)) => ByteUnit::HumanBinary,
+        Some((_, _, power, _)) => ByteUnit::Fixed(base.pow(*power)),
+        None => ByteUnit::Fixed(base),
+    };
+    let count = matches.get_one("count").copied();
+    let interval = matches.get_one("seconds").copied();
+    let roots = roots(matches);
+    if roots.is_captured() && (interval.is_some() || count.is_some_and(|count| count > 1)) {
+        return Err(Failure::usage("a captured machine stands still: --root goes without -s and -c"));
+    }
+    Ok(FreeArgs {
+        layout: MemoryLayout {
+            unit,
+            in_percent: matches.get_flag("percent"),
+            is_wide: matches.get_flag("wide"),
+            with_extended: matches.get_flag("extended"),
+            with_total: matches.get_flag("total"),
+            with_low_high: matches.get_flag("lohi"),
+            with_committed: matches.get_flag("committed"),
+            is_one_line: matches.get_flag("line"),
+        },
+        is_json: matches.get_flag("json"),
+        emulate: matches.get_flag("emulate"),
+        repeat: Repeat {
+            interval: interval.or(count.map(|_| std::time::Duration::from_secs(1))),
+            count: count.or(interval.is_none().then_some(1)),
+        },
+        roots,
+    })
+}

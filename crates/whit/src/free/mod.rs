@@ -1,0 +1,61 @@
+//! `whit free`.
+
+pub(crate) mod arguments;
+mod json;
+pub(crate) mod render;
+
+use std::process::ExitCode;
+
+use facts::sample::Sample;
+use facts::source::{Source, Wanted};
+use probe::Request;
+
+use crate::failure::Failure;
+use crate::memory_reader::MemoryReader;
+use crate::output::Output;
+use arguments::FreeArgs;
+use json::MemoryJson;
+
+/// Reads the memory and prints it, once or every so often.
+pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
+    let mut wanted = Wanted::from([
+        Source::MemInfo,
+        Source::PressureMemory,
+        Source::Cgroup,
+        Source::ArcStats,
+        Source::Zram,
+    ]);
+    if args.layout.is_one_line && !args.is_json {
+        wanted = Wanted::from([Source::MemInfo]);
+    }
+    let mut sample = Sample::default();
+    let request = Request { wanted, ..Request::default() };
+    let (reader, mut probe) = MemoryReader::open(&args.roots, request, args.emulate, &mut sample)?;
+
+    let mut output = Output::stdout();
+    let mut ticker = args.repeat.interval.map(crate::ticker::Ticker::start);
+    let mut remaining = args.repeat.count;
+    loop {
+        let report =
+            reader.report(&sample).map_err(|absence| Failure::unreadable("/proc/meminfo", absence))?;
+        let mut text = String::with_capacity(1024);
+        if args.is_json {
+            text = serde_json::to_string(&MemoryJson::new(&report, sample.clock.realtime))
+                .map_err(Failure::internal)?;
+            text.push('\n');
+        } else {
+            render::write(&report, args.layout, &mut text);
+        }
+        remaining = remaining.map(|remaining| remaining - 1);
+        let is_last = remaining == Some(0) || ticker.is_none();
+        if !is_last && !args.is_json && !args.layout.is_one_line {
+            text.push('\n');
+        }
+        output.write(text.as_bytes())?;
+        match &mut ticker {
+            Some(ticker) if !is_last => ticker.wait(),
+            _ => return Ok(ExitCode::SUCCESS),
+        }
+        probe.sample(&mut sample);
+    }
+}

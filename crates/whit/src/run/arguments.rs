@@ -1,0 +1,148 @@
+//! Options of `whit run`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use probe::spawn::Limit;
+
+use super::options::{LockOptions, RunOptions};
+use crate::command_line::options::switch;
+use crate::command_line::quantity::{duration, patience, size};
+use crate::failure::Failure;
+use text::printable::Shown as _;
+
+pub(crate) fn command() -> Command {
+    Command::new("run").about("Run a command, and tell where the time of all it started went").defer(|command| {
+        let path = |name: &'static str, value: &'static str, help: &'static str| {
+            Arg::new(name).long(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help)
+        };
+        let of_lock = |arg: Arg| arg.requires("lock");
+        command
+            .arg(path("json", "FILE", "Write the account to FILE as JSON, a document a run"))
+            .arg(path("output", "FILE", "Write the account to FILE instead of standard error").short('o'))
+            .arg(switch("quiet", "Write no account but the JSON").short('q').conflicts_with("output"))
+            .arg(
+                Arg::new("repeat")
+                    .long("repeat")
+                    .value_name("N")
+                    .value_parser(value_parser!(u64).range(1..=100_000))
+                    .help("Run it N times, one after the other, and tell median and spread"),
+            )
+            .arg(duration_option("timeout", "End it and all it started after DURATION, with exit status 124"))
+            .arg(duration_option("kill-after", "From TERM to KILL, at the end of the time [default: 5 s]").requires("timeout"))
+            .arg(path("lock", "FILE", "Hold a lock on FILE while it runs, as flock(1) does"))
+            .arg(of_lock(switch("shared", "A lock that others may share")))
+            .arg(of_lock(Arg::new("wait").long("wait").value_name("SECS").value_parser(patience).help("Wait for the lock at most so long; 0: not at all")))
+            .arg(of_lock(
+                Arg::new("conflict-exit")
+                    .long("conflict-exit")
+                    .value_name("CODE")
+                    .value_parser(value_parser!(u8))
+                    .help("Exit status where the lock was not to be had [default: 1]"),
+            ))
+            .arg(of_lock(switch("inherit-lock", "The command and what outlives it hold the lock, too")))
+            .arg(path("directory", "DIR", "Run it in DIR").short('C'))
+            .arg(
+                Arg::new("env")
+                    .long("env")
+                    .value_name("NAME=VALUE")
+                    .value_parser(value_parser!(OsString))
+                    .action(ArgAction::Append)
+                    .help("Add to its environment"),
+            )
+            .arg(
+                Arg::new("limit")
+                    .long("limit")
+                    .value_name("NAME=VALUE")
+                    .value_parser(limit)
+                    .action(ArgAction::Append)
+                    .help("Bound what it may use, as setrlimit(2) does: as, core, fsize, stack (bytes, or with K, M, G, T), cpu (seconds), nofile, nproc; or unlimited"),
+            )
+            .arg(
+                Arg::new("command")
+                    .value_name("CMD")
+                    .num_args(1..)
+                    .required(true)
+                    .last(true)
+                    .value_parser(value_parser!(OsString))
+                    .help("The command, run without a shell"),
+            )
+            .after_help(EXPLANATION)
+    })
+}
+
+const EXPLANATION: &str = "\
+Each program's time is on CPU + run queue + block I/O + sleeping, of all its threads; swap-in,
+thrashing, reclaim, compaction, copy and irq are the same time seen from another side. The first
+line's CPU time is that of wait4(2), exact; the programs' are counted by the kernel when a thread
+ends, and may lack its last tick. Descendants are followed wherever they go while CMD runs.
+Exit status: CMD's; 128+N where signal N ended it, 124 where its time was over, 126 where it
+cannot be executed, 127 where it is not found, 66 where the lock's file cannot be opened.";
+
+fn duration_option(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("DURATION").value_parser(duration).help(help)
+}
+
+/// `nofile=100`, `as=2G`, `core=unlimited`.
+fn limit(text: &str) -> Result<(Limit, u64), String> {
+    let (name, value) = text.split_once('=').ok_or("NAME=VALUE")?;
+    let known = Limit::NAMED.iter().find(|(known, _)| *known == name).map(|(_, limit)| *limit);
+    let limit = known.ok_or("as, core, cpu, fsize, nofile, nproc or stack")?;
+    if value == "unlimited" {
+        return Ok((limit, u64::MAX));
+    }
+    let bytes_or_number = size(value).map_err(|wrong| format!("{wrong}, or unlimited"))?;
+    Ok((limit, bytes_or_number.0))
+}
+
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<RunOptions, Failure> {
+    let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+    let lock = path("lock").map(|path| LockOptions {
+        path,
+        is_shared: matches.get_flag("shared"),
+        patience: matches.get_one("wait").copied(),
+        conflict_exit: matches.get_one("conflict-exit").copied().unwrap_or(1),
+        is_inherited: matches.get_flag("inherit-lock"),
+    });
+    let mut environment = Vec::new();
+    for assignment in matches.get_many::<OsString>("env").into_iter().flatten() {
+        environment.push(split_assignment(assignment)?);
+    }
+    Ok(RunOptions {
+        command: matches.get_many("command").into_iter().flatten().cloned().collect(),
+        json: path("json"),
+        output: path("output"),
+        is_quiet: matches.get_flag("quiet"),
+        repeat: matches.get_one("repeat").copied().unwrap_or(1),
+        lock,
+        timeout: matches.get_one("timeout").copied(),
+        kill_after: matches.get_one("kill-after").copied().unwrap_or(Duration::from_secs(5)),
+        directory: path("directory"),
+        environment,
+        limits: matches.get_many::<(Limit, u64)>("limit").into_iter().flatten().copied().collect(),
+        is_procfs_only: false,
+    })
+}
+
+fn split_assignment(assignment: &OsString) -> Result<(OsString, OsString), Failure> {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let bytes = assignment.as_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0);
+    let at = at.ok_or_else(|| Failure::usage(format!("--env {}: NAME=VALUE", assignment.shown())))?;
+    Ok((OsString::from_vec(bytes[..at].to_vec()), OsString::from_vec(bytes[at + 1..].to_vec())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_have_names_and_units() {
+        assert_eq!(limit("as=2G"), Ok((Limit::AddressSpace, 2 << 30)));
+        assert_eq!(limit("core=unlimited"), Ok((Limit::Core, u64::MAX)));
+        assert!(limit("as=2P").is_err() && limit("x=1").is_err() && limit("as").is_err());
+        assert!(limit("as=99999999999999G").is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! The same as JSON, a document a run.
+
+use facts::task::Cause;
+use facts::unit::Nanos;
+use probe::spawn::Ending;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::account::{Program, Tree, Waited};
+use super::options::RunOptions;
+use super::supervise::{Outcome, Supervised};
+
+#[derive(Serialize)]
+pub(crate) struct RunJson {
+    command: Vec<String>,
+    pid: u32,
+    exit_status: Option<u8>,
+    signal: Option<i32>,
+    is_timed_out: bool,
+    wall_ns: u64,
+    on_cpu_ns: u64,
+    user_ns: u64,
+    system_ns: u64,
+    peak_resident_bytes: u64,
+    lock_waited_ns: Option<u64>,
+    lost_records: u64,
+    lost_forks: u64,
+    are_descendants_told: bool,
+    left_running: usize,
+    left_running_pids: Vec<u32>,
+    adopted: u64,
+    whole: Option<ProgramJson>,
+    programs: Vec<ProgramJson>,
+}
+
+#[derive(Serialize)]
+struct ProgramJson {
+    comm: String,
+    processes: u64,
+    threads: u64,
+    thread_time_ns: u64,
+    on_cpu_ns: u64,
+    run_queue_ns: u64,
+    block_io_ns: u64,
+    unrecorded_ns: u64,
+    sleeping_ns: Option<u64>,
+    cpu_precise_ns: u64,
+    user_ns: u64,
+    system_ns: u64,
+    delays: Map<String, Value>,
+    peak_resident_bytes: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+    uncounted_threads: u64,
+    impossible_values: u64,
+}
+
+impl RunJson {
+    pub(crate) fn new(options: &RunOptions, run: &Supervised, lock_waited: Option<Nanos>) -> Self {
+        let (exit_status, signal) = match run.outcome {
+            Outcome::Ended(Ending::Signaled(signal)) => (None, Some(signal)),
+            Outcome::Ended(_) => (Some(run.outcome.code()), None),
+            Outcome::TimedOut => (None, None),
+        };
+        let Tree { programs, whole, .. } = &run.tree;
+        Self {
+            command: options.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            pid: run.pid,
+            exit_status,
+            signal,
+            is_timed_out: run.outcome == Outcome::TimedOut,
+            wall_ns: run.wall.0,
+            on_cpu_ns: run.cpu().0,
+            user_ns: run.usage.user.0,
+            system_ns: run.usage.system.0,
+            peak_resident_bytes: run.peak_resident().0,
+            lock_waited_ns: lock_waited.map(|waited| waited.0),
+            lost_records: run.lost_records,
+            lost_forks: run.lost_forks,
+            are_descendants_told: run.records_absence.or(run.events_absence).is_none(),
+            left_running: run.survivors.len(),
+            left_running_pids: run.survivors.iter().map(|survivor| survivor.pid).collect(),
+            adopted: run.adopted,
+            whole: (!programs.is_empty()).then(|| ProgramJson::new(whole)),
+            programs: programs.iter().map(ProgramJson::new).collect(),
+        }
+    }
+}
+
+impl ProgramJson {
+    fn new(program: &Program) -> Self {
+        let division = program.division();
+        let mut delays = Map::new();
+        for cause in Cause::ALL {
+            let Waited { count, total, longest, unknown } = *program.waited(cause);
+            let mut figures = Map::new();
+            figures.insert("count".into(), count.into());
+            figures.insert("total_ns".into(), total.0.into());
+            figures.insert("max_ns".into(), longest.map(|longest| longest.0).into());
+            figures.insert("threads_unknown".into(), unknown.into());
+            delays.insert(cause.name().into(), Value::Object(figures));
+        }
+        Self {
+            comm: program.comm.as_str().to_owned(),
+            processes: program.processes,
+            threads: program.threads,
+            thread_time_ns: division.whole.0,
+            on_cpu_ns: program.cpu.0,
+            run_queue_ns: program.waited(Cause::RunQueue).total.0,
+            block_io_ns: program.waited(Cause::BlockIo).total.0,
+            unrecorded_ns: program.unrecorded.0,
+            sleeping_ns: division.sleeping.map(|sleeping| sleeping.0),
+            cpu_precise_ns: program.on_cpu.0,
+            user_ns: program.user.0,
+            system_ns: program.system.0,
+            delays,
+            peak_resident_bytes: program.peak_resident.0,
+            read_bytes: program.read.0,
+            written_bytes: program.written.0,
+            uncounted_threads: program.uncounted,
+            impossible_values: program.impossible_values,
+        }
+    }
+}

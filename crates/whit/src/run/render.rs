@@ -1,0 +1,231 @@
+//! What is told of a command that ran, for people.
+
+use facts::task::Cause;
+use facts::unit::Nanos;
+use probe::spawn::Ending;
+
+use super::account::{Program, Tree, Waited};
+use super::family::Survivor;
+use super::supervise::{Outcome, Supervised};
+use text::printable::push_printable;
+use text::table::{Align, Table};
+use text::units::{Size, Span};
+
+/// Programs that are told apart; the others are one line.
+const MOST_PROGRAMS: usize = 12;
+
+type FigureOf = fn(&Supervised) -> Nanos;
+
+/// What several runs are compared by.
+pub(crate) const FIGURES: [(&str, FigureOf); 5] = [
+    ("wall", |run| run.wall),
+    ("on CPU", |run| run.cpu()),
+    ("run queue", |run| run.tree.whole.waited(Cause::RunQueue).total),
+    ("block I/O", |run| run.tree.whole.waited(Cause::BlockIo).total),
+    ("sleeping", |run| run.tree.whole.division().sleeping.unwrap_or_default()),
+];
+
+/// Appends where the time of one run went.
+pub(crate) fn push(run: &Supervised, out: &mut String) {
+    let ending = match run.outcome {
+        Outcome::TimedOut => ", ended because its time was over".to_owned(),
+        Outcome::Ended(Ending::Signaled(signal)) => format!(", ended by signal {signal}"),
+        Outcome::Ended(_) if run.outcome.code() != 0 => format!(", exit status {}", run.outcome.code()),
+        Outcome::Ended(_) => String::new(),
+    };
+    out.push_str(&format!(
+        "wall {}   on CPU {} (user {}, system {})   peak memory {}{ending}\n",
+        Span(run.wall),
+        Span(run.cpu()),
+        Span(run.usage.user),
+        Span(run.usage.system),
+        Size(run.peak_resident()),
+    ));
+    if run.tree.programs.is_empty() {
+        write_own(run, out);
+    } else {
+        write_programs(&run.tree, out);
+    }
+    for note in notes(run) {
+        out.push_str(&note);
+        out.push('\n');
+    }
+}
+
+/// Without exit records: what /proc says of the command's own process.
+fn write_own(run: &Supervised, out: &mut String) {
+    let Some(task) = &run.own_from_proc else { return };
+    let division = task.division();
+    let span = |nanos: Option<Nanos>| nanos.map_or(text::ABSENT.to_owned(), |nanos| Span(nanos).to_string());
+    out.push_str(&format!(
+        "its own process: run queue {}   block I/O {}   sleeping {}\n",
+        span(division.run_queue),
+        span(division.block_io),
+        span(division.sleeping)
+    ));
+}
+
+fn write_programs(tree: &Tree, out: &mut String) {
+    let Tree { programs, whole, .. } = tree;
+    let columns = [
+        ("", Align::Left),
+        ("on CPU", Align::Right),
+        ("run queue", Align::Right),
+        ("block I/O", Align::Right),
+        ("unrecorded", Align::Right),
+        ("sleeping", Align::Right),
+        ("of which", Align::Left),
+        ("peak memory", Align::Right),
+        ("read", Align::Right),
+        ("written", Align::Right),
+    ];
+    let mut table = Table::new(&columns);
+    let (shown, others) = programs.split_at(programs.len().min(MOST_PROGRAMS));
+    for program in shown {
+        let mut name = String::new();
+        push_printable(&mut name, program.comm.as_bytes());
+        row(&mut table, &format!("{name} ×{}", program.processes.max(1)), program);
+    }
+    if !others.is_empty() {
+        let rest = others.iter().fold(Program::default(), Program::plus);
+        row(&mut table, &format!("{} others ×{}", others.len(), rest.processes), &rest);
+    }
+    if programs.len() > 1 {
+        row(&mut table, &format!("all ×{}", whole.processes), whole);
+    }
+    table.write(out);
+}
+
+fn row(table: &mut Table, name: &str, program: &Program) {
+    let division = program.division();
+    let least = |waited: &Waited| {
+        let is_least = waited.unknown > 0;
+        match (is_least, waited.total) {
+            (true, Nanos(0)) => text::ABSENT.to_owned(),
+            (true, total) => format!("≥{}", Span(total)),
+            (false, total) => Span(total).to_string(),
+        }
+    };
+    let cpu = program.cpu;
+    let cpu = if cpu == Nanos(0) && program.threads > 0 { "<tick".to_owned() } else { Span(cpu).to_string() };
+    table.row([
+        name.to_owned(),
+        cpu,
+        least(program.waited(Cause::RunQueue)),
+        least(program.waited(Cause::BlockIo)),
+        Span(program.unrecorded).to_string(),
+        Span(division.sleeping.unwrap_or_default()).to_string(),
+        of_which(program),
+        Size(program.peak_resident).to_string(),
+        Size(program.read).to_string(),
+        Size(program.written).to_string(),
+    ]);
+}
+
+/// What overlaps with the parts, the longest first; a sliver is no reason.
+fn of_which(program: &Program) -> String {
+    let least = program.thread_time.0 / 1000;
+    let mut waited: Vec<_> = Cause::OVERLAPPING
+        .into_iter()
+        .map(|cause| (cause, program.waited(cause).total))
+        .filter(|(_, total)| total.0 > least)
+        .collect();
+    waited.sort_by_key(|(_, total)| std::cmp::Reverse(*total));
+    let told: Vec<String> =
+        waited.iter().take(3).map(|(cause, total)| format!("{} {}", cause.name(), Span(*total))).collect();
+    told.join(", ")
+}
+
+fn notes(run: &Supervised) -> Vec<String> {
+    let mut notes = Vec::new();
+    let whole = &run.tree.whole;
+    if let Some(absence) = run.records_absence {
+        notes.push(format!(
+            "What descendants waited for is not told: exit records: {absence} (see whit doctor)"
+        ));
+    }
+    if let (None, Some(absence)) = (run.records_absence, run.events_absence) {
+        notes.push(format!(
+            "Descendants are not in the table: forks are not told ({absence}; see whit doctor)"
+        ));
+    }
+    if run.cpu() > run.usage.cpu() {
+        notes.push(format!(
+            "Children that nobody waited for were on a CPU for {}: user and system are of the others",
+            Span(run.cpu().saturating_sub(run.usage.cpu()))
+        ));
+    }
+    if run.lost_forks > 0 {
+        notes.push(format!("Forks were lost {} times: the table may lack descendants", run.lost_forks));
+    }
+    if run.lost_records > 0 {
+        notes.push(format!("{} exit records were lost: the table is of the others", run.lost_records));
+    }
+    if whole.uncounted > 0 {
+        notes.push(format!(
+            "Of {} threads only the run queue was counted: sysctl kernel.task_delayacct=1",
+            whole.uncounted
+        ));
+    }
+    if whole.impossible_values > 0 {
+        notes.push(format!(
+            "{} waits longer than the clock were left out: ≥ marks what is at least so long, and sleeping is at most so long",
+            whole.impossible_values
+        ));
+    }
+    if !run.survivors.is_empty() {
+        notes.push(survivors(&run.survivors));
+    }
+    notes
+}
+
+/// Names them, as far as a line has room.
+fn survivors(all: &[Survivor]) -> String {
+    const MOST: usize = 8;
+    let (count, is) = if all.len() == 1 {
+        ("1 descendant".to_owned(), "is")
+    } else {
+        (format!("{} descendants", all.len()), "are")
+    };
+    let mut note = format!("{count} {is} still running and not in this account:");
+    for survivor in all.iter().take(MOST) {
+        note.push_str(&format!(" {}", survivor.pid));
+        if !survivor.comm.is_empty() {
+            note.push_str(" (");
+            push_printable(&mut note, survivor.comm.as_bytes());
+            note.push(')');
+        }
+    }
+    if all.len() > MOST {
+        note.push_str(" …");
+    }
+    note
+}
+
+/// Median and spread of several runs.
+pub(crate) fn push_spread(runs: &[[Nanos; FIGURES.len()]], out: &mut String) {
+    let columns = [
+        ("", Align::Left),
+        ("median", Align::Right),
+        ("least", Align::Right),
+        ("quartiles", Align::Right),
+        ("most", Align::Right),
+    ];
+    let heading = format!("{} runs", runs.len());
+    out.push_str(&heading);
+    out.push('\n');
+    let mut table = Table::new(&columns);
+    for (place, (name, _)) in FIGURES.into_iter().enumerate() {
+        let mut values: Vec<Nanos> = runs.iter().map(|figures| figures[place]).collect();
+        values.sort_unstable();
+        let at = |quarter: usize| values[(values.len() - 1) * quarter / 4];
+        table.row([
+            name.to_owned(),
+            Span(at(2)).to_string(),
+            Span(at(0)).to_string(),
+            format!("{}–{}", Span(at(1)), Span(at(3))),
+            Span(at(4)).to_string(),
+        ]);
+    }
+    table.write(out);
+}

@@ -1,0 +1,154 @@
+//! Options of `whit top`.
+
+use std::io::IsTerminal;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValue, value_parser};
+use probe::task_table::Way;
+
+use crate::command_line::options::{count_option, json, root, roots, seconds_option, switch};
+use crate::failure::Failure;
+use crate::top::columns::Column;
+use crate::top::options::{OutputKind, Selection, TopOptions};
+use crate::top::settings::GROUPS;
+use crate::users::Users;
+
+const WAYS: [(&str, &str); 3] = [
+    ("bpf", "A task iterator in the kernel: everything, for the least"),
+    ("taskstats", "Over netlink, in batches"),
+    ("procfs", "/proc alone, as for a user without privileges"),
+];
+
+pub(crate) fn command() -> Command {
+    Command::new("top").about("All tasks, and where their time goes, on the screen").defer(|command| {
+        command
+            .arg(seconds_option("interval", 'd', "Seconds between two readings"))
+            .arg(count_option('n', "End after N readings; off the screen, one if not said"))
+            .arg(switch("batch", "Tables one after the other instead of the screen").short('b'))
+            .arg(json())
+            .arg(
+                Arg::new("pid")
+                    .long("pid")
+                    .short('p')
+                    .value_name("PID")
+                    .value_parser(value_parser!(u32).range(1..))
+                    .value_delimiter(',')
+                    .action(ArgAction::Append)
+                    .help("These processes or threads alone"),
+            )
+            .arg(
+                Arg::new("user")
+                    .long("user")
+                    .short('u')
+                    .value_name("USER")
+                    .help("This user's alone, by name or number"),
+            )
+            .arg(Arg::new("comm").long("comm").value_name("NAME").help("Those of this name alone"))
+            .arg(
+                Arg::new("cgroup")
+                    .long("cgroup")
+                    .value_name("PATH")
+                    .help("Those of a cgroup and of the cgroups below it alone"),
+            )
+            .arg(
+                Arg::new("sort")
+                    .long("sort")
+                    .short('s')
+                    .value_name("COLUMN")
+                    .value_parser(value_parser!(Column))
+                    .hide_possible_values(true)
+                    .help("Order by a column: cpu, memory, run_queue, block_io …"),
+            )
+            .arg(switch("reverse", "The other way round").short('r'))
+            .arg(
+                Arg::new("columns")
+                    .long("columns")
+                    .short('o')
+                    .value_name("COLUMNS")
+                    .value_delimiter(',')
+                    .value_parser(value_parser!(Column))
+                    .help("These columns in this order"),
+            )
+            .arg(
+                Arg::new("by")
+                    .long("by")
+                    .value_name("WHAT")
+                    .value_parser(GROUPS.map(|(name, _)| name))
+                    .help("What a row stands for"),
+            )
+            .arg(switch("threads", "The same as --by thread").short('H').conflicts_with("by"))
+            .arg(switch("tree", "Children below their parents").short('t'))
+            .arg(switch("command-lines", "Command lines instead of names").short('c'))
+            .arg(
+                Arg::new("tasks")
+                    .long("tasks")
+                    .value_name("WAY")
+                    .value_parser(WAYS.map(|(name, help)| PossibleValue::new(name).help(help)))
+                    .help("How to read tasks [default: the best that is permitted]"),
+            )
+            .arg(root())
+            .after_help(EXPLANATION)
+    })
+}
+
+const EXPLANATION: &str = "\
+Each row's time is on CPU + run queue + block I/O + sleeping, drawn as a bar; the letters on it
+mark what overlaps with those: s swap-in, t thrashing, r reclaim, c compaction, w copy, i irq.
+Keys: ? on the screen. Columns, order and interval are kept in whit/top.toml in
+$XDG_CONFIG_HOME (~/.config). What ended between two readings is counted, by its exit record.
+  –  absent: not counted, or not to be had in this way (a note says why, and the remedy)";
+
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).cloned();
+    let roots = roots(matches);
+    let is_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    let output = match (matches.get_flag("json"), matches.get_flag("batch")) {
+        (true, _) => OutputKind::Json,
+        (false, true) => OutputKind::Text,
+        (false, false) if roots.is_captured() || !is_terminal => OutputKind::Text,
+        (false, false) => OutputKind::Screen,
+    };
+    let is_asked_for_repetition = matches.get_flag("batch") || matches.get_flag("json");
+    let count = matches.get_one("count").copied();
+    let by = if matches.get_flag("threads") { Some("thread".to_owned()) } else { text("by") };
+    let uid = text("user").map(|name| Users::named(&name)).transpose().map_err(Failure::new)?;
+    Ok(TopOptions {
+        roots,
+        way: text("tasks").and_then(|name| Way::ALL.into_iter().find(|way| way.name() == name)),
+        interval: matches.get_one("interval").copied(),
+        count: count.or((output == OutputKind::Text && !is_asked_for_repetition).then_some(1)),
+        output,
+        selection: Selection {
+            pids: matches.get_many::<u32>("pid").into_iter().flatten().copied().collect(),
+            uid,
+            comm: text("comm"),
+            cgroup: text("cgroup"),
+        },
+        by: by.and_then(|name| GROUPS.iter().find(|(group, _)| *group == name)).map(|(_, by)| *by),
+        sort: matches.get_one("sort").copied(),
+        is_reversed: matches.get_flag("reverse"),
+        is_tree: matches.get_flag("tree"),
+        columns: matches.get_many::<Column>("columns").map(|columns| columns.copied().collect()),
+        with_commands: matches.get_flag("command-lines"),
+    })
+}
+
+/// Without a command: the screen, or one table where there is none.
+pub(crate) fn plain() -> Result<TopOptions, Failure> {
+    from_matches(&command().get_matches_from(["top"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use facts::task::sums::GroupBy;
+
+    #[test]
+    fn off_the_screen_it_is_one_table_unless_more_is_asked_for() {
+        let options = |words: &[&str]| from_matches(&command().get_matches_from(words)).unwrap();
+        assert_eq!((options(&["top"]).count, options(&["top"]).output), (Some(1), OutputKind::Text));
+        assert_eq!(options(&["top", "-b"]).count, None);
+        assert_eq!(options(&["top", "-b", "-n", "3"]).count, Some(3));
+        assert_eq!(options(&["top", "-H"]).by, Some(GroupBy::Thread));
+        assert_eq!(options(&["top", "--json"]).output, OutputKind::Json);
+    }
+}

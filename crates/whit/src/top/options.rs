@@ -1,0 +1,48 @@
+//! The validated options of `whit top`.
+
+use std::time::Duration;
+
+use facts::task::sums::GroupBy;
+use probe::Roots;
+use probe::task_table::Way;
+
+use super::columns::Column;
+
+/// The options.
+#[derive(Clone, Debug)]
+pub(crate) struct TopOptions {
+    pub(crate) roots: Roots,
+    /// None: the best that is permitted.
+    pub(crate) way: Option<Way>,
+    /// None: as the settings say.
+    pub(crate) interval: Option<Duration>,
+    /// None: until ended.
+    pub(crate) count: Option<u64>,
+    pub(crate) output: OutputKind,
+    pub(crate) selection: Selection,
+    pub(crate) by: Option<GroupBy>,
+    pub(crate) sort: Option<Column>,
+    pub(crate) is_reversed: bool,
+    pub(crate) is_tree: bool,
+    pub(crate) columns: Option<Vec<Column>>,
+    pub(crate) with_commands: bool,
+}
+
+/// For whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputKind {
+    Screen,
+    Text,
+    Json,
+}
+
+/// Which tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// Empty: all.
+    pub(crate) pids: Vec<u32>,
+    pub(crate) uid: Option<u32>,
+    pub(crate) comm: Option<String>,
+    /// A path within its hierarchy, with what is below it.
+    pub(crate) cgroup: Option<String>,
+}

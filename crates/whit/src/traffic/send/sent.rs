@@ -1,0 +1,52 @@
+//! What was sent.
+
+use facts::unit::Nanos;
+use hdrhistogram::Histogram;
+
+use crate::failure::Failure;
+
+/// Counts of what was sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) bytes: u64,
+    pub(crate) packets: u64,
+    pub(crate) connections: u64,
+    /// Connections that ended before they should, and why the first did.
+    pub(crate) failed: u64,
+    pub(crate) failure: Option<String>,
+    pub(crate) first: Option<Nanos>,
+    pub(crate) last: Option<Nanos>,
+    /// From when a packet should have gone out until it was taken or came back, in nanoseconds.
+    pub(crate) latency_ns: Histogram<u64>,
+}
+
+/// Latencies are measured up to this, with three digits.
+const LONGEST_NS: u64 = 600_000_000_000;
+const DIGITS: u8 = 3;
+
+impl Sent {
+    pub(super) fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            bytes: 0,
+            packets: 0,
+            connections: 0,
+            failed: 0,
+            failure: None,
+            first: None,
+            last: None,
+            latency_ns: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).map_err(Failure::internal)?,
+        })
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.packets += other.packets;
+        self.connections += other.connections;
+        self.failed += other.failed;
+        self.failure = self.failure.take().or(other.failure);
+        self.first = [self.first, other.first].into_iter().flatten().min();
+        self.last = self.last.max(other.last);
+        // Of one make: nothing of it is out of the other's bounds.
+        let _ = self.latency_ns.add(other.latency_ns);
+    }
+}

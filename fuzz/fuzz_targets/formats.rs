@@ -1,0 +1,19 @@
+//! Any bytes as clicks, as lists of users and hosts, and as configurations of i3status and tmpfiles.d.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use formats::i3bar::Clicks;
+use formats::i3status::Configuration;
+
+fuzz_target!(|data: &[u8]| {
+    Clicks::default().push(data, drop);
+    formats::passwd::users(data).for_each(drop);
+    let _ = formats::hosts::address_of(data, b"host");
+    if let Ok(text) = std::str::from_utf8(data) {
+        let _ = formats::tmpfiles::parse(text);
+        if let Ok(configuration) = Configuration::parse(text) {
+            configuration.order.iter().for_each(|entry| drop(configuration.section(entry)));
+        }
+    }
+});
