@@ -2,16 +2,23 @@
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use formats::i3bar::Clicks;
 use formats::i3status::Configuration;
+use formats::tmpfiles::Machine;
+use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     Clicks::default().push(data, drop);
     formats::passwd::users(data).for_each(drop);
     let _ = formats::hosts::address_of(data, b"host");
     if let Ok(text) = std::str::from_utf8(data) {
-        let _ = formats::tmpfiles::parse(text);
+        let machine = Machine {
+            specifier: &|letter| (letter != '%').then(|| letter.to_string()),
+            exists: &|path| path.len() % 2 == 0,
+            has_user: &|name| name.len() % 2 == 0,
+            has_group: &|name| name.len() % 2 == 0,
+        };
+        let _ = formats::tmpfiles::parse(text, &machine);
         if let Ok(configuration) = Configuration::parse(text) {
             configuration.order.iter().for_each(|entry| drop(configuration.section(entry)));
         }

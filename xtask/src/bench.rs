@@ -8,14 +8,16 @@ mod bar;
 mod mail;
 mod process;
 mod programs;
+mod row;
 mod screen;
 mod spawn;
 mod tasks;
 
 use crate::outcome::Outcome;
-use process::{Spread, pairs};
+use process::pairs;
 use programs::Programs;
 pub(crate) use programs::whit;
+use row::print_row;
 
 type Bench = fn(&Programs) -> Outcome;
 
@@ -48,12 +50,6 @@ pub(crate) fn run(names: &[&str]) -> Outcome {
         }
     }
     Ok(())
-}
-
-/// One row of the report.
-fn print_row(what: &str, ours: f64, theirs: f64, ratios: &Spread, limit: &str) {
-    let quartiles = format!("{:.3} ({:.3} to {:.3})", ratios.median, ratios.lower, ratios.upper);
-    println!("{what:<36} {:>8.0} µs {:>8.0} µs {quartiles:>22}  {limit}", ours / 1e3, theirs / 1e3);
 }
 
 fn compare(what: &str, ours: &[&str], theirs: &[&str], count: usize, limit: &str) -> Outcome {

@@ -12,7 +12,6 @@ mod outcome;
 
 use std::process::ExitCode;
 
-
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -104,7 +104,7 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Goes up and down.
-    Level,
+    Gauge,
     /// Only goes up, until it is reset: meant to be subtracted.
     Counter,
 }
@@ -113,7 +113,7 @@ impl Kind {
     /// In a word.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Level => "level",
+            Self::Gauge => "gauge",
             Self::Counter => "counter",
         }
     }

@@ -1,10 +1,10 @@
 //! A task's account: time on a CPU, and time it was held up, by cause.
 
 pub(crate) mod bounds;
+mod breakdown;
 mod cause;
 mod comm;
 mod delay;
-mod division;
 pub mod figure;
 mod row;
 pub mod sums;
@@ -13,9 +13,9 @@ pub mod table;
 use crate::name::Name;
 use crate::unit::{Bytes, Nanos};
 use bounds::{Spans, Verdict, judge};
+pub use breakdown::{Remainder, TimeBreakdown};
 pub use cause::Cause;
 pub use delay::{Delay, Delays};
-pub use division::{Division, Rest};
 
 /// Whether the kernel counts this task's delays (the run queue's it always does).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,13 +96,13 @@ pub struct Task {
 
 impl Task {
     /// Divides the wall time.
-    pub fn division(&self) -> Division {
-        Division::new(
+    pub fn breakdown(&self) -> TimeBreakdown {
+        TimeBreakdown::new(
             self.thread_time,
             self.on_cpu,
             self.delays[Cause::RunQueue].total(),
             self.known(Cause::BlockIo).total(),
-            Rest { most_unrecorded: self.most_unrecorded, has_uncounted: self.is_partly_counted() },
+            Remainder { most_unrecorded: self.most_unrecorded, has_uncounted: self.is_partly_counted() },
         )
     }
 
@@ -214,17 +214,17 @@ mod tests {
 
     #[test]
     fn the_parts_add_up_to_the_wall() {
-        let division = task(1000, 300, 200, 100).division();
-        assert_eq!(division.sleeping, Some(Nanos(400)));
-        assert_eq!(division.unknown, None);
+        let breakdown = task(1000, 300, 200, 100).breakdown();
+        assert_eq!(breakdown.sleeping, Some(Nanos(400)));
+        assert_eq!(breakdown.unknown, None);
     }
 
     #[test]
     fn without_accounting_sleep_and_block_io_are_one_unknown() {
         let task = Task { accounting: Accounting::Unsure, ..task(1000, 300, 200, 0) };
-        let division = task.division();
-        assert_eq!((division.block_io, division.sleeping), (None, None));
-        assert_eq!(division.unknown, Some(Nanos(500)));
+        let breakdown = task.breakdown();
+        assert_eq!((breakdown.block_io, breakdown.sleeping), (None, None));
+        assert_eq!(breakdown.unknown, Some(Nanos(500)));
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
     fn the_parts_of_a_second_are_at_most_a_second() {
         let task = task(1_000_000_000, 650_000_000, 220_000_000, 690_000_000).checked();
         assert_eq!(task.delays[Cause::BlockIo].total(), Some(Nanos(130_000_000)));
-        assert_eq!((task.division().whole, task.impossible_values), (Nanos(1_000_000_000), 0));
+        assert_eq!((task.breakdown().whole, task.impossible_values), (Nanos(1_000_000_000), 0));
     }
 
     #[test]
@@ -256,13 +256,13 @@ mod tests {
         let mut sum = Task { accounting: Accounting::Unsure, ..task(1000, 300, 200, 0) };
         sum.add(&task(1000, 100, 100, 100));
         assert_eq!((sum.uncounted(), sum.is_partly_counted()), (1, true));
-        let division = sum.division();
-        assert_eq!((division.block_io, division.sleeping), (Some(Nanos(100)), None));
-        assert_eq!(division.unknown, Some(Nanos(1200)));
+        let breakdown = sum.breakdown();
+        assert_eq!((breakdown.block_io, breakdown.sleeping), (Some(Nanos(100)), None));
+        assert_eq!(breakdown.unknown, Some(Nanos(1200)));
         // Threads of a main thread that is counted are counted.
         let mut sum = task(1000, 300, 200, 100);
         sum.add(&Task { accounting: Accounting::Unsure, ..task(1000, 300, 200, 0) });
-        assert_eq!((sum.uncounted(), sum.division().sleeping), (0, Some(Nanos(900))));
+        assert_eq!((sum.uncounted(), sum.breakdown().sleeping), (0, Some(Nanos(900))));
     }
 
     #[test]

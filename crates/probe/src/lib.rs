@@ -4,8 +4,8 @@
 //! [`Probe::open`] opens just that, once; [`Probe::sample`] reads it again and again into memory that the caller
 //! keeps. Tasks are read by [`tasks::TaskReader`].
 
+pub mod background_job;
 mod directory_entry;
-pub mod errand;
 #[cfg(target_os = "freebsd")]
 mod freebsd;
 #[cfg(target_os = "linux")]
@@ -38,7 +38,7 @@ pub use system::{
 use std::path::PathBuf;
 use std::time::Duration;
 
-use errand::Bell;
+use background_job::Notifier;
 use facts::rate::Width;
 use facts::sample::{Clock, Sample};
 use facts::source::Wanted;
@@ -64,7 +64,7 @@ pub struct Request {
     pub available_memory_only: bool,
     /// Rung when a filesystem that was slow to answer has done so; [`Probe::collect`] then has it. Whoever gives one also
     /// waits for [`Probe::watch`].
-    pub bell: Option<Bell>,
+    pub notifier: Option<Notifier>,
 }
 
 /// An open machine.
@@ -93,15 +93,15 @@ impl Probe {
         self.machine.collect(sample);
     }
 
-    /// Readable when [`hear`](Self::hear) has something to take; none where nobody promised to wait for it (by a bell)
+    /// Readable when [`hear`](Self::hear) has something to take; none where nobody promised to wait for it (by a notifier)
     /// or nothing is ever told.
     pub fn watch(&self) -> Option<BorrowedFd<'_>> {
         self.machine.watch()
     }
 
     /// Takes news of the network, so that the next sample looks at it again; without any it is looked at now and then.
-    pub fn hear(&mut self) {
-        self.machine.hear();
+    pub fn drain_events(&mut self) {
+        self.machine.drain();
     }
 
     /// System calls made for sampling so far, by whit's own count.

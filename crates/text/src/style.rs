@@ -9,7 +9,7 @@ pub struct Style {
 
 /// The meaning of a coloured piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
+pub enum Emphasis {
     /// All is well: green.
     Good,
     /// Needs attention: yellow.
@@ -21,17 +21,17 @@ pub enum Tone {
 }
 
 impl Style {
-    /// Appends what `write` appends, in the colour of `tone`. These are the terminal's own colours, so that they suit light and
+    /// Appends what `write` appends, in the colour of `emphasis`. These are the terminal's own colours, so that they suit light and
     /// dark themes.
-    pub fn paint_into(self, out: &mut String, tone: Tone, write: impl FnOnce(&mut String)) {
+    pub fn paint_into(self, out: &mut String, emphasis: Emphasis, write: impl FnOnce(&mut String)) {
         if !self.is_colored {
             return write(out);
         }
-        out.push_str(match tone {
-            Tone::Good => "\x1b[32m",
-            Tone::Caution => "\x1b[33m",
-            Tone::Bad => "\x1b[31m",
-            Tone::Faint => "\x1b[2m",
+        out.push_str(match emphasis {
+            Emphasis::Good => "\x1b[32m",
+            Emphasis::Caution => "\x1b[33m",
+            Emphasis::Bad => "\x1b[31m",
+            Emphasis::Faint => "\x1b[2m",
         });
         write(out);
         out.push_str("\x1b[0m");

@@ -1,21 +1,21 @@
 //! A task's wall time as a bar: on CPU, run queue, block I/O, unrecorded, sleeping.
 
-use facts::task::Division;
+use facts::task::TimeBreakdown;
 use facts::unit::Nanos;
 
-use super::style::{Style, Tone};
+use super::style::{Emphasis, Style};
 
 /// On CPU, run queue, block I/O, unrecorded, sleeping, unknown: each as long as the longest bar.
-const GLYPHS: [(&str, Tone); PARTS] = [
-    ("████████████████████", Tone::Good),
-    ("▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓", Tone::Caution),
-    ("▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒", Tone::Bad),
-    ("~~~~~~~~~~~~~~~~~~~~", Tone::Faint),
-    ("····················", Tone::Faint),
-    ("????????????????????", Tone::Faint),
+const GLYPHS: [(&str, Emphasis); PARTS] = [
+    ("████████████████████", Emphasis::Good),
+    ("▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓", Emphasis::Caution),
+    ("▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒", Emphasis::Bad),
+    ("~~~~~~~~~~~~~~~~~~~~", Emphasis::Faint),
+    ("····················", Emphasis::Faint),
+    ("????????????????????", Emphasis::Faint),
 ];
 
-/// Parts of a division.
+/// Parts of a breakdown.
 const PARTS: usize = 6;
 
 /// The width of a bar in characters.
@@ -27,11 +27,11 @@ pub const LEGEND: &str = "█ on CPU  ▓ run queue  ▒ block I/O  · sleeping"
 pub const LEGEND_WITH_ENDED: &str = "█ on CPU  ▓ run queue  ▒ block I/O  ~ unrecorded  · sleeping";
 
 /// Appends a bar of [`BAR_WIDTH`] characters. A part that is shorter than a character but not zero still gets one.
-pub fn push_bar(out: &mut String, division: &Division, style: Style) {
-    for ((glyphs, tone), cells) in GLYPHS.into_iter().zip(apportion(&division.parts(), BAR_WIDTH)) {
+pub fn push_bar(out: &mut String, breakdown: &TimeBreakdown, style: Style) {
+    for ((glyphs, emphasis), cells) in GLYPHS.into_iter().zip(apportion(&breakdown.parts(), BAR_WIDTH)) {
         if cells > 0 {
             let bytes = glyphs.len() / BAR_WIDTH * cells;
-            style.paint_into(out, tone, |out| out.push_str(&glyphs[..bytes]));
+            style.paint_into(out, emphasis, |out| out.push_str(&glyphs[..bytes]));
         }
     }
 }

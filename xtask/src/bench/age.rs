@@ -8,9 +8,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use probe::spawn::Ending;
 
-use super::print_row;
 use super::process::{Spread, pairs};
 use super::programs::{Programs, is_there};
+use super::row::print_row;
 use crate::outcome::Outcome;
 
 const FILES: u64 = 100_000;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::print_row;
 use super::process::{Running, Spread};
 use super::programs::{Programs, is_there};
+use super::row::print_row;
 use crate::outcome::Outcome;
 
 const ROUNDS: usize = 5;

@@ -4,9 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::time::Duration;
 
-use super::print_row;
 use super::process::{Running, Spread, cpu_ns_of_whole};
 use super::programs::Programs;
+use super::row::print_row;
 use crate::outcome::Outcome;
 
 const MAILBOX: &str = "target/floor/large.mbox";

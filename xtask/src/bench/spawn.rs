@@ -1,8 +1,8 @@
 //! Starting and reaping a command from a process of a gigabyte: whit's way, posix_spawn, fork and exec.
 
-use super::print_row;
 use super::process::Spread;
 use super::programs::Programs;
+use super::row::print_row;
 use crate::outcome::Outcome;
 
 const COUNT: usize = 300;

@@ -6,9 +6,9 @@ use facts::task::table::TaskTable;
 use probe::task_table::{TaskTableReader, Way};
 use probe::{Roots, own_cpu_time};
 
-use super::print_row;
 use super::process::{Crowd, Spread, cpu_ns_of_whole};
 use super::programs::Programs;
+use super::row::print_row;
 use crate::outcome::Outcome;
 
 const ROUNDS: usize = 12;

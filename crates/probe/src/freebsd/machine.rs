@@ -17,7 +17,7 @@ use rustix::fd::BorrowedFd;
 
 use super::network;
 use super::sysctl::Sysctl;
-use crate::errand::Errand;
+use crate::background_job::BackgroundJob;
 use crate::roots::{RootError, Roots};
 use crate::space::space_of;
 use crate::{Request, clock_now};
@@ -31,7 +31,7 @@ pub(crate) struct Machine {
     sysctl: Sysctl,
     wanted: Wanted,
     /// Where their filesystems are asked: any of them may hang, and each has a thread.
-    filesystems: Vec<(Mount, Errand<Option<Space>>)>,
+    filesystems: Vec<(Mount, BackgroundJob<Option<Space>>)>,
 }
 
 impl Machine {
@@ -40,8 +40,8 @@ impl Machine {
         let filesystems = request.filesystems.iter().filter_map(|path| {
             let target = path.as_os_str().as_bytes().to_vec();
             let name = CString::new(target.clone()).ok()?;
-            let errand = Errand::start("statfs", request.bell.clone(), move || space_of(&name));
-            Some((Mount { target, ..Mount::default() }, errand))
+            let job = BackgroundJob::start("statfs", request.notifier.clone(), move || space_of(&name));
+            Some((Mount { target, ..Mount::default() }, job))
         });
         Ok(Self { sysctl: Sysctl::default(), wanted: request.wanted, filesystems: filesystems.collect() })
     }
@@ -55,7 +55,7 @@ impl Machine {
         None
     }
 
-    pub(crate) fn hear(&mut self) {}
+    pub(crate) fn drain(&mut self) {}
 
     pub(crate) fn sample(&mut self, sample: &mut Sample) {
         sample.clock = clock_now();
@@ -109,7 +109,7 @@ impl Machine {
         if wants(Source::Frequency) {
             sample.frequencies_khz.fill(|list| fill_frequencies(sysctl, list));
         }
-        self.filesystems.iter().for_each(|(_, errand)| errand.ask());
+        self.filesystems.iter().for_each(|(_, job)| job.request());
         self.collect(sample);
         self.mark_unsupported(sample);
     }
@@ -121,8 +121,9 @@ impl Machine {
         }
         sample.filesystems.fill(|list| {
             list.clear();
-            list.extend(self.filesystems.iter().map(|(mount, errand)| {
-                let (space, is_stale) = errand.look(|answer, is_stale| (answer.copied().flatten(), is_stale));
+            list.extend(self.filesystems.iter().map(|(mount, job)| {
+                let (space, is_stale) =
+                    job.with_result(|answer, is_stale| (answer.copied().flatten(), is_stale));
                 Filesystem { mount: mount.clone(), space, is_stale }
             }));
             if list.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }

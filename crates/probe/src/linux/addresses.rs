@@ -32,7 +32,7 @@ impl NetworkNews {
     }
 
     /// Takes what was told. Whether there was anything.
-    pub(crate) fn hear(&self, buffer: &mut Buffer) -> bool {
+    pub(crate) fn drain(&self, buffer: &mut Buffer) -> bool {
         let (mut has_news, mut memory) = (false, [0; 8192]);
         loop {
             buffer.calls += 1;

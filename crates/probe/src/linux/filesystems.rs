@@ -1,7 +1,7 @@
 //! Space of filesystems by statfs(2).
 //!
 //! The call on a local disk answers from memory. On a remote or FUSE filesystem it can hang for ever, so there it is
-//! made by a thread of its own ([`Errand`]), and the last answer stands, marked stale, until it comes back.
+//! made by a thread of its own ([`BackgroundJob`]), and the last answer stands, marked stale, until it comes back.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -13,7 +13,7 @@ use facts::sample::{Absence, Filesystem, Reading, Space};
 use facts::unit::Bytes;
 
 use super::files::{Buffer, Extent, KeptFile};
-use crate::errand::{Bell, Errand};
+use crate::background_job::{BackgroundJob, Notifier};
 use crate::roots::MachineDirectory;
 use crate::space::space_of;
 
@@ -25,7 +25,7 @@ pub(crate) struct Filesystems {
     mounts_file: KeptFile,
     mounts_bytes: Vec<u8>,
     asked: Vec<Asked>,
-    bell: Option<Bell>,
+    notifier: Option<Notifier>,
     /// `ROOT/statfs`, lines of "target total free available inodes free_inodes" in bytes, of a captured machine.
     captured: Option<KeptFile>,
 }
@@ -35,17 +35,17 @@ struct Asked {
     mount: Mount,
     path: CString,
     /// Where the call can hang.
-    errand: Option<Errand<Option<Space>>>,
+    job: Option<BackgroundJob<Option<Space>>>,
 }
 
 impl Filesystems {
-    pub(crate) fn open(root: &MachineDirectory, paths: &[PathBuf], bell: Option<Bell>) -> Self {
+    pub(crate) fn open(root: &MachineDirectory, paths: &[PathBuf], notifier: Option<Notifier>) -> Self {
         Self {
             paths: paths.to_vec(),
             mounts_file: KeptFile::open(root, "proc/self/mounts", Extent::Records),
             mounts_bytes: Vec::new(),
             asked: Vec::new(),
-            bell,
+            notifier,
             captured: root.is_captured().then(|| KeptFile::open(root, "statfs", Extent::Whole)),
         }
     }
@@ -91,13 +91,15 @@ impl Filesystems {
         let known = std::mem::take(&mut self.asked);
         self.asked = wanted
             .into_iter()
-            .filter_map(|(path, mount, can_hang)| asked(path, mount, can_hang, &known, self.bell.as_ref()))
+            .filter_map(|(path, mount, can_hang)| {
+                asked(path, mount, can_hang, &known, self.notifier.as_ref())
+            })
             .collect();
     }
 
     /// Has those asked that can hang.
     pub(crate) fn ask(&self) {
-        self.asked.iter().filter_map(|asked| asked.errand.as_ref()).for_each(Errand::ask);
+        self.asked.iter().filter_map(|asked| asked.job.as_ref()).for_each(BackgroundJob::request);
     }
 
     /// What the others say now, and what was answered last.
@@ -121,26 +123,32 @@ impl Filesystems {
 impl Asked {
     fn space(&self, buffer: &mut Buffer) -> (Option<Space>, bool) {
         buffer.calls += 1;
-        match &self.errand {
-            Some(errand) => errand.look(|answer, is_stale| (answer.copied().flatten(), is_stale)),
+        match &self.job {
+            Some(job) => job.with_result(|answer, is_stale| (answer.copied().flatten(), is_stale)),
             None => (space_of(&self.path), false),
         }
     }
 }
 
 /// What to ask from now on. One that can hang keeps the thread it had when it was asked before.
-fn asked(path: PathBuf, mount: Mount, can_hang: bool, known: &[Asked], bell: Option<&Bell>) -> Option<Asked> {
+fn asked(
+    path: PathBuf,
+    mount: Mount,
+    can_hang: bool,
+    known: &[Asked],
+    notifier: Option<&Notifier>,
+) -> Option<Asked> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    let errand = can_hang.then(|| {
+    let job = can_hang.then(|| {
         let before = known.iter().find(|known| known.path == path && known.mount == mount);
-        before.and_then(|before| before.errand.clone()).unwrap_or_else(|| {
+        before.and_then(|before| before.job.clone()).unwrap_or_else(|| {
             let path = path.clone();
-            let errand = Errand::start("statfs", bell.cloned(), move || space_of(&path));
-            errand.ask();
-            errand
+            let job = BackgroundJob::start("statfs", notifier.cloned(), move || space_of(&path));
+            job.request();
+            job
         })
     });
-    Some(Asked { mount, path, errand })
+    Some(Asked { mount, path, job })
 }
 
 fn captured_space(file: &KeptFile, buffer: &mut Buffer, target: &[u8]) -> Option<Space> {

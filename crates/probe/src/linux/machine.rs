@@ -105,7 +105,7 @@ impl Machine {
             news: (!root.is_captured() && (wants(Source::LinkState) || wants(Source::Addresses)))
                 .then(NetworkNews::open)
                 .flatten(),
-            is_watched: request.bell.is_some(),
+            is_watched: request.notifier.is_some(),
             has_news: true,
             are_links_due: true,
             wireless: (wants(Source::Wireless) && !root.is_captured()).then(Wireless::default),
@@ -113,7 +113,7 @@ impl Machine {
             available_memory_only: request.available_memory_only,
             cgroup: wants(Source::Cgroup).then(|| CgroupFiles::open(&root, &mut buffer)),
             filesystems: wants(Source::Filesystems)
-                .then(|| Filesystems::open(&root, &request.filesystems, request.bell.clone())),
+                .then(|| Filesystems::open(&root, &request.filesystems, request.notifier.clone())),
             captured_clock,
             last_rescan: None,
             interfaces: 0,
@@ -155,8 +155,8 @@ impl Machine {
     }
 
     /// Takes news of the network, so that the next sample looks at it again.
-    pub(crate) fn hear(&mut self) {
-        self.has_news |= self.news.as_ref().is_some_and(|news| news.hear(&mut self.buffer));
+    pub(crate) fn drain(&mut self) {
+        self.has_news |= self.news.as_ref().is_some_and(|news| news.drain(&mut self.buffer));
     }
 
     /// Whether the kernel told of changes; where it tells nobody, links are looked at each time.
@@ -166,7 +166,7 @@ impl Machine {
             return false;
         }
         if !self.is_watched {
-            self.hear();
+            self.drain();
         }
         self.has_news
     }

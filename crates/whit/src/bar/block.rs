@@ -2,36 +2,36 @@
 
 pub(crate) use formats::i3bar::Hex as Color;
 
-/// How much a block wants to be seen.
+/// How urgent a block is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tone {
     #[default]
     Normal,
-    /// All is well.
+    /// Better than normal.
     Good,
-    /// Look when there is time.
+    /// Needs attention.
     Warning,
-    /// Look now.
+    /// Needs attention now.
     Urgent,
 }
 
-/// What a segment has to say; an empty text is not shown.
+/// The rendered text of a segment. A block with an empty text is not shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Block {
     /// The kind of segment.
     pub(crate) kind: &'static str,
-    /// Which of its kind: clicks name it.
+    /// Distinguishes segments of the same kind, in clicks.
     pub(crate) instance: String,
     pub(crate) text: String,
-    /// For where the room does not suffice; empty: none.
+    /// A shorter text for narrow outputs; empty if there is none.
     pub(crate) short: String,
     pub(crate) tone: Tone,
-    /// Instead of the tone's.
+    /// Replaces the colour of the tone.
     pub(crate) color: Option<Color>,
     pub(crate) background: Option<Color>,
-    /// The text is markup.
+    /// Whether the text is Pango markup.
     pub(crate) is_markup: bool,
-    /// A text whose width it has at least.
+    /// A text that defines the minimum width.
     pub(crate) min_width: String,
     pub(crate) align: Option<&'static str>,
 }

@@ -15,7 +15,7 @@ use super::debug::Debug;
 use super::events::{Events, Woken};
 use super::line::Line;
 use super::outflow::Outflow;
-use super::{Dress, Output, Workshop, outputs};
+use super::{LineOutput, LineStyle, SegmentContext, outputs};
 use crate::bar::arguments::BarArgs;
 use crate::failure::Failure;
 use crate::time_zone;
@@ -38,10 +38,10 @@ pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
 struct Bar {
     args: BarArgs,
     line: Line,
-    dress: Dress,
-    workshop: Workshop,
+    style: LineStyle,
+    context: SegmentContext,
     time_zone: TimeZone,
-    output: Box<dyn Output>,
+    output: Box<dyn LineOutput>,
     outflow: Outflow,
     events: Events,
     woken: Woken,
@@ -74,18 +74,18 @@ impl Bar {
         // Before signals wait for the loop: TZ may name a file that does not answer.
         let time_zone = time_zone::system();
         let mut events = Events::open(kind)?;
-        let dress = config.dress.clone();
-        let workshop = Workshop { roots: args.roots.clone(), bell: Some(events.bell()) };
+        let style = config.style.clone();
+        let context = SegmentContext { roots: args.roots.clone(), notifier: Some(events.notifier()) };
         // Before the commands are started.
         let orphans = config.has_commands().then(Orphans::adopt);
-        let line = Line::open(config, &workshop)?;
+        let line = Line::open(config, &context)?;
         events.watch_news(&line)?;
         let mut bar = Self {
             args: args.clone(),
             orphans,
             line,
-            dress,
-            workshop,
+            style,
+            context,
             time_zone,
             output,
             outflow: Outflow::stdout(),
@@ -124,11 +124,11 @@ impl Bar {
             }
             let next_tick = if self.is_hidden || is_last { None } else { self.line.next_tick(now) };
             let held = self.held_until.take().map(|until| now + until.saturating_sub(clock_now().boottime));
-            let deadlines = [quiet_until.or(next_tick), self.line.attend_by(now), held];
+            let deadlines = [quiet_until.or(next_tick), self.line.poll_deadline(now), held];
             self.debug.iter_mut().for_each(Debug::sleep);
             self.events.wait(&self.line, deadlines.into_iter().flatten().min(), &mut self.woken)?;
             self.debug.iter_mut().for_each(Debug::wake);
-            if let Some(code) = self.attend()? {
+            if let Some(code) = self.poll()? {
                 return Ok(code);
             }
         }
@@ -157,9 +157,9 @@ impl Bar {
         if is_due {
             if let Some(debug) = &mut self.debug {
                 debug.begin_cycle(self.line.system_calls() + self.outflow.calls() + self.events.calls());
-                debug.say(self.line.debug_text());
+                debug.render(self.line.debug_text());
             }
-            self.line.tick(now, all, &self.workshop, &self.time_zone);
+            self.line.tick(now, all, &self.context, &self.time_zone);
             self.remaining = self.remaining.map(|remaining| remaining - 1);
         }
         // What comes unasked waits its turn, of which there are ten a second; the newest of it is written then.
@@ -179,7 +179,7 @@ impl Bar {
         let is_first = self.written.is_empty();
         self.drawn.clear();
         self.drawn.extend_from_slice(self.output.between());
-        self.output.line(self.line.blocks(), &self.dress, &mut self.drawn)?;
+        self.output.line(self.line.blocks(), &self.style, &mut self.drawn)?;
         if in_any_case || self.drawn != self.written {
             let from = if is_first { self.output.between().len() } else { 0 };
             self.outflow.write(&self.drawn[from..])?;
@@ -199,7 +199,7 @@ impl Bar {
     }
 
     /// Does what woke the bar asks for. How to end, if it is to end.
-    fn attend(&mut self) -> Result<Option<ExitCode>, Failure> {
+    fn poll(&mut self) -> Result<Option<ExitCode>, Failure> {
         if self.woken.is_abandoned {
             return Ok(Some(ExitCode::SUCCESS));
         }
@@ -220,7 +220,7 @@ impl Bar {
                 Signal::Quit | Signal::User2 | Signal::Resize | Signal::Fatal(_) => {}
                 Signal::Child => {
                     for index in self.started.reap() {
-                        self.line.hurry(index, &self.workshop);
+                        self.line.refresh(index, &self.context);
                     }
                     self.attend_commands();
                     self.sweep_orphans();
@@ -228,18 +228,18 @@ impl Bar {
             }
         }
         for index in &self.woken.commands {
-            self.line.attend(*index, &self.time_zone);
+            self.line.poll(*index, &self.time_zone);
         }
-        for cadence in &self.woken.news {
-            self.line.hear(*cadence, &self.time_zone);
+        for sampler in &self.woken.news {
+            self.line.drain_events(*sampler, &self.time_zone);
         }
         for click in &self.woken.clicks {
             if let Some(index) = self.started.click(click, self.line.members()) {
-                self.line.hurry(index, &self.workshop);
+                self.line.refresh(index, &self.context);
             }
         }
         let now = clock_now().realtime;
-        if self.line.attend_by(now).is_some_and(|by| by <= now) {
+        if self.line.poll_deadline(now).is_some_and(|by| by <= now) {
             self.attend_commands();
         }
         if self.woken.has_answers {
@@ -257,7 +257,7 @@ impl Bar {
 
     fn attend_commands(&mut self) {
         for index in 0..self.line.members().count() {
-            self.line.attend(index, &self.time_zone);
+            self.line.poll(index, &self.time_zone);
         }
     }
 
@@ -267,13 +267,13 @@ impl Bar {
             if self.orphans.is_none() {
                 self.orphans = config.has_commands().then(Orphans::adopt);
             }
-            Ok((config.dress.clone(), Line::open(config, &self.workshop)?))
+            Ok((config.style.clone(), Line::open(config, &self.context)?))
         });
         match opened {
-            Ok((dress, line)) => {
-                self.dress = dress;
+            Ok((style, line)) => {
+                self.style = style;
                 self.time_zone = time_zone::system();
-                self.started.take_over(std::mem::replace(&mut self.line, line).retire());
+                self.started.take_over(std::mem::replace(&mut self.line, line).shutdown());
                 // What woke the bar was of the old line.
                 self.woken.commands.clear();
                 self.woken.news.clear();
@@ -296,7 +296,7 @@ impl Drop for Bar {
         if self.orphans.is_none() {
             return;
         }
-        let mut dying = self.line.retire();
+        let mut dying = self.line.shutdown();
         for _ in 0..LAST_SWEEPS {
             std::thread::sleep(SWEEP_PAUSE);
             dying.retain_mut(|process| process.ended().is_none());

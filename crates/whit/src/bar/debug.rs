@@ -32,7 +32,7 @@ impl Debug {
         Self { last: None, awake: Nanos(0), woke_at, calls_before: 0, cpu_before: own_cpu_time() }
     }
 
-    pub(crate) fn say(&self, out: &mut String) {
+    pub(crate) fn render(&self, out: &mut String) {
         out.clear();
         if let Some(Cost { wall, cpu, calls }) = self.last {
             // A String takes whatever is written to it.

@@ -2,8 +2,8 @@
 
 use facts::unit::Nanos;
 use formats::i3bar::{Click, Clicks};
+use probe::background_job::Notifier;
 use probe::clock_now;
-use probe::errand::Bell;
 use probe::signals::Signal;
 use probe::wait::{Waiter, Watch};
 use rustix::fd::AsFd;
@@ -22,7 +22,7 @@ pub(crate) struct Woken {
     pub(crate) clicks: Vec<Click>,
     /// Segments whose commands printed something or ended.
     pub(crate) commands: Vec<usize>,
-    /// Cadences that are to hear of the network.
+    /// Samplers that are to hear of the network.
     pub(crate) news: Vec<usize>,
     /// Slow answers are there.
     pub(crate) has_answers: bool,
@@ -42,7 +42,7 @@ impl Woken {
     }
 }
 
-/// The tokens of what is waited for; a command's and a cadence's place is added to theirs.
+/// The tokens of what is waited for; a command's and a sampler's place is added to theirs.
 const BELL: u64 = 0;
 const STDOUT: u64 = 1;
 const STDIN: u64 = 2;
@@ -53,7 +53,7 @@ const NEWS: u64 = 2 << 32;
 /// Waits for all of it.
 pub(crate) struct Events {
     waiter: Waiter,
-    bell: Bell,
+    notifier: Notifier,
     clicks: Clicks,
     ready: Vec<u64>,
     /// Before, commands are not listened to: they can say more than anybody reads.
@@ -77,8 +77,8 @@ impl Events {
             signals.push(STOP_SIGNAL);
         }
         let mut waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
-        let bell = Bell::new().map_err(Failure::of_system)?;
-        waiter.watch(BELL, Watch::Readable(bell.as_fd())).map_err(Failure::of_system)?;
+        let notifier = Notifier::new().map_err(Failure::of_system)?;
+        waiter.watch(BELL, Watch::Readable(notifier.as_fd())).map_err(Failure::of_system)?;
         if output != BarOutput::Dwm {
             waiter.watch(STDOUT, Watch::Abandoned(stdout())).map_err(Failure::of_system)?;
         }
@@ -88,7 +88,7 @@ impl Events {
         }
         Ok(Self {
             waiter,
-            bell,
+            notifier,
             clicks: Clicks::default(),
             ready: Vec::new(),
             commands_from: Nanos(0),
@@ -96,9 +96,9 @@ impl Events {
         })
     }
 
-    /// The bell that slow answers ring.
-    pub(crate) fn bell(&self) -> Bell {
-        self.bell.clone()
+    /// The notifier that slow answers ring.
+    pub(crate) fn notifier(&self) -> Notifier {
+        self.notifier.clone()
     }
 
     /// System calls made.
@@ -111,8 +111,8 @@ impl Events {
     /// # Errors
     /// Where the kernel has no room for it.
     pub(crate) fn watch_news(&mut self, line: &Line) -> Result<(), Failure> {
-        for (cadence, watch) in line.news() {
-            self.waiter.watch(NEWS + cadence as u64, watch).map_err(Failure::of_system)?;
+        for (sampler, watch) in line.news() {
+            self.waiter.watch(NEWS + sampler as u64, watch).map_err(Failure::of_system)?;
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Events {
                 BELL => {
                     woken.has_answers = true;
                     self.calls += 1;
-                    self.bell.hear();
+                    self.notifier.drain();
                 }
                 STDOUT => woken.is_abandoned = true,
                 ROOM => woken.has_room = true,

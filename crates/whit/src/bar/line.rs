@@ -9,19 +9,19 @@ use probe::orphans::Known;
 use probe::spawn::Process;
 use probe::wait::Watch;
 
-use super::cadence::Cadence;
+use super::appearance::ItemRenderer;
 use super::config::{BarConfig, Member};
-use super::look::Items;
+use super::interval_sampler::IntervalSampler;
 use super::schedule::Schedule;
-use super::{Block, Tone, Workshop};
+use super::{Block, SegmentContext, Tone};
 use crate::failure::Failure;
 
 /// Segments and their blocks, in the order in which they are shown.
 pub(crate) struct Line {
     members: Vec<Member>,
-    /// Of each member the place of its cadence.
-    cadence_of: Vec<usize>,
-    cadences: Vec<Cadence>,
+    /// Of each member the place of its sampler.
+    sampler_of: Vec<usize>,
+    samplers: Vec<IntervalSampler>,
     schedule: Schedule,
     /// Slow things were asked when the line was opened: the first draw need not ask again.
     is_asked: bool,
@@ -31,23 +31,23 @@ pub(crate) struct Line {
 
 impl Line {
     /// Opens what the segments want, and takes the first reading, so that the next has something to subtract.
-    pub(crate) fn open(config: BarConfig, workshop: &Workshop) -> Result<Self, Failure> {
+    pub(crate) fn open(config: BarConfig, context: &SegmentContext) -> Result<Self, Failure> {
         let members = config.members;
         let mut intervals: Vec<Duration> = members.iter().map(|member| member.interval).collect();
         intervals.sort();
         intervals.dedup();
-        let mut cadences = Vec::new();
+        let mut samplers = Vec::new();
         for interval in &intervals {
             let same = members.iter().filter(|member| member.interval == *interval);
-            cadences.push(Cadence::open(*interval, same, workshop)?);
+            samplers.push(IntervalSampler::open(*interval, same, context)?);
         }
         let place = |member: &Member| intervals.binary_search(&member.interval).unwrap_or_default();
-        let cadence_of = members.iter().map(place).collect();
+        let sampler_of = members.iter().map(place).collect();
         let own = ["notice", "debug"].map(|kind| Block { kind, ..Block::default() });
         let blocks = members.iter().map(Member::block).chain(own).collect();
-        let schedule = Schedule::new(cadences.iter().map(|cadence| cadence.interval));
-        let mut line = Self { members, cadence_of, cadences, schedule, is_asked: true, blocks };
-        line.members.iter_mut().for_each(|member| member.segment.tick(workshop));
+        let schedule = Schedule::new(samplers.iter().map(|sampler| sampler.interval));
+        let mut line = Self { members, sampler_of, samplers, schedule, is_asked: true, blocks };
+        line.members.iter_mut().for_each(|member| member.segment.tick(context));
         Ok(line)
     }
 
@@ -62,23 +62,29 @@ impl Line {
     }
 
     /// When a segment has to attend to what it has under way at the latest, on the real-time clock.
-    pub(crate) fn attend_by(&self, now: Nanos) -> Option<Nanos> {
-        let earliest = self.members.iter().filter_map(|member| member.segment.attend_by()).min()?;
+    pub(crate) fn poll_deadline(&self, now: Nanos) -> Option<Nanos> {
+        let earliest = self.members.iter().filter_map(|member| member.segment.poll_deadline()).min()?;
         Some(now + earliest.saturating_sub(clock_now().boottime))
     }
 
     /// Reads and draws what is due at this time of the real-time clock, or everything.
-    pub(crate) fn tick(&mut self, now: Nanos, everything: bool, workshop: &Workshop, time_zone: &TimeZone) {
+    pub(crate) fn tick(
+        &mut self,
+        now: Nanos,
+        everything: bool,
+        context: &SegmentContext,
+        time_zone: &TimeZone,
+    ) {
         let is_asked = std::mem::take(&mut self.is_asked);
-        for index in 0..self.cadences.len() {
+        for index in 0..self.samplers.len() {
             let is_due = self.schedule.take_due(index, now);
             if !is_due && !everything {
                 continue;
             }
-            self.cadences[index].sample(!is_due);
-            for (member, cadence) in self.members.iter_mut().zip(&self.cadence_of) {
-                if *cadence == index && !is_asked {
-                    member.segment.tick(workshop);
+            self.samplers[index].sample(!is_due);
+            for (member, sampler) in self.members.iter_mut().zip(&self.sampler_of) {
+                if *sampler == index && !is_asked {
+                    member.segment.tick(context);
                 }
             }
             self.draw_cadence(index, true, time_zone);
@@ -87,47 +93,47 @@ impl Line {
 
     /// Draws with what was answered late, without reading anything again.
     pub(crate) fn redraw(&mut self, time_zone: &TimeZone) {
-        for index in 0..self.cadences.len() {
-            self.cadences[index].collect();
+        for index in 0..self.samplers.len() {
+            self.samplers[index].collect();
             self.draw_cadence(index, false, time_zone);
         }
     }
 
     /// Takes news of the network, reads and draws at once.
-    pub(crate) fn hear(&mut self, cadence: usize, time_zone: &TimeZone) {
-        self.cadences[cadence].hear();
-        self.cadences[cadence].sample(true);
-        self.draw_cadence(cadence, false, time_zone);
+    pub(crate) fn drain_events(&mut self, sampler: usize, time_zone: &TimeZone) {
+        self.samplers[sampler].drain_events();
+        self.samplers[sampler].sample(true);
+        self.draw_cadence(sampler, false, time_zone);
     }
 
     /// Lets a segment look after its command, and draws it.
-    pub(crate) fn attend(&mut self, member: usize, time_zone: &TimeZone) {
-        self.members[member].segment.attend();
+    pub(crate) fn poll(&mut self, member: usize, time_zone: &TimeZone) {
+        self.members[member].segment.poll();
         self.draw(member, false, time_zone);
     }
 
     /// Has one segment's time come at once: it was clicked on.
-    pub(crate) fn hurry(&mut self, member: usize, workshop: &Workshop) {
-        self.members[member].segment.hurry(workshop);
+    pub(crate) fn refresh(&mut self, member: usize, context: &SegmentContext) {
+        self.members[member].segment.refresh(context);
     }
 
     /// Ends what is under way, for another line to take this one's place; what is still dying.
-    pub(crate) fn retire(&mut self) -> Vec<Process> {
-        self.members.iter_mut().filter_map(|member| member.segment.retire()).collect()
+    pub(crate) fn shutdown(&mut self) -> Vec<Process> {
+        self.members.iter_mut().filter_map(|member| member.segment.shutdown()).collect()
     }
 
-    fn draw_cadence(&mut self, cadence: usize, is_tick: bool, time_zone: &TimeZone) {
+    fn draw_cadence(&mut self, sampler: usize, is_tick: bool, time_zone: &TimeZone) {
         for member in 0..self.members.len() {
-            if self.cadence_of[member] == cadence {
+            if self.sampler_of[member] == sampler {
                 self.draw(member, is_tick, time_zone);
             }
         }
     }
 
     fn draw(&mut self, member: usize, is_tick: bool, time_zone: &TimeZone) {
-        let scene = self.cadences[self.cadence_of[member]].scene(time_zone);
+        let input = self.samplers[self.sampler_of[member]].input(time_zone);
         let Member { segment, look, .. } = &mut self.members[member];
-        segment.say(&scene, &mut Items::new(look, &mut self.blocks[member], is_tick));
+        segment.render(&input, &mut ItemRenderer::new(look, &mut self.blocks[member], is_tick));
     }
 
     /// What is shown.
@@ -162,9 +168,9 @@ impl Line {
         self.members.iter().flat_map(|member| member.segment.processes()).flatten()
     }
 
-    /// What becomes readable when links or addresses change that a cadence shows.
+    /// What becomes readable when links or addresses change that a sampler shows.
     pub(crate) fn news(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
-        self.cadences.iter().enumerate().filter_map(|(index, cadence)| Some((index, cadence.watch()?)))
+        self.samplers.iter().enumerate().filter_map(|(index, sampler)| Some((index, sampler.watch()?)))
     }
 
     /// Whether a segment's first answer is still to come.
@@ -174,6 +180,6 @@ impl Line {
 
     /// System calls made to read the machine.
     pub(crate) fn system_calls(&self) -> u64 {
-        self.cadences.iter().map(Cadence::system_calls).sum()
+        self.samplers.iter().map(IntervalSampler::system_calls).sum()
     }
 }

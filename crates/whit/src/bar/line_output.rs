@@ -4,32 +4,32 @@ use super::block::Block;
 use super::theme::Theme;
 use crate::failure::Failure;
 
-/// Writes lines for one kind of reader.
-pub(crate) trait Output {
-    /// What comes before the first line.
+/// Writes lines in the format of one program (i3bar, waybar, tmux …).
+pub(crate) trait LineOutput {
+    /// Appends what precedes the first line.
     fn start(&mut self, _out: &mut Vec<u8>) {}
 
-    /// One line; blocks without text are left out.
+    /// Appends one line. Blocks without text are left out.
     ///
     /// # Errors
-    /// Where an output that writes elsewhere cannot.
-    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure>;
+    /// Returns a failure if an output that does not write to standard output cannot write.
+    fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure>;
 
-    /// What stands before every line but the first.
+    /// The separator between lines.
     fn between(&self) -> &'static [u8] {
         b""
     }
 }
 
-/// How all outputs dress the line.
+/// Colours and separators, for all outputs.
 #[derive(Clone, Debug)]
-pub(crate) struct Dress {
+pub(crate) struct LineStyle {
     pub(crate) theme: Theme,
-    /// Between segments, for readers that have none of their own.
+    /// Between segments, for programs that draw no separators.
     pub(crate) separator: String,
 }
 
-/// The blocks that are shown.
+/// The blocks that are shown: those with text.
 pub(crate) fn shown(blocks: &[Block]) -> impl Iterator<Item = &Block> {
     blocks.iter().filter(|block| !block.text.is_empty())
 }

@@ -1,32 +1,32 @@
 //! The status line: segments say what they want of the machine and what they make of it; an output writes the line.
 //!
 //! ```text
-//! configuration ─► Line: segments, grouped by how often they are drawn (cadences)
+//! configuration ─► Line: segments, grouped by how often they are drawn (samplers)
 //! loop: wait for the next whole interval, a signal, a click, an answer
-//!       cadence: probe.sample, rates          what is due, and only that
+//!       sampler: probe.sample, rates          what is due, and only that
 //!       segment.say ─► look ─► block          format, thresholds, colours
 //!       output.line ─► one write, if it changed
 //! ```
 
 mod actions;
+mod appearance;
 pub(crate) mod arguments;
-mod asking;
 mod block;
-mod cadence;
 mod clicks;
 pub(crate) mod command;
 pub(crate) mod config;
 mod cycle;
 mod debug;
 mod events;
+mod interval_sampler;
 mod kind;
 mod kinds;
 mod line;
 mod line_output;
-mod look;
 mod options;
 mod outflow;
 pub(crate) mod outputs;
+mod query;
 mod reference;
 mod schedule;
 mod segment;
@@ -38,7 +38,7 @@ mod theme;
 pub(crate) use block::{Block, Color, Tone};
 pub(crate) use config::{Defaults, Origin, default_configuration, import};
 pub(crate) use cycle::run;
-pub(crate) use line_output::{Dress, Output, shown};
+pub(crate) use line_output::{LineOutput, LineStyle, shown};
 pub(crate) use reference::reference;
-pub(crate) use segment::{Scene, Segment, Workshop};
+pub(crate) use segment::{Segment, SegmentContext, SegmentInput};
 pub(crate) use theme::Theme;

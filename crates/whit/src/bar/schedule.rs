@@ -1,52 +1,53 @@
-//! When what is due: whole intervals of the clock that people see, so that segments of like intervals share one
-//! wake-up, and a clock in the bar turns when the minute does.
+//! When each interval is due. Intervals are aligned to the real-time clock, so that segments with the same interval share a wake-up
+//! and a clock in the bar changes with the minute.
 
 use std::time::Duration;
 
 use facts::unit::Nanos;
 
-/// Which whole intervals have begun.
+/// Intervals, and when each was due last.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    cadences: Vec<Cadence>,
+    intervals: Vec<ScheduledInterval>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Cadence {
-    interval: Nanos,
-    /// The number of the interval since 1970 in which it was due last.
+struct ScheduledInterval {
+    length: Nanos,
+    /// The number of intervals from 1970 to when it was due last.
     last: Option<u64>,
 }
 
 impl Schedule {
-    /// With an interval for each cadence; all are due at once.
-    pub(crate) fn new(intervals: impl Iterator<Item = Duration>) -> Self {
+    /// Creates a schedule of these intervals. All are due at once.
+    pub(crate) fn new(durations: impl Iterator<Item = Duration>) -> Self {
         let nanos = |interval: Duration| u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1);
-        let cadences = intervals.map(|interval| Cadence { interval: Nanos(nanos(interval)), last: None });
-        Self { cadences: cadences.collect() }
+        let intervals =
+            durations.map(|length| ScheduledInterval { length: Nanos(nanos(length)), last: None });
+        Self { intervals: intervals.collect() }
     }
 
-    /// Whether a cadence is due at `now` on the real-time clock, which it is once in each of its intervals. A clock that
-    /// was set, either way, and a machine that slept have begun another.
+    /// Whether an interval is due at `now` on the real-time clock. Returns true once in each interval. Setting the clock and a suspend
+    /// start a new interval.
     pub(crate) fn take_due(&mut self, index: usize, now: Nanos) -> bool {
-        let cadence = &mut self.cadences[index];
-        let number = now.0 / cadence.interval.0;
-        let is_due = cadence.last != Some(number);
-        cadence.last = Some(number);
+        let interval = &mut self.intervals[index];
+        let number = now.0 / interval.length.0;
+        let is_due = interval.last != Some(number);
+        interval.last = Some(number);
         is_due
     }
 
-    /// Whether any is due.
+    /// Whether any interval is due.
     pub(crate) fn is_any_due(&self, now: Nanos) -> bool {
-        self.cadences.iter().any(|cadence| cadence.last != Some(now.0 / cadence.interval.0))
+        self.intervals.iter().any(|interval| interval.last != Some(now.0 / interval.length.0))
     }
 
-    /// When the next interval begins; none where there is no cadence.
+    /// When the next interval begins; `None` if there are no intervals.
     pub(crate) fn next(&self, now: Nanos) -> Option<Nanos> {
-        let next = |cadence: &Cadence| {
-            Nanos((now.0 / cadence.interval.0).saturating_add(1).saturating_mul(cadence.interval.0))
+        let next = |interval: &ScheduledInterval| {
+            Nanos((now.0 / interval.length.0).saturating_add(1).saturating_mul(interval.length.0))
         };
-        self.cadences.iter().map(next).min()
+        self.intervals.iter().map(next).min()
     }
 }
 
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     fn due(schedule: &mut Schedule, now: u64) -> Vec<usize> {
-        (0..schedule.cadences.len()).filter(|index| schedule.take_due(*index, Nanos(now))).collect()
+        (0..schedule.intervals.len()).filter(|index| schedule.take_due(*index, Nanos(now))).collect()
     }
 
     #[test]

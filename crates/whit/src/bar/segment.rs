@@ -10,98 +10,98 @@ use facts::source::Wanted;
 use facts::unit::Nanos;
 use jiff::tz::TimeZone;
 use probe::Roots;
-use probe::errand::Bell;
+use probe::background_job::Notifier;
 use probe::orphans::Known;
 use probe::spawn::Process;
 use probe::wait::Watch;
 
-use super::look::Items;
+use super::appearance::ItemRenderer;
 
-/// What a segment sees when it is drawn.
-pub(crate) struct Scene<'a> {
+/// The data that a segment renders.
+pub(crate) struct SegmentInput<'a> {
     pub(crate) sample: &'a Sample,
-    /// Memory for new work, by the kernel or by its formula.
+    /// Available memory, from the kernel or computed by its formula.
     pub(crate) available: Option<Available>,
     pub(crate) rates: &'a Rates,
     pub(crate) time_zone: &'a TimeZone,
 }
 
-/// What segments that ask slow things need to do so.
+/// What segments need to start background jobs.
 #[derive(Debug)]
-pub(crate) struct Workshop {
+pub(crate) struct SegmentContext {
     pub(crate) roots: Roots,
-    /// Rung when an answer is there.
-    pub(crate) bell: Option<Bell>,
+    /// Notified when a background job has a result.
+    pub(crate) notifier: Option<Notifier>,
 }
 
-/// A part of the bar.
+/// A part of the bar, such as a clock or the free space of a disk.
 pub(crate) trait Segment {
-    /// What it reads of the machine: the probe opens nothing else.
+    /// The sources that it reads. The probe opens no others.
     fn wanted(&self) -> Wanted {
         Wanted::NONE
     }
 
-    /// Whose filesystems it shows.
+    /// The paths whose filesystems it shows.
     fn filesystems(&self) -> &[PathBuf] {
         &[]
     }
 
-    /// Whether it shows temperatures other than the CPUs'.
+    /// Whether it shows temperatures of other sensors than the CPUs'.
     fn wants_all_temperatures(&self) -> bool {
         false
     }
 
-    /// Whether it shows more of memory than how much is there, free and available.
+    /// Whether it shows more of /proc/meminfo than total, free and available memory.
     fn wants_all_of_memory(&self) -> bool {
         false
     }
 
-    /// How often it is drawn where nobody said, if that depends on what it shows.
+    /// Its default interval, if that depends on its options.
     fn usual_interval(&self) -> Option<Duration> {
         None
     }
 
-    /// Its time has come: has slow things asked, without waiting.
-    fn tick(&mut self, _workshop: &Workshop) {}
+    /// Called when its interval is due. Requests results from background jobs; does not wait.
+    fn tick(&mut self, _workshop: &SegmentContext) {}
 
-    /// Something happened that may have changed what it says: a click.
-    fn hurry(&mut self, workshop: &Workshop) {
-        self.tick(workshop);
+    /// Called after a click, which may have changed its value.
+    fn refresh(&mut self, context: &SegmentContext) {
+        self.tick(context);
     }
 
-    /// Says what it knows.
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>);
+    /// Renders its current values.
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>);
 
-    /// Whether its first answer is still to come.
+    /// Whether it waits for the first result of a background job.
     fn is_waiting(&self) -> bool {
         false
     }
 
-    /// What becomes readable when there is something to [`attend`](Self::attend) to.
+    /// Becomes readable when [`poll`](Self::poll) has something to do.
     fn watch(&self) -> Option<Watch<'_>> {
         None
     }
 
-    /// Looks after what it has under way, a command: its output, its end, its time.
-    fn attend(&mut self) {}
+    /// Reads the output of its command, notices its end, and enforces its timeout.
+    fn poll(&mut self) {}
 
-    /// Ends what it has under way; a process that is still dying is given to whoever goes on.
-    fn retire(&mut self) -> Option<Process> {
+    /// Stops its command. Returns the process if it has not ended yet, so that the caller can reap it.
+    fn shutdown(&mut self) -> Option<Process> {
         None
     }
 
-    /// Whether it starts processes.
+    /// Whether it runs commands.
     fn runs_commands(&self) -> bool {
         false
     }
 
-    /// Its processes that were not reaped: the one under way, and one that is dying.
+    /// Its processes that are not reaped yet: the running one, and one that is ending.
     fn processes(&self) -> [Option<Known<'_>>; 2] {
         [None, None]
     }
 
-    /// When it wants to attend at the latest, on the boot clock.
-    fn attend_by(&self) -> Option<Nanos> {
+    /// When [`poll`](Self::poll) must be called at the latest, on the boot clock.
+    fn poll_deadline(&self) -> Option<Nanos> {
         None
     }
 }

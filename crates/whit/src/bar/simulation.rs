@@ -10,7 +10,7 @@ use probe::Roots;
 
 use super::config::read;
 use super::line::Line;
-use super::{Tone, Workshop};
+use super::{SegmentContext, Tone};
 
 const CONFIG: &str = r#"
 [[segment]]
@@ -89,9 +89,9 @@ fn machine() -> Simulated {
 fn a_day_of_ticks_with_suspends_and_clocks_that_are_set() {
     let mut machine = machine();
     machine.write();
-    let workshop = Workshop { roots: Roots::captured(&machine.root), bell: None };
+    let context = SegmentContext { roots: Roots::captured(&machine.root), notifier: None };
     let config = read(CONFIG, None).unwrap_or_else(|fault| panic!("{}", fault.in_text("simulation", CONFIG)));
-    let mut line = Line::open(config, &workshop).unwrap();
+    let mut line = Line::open(config, &context).unwrap();
     let zone = TimeZone::UTC;
     let clock =
         |seconds: u64| format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
@@ -120,7 +120,7 @@ fn a_day_of_ticks_with_suspends_and_clocks_that_are_set() {
         }
         machine.write();
         let measured = allocation_counter::measure(|| {
-            line.tick(Nanos(machine.realtime * SECOND), false, &workshop, &zone);
+            line.tick(Nanos(machine.realtime * SECOND), false, &context, &zone);
         });
         if tick % 1000 == 999 {
             allocated.push(measured.bytes_current);

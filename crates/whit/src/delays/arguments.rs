@@ -153,8 +153,8 @@ pub(crate) fn command() -> Command {
 
 const EXPLANATION: &str = "\
 A task's wall time is on CPU + run queue + block I/O + sleeping. Swap-in, thrashing, reclaim,
-compaction, copy and irq are the same time seen from another side, and told as \"of which\". A
-process counts each of its threads' time.
+compaction, copy and irq overlap with these; the column OVERLAP shows the longest. The time of a
+process is the sum over its threads.
   –  absent: not counted, or a value that cannot be (a wait longer than the clock)
   ?  the kernel's answer is zero, and zero is also what it says of a task older than the switch
 Exit status: 1 where a task is gone or may not be read, 2 for usage errors; of a command its own,

@@ -79,7 +79,7 @@ impl TaskJson {
     /// From a row, and the round it is of.
     pub(crate) fn new(row: &Row, round: Option<Round>) -> Self {
         let task = &row.task;
-        let division = task.division();
+        let breakdown = task.breakdown();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_cgroup = matches!(row.kind, Kind::Cgroup);
         let of_one = |value: Option<u32>| value.filter(|_| !is_cgroup);
@@ -100,13 +100,13 @@ impl TaskJson {
             nice: task.nice.filter(|_| !is_cgroup),
             threads: task.threads,
             wall_ns: task.wall.0,
-            thread_time_ns: division.whole.0,
-            on_cpu_ns: nanos(division.on_cpu),
-            run_queue_ns: nanos(division.run_queue),
-            block_io_ns: nanos(division.block_io),
-            unrecorded_ns: nanos(division.unrecorded),
-            sleeping_ns: nanos(division.sleeping),
-            unknown_ns: nanos(division.unknown),
+            thread_time_ns: breakdown.whole.0,
+            on_cpu_ns: nanos(breakdown.on_cpu),
+            run_queue_ns: nanos(breakdown.run_queue),
+            block_io_ns: nanos(breakdown.block_io),
+            unrecorded_ns: nanos(breakdown.unrecorded),
+            sleeping_ns: nanos(breakdown.sleeping),
+            unknown_ns: nanos(breakdown.unknown),
             cpu_ticks_ns: nanos(task.cpu_real),
             user_ns: nanos(task.user),
             system_ns: nanos(task.system),

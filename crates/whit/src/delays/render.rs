@@ -13,7 +13,7 @@ use crate::delays::{Kind, Notes, Round, Row, States};
 use crate::time_zone;
 use text::columns::Columns;
 use text::printable::push_printable;
-use text::style::{Style, Tone};
+use text::style::{Emphasis, Style};
 use text::time_bar::{BAR_WIDTH, LEGEND, LEGEND_WITH_ENDED, push_bar};
 use text::units::{Size, Span, push_number};
 use text::{ABSENT, UNSURE};
@@ -40,7 +40,7 @@ pub(crate) fn write<E>(
         drain(out)?;
     }
     let legend = if with_ending { LEGEND_WITH_ENDED } else { LEGEND };
-    style.paint_into(out, Tone::Faint, |out| out.push_str(legend));
+    style.paint_into(out, Emphasis::Faint, |out| out.push_str(legend));
     out.push('\n');
     for row in rows {
         write_beside(row, out);
@@ -74,13 +74,13 @@ pub(crate) fn write_heading(out: &mut String, with_ending: bool) {
         columns.right(UNRECORDED_WIDTH, |out| out.push_str("UNRECORDED"));
     }
     columns.right(SPAN_WIDTH, |out| out.push_str("SLEEPING"));
-    columns.last(|out| out.push_str("OF WHICH"));
+    columns.last(|out| out.push_str("OVERLAP"));
 }
 
 /// A line for a task; `cell` is room to write in.
 pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut String) {
     let task = &row.task;
-    let division = task.division();
+    let breakdown = task.breakdown();
     let push = |out: &mut String, value: Option<Nanos>, absent: &str| match value {
         Some(value) => Span(value).push(out),
         None => out.push_str(absent),
@@ -98,23 +98,23 @@ pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut St
     columns.right(4, |out| push_number(out, u64::from(task.threads)));
     columns.right(SPAN_WIDTH, |out| Span(task.wall).push(out));
     // A task that has lived no time at all has no bar.
-    let bar_width = if division.whole.0 > 0 { BAR_WIDTH } else { 0 };
-    columns.left_of_width(BAR_WIDTH, bar_width, |out| push_bar(out, &division, style));
+    let bar_width = if breakdown.whole.0 > 0 { BAR_WIDTH } else { 0 };
+    columns.left_of_width(BAR_WIDTH, bar_width, |out| push_bar(out, &breakdown, style));
     // An ended task that ran for less than a tick may have been charged nothing.
     columns.right(SPAN_WIDTH, |out| match (task.on_cpu, row.kind) {
         (Some(Nanos(0)), Kind::Ended(_)) => out.push_str("<1 tick"),
         (on_cpu, _) => push(out, on_cpu, ABSENT),
     });
-    columns.right(SPAN_WIDTH, |out| push(out, division.run_queue, ABSENT));
+    columns.right(SPAN_WIDTH, |out| push(out, breakdown.run_queue, ABSENT));
     columns.right(SPAN_WIDTH, |out| {
         out.push_str(if task.is_partly_counted() { "≥" } else { "" });
-        push(out, division.block_io, absent(task));
+        push(out, breakdown.block_io, absent(task));
     });
     if let Kind::Ended(_) = row.kind {
-        columns.right(UNRECORDED_WIDTH, |out| push(out, division.unrecorded, ABSENT));
+        columns.right(UNRECORDED_WIDTH, |out| push(out, breakdown.unrecorded, ABSENT));
     }
-    columns.right(SPAN_WIDTH, |out| push(out, division.sleeping, absent(task)));
-    columns.last(|out| push_of_which(out, task));
+    columns.right(SPAN_WIDTH, |out| push(out, breakdown.sleeping, absent(task)));
+    columns.last(|out| push_overlap(out, task));
 }
 
 fn push_ending(out: &mut String, exit: ExitInfo) {
@@ -132,7 +132,7 @@ pub(super) fn absent(task: &Task) -> &'static str {
 }
 
 /// The overlapping causes that held the task up at all, the largest first.
-fn push_of_which(out: &mut String, task: &Task) {
+fn push_overlap(out: &mut String, task: &Task) {
     // Not counted, or read from /proc alone, which knows none of them.
     let mut largest = [None; Cause::OVERLAPPING.len()];
     let mut is_counted = false;

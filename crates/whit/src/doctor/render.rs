@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::finding::{Finding, State};
 use crate::doctor::selftest::{Check, Verdict};
 use text::printable::push_printable;
-use text::style::{Style, Tone};
+use text::style::{Emphasis, Style};
 use text::table::{Align, Table};
 
 /// Writes a line a finding, and below it what to do.
@@ -15,9 +15,9 @@ pub(crate) fn write(findings: &[Finding], style: Style, out: &mut String) {
     let mut table = Table::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left)]);
     for finding in findings {
         let (word, tone) = match finding.state {
-            State::Ok => ("ok", Tone::Good),
-            State::Limited => ("limited", Tone::Caution),
-            State::Absent => ("absent", Tone::Faint),
+            State::Ok => ("ok", Emphasis::Good),
+            State::Limited => ("limited", Emphasis::Caution),
+            State::Absent => ("absent", Emphasis::Faint),
         };
         table.cell(|out| style.paint_into(out, tone, |out| out.push_str(word)));
         table.cell(|out| out.push_str(finding.area));
@@ -34,9 +34,9 @@ pub(crate) fn write_checks(checks: &[Check], style: Style, out: &mut String) {
     let mut table = Table::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left)]);
     for check in checks {
         let (word, tone) = match check.verdict {
-            Verdict::Pass => ("pass", Tone::Good),
-            Verdict::Absent => ("absent", Tone::Faint),
-            Verdict::Fail => ("FAIL", Tone::Bad),
+            Verdict::Pass => ("pass", Emphasis::Good),
+            Verdict::Absent => ("absent", Emphasis::Faint),
+            Verdict::Fail => ("FAIL", Emphasis::Bad),
         };
         table.cell(|out| style.paint_into(out, tone, |out| out.push_str(word)));
         table.cell(|out| out.push_str(check.name));

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use facts::linux::proc_connector::ProcessEvent;
 use facts::linux::taskstats::{ExitInfo, TaskStats};
 use facts::task::table::Comm;
-use facts::task::{Accounting, Cause, Division, Rest, Task};
+use facts::task::{Accounting, Cause, Remainder, Task, TimeBreakdown};
 use facts::unit::{Bytes, Nanos};
 
 /// What all processes of one name did.
@@ -97,12 +97,13 @@ impl Program {
     }
 
     /// Where its time went. What is not known of a thread counts as its sleep.
-    pub(crate) fn division(&self) -> Division {
+    pub(crate) fn breakdown(&self) -> TimeBreakdown {
         let on_cpu = self.cpu + self.unrecorded;
         let waited = |cause| Some(self.waited(cause).total);
         let (run_queue, block_io) = (waited(Cause::RunQueue), waited(Cause::BlockIo));
-        let division = Division::new(self.thread_time, Some(on_cpu), run_queue, block_io, Rest::default());
-        Division { on_cpu: Some(self.cpu), unrecorded: Some(self.unrecorded), ..division }
+        let breakdown =
+            TimeBreakdown::new(self.thread_time, Some(on_cpu), run_queue, block_io, Remainder::default());
+        TimeBreakdown { on_cpu: Some(self.cpu), unrecorded: Some(self.unrecorded), ..breakdown }
     }
 
     /// By the ticks, of which a single short task may get one that was mostly another's.
@@ -319,7 +320,7 @@ mod tests {
             .map(|program| (program.comm.as_str(), program.processes, program.cpu.0))
             .collect();
         assert_eq!(told, [("cc1", 2, 5), ("make", 1, 1)]);
-        assert_eq!(tree.whole.division().sleeping, Some(Nanos(294)));
+        assert_eq!(tree.whole.breakdown().sleeping, Some(Nanos(294)));
         assert_eq!(tree.own.map(|(task, _)| task.on_cpu), Some(Some(Nanos(1))));
     }
 
@@ -360,12 +361,12 @@ mod tests {
         // Alone, it is told exactly.
         let alone = close(&[(10, "true", 20)], 90).whole;
         assert_eq!(
-            (alone.cpu, alone.unrecorded, alone.division().sleeping),
+            (alone.cpu, alone.unrecorded, alone.breakdown().sleeping),
             (Nanos(90), Nanos(0), Some(Nanos(10)))
         );
         let whole = close(&[(10, "sh", 20), (11, "true", 0)], 90).whole;
         assert_eq!((whole.cpu, whole.unrecorded), (Nanos(20), Nanos(70)));
-        assert_eq!(whole.division().sleeping, Some(Nanos(110)));
+        assert_eq!(whole.breakdown().sleeping, Some(Nanos(110)));
         // Children that the kernel reaped are not in wait4's time.
         let reaped = close(&[(10, "sh", 20), (11, "work", 500_000_000)], 90).whole;
         assert_eq!((reaped.cpu, reaped.unrecorded), (Nanos(500_000_020), Nanos(0)));

@@ -25,7 +25,7 @@ pub(crate) struct RunJson {
     lock_waited_ns: Option<u64>,
     lost_records: u64,
     lost_forks: u64,
-    are_descendants_told: bool,
+    has_all_descendants: bool,
     left_running: usize,
     left_running_pids: Vec<u32>,
     adopted: u64,
@@ -77,7 +77,7 @@ impl RunJson {
             lock_waited_ns: lock_waited.map(|waited| waited.0),
             lost_records: run.lost_records,
             lost_forks: run.lost_forks,
-            are_descendants_told: run.records_absence.or(run.events_absence).is_none(),
+            has_all_descendants: run.records_absence.or(run.events_absence).is_none(),
             left_running: run.survivors.len(),
             left_running_pids: run.survivors.iter().map(|survivor| survivor.pid).collect(),
             adopted: run.adopted,
@@ -89,7 +89,7 @@ impl RunJson {
 
 impl ProgramJson {
     fn new(program: &Program) -> Self {
-        let division = program.division();
+        let breakdown = program.breakdown();
         let mut delays = Map::new();
         for cause in Cause::ALL {
             let Waited { count, total, longest, unknown } = *program.waited(cause);
@@ -104,12 +104,12 @@ impl ProgramJson {
             comm: program.comm.as_str().to_owned(),
             processes: program.processes,
             threads: program.threads,
-            thread_time_ns: division.whole.0,
+            thread_time_ns: breakdown.whole.0,
             on_cpu_ns: program.cpu.0,
             run_queue_ns: program.waited(Cause::RunQueue).total.0,
             block_io_ns: program.waited(Cause::BlockIo).total.0,
             unrecorded_ns: program.unrecorded.0,
-            sleeping_ns: division.sleeping.map(|sleeping| sleeping.0),
+            sleeping_ns: breakdown.sleeping.map(|sleeping| sleeping.0),
             cpu_precise_ns: program.on_cpu.0,
             user_ns: program.user.0,
             system_ns: program.system.0,

@@ -22,7 +22,7 @@ pub(crate) const FIGURES: [(&str, FigureOf); 5] = [
     ("on CPU", |run| run.cpu()),
     ("run queue", |run| run.tree.whole.waited(Cause::RunQueue).total),
     ("block I/O", |run| run.tree.whole.waited(Cause::BlockIo).total),
-    ("sleeping", |run| run.tree.whole.division().sleeping.unwrap_or_default()),
+    ("sleeping", |run| run.tree.whole.breakdown().sleeping.unwrap_or_default()),
 ];
 
 /// Appends where the time of one run went.
@@ -55,13 +55,13 @@ pub(crate) fn push(run: &Supervised, out: &mut String) {
 /// Without exit records: what /proc says of the command's own process.
 fn write_own(run: &Supervised, out: &mut String) {
     let Some(task) = &run.own_from_proc else { return };
-    let division = task.division();
+    let breakdown = task.breakdown();
     let span = |nanos: Option<Nanos>| nanos.map_or(text::ABSENT.to_owned(), |nanos| Span(nanos).to_string());
     out.push_str(&format!(
         "its own process: run queue {}   block I/O {}   sleeping {}\n",
-        span(division.run_queue),
-        span(division.block_io),
-        span(division.sleeping)
+        span(breakdown.run_queue),
+        span(breakdown.block_io),
+        span(breakdown.sleeping)
     ));
 }
 
@@ -97,7 +97,7 @@ fn write_programs(tree: &Tree, out: &mut String) {
 }
 
 fn row(table: &mut Table, name: &str, program: &Program) {
-    let division = program.division();
+    let breakdown = program.breakdown();
     let least = |waited: &Waited| {
         let is_least = waited.unknown > 0;
         match (is_least, waited.total) {
@@ -114,8 +114,8 @@ fn row(table: &mut Table, name: &str, program: &Program) {
         least(program.waited(Cause::RunQueue)),
         least(program.waited(Cause::BlockIo)),
         Span(program.unrecorded).to_string(),
-        Span(division.sleeping.unwrap_or_default()).to_string(),
-        of_which(program),
+        Span(breakdown.sleeping.unwrap_or_default()).to_string(),
+        overlapping_delays(program),
         Size(program.peak_resident).to_string(),
         Size(program.read).to_string(),
         Size(program.written).to_string(),
@@ -123,7 +123,7 @@ fn row(table: &mut Table, name: &str, program: &Program) {
 }
 
 /// What overlaps with the parts, the longest first; a sliver is no reason.
-fn of_which(program: &Program) -> String {
+fn overlapping_delays(program: &Program) -> String {
     let least = program.thread_time.0 / 1000;
     let mut waited: Vec<_> = Cause::OVERLAPPING
         .into_iter()

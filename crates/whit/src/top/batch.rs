@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use facts::task::figure::Figure;
-use facts::task::{Accounting, Cause, Division};
+use facts::task::{Accounting, Cause, TimeBreakdown};
 use facts::unit::Nanos;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -68,7 +68,7 @@ fn write_text(session: &mut Session, lines: &[Line], told: &mut Vec<Topic>, out:
             table.cell(|out| {
                 let row = Row::new(session.tasks.rows(), line.index);
                 match column {
-                    Column::Time => push_bar(out, &row.division(), style),
+                    Column::Time => push_bar(out, &row.breakdown(), style),
                     Column::Cgroup => {
                         let path = session.commands.cgroup_of(&row);
                         push_printable(out, path.unwrap_or("–").as_bytes());
@@ -242,7 +242,8 @@ impl<'a> RowJson<'a> {
         cgroup: Option<String>,
         command_line: Option<String>,
     ) -> Self {
-        let Division { whole, on_cpu, run_queue, block_io, unrecorded, sleeping, unknown } = row.division();
+        let TimeBreakdown { whole, on_cpu, run_queue, block_io, unrecorded, sleeping, unknown } =
+            row.breakdown();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_one = !row.is_several();
         let mut delays = Map::new();

@@ -30,7 +30,7 @@ pub(crate) enum Column {
     /// The stacked bar.
     Time,
     /// What the bar's marks are.
-    OfWhich,
+    Overlap,
     Cause(Cause),
     Unrecorded,
     Sleeping,
@@ -80,7 +80,7 @@ const ALL: [Described; 29] = [
     described(Column::Read, "read", "READ/s", 8, Right, "bytes read from block devices"),
     described(Column::Written, "written", "WRITE/s", 8, Right, "bytes written to block devices, or left to be"),
     described(Column::Time, "time", "WHERE ITS TIME WENT", 20, Left, "on CPU, run queue, block I/O, unrecorded, sleeping; marked: swap-in, thrashing, reclaim, compaction, copy (w), irq"),
-    described(Column::OfWhich, "of_which", "OF WHICH", 13, Left, "the longest of the causes that overlap with those"),
+    described(Column::Overlap, "overlap", "OVERLAP", 13, Left, "the longest of the causes that overlap with those"),
     described(Column::Cause(Cause::RunQueue), "run_queue", "RUNQ%", 6, Right, "runnable, waiting for a CPU"),
     described(Column::Cause(Cause::BlockIo), "block_io", "BLKIO%", 6, Right, "waiting for block I/O"),
     described(Column::Cause(Cause::SwapIn), "swap_in", "SWAP%", 6, Right, "bringing pages in from swap"),
@@ -108,7 +108,7 @@ impl Column {
         Self::Read,
         Self::Written,
         Self::Time,
-        Self::OfWhich,
+        Self::Overlap,
         Self::Command,
     ];
 
@@ -174,10 +174,10 @@ impl Column {
             Self::Virtual => row.get(Figure::VIRTUAL_BYTES).map(|bytes| bytes as f64),
             Self::Read => row.per_second(Figure::READ_BYTES),
             Self::Written => row.per_second(Figure::WRITTEN_BYTES),
-            Self::OfWhich => row.share(row.of_which().first().map(|(_, ns)| *ns)),
+            Self::Overlap => row.share(row.overlapping_delays().first().map(|(_, ns)| *ns)),
             Self::Cause(cause) => row.share(row.delay_ns(cause)),
-            Self::Unrecorded => row.share(row.division().unrecorded.map(|unrecorded| unrecorded.0)),
-            Self::Sleeping => row.share(row.division().sleeping.map(|sleeping| sleeping.0)),
+            Self::Unrecorded => row.share(row.breakdown().unrecorded.map(|unrecorded| unrecorded.0)),
+            Self::Sleeping => row.share(row.breakdown().sleeping.map(|sleeping| sleeping.0)),
             Self::Switches => sum([Figure::VOLUNTARY_SWITCHES, Figure::INVOLUNTARY_SWITCHES]),
             Self::Faults => sum([Figure::MINOR_FAULTS, Figure::MAJOR_FAULTS]),
             Self::Cgroup => row.cgroup().map(|cgroup| cgroup as f64),
@@ -207,8 +207,8 @@ impl Column {
                     out.push_str(&format!(" ×{}", row.processes()));
                 }
             }
-            Self::OfWhich => {
-                if let Some((cause, nanos)) = row.of_which().first() {
+            Self::Overlap => {
+                if let Some((cause, nanos)) = row.overlapping_delays().first() {
                     let percent = row.share(Some(*nanos)).unwrap_or(0.0) * 100.0;
                     // A sliver is no reason.
                     if percent >= 0.1 {

@@ -3,7 +3,7 @@
 use facts::task::figure::Figure;
 use facts::task::sums::Summed;
 use facts::task::table::Comm;
-use facts::task::{Accounting, Cause, Division, Rest, TaskKey};
+use facts::task::{Accounting, Cause, Remainder, TaskKey, TimeBreakdown};
 use facts::unit::Nanos;
 
 /// One row.
@@ -125,24 +125,24 @@ impl<'a> Row<'a> {
     }
 
     /// Where its time went.
-    pub(crate) fn division(&self) -> Division {
-        let rest = Rest {
+    pub(crate) fn breakdown(&self) -> TimeBreakdown {
+        let remainder = Remainder {
             most_unrecorded: self.rows.most_unrecorded(self.index),
             has_uncounted: self.is_partial(Cause::BlockIo),
         };
         let delay = |cause| self.delay_ns(cause).map(Nanos);
         let (on_cpu, run_queue, block_io) =
             (self.cpu_ns().map(Nanos), delay(Cause::RunQueue), delay(Cause::BlockIo));
-        let division = Division::new(self.thread_time(), on_cpu, run_queue, block_io, rest);
+        let breakdown = TimeBreakdown::new(self.thread_time(), on_cpu, run_queue, block_io, remainder);
         match self.rows.interval() {
-            Some(_) => division,
+            Some(_) => breakdown,
             // No time has passed in which anything could have been done.
-            None => Division { unrecorded: None, sleeping: None, unknown: None, ..division },
+            None => TimeBreakdown { unrecorded: None, sleeping: None, unknown: None, ..breakdown },
         }
     }
 
     /// What overlaps with those parts, the longest first.
-    pub(crate) fn of_which(&self) -> Vec<(Cause, u64)> {
+    pub(crate) fn overlapping_delays(&self) -> Vec<(Cause, u64)> {
         let causes = Cause::OVERLAPPING.into_iter();
         let waited = causes.filter_map(|cause| Some((cause, self.delay_ns(cause).filter(|ns| *ns > 0)?)));
         let mut waited: Vec<_> = waited.collect();

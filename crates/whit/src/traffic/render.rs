@@ -96,9 +96,9 @@ impl SinkReport {
         document["answers"] = json!(all.answers.map(|answered| answered.answers));
         document["faults"] = json!(all.answers.map(|answered| answered.faults));
         document["dropped_packets"] = json!(self.dropped);
-        document["waits"] = self.waits.as_ref().map_or(Value::Null, division);
+        document["waits"] = self.waits.as_ref().map_or(Value::Null, breakdown);
         // Of very many the first ones are told.
-        document["clients_untold"] = json!(clients - told.len() as u64);
+        document["clients_omitted"] = json!(clients - told.len() as u64);
         document["clients"] = each.collect();
         format!("{document}\n")
     }
@@ -123,14 +123,14 @@ fn account(account: &Account) -> Value {
     })
 }
 
-fn division(task: &Task) -> Value {
-    let division = task.division();
+fn breakdown(task: &Task) -> Value {
+    let breakdown = task.breakdown();
     let ns = |part: Option<Nanos>| part.map(|part| part.0);
     json!({
-        "on_cpu_ns": ns(division.on_cpu),
-        "run_queue_ns": ns(division.run_queue),
-        "block_io_ns": ns(division.block_io),
-        "sleeping_ns": ns(division.sleeping),
+        "on_cpu_ns": ns(breakdown.on_cpu),
+        "run_queue_ns": ns(breakdown.run_queue),
+        "block_io_ns": ns(breakdown.block_io),
+        "sleeping_ns": ns(breakdown.sleeping),
     })
 }
 
@@ -192,7 +192,7 @@ impl SendReport {
             "failed_connections": sent.failed,
             "failure": sent.failure,
             "latency_ns": latency,
-            "waits": self.waits.as_ref().map_or(Value::Null, division),
+            "waits": self.waits.as_ref().map_or(Value::Null, breakdown),
         });
         format!("{document}\n")
     }

@@ -1,6 +1,6 @@
 //! What whit's own threads waited for.
 
-use facts::task::{Division, Task};
+use facts::task::{Task, TimeBreakdown};
 use probe::Roots;
 use probe::tasks::TaskReader;
 
@@ -14,7 +14,7 @@ pub(crate) fn own() -> Option<Task> {
 
 /// Its parts in words.
 pub(crate) fn words(task: &Task) -> String {
-    let Division { on_cpu, run_queue, block_io, sleeping, .. } = task.division();
+    let TimeBreakdown { on_cpu, run_queue, block_io, sleeping, .. } = task.breakdown();
     let span =
         |part: Option<facts::unit::Nanos>| part.map_or("–".to_owned(), |part| Span(part).to_string());
     format!(

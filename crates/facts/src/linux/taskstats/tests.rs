@@ -198,10 +198,10 @@ proptest! {
         if let Ok(mut stats) = decode(&bytes, Some(true)) {
             prop_assert!(stats.length >= expected_length(stats.version));
             stats.task.drop_impossible();
-            let division = stats.task.division();
-            let parts = [division.on_cpu, division.run_queue, division.block_io, division.sleeping, division.unknown];
+            let breakdown = stats.task.breakdown();
+            let parts = [breakdown.on_cpu, breakdown.run_queue, breakdown.block_io, breakdown.sleeping, breakdown.unknown];
             let total = parts.into_iter().flatten().fold(0u64, |sum, part| sum.saturating_add(part.0));
-            prop_assert_eq!(total, division.whole.0);
+            prop_assert_eq!(total, breakdown.whole.0);
         }
     }
 }

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::actions::Actions;
+use super::appearance::Appearance;
 use super::kind::Kind;
-use super::look::Look;
-use super::{Block, Dress, Segment};
+use super::{Block, LineStyle, Segment};
 use crate::bar::arguments::BarOutput;
 use crate::failure::Failure;
 use crate::paths;
@@ -26,7 +26,7 @@ pub(crate) use read::{BAR_OPTIONS, SEGMENT_OPTIONS, read};
 pub(crate) struct BarConfig {
     /// Who reads it; none: whoever started it.
     pub(crate) output: Option<BarOutput>,
-    pub(crate) dress: Dress,
+    pub(crate) style: LineStyle,
     pub(crate) members: Vec<Member>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Member {
     pub(crate) instance: String,
     pub(crate) segment: Box<dyn Segment>,
     pub(crate) interval: Duration,
-    pub(crate) look: Look,
+    pub(crate) look: Appearance,
     pub(crate) actions: Actions,
 }
 

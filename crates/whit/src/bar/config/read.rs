@@ -6,13 +6,13 @@ use toml::de::DeTable;
 
 use super::{BarConfig, Member};
 use crate::bar::actions::{Actions, BUTTONS};
+use crate::bar::appearance::{Appearance, Threshold, Variant};
 use crate::bar::arguments::BarOutput;
 use crate::bar::kind::Kind;
 use crate::bar::kinds::KINDS;
-use crate::bar::look::{Look, Threshold, Variant};
 use crate::bar::options::{Fault, Options};
 use crate::bar::theme::THEMES;
-use crate::bar::{Dress, Theme, Tone};
+use crate::bar::{LineStyle, Theme, Tone};
 use text::nearest::did_you_mean;
 use text::template::{Condition, Template};
 
@@ -87,7 +87,10 @@ pub(crate) fn read(text: &str, interval: Option<Duration>) -> Result<BarConfig, 
     }
     Ok(BarConfig {
         output: bar.choice("output", &outputs)?,
-        dress: Dress { theme: theme(&bar)?, separator: bar.text("separator")?.unwrap_or(" | ").to_owned() },
+        style: LineStyle {
+            theme: theme(&bar)?,
+            separator: bar.text("separator")?.unwrap_or(" | ").to_owned(),
+        },
         members,
     })
 }
@@ -146,7 +149,7 @@ fn member(options: &Options<'_, '_>, bar_interval: Duration) -> Result<Member, F
     })
 }
 
-fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Look, Fault> {
+fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Appearance, Fault> {
     let alignments = [("left", "left"), ("center", "center"), ("right", "right")];
     let built_in = |text: &str| {
         // Those of the table are good, which a test holds.
@@ -174,7 +177,7 @@ fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Look, Fault> {
         }
     }
     let default_format = if is_date { "{text}" } else { kind.format };
-    Ok(Look {
+    Ok(Appearance {
         format: format.map_or_else(|| built_in(default_format), Ok)?,
         short: if is_date && options.get("short").is_some() { Some(built_in("{short}")?) } else { short },
         variants,

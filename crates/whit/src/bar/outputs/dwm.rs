@@ -5,7 +5,7 @@ use x11rb::protocol::xproto::{AtomEnum, ConnectionExt, PropMode, Window};
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-use crate::bar::{Block, Dress, Output, shown};
+use crate::bar::{Block, LineOutput, LineStyle, shown};
 use crate::failure::Failure;
 
 /// A connection to the X server. Nothing is written to standard output.
@@ -29,12 +29,12 @@ impl Dwm {
     }
 }
 
-impl Output for Dwm {
-    fn line(&mut self, blocks: &[Block], dress: &Dress, _out: &mut Vec<u8>) -> Result<(), Failure> {
+impl LineOutput for Dwm {
+    fn line(&mut self, blocks: &[Block], style: &LineStyle, _out: &mut Vec<u8>) -> Result<(), Failure> {
         self.text.clear();
         for (index, block) in shown(blocks).enumerate() {
             if index > 0 {
-                self.text.push_str(&dress.separator);
+                self.text.push_str(&style.separator);
             }
             self.text.push_str(&block.text);
         }

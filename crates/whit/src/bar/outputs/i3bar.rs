@@ -3,7 +3,7 @@
 use formats::i3bar::{Block as JsonBlock, Header};
 use probe::signals::Signal;
 
-use crate::bar::{Block, Dress, Output, Theme, Tone};
+use crate::bar::{Block, LineOutput, LineStyle, Theme, Tone};
 use crate::failure::Failure;
 
 /// By this the reader tells that nobody looks, instead of by SIGSTOP: whit then sleeps of its own accord, with nothing
@@ -23,7 +23,7 @@ struct Made {
     json: Vec<u8>,
 }
 
-impl Output for I3bar {
+impl LineOutput for I3bar {
     fn start(&mut self, out: &mut Vec<u8>) {
         let header = Header {
             version: 1,
@@ -36,9 +36,9 @@ impl Output for I3bar {
         out.extend_from_slice(b"\n[\n");
     }
 
-    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
-        if self.theme != dress.theme || self.made.len() != blocks.len() {
-            self.theme = dress.theme;
+    fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure> {
+        if self.theme != style.theme || self.made.len() != blocks.len() {
+            self.theme = style.theme;
             self.made.clear();
             self.made.resize_with(blocks.len(), Made::default);
         }
@@ -47,7 +47,7 @@ impl Output for I3bar {
         for (block, made) in blocks.iter().zip(&mut self.made) {
             if made.block != *block {
                 made.json.clear();
-                push_block(block, &dress.theme, &mut made.json);
+                push_block(block, &style.theme, &mut made.json);
                 made.block.clone_from(block);
             }
             if !block.text.is_empty() {

@@ -1,21 +1,21 @@
 //! For lemonbar: `whit bar -o lemonbar | lemonbar`. A `%` that means itself is doubled.
 
 use super::escape::push_doubled;
-use crate::bar::{Block, Dress, Output, Tone, shown};
+use crate::bar::{Block, LineOutput, LineStyle, Tone, shown};
 use crate::failure::Failure;
 
 /// Blocks to the right, with colours in `%{…}`.
 pub(super) struct Lemonbar;
 
-impl Output for Lemonbar {
-    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
+impl LineOutput for Lemonbar {
+    fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure> {
         out.extend_from_slice(b"%{r}");
         for (index, block) in shown(blocks).enumerate() {
             if index > 0 {
-                push_doubled(&dress.separator, b'%', out);
+                push_doubled(&style.separator, b'%', out);
             }
-            let color = dress.theme.color(block);
-            let background = dress.theme.background(block);
+            let color = style.theme.color(block);
+            let background = style.theme.background(block);
             for (letter, color) in [('F', color), ('B', background)] {
                 if let Some(color) = color {
                     // With the alpha in front.

@@ -13,7 +13,7 @@ mod xmobar;
 pub(crate) use detect::detect;
 pub(crate) use i3bar::STOP_SIGNAL;
 
-use super::Output;
+use super::LineOutput;
 use crate::bar::arguments::BarOutput;
 use crate::failure::Failure;
 
@@ -21,7 +21,7 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// Where it has to be connected to, and cannot.
-pub(crate) fn open(output: BarOutput) -> Result<Box<dyn Output>, Failure> {
+pub(crate) fn open(output: BarOutput) -> Result<Box<dyn LineOutput>, Failure> {
     Ok(match output {
         BarOutput::Plain => Box::new(plain::Plain::new()),
         BarOutput::I3bar => Box::new(i3bar::I3bar::default()),

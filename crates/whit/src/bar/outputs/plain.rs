@@ -1,9 +1,9 @@
 //! A line of text, in colours on a terminal.
 
-use crate::bar::{Block, Color, Dress, Output, Theme, Tone, shown};
+use crate::bar::{Block, Color, LineOutput, LineStyle, Theme, Tone, shown};
 use crate::failure::Failure;
 use crate::output::stdout_style;
-use text::style::{Style, Tone as Shade};
+use text::style::{Emphasis, Style};
 
 /// Blocks with separators between them.
 pub(super) struct Plain {
@@ -17,15 +17,15 @@ impl Plain {
     }
 
     /// The theme's colours where one was chosen, else those of the terminal, which suit its background.
-    fn push_block(&mut self, block: &Block, dress: &Dress) {
+    fn push_block(&mut self, block: &Block, style: &LineStyle) {
         let shade = match block.tone {
             Tone::Normal => None,
-            Tone::Good => Some(Shade::Good),
-            Tone::Warning => Some(Shade::Caution),
-            Tone::Urgent => Some(Shade::Bad),
+            Tone::Good => Some(Emphasis::Good),
+            Tone::Warning => Some(Emphasis::Caution),
+            Tone::Urgent => Some(Emphasis::Bad),
         };
         let own =
-            block.color.or(if dress.theme == Theme::default() { None } else { dress.theme.color(block) });
+            block.color.or(if style.theme == Theme::default() { None } else { style.theme.color(block) });
         match (own.filter(|_| self.style.is_colored), shade) {
             (Some(color), _) => push_colored(&mut self.text, color, &block.text),
             (None, Some(shade)) => {
@@ -43,14 +43,14 @@ fn push_colored(out: &mut String, color: Color, text: &str) {
     let _ = write!(out, "\x1b[38;2;{red};{green};{blue}m{text}\x1b[0m");
 }
 
-impl Output for Plain {
-    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
+impl LineOutput for Plain {
+    fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure> {
         self.text.clear();
         for (index, block) in shown(blocks).enumerate() {
             if index > 0 {
-                self.text.push_str(&dress.separator);
+                self.text.push_str(&style.separator);
             }
-            self.push_block(block, dress);
+            self.push_block(block, style);
         }
         out.extend_from_slice(self.text.as_bytes());
         out.push(b'\n');

@@ -2,7 +2,7 @@
 
 use formats::waybar::Line;
 
-use crate::bar::{Block, Dress, Output, Tone, shown};
+use crate::bar::{Block, LineOutput, LineStyle, Tone, shown};
 use crate::failure::Failure;
 use text::printable::push_markup_escaped;
 
@@ -14,7 +14,7 @@ pub(super) struct Waybar {
 }
 
 impl Waybar {
-    fn push_block(&mut self, block: &Block, dress: &Dress) {
+    fn push_block(&mut self, block: &Block, style: &LineStyle) {
         let start = self.text.len();
         if block.is_markup {
             self.text.push_str(&block.text);
@@ -22,23 +22,23 @@ impl Waybar {
             push_markup_escaped(&mut self.text, &block.text);
         }
         self.tooltip.push_str(&self.text[start..]);
-        if let Some(color) = dress.theme.color(block) {
+        if let Some(color) = style.theme.color(block) {
             self.text.insert_str(start, &format!("<span color=\"{}\">", color.opaque()));
             self.text.push_str("</span>");
         }
     }
 }
 
-impl Output for Waybar {
-    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
+impl LineOutput for Waybar {
+    fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure> {
         self.text.clear();
         self.tooltip.clear();
         for (index, block) in shown(blocks).enumerate() {
             if index > 0 {
-                push_markup_escaped(&mut self.text, &dress.separator);
+                push_markup_escaped(&mut self.text, &style.separator);
                 self.tooltip.push('\n');
             }
-            self.push_block(block, dress);
+            self.push_block(block, style);
         }
         let tone = shown(blocks).map(|block| block.tone).max().unwrap_or_default();
         // The words that waybar's own modules use.

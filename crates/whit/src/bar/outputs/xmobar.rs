@@ -1,6 +1,6 @@
 //! For xmobar: `Run UnsafeStdinReader`, or a pipe. What others wrote is put into `<raw>`, where tags mean nothing.
 
-use crate::bar::{Block, Color, Dress, Output, shown};
+use crate::bar::{Block, Color, LineOutput, LineStyle, shown};
 use crate::failure::Failure;
 
 const WHITE: Color = Color([u8::MAX; 4]);
@@ -8,14 +8,14 @@ const WHITE: Color = Color([u8::MAX; 4]);
 /// Blocks with tags.
 pub(super) struct Xmobar;
 
-impl Output for Xmobar {
-    fn line(&mut self, blocks: &[Block], dress: &Dress, out: &mut Vec<u8>) -> Result<(), Failure> {
+impl LineOutput for Xmobar {
+    fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure> {
         for (index, block) in shown(blocks).enumerate() {
             if index > 0 {
-                push_raw(&dress.separator, out);
+                push_raw(&style.separator, out);
             }
-            let color = dress.theme.color(block);
-            let background = dress.theme.background(block);
+            let color = style.theme.color(block);
+            let background = style.theme.background(block);
             // A background needs a colour to stand before it.
             let tag = match (color.map(Color::opaque), background.map(Color::opaque)) {
                 (None, None) => None,

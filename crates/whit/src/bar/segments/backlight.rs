@@ -3,9 +3,9 @@
 use facts::source::{Source, Wanted};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment};
+use crate::bar::{Segment, SegmentInput};
 use text::template::Value;
 
 pub(crate) const KIND: Kind = Kind {
@@ -27,8 +27,8 @@ impl Segment for Backlight {
         Wanted::from([Source::Backlight])
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Ok(backlights) = scene.sample.backlights.get() else { return };
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let Ok(backlights) = input.sample.backlights.get() else { return };
         for backlight in backlights {
             let name = backlight.name.as_str();
             if self.device.as_ref().is_none_or(|device| device == name) {

@@ -7,9 +7,9 @@ use facts::linux::power_supply::{BatteryStatus, PowerSupply};
 use facts::source::{Source, Wanted};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone};
+use crate::bar::{Segment, SegmentInput, Tone};
 use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
@@ -59,8 +59,8 @@ impl Segment for Battery {
         Wanted::from([Source::PowerSupply])
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let supplies = scene.sample.power.get().map_or(&[][..], Vec::as_slice);
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let supplies = input.sample.power.get().map_or(&[][..], Vec::as_slice);
         let mains = supplies.iter().find_map(|supply| supply.online);
         let is_chosen = |supply: &&PowerSupply| {
             self.names.is_empty() || self.names.iter().any(|name| name == supply.name.as_str())

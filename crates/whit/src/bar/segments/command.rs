@@ -12,10 +12,10 @@ use probe::spawn::Process;
 use probe::wait::Watch;
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
 use crate::bar::options::{Fault, Options};
-use crate::bar::{Scene, Segment, Tone, Workshop};
+use crate::bar::{Segment, SegmentContext, SegmentInput, Tone};
 use outcome::{Outcome, Syntax};
 use run::{Event, Run};
 use text::template::{Unit, Value};
@@ -131,20 +131,20 @@ impl Command {
 }
 
 impl Segment for Command {
-    fn tick(&mut self, _workshop: &Workshop) {
+    fn tick(&mut self, _workshop: &SegmentContext) {
         self.start();
     }
 
-    fn hurry(&mut self, workshop: &Workshop) {
+    fn refresh(&mut self, context: &SegmentContext) {
         self.is_wanted_again = self.run.is_some() && !self.is_running_on;
-        self.tick(workshop);
+        self.tick(context);
     }
 
     fn watch(&self) -> Option<Watch<'_>> {
         self.run.as_ref().and_then(Run::watch)
     }
 
-    fn attend(&mut self) {
+    fn poll(&mut self) {
         self.bury();
         for _ in 0..EVENTS_AT_A_TIME {
             let event = self.run.as_mut().and_then(|run| run.next(clock_now().boottime));
@@ -156,7 +156,7 @@ impl Segment for Command {
         }
     }
 
-    fn retire(&mut self) -> Option<Process> {
+    fn shutdown(&mut self) -> Option<Process> {
         self.run.take().map(Run::kill).or_else(|| self.dying.take())
     }
 
@@ -169,7 +169,7 @@ impl Segment for Command {
         [self.run.as_ref().map(Run::known), dying]
     }
 
-    fn attend_by(&self) -> Option<Nanos> {
+    fn poll_deadline(&self) -> Option<Nanos> {
         self.run.as_ref().and_then(Run::deadline)
     }
 
@@ -177,7 +177,7 @@ impl Segment for Command {
         self.run.is_some() && self.outcome.is_nothing()
     }
 
-    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
+    fn render(&mut self, _scene: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         let outcome = &self.outcome;
         if outcome.is_nothing() {
             return;

@@ -4,9 +4,9 @@ use facts::rate::CpuShares;
 use facts::source::{Source, Wanted};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone};
+use crate::bar::{Segment, SegmentInput, Tone};
 use text::template::{Unit, Value, push_heights};
 
 pub(crate) const KIND: Kind = Kind {
@@ -47,14 +47,14 @@ impl Segment for Cpu {
         if self.with_temperature { wanted.with(Source::Sensors) } else { wanted }
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Ok(stat) = scene.sample.stat.get() else { return };
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let Ok(stat) = input.sample.stat.get() else { return };
         let busy = |shares: &Option<CpuShares>| shares.map(|shares| shares.busy.percent());
-        let cpus = &scene.rates.cpus;
+        let cpus = &input.rates.cpus;
         self.heights.clear();
         push_heights(cpus.iter().map(busy), &mut self.heights);
         let busiest = cpus.iter().filter_map(busy).reduce(f64::max);
-        let temperatures = scene.sample.temperatures.get().map_or(&[][..], Vec::as_slice);
+        let temperatures = input.sample.temperatures.get().map_or(&[][..], Vec::as_slice);
         let of_cpus = temperatures.iter().filter(|temperature| temperature.is_cpu());
         let warmest = of_cpus.filter_map(|temperature| temperature.millidegrees).max();
         let shown = |shares: Option<CpuShares>, number: Option<u32>| {
@@ -73,7 +73,7 @@ impl Segment for Cpu {
             ]
         };
         if !self.is_each {
-            return items.only(&shown(scene.rates.cpu, None));
+            return items.only(&shown(input.rates.cpu, None));
         }
         for (index, (number, _)) in stat.cpus.iter().enumerate() {
             let shares = cpus.get(index).copied().flatten();

@@ -8,10 +8,10 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
 use crate::bar::options::{Fault, Options};
-use crate::bar::{Scene, Segment};
+use crate::bar::{Segment, SegmentInput};
 use crate::time_zone;
 use text::template::Value;
 use text::units::push_padded;
@@ -64,10 +64,10 @@ impl Date {
 }
 
 impl Segment for Date {
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let zones = if self.zones.is_empty() { std::slice::from_ref(scene.time_zone) } else { &self.zones };
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let zones = if self.zones.is_empty() { std::slice::from_ref(input.time_zone) } else { &self.zones };
         for (zone, clock) in zones.iter().zip(&mut self.clocks) {
-            let Some((now, offset)) = clock.local(scene.sample.clock.realtime, zone) else { return };
+            let Some((now, offset)) = clock.local(input.sample.clock.realtime, zone) else { return };
             self.text.clear();
             push(&self.format, now, offset, zone, &mut self.text);
             self.short_text.clear();

@@ -9,10 +9,10 @@ use facts::unit::Nanos;
 use probe::tasks::{Method, TaskReader};
 
 use super::field;
-use crate::bar::asking::{Asking, Job};
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone, Workshop};
+use crate::bar::query::{Job, Query};
+use crate::bar::{Segment, SegmentContext, SegmentInput, Tone};
 use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
@@ -32,14 +32,14 @@ pub(crate) const KIND: Kind = Kind {
     options: &[("minimum", "what takes fewer per cent is not worth a word; 1")],
     make: |options| {
         let minimum = options.number("minimum", 0.0, 100.0)?.unwrap_or(1.0);
-        Ok(Box::new(Delays { minimum, asking: None }))
+        Ok(Box::new(Delays { minimum, query: None }))
     },
     ..Kind::DEFAULT
 };
 
 struct Delays {
     minimum: f64,
-    asking: Option<Asking<Option<Longest>, Job<Option<Longest>>>>,
+    query: Option<Query<Option<Longest>, Job<Option<Longest>>>>,
 }
 
 /// The longest wait of an interval.
@@ -52,21 +52,21 @@ struct Longest {
 }
 
 impl Segment for Delays {
-    fn tick(&mut self, workshop: &Workshop) {
-        if self.asking.is_none() {
+    fn tick(&mut self, context: &SegmentContext) {
+        if self.query.is_none() {
             // Where the root cannot be opened there would be no bar.
-            let Ok(reader) = TaskReader::open(&workshop.roots) else { return };
+            let Ok(reader) = TaskReader::open(&context.roots) else { return };
             let mut watcher = Watcher { reader, before: HashMap::new(), read_at: Nanos(0) };
-            self.asking = Some(Asking::new(Box::new(move || watcher.look())));
+            self.query = Some(Query::new(Box::new(move || watcher.look())));
         }
-        if let Some(asking) = &mut self.asking {
-            asking.ask("delays", workshop);
+        if let Some(query) = &mut self.query {
+            query.request("delays", context);
         }
     }
 
-    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Some(asking) = &self.asking else { return };
-        asking.say(items, |longest, items| {
+    fn render(&mut self, _scene: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let Some(query) = &self.query else { return };
+        query.render(items, |longest, items| {
             let Some(Some(longest)) = longest else { return };
             let percent = longest.waited.as_secs_f64() / longest.elapsed.as_secs_f64() * 100.0;
             if percent < self.minimum {

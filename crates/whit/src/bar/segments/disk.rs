@@ -9,9 +9,9 @@ use facts::source::{Source, Wanted};
 use facts::unit::{Bytes, Ratio};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone};
+use crate::bar::{Segment, SegmentInput, Tone};
 use text::printable::Shown as _;
 use text::template::{Unit, Value};
 
@@ -62,8 +62,8 @@ impl Segment for Disk {
         &self.paths
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Ok(filesystems) = scene.sample.filesystems.get() else { return };
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let Ok(filesystems) = input.sample.filesystems.get() else { return };
         let mut is_stale = false;
         for path in &self.paths {
             let target = path.as_os_str().as_bytes();

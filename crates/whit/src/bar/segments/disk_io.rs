@@ -4,9 +4,9 @@ use facts::source::{Source, Wanted};
 use facts::unit::Ratio;
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone};
+use crate::bar::{Segment, SegmentInput, Tone};
 use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
@@ -40,11 +40,11 @@ impl Segment for DiskIo {
         Wanted::from([Source::DiskStats])
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Ok(stats) = scene.sample.diskstats.get() else { return };
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let Ok(stats) = input.sample.diskstats.get() else { return };
         let is_chosen = |name: &str| self.devices.iter().any(|device| device == name);
         if !self.is_each && self.devices.is_empty() {
-            let all = scene.rates.all_disks();
+            let all = input.rates.all_disks();
             return items.only(&values(None, all.inwards, all.outwards, all.busy));
         }
         for disk in &stats.disks {
@@ -52,7 +52,7 @@ impl Segment for DiskIo {
             if if self.devices.is_empty() { !disk.is_whole } else { !is_chosen(name) } {
                 continue;
             }
-            let rates = scene.rates.disks.iter().find(|rates| rates.name == disk.name);
+            let rates = input.rates.disks.iter().find(|rates| rates.name == disk.name);
             let read = rates.and_then(|rates| rates.read_bytes_per_second);
             let written = rates.and_then(|rates| rates.written_bytes_per_second);
             items.named(name, &values(Some(name), read, written, rates.and_then(|rates| rates.busy)));

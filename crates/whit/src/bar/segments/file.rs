@@ -7,10 +7,10 @@ use facts::sample::Absence;
 use probe::paths;
 
 use super::field;
-use crate::bar::asking::{Asking, Job};
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Workshop};
+use crate::bar::query::{Job, Query};
+use crate::bar::{Segment, SegmentContext, SegmentInput};
 use text::printable::Shown as _;
 use text::template::{Unit, Value};
 
@@ -33,7 +33,7 @@ pub(crate) const KIND: Kind = Kind {
         let path = options.required_path("path", "\"/path/to/file\"")?;
         let name = path.shown().to_string();
         let read: Job<Contents> = Box::new(move || contents(&path));
-        Ok(Box::new(File { path: name, asking: Asking::new(read) }))
+        Ok(Box::new(File { path: name, query: Query::new(read) }))
     },
     ..Kind::DEFAULT
 };
@@ -43,7 +43,7 @@ type Contents = Result<(String, Option<f64>), Absence>;
 
 struct File {
     path: String,
-    asking: Asking<Contents, Job<Contents>>,
+    query: Query<Contents, Job<Contents>>,
 }
 
 fn contents(path: &Path) -> Contents {
@@ -55,16 +55,16 @@ fn contents(path: &Path) -> Contents {
 }
 
 impl Segment for File {
-    fn tick(&mut self, workshop: &Workshop) {
-        self.asking.ask("file", workshop);
+    fn tick(&mut self, context: &SegmentContext) {
+        self.query.request("file", context);
     }
 
     fn is_waiting(&self) -> bool {
-        self.asking.is_waiting()
+        self.query.is_waiting()
     }
 
-    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
-        self.asking.say(items, |contents, items| {
+    fn render(&mut self, _scene: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        self.query.render(items, |contents, items| {
             let (text, number, state) = match contents {
                 None => (Value::Absent, None, Value::Absent),
                 Some(Ok((text, number))) => (Value::text(text), *number, Value::Text("found")),

@@ -3,9 +3,9 @@
 use facts::source::{Source, Wanted};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment};
+use crate::bar::{Segment, SegmentInput};
 use std::time::Duration;
 use text::template::{Unit, Value};
 
@@ -30,8 +30,8 @@ impl Segment for Frequency {
         Wanted::from([Source::Frequency])
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Ok(frequencies) = scene.sample.frequencies_khz.get() else { return };
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let Ok(frequencies) = input.sample.frequencies_khz.get() else { return };
         let hertz = |kilohertz: u64| kilohertz as f64 * 1e3;
         let all = frequencies.iter().copied().map(hertz);
         let average = all.clone().sum::<f64>() / frequencies.len() as f64;

@@ -3,9 +3,9 @@
 use facts::source::{Source, Wanted};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone};
+use crate::bar::{Segment, SegmentInput, Tone};
 use std::time::Duration;
 use text::template::{Unit, Value};
 
@@ -42,10 +42,10 @@ impl Segment for Load {
         if self.with_cpus { wanted.with(Source::Stat) } else { wanted }
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Ok(load) = scene.sample.load.get() else { return };
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let Ok(load) = input.sample.load.get() else { return };
         let averages = load.averages();
-        let cpus = scene.sample.stat.get().ok().map(|stat| stat.cpus.len() as f64).filter(|cpus| *cpus > 0.0);
+        let cpus = input.sample.stat.get().ok().map(|stat| stat.cpus.len() as f64).filter(|cpus| *cpus > 0.0);
         let [load1, load5, load15] = averages.map(|average| Value::Number(average, Unit::Plain(2)));
         items.only(&[
             load1,

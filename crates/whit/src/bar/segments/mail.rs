@@ -8,10 +8,10 @@ use facts::sample::Absence;
 use probe::mailbox::Mailbox;
 
 use super::field;
-use crate::bar::asking::{Asking, Job};
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone, Workshop};
+use crate::bar::query::{Job, Query};
+use crate::bar::{Segment, SegmentContext, SegmentInput, Tone};
 use text::printable::Shown as _;
 use text::template::Value;
 
@@ -40,13 +40,13 @@ pub(crate) const KIND: Kind = Kind {
         }
         let boxes: Vec<_> = paths.into_iter().map(Mailbox::new).collect();
         let names = boxes.iter().map(|mailbox| name(mailbox.path())).collect();
-        let read = |mut mailbox: Mailbox| -> Asking<Count, Job<Count>> {
-            Asking::new(Box::new(move || mailbox.read()))
+        let read = |mut mailbox: Mailbox| -> Query<Count, Job<Count>> {
+            Query::new(Box::new(move || mailbox.read()))
         };
         Ok(Box::new(Mail {
             names,
             is_each: options.flag("each")?,
-            askings: boxes.into_iter().map(read).collect(),
+            queries: boxes.into_iter().map(read).collect(),
             counts: Vec::new(),
             news: String::new(),
         }))
@@ -63,7 +63,7 @@ struct Mail {
     names: Vec<String>,
     is_each: bool,
     /// One for each: a mailbox that hangs must not hide the others.
-    askings: Vec<Asking<Count, Job<Count>>>,
+    queries: Vec<Query<Count, Job<Count>>>,
     /// The last answers; kept for their memory.
     counts: Vec<Count>,
     news: String,
@@ -75,28 +75,28 @@ fn name(path: &Path) -> String {
 }
 
 impl Segment for Mail {
-    fn tick(&mut self, workshop: &Workshop) {
-        self.askings.iter_mut().for_each(|asking| asking.ask("mail", workshop));
+    fn tick(&mut self, context: &SegmentContext) {
+        self.queries.iter_mut().for_each(|query| query.request("mail", context));
     }
 
     fn is_waiting(&self) -> bool {
-        self.askings.iter().any(Asking::is_waiting)
+        self.queries.iter().any(Query::is_waiting)
     }
 
-    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
+    fn render(&mut self, _scene: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         self.counts.clear();
         // One that has not answered yet is none that can be read.
-        let answers = self.askings.iter().map(|asking| asking.last().0);
+        let answers = self.queries.iter().map(|query| query.last().0);
         self.counts.extend(answers.map(|count| count.unwrap_or(Err(Absence::Unsupported))));
         self.say_counts(items);
-        if self.askings.iter().any(|asking| asking.last().1) {
+        if self.queries.iter().any(|query| query.last().1) {
             items.stale();
         }
     }
 }
 
 impl Mail {
-    fn say_counts(&mut self, items: &mut Items<'_>) {
+    fn say_counts(&mut self, items: &mut ItemRenderer<'_>) {
         let (names, counts) = (&self.names, &self.counts);
         if self.is_each {
             for (name, count) in names.iter().zip(counts) {

@@ -6,9 +6,9 @@ use facts::source::{Source, Wanted};
 use facts::unit::{Bytes, Ratio};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone};
+use crate::bar::{Segment, SegmentInput, Tone};
 use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
@@ -46,11 +46,11 @@ impl Segment for Memory {
         self.with_parts
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Ok(memory) = scene.sample.memory.get() else { return };
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let Ok(memory) = input.sample.memory.get() else { return };
         let Some(total) = memory.bytes(MemInfoField::MemTotal) else { return };
         let parts = MemoryBreakdown::new(memory);
-        let available = scene.available.map(|available| available.bytes);
+        let available = input.available.map(|available| available.bytes);
         let used = available.map(|available| total.saturating_sub(available));
         let bytes = |bytes: Bytes| Value::Number(bytes.0 as f64, Unit::Bytes);
         let size = |size: Option<Bytes>| size.map_or(Value::Absent, bytes);

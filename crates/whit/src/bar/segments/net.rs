@@ -12,9 +12,9 @@ use facts::rate::InterfaceRates;
 use facts::source::{Source, Wanted};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment};
+use crate::bar::{Segment, SegmentInput};
 use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
@@ -122,9 +122,9 @@ impl Segment for Net {
         (!self.with_traffic).then_some(STATE_INTERVAL)
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let links = scene.sample.links.get().map_or(&[][..], Vec::as_slice);
-        let interfaces = scene.sample.net_dev.get().map_or(&[][..], |net| &net.interfaces);
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let links = input.sample.links.get().map_or(&[][..], Vec::as_slice);
+        let interfaces = input.sample.net_dev.get().map_or(&[][..], |net| &net.interfaces);
         let mut any = false;
         let mut texts = std::mem::take(&mut self.texts);
         // Without /sys (in a container) all that is known is who has traffic.
@@ -144,11 +144,11 @@ impl Segment for Net {
                     break;
                 }
                 any = true;
-                let rates = scene.rates.interfaces.get(index).filter(|rates| rates.name == *name);
-                let rates = rates.or_else(|| scene.rates.interfaces.iter().find(|rates| rates.name == *name));
+                let rates = input.rates.interfaces.get(index).filter(|rates| rates.name == *name);
+                let rates = rates.or_else(|| input.rates.interfaces.iter().find(|rates| rates.name == *name));
                 let name = name.as_str();
                 let totals = interface.map(|interface| (interface.received_bytes, interface.sent_bytes));
-                items.named(name, &values(scene, name, link, rates, totals, &mut texts));
+                items.named(name, &values(input, name, link, rates, totals, &mut texts));
             }
         }
         // What was asked for by its whole name and is not there is down.
@@ -199,7 +199,7 @@ fn interface_at<'a>(interfaces: &'a [Interface], index: usize, name: &Name) -> O
 }
 
 fn values<'a>(
-    scene: &Scene<'a>,
+    input: &SegmentInput<'a>,
     name: &'a str,
     link: Option<&Link>,
     rates: Option<&InterfaceRates>,
@@ -207,9 +207,9 @@ fn values<'a>(
     texts: &'a mut Texts,
 ) -> [Value<'a>; 16] {
     let index = link.and_then(|link| link.index);
-    let stations = scene.sample.stations.get().map_or(&[][..], Vec::as_slice);
+    let stations = input.sample.stations.get().map_or(&[][..], Vec::as_slice);
     let station: Option<&'a Station> = stations.iter().find(|station| Some(station.interface_index) == index);
-    set_addresses(scene, index, texts);
+    set_addresses(input, index, texts);
     let texts: &'a Texts = texts;
     let rate = |rate: Option<f64>| Value::number_of(rate, Unit::BytesPerSecond);
     let kind = link.and_then(|link| KINDS.iter().find(|(_, kind)| *kind == link.kind));
@@ -237,11 +237,11 @@ fn values<'a>(
 }
 
 /// The addresses that others would use: global ones, of version 6 rather one that stays.
-fn set_addresses(scene: &Scene<'_>, index: Option<u32>, texts: &mut Texts) {
+fn set_addresses(input: &SegmentInput<'_>, index: Option<u32>, texts: &mut Texts) {
     use std::fmt::Write as _;
     texts.ipv4.clear();
     texts.ipv6.clear();
-    let (Some(index), Ok(addresses)) = (index, scene.sample.addresses.get()) else { return };
+    let (Some(index), Ok(addresses)) = (index, input.sample.addresses.get()) else { return };
     let own = || addresses.iter().filter(|address| address.interface_index == index && address.is_global);
     let is_ipv4 = |address: &&Address| address.address.is_ipv4();
     let best = own().filter(|address| !is_ipv4(address)).min_by_key(|address| {

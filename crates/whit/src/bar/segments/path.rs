@@ -6,10 +6,10 @@ use facts::sample::Absence;
 use probe::paths;
 
 use super::field;
-use crate::bar::asking::{Asking, Job};
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Workshop};
+use crate::bar::query::{Job, Query};
+use crate::bar::{Segment, SegmentContext, SegmentInput};
 use text::printable::Shown as _;
 use text::template::Value;
 
@@ -31,7 +31,7 @@ pub(crate) const KIND: Kind = Kind {
         let name = options.text("name")?.unwrap_or(last).to_owned();
         let text = path.shown().to_string();
         let look: Job<Found> = Box::new(move || paths::exists(&path));
-        Ok(Box::new(Path { name, path: text, asking: Asking::new(look) }))
+        Ok(Box::new(Path { name, path: text, query: Query::new(look) }))
     },
     ..Kind::DEFAULT
 };
@@ -41,20 +41,20 @@ type Found = Result<bool, Absence>;
 struct Path {
     name: String,
     path: String,
-    asking: Asking<Found, Job<Found>>,
+    query: Query<Found, Job<Found>>,
 }
 
 impl Segment for Path {
-    fn tick(&mut self, workshop: &Workshop) {
-        self.asking.ask("path", workshop);
+    fn tick(&mut self, context: &SegmentContext) {
+        self.query.request("path", context);
     }
 
     fn is_waiting(&self) -> bool {
-        self.asking.is_waiting()
+        self.query.is_waiting()
     }
 
-    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
-        self.asking.say(items, |found, items| {
+    fn render(&mut self, _scene: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        self.query.render(items, |found, items| {
             let state = match found {
                 Some(Ok(true)) => "found",
                 Some(Ok(false)) => "missing",

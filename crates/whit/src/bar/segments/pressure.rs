@@ -5,9 +5,9 @@ use facts::sample::Reading;
 use facts::source::{Source, Wanted};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone};
+use crate::bar::{Segment, SegmentInput, Tone};
 use std::time::Duration;
 use text::template::Value;
 
@@ -37,8 +37,8 @@ impl Segment for Pressure {
         Wanted::from([Source::PressureCpu, Source::PressureIo, Source::PressureMemory, Source::PressureIrq])
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let pressure = &scene.sample.pressure;
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let pressure = &input.sample.pressure;
         let value = |reading: &Reading<Stalls>, line: fn(&Stalls) -> Option<Stall>| {
             let stall = reading.get().ok().and_then(line);
             stall.map_or(Value::Absent, |stall| Value::percent(stall.average_thousandths[0] as f64 / 1e3))

@@ -6,10 +6,10 @@ use facts::sample::Absence;
 use probe::paths;
 
 use super::field;
-use crate::bar::asking::{Asking, Job};
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Workshop};
+use crate::bar::query::{Job, Query};
+use crate::bar::{Segment, SegmentContext, SegmentInput};
 use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
@@ -29,7 +29,7 @@ pub(crate) const KIND: Kind = Kind {
         let stem = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
         let name = options.text("name")?.unwrap_or(stem).to_owned();
         let look: Job<Living> = Box::new(move || paths::living_process(&path));
-        Ok(Box::new(Process { name, asking: Asking::new(look) }))
+        Ok(Box::new(Process { name, query: Query::new(look) }))
     },
     ..Kind::DEFAULT
 };
@@ -38,20 +38,20 @@ type Living = Result<Option<u32>, Absence>;
 
 struct Process {
     name: String,
-    asking: Asking<Living, Job<Living>>,
+    query: Query<Living, Job<Living>>,
 }
 
 impl Segment for Process {
-    fn tick(&mut self, workshop: &Workshop) {
-        self.asking.ask("process", workshop);
+    fn tick(&mut self, context: &SegmentContext) {
+        self.query.request("process", context);
     }
 
     fn is_waiting(&self) -> bool {
-        self.asking.is_waiting()
+        self.query.is_waiting()
     }
 
-    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
-        self.asking.say(items, |living, items| {
+    fn render(&mut self, _scene: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        self.query.render(items, |living, items| {
             let (state, pid) = match living {
                 Some(Ok(Some(pid))) => ("running", Some(*pid)),
                 Some(Ok(None)) => ("stopped", None),

@@ -5,9 +5,9 @@ use facts::source::{Source, Wanted};
 use facts::unit::{Bytes, Ratio};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone};
+use crate::bar::{Segment, SegmentInput, Tone};
 use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
@@ -36,8 +36,8 @@ impl Segment for Swap {
         true
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let swap = scene.sample.memory.get().ok().and_then(SwapSpace::new);
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let swap = input.sample.memory.get().ok().and_then(SwapSpace::new);
         let Some(swap) = swap.filter(|swap| swap.total.0 > 0) else { return };
         let bytes = |bytes: Bytes| Value::Number(bytes.0 as f64, Unit::Bytes);
         let share = Value::share(Ratio::of(swap.used.0, swap.total.0));

@@ -4,9 +4,9 @@ use facts::linux::sensors::Temperature as Sensor;
 use facts::source::{Source, Wanted};
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment, Tone};
+use crate::bar::{Segment, SegmentInput, Tone};
 use std::time::Duration;
 use text::template::{Unit, Value};
 
@@ -60,8 +60,8 @@ impl Segment for Temperature {
         !self.parts.is_empty() || self.is_each
     }
 
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let Ok(sensors) = scene.sample.temperatures.get() else { return };
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let Ok(sensors) = input.sample.temperatures.get() else { return };
         let meant = || sensors.iter().filter(|sensor| self.is_meant(sensor));
         if self.is_each {
             for sensor in meant() {

@@ -1,8 +1,8 @@
 //! Words that stand still.
 
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment};
+use crate::bar::{Segment, SegmentInput};
 
 pub(crate) const KIND: Kind = Kind {
     name: "text",
@@ -17,7 +17,7 @@ pub(crate) const KIND: Kind = Kind {
 struct Text;
 
 impl Segment for Text {
-    fn say(&mut self, _scene: &Scene<'_>, items: &mut Items<'_>) {
+    fn render(&mut self, _scene: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         items.only(&[]);
     }
 }

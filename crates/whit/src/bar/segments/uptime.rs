@@ -1,9 +1,9 @@
 //! Time since boot.
 
 use super::field;
+use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
-use crate::bar::look::Items;
-use crate::bar::{Scene, Segment};
+use crate::bar::{Segment, SegmentInput};
 use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
@@ -18,8 +18,8 @@ pub(crate) const KIND: Kind = Kind {
 struct Uptime;
 
 impl Segment for Uptime {
-    fn say(&mut self, scene: &Scene<'_>, items: &mut Items<'_>) {
-        let seconds = scene.sample.clock.boottime.as_secs_f64();
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
+        let seconds = input.sample.clock.boottime.as_secs_f64();
         items.only(&[Value::Number(seconds, Unit::Seconds), Value::count((seconds / 86_400.0) as u64)]);
     }
 }

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::head::{put, set};
 use super::palette::Palette;
 use super::state::{State, row};
-use super::time_bar::draw_division;
+use super::time_bar::draw_breakdown;
 use crate::top::columns::Column;
 use crate::top::row::Row;
 use crate::top::session::Session;
@@ -96,7 +96,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
             let style = if row.is_ended() { base.patch(state.palette.faint()) } else { base };
             match column {
                 Column::Time => {
-                    draw_division(&row, state.palette, buffer, Rect { x: *x, y, width: *width, height: 1 });
+                    draw_breakdown(&row, state.palette, buffer, Rect { x: *x, y, width: *width, height: 1 });
                     continue;
                 }
                 Column::Cgroup => {

@@ -61,7 +61,7 @@ pub(super) fn draw(
     if let Some(row) = &row {
         let bar = Rect { x: area.x, y: area.y + 1, width: area.width, height: 1 };
         if bar.y < area.bottom() {
-            super::time_bar::draw_division(row, palette, buffer, bar);
+            super::time_bar::draw_breakdown(row, palette, buffer, bar);
         }
     }
     let plot = Rect { y: area.y + 2, height: PLOT_HEIGHT.min(area.height.saturating_sub(6)), ..area };
@@ -117,7 +117,7 @@ fn draw_plot(shares: &[Shares], palette: Palette, buffer: &mut Buffer, area: Rec
             }
         }
     }
-    let legend = "█ on CPU  ▓ run queue  ▒ block I/O  o of which: overlapping causes; a column a reading, the newest at the right";
+    let legend = "█ on CPU  ▓ run queue  ▒ block I/O  o overlapping causes; one column per reading, the newest at the right";
     set(buffer, area.x, area.y + height, area, legend, palette.faint());
 }
 

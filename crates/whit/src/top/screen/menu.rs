@@ -116,7 +116,7 @@ Ctrl-Z  stop for a while            q F10   quit
 mouse   click a row or a heading, turn the wheel
 
 A row's time:  █ on CPU  ▓ run queue  ▒ block I/O  · sleeping  ? not counted
-over it, \"of which\":  s swap-in  t thrashing  r reclaim  c compaction
+overlapping:  s swap-in  t thrashing  r reclaim  c compaction
   w copying write-protected pages  i interrupts
 X ended in the interval; its time is known from its exit record
 – absent: not counted for this task, or not in this way (whit doctor)";

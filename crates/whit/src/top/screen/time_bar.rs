@@ -10,9 +10,9 @@ use super::palette::Palette;
 use crate::top::row::Row;
 
 /// A row's time as a stacked bar; over its beginning the letters of what overlaps, each as long as its share.
-pub(super) fn draw_division(row: &Row<'_>, palette: Palette, buffer: &mut Buffer, area: Rect) {
-    let division = row.division();
-    let parts = division.parts();
+pub(super) fn draw_breakdown(row: &Row<'_>, palette: Palette, buffer: &mut Buffer, area: Rect) {
+    let breakdown = row.breakdown();
+    let parts = breakdown.parts();
     let width = usize::from(area.width);
     let mut x = area.x;
     for ((glyph, style), cells) in palette.parts().into_iter().zip(apportion(&parts, width)) {
@@ -23,13 +23,13 @@ pub(super) fn draw_division(row: &Row<'_>, palette: Palette, buffer: &mut Buffer
             x += 1;
         }
     }
-    mark(row, division.whole, palette, buffer, area);
+    mark(row, breakdown.whole, palette, buffer, area);
 }
 
 /// What overlaps lies within the time on a CPU and the block I/O; of several the longest first.
 fn mark(row: &Row<'_>, whole: Nanos, palette: Palette, buffer: &mut Buffer, area: Rect) {
     let mut x = area.x;
-    for (cause, nanos) in row.of_which() {
+    for (cause, nanos) in row.overlapping_delays() {
         let share = nanos as f64 / whole.0.max(1) as f64;
         let cells = (share * f64::from(area.width)).round() as u16;
         for _ in 0..cells.min(area.right().saturating_sub(x)) {

@@ -1,21 +1,21 @@
-//! How a segment looks: its format, when it is hidden, when it changes its colour.
+//! The appearance of a segment: formats, conditions, colours.
 
 use text::template::{Condition, Filling, Histories, History, Template, Value};
 
 use super::block::{Block, Color, Tone};
 
-/// What the configuration says of a segment's looks.
+/// The appearance of a segment, from its configuration.
 #[derive(Debug)]
-pub(crate) struct Look {
+pub(crate) struct Appearance {
     pub(crate) format: Template,
     pub(crate) short: Option<Template>,
-    /// Other formats, the first whose condition holds.
+    /// Alternative formats. The first whose condition holds is used.
     pub(crate) variants: Vec<Variant>,
-    /// The first whose condition holds counts.
+    /// Changes of tone and colour. The first whose condition holds applies.
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) hide_when: Option<Condition>,
     pub(crate) icons: Vec<String>,
-    /// Between one thing and the next, where a segment shows several.
+    /// Separates the items of a segment that shows several.
     pub(crate) separator: String,
     pub(crate) color: Option<Color>,
     pub(crate) background: Option<Color>,
@@ -25,7 +25,7 @@ pub(crate) struct Look {
     pub(crate) histories: Histories,
 }
 
-/// A format for when something holds.
+/// A format that is used if a condition holds.
 #[derive(Debug)]
 pub(crate) struct Variant {
     pub(crate) when: Condition,
@@ -33,7 +33,7 @@ pub(crate) struct Variant {
     pub(crate) short: Option<Template>,
 }
 
-/// A tone or colour for when something holds.
+/// A tone or colour that applies if a condition holds.
 #[derive(Debug)]
 pub(crate) struct Threshold {
     pub(crate) when: Condition,
@@ -42,17 +42,17 @@ pub(crate) struct Threshold {
     pub(crate) background: Option<Color>,
 }
 
-/// Takes what a segment says, thing by thing, into its block.
-pub(crate) struct Items<'a> {
-    look: &'a mut Look,
+/// Renders the items of a segment (interfaces, disks …) into its block.
+pub(crate) struct ItemRenderer<'a> {
+    look: &'a mut Appearance,
     block: &'a mut Block,
-    /// Whether this is the segment's time, and not only a line drawn anew.
+    /// Whether its interval is due. Values are added to histories only then.
     is_tick: bool,
 }
 
-impl<'a> Items<'a> {
-    /// Empties the block.
-    pub(crate) fn new(look: &'a mut Look, block: &'a mut Block, is_tick: bool) -> Self {
+impl<'a> ItemRenderer<'a> {
+    /// Clears the block.
+    pub(crate) fn new(look: &'a mut Appearance, block: &'a mut Block, is_tick: bool) -> Self {
         block.text.clear();
         block.short.clear();
         block.tone = Tone::Normal;
@@ -63,12 +63,12 @@ impl<'a> Items<'a> {
         Self { look, block, is_tick }
     }
 
-    /// Adds the one thing that the segment shows.
+    /// Renders the only item of a segment.
     pub(crate) fn only(&mut self, values: &[Value<'_>]) {
         self.named("", values);
     }
 
-    /// Adds one of several things, with a value for each of the segment's fields.
+    /// Renders one of several items, with a value for each field.
     pub(crate) fn named(&mut self, name: &str, values: &[Value<'_>]) {
         let look = &mut *self.look;
         if look.hide_when.as_ref().is_some_and(|condition| condition.holds(values)) {
@@ -97,7 +97,7 @@ impl<'a> Items<'a> {
         if let Some(threshold) = look.thresholds.iter().find(|threshold| threshold.when.holds(values))
             && threshold.tone >= self.block.tone
         {
-            // The segment's own colours are those of what is as it should be.
+            // The colours of the segment are those of the normal state.
             if threshold.tone > self.block.tone {
                 (self.block.color, self.block.background) = (None, None);
             }
@@ -107,7 +107,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Adds one of several things that have numbers.
+    /// Renders one of several numbered items.
     pub(crate) fn numbered(&mut self, number: u64, values: &[Value<'_>]) {
         if self.look.format.has_sparklines() {
             self.named(&number.to_string(), values);
@@ -116,19 +116,19 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// Shows words as they are where there is nothing else to show.
+    /// Appends a note in place of items.
     pub(crate) fn note(&mut self, words: &str) {
         self.block.text.push_str(words);
     }
 
-    /// Says that the values are old: what would give new ones does not answer.
+    /// Marks the values as stale: the source of new ones does not answer.
     pub(crate) fn stale(&mut self) {
         if !self.block.text.is_empty() {
             self.block.text.push_str(" (stale)");
         }
     }
 
-    /// Paints the block as a command asked for.
+    /// Applies the tone and colours that a command has set.
     pub(crate) fn paint(&mut self, tone: Tone, color: Option<Color>, background: Option<Color>) {
         self.block.tone = self.block.tone.max(tone);
         self.block.color = color.or(self.block.color);

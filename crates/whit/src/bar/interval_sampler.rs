@@ -1,4 +1,4 @@
-//! Segments that are drawn equally often share what is read for them, and the time over which rates are taken.
+//! The samples of all segments with the same interval, and the rates between them.
 
 use std::time::Duration;
 
@@ -10,29 +10,29 @@ use probe::wait::Watch;
 use probe::{Probe, Request};
 
 use super::config::Member;
-use super::{Scene, Workshop};
+use super::{SegmentContext, SegmentInput};
 use crate::failure::Failure;
 use crate::memory_reader::MemoryReader;
 
-/// One interval, and what is read in it.
+/// Samples the sources of all segments with the same interval.
 #[derive(Debug)]
-pub(crate) struct Cadence {
+pub(crate) struct IntervalSampler {
     pub(crate) interval: Duration,
     probe: Probe,
     memory: MemoryReader,
-    // Boxed: they change places at every tick.
+    // Boxed, since they are swapped at every tick.
     before: Box<Sample>,
     now: Box<Sample>,
     rates: Rates,
     width: Width,
 }
 
-impl Cadence {
-    /// Opens what the members of this interval want, and reads it a first time.
+impl IntervalSampler {
+    /// Opens the sources of these segments and takes the first sample.
     pub(crate) fn open<'a>(
         interval: Duration,
         members: impl Iterator<Item = &'a Member> + Clone,
-        workshop: &Workshop,
+        context: &SegmentContext,
     ) -> Result<Self, Failure> {
         let segments = || members.clone().map(|member| &member.segment);
         let wanted = segments().fold(Wanted::NONE, |wanted, segment| wanted.union(segment.wanted()));
@@ -41,11 +41,11 @@ impl Cadence {
             filesystems: segments().flat_map(|segment| segment.filesystems().to_vec()).collect(),
             cpu_temperatures_only: !segments().any(|segment| segment.wants_all_temperatures()),
             available_memory_only: !segments().any(|segment| segment.wants_all_of_memory()),
-            bell: workshop.bell.clone(),
+            notifier: context.notifier.clone(),
         };
         // The clocks come with a sample, also where nothing is read.
         let (before, mut now) = (Box::default(), Box::default());
-        let (memory, probe) = MemoryReader::open(&workshop.roots, request, false, &mut now)?;
+        let (memory, probe) = MemoryReader::open(&context.roots, request, false, &mut now)?;
         let width = probe.counter_width();
         Ok(Self { interval, probe, memory, before, now, rates: Rates::default(), width })
     }
@@ -71,14 +71,14 @@ impl Cadence {
     }
 
     /// Takes news of the network.
-    pub(crate) fn hear(&mut self) {
-        self.probe.hear();
+    pub(crate) fn drain_events(&mut self) {
+        self.probe.drain_events();
     }
 
     /// What its segments see.
-    pub(crate) fn scene<'a>(&'a self, time_zone: &'a TimeZone) -> Scene<'a> {
+    pub(crate) fn input<'a>(&'a self, time_zone: &'a TimeZone) -> SegmentInput<'a> {
         let available = self.memory.available(&self.now);
-        Scene { sample: &self.now, available, rates: &self.rates, time_zone }
+        SegmentInput { sample: &self.now, available, rates: &self.rates, time_zone }
     }
 
     /// System calls made.
