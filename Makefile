@@ -4,7 +4,7 @@ CARGO ?= cargo
 BPF = crates/probe/src/bpf
 WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
 
-.PHONY: run build test deps lint licences attack fuzz freebsd bpf bench instructions docs install
+.PHONY: run build test test-live deps lint licences attack fuzz targets freebsd bpf bench instructions docs install
 
 run: build
 	$(WHIT)
@@ -12,11 +12,17 @@ run: build
 build:
 	$(CARGO) build --release --package whit
 
-# Every test there is; a live test that lacks a privilege or a peer says so and is counted as ignored.
-test: deps
-	$(CARGO) test --workspace
+# All tests that need neither root nor packages. Changes nothing outside the tree.
+test:
+	mkdir -p target/tmp
+	TMPDIR="$$PWD/target/tmp" $(CARGO) test --workspace
 
-# What the tests need beside Rust. Without root or apt the tests that lack something are skipped, and say so.
+# Tests on the running kernel and against other programs, as root. A test that lacks a privilege or a program says so and is counted as
+# ignored.
+test-live: deps
+	$(CARGO) test --package whit --test live
+
+# Installs the programs that live tests need, if run as root on Debian.
 deps:
 	@.ci/install-peers bash e2fsprogs fonts-dejavu-core gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin make mount procps python3 strace stress systemd tmux util-linux x11-utils xdotool xvfb
 
@@ -38,6 +44,10 @@ attack: deps
 # Every fuzz target for some seconds; needs a nightly compiler.
 fuzz:
 	@.ci/fuzz
+
+# The tests of the pure crates for a 32-bit target and for aarch64.
+targets:
+	@.ci/targets
 
 # Type-checks and links for FreeBSD and holds the layouts against its headers; runs nothing there.
 freebsd:

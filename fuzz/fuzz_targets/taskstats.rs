@@ -10,9 +10,8 @@ fuzz_target!(|data: &[u8]| {
         let Ok(mut stats) = decode(data, accounting_on) else { continue };
         assert!(data.len() >= expected_length(stats.version));
         stats.task.drop_impossible();
-        let division = stats.task.division();
-        let parts = [division.on_cpu, division.run_queue, division.block_io, division.sleeping, division.unknown];
-        let sum = parts.into_iter().flatten().fold(0u64, |sum, part| sum.saturating_add(part.0));
-        assert_eq!(sum, division.whole.0);
+        let breakdown = stats.task.breakdown();
+        let sum = breakdown.parts().into_iter().fold(0u64, |sum, part| sum.saturating_add(part.0));
+        assert_eq!(sum, breakdown.whole.0);
     }
 });

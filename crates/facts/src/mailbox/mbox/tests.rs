@@ -73,11 +73,11 @@ fn separators_are_told_from_prose() {
 #[test]
 fn a_length_that_leads_to_a_message_is_believed_and_another_is_not() {
     let body = format!("x\n\n{FROM}Status: R\n\ny\n");
-    let message = |length: usize| format!("{FROM}Content-Length: {length}\n\n{body}");
-    assert_eq!(count(&message(body.len())), (1, 1, 1));
-    assert_eq!(count(&format!("{}\n{FROM}A: b\n\nz\n", message(body.len()))), (2, 2, 2));
-    let largest = i64::MAX as usize;
-    for wrong in [0, 1, body.len() - 3, body.len() + 1, largest - 10, largest, largest + 1, usize::MAX] {
+    let message = |length: u64| format!("{FROM}Content-Length: {length}\n\n{body}");
+    assert_eq!(count(&message(body.len() as u64)), (1, 1, 1));
+    assert_eq!(count(&format!("{}\n{FROM}A: b\n\nz\n", message(body.len() as u64))), (2, 2, 2));
+    let (largest, length) = (i64::MAX as u64, body.len() as u64);
+    for wrong in [0, 1, length - 3, length + 1, largest - 10, largest, largest + 1, u64::MAX] {
         assert_eq!(count(&message(wrong)), (2, 1, 1), "{wrong}");
     }
     assert_eq!(count(&message(0).replace(": 0", ": 99999999999999999999999")), (2, 1, 1));
