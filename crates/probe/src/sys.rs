@@ -4,6 +4,8 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(all(target_os = "linux", feature = "bpf"))]
+mod bpf;
 #[cfg(target_os = "freebsd")]
 mod freebsd;
 #[cfg(target_os = "linux")]
@@ -11,6 +13,8 @@ mod linux;
 #[cfg(target_os = "linux")]
 mod spawn;
 
+#[cfg(all(target_os = "linux", feature = "bpf"))]
+pub(crate) use bpf::*;
 #[cfg(target_os = "freebsd")]
 pub(crate) use freebsd::*;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@
 
 mod age;
 mod bar;
+#[cfg(feature = "bench")]
 mod bench;
 mod command_line;
 mod delays;
@@ -22,6 +23,7 @@ mod run;
 mod ticker;
 mod time_zone;
 mod top;
+#[cfg(feature = "traffic")]
 mod traffic;
 mod users;
 
@@ -42,8 +44,11 @@ fn main() -> ExitCode {
         Action::Run(options) => run::run(&options),
         Action::Top(options) => top::run(&options),
         Action::Age(options) => age::run(&options),
+        #[cfg(feature = "traffic")]
         Action::Sink(options) => traffic::sink::run(&options),
+        #[cfg(feature = "bench")]
         Action::Bench(options) => bench::run(&options),
+        #[cfg(feature = "traffic")]
         Action::Send(options) => traffic::send::run(&options),
         Action::Doctor(args) => doctor::command::run(&args),
         Action::Man { directory } => pages::man(directory.as_deref()),

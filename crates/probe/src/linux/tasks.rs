@@ -1,5 +1,6 @@
 //! Tasks: time on a CPU and time held up, by taskstats where permitted, else by /proc.
 
+#[cfg_attr(not(feature = "bpf"), path = "tasks/no_bpf.rs")]
 pub(crate) mod bpf;
 pub(crate) mod listing;
 pub(crate) mod procfs;

@@ -12,6 +12,7 @@ use clap_complete::Shell;
 
 use crate::age::arguments as age;
 use crate::bar::arguments as bar;
+#[cfg(feature = "bench")]
 use crate::bench::arguments as bench;
 use crate::delays::arguments as delays;
 use crate::doctor::arguments as doctor;
@@ -19,6 +20,7 @@ use crate::failure::Failure;
 use crate::free::arguments as free;
 use crate::run::arguments as run;
 use crate::top::arguments as top;
+#[cfg(feature = "traffic")]
 use crate::traffic::arguments as traffic;
 
 /// What to do.
@@ -30,17 +32,22 @@ pub(crate) enum Action {
     Top(crate::top::options::TopOptions),
     Run(crate::run::options::RunOptions),
     Age(crate::age::options::AgeOptions),
+    #[cfg(feature = "bench")]
     Bench(crate::bench::options::BenchOptions),
+    #[cfg(feature = "traffic")]
     Sink(crate::traffic::sink::options::SinkOptions),
+    #[cfg(feature = "traffic")]
     Send(crate::traffic::send::options::SendOptions),
     Doctor(doctor::DoctorArgs),
-    Man { directory: Option<PathBuf> },
+    Man {
+        directory: Option<PathBuf>,
+    },
     Completions(Shell),
 }
 
 /// The whole table.
 pub(crate) fn command() -> Command {
-    Command::new("whit")
+    let command = Command::new("whit")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Tells where a machine's time and memory go, for next to nothing")
         .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor.")
@@ -51,10 +58,12 @@ pub(crate) fn command() -> Command {
         .subcommand(delays::command())
         .subcommand(top::command())
         .subcommand(run::command())
-        .subcommand(age::command())
-        .subcommand(traffic::sink_command())
-        .subcommand(traffic::send_command())
-        .subcommand(bench::command())
+        .subcommand(age::command());
+    #[cfg(feature = "traffic")]
+    let command = command.subcommand(traffic::sink_command()).subcommand(traffic::send_command());
+    #[cfg(feature = "bench")]
+    let command = command.subcommand(bench::command());
+    command
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print the man page, or write one of each command").defer(
             |command| {
@@ -84,8 +93,11 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("top", matches)) => top::from_matches(matches).map(Action::Top),
         Some(("run", matches)) => run::from_matches(matches).map(Action::Run),
         Some(("age", matches)) => age::from_matches(matches).map(Action::Age),
+        #[cfg(feature = "traffic")]
         Some(("sink", matches)) => traffic::sink_from_matches(matches).map(Action::Sink),
+        #[cfg(feature = "traffic")]
         Some(("send", matches)) => traffic::send_from_matches(matches).map(Action::Send),
+        #[cfg(feature = "bench")]
         Some(("bench", matches)) => Ok(Action::Bench(bench::from_matches(matches))),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
         Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),

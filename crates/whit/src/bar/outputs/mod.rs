@@ -1,6 +1,7 @@
 //! One output, one file: for whom, in what form.
 
 mod detect;
+#[cfg(feature = "x11")]
 mod dwm;
 mod escape;
 mod i3bar;
@@ -29,6 +30,9 @@ pub(crate) fn open(output: BarOutput) -> Result<Box<dyn LineOutput>, Failure> {
         BarOutput::Tmux => Box::new(tmux::Tmux),
         BarOutput::Xmobar => Box::new(xmobar::Xmobar),
         BarOutput::Lemonbar => Box::new(lemonbar::Lemonbar),
+        #[cfg(feature = "x11")]
         BarOutput::Dwm => Box::new(dwm::Dwm::open()?),
+        #[cfg(not(feature = "x11"))]
+        BarOutput::Dwm => return Err(Failure::new("--output dwm: this whit was built without X11")),
     })
 }
