@@ -18,16 +18,32 @@ fn fields(version: u16) -> Vec<(&'static str, usize)> {
     maxima(&mut fields, "blkio_max", middle);
     fields.extend([("swapin_count", 8), ("swapin_total", 8)]);
     maxima(&mut fields, "swapin_max", middle);
-    fields.extend([("cpu_real", 8), ("cpu_virtual", 8), ("comm", 32), ("", 8), ("uid", 4), ("gid", 4)]);
+    fields.extend([("cpu_real", 8), ("cpu_virtual", 8), ("comm", 32)]);
+    fields.extend([("sched", 1), ("", 7), ("uid", 4), ("gid", 4)]);
     fields.extend([("pid", 4), ("ppid", 4), ("btime", 4), ("", 4), ("etime", 8), ("utime", 8), ("stime", 8)]);
-    fields.extend([
-        ("minflt, majflt, coremem, virtmem", 8 * 4),
-        ("hiwater_rss", 8),
-        ("hiwater_vm", 8),
-        ("I/O, switches, scaled times", 8 * 12),
-        ("freepages_count", 8),
-        ("freepages_total", 8),
-    ]);
+    let plain = [
+        "minflt",
+        "majflt",
+        "coremem",
+        "virtmem",
+        "hiwater_rss",
+        "hiwater_vm",
+        "read_char",
+        "write_char",
+        "read_syscalls",
+        "write_syscalls",
+        "read_bytes",
+        "write_bytes",
+        "cancelled_write_bytes",
+        "nvcsw",
+        "nivcsw",
+        "utimescaled",
+        "stimescaled",
+        "cpu_scaled",
+        "freepages_count",
+        "freepages_total",
+    ];
+    fields.extend(plain.map(|name| (name, 8)));
     maxima(&mut fields, "freepages_max", middle);
     if version >= 9 {
         fields.extend([("thrashing_count", 8), ("thrashing_total", 8)]);
@@ -126,6 +142,26 @@ fn every_version_is_decoded_field_by_field() {
         assert_eq!(task.tgid.map(u64::from), value("tgid"), "version {version}");
         assert_eq!(Some(u64::from(stats.exit.code)), value("exitcode"));
         assert_eq!(Some(u64::from(stats.exit.flags)), value("flag"));
+        assert_eq!(Some(u64::from(stats.usage.policy)), value("sched"));
+        let row = stats.row();
+        assert_eq!((row.policy.map(u64::from), Some(row.nice as u64)), (value("sched"), value("nice")));
+        let micros = |name: &str| value(name).map(|micros| micros * 1000);
+        for (figure, expected) in [
+            (Figure::ON_CPU, value("cpu_virtual")),
+            (Figure::USER, micros("utime")),
+            (Figure::SYSTEM, micros("stime")),
+            (Figure::MINOR_FAULTS, value("minflt")),
+            (Figure::MAJOR_FAULTS, value("majflt")),
+            (Figure::READ_BYTES, value("read_bytes")),
+            (Figure::WRITTEN_BYTES, value("write_bytes")),
+            (Figure::VOLUNTARY_SWITCHES, value("nvcsw")),
+            (Figure::INVOLUNTARY_SWITCHES, value("nivcsw")),
+            // /proc alone has them.
+            (Figure::RESIDENT_BYTES, None),
+            (Figure::VIRTUAL_BYTES, None),
+        ] {
+            assert_eq!(row.figures.get(figure), expected, "version {version} {figure:?}");
+        }
         for (cause, name) in KERNEL_NAMES {
             let delay = task.delays[cause];
             assert_eq!(delay.count(), value(&format!("{name}_count")), "version {version} {name}");
@@ -139,6 +175,14 @@ fn every_version_is_decoded_field_by_field() {
                 value(&format!("{name}_max")),
                 "version {version} {name}"
             );
+            for (figure, of_cause) in [
+                (Figure::count(cause), "count"),
+                (Figure::delay(cause), "total"),
+                (Figure::maximum(cause), "max"),
+            ] {
+                let expected = value(&format!("{name}_{of_cause}"));
+                assert_eq!(row.figures.get(figure), expected, "version {version} {name}_{of_cause}");
+            }
         }
     }
 }
