@@ -135,8 +135,8 @@ fn array_at<const N: usize>(record: &Record, offset: usize) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::TaskKey;
     use crate::task::table::TaskRow;
+    use crate::task::{Cause, TaskKey};
 
     #[test]
     fn a_record_fills_a_row_and_a_part_of_one_none() {
@@ -158,6 +158,42 @@ mod tests {
         assert_eq!((row.comm.as_str(), row.accounting), ("cat", Accounting::On));
         assert_eq!(row.figures.get(Figure::RESIDENT_BYTES), Some(3 * 4096));
         assert_eq!(row.figures.get(Figure::VIRTUAL_BYTES), None);
+    }
+
+    /// Every field and figure has a value of its own, by its place in `struct record`.
+    #[test]
+    fn every_field_of_a_record_is_read_from_its_place() {
+        let mut record = Vec::new();
+        record.extend([7_u32, 8, 9, 10].map(u32::to_ne_bytes).as_flattened());
+        record.extend([11_u64, 12].map(u64::to_ne_bytes).as_flattened());
+        // State (disk sleep), exit state, flags; policy, a spare byte, niceness, whether delays are counted.
+        record.extend([2_u32, 0, 99].map(u32::to_ne_bytes).as_flattened());
+        record.extend([3, 99, 0xf6, 1]);
+        record.extend(b"a name\0\0\0\0\0\0\0\0\0\0");
+        let value = |index: usize| 1_000 + index as u64;
+        (0..Figure::COUNT).for_each(|index| record.extend(value(index).to_ne_bytes()));
+        assert_eq!(record.len(), RECORD_BYTES);
+        let (mut table, none) = (TaskTable::default(), TaskTable::default());
+        extend(&mut table, &record, &mut Before::new(&none), 4096).unwrap();
+        let row = table.row(0);
+        assert_eq!((row.key.pid, row.tgid, row.ppid, row.uid), (7, Some(8), Some(9), Some(10)));
+        assert_eq!((row.key.start, row.cgroup, row.state), (Nanos(11), Some(12), Some(b'D')));
+        assert_eq!((row.policy, row.nice, row.accounting), (Some(3), -10, Accounting::On));
+        assert_eq!(row.comm.as_str(), "a name");
+        // The order of the C struct, written out once more.
+        let mut order = vec![Figure::ON_CPU, Figure::USER, Figure::SYSTEM];
+        order.extend(Cause::ALL.map(Figure::delay));
+        order.extend(Cause::ALL.map(Figure::count));
+        order.extend(Cause::ALL.map(Figure::maximum));
+        order.extend([Figure::VOLUNTARY_SWITCHES, Figure::INVOLUNTARY_SWITCHES]);
+        order.extend([Figure::MINOR_FAULTS, Figure::MAJOR_FAULTS]);
+        order.extend([Figure::READ_BYTES, Figure::WRITTEN_BYTES]);
+        order.extend([Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES]);
+        assert_eq!(order.len(), Figure::COUNT);
+        for (index, figure) in order.into_iter().enumerate() {
+            let pages = if figure.is_of_process() { 4096 } else { 1 };
+            assert_eq!(row.figures.get(figure), Some(value(index) * pages), "{figure:?}");
+        }
     }
 
     #[test]
