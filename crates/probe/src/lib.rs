@@ -93,7 +93,7 @@ impl Probe {
         self.machine.collect(sample);
     }
 
-    /// Readable when [`hear`](Self::hear) has something to take; none where nobody promised to wait for it (by a notifier)
+    /// Readable when [`drain_events`](Self::drain_events) has something to take; none where nobody promised to wait for it (by a notifier)
     /// or nothing is ever told.
     pub fn watch(&self) -> Option<BorrowedFd<'_>> {
         self.machine.watch()

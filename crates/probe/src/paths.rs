@@ -1,5 +1,5 @@
 //! Files that a user names: their contents, whether they are there, the process whose number they hold. Any of these
-//! can hang where the path leads to another machine; they are asked by a thread ([`crate::job`]).
+//! can hang where the path leads to another machine; they are asked by a thread ([`crate::background_job`]).
 
 use std::path::{Path, PathBuf};
 

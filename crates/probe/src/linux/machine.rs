@@ -149,7 +149,7 @@ impl Machine {
         self.collect(sample);
     }
 
-    /// Readable when [`hear`](Self::hear) has something to take.
+    /// Readable when [`drain`](Self::drain) has something to take.
     pub(crate) fn watch(&self) -> Option<BorrowedFd<'_>> {
         self.news.as_ref().filter(|_| self.is_watched).map(AsFd::as_fd)
     }
