@@ -40,20 +40,28 @@ impl MemoryReader {
         is_forced: bool,
         sample: &mut Sample,
     ) -> Result<(Self, Probe), Failure> {
-        let mut probe = Probe::open(roots, &request)?;
+        let wants_memory = request.wanted.has(Source::MemInfo);
+        let with_formula = Request {
+            wanted: request.wanted.union(Wanted::from([Source::ZoneInfo, Source::VmStat])),
+            available_memory_only: false,
+            ..request.clone()
+        };
+        let is_forced = is_forced && wants_memory;
+        let mut probe = Probe::open(roots, if is_forced { &with_formula } else { &request })?;
         probe.sample(sample);
-        let says_available =
-            || sample.memory.get().is_ok_and(|memory| memory.get(MemInfoField::MemAvailable).is_some());
-        if !request.wanted.has(Source::MemInfo) || (says_available() && !is_forced) {
-            return Ok((Self { emulator: None, is_forced }, probe));
+        if !is_forced {
+            let says_available =
+                || sample.memory.get().is_ok_and(|memory| memory.get(MemInfoField::MemAvailable).is_some());
+            if !wants_memory || says_available() {
+                return Ok((Self { emulator: None, is_forced }, probe));
+            }
+            probe = Probe::open(roots, &with_formula)?;
+            probe.sample(sample);
         }
         let mut survey = Survey::open(roots)?;
         // A kernel whose release cannot be read is taken for one of today.
         let version = survey.kernel_version().unwrap_or(KernelVersion::new(u16::MAX, 0));
         let emulator = Emulator { version, min_free: survey.min_free(), page_bytes: survey.page_bytes() };
-        let wanted = request.wanted.union(Wanted::from([Source::ZoneInfo, Source::VmStat]));
-        let mut probe = Probe::open(roots, &Request { wanted, available_memory_only: false, ..request })?;
-        probe.sample(sample);
         Ok((Self { emulator: Some(emulator), is_forced }, probe))
     }
 
