@@ -93,13 +93,13 @@ impl Probe {
         self.machine.collect(sample);
     }
 
-    /// Readable when [`drain_events`](Self::drain_events) has something to take; none where nobody promised to wait for it (by a notifier)
-    /// or nothing is ever told.
+    /// Readable when [`drain_events`](Self::drain_events) has something to take; `None` if the request has no
+    /// notifier or the system reports no changes.
     pub fn watch(&self) -> Option<BorrowedFd<'_>> {
         self.machine.watch()
     }
 
-    /// Takes news of the network, so that the next sample looks at it again; without any it is looked at now and then.
+    /// Reads the changes of the network, so that the next sample reads it again. Without changes it is read now and then.
     pub fn drain_events(&mut self) {
         self.machine.drain();
     }

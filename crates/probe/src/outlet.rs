@@ -39,10 +39,10 @@ impl Outlet {
         self.calls.get()
     }
 
-    /// Writes what its reader takes now, and tells how much that was.
+    /// Writes as much as the reader accepts without blocking. Returns the number of bytes.
     ///
     /// # Errors
-    /// What write(2) says, but for a reader that takes nothing.
+    /// Returns the error of write(2), except EAGAIN.
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut written = 0;
         while written < bytes.len() {

@@ -11,5 +11,5 @@ pub mod units;
 
 /// Stands for an absent value.
 pub const ABSENT: &str = "–";
-/// Stands for a value of which the reader cannot tell whether it is absent.
+/// Stands for a value that may be absent: the kernel's answer does not say.
 pub const UNSURE: &str = "?";

@@ -32,8 +32,7 @@ impl MemoryReader {
     /// (before 3.14), or if the formula is wanted anyway, what the formula needs is read as well.
     ///
     /// # Errors
-    ///
-    /// When the machine cannot be opened.
+    /// Returns a failure if the machine cannot be opened.
     pub(crate) fn open(
         roots: &Roots,
         request: Request,
@@ -41,13 +40,14 @@ impl MemoryReader {
         sample: &mut Sample,
     ) -> Result<(Self, Probe), Failure> {
         let wants_memory = request.wanted.has(Source::MemInfo);
-        let with_formula = Request {
+        let with_formula = || Request {
             wanted: request.wanted.union(Wanted::from([Source::ZoneInfo, Source::VmStat])),
             available_memory_only: false,
             ..request.clone()
         };
         let is_forced = is_forced && wants_memory;
-        let mut probe = Probe::open(roots, if is_forced { &with_formula } else { &request })?;
+        let mut probe =
+            if is_forced { Probe::open(roots, &with_formula())? } else { Probe::open(roots, &request)? };
         probe.sample(sample);
         if !is_forced {
             let says_available =
@@ -55,7 +55,7 @@ impl MemoryReader {
             if !wants_memory || says_available() {
                 return Ok((Self { emulator: None, is_forced }, probe));
             }
-            probe = Probe::open(roots, &with_formula)?;
+            probe = Probe::open(roots, &with_formula())?;
             probe.sample(sample);
         }
         let mut survey = Survey::open(roots)?;

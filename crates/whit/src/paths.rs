@@ -51,3 +51,12 @@ pub(crate) fn is_trusted(path: &Path) -> bool {
             })
         })
 }
+
+/// Device and inode of what is at a path, which is not followed if it is a symlink. Shows whether it is still what was created there.
+#[cfg(any(feature = "bench", feature = "traffic"))]
+pub(crate) fn identity_of(path: &Path) -> std::io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let found = std::fs::symlink_metadata(path)?;
+    Ok((found.dev(), found.ino()))
+}

@@ -74,7 +74,7 @@ impl TaskTableReader {
     /// There is nothing to add.
     pub fn complete(&mut self, _table: &mut TaskTable, _rows: impl IntoIterator<Item = usize>) {}
 
-    /// Not told beside the table.
+    /// Always `None`: the table contains all there is.
     pub fn process_cpu(&mut self, _pid: u32) -> Option<Nanos> {
         None
     }

@@ -42,7 +42,7 @@ impl TaskFiles {
     pub fn command_line(&mut self, pid: u32) -> Result<Option<String>, Absence> {
         let bytes = self.read(&format!("proc/{pid}/cmdline"))?;
         let words: Vec<_> = pid_cmdline::words(bytes).map(String::from_utf8_lossy).collect();
-        // What would move the cursor or ring a notifier is somebody's text, not ours to obey.
+        // Control characters in other programs' text must not move the cursor or ring the bell.
         let line: String =
             words.join(" ").chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
         Ok(Some(line).filter(|line| !line.is_empty()))

@@ -24,7 +24,7 @@ pub struct Process {
     run: String,
 }
 
-/// The variable of the environment that tells which run a process belongs to: the process that started it, and when.
+/// The environment variable with the run of a process: which process started it, and when.
 pub(crate) const RUN_VARIABLE: &str = "WHIT_RUN";
 
 /// A process that this one started and has not reaped.

@@ -43,7 +43,7 @@ fn bpf(command: libc::c_long, attributes: &[u32]) -> io::Result<OwnedFd> {
 /// malloc_trim(3): returns the allocator's unused memory to the kernel, if the C library can.
 #[cfg(target_env = "gnu")]
 pub(crate) fn give_memory_back() {
-    // SAFETY: touches only memory that nobody holds.
+    // SAFETY: the call touches only memory that is not allocated.
     unsafe { libc::malloc_trim(0) };
 }
 

@@ -60,7 +60,7 @@ impl Parser<'_> {
             };
             let is_doubled = rest[character.len_utf8()..].starts_with(character);
             match character {
-                // In a group `]]` closes the group; it is no escape.
+                // Within a group, `]]` closes the group instead of escaping a bracket.
                 '{' | '}' | '[' | ']' if is_doubled && !(character == ']' && depth > 0) => {
                     literal.push(character);
                     self.at += 2;

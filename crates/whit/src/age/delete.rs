@@ -39,7 +39,7 @@ pub(super) struct Deleting<'a> {
     pub(super) registry: &'a Registry,
     /// Strict deletion turned out to be impossible: nothing more is deleted.
     pub(super) is_stopped: AtomicBool,
-    pub(super) told: Mutex<DeletionCounts>,
+    pub(super) tally: Mutex<DeletionCounts>,
     /// Where a dry run's paths go as they are found, and whether each is a document.
     pub(super) paths_to: Mutex<ListOutput>,
     pub(super) is_json: bool,
@@ -61,7 +61,7 @@ enum EntryOutcome {
 /// What one batch of a directory's entries needs.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    told: DeletionCounts,
+    tally: DeletionCounts,
     /// Lines of a dry run.
     paths: Vec<u8>,
     /// Made for the first entry that is deleted; `Some(None)` if that is not possible.
@@ -218,7 +218,7 @@ impl Deleting<'_> {
         let now = parent.directory.status(&node.name, self.status_wanted())?;
         if (now.device, now.inode) == (then.device, then.inode) {
             parent.directory.remove_directory(&node.name)?;
-            locked(&self.told).directories += 1;
+            locked(&self.tally).directories += 1;
         }
         Ok(())
     }
@@ -226,11 +226,11 @@ impl Deleting<'_> {
     fn report_leftover(&self, node: &Node, name: &CStr, leftover: Leftover) {
         let path = printable_text(&node.path(Some(name)));
         let is_dry_run = self.way == DeleteMode::DryRun;
-        let mut told = locked(&self.told);
+        let mut tally = locked(&self.tally);
         let (names, error) = match leftover {
             Leftover::InUse => return,
             Leftover::Unproven => {
-                told.unproven += 1;
+                tally.unproven += 1;
                 return say(&format!(
                     "whit: {path}: left alone: it is called as a killed run's directory is, but this user's whit has no \
                      record of having made it\n"
@@ -239,7 +239,7 @@ impl Deleting<'_> {
             Leftover::Restored(names) => (names, None),
             Leftover::Kept(names, error) => (names, Some(error)),
         };
-        told.restored += names.len() as u64;
+        tally.restored += names.len() as u64;
         let verb = if is_dry_run { "would be moved" } else { "was moved" };
         for name in names {
             let name = printable_text(&node.path(Some(&name)));
@@ -311,13 +311,13 @@ impl Visitor for Deleting<'_> {
         // A directory goes when it has been left, and if that was asked for.
         let is_directory = status.kind == EntryKind::Directory;
         let Some(claim) = (!is_directory).then(|| self.claim(&file)).flatten() else {
-            batch.told.kept.add(&file, self.now_ns);
+            batch.tally.kept.add(&file, self.now_ns);
             return;
         };
         let fate = self.remove(batch, node, name, status);
-        let told = &mut batch.told;
+        let tally = &mut batch.tally;
         if let Ok(EntryOutcome::Deleted) = fate {
-            told.deleted.add(&file, self.now_ns);
+            tally.deleted.add(&file, self.now_ns);
             if self.way == DeleteMode::DryRun {
                 let path = node.path(Some(name));
                 match self.is_json {
@@ -331,16 +331,16 @@ impl Visitor for Deleting<'_> {
         // Another program was faster: for the cap it is gone as well.
         if !matches!(&fate, Err(error) if error.kind() == io::ErrorKind::NotFound) {
             self.give_back(claim);
-            told.kept.add(&file, self.now_ns);
+            tally.kept.add(&file, self.now_ns);
         }
         match fate {
             Ok(EntryOutcome::Deleted) => {}
-            Ok(EntryOutcome::Sticky) => told.sticky += 1,
-            Ok(EntryOutcome::Locked) => told.locked += 1,
-            Ok(EntryOutcome::PutBack) => told.put_back += 1,
-            Ok(EntryOutcome::Refused) => told.failed += 1,
+            Ok(EntryOutcome::Sticky) => tally.sticky += 1,
+            Ok(EntryOutcome::Locked) => tally.locked += 1,
+            Ok(EntryOutcome::PutBack) => tally.put_back += 1,
+            Ok(EntryOutcome::Refused) => tally.failed += 1,
             Ok(EntryOutcome::PutBackAs(other)) => {
-                told.put_back += 1;
+                tally.put_back += 1;
                 Counts::add(&self.counts.failures, 1);
                 say(&format!(
                     "whit: {}: exchanged while it was looked at, twice: the younger file is kept, as {}\n",
@@ -349,7 +349,7 @@ impl Visitor for Deleting<'_> {
                 ));
             }
             Err(error) => {
-                told.failed += u64::from(error.kind() != io::ErrorKind::NotFound);
+                tally.failed += u64::from(error.kind() != io::ErrorKind::NotFound);
                 self.counts.fail("cannot delete", &node.path(Some(name)), &error);
             }
         }
@@ -362,14 +362,14 @@ impl Visitor for Deleting<'_> {
                 self.counts.fail("cannot remove", &path, &error);
             }
         }
-        let mut told = locked(&self.told);
-        told.deleted.merge(&batch.told.deleted);
-        told.kept.merge(&batch.told.kept);
-        told.sticky += batch.told.sticky;
-        told.locked += batch.told.locked;
-        told.put_back += batch.told.put_back;
-        told.failed += batch.told.failed;
-        drop(told);
+        let mut tally = locked(&self.tally);
+        tally.deleted.merge(&batch.tally.deleted);
+        tally.kept.merge(&batch.tally.kept);
+        tally.sticky += batch.tally.sticky;
+        tally.locked += batch.tally.locked;
+        tally.put_back += batch.tally.put_back;
+        tally.failed += batch.tally.failed;
+        drop(tally);
         if !batch.paths.is_empty() {
             locked(&self.paths_to).write(&batch.paths);
         }

@@ -25,21 +25,21 @@ pub(crate) fn push(out: &mut String, found: &DirectoryReport, now_ns: i64) {
             }
             document
         }
-        Outcome::Deleted(way, told) => {
+        Outcome::Deleted(way, tally) => {
             json!({
                 "path": path,
                 "older_ns": older_ns,
                 "by": found.by.letters(),
                 "is_dry_run": *way == DeleteMode::DryRun,
-                "deleted": sums(&told.deleted, now_ns),
-                "kept": sums(&told.kept, now_ns),
-                "kept_sticky": told.sticky,
-                "kept_locked": told.locked,
-                "kept_failed": told.failed,
-                "put_back": told.put_back,
-                "restored": told.restored,
-                "unproven_directories": told.unproven,
-                "directories_deleted": told.directories,
+                "deleted": sums(&tally.deleted, now_ns),
+                "kept": sums(&tally.kept, now_ns),
+                "kept_sticky": tally.sticky,
+                "kept_locked": tally.locked,
+                "kept_failed": tally.failed,
+                "put_back": tally.put_back,
+                "restored": tally.restored,
+                "unproven_directories": tally.unproven,
+                "directories_deleted": tally.directories,
             })
         }
     };

@@ -28,9 +28,9 @@ pub(crate) fn push(out: &mut String, found: &DirectoryReport, now_ns: i64) {
             }
             push_histogram(out, all);
         }
-        Outcome::Deleted(way, told) => {
-            // A dry run's paths have been told as they were found.
-            let DeletionCounts { deleted, kept, directories, .. } = &**told;
+        Outcome::Deleted(way, tally) => {
+            // A dry run's paths are printed as they are found.
+            let DeletionCounts { deleted, kept, directories, .. } = &**tally;
             let verb = if *way == DeleteMode::DryRun { "would delete" } else { "deleted" };
             push_printable(out, found.path.as_bytes());
             out.push_str(&format!(": {verb} {}", files_and_sizes(deleted)));
@@ -39,10 +39,10 @@ pub(crate) fn push(out: &mut String, found: &DirectoryReport, now_ns: i64) {
             }
             out.push_str(&format!("; kept {}", files_and_sizes(kept)));
             for (count, what) in [
-                (told.sticky, "sticky"),
-                (told.locked, "locked"),
-                (told.put_back, "changed meanwhile"),
-                (told.failed, "could not be deleted"),
+                (tally.sticky, "sticky"),
+                (tally.locked, "locked"),
+                (tally.put_back, "changed meanwhile"),
+                (tally.failed, "could not be deleted"),
             ] {
                 if count > 0 {
                     out.push_str(&format!(", {count} {what}"));

@@ -152,7 +152,7 @@ impl<'a> Sweep<'a> {
             counts: &self.counts,
             registry: &self.registry,
             is_stopped: AtomicBool::new(false),
-            told: Mutex::default(),
+            tally: Mutex::default(),
             paths_to: Mutex::new(ListOutput::new()),
             is_json: self.options.is_json,
             is_for_people: ListOutput::is_for_people(),
@@ -161,8 +161,8 @@ impl<'a> Sweep<'a> {
         self.registry.close();
         walked?;
         deleting.finish()?;
-        let told = std::mem::take(&mut *locked(&deleting.told));
-        Ok(Outcome::Deleted(deletion.way, Box::new(told)))
+        let tally = std::mem::take(&mut *locked(&deleting.tally));
+        Ok(Outcome::Deleted(deletion.way, Box::new(tally)))
     }
 }
 

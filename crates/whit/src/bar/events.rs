@@ -22,7 +22,7 @@ pub(crate) struct Woken {
     pub(crate) clicks: Vec<Click>,
     /// Segments whose commands printed something or ended.
     pub(crate) commands: Vec<usize>,
-    /// Samplers that are to hear of the network.
+    /// Samplers for which the network has changed.
     pub(crate) news: Vec<usize>,
     /// Slow answers are there.
     pub(crate) has_answers: bool,
@@ -96,7 +96,7 @@ impl Events {
         })
     }
 
-    /// The notifier that slow answers ring.
+    /// Notified when a background job has a result.
     pub(crate) fn notifier(&self) -> Notifier {
         self.notifier.clone()
     }

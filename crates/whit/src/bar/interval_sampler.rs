@@ -60,17 +60,17 @@ impl IntervalSampler {
         self.rates.fill(&self.before, &self.now, self.width);
     }
 
-    /// Takes what was answered late.
+    /// Takes late results of background jobs.
     pub(crate) fn collect(&mut self) {
         self.probe.collect(&mut self.now);
     }
 
-    /// Readable when there are news to hear.
+    /// Readable when the network has changed.
     pub(crate) fn watch(&self) -> Option<Watch<'_>> {
         self.probe.watch().map(Watch::Readable)
     }
 
-    /// Takes news of the network.
+    /// Reads the changes of the network.
     pub(crate) fn drain_events(&mut self) {
         self.probe.drain_events();
     }

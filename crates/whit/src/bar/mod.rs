@@ -4,7 +4,7 @@
 //! configuration ─► Line: segments, grouped by how often they are drawn (samplers)
 //! loop: wait for the next whole interval, a signal, a click, an answer
 //!       sampler: probe.sample, rates          what is due, and only that
-//!       segment.say ─► look ─► block          format, thresholds, colours
+//!       segment.render ─► appearance ─► block format, thresholds, colours
 //!       output.line ─► one write, if it changed
 //! ```
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fs::{self, File, FileTimes};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use super::measurement::{Measurement, Unit};
 use super::options::BenchOptions;
 use super::programs::{is_there, own_program, printed, run, wall};
+use crate::paths::identity_of;
 use crate::random;
 
 /// A directory that is made when it is first needed and removed after its last use. It lies in one that other users can neither
@@ -55,11 +56,6 @@ impl Scratch {
         });
         done.clone().map(|()| files)
     }
-}
-
-fn identity_of(path: &Path) -> io::Result<(u64, u64)> {
-    let found = fs::symlink_metadata(path)?;
-    Ok((found.dev(), found.ino()))
 }
 
 impl Drop for Made {

@@ -82,17 +82,15 @@ fn character(bytes: &[u8]) -> Option<(usize, Option<Event>)> {
             let chunk = bytes.utf8_chunks().next()?;
             return match (chunk.valid().chars().next(), chunk.invalid().len()) {
                 (Some(letter), _) => Some((letter.len_utf8(), key(KeyCode::Char(letter)))),
-                // Either wrong, or cut at the end.
-                (None, length) if length < bytes.len() || is_wrong(bytes) => Some((length, None)),
-                (None, _) => None,
+                (None, length) => is_invalid(bytes).then_some((length, None)),
             };
         }
     };
     Some((1, key(code)))
 }
 
-/// Whether more bytes would not make a character of these.
-fn is_wrong(bytes: &[u8]) -> bool {
+/// Whether more bytes cannot complete a character.
+fn is_invalid(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_some())
 }
 

@@ -135,9 +135,13 @@ impl Terminal {
         }
     }
 
-    /// Those that end it come first: others may come again and again.
-    fn next_signal(&mut self) -> Option<Signal> {
+    fn collect_signals(&mut self) {
         self.later.extend(std::iter::from_fn(|| self.signals.next()));
+    }
+
+    /// The next signal. Signals that end the program come first, since others may arrive without end.
+    fn next_signal(&mut self) -> Option<Signal> {
+        self.collect_signals();
         let ends = |signal: &Signal| !matches!(signal, Signal::Stop | Signal::Continue | Signal::Resize);
         let first = self.later.iter().position(ends).unwrap_or(0);
         let signal = self.later.remove(first);
@@ -149,8 +153,8 @@ impl Terminal {
     /// group, as the terminal would send it: a script around us is to stop, too.
     pub(super) fn suspend(&mut self, was_typed: bool) -> Result<(), Failure> {
         leave(&self.output);
-        // Whoever has continued it already will not do so again.
-        self.later.extend(std::iter::from_fn(|| self.signals.next()));
+        // If it was continued already, no second SIGCONT will come.
+        self.collect_signals();
         if !self.later.contains(&Signal::Continue) {
             stop(was_typed);
         }

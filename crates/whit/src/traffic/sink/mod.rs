@@ -10,8 +10,6 @@ pub(crate) mod replies;
 mod shared;
 mod worker;
 
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -23,6 +21,7 @@ use super::event_loop::{EventLoop, Stop};
 use super::waits;
 use crate::failure::{Failure, say_in_passing};
 use crate::output::Output;
+use crate::paths::identity_of;
 use crate::traffic::render::SinkReport;
 
 /// Listens until told to end, then tells.
@@ -45,7 +44,7 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
         workers.push(Worker::new(event_loop, socket, options, &shared).map_err(Failure::of_system)?);
     }
     let made = match &options.address {
-        Address::Unix(path) => identity_of(path),
+        Address::Unix(path) => identity_of(path).ok(),
         _ => None,
     };
     let mut own = Worker::new(own_loop, socket, options, &shared).map_err(Failure::of_system)?;
@@ -70,7 +69,7 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
     let Done { mut accounts, dropped, failure } = done;
     if let Address::Unix(path) = &options.address {
         // Another program may have put its own socket there meanwhile.
-        if made.is_some() && identity_of(path) == made {
+        if made.is_some() && identity_of(path).ok() == made {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -79,10 +78,4 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
     let text = if options.is_json { report.json() } else { report.text() };
     Output::stdout().write(text.as_bytes())?;
     failure.map_or(Ok(ExitCode::SUCCESS), |error| Err(at(error)))
-}
-
-/// Device and inode of what is at a path.
-fn identity_of(path: &Path) -> Option<(u64, u64)> {
-    let found = std::fs::symlink_metadata(path).ok()?;
-    Some((found.dev(), found.ino()))
 }
