@@ -219,6 +219,14 @@ fn ended() -> Result<(), Failed> {
     );
     let mut line = [0u8; 5];
     std::io::Read::read_exact(python.0.stdout.as_mut().unwrap(), &mut line)?;
+    // A thread that was joined is a task of its process until the kernel has released it.
+    let threads = format!("/proc/{}/task", python.0.id());
+    for _ in 0..200 {
+        if std::fs::read_dir(&threads)?.count() == 1 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     let row = documents(&whit(&["delays", "-p", &python.0.id().to_string(), "--json"]))[0].clone();
     drop(python);
     assert_eq!(row["threads"], 1);
