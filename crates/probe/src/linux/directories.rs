@@ -34,11 +34,13 @@ impl<E> KeptDirectory<E> {
         Some(Self { directory, entries: Vec::new() })
     }
 
-    /// Reads what is kept, in the natural order of the names. What is gone is forgotten, so that a device which comes
-    /// back under its name is opened anew.
-    pub(crate) fn read(&mut self, mut read: impl FnMut(&mut E) -> Result<(), Absence>) {
+    /// Reads what is kept, in the natural order of the names. What is gone is forgotten, so that the next
+    /// [`rescan`](Self::rescan) opens a device that came back under its name. Whether something was gone.
+    pub(crate) fn read(&mut self, mut read: impl FnMut(&mut E) -> Result<(), Absence>) -> bool {
+        let count = self.entries.len();
         self.entries
             .retain_mut(|entry| entry.kept.as_mut().is_none_or(|kept| read(kept) != Err(Absence::Gone)));
+        self.entries.len() < count
     }
 
     /// Lists the directory: keeps what is still there, drops what went, and lets `open` open what is new.
@@ -55,7 +57,9 @@ impl<E> KeptDirectory<E> {
         let mut memory = [MaybeUninit::uninit(); 4096];
         let mut listing = RawDir::new(&self.directory, &mut memory);
         let mut is_new = false;
-        while let Some(Ok(listed)) = listing.next() {
+        while let Some(listed) = listing.next() {
+            // What was not listed is not known to be gone.
+            let Ok(listed) = listed else { return };
             let name = listed.file_name();
             if name.to_bytes().starts_with(b".") {
                 continue;

@@ -217,7 +217,12 @@ impl Machine {
         let buffer = &mut self.buffer;
         if let Some(links) = &mut self.links {
             let is_due = self.has_news || self.are_links_due;
-            sample.links.fill(|list| devices::fill_list(links, list, |files| files.read(buffer, is_due)));
+            let with_speed = self.with_link_speed;
+            sample.links.fill(|list| devices::fill_links(buffer, links, list, is_due, with_speed));
+            // Interfaces without a single link: the listing was of another moment.
+            if links.is_some() && self.interfaces > 0 && sample.links.get().is_ok_and(Vec::is_empty) {
+                self.last_rescan = None;
+            }
         }
         if let Some(supplies) = &mut self.power {
             sample.power.fill(|list| devices::fill_list(supplies, list, |file| file.read(buffer)));

@@ -37,11 +37,26 @@ impl Need {
     }
 }
 
+/// Trials compare with the clock and with other programs on a machine that is not theirs alone. A trial that fails is therefore run
+/// again, up to so many times in all; each failure is printed.
+const ATTEMPTS: u32 = 3;
+
+fn with_attempts(run: fn() -> Result<(), Failed>) -> Result<(), Failed> {
+    for attempt in 1..ATTEMPTS {
+        match std::panic::catch_unwind(run) {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(failed)) => println!("attempt {attempt} failed: {}", failed.message().unwrap_or_default()),
+            Err(_) => println!("attempt {attempt} failed"),
+        }
+    }
+    run()
+}
+
 /// A trial that is ignored, and says why, where a need is not met.
 pub(crate) fn trial(name: &str, needs: &[Need], run: fn() -> Result<(), Failed>) -> Trial {
     let missing: Vec<_> = needs.iter().copied().filter(|need| !need.is_met()).collect();
     if missing.is_empty() {
-        return Trial::test(name, run);
+        return Trial::test(name, move || with_attempts(run));
     }
     let sentence = format!("{name} is skipped: it needs {missing:?}");
     println!("{sentence}");

@@ -15,6 +15,29 @@ use crate::linux::directories::{KeptDirectory, natural_order};
 use crate::linux::files::{Buffer, Extent, KeptFile};
 use crate::roots::MachineDirectory;
 
+/// Fills the list of links. A link that was removed and added again under its name between two samples is found at once: the
+/// directory is listed again if one is gone.
+pub(super) fn fill_links(
+    buffer: &mut Buffer,
+    directory: &mut Option<KeptDirectory<LinkFiles>>,
+    list: &mut Vec<Link>,
+    is_due: bool,
+    with_speed: bool,
+) -> Result<(), Absence> {
+    let directory = directory.as_mut().ok_or(Absence::Unsupported)?;
+    for _ in 0..2 {
+        list.clear();
+        let has_gone = directory.read(|files| files.read(buffer, is_due).map(|link| list.push(link)));
+        if !has_gone {
+            break;
+        }
+        directory.rescan(buffer, |buffer, directory, name| {
+            Some(LinkFiles::open(buffer, directory, name, with_speed))
+        });
+    }
+    Ok(())
+}
+
 /// Fills a list with one entry of each device that still answers.
 pub(super) fn fill_list<E, T>(
     directory: &mut Option<KeptDirectory<E>>,
