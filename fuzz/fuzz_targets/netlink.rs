@@ -3,22 +3,32 @@
 #![no_main]
 
 use facts::linux::genetlink::{Attributes, Messages};
-use facts::linux::bpf_task::{self, Before};
+use facts::linux::bpf_task::{Item, Items, RECORD_BYTES};
 use facts::linux::proc_connector;
-use facts::task::table::TaskTable;
+use facts::sample::Clock;
+use facts::task::store::TaskStore;
+use facts::unit::Nanos;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let _ = (proc_connector::parse(data), proc_connector::answer(data));
-    let mut table = TaskTable::default();
-    let none = TaskTable::default();
-    // What comes first fills a table, from which what comes then may take over.
-    let (first, then) = data.split_at(data.len() / 2);
-    let _ = bpf_task::extend(&mut table, first, &mut Before::new(&none), 4096);
-    assert!(table.len() <= first.len() / bpf_task::RECORD_BYTES);
-    let mut next = TaskTable::default();
-    let _ = bpf_task::extend(&mut next, then, &mut Before::new(&table), 4096);
-    assert!(next.len() <= then.len() / bpf_task::RECORD_BYTES + table.len());
+    // What comes first fills a store, with which what comes then is compared.
+    let mut store = TaskStore::default();
+    for bytes in [&data[..data.len() / 2], &data[data.len() / 2..]] {
+        store.begin(Clock::default());
+        for item in Items::new(bytes, 4096, Nanos(0)) {
+            match item {
+                Item::Thread { row, .. } => store.put(&row),
+                Item::End(end) => {
+                    let given_up: std::collections::BTreeSet<u32> = end.given_up().collect();
+                    let _ = store.stale(&given_up);
+                    given_up.into_iter().for_each(|pid| store.remove(pid));
+                }
+            }
+        }
+        assert!(store.len() <= data.len() / RECORD_BYTES);
+        store.finish(&mut Vec::new());
+    }
     for message in Messages::new(data).map_while(Result::ok) {
         let _ = message.error();
         for (_, value) in message.attributes() {

@@ -3,7 +3,6 @@
 //! A counter that steps back yields nothing, never a huge figure: it was reset, its device came back, or the kernel
 //! lost count. Time is taken from a clock that no one sets; an interval in which the machine slept is a gap.
 
-pub mod tasks;
 pub mod totals;
 
 use crate::linux::diskstats::{Disk, DiskStats, SECTOR_BYTES};
@@ -11,7 +10,6 @@ use crate::linux::net_dev::{Interface, NetDev};
 use crate::linux::stat::CpuTicks;
 use crate::name::Name;
 use crate::sample::{Clock, Sample};
-use crate::task::{Cause, Delay, Task};
 use crate::unit::{Nanos, Ratio, Ticks};
 
 /// How wide the kernel keeps a counter.
@@ -211,40 +209,9 @@ impl CpuShares {
     }
 }
 
-/// What a task used and waited for between two readings; none where they are not of one task, or no time passed.
-///
-/// An increment longer than the interval is absent and counted. A maximum is told only if it is new.
-pub fn task_delta(before: &Task, now: &Task) -> Option<Task> {
-    let span = |before: Nanos, now: Nanos| counter_delta(before.0, now.0, Width::Bits64).map(Nanos);
-    let optional = |before: Option<Nanos>, now: Option<Nanos>| span(before?, now?);
-    if !before.key.is_same(&now.key) {
-        return None;
-    }
-    let wall = span(before.wall, now.wall).filter(|wall| wall.0 > 0)?;
-    let mut delta = Task {
-        wall,
-        thread_time: span(before.thread_time, now.thread_time)?,
-        on_cpu: optional(before.on_cpu, now.on_cpu),
-        cpu_real: optional(before.cpu_real, now.cpu_real),
-        user: optional(before.user, now.user),
-        system: optional(before.system, now.system),
-        impossible_values: 0,
-        ..*now
-    };
-    for cause in Cause::ALL {
-        let (before, now) = (before.delays[cause], now.delays[cause]);
-        let count = before.count().zip(now.count()).and_then(|(a, b)| counter_delta(a, b, Width::Bits64));
-        let max = now.max().filter(|max| before.max().is_some_and(|before| *max > before));
-        delta.delays[cause] = Delay::new(count, optional(before.total(), now.total()), max);
-    }
-    delta.drop_impossible();
-    Some(delta)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::TaskKey;
 
     fn clock(monotonic_s: f64, boottime_s: f64) -> Clock {
         let nanos = |seconds: f64| Nanos((seconds * 1e9) as u64);
@@ -298,20 +265,5 @@ mod tests {
         rates.fill(&before, &now, Width::Bits64);
         let received: Vec<_> = rates.interfaces.iter().map(|rate| rate.received_bytes_per_second).collect();
         assert_eq!(received, [Some(100.0), None]);
-    }
-
-    #[test]
-    fn a_reused_pid_is_another_task() {
-        let task = |start, wall| Task {
-            key: TaskKey { pid: 7, start: Nanos(start) },
-            wall: Nanos(wall),
-            thread_time: Nanos(wall),
-            on_cpu: Some(Nanos(wall / 2)),
-            ..Task::default()
-        };
-        let before = task(1_000_000_000, 5_000_000_000);
-        assert_eq!(task_delta(&before, &task(5_500_000_000, 9_000_000_000)), None);
-        let delta = task_delta(&before, &task(1_000_020_000, 7_000_000_000)).unwrap();
-        assert_eq!((delta.wall, delta.on_cpu), (Nanos(2_000_000_000), Some(Nanos(1_000_000_000))));
     }
 }

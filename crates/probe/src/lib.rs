@@ -21,7 +21,7 @@ pub mod sockets;
 mod space;
 pub mod spawn;
 mod sys;
-mod task_reading;
+mod task_source;
 mod watch;
 
 // Each system has the same rooms: what one lacks is absent there, and says so.
@@ -32,7 +32,7 @@ use linux as system;
 pub use system::survey::ancestors;
 pub use system::{
     cgroup_tasks, cgroup_usage, command_cgroup, control, descendants, directory, exits, orphans, privilege,
-    process_events, signals, survey, task_detail, task_table, tasks, wait,
+    process_events, signals, survey, task_detail, tasks, wait,
 };
 
 use std::path::PathBuf;

@@ -14,12 +14,12 @@ use rustix::termios::isatty;
 /// description of our own.
 #[derive(Debug)]
 pub struct Outlet {
-    way: Way,
+    kind: Kind,
     calls: Cell<u64>,
 }
 
 #[derive(Debug)]
-enum Way {
+enum Kind {
     /// A pipe or terminal, opened once more.
     Reopened(OwnedFd),
     /// A socket.
@@ -31,7 +31,7 @@ enum Way {
 impl Outlet {
     /// For standard output.
     pub fn stdout() -> Self {
-        Self { way: Way::of_stdout(), calls: Cell::new(0) }
+        Self { kind: Kind::of_stdout(), calls: Cell::new(0) }
     }
 
     /// System calls made to write.
@@ -47,7 +47,7 @@ impl Outlet {
         let mut written = 0;
         while written < bytes.len() {
             self.calls.set(self.calls.get() + 1);
-            match self.way.write(&bytes[written..]) {
+            match self.kind.write(&bytes[written..]) {
                 Ok(count) => written += count,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,
@@ -58,7 +58,7 @@ impl Outlet {
     }
 }
 
-impl Way {
+impl Kind {
     fn of_stdout() -> Self {
         if !cfg!(target_os = "linux") {
             return Self::Plain;
@@ -86,9 +86,9 @@ impl Way {
 impl AsFd for Outlet {
     /// What becomes writable when the reader has read.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match &self.way {
-            Way::Reopened(descriptor) | Way::Socket(descriptor) => descriptor.as_fd(),
-            Way::Plain => stdout(),
+        match &self.kind {
+            Kind::Reopened(descriptor) | Kind::Socket(descriptor) => descriptor.as_fd(),
+            Kind::Plain => stdout(),
         }
     }
 }

@@ -71,6 +71,17 @@ impl Failure {
     }
 }
 
+impl From<probe::tasks::OpenError> for Failure {
+    fn from(error: probe::tasks::OpenError) -> Self {
+        match error {
+            probe::tasks::OpenError::Root(error) => error.into(),
+            probe::tasks::OpenError::Refused(source, refused) => {
+                Self::new(format!("tasks by {}: {} (see whit doctor)", source.name(), refused.detail))
+            }
+        }
+    }
+}
+
 impl From<probe::roots::RootError> for Failure {
     fn from(error: probe::roots::RootError) -> Self {
         if is_exhausted(error.cause()) {

@@ -1,9 +1,10 @@
-//! Reading all tasks into the table, beside what reading them costs at least: at one round a second, each way in turn.
+//! Reading all tasks into a store, beside the least that reading them costs: one round a second, each source in turn.
 
 use std::time::Duration;
 
-use facts::task::table::TaskTable;
-use probe::task_table::{TaskTableReader, Way};
+use facts::task::figure::FigureSet;
+use facts::task::store::TaskStore;
+use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use probe::{Roots, own_cpu_time};
 
 use super::process::{Crowd, Spread, cpu_ns_of_whole};
@@ -18,11 +19,13 @@ const BUSY: &str = "50";
 /// Runs all ways in turn.
 pub(crate) fn run(programs: &Programs) -> Outcome {
     let _crowd = Crowd::start(&programs.crowd, &[SLEEPING, BUSY])?;
-    let open = |way| TaskTableReader::open(&Roots::live(), Some(way)).map_err(|error| format!("{error:?}"));
-    let (mut bare, mut bpf, mut taskstats) = (open(Way::Bpf)?, open(Way::Bpf)?, open(Way::Taskstats)?);
-    let (mut before, mut table) = (TaskTable::default(), TaskTable::default());
-    let mut by_taskstats = TaskTable::default();
-    let mut ended = Vec::new();
+    let open = |source| {
+        let request = TaskRequest { sources: &[source], extra: FigureSet::ALL };
+        TaskReader::open(&Roots::live(), &request).map_err(|error| format!("{error:?}"))
+    };
+    let (mut bare, mut bpf) = (open(TaskSource::Bpf)?, open(TaskSource::Bpf)?);
+    let mut taskstats = open(TaskSource::Taskstats)?;
+    let (mut store, mut by_taskstats) = (TaskStore::default(), TaskStore::default());
     let mut costs: [Vec<f64>; 5] = Default::default();
     for round in 0..=ROUNDS {
         let mut cost = [0.0; 5];
@@ -31,19 +34,13 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
         pause();
         cost[0] = own_cost(|| bare.read_bare().map(drop))?;
         pause();
-        std::mem::swap(&mut before, &mut table);
-        cost[1] = own_cost(|| bpf.read(&before, &mut table))?;
+        cost[1] = own_cost(|| read(&mut bpf, &mut store))?;
         pause();
-        cost[2] = own_cost(|| taskstats.read(&before, &mut by_taskstats))?;
+        cost[2] = own_cost(|| read(&mut taskstats, &mut by_taskstats))?;
         pause();
         cost[3] = cpu_ns_of_whole(&[&programs.taskstats_batch])?;
         pause();
         cost[4] = cpu_ns_of_whole(&[&programs.proc_stat])?;
-        // What ends meanwhile must not pile up.
-        for reader in [&mut bare, &mut bpf, &mut taskstats] {
-            let _ = reader.receive_ended(&mut ended);
-        }
-        ended.clear();
         if round > 0 {
             costs.iter_mut().zip(cost).for_each(|(all, one)| all.push(one));
         }
@@ -58,12 +55,19 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
         let median = |which: usize| Spread::of(costs[which].clone()).median;
         print_row(what, median(ours), median(theirs), &Spread::of(ratios), limit);
     }
-    let a_task = Spread::of(costs[1].clone()).median / table.len() as f64;
+    let a_task = Spread::of(costs[1].clone()).median / store.len() as f64;
     println!(
         "{:<36} {:>8.2} % of a CPU            limit 1 %",
         "  (10 000 tasks at 1 Hz, by BPF)",
         a_task * 10_000.0 / 1e7
     );
+    Ok(())
+}
+
+/// A round: what was read, and what each task did since.
+fn read(reader: &mut TaskReader, store: &mut TaskStore) -> Result<(), facts::sample::Absence> {
+    reader.read(store)?;
+    store.finish(&mut Vec::new());
     Ok(())
 }
 

@@ -4,8 +4,10 @@
 
 use super::{at, c_string, u32_at, u64_at};
 use crate::cursor::Malformed;
-use crate::name::Name;
-use crate::task::{Accounting, Delays, Task, TaskKey};
+use crate::task::comm::Comm;
+use crate::task::figure::{Figure, Figures};
+use crate::task::row::TaskRow;
+use crate::task::{Accounting, TaskKey};
 use crate::unit::{Bytes, Nanos};
 
 /// Bytes of the struct, which are its first member, too.
@@ -42,12 +44,14 @@ pub struct ProcessState(pub u8);
 /// One process or thread.
 #[derive(Clone, Copy, Debug)]
 pub struct KinfoProc {
-    /// Its account; `key.pid` is the thread's id where threads were asked for.
-    pub task: Task,
+    /// Its account, with the process's id. FreeBSD keeps the present size of the address space, not the peak.
+    pub row: TaskRow,
     /// Its process.
     pub pid: u32,
     /// Its thread.
     pub tid: u32,
+    /// Threads of the process.
+    pub threads: u32,
     /// What it does.
     pub state: ProcessState,
 }
@@ -84,30 +88,30 @@ impl KinfoProc {
         let wall = now.saturating_sub(started);
         let (user, system) = (time(RUSAGE)?, time(RUSAGE + 16)?);
         let [state, nice] = at::<2>(bytes, STAT, "a state")?;
-        let task = Task {
+        let mut figures = Figures::NONE;
+        for (figure, value) in [
+            (Figure::ON_CPU, Nanos::from_micros(u64_at(bytes, RUNTIME, "a runtime")?).0),
+            (Figure::CPU_TICKS, (user + system).0),
+            (Figure::USER, user.0),
+            (Figure::SYSTEM, system.0),
+            (Figure::PEAK_RESIDENT_BYTES, Bytes::from_kib(u64_at(bytes, MAXRSS, "ru_maxrss")?).0),
+        ] {
+            figures.set(figure, Some(value));
+        }
+        let row = TaskRow {
             key: TaskKey { pid, start: started.saturating_sub(booted) },
             tgid: Some(pid),
             ppid: Some(word(PPID)?),
             uid: Some(word(RUID)?),
-            comm: Name::new(c_string(&bytes[COMM..COMM + 20])),
-            nice: Some(nice.cast_signed()),
-            wall,
-            thread_time: wall,
-            threads: word(NUMTHREADS)?.max(1),
-            on_cpu: Some(Nanos::from_micros(u64_at(bytes, RUNTIME, "a runtime")?)),
-            cpu_real: Some(user + system),
-            user: Some(user),
-            system: Some(system),
-            peak_resident: Some(Bytes::from_kib(u64_at(bytes, MAXRSS, "ru_maxrss")?)),
-            // FreeBSD keeps the present size alone.
-            peak_virtual: None,
+            comm: Comm::new(c_string(&bytes[COMM..COMM + 20])),
+            nice: nice.cast_signed(),
             accounting: Accounting::Off,
-            delays: Delays::default(),
-            impossible_values: 0,
-            uncounted: 0,
-            most_unrecorded: Nanos(0),
+            wall,
+            figures,
+            ..TaskRow::NONE
         };
-        Ok(Self { task, pid, tid: word(TID)?, state: ProcessState(state) })
+        let threads = word(NUMTHREADS)?.max(1);
+        Ok(Self { row, pid, tid: word(TID)?, threads, state: ProcessState(state) })
     }
 }
 
@@ -137,14 +141,12 @@ mod tests {
     fn what_is_there_is_read_and_delays_are_absent() {
         let second = Nanos::SECOND.0;
         let read = KinfoProc::parse(&recorded(42), Nanos(1000 * second), Nanos(1020 * second)).unwrap();
-        assert_eq!((read.pid, read.tid, read.task.comm.as_str()), (42, 100_077, "python3.6"));
-        assert_eq!((read.task.wall, read.task.key.start), (Nanos(10 * second), Nanos(10 * second)));
-        assert_eq!(
-            (read.task.on_cpu, read.task.cpu_real),
-            (Some(Nanos(2_500_000_000)), Some(Nanos(2_500_000_000)))
-        );
-        assert_eq!((read.task.nice, read.task.threads), (Some(-1), 3));
-        assert!(Cause::ALL.iter().all(|cause| read.task.delays[*cause].total().is_none()));
+        assert_eq!((read.pid, read.tid, read.row.comm.as_str()), (42, 100_077, "python3.6"));
+        assert_eq!((read.row.wall, read.row.key.start), (Nanos(10 * second), Nanos(10 * second)));
+        let on_cpu = [Figure::ON_CPU, Figure::CPU_TICKS].map(|figure| read.row.figures.get(figure));
+        assert_eq!(on_cpu, [Some(2_500_000_000); 2]);
+        assert_eq!((read.row.nice, read.threads), (-1, 3));
+        assert!(Cause::ALL.iter().all(|cause| read.row.figures.get(Figure::delay(*cause)).is_none()));
     }
 
     #[test]

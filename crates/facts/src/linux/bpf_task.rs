@@ -1,163 +1,158 @@
-//! What whit's task iterators write: probe/src/bpf/tasks.bpf.c. A record for a thread (`struct record`), or for one that did
-//! not run since the last round its id alone, whose highest bit is set then.
-
-use std::ops::Range;
+//! What whit's task iterators write: probe/src/bpf/tasks.bpf.c. A record for a thread (`struct record`); at the end of a round what
+//! was left out (`struct end`), and the ids that tasks gave up.
 
 use super::task_state;
-use crate::task::Accounting;
-use crate::task::figure::Figure;
-use crate::task::table::{Columns, Comm, TaskTable};
+use crate::task::comm::Comm;
+use crate::task::figure::{ABSENT, Figure, Figures};
+use crate::task::row::TaskRow;
+use crate::task::{Accounting, TaskKey};
 use crate::unit::Nanos;
 
 /// The bytes of a record.
-pub const RECORD_BYTES: usize = 64 + 8 * Figure::COUNT;
-/// In an id that stands for a whole thread.
-const DID_NOT_RUN: u32 = 1 << 31;
-/// In place of an id, at the end of a round: 64 bits of nanoseconds follow, the lower half first.
-const END_OF_ROUND: [u8; 4] = [0xff; 4];
-const END_BYTES: usize = 12;
+pub const RECORD_BYTES: usize = 64 + 8 * Figure::COUNT_IN_RECORD;
+/// In place of an id, at the end of a round.
+const END_OF_ROUND: u32 = u32::MAX;
+/// The bytes of the end of a round, without the ids that follow.
+const END_BYTES: usize = 32;
 
 type Record = [u8; RECORD_BYTES];
 
-/// The table of the last round, from which the threads that did not run are taken over.
-pub struct Before<'a> {
-    table: &'a TaskTable,
-    /// Threads come in the order of their ids, as they did then: the one that is asked for is not before this.
-    next: usize,
+/// The end of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndOfRound<'a> {
+    /// Threads that did not run since the last round and were left out.
+    pub skipped: u32,
+    /// The sum of their fingerprints: [`fingerprint`](crate::task::store::fingerprint).
+    pub fingerprints: u64,
+    /// CPU time of all tasks that the kernel has released since the program was loaded.
+    pub ended_on_cpu: Nanos,
+    /// Whether more ids were given up than the program could keep.
+    pub is_overflown: bool,
+    ids: &'a [u8],
 }
 
-/// A thread did not run since the last round and is not in its table: the round has to be read whole.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Unseen;
-
-impl<'a> Before<'a> {
-    /// From the last round's table; with an empty one every thread must come whole.
-    pub fn new(table: &'a TaskTable) -> Self {
-        Self { table, next: 0 }
-    }
-
-    /// The rows of the ids at the head of what was read, and how many bytes these are.
-    fn find(&mut self, bytes: &[u8]) -> Result<(Range<usize>, usize), Unseen> {
-        let (ids, _) = bytes.as_chunks();
-        let mut rows = 0..0;
-        for id in ids {
-            let id = u32::from_ne_bytes(*id);
-            let pid = id & !DID_NOT_RUN;
-            if id == pid || id.to_ne_bytes() == END_OF_ROUND {
-                break;
-            }
-            let ahead = self.table.pids().get(self.next..).unwrap_or_default();
-            let place = self.next + ahead.iter().position(|ahead| *ahead == pid).ok_or(Unseen)?;
-            if rows.is_empty() {
-                rows = place..place;
-            } else if place != rows.end {
-                // Somebody between them went: the rest in another run.
-                break;
-            }
-            rows.end = place + 1;
-            self.next = rows.end;
-        }
-        let length = rows.len() * size_of::<u32>();
-        Ok((rows, length))
+impl EndOfRound<'_> {
+    /// The ids of tasks that started to exit since the last round, and of threads that took over their main thread's.
+    pub fn given_up(&self) -> impl Iterator<Item = u32> {
+        self.ids.as_chunks().0.iter().map(|id| u32::from_ne_bytes(*id))
     }
 }
 
-/// Adds the tasks of a read, in which the kernel puts whole records and whole ids.
-///
-/// # Errors
-/// Where a thread that did not run is not known from before.
-pub fn extend(
-    table: &mut TaskTable,
-    mut bytes: &[u8],
-    before: &mut Before,
-    page_bytes: u64,
-) -> Result<(), Unseen> {
-    loop {
-        if let Some((end, rest)) = bytes.split_at_checked(END_BYTES)
-            && let Some(value) = end.strip_prefix(&END_OF_ROUND)
-        {
-            let half = |at: usize| {
-                value.get(at..).and_then(|half| half.first_chunk()).copied().map(u32::from_ne_bytes)
-            };
-            if let (Some(low), Some(high)) = (half(0), half(4)) {
-                table.ended_on_cpu = Some(Nanos(u64::from(high) << 32 | u64::from(low)));
-            }
-            bytes = rest;
-        }
-        let (rows, ids) = before.find(bytes)?;
-        table.extend_from(before.table, rows);
-        let (records, _) = bytes[ids..].as_chunks::<RECORD_BYTES>();
-        let whole = records.iter().position(|record| u32_at(record, 0) & DID_NOT_RUN != 0);
-        let records = &records[..whole.unwrap_or(records.len())];
-        let first = table.len();
-        table.extend(records.iter(), &COLUMNS);
-        table.scale(Figure::RESIDENT_BYTES, first, page_bytes);
-        table.scale(Figure::VIRTUAL_BYTES, first, page_bytes);
-        let length = ids + records.as_flattened().len();
-        if length == 0 {
-            return Ok(());
-        }
-        bytes = &bytes[length..];
-    }
-}
-
-const COLUMNS: Columns<Record> = Columns {
-    pid: |record| u32_at(record, 0),
-    tgid: |record| u32_at(record, 4),
-    ppid: |record| u32_at(record, 8),
-    uid: |record| u32_at(record, 12),
-    start: |record| u64_at(record, 16),
-    cgroup: |record| u64_at(record, 24),
-    state: |record| task_state::letter(u32_at(record, 32), u32_at(record, 36)),
-    // A flag word at 40 is for whoever looks at a record by hand.
-    policy: |record| record[44],
-    nice: |record| record[46].cast_signed(),
-    accounting: |record| match record[47] {
-        0 => Accounting::Off,
-        _ => Accounting::On,
+/// One thing that a read contains.
+#[allow(clippy::large_enum_variant, reason = "nearly all are threads")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Item<'a> {
+    /// A thread.
+    Thread {
+        /// Its row.
+        row: TaskRow,
+        /// Whether it has started to exit: it will disappear without further notice.
+        is_exiting: bool,
     },
-    comm: |record| Comm(array_at(record, 48)),
-    figure: |record, index| u64_at(record, 64 + 8 * index),
-};
+    /// The last item of a round.
+    End(EndOfRound<'a>),
+}
 
-fn u32_at(record: &Record, offset: usize) -> u32 {
+/// What a read of the iterator contains: the kernel gives whole records. A part of a record ends it.
+#[derive(Clone, Debug)]
+pub struct Items<'a> {
+    bytes: &'a [u8],
+    page_bytes: u64,
+    since_boot: Nanos,
+}
+
+impl<'a> Items<'a> {
+    /// From the bytes that were read so long after boot.
+    pub fn new(bytes: &'a [u8], page_bytes: u64, since_boot: Nanos) -> Self {
+        Self { bytes, page_bytes, since_boot }
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        if u32_at(self.bytes.first_chunk::<4>()?, 0) == END_OF_ROUND {
+            let (end, ids) = self.bytes.split_first_chunk::<END_BYTES>()?;
+            self.bytes = &[];
+            let count = u32_at(end, 24) as usize;
+            return Some(Item::End(EndOfRound {
+                skipped: u32_at(end, 4),
+                fingerprints: u64_at(end, 8),
+                ended_on_cpu: Nanos(u64_at(end, 16)),
+                is_overflown: u32_at(end, 28) != 0,
+                ids: ids.get(..count.saturating_mul(size_of::<u32>())).unwrap_or_default(),
+            }));
+        }
+        let (record, rest) = self.bytes.split_first_chunk::<RECORD_BYTES>()?;
+        self.bytes = rest;
+        let is_exiting = u32_at(record, 36) != 0 || u32_at(record, 40) & PF_EXITING != 0;
+        Some(Item::Thread { row: row(record, self.page_bytes, self.since_boot), is_exiting })
+    }
+}
+
+/// include/linux/sched.h.
+const PF_EXITING: u32 = 4;
+
+fn row(record: &Record, page_bytes: u64, since_boot: Nanos) -> TaskRow {
+    let start = Nanos(u64_at(record, 16));
+    let mut figures = Figures::NONE;
+    let values = record[64..].as_chunks().0.iter().map(|value| u64::from_ne_bytes(*value));
+    for (figure, value) in Figure::all().zip(values) {
+        figures.set_raw(figure, value);
+    }
+    for pages in [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES] {
+        figures.set(pages, figures.get(pages).map(|count| count.saturating_mul(page_bytes)));
+    }
+    TaskRow {
+        key: TaskKey { pid: u32_at(record, 0), start },
+        tgid: Some(u32_at(record, 4)),
+        ppid: Some(u32_at(record, 8)),
+        uid: Some(u32_at(record, 12)),
+        cgroup: Some(u64_at(record, 24)).filter(|id| *id != ABSENT),
+        state: Some(task_state::letter(u32_at(record, 32), u32_at(record, 36))),
+        policy: Some(record[44]),
+        nice: record[46].cast_signed(),
+        accounting: if record[47] == 0 { Accounting::Off } else { Accounting::On },
+        comm: Comm(array_at(record, 48)),
+        wall: since_boot.saturating_sub(start),
+        figures,
+    }
+}
+
+fn u32_at(record: &[u8], offset: usize) -> u32 {
     u32::from_ne_bytes(array_at(record, offset))
 }
 
-fn u64_at(record: &Record, offset: usize) -> u64 {
+fn u64_at(record: &[u8], offset: usize) -> u64 {
     u64::from_ne_bytes(array_at(record, offset))
 }
 
-fn array_at<const N: usize>(record: &Record, offset: usize) -> [u8; N] {
+fn array_at<const N: usize>(record: &[u8], offset: usize) -> [u8; N] {
     record.get(offset..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::table::TaskRow;
-    use crate::task::{Cause, TaskKey};
+    use crate::task::Cause;
+
+    fn threads(bytes: &[u8]) -> Vec<TaskRow> {
+        let row = |item| match item {
+            Item::Thread { row, .. } => Some(row),
+            Item::End(_) => None,
+        };
+        Items::new(bytes, 4096, Nanos(20)).filter_map(row).collect()
+    }
 
     #[test]
-    fn a_record_fills_a_row_and_a_part_of_one_none() {
+    fn a_part_of_a_record_is_none() {
         let mut record = [0; RECORD_BYTES];
         record[0] = 7;
-        record[32] = 2;
-        record[46] = 0xfb;
-        record[47] = 1;
-        record[48..51].copy_from_slice(b"cat");
-        record[RECORD_BYTES - 16] = 3;
         record[RECORD_BYTES - 8..].fill(0xff);
-        let mut table = TaskTable::default();
-        let none = TaskTable::default();
-        let bytes = [&record[..], &record[..9]].concat();
-        assert_eq!(extend(&mut table, &bytes, &mut Before::new(&none), 4096), Ok(()));
-        assert_eq!(table.len(), 1);
-        let row = table.row(0);
-        assert_eq!((row.key.pid, row.state, row.nice), (7, Some(b'D'), -5));
-        assert_eq!((row.comm.as_str(), row.accounting), ("cat", Accounting::On));
-        assert_eq!(row.figures.get(Figure::RESIDENT_BYTES), Some(3 * 4096));
-        assert_eq!(row.figures.get(Figure::VIRTUAL_BYTES), None);
+        let rows = threads(&[&record[..], &record[..9]].concat());
+        assert_eq!((rows.len(), rows[0].key.pid), (1, 7));
+        assert_eq!(rows[0].figures.get(Figure::VIRTUAL_BYTES), None);
     }
 
     /// Every field and figure has a value of its own, by its place in `struct record`.
@@ -171,14 +166,15 @@ mod tests {
         record.extend([3, 99, 0xf6, 1]);
         record.extend(b"a name\0\0\0\0\0\0\0\0\0\0");
         let value = |index: usize| 1_000 + index as u64;
-        (0..Figure::COUNT).for_each(|index| record.extend(value(index).to_ne_bytes()));
+        (0..Figure::COUNT_IN_RECORD).for_each(|index| record.extend(value(index).to_ne_bytes()));
         assert_eq!(record.len(), RECORD_BYTES);
-        let (mut table, none) = (TaskTable::default(), TaskTable::default());
-        extend(&mut table, &record, &mut Before::new(&none), 4096).unwrap();
-        let row = table.row(0);
+        let row = threads(&record)[0];
         assert_eq!((row.key.pid, row.tgid, row.ppid, row.uid), (7, Some(8), Some(9), Some(10)));
-        assert_eq!((row.key.start, row.cgroup, row.state), (Nanos(11), Some(12), Some(b'D')));
-        assert_eq!((row.policy, row.nice, row.accounting), (Some(3), -10, Accounting::On));
+        assert_eq!((row.key.start, row.wall, row.cgroup), (Nanos(11), Nanos(9), Some(12)));
+        assert_eq!(
+            (row.state, row.policy, row.nice, row.accounting),
+            (Some(b'D'), Some(3), -10, Accounting::On)
+        );
         assert_eq!(row.comm.as_str(), "a name");
         // The order of the C struct, written out once more.
         let mut order = vec![Figure::ON_CPU, Figure::USER, Figure::SYSTEM];
@@ -189,7 +185,7 @@ mod tests {
         order.extend([Figure::MINOR_FAULTS, Figure::MAJOR_FAULTS]);
         order.extend([Figure::READ_BYTES, Figure::WRITTEN_BYTES]);
         order.extend([Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES]);
-        assert_eq!(order.len(), Figure::COUNT);
+        assert_eq!(order.len(), Figure::COUNT_IN_RECORD);
         for (index, figure) in order.into_iter().enumerate() {
             let pages = if figure.is_of_process() { 4096 } else { 1 };
             assert_eq!(row.figures.get(figure), Some(value(index) * pages), "{figure:?}");
@@ -197,24 +193,24 @@ mod tests {
     }
 
     #[test]
-    fn who_did_not_run_is_taken_over_and_who_went_is_left_out() {
-        let mut before = TaskTable::default();
-        for pid in [1, 2, 4, 5, 9] {
-            before
-                .push(&TaskRow { key: TaskKey { pid, start: Nanos(u64::from(pid)) }, ..TaskRow::default() });
-        }
-        let id = |pid: u32| (pid | DID_NOT_RUN).to_ne_bytes();
+    fn the_end_of_a_round_has_what_was_left_out() {
         let mut record = [0; RECORD_BYTES];
-        record[0] = 3;
-        let (mut table, mut taken) = (TaskTable::default(), Before::new(&before));
-        // 3 is new, 4 went; the kernel gives what it has in several reads.
-        let bytes = [&id(1)[..], &id(2), &record, &id(5)].concat();
-        assert_eq!(extend(&mut table, &bytes, &mut taken, 4096), Ok(()));
-        let end = [&id(9)[..], &[0xff; 4], &7_u32.to_ne_bytes(), &1_u32.to_ne_bytes()].concat();
-        assert_eq!(extend(&mut table, &end, &mut taken, 4096), Ok(()));
-        assert_eq!(table.ended_on_cpu, Some(Nanos(1 << 32 | 7)));
-        assert_eq!(table.pids(), [1, 2, 3, 5, 9]);
-        assert_eq!((table.key(3).start, table.key(2).start), (Nanos(5), Nanos(0)));
-        assert_eq!(extend(&mut table, &id(10), &mut taken, 4096), Err(Unseen));
+        record[40] = 4;
+        let mut bytes = record.to_vec();
+        bytes.extend([u32::MAX, 3].map(u32::to_ne_bytes).as_flattened());
+        bytes.extend([1 << 40 | 5, 1 << 33 | 7_u64].map(u64::to_ne_bytes).as_flattened());
+        // Two ids, which all fitted.
+        bytes.extend([2_u32, 0, 11, 12].map(u32::to_ne_bytes).as_flattened());
+        let mut items = Items::new(&bytes, 4096, Nanos(20));
+        assert!(matches!(items.next(), Some(Item::Thread { is_exiting: true, .. })));
+        let Some(Item::End(end)) = items.next() else { panic!("no end") };
+        assert_eq!((end.skipped, end.fingerprints, end.is_overflown), (3, 1 << 40 | 5, false));
+        assert_eq!(end.ended_on_cpu, Nanos(1 << 33 | 7));
+        assert_eq!(end.given_up().collect::<Vec<_>>(), [11, 12]);
+        assert!(items.next().is_none());
+        // Cut anywhere it is no end, or has no ids.
+        for length in RECORD_BYTES..bytes.len() {
+            Items::new(&bytes[..length], 4096, Nanos(20)).for_each(drop);
+        }
     }
 }

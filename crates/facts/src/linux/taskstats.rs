@@ -6,10 +6,10 @@
 
 use std::fmt;
 
-use crate::name::Name;
-use crate::task::figure::Figure;
-use crate::task::table::TaskRow;
-use crate::task::{Accounting, Cause, Delay, Task, TaskKey};
+use crate::task::comm::Comm;
+use crate::task::figure::{Figure, Figures};
+use crate::task::row::TaskRow;
+use crate::task::{Accounting, Cause, TaskKey};
 use crate::unit::{Bytes, Nanos};
 
 /// The oldest version that is decoded; 2.6.32 speaks it.
@@ -113,25 +113,6 @@ impl ExitInfo {
     }
 }
 
-/// What the struct says of a task beside its delays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// The scheduling policy.
-    pub policy: u8,
-    /// Page faults that no disk was needed for.
-    pub minor_faults: u64,
-    /// Page faults that waited for a disk.
-    pub major_faults: u64,
-    /// Bytes read from block devices.
-    pub read_bytes: u64,
-    /// Bytes written to block devices, or left to be.
-    pub written_bytes: u64,
-    /// Times the task gave up the CPU.
-    pub voluntary_switches: u64,
-    /// Times it was made to.
-    pub involuntary_switches: u64,
-}
-
 /// One decoded struct.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TaskStats {
@@ -139,31 +120,10 @@ pub struct TaskStats {
     pub version: u16,
     /// Bytes that came.
     pub length: usize,
-    /// The task's account. Its start is left 0: the struct says how long ago that was, not when.
-    pub task: Task,
-    /// The rest of it.
-    pub usage: Usage,
-    /// Meaningful in an exit record.
+    /// The task's account. Its start is 0: the struct contains the age, not the start.
+    pub row: TaskRow,
+    /// Only valid in an exit record.
     pub exit: ExitInfo,
-}
-
-impl TaskStats {
-    /// As a row of a table.
-    pub fn row(&self) -> TaskRow {
-        let mut row = TaskRow::of_account(&self.task);
-        row.policy = Some(self.usage.policy);
-        for (figure, value) in [
-            (Figure::MINOR_FAULTS, self.usage.minor_faults),
-            (Figure::MAJOR_FAULTS, self.usage.major_faults),
-            (Figure::READ_BYTES, self.usage.read_bytes),
-            (Figure::WRITTEN_BYTES, self.usage.written_bytes),
-            (Figure::VOLUNTARY_SWITCHES, self.usage.voluntary_switches),
-            (Figure::INVOLUNTARY_SWITCHES, self.usage.involuntary_switches),
-        ] {
-            row.figures.set(figure, Some(value));
-        }
-        row
-    }
 }
 
 /// Where a cause's figures stand: count, total, and maximum with the version that brought it.
@@ -227,50 +187,53 @@ pub fn decode(bytes: &[u8], accounting_on: Option<bool>) -> Result<TaskStats, Re
     let comm: [u8; 32] = array_at(bytes, 80 + moved);
     let comm = comm.split(|byte| *byte == 0).next().unwrap_or_default();
     let pid = u32_at(128 + moved);
-    let wall = micros_at(144);
-    let mut task = Task {
+    let mut figures = Figures::NONE;
+    let kib_at = |offset: usize| Bytes::from_kib(u64_at(offset)).0;
+    for (figure, value) in [
+        (Figure::ON_CPU, u64_at(72 + moved)),
+        (Figure::CPU_TICKS, u64_at(64 + moved)),
+        (Figure::USER, micros_at(152).0),
+        (Figure::SYSTEM, micros_at(160).0),
+        (Figure::MINOR_FAULTS, u64_at(168 + moved)),
+        (Figure::MAJOR_FAULTS, u64_at(176 + moved)),
+        (Figure::PEAK_RESIDENT_BYTES, kib_at(200 + moved)),
+        (Figure::PEAK_VIRTUAL_BYTES, kib_at(208 + moved)),
+        (Figure::READ_BYTES, u64_at(248 + moved)),
+        (Figure::WRITTEN_BYTES, u64_at(256 + moved)),
+        (Figure::VOLUNTARY_SWITCHES, u64_at(272 + moved)),
+        (Figure::INVOLUNTARY_SWITCHES, u64_at(280 + moved)),
+    ] {
+        figures.set(figure, Some(value));
+    }
+    for place in causes.iter().filter(|place| version >= place.since) {
+        figures.set(Figure::count(place.cause), Some(u64_at(place.count)));
+        figures.set(Figure::delay(place.cause), Some(u64_at(place.count + 8)));
+        figures.set(Figure::maximum(place.cause), (version >= 15).then(|| u64_at(place.max)));
+    }
+    let row = TaskRow {
         key: TaskKey { pid, start: Nanos(0) },
         tgid: (version >= 12).then(|| u32_at(tgid_at)),
         ppid: Some(u32_at(132 + moved)),
         uid: Some(u32_at(120 + moved)),
-        comm: Name::new(comm),
-        nice: Some(bytes[9] as i8),
-        wall,
-        thread_time: wall,
-        threads: 1,
-        on_cpu: Some(Nanos(u64_at(72 + moved))),
-        cpu_real: Some(Nanos(u64_at(64 + moved))),
-        user: Some(micros_at(152)),
-        system: Some(micros_at(160)),
-        peak_resident: Some(Bytes::from_kib(u64_at(200 + moved))),
-        peak_virtual: Some(Bytes::from_kib(u64_at(208 + moved))),
-        ..Task::default()
+        comm: Comm::new(comm),
+        state: None,
+        nice: bytes[9].cast_signed(),
+        policy: Some(bytes[112 + moved]),
+        cgroup: None,
+        accounting: accounting(&figures, accounting_on),
+        wall: micros_at(144),
+        figures,
     };
-    for place in causes.iter().filter(|place| version >= place.since) {
-        let max = (version >= 15).then(|| Nanos(u64_at(place.max)));
-        task.delays[place.cause] =
-            Delay::new(Some(u64_at(place.count)), Some(Nanos(u64_at(place.count + 8))), max);
-    }
-    task.accounting = accounting(&task, accounting_on);
     let exit = ExitInfo { code: u32_at(4), flags: bytes[8] };
-    let usage = Usage {
-        policy: bytes[112 + moved],
-        minor_faults: u64_at(168 + moved),
-        major_faults: u64_at(176 + moved),
-        read_bytes: u64_at(248 + moved),
-        written_bytes: u64_at(256 + moved),
-        voluntary_switches: u64_at(272 + moved),
-        involuntary_switches: u64_at(280 + moved),
-    };
-    Ok(TaskStats { version, length, task, usage, exit })
+    Ok(TaskStats { version, length, row, exit })
 }
 
 /// A task older than the switch has no delay part, which the struct shows as zeros. Whoever has waited once has it.
-fn accounting(task: &Task, accounting_on: Option<bool>) -> Accounting {
+fn accounting(figures: &Figures, accounting_on: Option<bool>) -> Accounting {
     let counts_any = Cause::ALL
         .into_iter()
         .filter(|cause| *cause != Cause::RunQueue)
-        .any(|cause| task.delays[cause].count().is_some_and(|count| count > 0));
+        .any(|cause| figures.get(Figure::count(cause)).is_some_and(|count| count > 0));
     match (counts_any, accounting_on) {
         (true, _) => Accounting::On,
         (false, Some(false)) => Accounting::Off,

@@ -5,6 +5,7 @@
 //! run queue or on a CPU: those parts are known better.
 
 use super::cause::Cause;
+use super::figure::{Figure, Figures};
 use crate::unit::Nanos;
 
 /// A clock tick of CONFIG_HZ=100, the slowest: by so much may the clocks behind the figures disagree.
@@ -49,6 +50,44 @@ pub(crate) fn judge(cause: Cause, charged: Nanos, spans: &Spans) -> Verdict {
     } else {
         Verdict::Impossible
     }
+}
+
+/// Drops delays that are longer than a thread can have waited in `wall`, and shortens those that overlap with a known part of that
+/// time. `slack` is what the clocks may disagree by; `earlier` says how long the thread may have waited for a cause before, given
+/// that its charge is of a single wait and longer than the time. Returns how many delays were dropped.
+pub(crate) fn drop_impossible(
+    figures: &mut Figures,
+    wall: Nanos,
+    slack: Nanos,
+    earlier: impl Fn(Cause, bool) -> Nanos,
+) -> u32 {
+    let known = |figure| figures.get(figure).map(Nanos).unwrap_or_default();
+    let (on_cpu, run_queue) = (known(Figure::ON_CPU), known(Figure::delay(Cause::RunQueue)).min(wall));
+    let mut dropped = 0;
+    for cause in Cause::ALL {
+        let own = [Figure::delay(cause), Figure::maximum(cause)];
+        // A maximum that cannot be true is in the total as well.
+        let charged = own.into_iter().filter_map(|figure| figures.get(figure)).max();
+        let Some(charged) = charged.filter(|charged| *charged > 0).map(Nanos) else { continue };
+        let is_single = figures.get(Figure::count(cause)) == Some(1);
+        let earlier = earlier(cause, is_single && charged > wall + slack);
+        match judge(cause, charged, &Spans { wall: wall + slack, on_cpu, run_queue, earlier }) {
+            Verdict::Fits => {}
+            Verdict::Bounded(_) if earlier.0 > 0 => {}
+            Verdict::Bounded(room) => {
+                // The slack is only for judging: the parts must add up.
+                let room = room.saturating_sub(slack).0;
+                for figure in own {
+                    figures.set(figure, figures.get(figure).map(|value| value.min(room)));
+                }
+            }
+            Verdict::Impossible => {
+                own.into_iter().for_each(|figure| figures.set(figure, None));
+                dropped += 1;
+            }
+        }
+    }
+    dropped
 }
 
 #[cfg(test)]

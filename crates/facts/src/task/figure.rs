@@ -1,11 +1,11 @@
-//! The figures that a task's account consists of, each a column of the table.
+//! The figures of a task's account.
 
 use super::cause::Cause;
 
 /// What stands for a figure that is not known: no counter gets there in a machine's life.
 pub const ABSENT: u64 = u64::MAX;
 
-/// A figure's place among the columns.
+/// A figure, by its place in [`Figures`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Figure(u8);
 
@@ -35,8 +35,16 @@ impl Figure {
     pub const RESIDENT_BYTES: Self = Self(33);
     /// Bytes of address space now.
     pub const VIRTUAL_BYTES: Self = Self(34);
+    /// Nanoseconds on a CPU, counted in ticks: "real total" in getdelays. taskstats only.
+    pub const CPU_TICKS: Self = Self(35);
+    /// The most bytes that were ever in memory. taskstats only.
+    pub const PEAK_RESIDENT_BYTES: Self = Self(36);
+    /// The most bytes of address space; 0 for a kernel thread. taskstats only.
+    pub const PEAK_VIRTUAL_BYTES: Self = Self(37);
     /// How many there are.
-    pub const COUNT: usize = 35;
+    pub const COUNT: usize = 38;
+    /// How many of them the BPF program's record has: the first ones.
+    pub const COUNT_IN_RECORD: usize = 35;
 
     /// Nanoseconds held up by a cause.
     pub const fn delay(cause: Cause) -> Self {
@@ -53,29 +61,111 @@ impl Figure {
         Self(Self::MAXIMA + cause as u8)
     }
 
-    /// All, in the order of the columns.
+    /// All, in order.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT as u8).map(Self)
     }
 
-    /// The column's place.
+    /// The place.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Whether it only grows while a task lives, so that two readings subtract; of the others the newest counts.
+    /// The cause of which it is the delay, the count or the maximum.
+    pub const fn cause(self) -> Option<Cause> {
+        match self.0 {
+            Self::DELAYS..Self::COUNTS => Some(Cause::ALL[(self.0 - Self::DELAYS) as usize]),
+            Self::COUNTS..Self::MAXIMA => Some(Cause::ALL[(self.0 - Self::COUNTS) as usize]),
+            Self::MAXIMA..27 => Some(Cause::ALL[(self.0 - Self::MAXIMA) as usize]),
+            _ => None,
+        }
+    }
+
+    /// Whether it only grows while a task lives, so that two readings subtract. Of the others the newest value counts.
     pub const fn is_counter(self) -> bool {
-        self.0 < Self::MAXIMA || (self.0 >= Self::VOLUNTARY_SWITCHES.0 && self.0 < Self::RESIDENT_BYTES.0)
+        self.0 < Self::MAXIMA
+            || (self.0 >= Self::VOLUNTARY_SWITCHES.0 && self.0 < Self::RESIDENT_BYTES.0)
+            || self.0 == Self::CPU_TICKS.0
     }
 
     /// Whether all threads of a process share it, so that a sum takes it once.
     pub const fn is_of_process(self) -> bool {
-        self.0 >= Self::RESIDENT_BYTES.0
+        self.0 >= Self::RESIDENT_BYTES.0 && self.0 != Self::CPU_TICKS.0
     }
 
     /// Whether it is a longest wait, of which a sum takes the longest.
     pub const fn is_maximum(self) -> bool {
         self.0 >= Self::MAXIMA && self.0 < Self::VOLUNTARY_SWITCHES.0
+    }
+}
+
+/// A set of figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FigureSet(u64);
+
+impl FigureSet {
+    /// Figures that all threads of a process share.
+    pub const OF_PROCESS: Self = {
+        let mut bits = 0;
+        let mut index = 0;
+        while index < Figure::COUNT as u8 {
+            bits |= (Figure(index).is_of_process() as u64) << index;
+            index += 1;
+        }
+        Self(bits)
+    };
+
+    /// All figures.
+    pub const ALL: Self = Self((1 << Figure::COUNT) - 1);
+    /// The memory that a task has now.
+    pub const MEMORY: Self = Self(1 << Figure::RESIDENT_BYTES.0 | 1 << Figure::VIRTUAL_BYTES.0);
+    /// Figures that only grow while a task lives.
+    pub const COUNTERS: Self = {
+        let mut bits = 0;
+        let mut index = 0;
+        while index < Figure::COUNT as u8 {
+            bits |= (Figure(index).is_counter() as u64) << index;
+            index += 1;
+        }
+        Self(bits)
+    };
+
+    /// Whether a figure is in it.
+    pub const fn contains(self, figure: Figure) -> bool {
+        self.0 >> figure.0 & 1 == 1
+    }
+
+    /// Calls `each` with every figure in it.
+    pub fn for_each(self, each: impl FnMut(Figure)) {
+        Figure::all().filter(|figure| self.contains(*figure)).for_each(each);
+    }
+
+    /// Adds a figure.
+    pub fn insert(&mut self, figure: Figure) {
+        self.0 |= 1 << figure.0;
+    }
+
+    /// Removes a figure.
+    pub fn remove(&mut self, figure: Figure) {
+        self.0 &= !(1 << figure.0);
+    }
+
+    /// What is in either.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// What is in both.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// What is not in the other.
+    #[must_use]
+    pub const fn difference(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 }
 
@@ -97,7 +187,13 @@ impl Figures {
         self.0[figure.index()] = value.unwrap_or(ABSENT);
     }
 
-    /// As the columns keep it.
+    /// The figures that are not known.
+    pub fn absent(&self) -> FigureSet {
+        let bit = |(index, value): (usize, &u64)| u64::from(*value == ABSENT) << index;
+        FigureSet(self.0.iter().enumerate().map(bit).sum())
+    }
+
+    /// The value, [`ABSENT`] if it is not known.
     pub(crate) fn raw(&self, figure: Figure) -> u64 {
         self.0[figure.index()]
     }
@@ -135,6 +231,9 @@ mod tests {
             Figure::WRITTEN_BYTES,
             Figure::RESIDENT_BYTES,
             Figure::VIRTUAL_BYTES,
+            Figure::CPU_TICKS,
+            Figure::PEAK_RESIDENT_BYTES,
+            Figure::PEAK_VIRTUAL_BYTES,
         ];
         for figure in of_causes.chain(others) {
             assert!(!std::mem::replace(&mut seen[figure.index()], true), "{figure:?}");

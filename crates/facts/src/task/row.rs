@@ -1,12 +1,13 @@
-//! One task of a table.
+//! One thread: who it is, and its figures.
 
+use super::bounds;
 use super::comm::Comm;
 use super::figure::{Figure, Figures};
-use super::{Accounting, Cause, Delay, Task, TaskKey};
-use crate::name::Name;
+use super::sum::TaskSum;
+use super::{Accounting, TaskKey};
 use crate::unit::Nanos;
 
-/// One task, as it is put into a table or taken out.
+/// One thread, as a reader puts it into the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TaskRow {
     /// Which.
@@ -29,88 +30,96 @@ pub struct TaskRow {
     pub cgroup: Option<u64>,
     /// Whether delays other than the run queue's are counted.
     pub accounting: Accounting,
+    /// How long it had lived when it was read, without the time that the machine was suspended.
+    pub wall: Nanos,
     /// The rest.
     pub figures: Figures,
 }
 
 impl TaskRow {
-    /// The account, with the time that it spans.
-    pub fn account(&self, wall: Nanos) -> Task {
-        let nanos = |figure| self.figures.get(figure).map(Nanos);
-        let mut task = Task {
-            key: self.key,
-            tgid: self.tgid,
-            ppid: self.ppid,
-            uid: self.uid,
-            comm: Name::new(self.comm.as_bytes()),
-            nice: Some(self.nice),
-            wall,
-            thread_time: wall,
-            threads: 1,
-            on_cpu: nanos(Figure::ON_CPU),
-            cpu_real: nanos(Figure::USER).zip(nanos(Figure::SYSTEM)).map(|(user, system)| user + system),
-            user: nanos(Figure::USER),
-            system: nanos(Figure::SYSTEM),
-            accounting: self.accounting,
-            ..Task::default()
-        };
-        for cause in Cause::ALL {
-            task.delays[cause] = Delay::new(
-                self.figures.get(Figure::count(cause)),
-                nanos(Figure::delay(cause)),
-                nanos(Figure::maximum(cause)),
-            );
-        }
-        task
+    /// No task.
+    pub const NONE: Self = Self {
+        key: TaskKey { pid: 0, start: Nanos(0) },
+        tgid: None,
+        ppid: None,
+        uid: None,
+        comm: Comm([0; 16]),
+        state: None,
+        nice: 0,
+        policy: None,
+        cgroup: None,
+        accounting: Accounting::Unsure,
+        wall: Nanos(0),
+        figures: Figures::NONE,
+    };
+
+    /// The process; the thread's own id if the source does not say.
+    pub fn process(&self) -> u32 {
+        self.tgid.unwrap_or(self.key.pid)
     }
 
-    /// From an account, with what it does not hold left absent.
-    pub fn of_account(task: &Task) -> Self {
-        let mut figures = Figures::NONE;
-        let mut set = |figure, value: Option<Nanos>| figures.set(figure, value.map(|value| value.0));
-        set(Figure::ON_CPU, task.on_cpu);
-        set(Figure::USER, task.user);
-        set(Figure::SYSTEM, task.system);
-        for cause in Cause::ALL {
-            let delay = task.delays[cause];
-            set(Figure::delay(cause), delay.total());
-            set(Figure::maximum(cause), delay.max());
-        }
-        for cause in Cause::ALL {
-            figures.set(Figure::count(cause), task.delays[cause].count());
-        }
-        Self {
-            key: task.key,
-            tgid: task.tgid,
-            ppid: task.ppid,
-            uid: task.uid,
-            comm: Comm::new(task.comm.as_bytes()),
-            state: None,
-            nice: task.nice.unwrap_or(0),
-            policy: None,
-            cgroup: None,
-            accounting: task.accounting,
-            figures,
-        }
+    /// Sets the memory: bytes that are resident and bytes of address space.
+    pub fn set_memory(&mut self, memory: Option<(u64, u64)>) {
+        let (resident, virtual_bytes) = memory.unzip();
+        self.figures.set(Figure::RESIDENT_BYTES, resident);
+        self.figures.set(Figure::VIRTUAL_BYTES, virtual_bytes);
+    }
+
+    /// What is neither a counter nor a maximum.
+    pub(crate) fn identity(&self) -> impl PartialEq + use<> {
+        let levels = [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES].map(|figure| self.figures.get(figure));
+        let ids = (self.tgid, self.ppid, self.uid, self.cgroup);
+        (ids, self.comm, self.state, self.nice, self.policy, self.accounting, levels)
+    }
+
+    /// What it did since it started. Delays that cannot be true are dropped; `is_counted` says whether the kernel counts its delays.
+    pub fn sum_since_start(&self, is_counted: bool) -> TaskSum {
+        let mut figures = self.figures;
+        let dropped = bounds::drop_impossible(&mut figures, self.wall, Nanos(0), |_, _| Nanos(0));
+        let mut sum = TaskSum::of_thread(&figures, self.wall, is_counted);
+        sum.impossible_values = dropped;
+        sum
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::task::Cause;
+
+    fn block_io(wall: u64, on_cpu: u64, run_queue: u64, total: u64, max: u64) -> (Option<Nanos>, u32) {
+        let mut row = TaskRow { wall: Nanos(wall), ..TaskRow::default() };
+        for (figure, value) in [
+            (Figure::ON_CPU, on_cpu),
+            (Figure::delay(Cause::RunQueue), run_queue),
+            (Figure::delay(Cause::BlockIo), total),
+            (Figure::maximum(Cause::BlockIo), max),
+            (Figure::count(Cause::BlockIo), 2),
+        ] {
+            row.figures.set(figure, Some(value));
+        }
+        let sum = row.sum_since_start(true);
+        assert!(sum.delay(Cause::RunQueue).total().is_some());
+        assert!(sum.breakdown().whole <= row.wall);
+        (sum.delay(Cause::BlockIo).total(), sum.impossible_values)
+    }
 
     #[test]
-    fn an_account_survives_the_table() {
-        let mut task = Task {
-            on_cpu: Some(Nanos(3)),
-            nice: Some(0),
-            wall: Nanos(9),
-            thread_time: Nanos(9),
-            threads: 1,
-            accounting: Accounting::On,
-            ..Task::default()
-        };
-        task.delays[Cause::Copy] = Delay::new(Some(1), Some(Nanos(2)), None);
-        assert_eq!(TaskRow::of_account(&task).account(Nanos(9)), task);
+    fn a_wait_longer_than_the_clock_is_absent_and_counted() {
+        assert_eq!(
+            block_io(250_000_000, 100_000_000, 100_000_000, 3_600_000_000_000, 3_600_000_000_000),
+            (None, 1)
+        );
+    }
+
+    #[test]
+    fn the_parts_of_a_second_are_at_most_a_second() {
+        let told = block_io(1_000_000_000, 650_000_000, 220_000_000, 690_000_000, 690_000_000);
+        assert_eq!(told, (Some(Nanos(130_000_000)), 0));
+    }
+
+    #[test]
+    fn a_maximum_that_cannot_be_true_condemns_the_total() {
+        assert_eq!(block_io(1_000_000_000, 0, 0, 500_000_000, 2_000_000_000), (None, 1));
     }
 }

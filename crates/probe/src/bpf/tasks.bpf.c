@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only
 //
-// Task iterators (bpf iter/task, Linux 5.8), as facts::linux::bpf_task reads them: `tasks` writes one record for each
-// thread; `changes` does so for those that ran since the last round, and of the others writes no more than their ids. A third counts what ended tasks used.
+// Task iterators (bpf iter/task, Linux 5.8), as facts::linux::bpf_task reads them: `tasks` writes a record for each thread;
+// `changes` only for those that ran since the last round, and says at the end of the round how many it left out. Three small programs
+// beside them notice exits, execs and releases.
 //
 // Types are declared with the fields that are read and no more; the loader moves each access to where the running
 // kernel has the field (CO-RE). What a kernel or a task lacks is written as ABSENT. `make bpf` makes tasks.bpf.o.
@@ -20,10 +21,13 @@ typedef long long s64;
 #define ENUM_VALUE 1
 #define has(field) __builtin_preserve_field_info(field, FIELD_EXISTS)
 #define ABSENT (~0ULL)
+#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
 static long (*seq_write)(void *seq, const void *data, u32 bytes) = (void *)127;
 static u64 (*current_task)(void) = (void *)35;
+static u32 (*current_cpu)(void) = (void *)8;
+static u64 (*boottime)(void) = (void *)125;
 static long (*read_kernel)(void *to, u32 bytes, const void *from) = (void *)113;
 
 struct seq_file;
@@ -43,7 +47,6 @@ struct mm_struct { u64 total_vm; struct percpu_counter rss_stat[4]; } RELOCATED;
 // Before 6.2.
 struct mm_rss_stat { s64 count[4]; } RELOCATED;
 struct mm_struct___before_6_2 { struct mm_rss_stat rss_stat; } RELOCATED;
-struct list_head { struct list_head *next, *prev; } RELOCATED;
 struct task_io_accounting { u64 read_bytes; u64 write_bytes; } RELOCATED;
 struct sched_info { unsigned long pcount; u64 run_delay; u64 max_run_delay; u64 last_arrival; } RELOCATED;
 struct sched_entity { u64 sum_exec_runtime; } RELOCATED;
@@ -59,7 +62,6 @@ struct task_struct {
 	int exit_state, on_cpu;
 	u32 flags, policy;
 	int static_prio;
-	struct list_head thread_node;
 	char comm[16];
 	u64 start_boottime, utime, stime;
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
@@ -77,7 +79,7 @@ struct task_struct {
 struct task_struct___before_5_14 { long state; } RELOCATED;
 struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; };
 
-// The order of facts::task::table::Figure.
+// The order of facts::task::figure::Figure.
 struct record {
 	u32 pid, tgid, ppid, uid;
 	u64 start_ns, cgroup;
@@ -94,19 +96,45 @@ struct record {
 	u64 resident_pages, virtual_pages;
 };
 
-// What stands for a thread that did not run since the last round: its id with this bit, which no id has.
-#define DID_NOT_RUN 0x80000000
-// Each thread is written whole once in so many rounds all the same, by blocks of neighbours: what others do to a thread that
-// sleeps (its memory reclaimed, its niceness, parent or cgroup changed) is known after them.
+// The end of a round, in place of a record. The ids that were given up follow.
+#define END_OF_ROUND (~0U)
+struct end {
+	u32 mark, skipped;
+	u64 fingerprints, freed_on_cpu_ns;
+	u32 given_up, is_overflown;
+};
+
+// A thread that sleeps is compared with what was last written of it once in so many rounds, by blocks of neighbours: others may
+// change its niceness, parent, user, cgroup or name, and reclaim its memory.
 #define WHOLE_ROUNDS 8
 #define BLOCK_SHIFT 6
-
-// At the end of a round, in place of an id, before what follows as a number of 64 bits.
-#define END_OF_ROUND (~0U)
 
 // Time on a CPU of all tasks that were freed, their whole lives: what a task does after its exit record is made (giving its
 // memory back, above all) is in no record, and of short lives a tenth.
 u64 freed_on_cpu_ns;
+
+// So that the layouts of both are in the object's BTF, which a test compares with what Rust reads.
+struct record *record_layout;
+struct end *end_layout;
+
+// Threads that `changes` left out in this round, and the sum of their fingerprints.
+u32 skipped;
+u64 skipped_fingerprints;
+
+// Ids that were given up since the last round: by tasks that started to exit, and by threads that took over their main thread's
+// with execve(2). A list for each CPU, or for several: a program of version 2 of the instruction set cannot claim a place
+// atomically. An id that is lost in a race makes the reader's count wrong, which then reads everything. Two sides: events of a round
+// that is being read belong to the next one.
+#define LISTS 8
+#define LIST_LENGTH 480
+struct list { u32 count; u32 ids[LIST_LENGTH]; };
+struct list given_up[2][LISTS];
+// When the last round ended: the reader cannot know tasks that started later. The highest number while a round is read.
+u64 round_ended_ns;
+
+// What was last written of the properties that others can change, by the id of the thread, which some share.
+#define PROPERTIES 65536
+u32 properties[PROPERTIES];
 
 // The depth of the reader's PID namespace, set at the first task of each round.
 u32 own_level;
@@ -188,7 +216,12 @@ static __attribute__((always_inline)) u32 state_of(struct task_struct *task)
 static __attribute__((always_inline)) void begin_round(void)
 {
 	own_level = level_of_reader();
+	for (u32 list = 0; list < LISTS; list++)
+		given_up[(rounds & 1) ^ 1][list].count = 0;
 	rounds++;
+	skipped = 0;
+	skipped_fingerprints = 0;
+	round_ended_ns = ABSENT;
 	struct task_struct *reader = (void *)current_task();
 	last_begin_ns = begin_ns;
 	begin_ns = 0;
@@ -205,7 +238,7 @@ static __attribute__((always_inline)) u32 did_run(struct task_struct *task, u32 
 {
 	u32 word = pid / 64 % RUNNABLE_WORDS;
 	u64 bit = 1ULL << pid % 64;
-	u32 is_off = state_of(task) != 0 && task->exit_state == 0;
+	u32 is_off = state_of(task) != 0 && task->exit_state == 0 && !(task->flags & PF_EXITING);
 	if (has(task->on_cpu))
 		is_off = is_off && task->on_cpu == 0;
 	if (!is_off) {
@@ -215,9 +248,42 @@ static __attribute__((always_inline)) u32 did_run(struct task_struct *task, u32 
 	if (!has(task->sched_info.last_arrival) || runnable[(rounds & 1) ^ 1][word] & bit)
 		return 1;
 	u64 arrival = task->sched_info.last_arrival;
-	// Other threads of its process may have changed the memory that it is told with.
-	u32 is_alone = task->thread_node.next == task->thread_node.prev;
-	return arrival == 0 || arrival + SLACK_NS >= last_begin_ns || !is_alone;
+	return arrival == 0 || arrival + SLACK_NS >= last_begin_ns;
+}
+
+static __attribute__((always_inline)) s64 resident_pages(struct mm_struct *mm)
+{
+	// Pages of files, anonymous and shared memory: 0, 1 and 3; 2 counts what is in swap.
+	s64 pages;
+	if (has(mm->rss_stat[0].count)) {
+		pages = mm->rss_stat[0].count + mm->rss_stat[1].count + mm->rss_stat[3].count;
+	} else {
+		struct mm_struct___before_6_2 *old = (void *)mm;
+		pages = old->rss_stat.count[0] + old->rss_stat.count[1] + old->rss_stat.count[3];
+	}
+	// Counted on each CPU apart since 6.2: the sum of what was handed in may lie below zero.
+	return pages < 0 ? 0 : pages;
+}
+
+// Whether a property that others can change is another than when it was last written. Threads of a process share its memory, which
+// is compared for the main thread.
+static __attribute__((always_inline)) u32 has_other_properties(struct task_struct *task, u32 pid)
+{
+	u64 hash = task->static_prio ^ (u64)task->policy << 8 ^ (u64)task->real_cred->uid.val << 16;
+	hash = (hash ^ (u32)task->real_parent->tgid) * 0x9e3779b97f4a7c15ULL;
+	if (has(task->cgroups))
+		hash = (hash ^ cgroup_of(task)) * 0x9e3779b97f4a7c15ULL;
+	u64 name[2];
+	__builtin_memcpy(name, task->comm, sizeof(name));
+	hash = (hash ^ name[0]) * 0x9e3779b97f4a7c15ULL;
+	hash = (hash ^ name[1]) * 0x9e3779b97f4a7c15ULL;
+	struct mm_struct *mm = task->mm;
+	if (mm && task->pid == task->tgid)
+		hash = (hash ^ resident_pages(mm)) * 0x9e3779b97f4a7c15ULL;
+	u32 now = hash >> 32;
+	u32 before = properties[pid % PROPERTIES];
+	properties[pid % PROPERTIES] = now;
+	return now != before;
 }
 
 static __attribute__((always_inline)) void write_whole(struct seq_file *seq, struct task_struct *task)
@@ -274,16 +340,7 @@ static __attribute__((always_inline)) void write_whole(struct seq_file *seq, str
 		record.resident_pages = 0;
 		record.virtual_pages = 0;
 	} else {
-		// Pages of files, anonymous and shared memory: 0, 1 and 3; 2 counts what is in swap.
-		s64 pages;
-		if (has(mm->rss_stat[0].count)) {
-			pages = mm->rss_stat[0].count + mm->rss_stat[1].count + mm->rss_stat[3].count;
-		} else {
-			struct mm_struct___before_6_2 *old = (void *)mm;
-			pages = old->rss_stat.count[0] + old->rss_stat.count[1] + old->rss_stat.count[3];
-		}
-		// Counted on each CPU apart since 6.2: the sum of what was handed in may lie below zero.
-		record.resident_pages = pages < 0 ? 0 : pages;
+		record.resident_pages = resident_pages(mm);
 		record.virtual_pages = mm->total_vm;
 	}
 	seq_write(seq, &record, sizeof(record));
@@ -291,10 +348,59 @@ static __attribute__((always_inline)) void write_whole(struct seq_file *seq, str
 
 static __attribute__((always_inline)) void end_round(struct seq_file *seq)
 {
-	struct { u32 mark, low, high; } end = {
-		END_OF_ROUND, freed_on_cpu_ns, freed_on_cpu_ns >> 32
+	struct end end = {
+		.mark = END_OF_ROUND,
+		.skipped = skipped,
+		.fingerprints = skipped_fingerprints,
+		.freed_on_cpu_ns = freed_on_cpu_ns,
+		// The programs that notice exits know numbers of the initial namespace alone.
+		.is_overflown = own_level > 0,
 	};
+	round_ended_ns = boottime();
+	struct list *lists = given_up[(rounds & 1) ^ 1];
+	for (u32 list = 0; list < LISTS; list++) {
+		u32 count = *(volatile u32 *)&lists[list].count;
+		if (count > LIST_LENGTH)
+			end.is_overflown = 1;
+		else
+			end.given_up += count;
+	}
 	seq_write(seq, &end, sizeof(end));
+	if (end.is_overflown)
+		return;
+	for (u32 list = 0; list < LISTS; list++) {
+		u64 count = *(volatile u32 *)&lists[list].count;
+		// The verifier follows a comparison of all 64 bits.
+		asm volatile("" : "+r"(count));
+		if (count <= LIST_LENGTH)
+			seq_write(seq, lists[list].ids, count * sizeof(u32));
+	}
+}
+
+static __attribute__((always_inline)) void give_up(u32 pid)
+{
+	struct list *list = &given_up[rounds & 1][current_cpu() % LISTS];
+	u32 count = list->count;
+	if (count < LIST_LENGTH)
+		list->ids[count] = pid;
+	list->count = count < LIST_LENGTH ? count + 1 : LIST_LENGTH + 1;
+}
+
+SECTION("tp_btf/sched_process_exit") int exiting(u64 *context)
+{
+	struct task_struct *task = (void *)context[0];
+	if (task->start_boottime <= round_ended_ns)
+		give_up(task->pid);
+	return 0;
+}
+
+SECTION("tp_btf/sched_process_exec") int executed(u64 *context)
+{
+	struct task_struct *task = (void *)context[0];
+	u32 old_pid = context[1];
+	if (old_pid != task->pid)
+		give_up(old_pid);
+	return 0;
 }
 
 SECTION("tp_btf/sched_process_free") int freed(u64 *context)
@@ -316,12 +422,18 @@ static __attribute__((always_inline)) int tell(struct bpf_iter__task *context, u
 	}
 	u32 pid = pid_of(task);
 	u32 is_due = ((pid >> BLOCK_SHIFT) + rounds) % WHOLE_ROUNDS == 0;
-	if (did_run(task, pid) | is_due | tells_all) {
+	// Both are to be kept up to date, whatever the other says.
+	u32 ran = did_run(task, pid) | tells_all;
+	u32 is_changed = 0;
+	if (ran | is_due)
+		is_changed = has_other_properties(task, pid);
+	if (ran | is_changed) {
 		write_whole(seq, task);
-	} else {
-		pid |= DID_NOT_RUN;
-		seq_write(seq, &pid, sizeof(pid));
+		return 0;
 	}
+	skipped++;
+	// facts::task::store::fingerprint.
+	skipped_fingerprints += (task->start_boottime ^ (u64)pid * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
 	return 0;
 }
 

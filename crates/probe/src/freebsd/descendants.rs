@@ -3,7 +3,7 @@
 use facts::sample::Absence;
 
 use crate::signal::TaskSignal;
-pub use crate::task_reading::Descendant;
+pub use crate::task_source::Descendant;
 
 /// Adopts nobody.
 ///

@@ -1,7 +1,7 @@
 //! Exit records: FreeBSD has none.
 
-use facts::linux::taskstats::TaskStats;
 use facts::sample::Absence;
+use facts::task::exit_record::ExitRecord;
 use rustix::fd::{AsFd, BorrowedFd};
 
 /// Never there.
@@ -21,7 +21,7 @@ impl ExitRecords {
     ///
     /// # Errors
     /// Never.
-    pub fn receive(&mut self, _each: impl FnMut(TaskStats)) -> Result<(), Absence> {
+    pub fn receive(&mut self, _each: impl FnMut(ExitRecord)) -> Result<(), Absence> {
         match *self {}
     }
 

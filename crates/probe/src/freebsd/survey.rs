@@ -85,8 +85,8 @@ pub fn ancestors(generations: usize) -> Vec<String> {
     let mut pid = getppid().map(|pid| pid.as_raw_nonzero().get().cast_unsigned());
     while let Some(now) = pid.filter(|_| names.len() < generations) {
         let Ok(process) = kinfo_of(&mut sysctl, now) else { break };
-        names.push(process.task.comm.as_str().to_owned());
-        pid = process.task.ppid.filter(|ppid| *ppid > 0);
+        names.push(process.row.comm.as_str().to_owned());
+        pid = process.row.ppid.filter(|ppid| *ppid > 0);
     }
     names
 }

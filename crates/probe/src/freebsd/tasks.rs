@@ -5,13 +5,14 @@ use std::path::Path;
 use facts::freebsd::boottime;
 use facts::freebsd::kinfo_proc::{self, KinfoProc, ProcessState};
 use facts::sample::Absence;
-use facts::task::Task;
+use facts::task::store::TaskStore;
+use facts::task::{TaskAccount, TaskRow};
 use facts::unit::Nanos;
 
 use super::sysctl::Sysctl;
 use crate::clock_now;
-use crate::roots::{RootError, Roots};
-pub use crate::task_reading::{EndedThreads, Method, Process, TaskState};
+use crate::roots::Roots;
+pub use crate::task_source::{EndedThreads, OpenError, Process, Refused, TaskRequest, TaskSource, TaskState};
 
 const CTL_KERN: i32 = 1;
 const KERN_PROC: i32 = 14;
@@ -27,32 +28,65 @@ pub struct TaskReader {
 }
 
 impl TaskReader {
-    /// Opens the one way there is.
+    /// Opens the one source that there is.
     ///
     /// # Errors
-    /// Where the root cannot be opened.
-    pub fn open(roots: &Roots) -> Result<Self, RootError> {
+    /// If the root cannot be opened, or the source is not among the requested ones.
+    pub fn open(roots: &Roots, request: &TaskRequest<'_>) -> Result<Self, OpenError> {
         roots.open_live()?;
+        if !request.sources.contains(&TaskSource::Sysctl) {
+            return Err(OpenError::Refused(request.sources[0], Absence::Unsupported.into()));
+        }
         Ok(Self { sysctl: Sysctl::default() })
     }
 
-    /// The same: there is no other.
+    /// The source that is used.
+    pub fn source(&self) -> TaskSource {
+        TaskSource::Sysctl
+    }
+
+    /// There are no better sources.
+    pub fn refused(&self) -> &[(TaskSource, Refused)] {
+        &[]
+    }
+
+    /// There is no such struct.
     ///
     /// # Errors
-    /// As above.
-    pub fn open_procfs(roots: &Roots) -> Result<Self, RootError> {
-        Self::open(roots)
+    /// Always.
+    pub fn taskstats_version(&self) -> Result<(u16, usize), Absence> {
+        Err(Absence::Unsupported)
     }
 
-    /// The way that is taken.
-    pub fn method(&self) -> Method {
-        Method::Sysctl
-    }
-
-    /// Nothing is counted, and there is nothing to switch on.
+    /// FreeBSD has no such switch.
     pub fn accounting_on(&self) -> Option<bool> {
-        Some(false)
+        None
     }
+
+    /// Starts a round of the store and puts all processes into it.
+    ///
+    /// # Errors
+    /// If they cannot be listed.
+    pub fn read(&mut self, store: &mut TaskStore) -> Result<(), Absence> {
+        store.begin(clock_now());
+        each(&mut self.sysctl, &ALL_PROCESSES, |process| store.put(&process.row))?;
+        store.remove_stale();
+        Ok(())
+    }
+
+    /// Every round reads everything.
+    pub fn forget(&mut self) {}
+
+    /// There is no iterator.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn read_bare(&mut self) -> Result<usize, Absence> {
+        Err(Absence::Unsupported)
+    }
+
+    /// There is nothing to add.
+    pub fn complete(&mut self, _store: &mut TaskStore, _pids: impl IntoIterator<Item = u32>) {}
 
     /// The pids of all processes.
     ///
@@ -73,22 +107,22 @@ impl TaskReader {
     }
 
     /// Reads threads one by one, or processes by their ids; an answer comes with its place in `tids`.
-    pub fn read_threads(&mut self, tids: &[u32], mut read: impl FnMut(usize, Result<&mut Task, Absence>)) {
-        let mut found: Vec<Option<Task>> = vec![None; tids.len()];
+    pub fn read_threads(&mut self, tids: &[u32], mut read: impl FnMut(usize, Result<TaskRow, Absence>)) {
+        let mut found: Vec<Option<TaskRow>> = vec![None; tids.len()];
         // No call gives a thread by its id.
         let all = [CTL_KERN, KERN_PROC, KERN_PROC_PROC | INC_THREAD, 0];
         let listed = each(&mut self.sysctl, &all, |thread| {
             for (tid, place) in tids.iter().zip(&mut found) {
                 let is_leader = *tid == thread.pid && place.is_none();
                 if *tid == thread.tid || is_leader {
-                    let mut task = thread.task;
-                    (task.key.pid, task.threads) = (*tid, 1);
-                    *place = Some(task);
+                    let mut row = thread.row;
+                    row.key.pid = *tid;
+                    *place = Some(row);
                 }
             }
         });
-        for (index, task) in found.iter_mut().enumerate() {
-            read(index, task.as_mut().ok_or(listed.err().unwrap_or(Absence::Gone)));
+        for (index, row) in found.into_iter().enumerate() {
+            read(index, row.ok_or(listed.err().unwrap_or(Absence::Gone)));
         }
     }
 
@@ -97,7 +131,7 @@ impl TaskReader {
     /// # Errors
     /// Where it is gone or hidden.
     pub fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
-        let living = kinfo_of(&mut self.sysctl, pid)?.task;
+        let living = account(&kinfo_of(&mut self.sysctl, pid)?);
         Ok(Process { living, ended: None })
     }
 
@@ -110,17 +144,20 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where it was reaped after all.
-    pub fn read_ended(&mut self, pid: u32) -> Result<Task, Absence> {
-        kinfo_of(&mut self.sysctl, pid).map(|process| process.task)
+    pub fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
+        kinfo_of(&mut self.sysctl, pid).map(|process| account(&process))
     }
 
     /// Reads all processes.
     ///
     /// # Errors
     /// Where they cannot be listed.
-    pub fn read_all_processes<R: AsMut<Task>>(&mut self, row: impl Fn(Task) -> R) -> Result<Vec<R>, Absence> {
+    pub fn read_all_processes<R: AsMut<TaskAccount>>(
+        &mut self,
+        make: impl Fn(TaskAccount) -> R,
+    ) -> Result<Vec<R>, Absence> {
         let mut rows = Vec::new();
-        each(&mut self.sysctl, &ALL_PROCESSES, |process| rows.push(row(process.task)))?;
+        each(&mut self.sysctl, &ALL_PROCESSES, |process| rows.push(make(account(&process))))?;
         Ok(rows)
     }
 
@@ -150,6 +187,13 @@ impl TaskReader {
     pub fn enable_accounting(&mut self) -> Result<(), Absence> {
         Err(Absence::Unsupported)
     }
+}
+
+/// A process, whose threads are counted by the kernel.
+fn account(process: &KinfoProc) -> TaskAccount {
+    let mut account = TaskAccount::of_thread(&process.row);
+    account.sum.threads = process.threads;
+    account
 }
 
 fn threads_of(pid: u32) -> [i32; 4] {

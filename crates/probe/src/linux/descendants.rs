@@ -12,7 +12,7 @@ use super::tasks::listing::Listing;
 use super::tasks::procfs::Procfs;
 use crate::roots::Roots;
 use crate::signal::TaskSignal;
-pub use crate::task_reading::Descendant;
+pub use crate::task_source::Descendant;
 
 /// From now on whoever loses its parent below this process becomes its child (prctl(2), PR_SET_CHILD_SUBREAPER, Linux 3.4), so
 /// that every descendant can be found by its parents.

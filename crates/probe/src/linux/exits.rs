@@ -2,10 +2,10 @@
 //!
 //! They need the initial user, PID and network namespaces; elsewhere registering may succeed and nothing arrives.
 
-use facts::linux::taskstats::{self as layout, TaskStats};
-use facts::rate::tasks::most_unrecorded;
+use facts::linux::taskstats as layout;
 use facts::sample::Absence;
 use facts::task::Accounting;
+use facts::task::exit_record::ExitRecord;
 use facts::unit::Nanos;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
@@ -29,7 +29,9 @@ pub struct ExitRecords {
     socket: GenericSocket,
     receive_buffer_bytes: usize,
     lost: u64,
+    /// When it was opened and when it was last read, on the boot clock.
     opened: Nanos,
+    read: Nanos,
     accounting_on: Option<bool>,
     tick: Nanos,
 }
@@ -65,35 +67,31 @@ impl ExitRecords {
                 socket,
                 receive_buffer_bytes: RECEIVE_BUFFER_BYTES,
                 lost: 0,
-                opened: clock_now().monotonic,
+                opened: clock_now().boottime,
+                read: clock_now().boottime,
                 accounting_on,
                 tick: tick(),
             }),
         }
     }
 
-    /// Hands over the records that wait, without waiting for more: of each task that ended. They are as the kernel made them: what
-    /// cannot be ([`Task::checked`](facts::task::Task::checked)) is still in them.
+    /// Hands over the records that wait, without waiting for more. Values are as the kernel reports them.
     ///
     /// # Errors
     /// Where the socket fails; lost records are no error but counted.
-    pub fn receive(&mut self, mut each: impl FnMut(TaskStats)) -> Result<(), Absence> {
-        let now = clock_now().monotonic;
+    pub fn receive(&mut self, mut each: impl FnMut(ExitRecord)) -> Result<(), Absence> {
+        let since = std::mem::replace(&mut self.read, clock_now().boottime);
         let (opened, accounting_on, tick) = (self.opened, self.accounting_on, self.tick);
         loop {
             let received = self.socket.receive(|message| {
                 let Some(stats) = stats_attribute(&message, layout::TYPE_AGGR_PID) else { return };
-                if let Ok(mut stats) = layout::decode(stats, accounting_on) {
-                    stats.task.key.start = now.saturating_sub(stats.task.wall);
-                    if accounting_on == Some(true) && stats.task.key.start >= opened {
-                        stats.task.accounting = Accounting::On;
+                if let Ok(layout::TaskStats { mut row, exit, .. }) = layout::decode(stats, accounting_on) {
+                    let until = clock_now().boottime;
+                    row.key.start = until.saturating_sub(row.wall);
+                    if accounting_on == Some(true) && row.key.start >= opened {
+                        row.accounting = Accounting::On;
                     }
-                    let voluntary_switches = Some(stats.usage.voluntary_switches);
-                    let task = &mut stats.task;
-                    let most = most_unrecorded(task.wall, voluntary_switches, tick);
-                    // Bounded before it is added to another's: what that one slept this one was not running in.
-                    task.most_unrecorded = most.min(task.unclaimed());
-                    each(stats);
+                    each(ExitRecord { row, exit, between: (since, until), tick });
                 }
             });
             match received {
@@ -108,11 +106,6 @@ impl ExitRecords {
                 Err(error) => return Err(task_absence(error)),
             }
         }
-    }
-
-    /// The kernel's tick, at which the time of a running task is counted at the latest.
-    pub fn tick(&self) -> Nanos {
-        self.tick
     }
 
     /// Records that did not fit, into the queue or into the room for one, so far.

@@ -20,7 +20,6 @@ pub mod process_events;
 pub mod signals;
 pub mod survey;
 pub mod task_detail;
-pub mod task_table;
 pub mod tasks;
 pub mod wait;
 mod wireless;

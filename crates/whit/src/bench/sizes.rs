@@ -3,11 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::hint::black_box;
 
-use facts::rate::tasks::TaskChanges;
 use facts::sample::Clock;
-use facts::task::TaskKey;
 use facts::task::figure::Figure;
-use facts::task::table::{TaskRow, TaskTable};
+use facts::task::store::TaskStore;
+use facts::task::{TaskKey, TaskRow};
 use facts::unit::Nanos;
 
 use super::measurement::{Measurement, Unit, own_cpu};
@@ -22,17 +21,15 @@ pub(super) fn measurements() -> Vec<Measurement> {
         ("tasks-1k", "A tick's differences of 1,000 tasks", 1_000),
         ("tasks-100k", "A tick's differences of 100,000 tasks", 100_000),
     ];
-    let memory = [
-        ("memory-1k", "Memory of a table of 1,000 tasks", 1_000),
-        ("memory-100k", "Memory of a table of 100,000 tasks", 100_000),
-    ];
+    let memory =
+        [("memory-1k", "Memory of 1,000 tasks", 1_000), ("memory-100k", "Memory of 100,000 tasks", 100_000)];
     let pids = [
         ("pids-1k", "The set of 1,000 living pids, made and asked for each", 1_000),
         ("pids-100k", "The set of 100,000 living pids, made and asked for each", 100_000),
     ];
     let sieves = sieves.into_iter().map(|(name, title, limit)| sieve(name, title, limit));
     let tables = tables.into_iter().map(|(name, title, count)| table(name, title, count));
-    let memory = memory.into_iter().map(|(name, title, count)| table_memory(name, title, count));
+    let memory = memory.into_iter().map(|(name, title, count)| store_memory(name, title, count));
     let pids = pids.into_iter().map(|(name, title, count)| pid_set(name, title, count));
     sieves.chain(pids).chain(tables).chain(memory).collect()
 }
@@ -119,7 +116,7 @@ fn row(pid: u32, tick: u64) -> TaskRow {
     };
     for (figure, place) in Figure::all().zip(0..) {
         // One in a hundred did anything.
-        let grown = if pid.is_multiple_of(100) { tick } else { 0 };
+        let grown = if is_busy(pid) { tick } else { 0 };
         row.figures.set(figure, Some(1_000 + place + grown));
     }
     row
@@ -129,12 +126,23 @@ fn rows(count: u32, tick: u64) -> impl Iterator<Item = TaskRow> {
     (1..=count).map(move |pid| row(pid, tick))
 }
 
-fn columns(count: u32, tick: u64) -> TaskTable {
+fn is_busy(pid: u32) -> bool {
+    pid.is_multiple_of(100)
+}
+
+/// A round in which all tasks are put, or those that did something.
+fn round(store: &mut TaskStore, count: u32, tick: u64, is_whole: bool) {
     let seconds = Nanos((1_000 + tick) * Nanos::SECOND.0);
-    let mut table = TaskTable::default();
-    table.clock = Clock { monotonic: seconds, boottime: seconds, realtime: seconds };
-    rows(count, tick).for_each(|row| table.push(&row));
-    table
+    store.begin(Clock { monotonic: seconds, boottime: seconds, realtime: seconds });
+    let pids = (1..=count).filter(|pid| is_whole || is_busy(*pid));
+    pids.for_each(|pid| store.put(&row(pid, tick)));
+    store.finish(&mut Vec::new());
+}
+
+fn filled(count: u32) -> TaskStore {
+    let mut store = TaskStore::default();
+    round(&mut store, count, 0, true);
+    store
 }
 
 fn hash_map(count: u32, tick: u64) -> HashMap<TaskKey, TaskRow> {
@@ -143,12 +151,15 @@ fn hash_map(count: u32, tick: u64) -> HashMap<TaskKey, TaskRow> {
 
 fn table(name: &'static str, title: &'static str, count: u32) -> Measurement {
     let units = (100_000 / count).max(1);
-    let in_columns = {
-        let mut tables = None;
-        let mut changes = TaskChanges::default();
+    let in_a_store = {
+        let mut store = None;
+        let mut tick = 0;
         move || {
-            let (before, now) = tables.get_or_insert_with(|| (columns(count, 0), columns(count, 1)));
-            Ok(own_cpu(units, || changes.fill(before, now, &mut Vec::new())))
+            let store = store.get_or_insert_with(|| filled(count));
+            Ok(own_cpu(units, || {
+                tick += 1;
+                round(store, count, tick, false);
+            }))
         }
     };
     let in_a_map = {
@@ -175,25 +186,23 @@ fn table(name: &'static str, title: &'static str, count: u32) -> Measurement {
         title,
         Unit::Cpu("a tick"),
         "CPU time of subtracting every counter of every task from what it was, of which one in a hundred did anything: whit's \
-         table, a column for each figure, and a hash map of structs.",
+         store, into which these are put, and a hash map of structs.",
     )
     .at_most(5)
-    .side("whit's table, in columns", &[], in_columns)
+    .side("whit's store", &[], in_a_store)
     .side("a hash map of structs", &[], in_a_map)
 }
 
 /// By what the two reserve; both are counted by the same allocator's rules, so without its own share.
-fn table_memory(name: &'static str, title: &'static str, count: u32) -> Measurement {
+fn store_memory(name: &'static str, title: &'static str, count: u32) -> Measurement {
     Measurement::new(
         name,
         title,
         Unit::Count("bytes a task"),
-        "Bytes reserved for a task: the columns' elements, and the map's slots, each of which is a key, a struct and a byte.",
+        "Bytes reserved for a task: the store's slots and what they did, and the map's slots, each of which is a key, a struct and a byte.",
     )
     .at_most(1)
-    .side("whit's table, in columns", &[], move || {
-        Ok(columns(count, 0).reserved_bytes() as f64 / f64::from(count))
-    })
+    .side("whit's store", &[], move || Ok(filled(count).reserved_bytes() as f64 / f64::from(count)))
     .side("a hash map of structs", &[], move || {
         // hashbrown keeps an eighth of its slots, a power of two, free.
         let slots = (hash_map(count, 0).capacity() * 8 / 7).next_power_of_two();

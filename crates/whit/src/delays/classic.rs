@@ -1,6 +1,7 @@
 //! The table that getdelays prints, for eyes and scripts that know it.
 
-use facts::task::{Cause, Delay, Task};
+use facts::task::figure::Figure;
+use facts::task::{Cause, Delay, TaskAccount};
 use facts::unit::Nanos;
 
 use super::render::absent;
@@ -27,12 +28,12 @@ pub(crate) fn write(row: &Row, out: &mut String) {
         Kind::Thread | Kind::Ended(_) => ("PID", task.key.pid.to_string()),
         Kind::Cgroup => {
             let mut name = String::new();
-            push_printable(&mut name, task.comm.as_bytes());
+            push_printable(&mut name, row.name());
             ("CGROUP", name)
         }
     };
     let nanos = |value: Option<Nanos>| value.map_or(ABSENT.to_owned(), |value| value.0.to_string());
-    let cpu = task.delays[Cause::RunQueue];
+    let cpu = task.sum.delay(Cause::RunQueue);
     out.push_str(&format!("{word}\t{id}\n\n"));
     out.push_str(&format!(
         "{:<10}{:>15}{:>16}{:>16}{:>16}{:>16}\n",
@@ -42,13 +43,13 @@ pub(crate) fn write(row: &Row, out: &mut String) {
         "{:<10}{:>15}{:>16}{:>16}{:>16}{:>16}\n",
         "",
         count(task, cpu),
-        nanos(task.cpu_real),
-        nanos(task.on_cpu),
+        nanos(task.sum.get(Figure::CPU_TICKS).map(Nanos)),
+        nanos(task.sum.on_cpu()),
         nanos(cpu.total()),
         average(task, cpu)
     ));
     for (cause, name) in NAMES {
-        let delay = task.known(cause);
+        let delay = task.sum.delay(cause);
         let total = delay.total().map_or(absent(task).to_owned(), |total| total.0.to_string());
         out.push_str(&format!("{name:<10}{:>15}{:>16}{:>16}\n", "count", "delay total", "delay average"));
         out.push_str(&format!(
@@ -61,12 +62,12 @@ pub(crate) fn write(row: &Row, out: &mut String) {
     out.push('\n');
 }
 
-fn count(task: &Task, delay: Delay) -> String {
+fn count(task: &TaskAccount, delay: Delay) -> String {
     delay.count().map_or(absent(task).to_owned(), |count| count.to_string())
 }
 
 /// getdelays prints 0 where there was no delay; what is absent stays absent.
-fn average(task: &Task, delay: Delay) -> String {
+fn average(task: &TaskAccount, delay: Delay) -> String {
     match (delay.count(), delay.total()) {
         (Some(0), Some(_)) => "0.000ms".to_owned(),
         (Some(_), Some(_)) => {

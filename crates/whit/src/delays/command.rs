@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use probe::tasks::TaskReader;
+use facts::task::figure::FigureSet;
+use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 
 use crate::delays::arguments::{DelaysArgs, Selection};
 use crate::delays::printer::Printer;
@@ -11,10 +12,12 @@ use crate::failure::Failure;
 
 /// Reads what was asked for and prints it.
 pub(crate) fn run(args: &DelaysArgs) -> Result<ExitCode, Failure> {
-    let mut reader = match args.procfs_only {
-        true => TaskReader::open_procfs(&args.roots)?,
-        false => TaskReader::open(&args.roots)?,
+    let sources: &[TaskSource] = match args.procfs_only {
+        true => &TaskSource::UNPRIVILEGED,
+        false => &TaskSource::FOR_ONE_READING,
     };
+    let request = TaskRequest { sources, extra: FigureSet::default() };
+    let mut reader = TaskReader::open(&args.roots, &request)?;
     let mut printer = Printer::new(args.view, args.sort);
     if args.enable {
         run::enable(&mut reader)?;

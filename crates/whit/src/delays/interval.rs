@@ -1,103 +1,131 @@
-//! Two readings of the same selection: what was waited for in between.
+//! Readings of the same selection one after the other: what was waited for in between.
 
 use std::collections::HashMap;
 
-use facts::rate::task_delta;
-use facts::task::Task;
+use facts::sample::Clock;
+use facts::task::store::TaskStore;
 use facts::unit::Nanos;
 use probe::tasks::EndedThreads;
 
 use super::selection::Group;
 use super::{Kind, Row};
 
-/// What each group's threads did between two readings, summed. Each is subtracted by itself: threads come and go. One
-/// that began in between counts in full; what those that ended did in it is told beside the row, as far as /proc says.
-pub(crate) fn between(before: &[Group], now: &[Group], elapsed: Nanos) -> Vec<Row> {
-    let threads = before.iter().flat_map(|group| &group.members);
-    let processes: HashMap<u32, Nanos> =
-        before.iter().filter_map(|group| Some((group.id, group.process_cpu?))).collect();
-    let before: HashMap<u32, &Task> = threads.map(|task| (task.key.pid, task)).collect();
-    let difference = |task: &Task| match before.get(&task.key.pid).and_then(|before| task_delta(before, task))
-    {
-        Some(delta) => Some(delta),
-        // What is older and was not in the first reading joined the selection: its past is not the interval's.
-        None => (task.wall <= elapsed).then(|| task.checked()),
-    };
-    let row = |group: &Group| {
-        let differences: Vec<Task> = group.members.iter().filter_map(difference).collect();
-        let mut row = group.row(&differences)?;
-        let before = processes.get(&group.id).filter(|_| group.kind == Kind::Process);
+/// What the threads of a selection did from reading to reading.
+#[derive(Debug, Default)]
+pub(crate) struct Intervals {
+    store: TaskStore,
+    /// CPU time of processes with their ended threads, in the last reading.
+    processes: HashMap<u32, Nanos>,
+}
+
+impl Intervals {
+    /// Adds a reading, and returns a row for each group: what its threads did since the last one. A thread that started in between
+    /// counts in full. A thread that is older and was not in the last reading joined the selection: its past is not the interval's.
+    /// CPU time of threads that ended is reported beside the row, as far as /proc contains it.
+    pub(crate) fn add(&mut self, groups: &[Group], clock: Clock) -> Vec<Row> {
+        self.store.begin(clock);
+        for row in groups.iter().flat_map(|group| &group.members) {
+            let mut row = *row;
+            // taskstats contains the age: two readings place the start a little apart.
+            if let Some(known) = self.store.row(row.key.pid).filter(|known| known.key.is_same(&row.key)) {
+                row.key.start = known.key.start;
+            }
+            self.store.put(&row);
+        }
+        self.store.remove_stale();
+        self.store.finish(&mut Vec::new());
+        let rows = groups.iter().filter_map(|group| self.row(group)).collect();
+        self.processes = groups.iter().filter_map(|group| Some((group.id, group.process_cpu?))).collect();
+        rows
+    }
+
+    fn row(&self, group: &Group) -> Option<Row> {
+        let mut row = group.row(|row, is_counted| self.store.sum_of(row.key.pid, is_counted))?;
+        let before = self.processes.get(&group.id).filter(|_| group.kind == Kind::Process);
         let whole = group.process_cpu.zip(before).map(|(now, before)| now.saturating_sub(*before));
-        let on_cpu = EndedThreads::on_cpu_beside(whole, row.task.on_cpu, row.task.threads);
+        let sum = &row.task.sum;
+        let on_cpu = EndedThreads::on_cpu_beside(whole, sum.on_cpu(), sum.threads);
         row.ended = on_cpu.map(|_| Box::new(EndedThreads { on_cpu, ..EndedThreads::default() }));
         Some(row)
-    };
-    now.iter().filter_map(row).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use facts::task::{Accounting, Cause, Delay, TaskKey};
+    use facts::task::figure::Figure;
+    use facts::task::{Accounting, Cause, TaskKey, TaskRow};
 
-    fn thread(pid: u32, start_s: u64, now_s: u64, on_cpu_s: u64) -> Task {
-        let wall = Nanos((now_s - start_s) * Nanos::SECOND.0);
-        Task {
-            key: TaskKey { pid, start: Nanos(start_s * Nanos::SECOND.0) },
-            wall,
-            thread_time: wall,
-            threads: 1,
-            on_cpu: Some(Nanos(on_cpu_s * Nanos::SECOND.0)),
-            ..Task::default()
-        }
+    fn seconds(count: u64) -> Nanos {
+        Nanos(count * Nanos::SECOND.0)
     }
 
-    fn group(members: Vec<Task>) -> Group {
-        Group::for_test(Kind::Process, members)
+    fn thread(pid: u32, start_s: u64, now_s: u64, on_cpu_s: u64) -> TaskRow {
+        let mut row = TaskRow {
+            key: TaskKey { pid, start: seconds(start_s) },
+            tgid: Some(1),
+            accounting: Accounting::On,
+            wall: seconds(now_s - start_s),
+            ..TaskRow::NONE
+        };
+        row.figures.set(Figure::ON_CPU, Some(seconds(on_cpu_s).0));
+        row
+    }
+
+    /// Readings at 10 and at 12 seconds.
+    fn between(before: Vec<TaskRow>, now: Vec<TaskRow>, process_cpu_s: [Option<u64>; 2]) -> Row {
+        let mut intervals = Intervals::default();
+        let mut add = |now_s: u64, members, process_cpu: Option<u64>| {
+            let mut group = Group::for_test(Kind::Process, members);
+            group.process_cpu = process_cpu.map(seconds);
+            let now = seconds(now_s);
+            intervals.add(&[group], Clock { monotonic: now, boottime: now, realtime: now })
+        };
+        assert!(add(10, before, process_cpu_s[0]).is_empty());
+        add(12, now, process_cpu_s[1]).remove(0)
     }
 
     #[test]
     fn a_thread_that_ended_takes_nothing_from_the_others() {
-        let before = [group(vec![thread(1, 0, 10, 4), thread(2, 0, 10, 9)])];
-        let now = [group(vec![thread(1, 0, 12, 6)])];
-        let rows = between(&before, &now, Nanos(2 * Nanos::SECOND.0));
-        assert_eq!(rows[0].task.on_cpu, Some(Nanos(2 * Nanos::SECOND.0)));
+        let row =
+            between(vec![thread(1, 0, 10, 4), thread(2, 0, 10, 9)], vec![thread(1, 0, 12, 6)], [None; 2]);
+        assert_eq!((row.task.sum.on_cpu(), row.task.wall), (Some(seconds(2)), seconds(2)));
     }
 
     #[test]
     fn threads_that_came_and_went_are_told_beside() {
-        let at = |now_s: u64, whole_s: u64| {
-            let mut group = group(vec![thread(1, 0, now_s, 1)]);
-            group.process_cpu = Some(Nanos(whole_s * Nanos::SECOND.0));
-            group
-        };
-        let told = |after: Group| {
-            let row = between(&[at(10, 40)], &[after], Nanos(2 * Nanos::SECOND.0)).remove(0);
+        let told = |whole_s: u64| {
+            let row =
+                between(vec![thread(1, 0, 10, 1)], vec![thread(1, 0, 12, 1)], [Some(40), Some(whole_s)]);
             row.ended.and_then(|ended| ended.on_cpu)
         };
-        assert_eq!(told(at(12, 42)), Some(Nanos(2 * Nanos::SECOND.0)));
-        assert_eq!(told(at(12, 40)), None);
+        assert_eq!((told(42), told(40)), (Some(seconds(2)), None));
     }
 
     #[test]
     fn a_total_that_cannot_be_is_subtracted_like_any_other() {
         // Charged with the uptime once, in its past; since then it has waited for 0.3 s.
         let at = |now_s: u64, block_io_ms: u64| {
-            let mut task = thread(1, 0, now_s, 1);
-            task.accounting = Accounting::On;
-            let total = Nanos(3_600_000_000_000 + block_io_ms * 1_000_000);
-            task.delays[Cause::BlockIo] = Delay::new(Some(block_io_ms), Some(total), None);
-            [group(vec![task])]
+            let mut row = thread(1, 0, now_s, 1);
+            let total = 3_600_000_000_000 + block_io_ms * 1_000_000;
+            row.figures.set(Figure::delay(Cause::BlockIo), Some(total));
+            row.figures.set(Figure::count(Cause::BlockIo), Some(block_io_ms));
+            vec![row]
         };
-        let rows = between(&at(10, 100), &at(12, 400), Nanos(2 * Nanos::SECOND.0));
-        assert_eq!(rows[0].task.delays[Cause::BlockIo].total(), Some(Nanos(300_000_000)));
+        let row = between(at(10, 100), at(12, 400), [None; 2]);
+        assert_eq!(row.task.sum.delay(Cause::BlockIo).total(), Some(Nanos(300_000_000)));
     }
 
     #[test]
     fn a_thread_that_began_counts_and_one_that_joined_does_not() {
-        let before = [group(vec![thread(1, 0, 10, 4)])];
-        let now = [group(vec![thread(1, 0, 12, 5), thread(3, 11, 12, 1), thread(4, 0, 12, 9)])];
-        let rows = between(&before, &now, Nanos(2 * Nanos::SECOND.0));
-        assert_eq!((rows[0].task.on_cpu, rows[0].task.threads), (Some(Nanos(2 * Nanos::SECOND.0)), 2));
+        let now = vec![thread(1, 0, 12, 5), thread(3, 11, 12, 1), thread(4, 0, 12, 9)];
+        let sum = between(vec![thread(1, 0, 10, 4)], now, [None; 2]).task.sum;
+        assert_eq!((sum.on_cpu(), sum.threads, sum.thread_time), (Some(seconds(2)), 2, seconds(3)));
+    }
+
+    #[test]
+    fn a_thread_that_did_nothing_slept() {
+        let sum = between(vec![thread(1, 0, 10, 4)], vec![thread(1, 0, 12, 4)], [None; 2]).task.sum;
+        assert_eq!((sum.on_cpu(), sum.thread_time), (Some(Nanos(0)), seconds(2)));
     }
 }

@@ -1,5 +1,6 @@
 //! `whit delays --json`: a document a task, the same facts as the table.
 
+use facts::task::figure::Figure;
 use facts::task::{Accounting, Cause, Delay};
 use facts::unit::Nanos;
 use serde::Serialize;
@@ -79,7 +80,7 @@ impl TaskJson {
     /// From a row, and the round it is of.
     pub(crate) fn new(row: &Row, round: Option<Round>) -> Self {
         let task = &row.task;
-        let breakdown = task.breakdown();
+        let (sum, breakdown) = (&task.sum, task.sum.breakdown());
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_cgroup = matches!(row.kind, Kind::Cgroup);
         let of_one = |value: Option<u32>| value.filter(|_| !is_cgroup);
@@ -96,9 +97,9 @@ impl TaskJson {
             tgid: of_one(task.tgid),
             ppid: of_one(task.ppid),
             uid: of_one(task.uid),
-            comm: String::from_utf8_lossy(task.comm.as_bytes()).into_owned(),
-            nice: task.nice.filter(|_| !is_cgroup),
-            threads: task.threads,
+            comm: String::from_utf8_lossy(row.name()).into_owned(),
+            nice: Some(task.nice).filter(|_| !is_cgroup),
+            threads: sum.threads,
             wall_ns: task.wall.0,
             thread_time_ns: breakdown.whole.0,
             on_cpu_ns: nanos(breakdown.on_cpu),
@@ -107,19 +108,19 @@ impl TaskJson {
             unrecorded_ns: nanos(breakdown.unrecorded),
             sleeping_ns: nanos(breakdown.sleeping),
             unknown_ns: nanos(breakdown.unknown),
-            cpu_ticks_ns: nanos(task.cpu_real),
-            user_ns: nanos(task.user),
-            system_ns: nanos(task.system),
-            peak_resident_bytes: task.peak_resident.map(|bytes| bytes.0),
-            peak_virtual_bytes: task.peak_virtual.map(|bytes| bytes.0),
+            cpu_ticks_ns: sum.get(Figure::CPU_TICKS),
+            user_ns: sum.get(Figure::USER),
+            system_ns: sum.get(Figure::SYSTEM),
+            peak_resident_bytes: sum.get(Figure::PEAK_RESIDENT_BYTES),
+            peak_virtual_bytes: sum.get(Figure::PEAK_VIRTUAL_BYTES),
             accounting: match task.accounting {
                 Accounting::On => "on",
                 Accounting::Off => "off",
                 Accounting::Unsure => "unsure",
             },
-            uncounted_threads: task.uncounted(),
-            impossible_values: task.impossible_values,
-            delays: causes(|cause| task.known(cause)),
+            uncounted_threads: sum.uncounted,
+            impossible_values: sum.impossible_values,
+            delays: causes(|cause| sum.delay(cause)),
             ended_threads: row.ended.as_ref().map(|ended| {
                 let mut told = causes(|cause| ended.delays[cause]);
                 told.insert("on_cpu_ns".into(), nanos(ended.on_cpu).into());
@@ -129,7 +130,7 @@ impl TaskJson {
                 Kind::Ended(exit) => Some(EndedJson {
                     exit_status: exit.status(),
                     signal: exit.signal(),
-                    on_cpu_below_tick: task.on_cpu == Some(Nanos(0)),
+                    on_cpu_below_tick: sum.on_cpu() == Some(Nanos(0)),
                 }),
                 _ => None,
             },

@@ -11,11 +11,12 @@ pub(crate) mod run;
 pub(crate) mod selection;
 
 use facts::linux::taskstats::ExitInfo;
+use facts::name::Name;
 use facts::sample::Absence;
-use facts::task::{Accounting, Task};
+use facts::task::{Accounting, TaskAccount};
 use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
-use probe::tasks::{EndedThreads, Method, TaskReader};
+use probe::tasks::{EndedThreads, TaskReader, TaskSource};
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +43,7 @@ pub(crate) struct States {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) kind: Kind,
-    pub(crate) task: Task,
+    pub(crate) task: TaskAccount,
     /// What a process's ended threads left.
     pub(crate) ended: Option<Box<EndedThreads>>,
     /// What is told of a cgroup beside its tasks' delays.
@@ -52,18 +53,28 @@ pub(crate) struct Row {
 /// A cgroup beside its tasks' delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CgroupFacts {
+    /// The last part of its path.
+    pub(crate) name: Name,
     pub(crate) states: States,
     pub(crate) usage: CgroupUsage,
 }
 
 impl Row {
-    pub(crate) fn new(kind: Kind, task: Task) -> Self {
+    pub(crate) fn new(kind: Kind, task: TaskAccount) -> Self {
         Self { kind, task, ended: None, cgroup: None }
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> &[u8] {
+        match &self.cgroup {
+            Some(cgroup) => cgroup.name.as_bytes(),
+            None => self.task.comm.as_bytes(),
+        }
     }
 }
 
-impl AsMut<Task> for Row {
-    fn as_mut(&mut self) -> &mut Task {
+impl AsMut<TaskAccount> for Row {
+    fn as_mut(&mut self) -> &mut TaskAccount {
         &mut self.task
     }
 }
@@ -101,11 +112,11 @@ impl Notes {
     pub(crate) fn new(rows: &[Row], reader: &TaskReader) -> Self {
         let mut notes = Self {
             has_switch: reader.accounting_on().is_some(),
-            procfs_reason: match reader.method() {
-                Method::Procfs { reason } => Some(reason),
-                Method::Taskstats { .. } | Method::Sysctl => None,
+            procfs_reason: match reader.source() {
+                TaskSource::Procfs => reader.taskstats_version().err(),
+                _ => None,
             },
-            has_no_delays: reader.method() == Method::Sysctl,
+            has_no_delays: reader.source() == TaskSource::Sysctl,
             ..Self::default()
         };
         rows.iter().for_each(|row| notes.add(row));
@@ -143,7 +154,7 @@ impl Notes {
     pub(crate) fn add(&mut self, row: &Row) {
         self.is_off |= row.task.accounting == Accounting::Off;
         self.is_unsure |= row.task.accounting == Accounting::Unsure;
-        self.impossible_values += row.task.impossible_values;
+        self.impossible_values += row.task.sum.impossible_values;
     }
 }
 

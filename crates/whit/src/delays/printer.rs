@@ -119,7 +119,7 @@ fn sort(rows: &mut [Row], key: SortKey) {
         SortKey::AsRead => {}
         SortKey::Pid => rows.sort_by_key(|row| row.task.key.pid),
         SortKey::Wall => rows.sort_by_key(|row| Reverse(row.task.wall)),
-        SortKey::OnCpu => rows.sort_by_key(|row| Reverse(row.task.on_cpu)),
-        SortKey::Cause(cause) => rows.sort_by_key(|row| Reverse(row.task.known(cause).total())),
+        SortKey::OnCpu => rows.sort_by_key(|row| Reverse(row.task.sum.on_cpu())),
+        SortKey::Cause(cause) => rows.sort_by_key(|row| Reverse(row.task.sum.delay(cause).total())),
     }
 }

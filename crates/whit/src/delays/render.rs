@@ -5,7 +5,7 @@
 
 use facts::linux::taskstats::ExitInfo;
 use facts::sample::Absence;
-use facts::task::{Accounting, Cause, Task};
+use facts::task::{Accounting, Cause, TaskAccount};
 use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
 
@@ -80,7 +80,7 @@ pub(crate) fn write_heading(out: &mut String, with_ending: bool) {
 /// A line for a task; `cell` is room to write in.
 pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut String) {
     let task = &row.task;
-    let breakdown = task.breakdown();
+    let breakdown = task.sum.breakdown();
     let push = |out: &mut String, value: Option<Nanos>, absent: &str| match value {
         Some(value) => Span(value).push(out),
         None => out.push_str(absent),
@@ -91,23 +91,23 @@ pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut St
             push_number(out, u64::from(task.key.pid));
         }
     });
-    columns.left(COMM_WIDTH, |out| push_printable(out, task.comm.as_bytes()));
+    columns.left(COMM_WIDTH, |out| push_printable(out, row.name()));
     if let Kind::Ended(exit) = row.kind {
         columns.left(ENDED_WIDTH, |out| push_ending(out, exit));
     }
-    columns.right(4, |out| push_number(out, u64::from(task.threads)));
+    columns.right(4, |out| push_number(out, u64::from(task.sum.threads)));
     columns.right(SPAN_WIDTH, |out| Span(task.wall).push(out));
     // A task that has lived no time at all has no bar.
     let bar_width = if breakdown.whole.0 > 0 { BAR_WIDTH } else { 0 };
     columns.left_of_width(BAR_WIDTH, bar_width, |out| push_bar(out, &breakdown, style));
     // An ended task that ran for less than a tick may have been charged nothing.
-    columns.right(SPAN_WIDTH, |out| match (task.on_cpu, row.kind) {
+    columns.right(SPAN_WIDTH, |out| match (task.sum.on_cpu(), row.kind) {
         (Some(Nanos(0)), Kind::Ended(_)) => out.push_str("<1 tick"),
         (on_cpu, _) => push(out, on_cpu, ABSENT),
     });
     columns.right(SPAN_WIDTH, |out| push(out, breakdown.run_queue, ABSENT));
     columns.right(SPAN_WIDTH, |out| {
-        out.push_str(if task.is_partly_counted() { "≥" } else { "" });
+        out.push_str(if task.sum.is_partial(Cause::BlockIo) { "≥" } else { "" });
         push(out, breakdown.block_io, absent(task));
     });
     if let Kind::Ended(_) = row.kind {
@@ -127,17 +127,17 @@ fn push_ending(out: &mut String, exit: ExitInfo) {
 }
 
 /// How absence is told: a question mark where the kernel's zero may mean that it does not count.
-pub(super) fn absent(task: &Task) -> &'static str {
+pub(super) fn absent(task: &TaskAccount) -> &'static str {
     if task.accounting == Accounting::Unsure { UNSURE } else { ABSENT }
 }
 
 /// The overlapping causes that held the task up at all, the largest first.
-fn push_overlap(out: &mut String, task: &Task) {
+fn push_overlap(out: &mut String, task: &TaskAccount) {
     // Not counted, or read from /proc alone, which knows none of them.
     let mut largest = [None; Cause::OVERLAPPING.len()];
     let mut is_counted = false;
     for (place, cause) in largest.iter_mut().zip(Cause::OVERLAPPING) {
-        let delay = task.known(cause);
+        let delay = task.sum.delay(cause);
         is_counted |= delay.count().is_some();
         *place = delay.count().filter(|count| *count > 0).map(|_| (delay.total(), cause.name()));
     }

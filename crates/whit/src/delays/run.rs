@@ -4,14 +4,15 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use facts::linux::taskstats::TaskStats;
 use facts::sample::Absence;
+use facts::task::exit_record::ExitRecord;
 use probe::exits::ExitRecords;
 use probe::tasks::TaskReader;
 use rustix::fd::BorrowedFd;
 
+use super::interval::Intervals;
 use super::printer::Printer;
-use super::{Kind, Notes, Round, Row, interval, selection};
+use super::{Kind, Notes, Round, Row, selection};
 use crate::delays::arguments::Selection;
 use crate::failure::{Failure, say};
 use crate::run;
@@ -56,22 +57,22 @@ pub(crate) fn intervals(
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
     let mut ticker = Ticker::start(every);
-    let mut before = selection::read_groups(reader, selection)?;
+    let mut intervals = Intervals::default();
     let mut since = probe::clock_now();
+    intervals.add(&selection::read_groups(reader, selection)?, since);
     ticker.wait();
     let mut remaining = count;
     loop {
-        let now = selection::read_groups(reader, selection)?;
         let at = probe::clock_now();
+        let rows = intervals.add(&selection::read_groups(reader, selection)?, at);
         let elapsed = at.monotonic.saturating_sub(since.monotonic);
-        let rows = interval::between(&before, &now, elapsed);
         let notes = Notes::new(&rows, reader);
         printer.print_round(Round { realtime: at.realtime, elapsed }, rows, &notes)?;
         remaining = remaining.map(|remaining| remaining - 1);
         if remaining == Some(0) {
             return Ok(ExitCode::SUCCESS);
         }
-        (before, since) = (now, at);
+        since = at;
         ticker.wait();
     }
 }
@@ -90,8 +91,9 @@ pub(crate) fn command(
         ..Default::default()
     };
     let supervised = run::supervise::supervise(&options, None)?;
+    let ended = Kind::Ended(supervised.exit_info());
     let row = match (supervised.tree.own, supervised.own_from_proc) {
-        (Some((task, _)), _) | (None, Some(task)) => Ok(Row::new(Kind::Ended(supervised.exit_info()), task)),
+        (Some((task, _)), _) | (None, Some(task)) => Ok(Row::new(ended, task)),
         (None, None) => Err(Failure::new("the command's account was not to be had")),
     };
     let reported = row.and_then(|row| {
@@ -119,8 +121,8 @@ pub(crate) fn exits(
     })?;
     let mut notes = Notes::new(&[], reader);
     let told = printer.heading_of_ended();
-    let each = |stats: TaskStats, end: BorrowedFd<'_>| {
-        let row = Row::new(Kind::Ended(stats.exit), stats.task.checked());
+    let each = |record: ExitRecord, end: BorrowedFd<'_>| {
+        let row = Row::new(Kind::Ended(record.exit), record.account());
         notes.add(&row);
         printer.ended(&row, end)
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use facts::name::Name;
 use facts::sample::Absence;
-use facts::task::{Accounting, Task};
+use facts::task::{Accounting, TaskAccount, TaskRow, TaskSum};
 use facts::unit::Nanos;
 use probe::cgroup_tasks::Cgroup;
 use probe::tasks::TaskReader;
@@ -20,12 +20,10 @@ pub(crate) struct Group {
     pub(crate) kind: Kind,
     /// What tells it from others of its kind from reading to reading: the pid or tid; 0 for the cgroup.
     pub(crate) id: u32,
-    /// A cgroup's name; a process's is its leader's.
-    name: Option<Name>,
     /// Of a cgroup.
     facts: Option<CgroupFacts>,
-    /// As they were read, unchecked; the leader first.
-    pub(crate) members: Vec<Task>,
+    /// As they were read; the leader first.
+    pub(crate) members: Vec<TaskRow>,
     /// Of a process that was asked for: its time on a CPU with that of its ended threads.
     pub(crate) process_cpu: Option<Nanos>,
 }
@@ -38,7 +36,7 @@ pub(crate) fn read(reader: &mut TaskReader, selection: &Selection) -> Result<Vec
         Selection::AllProcesses => read_all_processes(reader),
         Selection::Name(name) => {
             let mut rows = read_all_processes(reader)?;
-            rows.retain(|row| is_named(&row.task, name));
+            rows.retain(|row| is_named(row.task.comm.as_bytes(), name));
             if rows.is_empty() { Err(none_is_named(name)) } else { Ok(rows) }
         }
         Selection::Ids { processes, threads } => {
@@ -75,7 +73,9 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
         Selection::Name(name) => {
             let pids = list(reader)?;
             let mut groups = read_members(reader, &pids);
-            groups.retain(|group| group.members.first().is_some_and(|leader| is_named(leader, name)));
+            groups.retain(|group| {
+                group.members.first().is_some_and(|leader| is_named(leader.comm.as_bytes(), name))
+            });
             read_process_cpu(reader, &mut groups);
             if groups.is_empty() { Err(none_is_named(name)) } else { Ok(groups) }
         }
@@ -87,7 +87,7 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
             let pids = list(reader)?;
             let groups = read_members(reader, &pids);
             let threads = groups.into_iter().flat_map(|group| group.members);
-            Ok(threads.map(|task| Group::of_thread(&task)).collect())
+            Ok(threads.map(|row| Group::of_thread(&row)).collect())
         }
         Selection::Cgroup(path) => Ok(vec![read_cgroup(reader, path)?]),
         Selection::Command(_) | Selection::Exits(_) | Selection::Nothing => Ok(Vec::new()),
@@ -95,50 +95,52 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
 }
 
 impl Group {
-    fn of_thread(task: &Task) -> Self {
-        Self {
-            kind: Kind::Thread,
-            id: task.key.pid,
-            name: None,
-            facts: None,
-            members: vec![*task],
-            process_cpu: None,
-        }
+    fn of_thread(row: &TaskRow) -> Self {
+        Self { kind: Kind::Thread, id: row.key.pid, facts: None, members: vec![*row], process_cpu: None }
     }
 
     /// The row of what the members did since they began.
     fn since_their_start(&self) -> Option<Row> {
-        let checked: Vec<Task> = self.members.iter().map(|task| task.checked()).collect();
-        self.row(&checked)
+        self.row(|row, is_counted| Some((row.wall, row.sum_since_start(is_counted))))
     }
 
-    /// The row of these tasks, which are the members or what each did in an interval; none where there is none.
-    pub(crate) fn row(&self, tasks: &[Task]) -> Option<Row> {
-        let mut sum = *tasks.first()?;
-        tasks[1..].iter().for_each(|task| sum.add(task));
-        if self.kind == Kind::Cgroup {
-            sum.comm = self.name.unwrap_or_default();
-            sum.wall = tasks.iter().map(|task| task.wall).max().unwrap_or_default();
-            // Tasks of all ages: what one of them shows says nothing of the others.
-            sum.uncounted = tasks.iter().map(Task::uncounted).sum();
-            if sum.uncounted > 0 {
-                sum.accounting = Accounting::Unsure;
+    /// The row of what the members did: in which time, which `sum_of` says of each, and whether its delays are counted. `None` if
+    /// nothing is known of any.
+    pub(crate) fn row(&self, sum_of: impl Fn(&TaskRow, bool) -> Option<(Nanos, TaskSum)>) -> Option<Row> {
+        let is_cgroup = self.kind == Kind::Cgroup;
+        let leader = self.members.first().filter(|_| !is_cgroup);
+        let mut account: Option<TaskAccount> = None;
+        for row in &self.members {
+            // Tasks of a cgroup are of all ages: what one of them shows says nothing of the others.
+            let is_counted =
+                [Some(row), leader].into_iter().flatten().any(|row| row.accounting == Accounting::On);
+            let Some((wall, sum)) = sum_of(row, is_counted) else { continue };
+            match &mut account {
+                None => account = Some(TaskAccount::new(row, wall, sum)),
+                Some(account) => {
+                    account.sum.add(&sum);
+                    account.wall = if is_cgroup { account.wall.max(wall) } else { account.wall };
+                }
             }
         }
-        Some(Row { cgroup: self.facts.map(Box::new), ..Row::new(self.kind, sum) })
+        let mut account = account?;
+        if is_cgroup && account.sum.uncounted > 0 {
+            account.accounting = Accounting::Unsure;
+        }
+        Some(Row { cgroup: self.facts.map(Box::new), ..Row::new(self.kind, account) })
     }
 }
 
 #[cfg(test)]
 impl Group {
-    pub(crate) fn for_test(kind: Kind, members: Vec<Task>) -> Self {
-        Self { kind, id: 1, name: None, facts: None, members, process_cpu: None }
+    pub(crate) fn for_test(kind: Kind, members: Vec<TaskRow>) -> Self {
+        Self { kind, id: 1, facts: None, members, process_cpu: None }
     }
 }
 
 /// A name on the command line may be longer than the 15 bytes that the kernel keeps of it.
-fn is_named(task: &Task, name: &str) -> bool {
-    let (kept, name) = (task.comm.as_bytes(), name.as_bytes());
+fn is_named(comm: &[u8], name: &str) -> bool {
+    let (kept, name) = (comm, name.as_bytes());
     kept == name || kept == &name[..name.len().min(15)]
 }
 
@@ -166,8 +168,8 @@ fn read_all_processes(reader: &mut TaskReader) -> Result<Vec<Row>, Failure> {
 
 fn read_threads(reader: &mut TaskReader, tids: &[u32]) -> Result<Vec<Group>, Failure> {
     let (mut groups, mut failure) = (Vec::with_capacity(tids.len()), None);
-    reader.read_threads(tids, |index, task| match task {
-        Ok(task) => groups.push(Group::of_thread(task)),
+    reader.read_threads(tids, |index, row| match row {
+        Ok(row) => groups.push(Group::of_thread(&row)),
         Err(absence) => failure = Some(named("thread", tids[index], absence)),
     });
     failure.map_or(Ok(groups), Err)
@@ -183,16 +185,15 @@ fn read_members(reader: &mut TaskReader, pids: &[u32]) -> Vec<Group> {
         }
     }
     let mut groups: Vec<Group> = Vec::with_capacity(pids.len());
-    reader.read_threads(&tids, |index, task| {
-        let Ok(task) = task else { return };
+    reader.read_threads(&tids, |index, row| {
+        let Ok(row) = row else { return };
         match groups.last_mut().filter(|group| group.id == owners[index]) {
-            Some(group) => group.members.push(*task),
+            Some(group) => group.members.push(row),
             None => groups.push(Group {
                 kind: Kind::Process,
                 id: owners[index],
-                name: None,
                 facts: None,
-                members: vec![*task],
+                members: vec![row],
                 process_cpu: None,
             }),
         }
@@ -213,13 +214,13 @@ fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
     let mut tids = Vec::new();
     let directories = cgroup.tasks(&mut tids).map_err(fail)?;
     let mut members = Vec::with_capacity(tids.len());
-    reader.read_threads(&tids, |_, task| members.extend(task.map(|task| *task)));
+    reader.read_threads(&tids, |_, row| members.extend(row));
     if members.is_empty() {
         return Err(Failure::new(format!("cgroup {}: no task is in it", path.display())));
     }
     let name = Name::new(cgroup.directory.file_name().map_or(b"/", |name| name.as_bytes()));
-    let facts = CgroupFacts { states: states(reader, &directories, &tids), usage: cgroup.usage() };
-    Ok(Group { kind: Kind::Cgroup, id: 0, name: Some(name), facts: Some(facts), members, process_cpu: None })
+    let facts = CgroupFacts { name, states: states(reader, &directories, &tids), usage: cgroup.usage() };
+    Ok(Group { kind: Kind::Cgroup, id: 0, facts: Some(facts), members, process_cpu: None })
 }
 
 /// Counted from each task's state. CGROUPSTATS, which v1 answers, has lost whoever sleeps freezably since Linux 6.1 (it

@@ -5,7 +5,7 @@ use facts::linux::version::KernelVersion;
 use facts::sample::{Absence, Sample};
 use probe::privilege;
 use probe::survey::Survey;
-use probe::task_table::{Refused, TaskTableReader, Way};
+use probe::tasks::{Refused, TaskReader, TaskSource};
 
 use super::finding::Finding;
 
@@ -35,9 +35,9 @@ pub(super) fn version(survey: &mut Survey) -> Finding {
     }
 }
 
-/// `table` is the open task table; none of a captured machine. It was loaded for real: what a sandbox or a lockdown forbids
+/// `reader` is the open reader of tasks; none of a captured machine. It was loaded for real: what a sandbox or a lockdown forbids
 /// shows nowhere else.
-pub(super) fn bpf(survey: &mut Survey, table: Option<&TaskTableReader>) -> Finding {
+pub(super) fn bpf(survey: &mut Survey, reader: Option<&TaskReader>) -> Finding {
     let btf = survey.exists("/sys/kernel/btf/vmlinux");
     let version = survey.kernel_version().unwrap_or_default();
     if version < KernelVersion::new(5, 8) {
@@ -50,8 +50,8 @@ pub(super) fn bpf(survey: &mut Survey, table: Option<&TaskTableReader>) -> Findi
             "a kernel with CONFIG_DEBUG_INFO_BTF=y, or /sys mounted",
         );
     }
-    let Some(table) = table else { return Finding::ok("bpf", "BTF is there") };
-    match table.refused().iter().find(|(way, _)| *way == Way::Bpf) {
+    let Some(reader) = reader else { return Finding::ok("bpf", "BTF is there") };
+    match reader.refused().iter().find(|(source, _)| *source == TaskSource::Bpf) {
         None => Finding::ok("bpf", "the task iterator loads: all tasks are read by it"),
         Some((_, Refused { reason: Absence::Denied, .. })) => Finding::limited(
             "bpf",
@@ -71,14 +71,14 @@ pub(super) fn bpf(survey: &mut Survey, table: Option<&TaskTableReader>) -> Findi
     }
 }
 
-/// By what way tasks are read into the table.
-pub(super) fn way(table: &TaskTableReader) -> Finding {
-    let name = format!("by {}", table.way().name());
-    match table.refused().first() {
+/// By what source tasks are read.
+pub(super) fn source(reader: &TaskReader) -> Finding {
+    let name = format!("by {}", reader.source().name());
+    match reader.refused().first() {
         None => Finding::ok("task table", name),
-        Some((way, refused)) => Finding::limited(
+        Some((source, refused)) => Finding::limited(
             "task table",
-            format!("{name}, since {} is not to be had: {}", way.name(), refused.detail),
+            format!("{name}, since {} is not to be had: {}", source.name(), refused.detail),
             "see bpf and taskstats above; whit top --tasks forces a way",
         ),
     }

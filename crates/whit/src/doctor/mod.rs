@@ -12,7 +12,7 @@ mod tasks;
 use facts::sample::Sample;
 use facts::source::Wanted;
 use probe::survey::Survey;
-use probe::task_table::TaskTableReader;
+use probe::tasks::TaskSource;
 use probe::{Probe, Request, Roots};
 
 use crate::failure::Failure;
@@ -53,10 +53,10 @@ pub(crate) fn examine(roots: &Roots) -> Result<Vec<Finding>, Failure> {
     let mut findings = vec![Finding::ok("whit", own_version(roots)), kernel::version(&mut survey)];
     findings.extend(tasks::examine(roots, &mut survey)?);
     if survey.system() == "Linux" {
-        // Where no way is open at all the examination of tasks has failed before.
-        let table = if roots.is_captured() { None } else { TaskTableReader::open(roots, None).ok() };
-        findings.push(kernel::bpf(&mut survey, table.as_ref()));
-        findings.extend(table.as_ref().map(kernel::way));
+        // Where no source can be used the examination of tasks has failed before.
+        let reader = if roots.is_captured() { None } else { tasks::open(roots, &TaskSource::ALL).ok() };
+        findings.push(kernel::bpf(&mut survey, reader.as_ref()));
+        findings.extend(reader.as_ref().map(kernel::source));
         findings.extend(kernel::capabilities(&mut survey));
         findings.push(kernel::pressure(&sample));
         findings.push(kernel::cgroups(&mut survey, &sample));

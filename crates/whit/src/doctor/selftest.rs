@@ -10,7 +10,7 @@ use facts::sample::{Absence, Sample};
 use facts::source::Wanted;
 use facts::unit::Nanos;
 use probe::survey::Survey;
-use probe::tasks::TaskReader;
+use probe::tasks::TaskSource;
 use probe::{Probe, Request, Roots, clock_now};
 use serde::Serialize;
 
@@ -180,7 +180,7 @@ fn temperatures(now: &Sample) -> Outcome {
 
 /// What whit used is known from its own clock, too.
 fn own_process(roots: &Roots) -> Result<Outcome, Failure> {
-    let mut reader = TaskReader::open(roots)?;
+    let mut reader = super::tasks::open(roots, &TaskSource::FOR_ONE_READING)?;
     // Long enough to be seen by whoever counts in ticks.
     let start = clock_now().monotonic;
     while clock_now().monotonic.saturating_sub(start) < Nanos(100_000_000) {}
@@ -188,7 +188,7 @@ fn own_process(roots: &Roots) -> Result<Outcome, Failure> {
     let read = reader.read_process(std::process::id());
     Ok(read.map_err(Trouble::from).and_then(|process| {
         let (task, used_ms) = (process.living, used.0 / 1_000_000);
-        let Some(on_cpu) = task.on_cpu else { return Err(Absence::Unsupported.into()) };
+        let Some(on_cpu) = task.sum.on_cpu() else { return Err(Absence::Unsupported.into()) };
         let on_cpu_ms = on_cpu.0 / 1_000_000;
         if !task.comm.as_str().starts_with("whit") {
             return wrong(format!("it is called {:?}", task.comm.as_str()));
@@ -201,7 +201,7 @@ fn own_process(roots: &Roots) -> Result<Outcome, Failure> {
 }
 
 fn all_processes(roots: &Roots) -> Result<Outcome, Failure> {
-    let mut reader = TaskReader::open(roots)?;
+    let mut reader = super::tasks::open(roots, &TaskSource::FOR_ONE_READING)?;
     let mut pids = Vec::new();
     if let Err(absence) = reader.processes(&mut pids) {
         return Ok(Err(absence.into()));

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use facts::linux::taskstats::{NEWEST_VERSION, expected_length};
 use facts::linux::version::KernelVersion;
 use facts::sample::Absence;
+use facts::task::figure::FigureSet;
 use probe::Roots;
 use probe::exits::ExitRecords;
 use probe::survey::Survey;
-use probe::tasks::{Method, TaskReader};
+use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 
 use super::finding::Finding;
 use crate::failure::Failure;
@@ -16,12 +17,21 @@ use crate::failure::Failure;
 /// How long an exit record may take; it comes before the thread can be joined.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Opens the best of these sources of tasks.
+pub(super) fn open(roots: &Roots, sources: &[TaskSource]) -> Result<TaskReader, Failure> {
+    Ok(TaskReader::open(roots, &TaskRequest { sources, extra: FigureSet::default() })?)
+}
+
 pub(super) fn examine(roots: &Roots, survey: &mut Survey) -> Result<Vec<Finding>, Failure> {
-    let reader = TaskReader::open(roots)?;
-    let mut findings = vec![taskstats(roots, reader.method())];
-    if reader.method() == Method::Sysctl {
-        return Ok(findings);
+    let reader = open(roots, &TaskSource::FOR_ONE_READING)?;
+    if reader.source() == TaskSource::Sysctl {
+        return Ok(vec![Finding::limited(
+            "tasks",
+            "from kern.proc: time on a CPU; FreeBSD counts neither delays nor time in the run queue",
+            "none: the kernel does not know them",
+        )]);
     }
+    let mut findings = vec![taskstats(roots, &reader)];
     if !roots.is_captured() {
         findings.push(exit_records());
     }
@@ -29,9 +39,9 @@ pub(super) fn examine(roots: &Roots, survey: &mut Survey) -> Result<Vec<Finding>
     Ok(findings)
 }
 
-fn taskstats(roots: &Roots, method: Method) -> Finding {
-    match method {
-        Method::Taskstats { version, length } => {
+fn taskstats(roots: &Roots, reader: &TaskReader) -> Finding {
+    match reader.taskstats_version() {
+        Ok((version, length)) => {
             let extra = length.saturating_sub(expected_length(version));
             let detail = format!("version {version}, {length} bytes, {extra} of them unknown");
             if version > NEWEST_VERSION {
@@ -42,22 +52,15 @@ fn taskstats(roots: &Roots, method: Method) -> Finding {
             }
             Finding::ok("taskstats", detail)
         }
-        Method::Sysctl => Finding::limited(
-            "tasks",
-            "from kern.proc: time on a CPU; FreeBSD counts neither delays nor time in the run queue",
-            "none: the kernel does not know them",
-        ),
-        Method::Procfs { .. } if roots.is_captured() => {
+        Err(_) if roots.is_captured() => {
             Finding::absent("taskstats", "a captured machine answers no questions", "")
         }
-        Method::Procfs { reason: Absence::Denied } => Finding::limited(
+        Err(Absence::Denied) => Finding::limited(
             "taskstats",
             "not permitted; tasks are read from /proc: run queue, and block I/O in ticks",
             "run as root, or give the binary CAP_NET_ADMIN (README, Install)",
         ),
-        Method::Procfs { reason } => {
-            Finding::absent("taskstats", reason.to_string(), "a kernel with CONFIG_TASKSTATS=y")
-        }
+        Err(reason) => Finding::absent("taskstats", reason.to_string(), "a kernel with CONFIG_TASKSTATS=y"),
     }
 }
 
@@ -88,8 +91,8 @@ fn exit_records() -> Finding {
     let began = Instant::now();
     let mut arrived = 0;
     while arrived == 0 && began.elapsed() < PATIENCE {
-        let received = records.receive(|stats| {
-            let is_ours = stats.task.tgid.is_none_or(|tgid| tgid == own_pid);
+        let received = records.receive(|record| {
+            let is_ours = record.row.tgid.is_none_or(|tgid| tgid == own_pid);
             arrived += u32::from(is_ours);
         });
         if let Err(absence) = received {

@@ -1,12 +1,13 @@
 //! The same as JSON, a document a run.
 
 use facts::task::Cause;
+use facts::task::figure::Figure;
 use facts::unit::Nanos;
 use probe::spawn::Ending;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::account::{Program, Tree, Waited};
+use super::account::{Program, Tree};
 use super::options::RunOptions;
 use super::supervise::{Outcome, Supervised};
 
@@ -92,33 +93,32 @@ impl ProgramJson {
         let breakdown = program.breakdown();
         let mut delays = Map::new();
         for cause in Cause::ALL {
-            let Waited { count, total, longest, unknown } = *program.waited(cause);
             let mut figures = Map::new();
-            figures.insert("count".into(), count.into());
-            figures.insert("total_ns".into(), total.0.into());
-            figures.insert("max_ns".into(), longest.map(|longest| longest.0).into());
-            figures.insert("threads_unknown".into(), unknown.into());
+            figures.insert("count".into(), program.figure(Figure::count(cause)).into());
+            figures.insert("total_ns".into(), program.waited(cause).0.into());
+            figures.insert("max_ns".into(), program.sum.get(Figure::maximum(cause)).into());
+            figures.insert("threads_unknown".into(), program.sum.unknown(cause).into());
             delays.insert(cause.name().into(), Value::Object(figures));
         }
         Self {
             comm: program.comm.as_str().to_owned(),
-            processes: program.processes,
-            threads: program.threads,
+            processes: program.sum.processes.into(),
+            threads: program.sum.threads.into(),
             thread_time_ns: breakdown.whole.0,
             on_cpu_ns: program.cpu.0,
-            run_queue_ns: program.waited(Cause::RunQueue).total.0,
-            block_io_ns: program.waited(Cause::BlockIo).total.0,
+            run_queue_ns: program.waited(Cause::RunQueue).0,
+            block_io_ns: program.waited(Cause::BlockIo).0,
             unrecorded_ns: program.unrecorded.0,
             sleeping_ns: breakdown.sleeping.map(|sleeping| sleeping.0),
-            cpu_precise_ns: program.on_cpu.0,
-            user_ns: program.user.0,
-            system_ns: program.system.0,
+            cpu_precise_ns: program.figure(Figure::ON_CPU),
+            user_ns: program.figure(Figure::USER),
+            system_ns: program.figure(Figure::SYSTEM),
             delays,
-            peak_resident_bytes: program.peak_resident.0,
-            read_bytes: program.read.0,
-            written_bytes: program.written.0,
-            uncounted_threads: program.uncounted,
-            impossible_values: program.impossible_values,
+            peak_resident_bytes: program.figure(Figure::PEAK_RESIDENT_BYTES),
+            read_bytes: program.figure(Figure::READ_BYTES),
+            written_bytes: program.figure(Figure::WRITTEN_BYTES),
+            uncounted_threads: program.sum.uncounted.into(),
+            impossible_values: program.sum.impossible_values.into(),
         }
     }
 }

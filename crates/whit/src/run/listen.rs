@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use facts::linux::taskstats::TaskStats;
 use facts::task::TaskKey;
+use facts::task::exit_record::ExitRecord;
 use probe::clock_now;
 use probe::control::{self, TaskSignal};
 use probe::exits::ExitRecords;
@@ -30,7 +30,7 @@ pub(crate) struct Listened {
 pub(crate) fn listen(
     records: ExitRecords,
     command: Option<&[OsString]>,
-    mut each: impl FnMut(TaskStats, BorrowedFd<'_>) -> Result<(), Failure>,
+    mut each: impl FnMut(ExitRecord, BorrowedFd<'_>) -> Result<(), Failure>,
 ) -> Result<Listened, Failure> {
     let signals = Signals::open(&[Signal::Interrupt, Signal::Terminate]).map_err(Failure::of_system)?;
     let children = Signals::open(&[Signal::Child]).map_err(Failure::of_system)?;
@@ -48,9 +48,9 @@ pub(crate) fn listen(
         }
         // After the command's end its record lies in the queue, so the queue is emptied once more.
         if let Some(open) = &mut records {
-            let received = open.receive(|stats| {
+            let received = open.receive(|record| {
                 if told.is_ok() {
-                    told = each(stats, signals.as_fd());
+                    told = each(record, signals.as_fd());
                 }
             });
             lost_records = open.lost();

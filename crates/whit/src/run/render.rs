@@ -1,10 +1,11 @@
 //! What is told of a command that ran, for people.
 
 use facts::task::Cause;
-use facts::unit::Nanos;
+use facts::task::figure::Figure;
+use facts::unit::{Bytes, Nanos};
 use probe::spawn::Ending;
 
-use super::account::{Program, Tree, Waited};
+use super::account::{Program, Tree};
 use super::family::Survivor;
 use super::supervise::{Outcome, Supervised};
 use text::printable::push_printable;
@@ -20,8 +21,8 @@ type FigureOf = fn(&Supervised) -> Nanos;
 pub(crate) const FIGURES: [(&str, FigureOf); 5] = [
     ("wall", |run| run.wall),
     ("on CPU", |run| run.cpu()),
-    ("run queue", |run| run.tree.whole.waited(Cause::RunQueue).total),
-    ("block I/O", |run| run.tree.whole.waited(Cause::BlockIo).total),
+    ("run queue", |run| run.tree.whole.waited(Cause::RunQueue)),
+    ("block I/O", |run| run.tree.whole.waited(Cause::BlockIo)),
     ("sleeping", |run| run.tree.whole.breakdown().sleeping.unwrap_or_default()),
 ];
 
@@ -54,8 +55,8 @@ pub(crate) fn push(run: &Supervised, out: &mut String) {
 
 /// Without exit records: what /proc says of the command's own process.
 fn write_own(run: &Supervised, out: &mut String) {
-    let Some(task) = &run.own_from_proc else { return };
-    let breakdown = task.breakdown();
+    let Some(account) = &run.own_from_proc else { return };
+    let breakdown = account.sum.breakdown();
     let span = |nanos: Option<Nanos>| nanos.map_or(text::ABSENT.to_owned(), |nanos| Span(nanos).to_string());
     out.push_str(&format!(
         "its own process: run queue {}   block I/O {}   sleeping {}\n",
@@ -84,53 +85,51 @@ fn write_programs(tree: &Tree, out: &mut String) {
     for program in shown {
         let mut name = String::new();
         push_printable(&mut name, program.comm.as_bytes());
-        row(&mut table, &format!("{name} ×{}", program.processes.max(1)), program);
+        row(&mut table, &format!("{name} ×{}", program.sum.processes.max(1)), program);
     }
     if !others.is_empty() {
         let rest = others.iter().fold(Program::default(), Program::plus);
-        row(&mut table, &format!("{} others ×{}", others.len(), rest.processes), &rest);
+        row(&mut table, &format!("{} others ×{}", others.len(), rest.sum.processes), &rest);
     }
     if programs.len() > 1 {
-        row(&mut table, &format!("all ×{}", whole.processes), whole);
+        row(&mut table, &format!("all ×{}", whole.sum.processes), whole);
     }
     table.write(out);
 }
 
 fn row(table: &mut Table, name: &str, program: &Program) {
     let breakdown = program.breakdown();
-    let least = |waited: &Waited| {
-        let is_least = waited.unknown > 0;
-        match (is_least, waited.total) {
+    let least = |cause| {
+        let is_least = program.sum.unknown(cause) > 0;
+        match (is_least, program.waited(cause)) {
             (true, Nanos(0)) => text::ABSENT.to_owned(),
             (true, total) => format!("≥{}", Span(total)),
             (false, total) => Span(total).to_string(),
         }
     };
+    let bytes = |figure| Size(Bytes(program.figure(figure))).to_string();
     let cpu = program.cpu;
-    let cpu = if cpu == Nanos(0) && program.threads > 0 { "<tick".to_owned() } else { Span(cpu).to_string() };
+    let cpu =
+        if cpu == Nanos(0) && program.sum.threads > 0 { "<tick".to_owned() } else { Span(cpu).to_string() };
     table.row([
         name.to_owned(),
         cpu,
-        least(program.waited(Cause::RunQueue)),
-        least(program.waited(Cause::BlockIo)),
+        least(Cause::RunQueue),
+        least(Cause::BlockIo),
         Span(program.unrecorded).to_string(),
         Span(breakdown.sleeping.unwrap_or_default()).to_string(),
         overlapping_delays(program),
-        Size(program.peak_resident).to_string(),
-        Size(program.read).to_string(),
-        Size(program.written).to_string(),
+        bytes(Figure::PEAK_RESIDENT_BYTES),
+        bytes(Figure::READ_BYTES),
+        bytes(Figure::WRITTEN_BYTES),
     ]);
 }
 
 /// What overlaps with the parts, the longest first; a sliver is no reason.
 fn overlapping_delays(program: &Program) -> String {
-    let least = program.thread_time.0 / 1000;
-    let mut waited: Vec<_> = Cause::OVERLAPPING
-        .into_iter()
-        .map(|cause| (cause, program.waited(cause).total))
-        .filter(|(_, total)| total.0 > least)
-        .collect();
-    waited.sort_by_key(|(_, total)| std::cmp::Reverse(*total));
+    let least = program.sum.thread_time.0 / 1000;
+    let mut waited = program.sum.overlapping_delays();
+    waited.retain(|(_, total)| total.0 > least);
     let told: Vec<String> =
         waited.iter().take(3).map(|(cause, total)| format!("{} {}", cause.name(), Span(*total))).collect();
     told.join(", ")
@@ -161,16 +160,16 @@ fn notes(run: &Supervised) -> Vec<String> {
     if run.lost_records > 0 {
         notes.push(format!("{} exit records were lost: the table is of the others", run.lost_records));
     }
-    if whole.uncounted > 0 {
+    if whole.sum.uncounted > 0 {
         notes.push(format!(
             "Of {} threads only the run queue was counted: sysctl kernel.task_delayacct=1",
-            whole.uncounted
+            whole.sum.uncounted
         ));
     }
-    if whole.impossible_values > 0 {
+    if whole.sum.impossible_values > 0 {
         notes.push(format!(
             "{} waits longer than the clock were left out: ≥ marks what is at least so long, and sleeping is at most so long",
-            whole.impossible_values
+            whole.sum.impossible_values
         ));
     }
     if !run.survivors.is_empty() {

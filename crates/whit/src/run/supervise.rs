@@ -3,9 +3,10 @@
 use std::io;
 use std::time::Duration;
 
-use facts::linux::taskstats::{ExitInfo, TaskStats};
+use facts::linux::taskstats::ExitInfo;
 use facts::sample::Absence;
-use facts::task::Task;
+use facts::task::TaskAccount;
+use facts::task::figure::{Figure, FigureSet};
 use facts::unit::{Bytes, Nanos};
 use probe::control::TaskSignal;
 use probe::descendants::adopt_orphans;
@@ -13,7 +14,7 @@ use probe::exits::ExitRecords;
 use probe::process_events::ProcessEvents;
 use probe::signals::{Signal, Signals, keep_children};
 use probe::spawn::{Command, Ending, Usage, reap_any};
-use probe::tasks::TaskReader;
+use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use probe::{Roots, clock_now, timespec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
@@ -74,7 +75,7 @@ pub(crate) struct Supervised {
     /// Times that forks were lost.
     pub(crate) lost_forks: u64,
     /// The command's own account from /proc, where there are none.
-    pub(crate) own_from_proc: Option<Task>,
+    pub(crate) own_from_proc: Option<TaskAccount>,
     pub(crate) lost_records: u64,
     /// Descendants that were still there.
     pub(crate) survivors: Vec<Survivor>,
@@ -88,9 +89,9 @@ impl Supervised {
     /// The most memory that one of its processes had. wait4(2) knows no less than whit's own, which the command had for a moment
     /// before it was executed; records are of what was executed.
     pub(crate) fn peak_resident(&self) -> Bytes {
-        match self.tree.whole.peak_resident {
-            Bytes(0) => self.usage.peak_resident,
-            told => told,
+        match self.tree.whole.figure(Figure::PEAK_RESIDENT_BYTES) {
+            0 => self.usage.peak_resident,
+            reported => Bytes(reported),
         }
     }
 
@@ -130,10 +131,12 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
     // Without it orphans are somebody else's; the rest is told all the same.
     let _ = adopt_orphans();
     let mut family = Family::new(options.timeout.is_some());
-    let mut reader = match options.is_procfs_only {
-        true => TaskReader::open_procfs(&Roots::live())?,
-        false => TaskReader::open(&Roots::live())?,
+    let sources: &[TaskSource] = match options.is_procfs_only {
+        true => &TaskSource::UNPRIVILEGED,
+        false => &TaskSource::FOR_ONE_READING,
     };
+    let request = TaskRequest { sources, extra: FigureSet::default() };
+    let mut reader = TaskReader::open(&Roots::live(), &request)?;
     let records = match options.is_procfs_only {
         true => Err(Absence::NotWanted),
         false => ExitRecords::open(reader.accounting_on()),
@@ -217,7 +220,7 @@ impl Watch {
         options: &RunOptions,
         started: Nanos,
         reader: &mut TaskReader,
-    ) -> Result<(Outcome, Option<Task>), Failure> {
+    ) -> Result<(Outcome, Option<TaskAccount>), Failure> {
         let mut deadline = options.timeout.map(|timeout| started + Nanos::from(timeout));
         let mut ended_by_us: Option<TaskSignal> = None;
         let mut own = None;
@@ -268,7 +271,7 @@ impl Watch {
         if let Some(records) = &mut self.records {
             let account = &mut self.account;
             // Whoever watches must not end the watched: without records there is a poorer account.
-            if let Err(absence) = records.receive(|stats: TaskStats| account.keep(stats)) {
+            if let Err(absence) = records.receive(|record| account.keep(record)) {
                 (self.records, self.records_failure) = (None, Some(absence));
             }
         }

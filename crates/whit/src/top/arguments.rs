@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValue, value_parser};
-use probe::task_table::Way;
+use probe::tasks::TaskSource;
 
 use crate::command_line::options::{count_option, json, root, roots, seconds_option, switch};
 use crate::failure::Failure;
@@ -113,7 +113,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> 
     let uid = text("user").map(|name| Users::named(&name)).transpose().map_err(Failure::new)?;
     Ok(TopOptions {
         roots,
-        way: text("tasks").and_then(|name| Way::ALL.into_iter().find(|way| way.name() == name)),
+        source: text("tasks")
+            .and_then(|name| TaskSource::ALL.into_iter().find(|source| source.name() == name)),
         interval: matches.get_one("interval").copied(),
         count: count.or((output == OutputKind::Text && !is_asked_for_repetition).then_some(1)),
         output,
@@ -140,7 +141,7 @@ pub(crate) fn plain() -> Result<TopOptions, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use facts::task::sums::GroupBy;
+    use facts::task::groups::GroupBy;
 
     #[test]
     fn off_the_screen_it_is_one_table_unless_more_is_asked_for() {

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use facts::task::figure::Figure;
+use facts::task::groups::GroupRow;
 use facts::task::{Accounting, Cause, TimeBreakdown};
 use facts::unit::Nanos;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::lines::Line;
-use super::row::Row;
 use super::session::{Session, Topic};
 use crate::failure::Failure;
 use crate::output::{Output, stdout_style};
@@ -34,8 +34,8 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
             ticker.wait();
             session.tick()?;
         }
-        let lines = session.lines();
-        session.tasks.complete(lines.iter().map(|line| line.index));
+        let lines: Vec<Line> = session.lines().from(0, &session.tasks).collect();
+        session.tasks.complete(lines.iter().map(|line| line.id));
         let mut text = String::new();
         match options.output {
             OutputKind::Json => write_json(&mut session, &lines, &mut text)?,
@@ -65,20 +65,16 @@ fn write_text(session: &mut Session, lines: &[Line], told: &mut Vec<Topic>, out:
     let style = stdout_style();
     for line in lines {
         for column in &columns {
-            table.cell(|out| {
-                let row = Row::new(session.tasks.rows(), line.index);
-                match column {
-                    Column::Time => push_bar(out, &row.breakdown(), style),
-                    Column::Cgroup => {
-                        let path = session.commands.cgroup_of(&row);
-                        push_printable(out, path.unwrap_or("–").as_bytes());
-                    }
-                    Column::Command => {
-                        out.push_str(&line.branches);
-                        session.push_command(line.index, out);
-                    }
-                    column => column.write(&row, &session.users, out),
+            table.cell(|out| match column {
+                Column::Time => push_bar(out, &session.tasks.row(line.id).breakdown(), style),
+                Column::Cgroup => {
+                    push_printable(out, session.cgroup_of(line.id).unwrap_or("–").as_bytes());
                 }
+                Column::Command => {
+                    out.push_str(&line.branches);
+                    session.push_command(line.id, out);
+                }
+                column => column.write(&session.tasks.row(line.id), &session.users, out),
             });
         }
     }
@@ -177,11 +173,11 @@ struct RowJson<'a> {
 }
 
 fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result<(), Failure> {
-    let interval = session.tasks.interval();
+    let interval = session.tasks.store.interval();
     let mut tasks = Vec::with_capacity(lines.len());
     for line in lines {
-        let row = Row::new(session.tasks.rows(), line.index);
-        let cgroup = session.commands.cgroup_of(&row).map(str::to_owned);
+        let row = session.tasks.row(line.id);
+        let cgroup = session.commands.cgroup_of(&row, session.tasks.living(line.id)).map(str::to_owned);
         let with_lines = session.settings.with_commands;
         let command_line = with_lines.then(|| session.commands.line_of(&row)).flatten().map(str::to_owned);
         let user = row.uid().and_then(|uid| session.users.name(uid));
@@ -191,7 +187,7 @@ fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result
         realtime_ns: session.machine.now.clock.realtime.0,
         interval_ns: interval.map(|interval| interval.elapsed().0),
         by: super::settings::group_name(session.settings.by),
-        tasks_by: session.tasks.way().name(),
+        tasks_by: session.tasks.source().name(),
         machine: MachineJson::new(session),
         whit: OwnJson {
             cpu_ns: session.machine.own_cpu_delta.0,
@@ -237,7 +233,7 @@ impl MachineJson {
 
 impl<'a> RowJson<'a> {
     fn new(
-        row: &Row<'_>,
+        row: &GroupRow<'_>,
         user: Option<&'a str>,
         cgroup: Option<String>,
         command_line: Option<String>,
@@ -265,9 +261,9 @@ impl<'a> RowJson<'a> {
             state: row.state().map(char::from),
             nice: row.nice(),
             cgroup,
-            threads: row.threads(),
-            processes: row.processes(),
-            is_ended: row.is_ended(),
+            threads: row.sum.threads,
+            processes: row.sum.processes,
+            is_ended: row.is_ended,
             thread_time_ns: whole.0,
             on_cpu_ns: nanos(on_cpu),
             run_queue_ns: nanos(run_queue),
@@ -282,7 +278,7 @@ impl<'a> RowJson<'a> {
                 Accounting::Off => "off",
                 Accounting::Unsure => "unsure",
             },
-            uncounted_tasks: row.uncounted(),
+            uncounted_tasks: row.sum.uncounted,
             delays,
             voluntary_switches: row.get(Figure::VOLUNTARY_SWITCHES),
             involuntary_switches: row.get(Figure::INVOLUNTARY_SWITCHES),

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use facts::task::TaskKey;
-use facts::task::table::TaskTable;
+use facts::task::store::TaskStore;
+use facts::task::{TaskKey, TaskRow};
 use probe::task_detail::TaskFiles;
 
 /// Set in ids that are whit's own: the kernel counts from one.
@@ -23,16 +23,13 @@ pub(crate) struct CgroupIds {
 }
 
 impl CgroupIds {
-    /// Gives the rows of a table that have none the cgroup of their process.
-    pub(crate) fn fill(&mut self, table: &mut TaskTable, files: &mut TaskFiles) {
+    /// Gives tasks the cgroup of their process, unless their source tells theirs.
+    pub(crate) fn fill(&mut self, store: &mut TaskStore, files: &mut TaskFiles) {
         self.round = self.round.wrapping_add(1);
         let mut known = HashMap::with_capacity(self.by_process.len());
         let mut of_process: HashMap<u32, u64> = HashMap::new();
-        for index in 0..table.len() {
-            if table.pid(index) != table.tgid(index) {
-                continue;
-            }
-            let key = table.key(index);
+        for row in store.rows().filter(|row| row.key.pid == row.process()) {
+            let key = row.key;
             let before = self.by_process.get(&key).copied();
             let is_due = key.pid.wrapping_add(self.round).is_multiple_of(ROUNDS);
             let id = match before {
@@ -44,10 +41,12 @@ impl CgroupIds {
             known.insert(key, id);
         }
         self.by_process = known;
-        for index in 0..table.len() {
-            if let (None, Some(id)) = (table.cgroup(index), of_process.get(&table.tgid(index))) {
-                table.set_cgroup(index, *id);
-            }
+        let of_row =
+            |row: &TaskRow| Some((row.key.pid, of_process.get(&row.process()).copied()?, row.cgroup));
+        let moved = store.rows().filter_map(of_row).filter(|(_, id, cgroup)| *cgroup != Some(*id));
+        let moved: Vec<_> = moved.collect();
+        for (pid, id, _) in moved {
+            store.amend(pid, |row| row.cgroup = Some(id));
         }
     }
 

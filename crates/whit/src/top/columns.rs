@@ -3,9 +3,9 @@
 use clap::builder::PossibleValue;
 use facts::task::Cause;
 use facts::task::figure::Figure;
-use facts::unit::Bytes;
+use facts::task::groups::GroupRow;
+use facts::unit::{Bytes, Nanos};
 
-use super::row::Row;
 use crate::users::Users;
 use text::printable::push_printable;
 use text::table::Align;
@@ -155,29 +155,30 @@ impl Column {
     }
 
     /// What rows are ordered by; none where it is not known.
-    pub(crate) fn number(self, row: &Row<'_>) -> Option<f64> {
+    pub(crate) fn number(self, row: &GroupRow<'_>) -> Option<f64> {
         let sum = |figures: [Figure; 2]| {
             let [first, second] = figures.map(|figure| row.per_second(figure));
             Some(first? + second?)
         };
+        let time = |figure| row.share(row.get(figure).map(Nanos));
         match self {
             Self::Pid => Some(f64::from(row.pid())),
             Self::ParentPid => row.ppid().map(f64::from),
             Self::User => row.uid().map(f64::from),
             Self::State => row.state().map(|state| f64::from(order_of_state(state))),
             Self::Nice => row.nice().map(f64::from),
-            Self::Threads => Some(f64::from(row.threads())),
-            Self::Cpu | Self::Time => row.share(row.cpu_ns()),
-            Self::UserCpu => row.share(row.get(Figure::USER)),
-            Self::SystemCpu => row.share(row.get(Figure::SYSTEM)),
+            Self::Threads => Some(f64::from(row.sum.threads)),
+            Self::Cpu | Self::Time => time(Figure::ON_CPU),
+            Self::UserCpu => time(Figure::USER),
+            Self::SystemCpu => time(Figure::SYSTEM),
             Self::Resident => row.get(Figure::RESIDENT_BYTES).map(|bytes| bytes as f64),
             Self::Virtual => row.get(Figure::VIRTUAL_BYTES).map(|bytes| bytes as f64),
             Self::Read => row.per_second(Figure::READ_BYTES),
             Self::Written => row.per_second(Figure::WRITTEN_BYTES),
-            Self::Overlap => row.share(row.overlapping_delays().first().map(|(_, ns)| *ns)),
-            Self::Cause(cause) => row.share(row.delay_ns(cause)),
-            Self::Unrecorded => row.share(row.breakdown().unrecorded.map(|unrecorded| unrecorded.0)),
-            Self::Sleeping => row.share(row.breakdown().sleeping.map(|sleeping| sleeping.0)),
+            Self::Overlap => row.share(row.sum.overlapping_delays().first().map(|(_, total)| *total)),
+            Self::Cause(cause) => time(Figure::delay(cause)),
+            Self::Unrecorded => row.share(row.breakdown().unrecorded),
+            Self::Sleeping => row.share(row.breakdown().sleeping),
             Self::Switches => sum([Figure::VOLUNTARY_SWITCHES, Figure::INVOLUNTARY_SWITCHES]),
             Self::Faults => sum([Figure::MINOR_FAULTS, Figure::MAJOR_FAULTS]),
             Self::Cgroup => row.cgroup().map(|cgroup| cgroup as f64),
@@ -186,10 +187,23 @@ impl Column {
         }
     }
 
-    /// Appends what stands in it; what whit reads from elsewhere (bar, cgroup, command line) is not here.
-    pub(crate) fn write(self, row: &Row<'_>, users: &Users, out: &mut String) {
+    /// The counter that orders rows, in which those that did nothing are equal; `None` for other columns.
+    pub(crate) fn counter(self) -> Option<Figure> {
         match self {
-            Self::Pid if row.is_ended() || row.is_several() => out.push('·'),
+            Self::Cpu | Self::Time => Some(Figure::ON_CPU),
+            Self::UserCpu => Some(Figure::USER),
+            Self::SystemCpu => Some(Figure::SYSTEM),
+            Self::Read => Some(Figure::READ_BYTES),
+            Self::Written => Some(Figure::WRITTEN_BYTES),
+            Self::Cause(cause) => Some(Figure::delay(cause)),
+            _ => None,
+        }
+    }
+
+    /// Appends what stands in it; what whit reads from elsewhere (bar, cgroup, command line) is not here.
+    pub(crate) fn write(self, row: &GroupRow<'_>, users: &Users, out: &mut String) {
+        match self {
+            Self::Pid if row.is_ended || row.is_several() => out.push('·'),
             Self::State => out.push(row.state().map_or('–', char::from)),
             Self::User => match row.uid() {
                 Some(uid) => match users.name(uid) {
@@ -204,12 +218,12 @@ impl Column {
                     None => out.push_str("all"),
                 }
                 if row.is_several() {
-                    out.push_str(&format!(" ×{}", row.processes()));
+                    out.push_str(&format!(" ×{}", row.sum.processes));
                 }
             }
             Self::Overlap => {
-                if let Some((cause, nanos)) = row.overlapping_delays().first() {
-                    let percent = row.share(Some(*nanos)).unwrap_or(0.0) * 100.0;
+                if let Some((cause, total)) = row.sum.overlapping_delays().first() {
+                    let percent = row.share(Some(*total)).unwrap_or(0.0) * 100.0;
                     // A sliver is no reason.
                     if percent >= 0.1 {
                         out.push_str(&format!("{} {percent:.1}", short_name(*cause)));
@@ -239,11 +253,11 @@ impl Column {
             | Self::Sleeping => {
                 match self.number(row) {
                     // Some of its tasks are not counted.
-                    Some(share) if matches!(self, Self::Cause(cause) if row.is_partial(cause)) => {
+                    Some(share) if matches!(self, Self::Cause(cause) if row.sum.is_partial(cause)) => {
                         out.push('≥');
                         push_decimals(out, share * 100.0, 1);
                     }
-                    Some(share) if row.is_ended() && share == 0.0 && self == Self::Cpu => {
+                    Some(share) if row.is_ended && share == 0.0 && self == Self::Cpu => {
                         out.push_str("<tick");
                     }
                     Some(share) => push_decimals(out, share * 100.0, 1),

@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use facts::task::TaskKey;
-use facts::task::table::TaskTable;
+use facts::task::groups::GroupRow;
+use facts::task::store::TaskStore;
+use facts::task::{TaskKey, TaskRow};
 use probe::task_detail::TaskFiles;
 
 use super::cgroup_ids::CgroupIds;
-use super::row::Row;
 
 /// More than a screen has; beyond this the oldest are forgotten.
 const KEPT: usize = 4096;
@@ -38,9 +38,9 @@ impl Commands {
         &mut self.files
     }
 
-    /// Gives the rows of a table that know no cgroup the one of their process.
-    pub(crate) fn find_cgroups(&mut self, table: &mut TaskTable) {
-        self.cgroup_ids.fill(table, &mut self.files);
+    /// Gives tasks that know no cgroup the one of their process.
+    pub(crate) fn find_cgroups(&mut self, store: &mut TaskStore) {
+        self.cgroup_ids.fill(store, &mut self.files);
     }
 
     /// A task's command line; none where it has none (kernel threads) or may not be read.
@@ -51,13 +51,17 @@ impl Commands {
     }
 
     /// A row's command line; none where it is no single living task.
-    pub(crate) fn line_of(&mut self, row: &Row<'_>) -> Option<&str> {
-        let is_one = !row.is_ended() && !row.is_several();
+    pub(crate) fn line_of(&mut self, row: &GroupRow<'_>) -> Option<&str> {
+        let is_one = !row.is_ended && !row.is_several();
         is_one.then(|| self.line(row.key())).flatten()
     }
 
-    /// The path of a row's cgroup; none where it may be of several.
-    pub(crate) fn cgroup_of(&mut self, row: &Row<'_>) -> Option<&str> {
+    /// The path of a row's cgroup; none where it may be of several. `living` are its living tasks.
+    pub(crate) fn cgroup_of<'a>(
+        &mut self,
+        row: &GroupRow<'_>,
+        living: impl Iterator<Item = &'a TaskRow>,
+    ) -> Option<&str> {
         let has_one = row.cgroup().is_some() || !row.is_several();
         if !has_one {
             return None;
@@ -69,9 +73,8 @@ impl Commands {
             return self.cgroups.get(&id).map(String::as_str);
         }
         // Any of its tasks can be asked, but one that ends while it is asked knows nothing.
-        let asked =
-            row.living_keys().take(MOST_ASKED).find(|key| self.cgroup(*key, row.cgroup()).is_some())?;
-        self.cgroup(asked, row.cgroup())
+        let asked = living.take(MOST_ASKED).find(|task| self.cgroup(task.key, row.cgroup()).is_some())?;
+        self.cgroup(asked.key, row.cgroup())
     }
 
     /// The path of a task's cgroup. Tasks of one cgroup id share it.

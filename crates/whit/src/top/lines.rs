@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use facts::rate::tasks::Changed;
-use facts::task::sums::Summed;
+use facts::task::TaskRow;
+use facts::task::groups::{GroupRow, RowId};
 
 use super::columns::Column;
 use super::commands::Commands;
-use super::row::Row;
+use super::tasks::Tasks;
 use crate::top::options::Selection;
 use crate::users::Users;
 
@@ -25,36 +25,98 @@ pub(crate) struct Arrangement {
 /// A row that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    pub(crate) index: usize,
+    pub(crate) id: RowId,
     /// Of a tree: the branches that stand before the name.
     pub(crate) branches: String,
 }
 
+impl Line {
+    fn new(id: RowId) -> Self {
+        Self { id, branches: String::new() }
+    }
+}
+
+/// The rows in their order. Most tasks do nothing: in the order of a counter these are equal, stand between the others in the order of
+/// their processes, and are looked at when they are shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lines {
+    first: Vec<Line>,
+    idle: usize,
+    last: Vec<Line>,
+}
+
+impl Lines {
+    pub(crate) fn len(&self) -> usize {
+        self.first.len() + self.idle + self.last.len()
+    }
+
+    /// The lines from a place on, as long as nothing was read since.
+    pub(crate) fn from<'a>(&'a self, place: usize, tasks: &'a Tasks) -> impl Iterator<Item = Line> + 'a {
+        let idle = tasks.groups.idle_rows().take(self.idle);
+        let first = &self.first[place.min(self.first.len())..];
+        let idle = idle.skip(place.saturating_sub(self.first.len()));
+        let last = &self.last[place.saturating_sub(self.first.len() + self.idle).min(self.last.len())..];
+        first.iter().cloned().chain(idle.map(Line::new)).chain(last.iter().cloned())
+    }
+
+    /// The line at a place.
+    pub(crate) fn get(&self, place: usize, tasks: &Tasks) -> Option<Line> {
+        self.from(place, tasks).next()
+    }
+}
+
 /// Chooses and orders.
-pub(crate) fn arrange(rows: Summed<'_>, arrangement: &Arrangement, users: &Users) -> Vec<Line> {
-    let row = |index| Row::new(rows, index);
-    let chosen = (0..rows.len()).filter(|index| matches(&row(*index), &arrangement.filter, users));
-    let mut keyed: Vec<(Option<f64>, u32, usize)> =
-        chosen.map(|index| (arrangement.sort.number(&row(index)), rows.pid(index), index)).collect();
+pub(crate) fn arrange(tasks: &Tasks, arrangement: &Arrangement, users: &Users) -> Lines {
+    let is_descending = arrangement.sort.is_ascending() == arrangement.is_reversed;
+    if let Some(counter) = arrangement.sort.counter()
+        && tasks.groups.is_known_of_all(counter)
+        && tasks.store.interval().is_some()
+        && is_descending
+        && !arrangement.is_tree
+        && arrangement.filter.is_empty()
+    {
+        let mut first = order(tasks, tasks.groups.active_rows(), arrangement);
+        let unknown = first.iter().rposition(|(number, _)| number.is_some()).map_or(0, |place| place + 1);
+        let last = first.split_off(unknown);
+        let lines = |rows: Vec<(Option<f64>, RowId)>| rows.into_iter().map(|(_, id)| Line::new(id)).collect();
+        let idle = tasks.groups.len() - tasks.groups.active_len();
+        return Lines { first: lines(first), idle, last: lines(last) };
+    }
+    let chosen = tasks
+        .groups
+        .rows()
+        .filter(|id| arrangement.filter.is_empty() || matches(&tasks.row(*id), &arrangement.filter, users));
+    let order: Vec<RowId> = order(tasks, chosen, arrangement).into_iter().map(|(_, id)| id).collect();
+    let first = match arrangement.is_tree {
+        true => tree(tasks, &order),
+        false => order.into_iter().map(Line::new).collect(),
+    };
+    Lines { first, ..Lines::default() }
+}
+
+/// Rows in their order, with what they are ordered by.
+fn order(
+    tasks: &Tasks,
+    rows: impl Iterator<Item = RowId>,
+    arrangement: &Arrangement,
+) -> Vec<(Option<f64>, RowId)> {
     let is_ascending = arrangement.sort.is_ascending() != arrangement.is_reversed;
     if arrangement.sort == Column::Command {
-        let name = |index| rows.comm(index);
-        keyed.sort_by(|(_, _, a), (_, _, b)| match arrangement.is_reversed {
-            false => name(*a).cmp(&name(*b)),
-            true => name(*b).cmp(&name(*a)),
-        });
-    } else {
-        // Pids are unique but among the ended, where the order means nothing. Stable all the same: most tasks do nothing and
-        // stand in the order of their pids.
-        keyed.sort_by(|(a, first, _), (b, second, _)| {
-            by_number(*a, *b, is_ascending).then_with(|| first.cmp(second))
-        });
+        let mut named: Vec<_> = rows.map(|id| (tasks.row(id).comm(), id)).collect();
+        named.sort_by(|(a, _), (b, _)| if is_ascending { a.cmp(b) } else { b.cmp(a) });
+        return named.into_iter().map(|(_, id)| (None, id)).collect();
     }
-    let order: Vec<usize> = keyed.into_iter().map(|(_, _, index)| index).collect();
-    if arrangement.is_tree {
-        return tree(rows, &order);
-    }
-    order.into_iter().map(|index| Line { index, branches: String::new() }).collect()
+    let mut keyed: Vec<(Option<f64>, u32, RowId)> = rows
+        .map(|id| {
+            let row = tasks.row(id);
+            (arrangement.sort.number(&row), row.pid(), id)
+        })
+        .collect();
+    // Pids are unique but among the ended, where the order means nothing.
+    keyed.sort_by(|(a, first, _), (b, second, _)| {
+        by_number(*a, *b, is_ascending).then_with(|| first.cmp(second))
+    });
+    keyed.into_iter().map(|(number, _, id)| (number, id)).collect()
 }
 
 /// What is not known comes last, either way.
@@ -68,17 +130,17 @@ fn by_number(a: Option<f64>, b: Option<f64>, ascending: bool) -> Ordering {
 
 impl Selection {
     /// Whether a process, or a thread where each is a row, is one that was asked for.
-    pub(super) fn takes(&self, tasks: Changed<'_>, index: usize, commands: &mut Commands) -> bool {
+    pub(super) fn takes(&self, task: &TaskRow, commands: &mut Commands) -> bool {
         let Self { pids, uid, comm, cgroup } = self;
-        if !pids.is_empty() && !pids.contains(&tasks.pid(index)) && !pids.contains(&tasks.tgid(index)) {
+        if !pids.is_empty() && !pids.contains(&task.key.pid) && !pids.contains(&task.process()) {
             return false;
         }
-        if uid.is_some() && tasks.uid(index) != *uid {
+        if uid.is_some() && task.uid != *uid {
             return false;
         }
         // The kernel keeps 15 bytes of a name.
         if let Some(comm) = comm
-            && tasks.comm(index).as_bytes() != &comm.as_bytes()[..comm.len().min(15)]
+            && task.comm.as_bytes() != &comm.as_bytes()[..comm.len().min(15)]
         {
             return false;
         }
@@ -87,13 +149,13 @@ impl Selection {
         let is_below = |path: &str| {
             path.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        commands.cgroup(tasks.key(index), tasks.cgroup(index)).is_some_and(is_below)
+        commands.cgroup(task.key, task.cgroup).is_some_and(is_below)
     }
 }
 
 /// Whether what was typed is part of a row's name or user, or its pid; capitals count only where one is typed.
-pub(crate) fn matches(row: &Row<'_>, typed: &str, users: &Users) -> bool {
-    if typed.is_empty() || typed == row.pid().to_string() {
+pub(crate) fn matches(row: &GroupRow<'_>, typed: &str, users: &Users) -> bool {
+    if typed == row.pid().to_string() {
         return true;
     }
     let has = |text: &str| match typed.chars().any(char::is_uppercase) {
@@ -104,34 +166,34 @@ pub(crate) fn matches(row: &Row<'_>, typed: &str, users: &Users) -> bool {
         || row.uid().and_then(|uid| users.name(uid)).is_some_and(has)
 }
 
-/// Children below their parents, siblings in their order. Whose parent is not shown is a root.
-fn tree(rows: Summed<'_>, order: &[usize]) -> Vec<Line> {
-    let by_pid: HashMap<u32, usize> = order.iter().map(|index| (rows.pid(*index), *index)).collect();
-    let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
+/// Children below their parents, siblings in their order. A row whose parent is not shown is a root.
+fn tree(tasks: &Tasks, order: &[RowId]) -> Vec<Line> {
+    let by_pid: HashMap<u32, RowId> = order.iter().map(|id| (tasks.row(*id).pid(), *id)).collect();
+    let mut children: HashMap<RowId, Vec<RowId>> = HashMap::new();
     let mut roots = Vec::new();
-    for index in order {
-        // A thread's parent is its process' first.
-        let parent =
-            if rows.pid(*index) == rows.tgid(*index) { rows.ppid(*index) } else { Some(rows.tgid(*index)) };
-        let parent = parent.and_then(|parent| by_pid.get(&parent)).filter(|parent| *parent != index);
+    for id in order {
+        let row = tasks.row(*id);
+        // A thread's parent is the main thread of its process.
+        let parent = if row.pid() == row.tgid() { row.ppid() } else { Some(row.tgid()) };
+        let parent = parent.and_then(|parent| by_pid.get(&parent)).filter(|parent| *parent != id);
         match parent {
-            Some(parent) if !rows.is_ended(*index) => children.entry(*parent).or_default().push(*index),
-            _ => roots.push(*index),
+            Some(parent) if !row.is_ended => children.entry(*parent).or_default().push(*id),
+            _ => roots.push(*id),
         }
     }
     let mut lines = Vec::with_capacity(order.len());
     // Depth first without recursion: a chain of children may be as long as there are pids.
-    let mut stack: Vec<(usize, String, Option<bool>)> =
+    let mut stack: Vec<(RowId, String, Option<bool>)> =
         roots.into_iter().rev().map(|root| (root, String::new(), None)).collect();
-    while let Some((index, indent, is_last)) = stack.pop() {
+    while let Some((id, indent, is_last)) = stack.pop() {
         let (branch, below) = match is_last {
             None => ("", ""),
             Some(true) => ("└─ ", "   "),
             Some(false) => ("├─ ", "│  "),
         };
-        lines.push(Line { index, branches: format!("{indent}{branch}") });
+        lines.push(Line { id, branches: format!("{indent}{branch}") });
         // Taken out, so that parents that are each other's children (a race of two readings) end.
-        let below_it = children.remove(&index).unwrap_or_default();
+        let below_it = children.remove(&id).unwrap_or_default();
         // Beyond this depth a tree says no more than a list.
         let indent = if indent.chars().count() < 60 { format!("{indent}{below}") } else { indent };
         for (at, child) in below_it.iter().enumerate().rev() {
@@ -144,48 +206,58 @@ fn tree(rows: Summed<'_>, order: &[usize]) -> Vec<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use facts::rate::tasks::TaskChanges;
+    use facts::sample::Clock;
     use facts::task::TaskKey;
+    use facts::task::comm::Comm;
     use facts::task::figure::Figure;
-    use facts::task::sums::{GroupBy, TaskSums};
-    use facts::task::table::{Comm, TaskRow, TaskTable};
+    use facts::task::groups::GroupBy;
     use facts::unit::Nanos;
     use probe::Roots;
     use probe::task_detail::TaskFiles;
 
-    fn table(tasks: &[(u32, u32, u32, &str, Option<u64>)]) -> TaskTable {
-        let mut table = TaskTable::default();
-        for (pid, ppid, uid, comm, memory) in tasks {
-            let mut row = TaskRow {
-                key: TaskKey { pid: *pid, start: Nanos(1) },
-                tgid: Some(*pid),
-                ppid: Some(*ppid),
-                uid: Some(*uid),
-                comm: Comm::new(comm.as_bytes()),
-                ..TaskRow::default()
-            };
-            row.figures.set(Figure::RESIDENT_BYTES, *memory);
-            table.push(&row);
+    fn tasks(rows: &[(u32, u32, u32, &str, Option<u64>)]) -> Tasks {
+        let mut tasks = Tasks::open(&Roots::live(), Some(probe::tasks::TaskSource::Procfs)).unwrap();
+        // The second time a process of 7 has run.
+        for second in [1, 2] {
+            let now = Nanos(second * Nanos::SECOND.0);
+            tasks.store.begin(Clock { monotonic: now, boottime: now, realtime: now });
+            for (pid, ppid, uid, comm, memory) in rows {
+                let mut row = TaskRow {
+                    key: TaskKey { pid: *pid, start: Nanos(1) },
+                    tgid: Some(*pid),
+                    ppid: Some(*ppid),
+                    uid: Some(*uid),
+                    comm: Comm::new(comm.as_bytes()),
+                    ..TaskRow::NONE
+                };
+                row.figures.set(Figure::RESIDENT_BYTES, *memory);
+                row.figures.set(Figure::ON_CPU, Some(if *pid == 7 { second } else { 5 }));
+                tasks.store.put(&row);
+            }
+            tasks.store.finish(&mut Vec::new());
         }
-        table
+        tasks.group(GroupBy::Process, None);
+        tasks
     }
 
     fn arranged(arrangement: &Arrangement) -> Vec<String> {
-        let table = table(&[
+        let tasks = tasks(&[
             (1, 0, 0, "init", Some(5)),
             (7, 1, 0, "shell", Some(9)),
             (9, 7, 0, "Make", None),
             (8, 1, 5, "other", Some(7)),
         ]);
-        let (mut changes, mut sums) = (TaskChanges::default(), TaskSums::default());
-        changes.fill(&TaskTable::default(), &table, &mut Vec::new());
-        sums.fill(changes.of(&table), GroupBy::Process, None);
-        let rows = sums.of(changes.of(&table));
-        let lines = arrange(rows, arrangement, &Users::default());
-        lines
-            .iter()
-            .map(|line| format!("{}{}", line.branches, rows.comm(line.index).unwrap_or_default().as_str()))
-            .collect()
+        let lines = arrange(&tasks, arrangement, &Users::default());
+        let name = |line: Line| {
+            format!("{}{}", line.branches, tasks.row(line.id).comm().unwrap_or_default().as_str())
+        };
+        let all: Vec<String> = lines.from(0, &tasks).map(name).collect();
+        assert_eq!(all.len(), lines.len());
+        for place in 0..=all.len() {
+            let rest: Vec<String> = lines.from(place, &tasks).map(name).collect();
+            assert_eq!(rest, all[place..]);
+        }
+        all
     }
 
     fn arrangement(sort: Column) -> Arrangement {
@@ -199,6 +271,16 @@ mod tests {
         let reversed = Arrangement { is_reversed: true, ..by_memory };
         assert_eq!(arranged(&reversed), ["init", "other", "shell", "Make"]);
         assert_eq!(arranged(&arrangement(Column::Command)), ["Make", "init", "other", "shell"]);
+    }
+
+    #[test]
+    fn the_idle_stand_behind_in_the_order_of_their_pids() {
+        let by_cpu = arrangement(Column::Cpu);
+        assert_eq!(arranged(&by_cpu), ["shell", "init", "other", "Make"]);
+        assert_eq!(
+            arranged(&Arrangement { is_reversed: true, ..by_cpu }),
+            ["init", "other", "Make", "shell"]
+        );
     }
 
     #[test]
@@ -220,22 +302,13 @@ mod tests {
 
     #[test]
     fn a_selection_is_of_tasks_and_not_of_sums() {
-        let table =
-            table(&[(1, 0, 0, "init", Some(5)), (8, 1, 5, "other", Some(7)), (9, 1, 5, "more", Some(1))]);
-        let mut changes = TaskChanges::default();
-        changes.fill(&TaskTable::default(), &table, &mut Vec::new());
+        let mut tasks =
+            tasks(&[(1, 0, 0, "init", Some(5)), (8, 1, 5, "other", Some(7)), (9, 1, 5, "more", Some(1))]);
         let mut commands = Commands::new(TaskFiles::open(&Roots::live()).unwrap());
         let mut memory = |selection: Selection| {
-            let (tasks, mut sums) = (changes.of(&table), TaskSums::default());
-            sums.fill(
-                tasks,
-                GroupBy::User,
-                Some(&mut |tasks, index| selection.takes(tasks, index, &mut commands)),
-            );
-            let rows = sums.of(tasks);
-            (0..rows.len())
-                .map(|row| (rows.uid(row), rows.get(row, Figure::RESIDENT_BYTES)))
-                .collect::<Vec<_>>()
+            tasks.group(GroupBy::User, Some(&mut |task| selection.takes(task, &mut commands)));
+            let rows = tasks.groups.rows().map(|id| tasks.row(id));
+            rows.map(|row| (row.uid(), row.get(Figure::RESIDENT_BYTES))).collect::<Vec<_>>()
         };
         let all = Selection::default;
         assert_eq!(memory(all()), [(Some(0), Some(5)), (Some(5), Some(8))]);

@@ -8,7 +8,6 @@ mod commands;
 mod lines;
 mod machine;
 pub(crate) mod options;
-mod row;
 mod screen;
 mod session;
 mod settings;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use facts::task::sums::GroupBy;
+use facts::task::groups::GroupBy;
 use probe::Roots;
-use probe::task_table::Way;
+use probe::tasks::TaskSource;
 
 use super::columns::Column;
 
@@ -13,7 +13,7 @@ use super::columns::Column;
 pub(crate) struct TopOptions {
     pub(crate) roots: Roots,
     /// None: the best that is permitted.
-    pub(crate) way: Option<Way>,
+    pub(crate) source: Option<TaskSource>,
     /// None: as the settings say.
     pub(crate) interval: Option<Duration>,
     /// None: until ended.

@@ -1,16 +1,15 @@
 //! A run of `whit top`: the machine, its tasks, and how they are arranged.
 
-use facts::rate::tasks::Changed;
 use facts::sample::Absence;
-use facts::task::sums::GroupBy;
+use facts::task::TaskRow;
+use facts::task::groups::{GroupBy, RowId};
 use facts::unit::Bytes;
 use probe::task_detail::TaskFiles;
-use probe::task_table::Way;
+use probe::tasks::TaskSource;
 
 use super::commands::Commands;
-use super::lines::{Arrangement, Line, arrange};
+use super::lines::{Arrangement, Lines, arrange};
 use super::machine::Machine;
-use super::row::Row;
 use super::settings::Settings;
 use super::tasks::Tasks;
 use crate::failure::Failure;
@@ -32,7 +31,7 @@ pub(super) struct Note {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
     Captured,
-    Way,
+    Source,
     Exits,
     Accounting,
     Impossible,
@@ -66,7 +65,7 @@ impl Session {
         settings.with_commands |= options.with_commands;
         Ok(Self {
             machine: Machine::open(&options.roots)?,
-            tasks: Tasks::open(&options.roots, options.way)?,
+            tasks: Tasks::open(&options.roots, options.source)?,
             users: Users::read(),
             commands: Commands::new(TaskFiles::open(&options.roots)?),
             arrangement: Arrangement {
@@ -96,39 +95,45 @@ impl Session {
         let wants_cgroups = settings.by == GroupBy::Cgroup
             || selection.cgroup.is_some()
             || settings.columns.contains(&Column::Cgroup);
-        if wants_cgroups && tasks.way() != Way::Bpf {
-            commands.find_cgroups(tasks.totals_mut());
+        if wants_cgroups && tasks.source() != TaskSource::Bpf {
+            commands.find_cgroups(&mut tasks.store);
         }
         match *selection == Selection::default() {
             true => tasks.group(settings.by, None),
             false => {
-                let mut takes = |all: Changed<'_>, index| selection.takes(all, index, commands);
+                let mut takes = |task: &TaskRow| selection.takes(task, commands);
                 tasks.group(settings.by, Some(&mut takes));
             }
         }
     }
 
     /// The rows to be shown.
-    pub(super) fn lines(&self) -> Vec<Line> {
+    pub(super) fn lines(&self) -> Lines {
         let mut arrangement = self.arrangement.clone();
         // Users and cgroups have no parents.
         arrangement.is_tree &= matches!(self.settings.by, GroupBy::Process | GroupBy::Thread);
-        arrange(self.tasks.rows(), &arrangement, &self.users)
+        arrange(&self.tasks, &arrangement, &self.users)
     }
 
     /// Appends what stands for a row: its name or command line; of a sum by cgroup, its path.
-    pub(super) fn push_command(&mut self, index: usize, out: &mut String) {
+    pub(super) fn push_command(&mut self, id: RowId, out: &mut String) {
         let Self { tasks, commands, settings, users, .. } = self;
-        let row = Row::new(tasks.rows(), index);
-        let path = if settings.by == GroupBy::Cgroup { commands.cgroup_of(&row) } else { None };
+        let row = tasks.row(id);
+        let is_path = settings.by == GroupBy::Cgroup;
+        let path = if is_path { commands.cgroup_of(&row, tasks.living(id)) } else { None };
         if let Some(path) = path {
             push_printable(out, path.as_bytes());
-            return out.push_str(&format!(" ×{}", row.processes()));
+            return out.push_str(&format!(" ×{}", row.sum.processes));
         }
         match settings.with_commands.then(|| commands.line_of(&row)).flatten() {
             Some(line) => push_printable(out, line.as_bytes()),
             None => Column::Command.write(&row, users, out),
         }
+    }
+
+    /// The path of a row's cgroup.
+    pub(super) fn cgroup_of(&mut self, id: RowId) -> Option<&str> {
+        self.commands.cgroup_of(&self.tasks.row(id), self.tasks.living(id))
     }
 
     /// The head as lines of text.
@@ -212,15 +217,15 @@ impl Session {
 
     /// How many tasks, and what whit costs.
     pub(super) fn tasks_line(&self) -> String {
-        let table = self.tasks.totals();
+        let store = &self.tasks.store;
         // By taskstats alone states are known of what is on the screen.
-        let are_states_known = self.tasks.way() != Way::Taskstats;
+        let are_states_known = self.tasks.source() != TaskSource::Taskstats;
         let count = |state: u8| match are_states_known {
-            true => (0..table.len()).filter(|index| table.state(*index) == Some(state)).count().to_string(),
+            true => store.count_of_state(state).to_string(),
             false => ABSENT.to_owned(),
         };
-        let ended = self.tasks.all().len() - table.len();
-        let mut line = format!("{} threads, {} running, {} waiting", table.len(), count(b'R'), count(b'D'));
+        let ended = store.ended().len();
+        let mut line = format!("{} threads, {} running, {} waiting", store.len(), count(b'R'), count(b'D'));
         match self.tasks.exits_absence() {
             None => {
                 line.push_str(&format!(", {ended} ended (on CPU {}", Span(self.tasks.ended_cpu)));
@@ -240,7 +245,7 @@ impl Session {
         }
         let share =
             self.machine.own_share().map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0));
-        line.push_str(&format!("   whit {share} of a CPU, by {}", self.tasks.way().name()));
+        line.push_str(&format!("   whit {share} of a CPU, by {}", self.tasks.source().name()));
         line
     }
 
@@ -255,27 +260,32 @@ impl Session {
             );
             return notes;
         }
-        let way = self.tasks.way();
+        let source = self.tasks.source();
         if let Some((better, refused)) = self.tasks.refused().first() {
-            let lacks = match way {
-                Way::Procfs => "delays but the run queue's and block I/O, and other users' I/O",
-                Way::Bpf | Way::Taskstats => "the state and memory of what is not on the screen",
+            let lacks = match source {
+                TaskSource::Procfs | TaskSource::Sysctl => {
+                    "delays but the run queue's and block I/O, and other users' I/O"
+                }
+                TaskSource::Bpf | TaskSource::Taskstats => {
+                    "the state and memory of what is not on the screen"
+                }
             };
             let remedy = match refused.reason {
                 Absence::Denied => "run as root",
                 _ => "see whit doctor",
             };
             add(
-                Topic::Way,
+                Topic::Source,
                 format!(
                     "–: by {}, which does not say {lacks} ({}: {}; {remedy})",
-                    way.name(),
+                    source.name(),
                     better.name(),
                     refused.detail
                 ),
             );
         }
-        if self.tasks.exits_absence().is_some() && way != Way::Procfs {
+        if self.tasks.exits_absence().is_some() && !matches!(source, TaskSource::Procfs | TaskSource::Sysctl)
+        {
             add(Topic::Exits, "What ended between two ticks is not told: exit records need the initial namespaces (see whit doctor)".to_owned());
         }
         if self.tasks.accounting_on() == Some(false) {

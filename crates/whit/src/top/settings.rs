@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use facts::task::sums::GroupBy;
+use facts::task::groups::GroupBy;
 use serde::Deserialize;
 
 use super::columns::Column;

@@ -1,63 +1,76 @@
-//! The task table from tick to tick: what each task did in the last interval, summed as the view wants it.
+//! All tasks from tick to tick: what each did in the last interval, grouped as the view wants it.
 
-use facts::rate::Interval;
-use facts::rate::tasks::{Changed, Ended, TaskChanges, Unrecorded};
 use facts::sample::Absence;
-use facts::task::sums::{Choice, GroupBy, Summed, TaskSums};
-use facts::task::table::TaskTable;
+use facts::task::TaskRow;
+use facts::task::exit_record::ExitRecord;
+use facts::task::figure::FigureSet;
+use facts::task::groups::{Filter, GroupBy, GroupRow, RowId, TaskGroups};
+use facts::task::store::TaskStore;
+use facts::task::unrecorded::Unrecorded;
 use facts::unit::Nanos;
 use probe::Roots;
-use probe::task_table::{OpenError, Refused, TaskTableReader, Way};
+use probe::exits::ExitRecords;
+use probe::tasks::{OpenError, Refused, TaskReader, TaskRequest, TaskSource};
 
 use crate::failure::Failure;
 
 /// All tasks.
 pub(crate) struct Tasks {
-    reader: TaskTableReader,
-    is_captured: bool,
-    before: TaskTable,
-    now: TaskTable,
-    ended: Vec<Ended>,
-    changes: TaskChanges,
-    sums: TaskSums,
-    /// Time that ended tasks were on a CPU, in the last interval.
+    reader: TaskReader,
+    exit_records: Result<ExitRecords, Absence>,
+    /// Records whose tasks still exist.
+    pending: Vec<ExitRecord>,
+    pub(crate) store: TaskStore,
+    pub(crate) groups: TaskGroups,
+    /// CPU time of tasks that ended, in the last interval.
     pub(crate) ended_cpu: Nanos,
-    /// Time that they were on one after their records were made, or without any; none where nobody counts it.
+    /// CPU time that no exit record contains, in the last interval; `None` if nobody counts it.
     pub(crate) unrecorded_cpu: Option<Nanos>,
     unrecorded: Unrecorded,
-    /// Values left out so far because they cannot be.
+    /// Values dropped so far because they cannot be true.
     pub(crate) impossible_values: u64,
+    is_first: bool,
 }
 
 impl Tasks {
-    /// Opens the best way, or the one asked for.
-    pub(crate) fn open(roots: &Roots, only: Option<Way>) -> Result<Self, Failure> {
-        let reader = TaskTableReader::open(roots, only).map_err(|error| match error {
+    /// Opens the best source, or the one that was requested.
+    pub(crate) fn open(roots: &Roots, only: Option<TaskSource>) -> Result<Self, Failure> {
+        let only = only.map(|source| [source]);
+        let sources = only.as_ref().map_or(&TaskSource::ALL[..], |only| &only[..]);
+        let request = TaskRequest { sources, extra: FigureSet::ALL };
+        let reader = TaskReader::open(roots, &request).map_err(|error| match error {
             OpenError::Root(error) => error.into(),
-            OpenError::Refused(way, Refused { detail, .. }) => {
-                Failure::new(format!("--tasks {}: {detail} (see whit doctor)", way.name()))
+            OpenError::Refused(source, Refused { detail, .. }) => {
+                Failure::new(format!("--tasks {}: {detail} (see whit doctor)", source.name()))
             }
         })?;
+        let is_captured = roots.is_captured();
+        // Whoever requests /proc alone wants to see what others see.
+        let exit_records = match only {
+            _ if is_captured => Err(Absence::Unsupported),
+            Some([TaskSource::Procfs]) => Err(Absence::NotWanted),
+            _ => ExitRecords::open(reader.accounting_on()),
+        };
         Ok(Self {
             reader,
-            is_captured: roots.is_captured(),
-            before: TaskTable::default(),
-            now: TaskTable::default(),
-            ended: Vec::new(),
-            changes: TaskChanges::default(),
-            sums: TaskSums::default(),
+            exit_records,
+            pending: Vec::new(),
+            // A captured machine stands still: its tasks are shown since they started.
+            store: if is_captured { TaskStore::since_boot() } else { TaskStore::default() },
+            groups: TaskGroups::default(),
             ended_cpu: Nanos(0),
             unrecorded_cpu: None,
             unrecorded: Unrecorded::default(),
             impossible_values: 0,
+            is_first: true,
         })
     }
 
-    pub(crate) fn way(&self) -> Way {
-        self.reader.way()
+    pub(crate) fn source(&self) -> TaskSource {
+        self.reader.source()
     }
 
-    pub(crate) fn refused(&self) -> &[(Way, Refused)] {
+    pub(crate) fn refused(&self) -> &[(TaskSource, Refused)] {
         self.reader.refused()
     }
 
@@ -66,86 +79,74 @@ impl Tasks {
     }
 
     pub(crate) fn lost_exits(&self) -> u64 {
-        self.reader.lost_exits()
+        self.exit_records.as_ref().map_or(0, ExitRecords::lost)
     }
 
     pub(crate) fn exits_absence(&self) -> Option<Absence> {
-        self.reader.exits_absence()
+        self.exit_records.as_ref().err().copied()
     }
 
-    /// Reads all, and subtracts what was read before. To be grouped then.
+    /// Reads all. To be grouped then.
     pub(crate) fn tick(&mut self) -> Result<(), Failure> {
-        std::mem::swap(&mut self.before, &mut self.now);
-        let read = self.reader.read(&self.before, &mut self.now);
-        read.map_err(|absence| Failure::unreadable("/proc", absence))?;
-        // Who may not listen sees no ends, which is said once.
-        let _ = self.reader.receive_ended(&mut self.ended);
-        if self.before.is_empty() {
-            // What ended before the first table is nobody's interval.
-            self.ended.clear();
-            if !self.is_captured {
-                // No time has passed; of a captured machine the lives of the tasks are told.
-                self.before.clock = self.now.clock;
-            }
+        self.reader.read(&mut self.store).map_err(|absence| Failure::unreadable("/proc", absence))?;
+        if let Ok(records) = &mut self.exit_records {
+            let pending = &mut self.pending;
+            // What could not be read is in the next reading.
+            let _ = records.receive(|mut record| {
+                // It has no memory any more.
+                FigureSet::MEMORY.for_each(|figure| record.row.figures.set(figure, Some(0)));
+                pending.push(record);
+            });
         }
-        self.changes.fill(&self.before, &self.now, &mut self.ended);
-        self.unrecorded_cpu = self.unrecorded.advance(&self.now, self.changes.ended_cpu());
-        if !self.before.is_empty() {
-            self.impossible_values += self.changes.impossible_values;
+        if std::mem::take(&mut self.is_first) {
+            // What ended before the first round belongs to no interval.
+            self.pending.clear();
         }
-        let all = self.all();
-        let ended = (0..all.len()).filter(|index| all.is_ended(*index));
-        let on_cpu = ended.filter_map(|index| all.cpu_ns(index));
-        self.ended_cpu = Nanos(on_cpu.sum());
+        self.store.finish(&mut self.pending);
+        self.unrecorded_cpu = self.unrecorded.advance(&self.store);
+        if self.store.interval().is_some() {
+            self.impossible_values += self.store.impossible_values;
+        }
+        self.ended_cpu = Nanos(self.store.ended().filter_map(|ended| ended.cpu_ns()).sum());
         Ok(())
     }
 
-    /// Somebody changed what a task that sleeps does not change itself: the next reading looks at all of them.
+    /// Lets the next reading read every task: somebody changed what a task that sleeps does not change itself.
     pub(crate) fn forget(&mut self) {
         self.reader.forget();
     }
 
-    /// Sums all of them, or those that are chosen.
-    pub(crate) fn group(&mut self, by: GroupBy, choice: Option<Choice<'_>>) {
-        self.sums.fill(self.changes.of(&self.now), by, choice);
+    /// Sums all of them, or those that the filter chooses.
+    pub(crate) fn group(&mut self, by: GroupBy, filter: Option<Filter<'_>>) {
+        self.groups.update(&self.store, by, filter);
     }
 
-    /// Reads what only /proc says of rows that are shown.
-    pub(crate) fn complete(&mut self, rows: impl IntoIterator<Item = usize>) {
-        let shown = self.rows();
-        // A sum is not its first process.
-        let single = rows.into_iter().filter(|row| !shown.is_several(*row));
-        let tasks: Vec<usize> = single.filter_map(|row| shown.living(row)).collect();
-        self.reader.complete(&mut self.now, tasks);
+    /// Reads what only /proc contains of rows that are shown.
+    pub(crate) fn complete(&mut self, rows: impl IntoIterator<Item = RowId>) {
+        let mut pids = Vec::new();
+        for id in rows {
+            let row = self.row(id);
+            // A sum is not its first process.
+            if !row.is_several() && !row.is_ended {
+                pids.push(row.key().pid);
+            }
+        }
+        self.reader.complete(&mut self.store, pids);
+        self.groups.follow_amendments(&self.store);
     }
 
-    /// How long a process was on a CPU, with its threads that have ended; none where that is not told.
+    /// CPU time of a process with its threads that have ended; `None` if it is not known.
     pub(crate) fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
         self.reader.process_cpu(pid)
     }
 
-    /// All threads and what each did, those that ended behind the living.
-    pub(crate) fn all(&self) -> Changed<'_> {
-        self.changes.of(&self.now)
+    /// A row of the view.
+    pub(crate) fn row(&self, id: RowId) -> GroupRow<'_> {
+        self.groups.row(&self.store, id)
     }
 
-    /// The rows of the view.
-    pub(crate) fn rows(&self) -> Summed<'_> {
-        self.sums.of(self.all())
-    }
-
-    /// The time between the last two readings; none after the first, or where the machine slept in between.
-    pub(crate) fn interval(&self) -> Option<Interval> {
-        self.changes.interval
-    }
-
-    /// The same, to add what is found elsewhere.
-    pub(crate) fn totals_mut(&mut self) -> &mut TaskTable {
-        &mut self.now
-    }
-
-    /// The newest reading: totals, not differences.
-    pub(crate) fn totals(&self) -> &TaskTable {
-        &self.now
+    /// The living tasks of a row.
+    pub(crate) fn living(&self, id: RowId) -> impl Iterator<Item = &TaskRow> {
+        self.groups.living(&self.store, id)
     }
 }

@@ -1,6 +1,6 @@
 //! What a sink took and a sender sent.
 
-use facts::task::Task;
+use facts::task::TaskAccount;
 use facts::unit::{Bytes, Nanos};
 use serde_json::{Value, json};
 
@@ -38,12 +38,12 @@ fn span(first: Option<Nanos>, last: Option<Nanos>) -> Nanos {
 pub(crate) struct SinkReport {
     accounts: Accounts,
     dropped: u64,
-    waits: Option<Task>,
+    waits: Option<TaskAccount>,
 }
 
 impl SinkReport {
-    pub(crate) fn new(accounts: Accounts, dropped: u64, waits: Option<&Task>) -> Self {
-        Self { accounts, dropped, waits: waits.copied() }
+    pub(crate) fn new(accounts: Accounts, dropped: u64, waits: Option<&TaskAccount>) -> Self {
+        Self { accounts, dropped, waits: waits.cloned() }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -123,8 +123,8 @@ fn account(account: &Account) -> Value {
     })
 }
 
-fn breakdown(task: &Task) -> Value {
-    let breakdown = task.breakdown();
+fn breakdown(task: &TaskAccount) -> Value {
+    let breakdown = task.sum.breakdown();
     let ns = |part: Option<Nanos>| part.map(|part| part.0);
     json!({
         "on_cpu_ns": ns(breakdown.on_cpu),
@@ -138,15 +138,15 @@ fn breakdown(task: &Task) -> Value {
 pub(crate) struct SendReport {
     sent: Sent,
     size: u64,
-    waits: Option<Task>,
+    waits: Option<TaskAccount>,
 }
 
 /// Of a hundred.
 const PERCENTILES: [(f64, &str); 4] = [(50.0, "p50"), (90.0, "p90"), (99.0, "p99"), (99.9, "p99.9")];
 
 impl SendReport {
-    pub(crate) fn new(sent: Sent, size: u64, waits: Option<&Task>) -> Self {
-        Self { sent, size, waits: waits.copied() }
+    pub(crate) fn new(sent: Sent, size: u64, waits: Option<&TaskAccount>) -> Self {
+        Self { sent, size, waits: waits.cloned() }
     }
 
     pub(crate) fn text(&self) -> String {

@@ -1,20 +1,22 @@
 //! What whit's own threads waited for.
 
-use facts::task::{Task, TimeBreakdown};
+use facts::task::figure::FigureSet;
+use facts::task::{TaskAccount, TimeBreakdown};
 use probe::Roots;
-use probe::tasks::TaskReader;
+use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 
 use text::units::Span;
 
 /// This process' account since it began; none where it cannot be read.
-pub(crate) fn own() -> Option<Task> {
-    let mut reader = TaskReader::open(&Roots::live()).ok()?;
+pub(crate) fn own() -> Option<TaskAccount> {
+    let request = TaskRequest { sources: &TaskSource::FOR_ONE_READING, extra: FigureSet::default() };
+    let mut reader = TaskReader::open(&Roots::live(), &request).ok()?;
     Some(reader.read_process(std::process::id()).ok()?.living)
 }
 
 /// Its parts in words.
-pub(crate) fn words(task: &Task) -> String {
-    let TimeBreakdown { on_cpu, run_queue, block_io, sleeping, .. } = task.breakdown();
+pub(crate) fn words(account: &TaskAccount) -> String {
+    let TimeBreakdown { on_cpu, run_queue, block_io, sleeping, .. } = account.sum.breakdown();
     let span =
         |part: Option<facts::unit::Nanos>| part.map_or("–".to_owned(), |part| Span(part).to_string());
     format!(

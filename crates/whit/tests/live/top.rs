@@ -4,11 +4,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use facts::linux::bpf_task::RECORD_BYTES;
-use facts::task::figure::Figure;
-use facts::task::table::{TaskRow, TaskTable};
+use facts::task::TaskRow;
+use facts::task::figure::{Figure, FigureSet};
+use facts::task::store::TaskStore;
+use facts::unit::Nanos;
 use libtest_mimic::{Failed, Trial};
 use probe::Roots;
-use probe::task_table::{TaskTableReader, Way};
+use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use serde_json::Value;
 
 use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, shell, whit};
@@ -258,19 +260,21 @@ fn taken_over() -> Result<(), Failed> {
         Load::start(&["stress", "-c", "1", "-i", "1", "-m", "1", "--vm-bytes", "1M", "-t", "60"]),
         [(); 200].map(|()| Load::start(&["sleep", "60"])),
     );
-    let open = || TaskTableReader::open(&Roots::live(), Some(Way::Bpf)).unwrap();
+    let request = TaskRequest { sources: &[TaskSource::Bpf], extra: FigureSet::ALL };
+    let open = || TaskReader::open(&Roots::live(), &request).unwrap();
     let (mut whole, mut changes) = (open(), open());
-    let (none, mut all) = (TaskTable::default(), TaskTable::default());
-    let (mut before, mut now) = (TaskTable::default(), TaskTable::default());
+    let (mut all, mut now) = (TaskStore::default(), TaskStore::default());
     let (mut compared, mut bytes) = (0, usize::MAX);
     for _ in 0..40 {
         std::thread::sleep(Duration::from_millis(50));
-        std::mem::swap(&mut before, &mut now);
-        changes.read(&before, &mut now).unwrap();
-        whole.read(&none, &mut all).unwrap();
-        for at in 0..now.len() {
-            let Some(other) = all.pids().iter().position(|pid| *pid == now.pid(at)) else { continue };
-            let (mut told, mut read) = (now.row(at), all.row(other));
+        for (reader, store) in [(&mut changes, &mut now), (&mut whole, &mut all)] {
+            reader.read(store).unwrap();
+            store.finish(&mut Vec::new());
+        }
+        whole.forget();
+        for row in now.rows() {
+            let Some(other) = all.row(row.key.pid) else { continue };
+            let (mut told, mut read) = (*row, *other);
             // Who ran between the two readings differs rightly.
             let on_cpu = |row: &TaskRow| row.figures.get(Figure::ON_CPU);
             let awake = [&told, &read].into_iter().any(|row| row.state == Some(b'R'));
@@ -280,6 +284,8 @@ fn taken_over() -> Result<(), Failed> {
             for row in [&mut told, &mut read] {
                 row.figures.set(Figure::RESIDENT_BYTES, None);
                 row.figures.set(Figure::VIRTUAL_BYTES, None);
+                // That of the time when it was read.
+                row.wall = Nanos(0);
             }
             // Reckoned from an age, where the iterator leaves one out.
             assert!(told.key.is_same(&read.key), "{told:?} {read:?}");

@@ -177,6 +177,28 @@ fn counters_are_subtracted_in_one_place() {
     assert_absent("crates/facts/src", &["fn counter_delta"], &["crates/facts/src/rate.rs"]);
 }
 
+/// A step of a task's path in ARCHITECTURE.md is a type in a file, and no other file defines it.
+#[test]
+fn the_path_of_a_task_is_as_it_is_drawn() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, rest) = text.split_once("A task's path").unwrap();
+    let drawing = rest.split("```").nth(1).unwrap();
+    let steps: Vec<(&str, &str)> = drawing
+        .lines()
+        .filter_map(|line| line.split_whitespace().next().zip(line.split_whitespace().last()))
+        .filter(|(_, file)| file.ends_with(".rs"))
+        .collect();
+    assert!(steps.len() >= 5, "{drawing}");
+    for (name, file) in steps {
+        let defines = |text: &str| {
+            text.contains(&format!("struct {name} ")) || text.contains(&format!("struct {name}("))
+        };
+        let all = ROOMS.into_iter().flat_map(sources);
+        let files: Vec<String> = all.filter(|(_, text)| defines(text)).map(|(name, _)| name).collect();
+        assert_eq!(files, [format!("crates/{file}")], "{name}");
+    }
+}
+
 #[test]
 fn nothing_is_forked_to_learn_a_number() {
     // A user's own command is the one thing that is run.

@@ -125,29 +125,21 @@ fn every_version_is_decoded_field_by_field() {
         assert_eq!(bytes.len(), expected_length(version), "version {version}");
         let stats = decode(&bytes, Some(true)).unwrap();
         assert_eq!((stats.version, stats.length), (version, bytes.len()));
-        let task = stats.task;
-        assert_eq!(task.comm.as_str(), "a comm");
-        assert_eq!(Some(u64::from(task.key.pid)), value("pid"));
-        assert_eq!(task.ppid.map(u64::from), value("ppid"));
-        assert_eq!(task.uid.map(u64::from), value("uid"));
-        assert_eq!(task.nice.map(|nice| nice as u64), value("nice"));
-        assert_eq!(Some(task.wall.0), value("etime").map(|micros| micros * 1000));
-        assert_eq!(task.user.map(|time| time.0), value("utime").map(|micros| micros * 1000));
-        assert_eq!(task.system.map(|time| time.0), value("stime").map(|micros| micros * 1000));
-        let kib = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.0 / 1024);
-        assert_eq!(kib(task.peak_resident), value("hiwater_rss"));
-        assert_eq!(kib(task.peak_virtual), value("hiwater_vm"));
-        assert_eq!(task.on_cpu.map(|time| time.0), value("cpu_virtual"));
-        assert_eq!(task.cpu_real.map(|time| time.0), value("cpu_real"));
-        assert_eq!(task.tgid.map(u64::from), value("tgid"), "version {version}");
+        let row = stats.row;
+        assert_eq!(row.comm.as_str(), "a comm");
+        assert_eq!(Some(u64::from(row.key.pid)), value("pid"));
+        assert_eq!(row.ppid.map(u64::from), value("ppid"));
+        assert_eq!(row.uid.map(u64::from), value("uid"));
+        assert_eq!(row.tgid.map(u64::from), value("tgid"), "version {version}");
         assert_eq!(Some(u64::from(stats.exit.code)), value("exitcode"));
         assert_eq!(Some(u64::from(stats.exit.flags)), value("flag"));
-        assert_eq!(Some(u64::from(stats.usage.policy)), value("sched"));
-        let row = stats.row();
         assert_eq!((row.policy.map(u64::from), Some(row.nice as u64)), (value("sched"), value("nice")));
         let micros = |name: &str| value(name).map(|micros| micros * 1000);
+        let kib = |name: &str| value(name).map(|kib| kib * 1024);
+        assert_eq!(Some(row.wall.0), micros("etime"));
         for (figure, expected) in [
             (Figure::ON_CPU, value("cpu_virtual")),
+            (Figure::CPU_TICKS, value("cpu_real")),
             (Figure::USER, micros("utime")),
             (Figure::SYSTEM, micros("stime")),
             (Figure::MINOR_FAULTS, value("minflt")),
@@ -156,6 +148,8 @@ fn every_version_is_decoded_field_by_field() {
             (Figure::WRITTEN_BYTES, value("write_bytes")),
             (Figure::VOLUNTARY_SWITCHES, value("nvcsw")),
             (Figure::INVOLUNTARY_SWITCHES, value("nivcsw")),
+            (Figure::PEAK_RESIDENT_BYTES, kib("hiwater_rss")),
+            (Figure::PEAK_VIRTUAL_BYTES, kib("hiwater_vm")),
             // /proc alone has them.
             (Figure::RESIDENT_BYTES, None),
             (Figure::VIRTUAL_BYTES, None),
@@ -163,18 +157,6 @@ fn every_version_is_decoded_field_by_field() {
             assert_eq!(row.figures.get(figure), expected, "version {version} {figure:?}");
         }
         for (cause, name) in KERNEL_NAMES {
-            let delay = task.delays[cause];
-            assert_eq!(delay.count(), value(&format!("{name}_count")), "version {version} {name}");
-            assert_eq!(
-                delay.total().map(|total| total.0),
-                value(&format!("{name}_total")),
-                "version {version} {name}"
-            );
-            assert_eq!(
-                delay.max().map(|max| max.0),
-                value(&format!("{name}_max")),
-                "version {version} {name}"
-            );
             for (figure, of_cause) in [
                 (Figure::count(cause), "count"),
                 (Figure::delay(cause), "total"),
@@ -203,16 +185,16 @@ fn what_a_newer_kernel_adds_is_passed_over_and_older_versions_stay_within_theirs
         let (bytes, _) = made(version);
         let longer = [bytes.as_slice(), &[0xff; 300]].concat();
         assert_eq!(
-            decode(&longer, None).unwrap().task,
-            decode(&bytes, None).unwrap().task,
+            decode(&longer, None).unwrap().row,
+            decode(&bytes, None).unwrap().row,
             "version {version}"
         );
     }
     let (mut bytes, _) = made(NEWEST_VERSION);
-    let known = decode(&bytes, None).unwrap().task;
+    let known = decode(&bytes, None).unwrap().row;
     bytes[..2].copy_from_slice(&40u16.to_ne_bytes());
     bytes.extend([7; 64]);
-    assert_eq!(decode(&bytes, None).unwrap().task, known);
+    assert_eq!(decode(&bytes, None).unwrap().row, known);
 }
 
 #[test]
@@ -226,7 +208,7 @@ fn versions_before_the_oldest_are_refused_by_name() {
 fn zeros_are_read_by_the_switch() {
     let mut bytes = vec![0; 560];
     bytes[..2].copy_from_slice(&16u16.to_ne_bytes());
-    let accounting = |on| decode(&bytes, on).unwrap().task.accounting;
+    let accounting = |on| decode(&bytes, on).unwrap().row.accounting;
     assert_eq!(accounting(Some(false)), Accounting::Off);
     assert_eq!(accounting(Some(true)), Accounting::Unsure);
     assert_eq!(accounting(None), Accounting::Unsure);
@@ -239,10 +221,9 @@ proptest! {
         if let Some(place) = bytes.first_chunk_mut::<2>() {
             *place = version.to_ne_bytes();
         }
-        if let Ok(mut stats) = decode(&bytes, Some(true)) {
+        if let Ok(stats) = decode(&bytes, Some(true)) {
             prop_assert!(stats.length >= expected_length(stats.version));
-            stats.task.drop_impossible();
-            let breakdown = stats.task.breakdown();
+            let breakdown = stats.row.sum_since_start(true).breakdown();
             let parts = [breakdown.on_cpu, breakdown.run_queue, breakdown.block_io, breakdown.sleeping, breakdown.unknown];
             let total = parts.into_iter().flatten().fold(0u64, |sum, part| sum.saturating_add(part.0));
             prop_assert_eq!(total, breakdown.whole.0);

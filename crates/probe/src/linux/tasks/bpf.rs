@@ -1,6 +1,6 @@
-//! Tasks by whit's own iterators in the kernel: every thread with every figure, some hundred threads a call; of threads that
-//! did not run since the last round no more than their ids, since most of a machine's threads sleep and a sleeper's memory is
-//! cold.
+//! Tasks by whit's own iterators in the kernel: every thread with every figure, some hundred threads a call. Threads that did not run
+//! since the last round are left out: most of a machine's threads sleep, and the memory of a sleeper is cold. The end of a round says
+//! how many were left out and which they were, in a sum of fingerprints; if the store does not hold exactly these, everything is read.
 //!
 //! The program is `src/bpf/tasks.bpf.c`, compiled to the object beside it, in which each access to a kernel's struct can be
 //! moved to where the running kernel has the field. aya does that and loads it; then nothing of aya is kept.
@@ -11,9 +11,9 @@ use std::io;
 
 use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::{Btf, EbpfError, EbpfLoader};
-use facts::linux::bpf_task::{self, Before, Unseen};
+use facts::linux::bpf_task::{EndOfRound, Item, Items};
 use facts::sample::{Absence, Clock};
-use facts::task::table::TaskTable;
+use facts::task::store::TaskStore;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, statat};
 use rustix::io::{Errno, read};
@@ -24,15 +24,16 @@ use crate::linux::privilege::Privilege;
 use crate::sys::{
     bpf_attach_tracepoint, bpf_begin_round, bpf_link_iterator, give_memory_back, system_constant,
 };
-use crate::task_reading::Refused;
+use crate::task_source::Refused;
 
 const OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/tasks.bpf.o");
 /// The programs' names in it: every thread whole, or what changed.
 const WHOLE: &str = "tasks";
 const CHANGES: &str = "changes";
-/// What ended tasks used, and where that is counted.
-const FREED: &str = "freed";
-const FREED_AT: &str = "sched_process_free";
+/// Programs at tracepoints: what ended tasks used, and who gives up an id.
+const FREED: (&str, &str) = ("freed", "sched_process_free");
+const EXITING: (&str, &str) = ("exiting", "sched_process_exit");
+const EXECUTED: (&str, &str) = ("executed", "sched_process_exec");
 /// While types are read and the program is moved onto them memory grows to seven times their length.
 const BYTES_BY_TYPE_BYTE: u64 = 8;
 const SPARE_BYTES: u64 = 8 << 20;
@@ -44,17 +45,35 @@ pub(crate) struct BpfTasks {
     links: Links,
     /// Before 5.18 it is looked at at every round.
     privilege: Privilege,
-    /// The clock of the table that holds the last round.
+    /// The clock of the last round, by which its store is recognised.
     last: Option<Clock>,
+    /// Tasks that had started to exit in the last round: they disappear without further notice.
+    exiting: Vec<u32>,
     buffer: Vec<u8>,
     page_bytes: u64,
 }
 
 struct Links {
     whole: OwnedFd,
-    changes: OwnedFd,
+    /// With the notices of ids that were given up; `None` if the kernel does not permit those.
+    changes: Option<(OwnedFd, [OwnedFd; 2])>,
     /// Where the kernel does not permit it, what ended tasks used is not known to the last.
     freed: Option<OwnedFd>,
+}
+
+/// What a round has read.
+pub(super) struct Round {
+    /// Whether every task was put into the store that exists.
+    pub(super) is_whole: bool,
+    /// Threads that the iterator has seen.
+    pub(super) threads: usize,
+}
+
+/// The end of a round, with the ids.
+struct End {
+    skipped: usize,
+    fingerprints: u64,
+    given_up: Vec<u32>,
 }
 
 impl BpfTasks {
@@ -72,33 +91,69 @@ impl BpfTasks {
         // The types of the kernel took some 30 MB.
         give_memory_back();
         let page_bytes = system_constant(libc::_SC_PAGESIZE).unwrap_or(4096);
-        Ok(Self { links: links?, privilege, last: None, buffer: vec![0; READ_BYTES], page_bytes })
+        let (exiting, buffer) = (Vec::new(), vec![0; READ_BYTES]);
+        Ok(Self { links: links?, privilege, last: None, exiting, buffer, page_bytes })
     }
 
-    /// Adds all threads that the iterator shows to a table that has its clock and no rows. `before` is the table that was read
-    /// last, without which everything is read.
-    pub(crate) fn read(&mut self, before: &TaskTable, table: &mut TaskTable) -> Result<(), Absence> {
-        let is_last = self.last.take() == Some(before.clock);
-        if !(is_last && self.read_changes(before, table)?) {
-            // Who ended and was born at the wrong moment: rare, and then dear.
-            table.clear();
-            let (none, page_bytes) = (TaskTable::default(), self.page_bytes);
-            let extend = |bytes: &[u8]| bpf_task::extend(table, bytes, &mut Before::new(&none), page_bytes);
-            round(&self.links.whole, self.privilege, &mut self.buffer, extend)?
-                .map_err(|Unseen| Absence::Malformed)?;
-        }
-        if self.links.freed.is_none() {
-            table.ended_on_cpu = None;
-        }
-        self.last = Some(table.clock);
-        Ok(())
+    /// Puts the threads that the iterator shows into a store whose round has begun. Of `left_out` the iterator knows nothing.
+    pub(super) fn read(&mut self, store: &mut TaskStore, left_out: &[u32]) -> Result<Round, Absence> {
+        let is_followed = self.last.take() == Some(store.clock_before()) && self.links.changes.is_some();
+        let threads = if is_followed { self.read_changes(store, left_out)? } else { None };
+        let round = match threads {
+            Some(threads) => Round { is_whole: false, threads },
+            // What was left out is not what the store holds: tasks came and went at the wrong moment.
+            None => {
+                let (threads, _) = self.put(store, true)?;
+                Round { is_whole: true, threads }
+            }
+        };
+        self.last = Some(store.clock());
+        Ok(round)
     }
 
-    /// Adds what changed and takes over the rest. Whether all that did not change was known.
-    fn read_changes(&mut self, before: &TaskTable, table: &mut TaskTable) -> Result<bool, Absence> {
-        let (mut before, page_bytes) = (Before::new(before), self.page_bytes);
-        let extend = |bytes: &[u8]| bpf_task::extend(table, bytes, &mut before, page_bytes);
-        Ok(round(&self.links.changes, self.privilege, &mut self.buffer, extend)?.is_ok())
+    /// Puts what changed and removes what ended. Returns the number of threads; `None` if the store does not hold exactly the others.
+    fn read_changes(&mut self, store: &mut TaskStore, left_out: &[u32]) -> Result<Option<usize>, Absence> {
+        let mut removed = std::mem::take(&mut self.exiting);
+        let (put, end) = self.put(store, false)?;
+        let Some(end) = end else { return Ok(None) };
+        removed.extend(end.given_up);
+        removed.sort_unstable();
+        removed.dedup();
+        let unseen = left_out.iter().filter(|tid| removed.binary_search(tid).is_err());
+        if store.stale(removed.iter().chain(unseen)) != (end.skipped, end.fingerprints) {
+            return Ok(None);
+        }
+        removed.into_iter().for_each(|pid| store.remove(pid));
+        Ok(Some(put + end.skipped))
+    }
+
+    /// Reads a round of one of the iterators. Returns how many threads were put, and the end if the program kept all ids.
+    fn put(&mut self, store: &mut TaskStore, is_whole: bool) -> Result<(usize, Option<End>), Absence> {
+        let link = match &self.links.changes {
+            Some((changes, _)) if !is_whole => changes,
+            _ => &self.links.whole,
+        };
+        let (mut count, mut last) = (0, None);
+        let (page_bytes, since_boot) = (self.page_bytes, store.clock().boottime);
+        let counts_freed = self.links.freed.is_some();
+        self.exiting.clear();
+        let exiting = &mut self.exiting;
+        round(link, self.privilege, &mut self.buffer, |bytes| {
+            for item in Items::new(bytes, page_bytes, since_boot) {
+                match item {
+                    Item::Thread { row, is_exiting } => {
+                        count += 1;
+                        exiting.extend(is_exiting.then_some(row.key.pid));
+                        store.put(&row);
+                    }
+                    Item::End(end) => {
+                        store.ended_on_cpu = counts_freed.then_some(end.ended_on_cpu);
+                        last = (!end.is_overflown).then(|| End::of(&end));
+                    }
+                }
+            }
+        })?;
+        Ok((count, last))
     }
 
     /// The next reading reads everything, because somebody has changed what tasks do not change themselves.
@@ -110,13 +165,16 @@ impl BpfTasks {
     pub(crate) fn read_bare(&mut self) -> Result<usize, Absence> {
         self.forget();
         let mut length = 0;
-        let count = |bytes: &[u8]| {
-            length += bytes.len();
-            Ok(())
-        };
-        round(&self.links.changes, self.privilege, &mut self.buffer, count)?
-            .map_err(|Unseen| Absence::Malformed)?;
+        let (changes, _) = self.links.changes.as_ref().ok_or(Absence::Unsupported)?;
+        round(changes, self.privilege, &mut self.buffer, |bytes| length += bytes.len())?;
         Ok(length)
+    }
+}
+
+impl End {
+    fn of(end: &EndOfRound<'_>) -> Self {
+        let (skipped, given_up) = (end.skipped as usize, end.given_up().collect());
+        Self { skipped, fingerprints: end.fingerprints, given_up }
     }
 }
 
@@ -124,17 +182,14 @@ fn round(
     link: &OwnedFd,
     privilege: Privilege,
     buffer: &mut [u8],
-    mut each: impl FnMut(&[u8]) -> Result<(), Unseen>,
-) -> Result<Result<(), Unseen>, Absence> {
+    mut each: impl FnMut(&[u8]),
+) -> Result<(), Absence> {
     let errno = |error: io::Error| absence(Errno::from_io_error(&error).unwrap_or(Errno::IO));
     let round = privilege.during(|| bpf_begin_round(link.as_fd())).map_err(errno)?;
     loop {
         match read(&round, &mut *buffer) {
-            Ok(0) => return Ok(Ok(())),
-            Ok(length) => match each(&buffer[..length]) {
-                Ok(()) => {}
-                Err(unseen) => return Ok(Err(unseen)),
-            },
+            Ok(0) => return Ok(()),
+            Ok(length) => each(&buffer[..length]),
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(error) => return Err(absence(error)),
         }
@@ -169,13 +224,14 @@ fn load() -> Result<Links, Refused> {
         bpf_link_iterator(descriptor.as_fd()).map_err(|error| refused(&error))
     };
     let (whole, changes) = (link(WHOLE)?, link(CHANGES)?);
-    let freed: Option<&mut BtfTracePoint> =
-        loaded.program_mut(FREED).and_then(|program| program.try_into().ok());
-    let freed = freed.and_then(|program| {
-        program.load(FREED_AT, &types).ok()?;
+    let mut attach = |(name, tracepoint): (&str, &str)| {
+        let program: &mut BtfTracePoint = loaded.program_mut(name)?.try_into().ok()?;
+        program.load(tracepoint, &types).ok()?;
         bpf_attach_tracepoint(program.fd().ok()?.as_fd()).ok()
-    });
-    Ok(Links { whole, changes, freed })
+    };
+    let freed = attach(FREED);
+    let notices = attach(EXITING).zip(attach(EXECUTED));
+    Ok(Links { whole, changes: notices.map(|(exiting, executed)| (changes, [exiting, executed])), freed })
 }
 
 /// The reason with all its causes; the kernel's error number, where one is at the bottom of it.

@@ -1,9 +1,9 @@
 //! In place of the task iterators, if whit is built without the feature `bpf`.
 
 use facts::sample::Absence;
-use facts::task::table::TaskTable;
+use facts::task::store::TaskStore;
 
-use crate::task_reading::Refused;
+use crate::task_source::Refused;
 
 /// No value of this type exists.
 pub(crate) enum BpfTasks {}
@@ -14,7 +14,7 @@ impl BpfTasks {
         Err(Refused::new(Absence::Unsupported, "this whit was built without BPF".to_owned()))
     }
 
-    pub(crate) fn read(&mut self, _before: &TaskTable, _table: &mut TaskTable) -> Result<(), Absence> {
+    pub(super) fn read(&mut self, _store: &mut TaskStore, _left_out: &[u32]) -> Result<Round, Absence> {
         match *self {}
     }
 
@@ -25,4 +25,10 @@ impl BpfTasks {
     pub(crate) fn read_bare(&mut self) -> Result<usize, Absence> {
         match *self {}
     }
+}
+
+/// What a round has read.
+pub(super) struct Round {
+    pub(super) is_whole: bool,
+    pub(super) threads: usize,
 }

@@ -8,9 +8,9 @@ use facts::linux::pid_statm::PidStatm;
 use facts::linux::pid_status::PidStatus;
 use facts::linux::uptime::Uptime;
 use facts::sample::{Absence, Clock};
-use facts::task::figure::Figure;
-use facts::task::table::TaskRow;
-use facts::task::{Accounting, Cause, Delay, Task, TaskKey};
+use facts::task::comm::Comm;
+use facts::task::figure::{Figure, FigureSet};
+use facts::task::{Accounting, Cause, TaskKey, TaskRow};
 use facts::unit::Nanos;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::write;
@@ -20,7 +20,7 @@ use crate::linux::files::task_absence;
 use crate::linux::files::{Buffer, absence};
 use crate::roots::MachineDirectory;
 use crate::sys::system_constant;
-use crate::task_reading::TaskState;
+use crate::task_source::TaskState;
 
 const SWITCH: &str = "proc/sys/kernel/task_delayacct";
 
@@ -135,99 +135,69 @@ impl Procfs {
         pages.saturating_mul(self.page_bytes)
     }
 
-    /// Reads a thread with everything that /proc says, of the process `pid` or, where that is not known, by its own id. That opens
-    /// the same directory on a live machine; a captured one has it below the process alone.
+    /// Reads a thread of the process `pid`, or by its own id if that is not known. Both open the same directory on a live machine; a
+    /// captured one has it below the process alone. Memory and I/O are read if they are among `extra`.
     pub(crate) fn read_row(
         &mut self,
         pid: Option<u32>,
         tid: u32,
         accounting_on: Option<bool>,
+        extra: FigureSet,
     ) -> Result<TaskRow, Absence> {
-        let directory = format!("proc/{}/task/{tid}", pid.unwrap_or(tid));
-        let Parts { stat, status, task } = self.read_parts(&directory, tid, accounting_on)?;
-        // A captured machine may lack it.
-        let (resident, virtual_bytes) =
-            self.memory(tid).unwrap_or((self.pages_to_bytes(stat.resident_pages), stat.virtual_bytes));
-        let mut row = TaskRow::of_account(&task);
-        row.state = Some(stat.state);
-        row.policy = stat.policy;
-        let figures = [
-            (Figure::VOLUNTARY_SWITCHES, status.voluntary_switches),
-            (Figure::INVOLUNTARY_SWITCHES, status.involuntary_switches),
-            (Figure::MINOR_FAULTS, Some(stat.minor_faults)),
-            (Figure::MAJOR_FAULTS, Some(stat.major_faults)),
-            (Figure::RESIDENT_BYTES, Some(resident)),
-            (Figure::VIRTUAL_BYTES, Some(virtual_bytes)),
-        ];
-        for (figure, value) in figures {
-            row.figures.set(figure, value);
-        }
-        // The owner's alone to read.
-        if let Ok(io) = self.read(&format!("{directory}/io"), PidIo::parse) {
-            row.figures.set(Figure::READ_BYTES, io.get(PidIoField::ReadBytes));
-            row.figures.set(Figure::WRITTEN_BYTES, io.get(PidIoField::WriteBytes));
-        }
-        Ok(row)
-    }
-
-    /// Reads a thread, of the process `pid` or, where that is not known, by its own id, which opens the same directory.
-    pub(super) fn read_thread(
-        &mut self,
-        pid: Option<u32>,
-        tid: u32,
-        accounting_on: Option<bool>,
-    ) -> Result<Task, Absence> {
         // What is below "task" is the thread's own; /proc/PID/stat sums the times of the whole process.
         let directory = format!("proc/{}/task/{tid}", pid.unwrap_or(tid));
-        Ok(self.read_parts(&directory, tid, accounting_on)?.task)
-    }
-
-    fn read_parts(
-        &mut self,
-        directory: &str,
-        tid: u32,
-        accounting_on: Option<bool>,
-    ) -> Result<Parts, Absence> {
         let stat: PidStat = self.read(&format!("{directory}/stat"), PidStat::parse)?;
         let status: PidStatus = self.read(&format!("{directory}/status"), PidStatus::parse)?;
         let schedstat: Option<PidSchedstat> =
             self.read(&format!("{directory}/schedstat"), PidSchedstat::parse).ok();
         let start = self.start(&stat);
-        let wall = self.since_boot().saturating_sub(start);
         let (user, system) = self.user_and_system(&stat);
-        let mut task = Task {
+        let block_io = stat.blkio_delay.map(|ticks| ticks.to_nanos(self.ticks_per_second));
+        let mut row = TaskRow {
             key: TaskKey { pid: tid, start },
             tgid: status.tgid,
             ppid: Some(stat.ppid),
             uid: status.uid,
-            comm: stat.comm,
-            nice: Some(stat.nice),
-            wall,
-            thread_time: wall,
-            threads: 1,
-            on_cpu: Some(schedstat.map_or(user + system, |schedstat| schedstat.on_cpu)),
-            cpu_real: Some(user + system),
-            user: Some(user),
-            system: Some(system),
-            ..Task::default()
+            comm: Comm::new(stat.comm.as_bytes()),
+            state: Some(stat.state),
+            nice: stat.nice,
+            policy: stat.policy,
+            accounting: match (block_io, accounting_on) {
+                (Some(Nanos(1..)), _) => Accounting::On,
+                (_, Some(false)) => Accounting::Off,
+                _ => Accounting::Unsure,
+            },
+            wall: self.since_boot().saturating_sub(start),
+            ..TaskRow::NONE
         };
-        let timeslices = schedstat.map(|schedstat| schedstat.timeslices);
-        task.delays[Cause::RunQueue] =
-            Delay::new(timeslices, schedstat.map(|schedstat| schedstat.run_queue), None);
-        let block_io = stat.blkio_delay.map(|ticks| ticks.to_nanos(self.ticks_per_second));
-        task.delays[Cause::BlockIo] = Delay::new(None, block_io, None);
-        task.accounting = match (block_io, accounting_on) {
-            (Some(Nanos(1..)), _) => Accounting::On,
-            (_, Some(false)) => Accounting::Off,
-            _ => Accounting::Unsure,
-        };
-        Ok(Parts { stat, status, task })
+        let figures = [
+            (Figure::ON_CPU, Some(schedstat.map_or(user + system, |schedstat| schedstat.on_cpu).0)),
+            (Figure::CPU_TICKS, Some((user + system).0)),
+            (Figure::USER, Some(user.0)),
+            (Figure::SYSTEM, Some(system.0)),
+            (Figure::count(Cause::RunQueue), schedstat.map(|schedstat| schedstat.timeslices)),
+            (Figure::delay(Cause::RunQueue), schedstat.map(|schedstat| schedstat.run_queue.0)),
+            (Figure::delay(Cause::BlockIo), block_io.map(|block_io| block_io.0)),
+            (Figure::VOLUNTARY_SWITCHES, status.voluntary_switches),
+            (Figure::INVOLUNTARY_SWITCHES, status.involuntary_switches),
+            (Figure::MINOR_FAULTS, Some(stat.minor_faults)),
+            (Figure::MAJOR_FAULTS, Some(stat.major_faults)),
+        ];
+        for (figure, value) in figures {
+            row.figures.set(figure, value);
+        }
+        if extra.contains(Figure::RESIDENT_BYTES) {
+            // A captured machine may lack it.
+            let less = (self.pages_to_bytes(stat.resident_pages), stat.virtual_bytes);
+            row.set_memory(Some(self.memory(tid).unwrap_or(less)));
+        }
+        // The owner's alone to read.
+        if extra.contains(Figure::READ_BYTES)
+            && let Ok(io) = self.read(&format!("{directory}/io"), PidIo::parse)
+        {
+            row.figures.set(Figure::READ_BYTES, io.get(PidIoField::ReadBytes));
+            row.figures.set(Figure::WRITTEN_BYTES, io.get(PidIoField::WriteBytes));
+        }
+        Ok(row)
     }
-}
-
-/// What a thread's files say.
-struct Parts {
-    stat: PidStat,
-    status: PidStatus,
-    task: Task,
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use facts::linux::genetlink::{Attributes, Message};
 use facts::linux::taskstats::{self as layout, TaskStats};
 use facts::sample::Absence;
-use facts::task::Task;
+use facts::task::TaskRow;
 use rustix::fd::AsRawFd;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -38,38 +38,28 @@ impl Taskstats {
         Ok(opened)
     }
 
-    /// Reads threads, unchecked.
+    /// Reads threads. Values are as the kernel reports them.
     pub(super) fn read(
         &mut self,
         tids: &[u32],
         accounting_on: Option<bool>,
-        each: &mut impl FnMut(usize, Result<&mut Task, Absence>),
-    ) {
-        self.read_stats(tids, accounting_on, &mut |index, stats| {
-            each(index, stats.map(|stats| &mut stats.task))
-        });
-    }
-
-    /// Reads threads with everything that the struct says, unchecked: what is subtracted is checked then.
-    pub(crate) fn read_stats(
-        &mut self,
-        tids: &[u32],
-        accounting_on: Option<bool>,
-        each: &mut impl FnMut(usize, Result<&mut TaskStats, Absence>),
+        each: &mut impl FnMut(usize, Result<TaskRow, Absence>),
     ) {
         for (batch, tids) in tids.chunks(BATCH).enumerate() {
             for tid in tids {
                 self.socket.push(self.family, layout::CMD_GET, layout::CMD_ATTR_PID, &tid.to_ne_bytes());
             }
-            let now = clock_now().monotonic;
+            let now = clock_now().boottime;
             let mut answered = 0u64;
             let result = self.socket.exchange(|index, reply| {
                 answered |= 1 << index;
-                let mut stats = decode(reply, layout::TYPE_AGGR_PID, accounting_on);
-                if let Ok(stats) = &mut stats {
-                    stats.task.key.start = now.saturating_sub(stats.task.wall);
-                }
-                each(batch * BATCH + index, stats.as_mut().map_err(|absence| *absence));
+                let row = decode(reply, layout::TYPE_AGGR_PID, accounting_on).map(
+                    |TaskStats { mut row, .. }| {
+                        row.key.start = now.saturating_sub(row.wall);
+                        row
+                    },
+                );
+                each(batch * BATCH + index, row);
             });
             // A batch that failed half-way leaves its other tasks unread, which is said of each.
             let reason = result.map_or_else(task_absence, |()| Absence::Gone);
@@ -80,11 +70,11 @@ impl Taskstats {
     }
 
     /// A thread group's delays, the ended threads' included.
-    pub(super) fn read_group(&mut self, tgid: u32) -> Option<Task> {
+    pub(super) fn read_group(&mut self, tgid: u32) -> Option<TaskRow> {
         self.socket.push(self.family, layout::CMD_GET, layout::CMD_ATTR_TGID, &tgid.to_ne_bytes());
         let mut group = None;
         let exchanged = self.socket.exchange(|_, reply| {
-            group = decode(reply, layout::TYPE_AGGR_TGID, None).ok().map(|stats| stats.task);
+            group = decode(reply, layout::TYPE_AGGR_TGID, None).ok().map(|stats| stats.row);
         });
         exchanged.ok().and(group)
     }

@@ -1,12 +1,14 @@
 //! The task that waits most, and for what.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use facts::rate::task_delta;
-use facts::task::{Cause, Task};
+use facts::task::Cause;
+use facts::task::comm::Comm;
+use facts::task::figure::FigureSet;
+use facts::task::groups::{GroupBy, TaskGroups};
+use facts::task::store::TaskStore;
 use facts::unit::Nanos;
-use probe::tasks::{Method, TaskReader};
+use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 
 use super::field;
 use crate::bar::appearance::ItemRenderer;
@@ -44,7 +46,8 @@ struct Delays {
 
 /// The longest wait of an interval.
 struct Longest {
-    task: Task,
+    comm: Comm,
+    pid: u32,
     cause: Cause,
     waited: Nanos,
     elapsed: Nanos,
@@ -55,8 +58,9 @@ impl Segment for Delays {
     fn tick(&mut self, context: &SegmentContext) {
         if self.query.is_none() {
             // Where the root cannot be opened there would be no bar.
-            let Ok(reader) = TaskReader::open(&context.roots) else { return };
-            let mut watcher = Watcher { reader, before: HashMap::new(), read_at: Nanos(0) };
+            let request = TaskRequest { sources: &TaskSource::FOR_ONE_READING, extra: FigureSet::default() };
+            let Ok(reader) = TaskReader::open(&context.roots, &request) else { return };
+            let mut watcher = Watcher { reader, store: TaskStore::default(), groups: TaskGroups::default() };
             self.query = Some(Query::new(Box::new(move || watcher.look())));
         }
         if let Some(query) = &mut self.query {
@@ -73,8 +77,8 @@ impl Segment for Delays {
                 return;
             }
             items.only(&[
-                Value::Text(longest.task.comm.as_str()),
-                Value::count(u64::from(longest.task.key.pid)),
+                Value::Text(longest.comm.as_str()),
+                Value::count(u64::from(longest.pid)),
                 Value::Text(name(longest.cause)),
                 Value::percent(percent),
                 Value::Number(longest.waited.as_secs_f64(), Unit::Seconds),
@@ -84,41 +88,34 @@ impl Segment for Delays {
     }
 }
 
-/// Reads all processes, and remembers them until the next time.
+/// Reads all tasks, and remembers them until the next time.
 struct Watcher {
     reader: TaskReader,
-    before: HashMap<u32, Task>,
-    read_at: Nanos,
+    store: TaskStore,
+    groups: TaskGroups,
 }
 
 impl Watcher {
     fn look(&mut self) -> Option<Longest> {
-        let read_at = probe::clock_now().monotonic;
-        let tasks = self.reader.read_all_processes(Row).ok()?;
-        let elapsed = read_at.saturating_sub(self.read_at);
-        let is_taskstats = matches!(self.reader.method(), Method::Taskstats { .. });
-        let differences = tasks.iter().filter_map(|Row(now)| {
-            let before = self.before.get(&now.key.pid)?;
-            task_delta(before, now)
+        self.reader.read(&mut self.store).ok()?;
+        self.store.finish(&mut Vec::new());
+        self.groups.update(&self.store, GroupBy::Process, None);
+        let elapsed = self.store.interval()?.elapsed();
+        let is_taskstats = self.reader.source() == TaskSource::Taskstats;
+        let rows = self.groups.active_rows().map(|id| self.groups.row(&self.store, id));
+        let waits = rows.flat_map(|row| {
+            let waited = |cause| (cause, row.sum.delay(cause).total().unwrap_or_default());
+            let (comm, pid) = (row.comm().unwrap_or_default(), row.pid());
+            Cause::ALL.map(waited).map(|(cause, waited)| Longest {
+                comm,
+                pid,
+                cause,
+                waited,
+                elapsed,
+                is_taskstats,
+            })
         });
-        let waits = differences.flat_map(|task| {
-            Cause::ALL.map(|cause| (task, cause, task.delays[cause].total().unwrap_or_default()))
-        });
-        let longest = waits.max_by_key(|(.., waited)| *waited).filter(|(.., waited)| waited.0 > 0);
-        let is_first = self.before.is_empty();
-        self.read_at = read_at;
-        self.before.clear();
-        self.before.extend(tasks.into_iter().map(|Row(task)| (task.key.pid, task)));
-        let (task, cause, waited) = longest.filter(|_| !is_first && elapsed.0 > 0)?;
-        Some(Longest { task, cause, waited, elapsed, is_taskstats })
-    }
-}
-
-struct Row(Task);
-
-impl AsMut<Task> for Row {
-    fn as_mut(&mut self) -> &mut Task {
-        &mut self.0
+        waits.max_by_key(|longest| longest.waited).filter(|longest| longest.waited.0 > 0)
     }
 }
 

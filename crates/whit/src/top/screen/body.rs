@@ -9,7 +9,7 @@ use super::palette::Palette;
 use super::state::{State, row};
 use super::time_bar::draw_breakdown;
 use crate::top::columns::Column;
-use crate::top::row::Row;
+use crate::top::lines::Line;
 use crate::top::session::Session;
 use text::table::Align;
 
@@ -81,31 +81,30 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
     keep_in_sight(state, page);
     let end = (state.first + page).min(state.lines.len());
     let shown = state.first.min(end)..end;
-    session.tasks.complete(state.lines[shown.clone()].iter().map(|line| line.index));
+    let lines: Vec<Line> = state.lines.from(shown.start, &session.tasks).take(page).collect();
+    session.tasks.complete(lines.iter().map(|line| line.id));
     let mut text = String::new();
-    for (at, y) in shown.zip(area.y + 1..) {
+    for ((at, y), line) in shown.zip(area.y + 1..).zip(&lines) {
         let is_selected = at == state.selected;
         let base = if is_selected { state.palette.selected() } else { Style::new() };
         if is_selected {
             buffer.set_style(Rect { y, height: 1, ..area }, base);
         }
-        let line = &state.lines[at];
         for Place { column, x, width } in &places {
             text.clear();
             let row = row(session, line);
-            let style = if row.is_ended() { base.patch(state.palette.faint()) } else { base };
+            let style = if row.is_ended { base.patch(state.palette.faint()) } else { base };
             match column {
                 Column::Time => {
                     draw_breakdown(&row, state.palette, buffer, Rect { x: *x, y, width: *width, height: 1 });
                     continue;
                 }
                 Column::Cgroup => {
-                    let row = Row::new(session.tasks.rows(), line.index);
-                    text.push_str(session.commands.cgroup_of(&row).unwrap_or("–"));
+                    text.push_str(session.cgroup_of(line.id).unwrap_or("–"));
                 }
                 Column::Command => {
                     text.push_str(&line.branches);
-                    session.push_command(line.index, &mut text);
+                    session.push_command(line.id, &mut text);
                     text = text.chars().skip(state.shift).collect();
                 }
                 column => column.write(&row, &session.users, &mut text),

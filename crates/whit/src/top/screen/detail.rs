@@ -1,9 +1,9 @@
 //! One task: its delays over the last minutes, counts and maxima, and what /proc says of it.
 
-use facts::rate::tasks::ended_threads_cpu;
-use facts::task::Cause;
 use facts::task::figure::Figure;
-use facts::task::sums::GroupBy;
+use facts::task::groups::{GroupBy, RowId};
+use facts::task::store::ended_threads_cpu;
+use facts::task::{Cause, TaskAccount, TaskRow};
 use facts::unit::{Bytes, Nanos};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,7 +13,6 @@ use super::head::set;
 use super::history::{Histories, LENGTH, Shares};
 use super::palette::Palette;
 use super::target::Target;
-use crate::top::row::Row;
 use crate::top::session::Session;
 use text::ABSENT;
 use text::table::{Align, Table};
@@ -49,9 +48,10 @@ pub(super) fn draw(
     area: Rect,
 ) {
     let key = detail.target.key;
-    let rows = session.tasks.rows();
-    let index = (0..rows.len()).find(|index| rows.key(*index).is_same(&key));
-    let row = index.map(|index| Row::new(rows, index)).filter(|row| !row.is_ended());
+    let same = |id: &RowId| session.tasks.row(*id).key().is_same(&key);
+    let id = session.tasks.groups.row_of(key.pid).filter(same);
+    let id = id.or_else(|| session.tasks.groups.rows().find(same));
+    let row = id.map(|id| session.tasks.row(id)).filter(|row| !row.is_ended);
     let state = match &row {
         Some(row) => row.state().map_or(String::new(), |state| format!("state {}", char::from(state))),
         None => "has ended".to_owned(),
@@ -71,7 +71,7 @@ pub(super) fn draw(
     } else {
         set(buffer, plot.x, plot.y, plot, "It has done nothing while whit watched.", palette.faint());
     }
-    let reading = Some(session.tasks.totals().clock.boottime);
+    let reading = Some(session.tasks.store.clock().boottime);
     if detail.text_of != reading {
         detail.text = text(session, key.pid);
         detail.text_of = reading;
@@ -158,42 +158,30 @@ fn text(session: &mut Session, pid: u32) -> Vec<String> {
 fn delays(session: &mut Session, pid: u32) -> Vec<String> {
     let is_thread = session.settings.by == GroupBy::Thread;
     let whole = if is_thread { None } else { session.tasks.process_cpu(pid) };
-    let totals = session.tasks.totals();
-    let Some(leader) = totals.pids().iter().position(|other| *other == pid) else { return Vec::new() };
-    let members = (0..totals.len()).filter(|index| match is_thread {
-        true => *index == leader,
-        false => totals.tgid(*index) == pid,
-    });
-    let members: Vec<usize> = members.collect();
-    let sum_of = |figure| members.iter().map(|index| totals.get(*index, figure)).sum::<Option<u64>>();
-    let lived = |index| totals.clock.boottime.saturating_sub(totals.key(index).start);
-    let account = |index: &usize| totals.row(*index).account(lived(*index)).checked();
-    let Some(task) = members.iter().map(account).reduce(|mut sum, thread| {
-        sum.add(&thread);
-        sum
-    }) else {
+    let store = &session.tasks.store;
+    let Some(leader) = store.row(pid) else { return Vec::new() };
+    let is_member = |row: &&TaskRow| if is_thread { row.key.pid == pid } else { row.process() == pid };
+    let others = store.rows().filter(is_member).filter(|row| row.key.pid != pid);
+    let Some(TaskAccount { sum, .. }) = TaskAccount::of_threads([leader].into_iter().chain(others)) else {
         return Vec::new();
     };
-    let age = Span(lived(leader));
-    let bytes = [
-        sum_of(Figure::READ_BYTES),
-        sum_of(Figure::WRITTEN_BYTES),
-        totals.get(leader, Figure::RESIDENT_BYTES),
-    ];
+    let age = Span(leader.wall);
+    let bytes =
+        [Figure::READ_BYTES, Figure::WRITTEN_BYTES, Figure::RESIDENT_BYTES].map(|figure| sum.get(figure));
     let [read, written, memory] =
         bytes.map(|bytes| bytes.map_or(ABSENT.to_owned(), |bytes| Size(Bytes(bytes)).to_string()));
     let ended =
-        whole.zip(task.on_cpu).and_then(|(whole, living)| ended_threads_cpu(whole, living, task.threads));
+        whole.zip(sum.on_cpu()).and_then(|(whole, living)| ended_threads_cpu(whole, living, sum.threads));
     let mut lines = vec![match is_thread {
         true => format!("since it began, {age} ago (this thread alone)"),
-        false => format!("since it began, {age} ago (its {} living threads)", task.threads),
+        false => format!("since it began, {age} ago (its {} living threads)", sum.threads),
     }];
     let span = |nanos: Option<Nanos>| nanos.map_or(ABSENT.to_owned(), |nanos| Span(nanos).to_string());
     lines.push(format!(
         "  on CPU {}   user {}   system {}   read {read}   written {written}   memory {memory}",
-        span(task.on_cpu),
-        span(task.user),
-        span(task.system),
+        span(sum.on_cpu()),
+        span(sum.get(Figure::USER).map(Nanos)),
+        span(sum.get(Figure::SYSTEM).map(Nanos)),
     ));
     if let Some(ended) = ended {
         lines.push(format!("  and its threads that have ended were on a CPU for {}", Span(ended)));
@@ -207,17 +195,12 @@ fn delays(session: &mut Session, pid: u32) -> Vec<String> {
     ];
     let mut table = Table::new(&columns);
     for cause in Cause::ALL {
-        let delay = task.known(cause);
-        let average = delay
-            .count()
-            .filter(|count| *count > 0)
-            .zip(delay.total())
-            .map(|(count, total)| Nanos(total.0 / count));
+        let delay = sum.delay(cause);
         table.row([
             format!("  {}", cause.name()),
             delay.count().map_or(ABSENT.to_owned(), |count| count.to_string()),
             span(delay.total()),
-            span(average),
+            span(delay.average()),
             span(delay.max()),
         ]);
     }
@@ -229,30 +212,25 @@ fn delays(session: &mut Session, pid: u32) -> Vec<String> {
 
 /// The threads of its process: what each did since it began, and in the last interval.
 fn threads(session: &Session, pid: u32) -> Vec<String> {
-    let all = session.tasks.all();
-    let is_member = |index: &usize| all.tgid(*index) == pid || all.pid(*index) == pid;
-    let members = (0..all.len()).filter(|index| !all.is_ended(*index) && is_member(index));
-    let members: Vec<usize> = members.collect();
+    let store = &session.tasks.store;
+    let members: Vec<&TaskRow> =
+        store.rows().filter(|row| row.process() == pid || row.key.pid == pid).collect();
     let mut lines = vec![format!("threads: {}", members.len())];
-    let elapsed = session.tasks.interval().map(|interval| interval.elapsed().0 as f64);
-    for index in members.into_iter().take(FILES) {
-        let share = |nanos: Option<u64>| match nanos.zip(elapsed) {
+    let elapsed = store.interval().map(|interval| interval.elapsed().0 as f64);
+    for row in members.into_iter().take(FILES) {
+        let share = |figure| match store.delta(row.key.pid, figure).zip(elapsed) {
             Some((nanos, elapsed)) => format!("{:.1} %", nanos as f64 / elapsed * 100.0),
             None => "–".to_owned(),
         };
         lines.push(format!(
             "  {:>7} {}  {:<15}  on CPU {:>9}, now {:>7}  run queue {:>7}  block I/O {:>7}",
-            all.pid(index),
-            all.state(index).map_or('–', char::from),
-            all.comm(index).as_str(),
-            session
-                .tasks
-                .totals()
-                .get(index, Figure::ON_CPU)
-                .map_or(ABSENT.to_owned(), |ns| Span(Nanos(ns)).to_string()),
-            share(all.get(index, Figure::ON_CPU)),
-            share(all.get(index, Figure::delay(Cause::RunQueue))),
-            share(all.get(index, Figure::delay(Cause::BlockIo))),
+            row.key.pid,
+            row.state.map_or('–', char::from),
+            row.comm.as_str(),
+            row.figures.get(Figure::ON_CPU).map_or(ABSENT.to_owned(), |ns| Span(Nanos(ns)).to_string()),
+            share(Figure::ON_CPU),
+            share(Figure::delay(Cause::RunQueue)),
+            share(Figure::delay(Cause::BlockIo)),
         ));
     }
     lines

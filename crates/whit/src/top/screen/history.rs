@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::collections::VecDeque;
 
-use facts::task::TaskKey;
+use facts::task::groups::GroupRow;
+use facts::task::{Cause, TaskKey};
+use facts::unit::Nanos;
 
-use crate::top::row::Row;
 use crate::top::session::Session;
 
 /// Readings kept of a task.
@@ -37,11 +38,11 @@ impl Histories {
     /// Adds the newest reading of each.
     pub(super) fn record(&mut self, session: &Session) {
         self.round += 1;
-        let rows = session.tasks.rows();
-        // A sum is nobody's history.
-        let is_told = |row: &usize| rows.is_active(*row) && !rows.is_ended(*row) && !rows.is_several(*row);
-        for index in (0..rows.len()).filter(is_told) {
-            let row = Row::new(rows, index);
+        for row in session.tasks.groups.active_rows().map(|id| session.tasks.row(id)) {
+            // A sum has no history.
+            if row.is_ended || row.is_several() {
+                continue;
+            }
             let (parts, key) = (shares(&row), row.key());
             if parts.iter().any(|share| *share > WORTH_KEEPING) || self.by_task.contains_key(&key) {
                 self.push(key, parts);
@@ -93,23 +94,17 @@ impl Histories {
     }
 }
 
-fn shares(row: &Row<'_>) -> [f32; 4] {
-    let whole = row.thread_time().0.max(1) as f32;
-    let of = |nanos: Option<u64>| nanos.map_or(0.0, |nanos| nanos as f32 / whole);
-    let overlapping: u64 =
-        facts::task::Cause::OVERLAPPING.iter().filter_map(|cause| row.delay_ns(*cause)).sum();
-    [
-        of(row.cpu_ns()),
-        of(row.delay_ns(facts::task::Cause::RunQueue)),
-        of(row.delay_ns(facts::task::Cause::BlockIo)),
-        of(Some(overlapping)),
-    ]
+fn shares(row: &GroupRow<'_>) -> [f32; 4] {
+    let whole = row.sum.thread_time.0.max(1) as f32;
+    let of = |time: Option<Nanos>| time.map_or(0.0, |time| time.0 as f32 / whole);
+    let delay = |cause| row.sum.delay(cause).total();
+    let overlapping: Nanos = row.sum.overlapping_delays().into_iter().map(|(_, total)| total).sum();
+    [of(row.sum.on_cpu()), of(delay(Cause::RunQueue)), of(delay(Cause::BlockIo)), of(Some(overlapping))]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use facts::unit::Nanos;
 
     fn key(pid: u32) -> TaskKey {
         TaskKey { pid, start: Nanos(1) }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use facts::task::sums::GroupBy;
+use facts::task::groups::GroupBy;
 use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
@@ -269,9 +269,9 @@ fn sort_by(column: Column, state: &mut State, session: &mut Session) {
 
 /// The selected task; none where the row stands for several.
 fn target(state: &mut State, session: &Session) -> Option<Target> {
-    let line = state.line()?;
-    let row = row(session, line);
-    let is_one = matches!(session.settings.by, GroupBy::Process | GroupBy::Thread) && !row.is_ended();
+    let line = state.line(session)?;
+    let row = row(session, &line);
+    let is_one = matches!(session.settings.by, GroupBy::Process | GroupBy::Thread) && !row.is_ended;
     if !is_one {
         state.message = Some("this row is no single living task".to_owned());
         return None;

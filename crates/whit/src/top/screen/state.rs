@@ -1,19 +1,19 @@
 //! What the person at the screen has chosen.
 
 use facts::task::TaskKey;
+use facts::task::groups::GroupRow;
 use ratatui::layout::Rect;
 
 use super::detail::Detail;
 use super::menu::Menu;
 use super::palette::Palette;
-use crate::top::lines::Line;
-use crate::top::row::Row;
+use crate::top::lines::{Line, Lines};
 use crate::top::session::Session;
 
 /// The state of the screen.
 pub(super) struct State {
     pub(super) palette: Palette,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Lines,
     /// The place of the selected line.
     pub(super) selected: usize,
     /// The first line on the screen.
@@ -50,7 +50,7 @@ impl State {
     pub(super) fn new(session: &Session) -> Self {
         Self {
             palette: Palette::new(),
-            lines: Vec::new(),
+            lines: Lines::default(),
             selected: 0,
             first: 0,
             shift: 0,
@@ -73,8 +73,9 @@ impl State {
         self.lines = session.lines();
         self.is_stale = false;
         if let Some(followed) = self.followed {
-            let place = self.lines.iter().position(|line| {
-                self::row(session, line).key().is_same(&followed) && !self::row(session, line).is_ended()
+            let place = self.lines.from(0, &session.tasks).position(|line| {
+                let row = session.tasks.row(line.id);
+                row.key().is_same(&followed) && !row.is_ended
             });
             match place {
                 Some(place) => self.selected = place,
@@ -88,8 +89,8 @@ impl State {
     }
 
     /// The selected row's line.
-    pub(super) fn line(&self) -> Option<&Line> {
-        self.lines.get(self.selected)
+    pub(super) fn line(&self, session: &Session) -> Option<Line> {
+        self.lines.get(self.selected, &session.tasks)
     }
 
     /// Moves the selection; a followed task is let go.
@@ -106,15 +107,16 @@ impl State {
 
     /// Goes to the next line that matches the search, from `from` on and around.
     pub(super) fn find(&mut self, session: &Session, from: usize) {
-        let count = self.lines.len();
-        let is_match = |at: usize| {
-            let row = row(session, &self.lines[at]);
-            super::super::lines::matches(&row, &self.search, &session.users)
+        let is_match = |(_, line): &(usize, Line)| {
+            super::super::lines::matches(&row(session, line), &self.search, &session.users)
         };
         if self.search.is_empty() {
             return;
         }
-        match (0..count).map(|step| (from + step) % count).find(|at| is_match(*at)) {
+        let from = if from < self.lines.len() { from } else { 0 };
+        let behind = (from..).zip(self.lines.from(from, &session.tasks));
+        let before = (0..from).zip(self.lines.from(0, &session.tasks));
+        match behind.chain(before).find(is_match).map(|(at, _)| at) {
             Some(at) => {
                 self.followed = None;
                 self.selected = at;
@@ -126,6 +128,6 @@ impl State {
 }
 
 /// A line's row.
-pub(super) fn row<'a>(session: &'a Session, line: &Line) -> Row<'a> {
-    Row::new(session.tasks.rows(), line.index)
+pub(super) fn row<'a>(session: &'a Session, line: &Line) -> GroupRow<'a> {
+    session.tasks.row(line.id)
 }

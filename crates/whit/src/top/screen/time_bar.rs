@@ -1,16 +1,16 @@
 //! A row's time as a bar.
 
 use facts::task::Cause;
+use facts::task::groups::GroupRow;
 use facts::unit::Nanos;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use text::time_bar::apportion;
 
 use super::palette::Palette;
-use crate::top::row::Row;
 
 /// A row's time as a stacked bar; over its beginning the letters of what overlaps, each as long as its share.
-pub(super) fn draw_breakdown(row: &Row<'_>, palette: Palette, buffer: &mut Buffer, area: Rect) {
+pub(super) fn draw_breakdown(row: &GroupRow<'_>, palette: Palette, buffer: &mut Buffer, area: Rect) {
     let breakdown = row.breakdown();
     let parts = breakdown.parts();
     let width = usize::from(area.width);
@@ -27,10 +27,10 @@ pub(super) fn draw_breakdown(row: &Row<'_>, palette: Palette, buffer: &mut Buffe
 }
 
 /// What overlaps lies within the time on a CPU and the block I/O; of several the longest first.
-fn mark(row: &Row<'_>, whole: Nanos, palette: Palette, buffer: &mut Buffer, area: Rect) {
+fn mark(row: &GroupRow<'_>, whole: Nanos, palette: Palette, buffer: &mut Buffer, area: Rect) {
     let mut x = area.x;
-    for (cause, nanos) in row.overlapping_delays() {
-        let share = nanos as f64 / whole.0.max(1) as f64;
+    for (cause, total) in row.sum.overlapping_delays() {
+        let share = total.0 as f64 / whole.0.max(1) as f64;
         let cells = (share * f64::from(area.width)).round() as u16;
         for _ in 0..cells.min(area.right().saturating_sub(x)) {
             if let Some(cell) = buffer.cell_mut((x, area.y)) {

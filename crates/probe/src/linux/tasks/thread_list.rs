@@ -21,13 +21,15 @@ pub(super) struct ThreadList {
     happened: Vec<(u32, u32, bool)>,
 }
 
-impl ThreadList {
+impl Default for ThreadList {
     /// Subscribes to events, where that is permitted.
-    pub(super) fn open() -> Self {
+    fn default() -> Self {
         let events = ProcessEvents::open().ok();
         Self { events, tids: Vec::new(), is_listed: false, gaps: 0, happened: Vec::new() }
     }
+}
 
+impl ThreadList {
     /// The threads that there are now.
     pub(super) fn refresh(&mut self, listing: &Listing) -> Result<&[u32], Absence> {
         self.happened.clear();

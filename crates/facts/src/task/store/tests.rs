@@ -1,8 +1,6 @@
-//! Tables made by hand.
+//! Rounds made by hand.
 
 use super::*;
-use crate::task::TaskKey;
-use crate::task::table::TaskRow;
 
 fn at(seconds: u64) -> Clock {
     let nanos = Nanos(seconds * Nanos::SECOND.0);
@@ -21,31 +19,39 @@ fn row(pid: u32, start_s: u64, on_cpu: u64) -> TaskRow {
 }
 
 /// A record that was read in the second that ends then, of a task that lived so long, in milliseconds.
-fn record(row: TaskRow, until_s: u64, wall_ms: u64) -> Ended {
+fn record(row: TaskRow, until_s: u64, wall_ms: u64) -> ExitRecord {
     let at = |seconds: u64| Nanos(seconds * Nanos::SECOND.0);
     let wall = Nanos(wall_ms * 1_000_000);
     let key = TaskKey { start: at(until_s).saturating_sub(wall), ..row.key };
-    Ended {
-        row: TaskRow { key, ..row },
-        wall,
+    ExitRecord {
+        row: TaskRow { key, wall, ..row },
+        exit: crate::linux::taskstats::ExitInfo::default(),
         between: (at(until_s - 1), at(until_s)),
         tick: Nanos(4_000_000),
     }
 }
 
-fn table(clock: Clock, rows: &[TaskRow]) -> TaskTable {
-    let mut table = TaskTable::default();
-    table.clock = clock;
-    rows.iter().for_each(|row| table.push(row));
-    table
+/// Two rounds.
+fn store(before: (Clock, &[TaskRow]), now: (Clock, &[TaskRow]), exits: &mut Vec<ExitRecord>) -> TaskStore {
+    let mut store = TaskStore::default();
+    round(&mut store, before, &mut Vec::new());
+    round(&mut store, now, exits);
+    store
 }
 
-fn on_cpu(before: &[TaskRow], now: &[TaskRow], ended: &[Ended]) -> Vec<Option<u64>> {
-    let (before, now) = (table(at(100), before), table(at(101), now));
-    let mut changes = TaskChanges::default();
-    changes.fill(&before, &now, &mut ended.to_vec());
-    let changed = changes.of(&now);
-    (0..changed.len()).map(|index| changed.get(index, Figure::ON_CPU)).collect()
+/// A round in which the reader puts every task that exists.
+fn round(store: &mut TaskStore, (clock, rows): (Clock, &[TaskRow]), exits: &mut Vec<ExitRecord>) {
+    store.begin(clock);
+    rows.iter().for_each(|row| store.put(row));
+    store.remove_stale();
+    store.finish(exits);
+}
+
+/// The CPU time of the living tasks of the second round, in their order, and of those that ended.
+fn on_cpu(before: &[TaskRow], now: &[TaskRow], exits: &[ExitRecord]) -> Vec<Option<u64>> {
+    let store = store((at(100), before), (at(101), now), &mut exits.to_vec());
+    let living = now.iter().map(|row| store.delta(row.key.pid, Figure::ON_CPU));
+    living.chain(store.ended().map(|ended| ended.delta.get(Figure::ON_CPU))).collect()
 }
 
 #[test]
@@ -69,14 +75,12 @@ fn what_ended_counts_from_the_last_sample_and_once() {
 
 #[test]
 fn who_ended_after_the_table_was_read_is_left_for_the_next() {
-    let mut changes = TaskChanges::default();
-    let mut ended = vec![record(row(1, 0, 15), 101, 101_000)];
-    let tables = [(100, vec![row(1, 0, 10)]), (101, vec![row(1, 0, 12)]), (102, vec![])];
-    let [first, second, third] = tables.map(|(clock, rows)| table(at(clock), &rows));
-    changes.fill(&first, &second, &mut ended);
-    assert_eq!((changes.of(&second).get(0, Figure::ON_CPU), ended.len()), (Some(2), 1));
-    changes.fill(&second, &third, &mut ended);
-    assert_eq!((changes.of(&third).get(0, Figure::ON_CPU), ended.len()), (Some(3), 0));
+    let mut exits = vec![record(row(1, 0, 15), 101, 101_000)];
+    let mut store = store((at(100), &[row(1, 0, 10)]), (at(101), &[row(1, 0, 12)]), &mut exits);
+    assert_eq!((store.delta(1, Figure::ON_CPU), exits.len()), (Some(2), 1));
+    round(&mut store, (at(102), &[]), &mut exits);
+    let ended: Vec<_> = store.ended().map(|ended| ended.delta.get(Figure::ON_CPU)).collect();
+    assert_eq!((ended, exits.len()), (vec![Some(3)], 0));
 }
 
 #[test]
@@ -84,11 +88,9 @@ fn a_machine_that_slept_knows_who_ended() {
     // It began at 10, slept for 50 seconds and ended at the age of 40.
     let slept = |seconds| Clock { monotonic: Nanos((seconds - 50) * Nanos::SECOND.0), ..at(seconds) };
     let record = record(row(1, 0, 15), 101, 40_000);
-    let mut changes = TaskChanges::default();
-    let now = table(slept(101), &[]);
-    changes.fill(&table(slept(100), &[row(1, 10, 9)]), &now, &mut vec![record]);
-    let changed = changes.of(&now);
-    assert_eq!((changed.len(), changed.get(0, Figure::ON_CPU)), (1, Some(6)));
+    let store = store((slept(100), &[row(1, 10, 9)]), (slept(101), &[]), &mut vec![record]);
+    let ended: Vec<_> = store.ended().map(|ended| ended.delta.get(Figure::ON_CPU)).collect();
+    assert_eq!(ended, [Some(6)]);
 }
 
 #[test]
@@ -112,25 +114,22 @@ fn a_zombie_knew_more_than_its_record() {
 
 #[test]
 fn a_wait_longer_than_the_interval_is_absent_and_counted() {
-    let mut changes = TaskChanges::default();
     let (before, mut now) = (row(1, 0, 10), row(1, 0, 11));
     now.figures.set(Figure::delay(Cause::BlockIo), Some(90_000_000_000));
-    let now = table(at(101), &[now]);
-    changes.fill(&table(at(100), &[before]), &now, &mut Vec::new());
-    assert_eq!(changes.of(&now).get(0, Figure::delay(Cause::BlockIo)), None);
-    assert_eq!((changes.impossible_values, changes.of(&now).get(0, Figure::ON_CPU)), (1, Some(1)));
+    let after = |before: TaskRow| store((at(100), &[before]), (at(101), &[now]), &mut Vec::new());
+    let awake = after(before);
+    assert_eq!(awake.delta(1, Figure::delay(Cause::BlockIo)), None);
+    assert_eq!((awake.impossible_values, awake.delta(1, Figure::ON_CPU)), (1, Some(1)));
     // Unless it was waiting when the interval began.
-    let waiting = TaskRow { state: Some(b'D'), ..before };
-    changes.fill(&table(at(100), &[waiting]), &now, &mut Vec::new());
-    assert_eq!(changes.of(&now).get(0, Figure::delay(Cause::BlockIo)), Some(90_000_000_000 - 100));
+    let waiting = after(TaskRow { state: Some(b'D'), ..before });
+    assert_eq!(waiting.delta(1, Figure::delay(Cause::BlockIo)), Some(90_000_000_000 - 100));
 }
 
 #[test]
 fn a_first_table_has_no_counters() {
-    let mut changes = TaskChanges::default();
-    let now = table(at(0), &[row(1, 0, 10)]);
-    changes.fill(&TaskTable::default(), &now, &mut Vec::new());
-    assert_eq!((changes.of(&now).len(), changes.of(&now).get(0, Figure::ON_CPU)), (1, None));
+    let mut store = TaskStore::default();
+    round(&mut store, (at(0), &[row(1, 0, 10)]), &mut Vec::new());
+    assert_eq!((store.len(), store.delta(1, Figure::ON_CPU)), (1, None));
 }
 
 /// What the second between two tables says of a task's block I/O: on a CPU, in the run queue, charged, waits, all in milliseconds.
@@ -147,10 +146,8 @@ fn block_io_ms(state: Option<u8>, on_cpu: u64, run_queue: u64, charged: u64, wai
         before.figures.set(figure, Some(0));
         now.figures.set(figure, Some(value));
     }
-    let (before, now) = (table(at(100), &[before]), table(at(101), &[now]));
-    let mut changes = TaskChanges::default();
-    changes.fill(&before, &now, &mut Vec::new());
-    changes.of(&now).get(0, Figure::delay(Cause::BlockIo)).map(|value| value / MS)
+    let store = store((at(100), &[before]), (at(101), &[now]), &mut Vec::new());
+    store.delta(1, Figure::delay(Cause::BlockIo)).map(|value| value / MS)
 }
 
 #[test]
@@ -182,7 +179,7 @@ fn busy(pid: u32, tgid: u32, start_ms: u64, on_cpu_ms: u64) -> TaskRow {
     row
 }
 
-fn busy_ms(before: &[TaskRow], now: &[TaskRow], ended: &[Ended]) -> Vec<Option<u64>> {
+fn busy_ms(before: &[TaskRow], now: &[TaskRow], ended: &[ExitRecord]) -> Vec<Option<u64>> {
     on_cpu(before, now, ended).into_iter().map(|value| value.map(|value| value / 1_000_000)).collect()
 }
 
@@ -224,12 +221,10 @@ fn threads_that_execute_lose_no_time() {
 #[test]
 fn incarnations_share_the_time_of_their_id() {
     let leader = |on_cpu| busy(1, 1, 0, on_cpu);
-    let (before, now) = (table(at(100), &[leader(10)]), table(at(101), &[]));
     let records = [(11, 100_100), (50, 100_300), (50, 100_900)];
     let mut ended = records.map(|(on_cpu, wall_ms)| record(leader(on_cpu), 101, wall_ms)).to_vec();
-    let mut changes = TaskChanges::default();
-    changes.fill(&before, &now, &mut ended);
-    let walls: Vec<u64> = (0..3).map(|index| changes.of(&now).wall_ns(index) / 1_000_000).collect();
+    let store = store((at(100), &[leader(10)]), (at(101), &[]), &mut ended);
+    let walls: Vec<u64> = store.ended().map(|ended| ended.wall_ns / 1_000_000).collect();
     assert_eq!(walls, [1_000, 200, 600]);
 }
 
@@ -237,16 +232,14 @@ fn incarnations_share_the_time_of_their_id() {
 fn a_task_that_ended_is_in_its_parents_cgroup() {
     let of = |pid, ppid, cgroup| TaskRow { ppid: Some(ppid), cgroup, ..busy(pid, pid, 0, 5) };
     let living = [of(10, 1, Some(7)), of(20, 1, Some(8))];
-    let (before, now) =
-        (table(at(100), &[living[0], living[1], of(40, 10, Some(9))]), table(at(101), &living));
+    let before = [living[0], living[1], of(40, 10, Some(9))];
     // One that was there, a child, its child, and one of an unknown parent.
     let records = [of(40, 10, None), of(30, 10, None), of(31, 30, None), of(50, 99, None)];
     let walls = [100_500, 100, 50, 10];
-    let mut ended: Vec<Ended> =
+    let mut ended: Vec<ExitRecord> =
         records.into_iter().zip(walls).map(|(row, wall)| record(row, 101, wall)).collect();
-    let mut changes = TaskChanges::default();
-    changes.fill(&before, &now, &mut ended);
-    let cgroups: Vec<_> = (2..6).map(|index| changes.of(&now).cgroup(index)).collect();
+    let store = store((at(100), &before), (at(101), &living), &mut ended);
+    let cgroups: Vec<_> = store.ended().map(|ended| ended.row().cgroup).collect();
     assert_eq!(cgroups, [Some(9), Some(7), Some(7), None]);
 }
 
@@ -255,12 +248,32 @@ fn what_another_slept_is_not_unrecorded() {
     let mut ended_row = busy(30, 10, 0, 40);
     ended_row.figures.set(Figure::VOLUNTARY_SWITCHES, Some(0));
     ended_row.figures.set(Figure::delay(Cause::BlockIo), Some(0));
-    let before = table(at(100), &[busy(10, 10, 0, 0)]);
-    let now = table(at(101), &[busy(10, 10, 0, 0)]);
+    let leader = [busy(10, 10, 0, 0)];
     let mut ended = vec![record(ended_row, 101, 50)];
-    let mut changes = TaskChanges::default();
-    changes.fill(&before, &now, &mut ended);
+    let store = store((at(100), &leader), (at(101), &leader), &mut ended);
+    let thread = store.ended().next().unwrap();
     // Of the 50 ms that it lived 40 are accounted for.
-    let left = changes.of(&now).wall_ns(1) - changes.of(&now).cpu_ns(1).unwrap_or(0);
-    assert!(changes.of(&now).most_unrecorded_ns(1) <= left && left <= 10_000_000);
+    let left = thread.wall_ns - thread.cpu_ns().unwrap_or(0);
+    assert!(thread.most_unrecorded_ns() <= left && left <= 10_000_000);
+}
+
+#[test]
+fn a_round_of_changes_leaves_the_others_alone() {
+    let rows = [row(1, 0, 10), row(2, 0, 20), row(3, 0, 30)];
+    let mut store = TaskStore::default();
+    round(&mut store, (at(100), &rows), &mut Vec::new());
+    store.begin(at(101));
+    store.put(&row(2, 0, 25));
+    // The reader says that it skipped one task, and which ended.
+    let (count, sum) = store.stale(&[3]);
+    assert_eq!((count, sum), (1, fingerprint(rows[0].key)));
+    store.remove(3);
+    store.finish(&mut Vec::new());
+    let told = [1, 2, 3].map(|pid| store.delta(pid, Figure::ON_CPU));
+    assert_eq!((told, store.len()), ([Some(0), Some(5), None], 2));
+    // A task that was skipped is subtracted from its row, however old that is.
+    store.begin(at(102));
+    store.put(&row(1, 0, 17));
+    store.finish(&mut Vec::new());
+    assert_eq!([1, 2].map(|pid| store.delta(pid, Figure::ON_CPU)), [Some(7), Some(0)]);
 }

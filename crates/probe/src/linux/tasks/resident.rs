@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use facts::task::TaskRow;
 use facts::task::figure::Figure;
-use facts::task::table::TaskTable;
 use facts::unit::Nanos;
 
 use crate::linux::tasks::procfs::Procfs;
@@ -37,16 +37,16 @@ struct Known {
 
 impl Resident {
     /// Fills in the memory of all tasks: of processes that ran since the last round anew.
-    pub(super) fn fill(&mut self, table: &mut TaskTable, procfs: &mut Procfs) {
+    pub(super) fn fill(&mut self, rows: &mut [TaskRow], procfs: &mut Procfs) {
         self.round = self.round.wrapping_add(1);
         let mut looks = if self.round == 1 { LOOKS_OF_FIRST_ROUND } else { LOOKS_A_ROUND };
         self.ran_ns.clear();
-        for index in 0..table.len() {
-            let ran_ns = table.get(index, Figure::ON_CPU).unwrap_or(0);
-            *self.ran_ns.entry(table.tgid(index)).or_default() += ran_ns;
+        for row in rows.iter() {
+            let ran_ns = row.figures.get(Figure::ON_CPU).unwrap_or(0);
+            *self.ran_ns.entry(row.process()).or_default() += ran_ns;
         }
-        for index in 0..table.len() {
-            let (pid, tgid, start) = (table.pid(index), table.tgid(index), table.key(index).start);
+        for row in rows {
+            let (pid, tgid, start) = (row.key.pid, row.process(), row.key.start);
             let ran_ns = self.ran_ns.get(&tgid).copied().unwrap_or(0);
             let known = self.known.get(&tgid).filter(|known| pid != tgid || known.start == start);
             let is_due = known.is_none_or(|known| {
@@ -61,9 +61,8 @@ impl Resident {
                 let known = Known { start, ran_ns, resident, virtual_bytes, round: self.round };
                 self.known.insert(tgid, known);
             }
-            let known = self.known.get_mut(&tgid);
-            table.set(index, Figure::RESIDENT_BYTES, known.as_ref().and_then(|known| known.resident));
-            table.set(index, Figure::VIRTUAL_BYTES, known.as_ref().and_then(|known| known.virtual_bytes));
+            let known = self.known.get(&tgid);
+            row.set_memory(known.and_then(|known| known.resident.zip(known.virtual_bytes)));
         }
         if self.known.len() > self.ran_ns.len() * 2 {
             self.known.retain(|tgid, _| self.ran_ns.contains_key(tgid));

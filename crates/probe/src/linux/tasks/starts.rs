@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use facts::task::TaskKey;
-use facts::task::table::TaskTable;
+use facts::task::{TaskKey, TaskRow};
 use facts::unit::Nanos;
 
+use crate::clock_now;
 use crate::linux::tasks::procfs::Procfs;
 
 /// New tasks of one round that are looked at; the others come later.
@@ -31,34 +31,35 @@ struct Known {
 
 impl Starts {
     /// Gives each task one start.
-    pub(super) fn fill(&mut self, table: &mut TaskTable, procfs: &mut Procfs) {
+    pub(super) fn fill(&mut self, rows: &mut [TaskRow], procfs: &mut Procfs) {
         self.round = self.round.wrapping_add(1);
         let mut looks = if self.round == 1 { LOOKS_OF_FIRST_ROUND } else { LOOKS_A_ROUND };
-        let suspended = table.clock.boottime.saturating_sub(table.clock.monotonic);
-        for index in 0..table.len() {
-            let calculated = table.key(index);
+        let clock = clock_now();
+        let suspended = clock.boottime.saturating_sub(clock.monotonic);
+        for row in rows.iter_mut() {
+            let calculated = row.key;
             let key = TaskKey { start: calculated.start.saturating_sub(suspended), ..calculated };
             let known = self.known.get_mut(&key.pid);
             let is_same = |known: &Known| key.is_same(&TaskKey { start: known.start_monotonic, ..key });
             match known.filter(|known| is_same(known)) {
                 Some(known) => {
                     known.round = self.round;
-                    table.set_start(index, known.start);
+                    row.key.start = known.start;
                 }
                 None if looks > 0 => {
                     looks -= 1;
                     if let Ok(stat) = procfs.stat(key.pid) {
-                        table.set_start(index, procfs.start(&stat));
+                        row.key.start = procfs.start(&stat);
                     }
-                    let start = table.key(index).start;
+                    let start = row.key.start;
                     let known = Known { start_monotonic: key.start, start, round: self.round };
                     self.known.insert(key.pid, known);
                 }
                 None => {}
             }
         }
-        // What was not in the table is gone.
-        if self.known.len() > table.len() * 2 {
+        // What was not read is gone.
+        if self.known.len() > rows.len() * 2 {
             self.known.retain(|_, known| known.round == self.round);
         }
     }

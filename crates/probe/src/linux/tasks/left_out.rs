@@ -1,6 +1,7 @@
 //! What the iterator leaves out and /proc lists: outside the initial PID namespace, and here and there a task.
 
-use facts::task::table::TaskTable;
+use facts::task::TaskRow;
+use facts::task::store::TaskStore;
 
 use crate::linux::tasks::listing::Listing;
 use crate::linux::tasks::procfs::Procfs;
@@ -28,18 +29,13 @@ impl LeftOut {
         &self.tids
     }
 
-    /// Looks for them, if the kernel counts other threads than the table has: one line of /proc/loadavg. In a PID namespace,
-    /// where that line counts the whole machine, it always does, and the look is taken now and then.
-    pub(super) fn find(&mut self, table: &TaskTable, procfs: &mut Procfs, listing: &Listing) {
-        // Who was being born when we looked is in the iterator's next round.
-        if !self.tids.is_empty() {
-            self.shown.clear();
-            self.shown.extend_from_slice(table.pids());
-            self.shown.sort_unstable();
-            self.tids.retain(|tid| self.shown.binary_search(tid).is_err());
-        }
+    /// Looks for them, if the kernel counts other threads than the iterator has seen and these: one line of /proc/loadavg. In a PID
+    /// namespace, where that line counts the whole machine, it always does, and the look is taken now and then.
+    pub(super) fn find(&mut self, store: &TaskStore, seen: usize, procfs: &mut Procfs, listing: &Listing) {
+        // A task that was starting when we looked is in the iterator's next round.
+        self.tids.retain(|tid| !store.was_put(*tid));
         self.rounds_until_look = self.rounds_until_look.saturating_sub(1);
-        let found = (table.len() + self.tids.len()) as u64;
+        let found = (seen + self.tids.len()) as u64;
         if self.rounds_until_look > 0 || procfs.all_threads() == Some(found) {
             return;
         }
@@ -47,8 +43,9 @@ impl LeftOut {
         if listing.processes(&mut self.pids).is_err() {
             return;
         }
+        let is_seen = |row: &&TaskRow| store.was_put(row.key.pid) || !before.contains(&row.key.pid);
         self.shown.clear();
-        self.shown.extend((0..table.len()).map(|index| table.tgid(index)));
+        self.shown.extend(store.rows().filter(is_seen).map(TaskRow::process));
         self.shown.sort_unstable();
         for pid in &self.pids {
             let is_left_out = self.shown.binary_search(pid).is_err();

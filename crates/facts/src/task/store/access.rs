@@ -1,0 +1,139 @@
+//! What is in a store.
+
+use std::collections::HashMap;
+
+use super::{Change, EndedTask, TaskStore};
+use crate::rate::Interval;
+use crate::sample::Clock;
+use crate::task::TaskRow;
+use crate::task::figure::Figure;
+use crate::unit::Nanos;
+
+impl TaskStore {
+    /// Whether a task was put in this round.
+    pub fn was_put(&self, pid: u32) -> bool {
+        self.by_pid.get(&pid).is_some_and(|index| self.slots[*index].put_in == self.round)
+    }
+
+    /// The time of the round before the last.
+    pub fn clock_before(&self) -> Clock {
+        self.clock_before
+    }
+
+    /// The number of living tasks.
+    pub fn len(&self) -> usize {
+        self.by_pid.len()
+    }
+
+    /// Whether there are no tasks.
+    pub fn is_empty(&self) -> bool {
+        self.by_pid.is_empty()
+    }
+
+    /// The row of a living task.
+    pub fn row(&self, pid: u32) -> Option<&TaskRow> {
+        self.by_pid.get(&pid).map(|index| &self.slots[*index].row)
+    }
+
+    /// The time of the last round.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// The time between the last two rounds; `None` after the first round and across a suspend, where there are no deltas.
+    pub fn interval(&self) -> Option<Interval> {
+        self.interval
+    }
+
+    /// What a living task did in the last interval (counters, maxima that are new), or has now (other figures).
+    pub fn delta(&self, pid: u32, figure: Figure) -> Option<u64> {
+        let slot = &self.slots[*self.by_pid.get(&pid)?];
+        if !figure.is_counter() && !figure.is_maximum() {
+            return slot.row.figures.get(figure);
+        }
+        if slot.changed_in == self.round {
+            return self.changes[slot.change as usize].delta.get(figure);
+        }
+        let is_known =
+            self.interval.is_some() && !figure.is_maximum() && slot.row.figures.get(figure).is_some();
+        is_known.then_some(0)
+    }
+
+    /// An ended task, by its place among [`Self::ended`].
+    pub(crate) fn ended_task(&self, place: usize) -> &EndedTask {
+        &self.ended[place]
+    }
+
+    /// The number of living tasks in a state, by its letter.
+    pub fn count_of_state(&self, state: u8) -> u32 {
+        self.by_state.get(&state).copied().unwrap_or(0)
+    }
+
+    /// The rows of all living tasks. Touches all slots.
+    pub fn rows(&self) -> impl Iterator<Item = &TaskRow> {
+        self.used_slots().map(|index| &self.slots[index].row)
+    }
+
+    /// The rows of the tasks that did something in the last interval or are new.
+    pub fn changed_rows(&self) -> impl Iterator<Item = &TaskRow> {
+        self.changes().map(|change| &self.slots[change.slot].row)
+    }
+
+    /// The number of the current round.
+    pub(crate) fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// The slots that are in use.
+    pub(crate) fn used_slots(&self) -> impl Iterator<Item = u32> {
+        (0..self.slots.places()).filter(|index| self.slots[*index].is_used)
+    }
+
+    /// The row in a slot; `None` if it is free.
+    pub(crate) fn row_in(&self, slot: u32) -> Option<&TaskRow> {
+        Some(&self.slots[slot]).filter(|slot| slot.is_used).map(|slot| &slot.row)
+    }
+
+    /// The slot of a living task.
+    pub(crate) fn slot_of(&self, pid: u32) -> Option<u32> {
+        self.by_pid.get(&pid).copied()
+    }
+
+    /// Slots that were filled or emptied in this round, or of which something other than counters changed; some more than once.
+    pub(crate) fn touched(&self) -> &[u32] {
+        &self.touched
+    }
+
+    /// What living tasks did in the last interval.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
+        (0..self.changes.len()).filter(|index| self.is_current(*index)).map(|index| &self.changes[index])
+    }
+
+    /// Whether a change is that of the task in its slot: the slot may have been emptied since.
+    pub(super) fn is_current(&self, change: usize) -> bool {
+        let slot = &self.slots[self.changes[change].slot];
+        slot.is_used && slot.changed_in == self.round && slot.change as usize == change
+    }
+
+    /// The number of slots, the free ones included.
+    pub(crate) fn places(&self) -> u32 {
+        self.slots.places()
+    }
+
+    /// The bytes that are reserved for rows and changes.
+    pub fn reserved_bytes(&self) -> usize {
+        self.slots.reserved_bytes()
+            + self.changes.capacity() * size_of::<Change>()
+            + self.by_pid.capacity() * size_of::<(u32, u32)>()
+    }
+
+    /// The tasks that ended in the last interval.
+    pub fn ended(&self) -> impl ExactSizeIterator<Item = &EndedTask> {
+        self.ended.iter()
+    }
+
+    /// By process, CPU time in the interval of threads that no exit record reports.
+    pub fn ended_threads(&self) -> &HashMap<u32, Nanos> {
+        &self.ended_threads
+    }
+}

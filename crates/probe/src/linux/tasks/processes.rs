@@ -1,0 +1,170 @@
+//! Processes: their threads summed.
+
+use std::collections::BinaryHeap;
+
+use facts::sample::Absence;
+use facts::task::figure::Figure;
+use facts::task::{Cause, Delay, Delays, TaskAccount, TaskRow};
+use facts::unit::Nanos;
+
+use super::{EndedThreads, Process, TaskReader};
+use crate::clock_now;
+use crate::populate;
+
+impl TaskReader {
+    /// Reads a process: its threads summed.
+    ///
+    /// # Errors
+    /// Where the process is gone, hidden or denied. A thread that ends meanwhile is left out.
+    pub fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
+        let whole = self.read_group(pid);
+        let whole_cpu = self.process_cpu(pid);
+        let mut tids = std::mem::take(&mut self.threads);
+        let listed = self.listing.threads(pid, &mut tids);
+        let mut sum: Result<TaskAccount, Absence> = Err(Absence::Gone);
+        if listed.is_ok() {
+            self.read_threads_of(Some(pid), &tids, |_, row| match (&mut sum, row) {
+                (Ok(sum), Ok(row)) => sum.add_thread(&row),
+                (Ok(_), Err(_)) => {}
+                (sum, row) => *sum = row.map(|row| TaskAccount::of_thread(&row)),
+            });
+        }
+        self.threads = tids;
+        listed?;
+        let living = sum?;
+        let delays = whole.and_then(|whole| ended_delays(&whole, &living));
+        let on_cpu = EndedThreads::on_cpu_beside(whole_cpu, living.sum.on_cpu(), living.sum.threads);
+        let has_ended = delays.is_some() || on_cpu.is_some();
+        let ended = EndedThreads { on_cpu, delays: delays.unwrap_or_default() };
+        Ok(Process { living, ended: has_ended.then_some(ended) })
+    }
+
+    /// Reads a process that ended and was not reaped: its leader, and what can still be known of its other threads.
+    ///
+    /// # Errors
+    /// Where it was reaped after all.
+    pub fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
+        let whole = self.read_group(pid);
+        let mut row = Err(Absence::Gone);
+        self.read_threads(&[pid], |_, read| row = read);
+        let mut account = TaskAccount::of_thread(&row?);
+        // The process's times hold those of all its threads, in ticks.
+        let (user, system) = self.procfs.process_times(pid)?;
+        let own = account.sum.get(Figure::CPU_TICKS).map(Nanos);
+        let Some(others) = EndedThreads::on_cpu_beside(Some(user + system), own, 0) else {
+            return Ok(account);
+        };
+        let ended = whole.and_then(|whole| ended_delays(&whole, &account));
+        let sum = &mut account.sum;
+        sum.set(Figure::ON_CPU, sum.on_cpu().map(|on_cpu| (on_cpu + others).0));
+        sum.set(Figure::USER, Some(user.0));
+        sum.set(Figure::SYSTEM, Some(system.0));
+        for cause in Cause::ALL {
+            // What the other threads waited for is not in /proc.
+            let own = sum.delay(cause);
+            let delay = ended.map_or_else(Delay::default, |ended| own.plus(ended[cause]));
+            sum.set_delay(cause, delay);
+        }
+        Ok(account)
+    }
+
+    /// A thread group's delays, the ended threads' included; none where only netlink has them.
+    fn read_group(&mut self, tgid: u32) -> Option<TaskRow> {
+        self.taskstats.as_mut().ok()?.read_group(tgid)
+    }
+
+    /// Reads all processes, each its threads summed.
+    ///
+    /// One request a process, which gives its leader, and then one for each further thread. To learn which processes
+    /// have any costs more than a request, but how many threads there are in all is one line of /proc/loadavg: those
+    /// with the most virtual memory (each thread brings a stack) are asked first, and none after the last thread is
+    /// found. In a PID namespace, where that line counts the whole machine, every process is asked.
+    ///
+    /// `make` makes what the caller keeps of a process, so that the tasks of a machine are in memory once.
+    ///
+    /// # Errors
+    /// Where /proc cannot be listed.
+    pub fn read_all_processes<R: AsMut<TaskAccount>>(
+        &mut self,
+        make: impl Fn(TaskAccount) -> R,
+    ) -> Result<Vec<R>, Absence> {
+        let all_threads = self.procfs.all_threads();
+        let counted_at = clock_now().boottime;
+        let mut pids = std::mem::take(&mut self.threads);
+        let listed = self.listing.processes(&mut pids);
+        let mut processes: Vec<R> = Vec::with_capacity(pids.len());
+        populate(&mut processes);
+        // Most virtual memory first, but whoever began after the count is asked in any case and takes nothing off it.
+        let mut order = Vec::with_capacity(pids.len());
+        let mut older = 0;
+        self.read_threads(&pids, |_, row| {
+            let Ok(row) = row else { return };
+            let is_younger = row.key.start >= counted_at;
+            older += u64::from(!is_younger);
+            let peak_virtual = row.figures.get(Figure::PEAK_VIRTUAL_BYTES);
+            order.push((is_younger, peak_virtual, processes.len() as u32));
+            processes.push(make(TaskAccount::of_thread(&row)));
+        });
+        self.threads = pids;
+        listed?;
+
+        // Counted again, lest threads that came meanwhile are found in place of others.
+        let all_threads = all_threads.max(self.procfs.all_threads());
+        let mut to_find = match self.taskstats {
+            Ok(_) => all_threads.map_or(u64::MAX, |all| all.saturating_sub(older)),
+            Err(_) => u64::MAX,
+        };
+        // A heap: of thousands only the first few are taken.
+        let mut order = BinaryHeap::from(order);
+        while let Some((is_younger, peak_virtual, index)) = order.pop() {
+            if !is_younger && to_find == 0 {
+                break;
+            }
+            let leader = processes[index as usize].as_mut();
+            // Without memory of its own, and of kthreadd's family: a leader that ended before its threads has none, too.
+            let is_kernel_thread = peak_virtual == Some(0) && (leader.key.pid == 2 || leader.ppid == Some(2));
+            let others = if is_kernel_thread { 0 } else { self.listing.count_threads(leader.key.pid) - 1 };
+            if others > 0 {
+                to_find = to_find.saturating_sub(others);
+                self.add_other_threads(leader);
+            }
+        }
+        Ok(processes)
+    }
+
+    /// Adds the threads that a leader's process has beside it.
+    fn add_other_threads(&mut self, leader: &mut TaskAccount) {
+        let mut tids = std::mem::take(&mut self.threads);
+        // A process that ended meanwhile keeps what its leader said.
+        if self.listing.threads(leader.key.pid, &mut tids).is_ok() {
+            tids.retain(|tid| *tid != leader.key.pid);
+            self.read_threads_of(Some(leader.key.pid), &tids, |_, row| {
+                row.iter().for_each(|row| leader.add_thread(row));
+            });
+        }
+        self.threads = tids;
+    }
+}
+
+/// What the group has beyond its living threads. The group was read first, so that a living thread's progress in
+/// between is never taken for an ended one's.
+fn ended_delays(whole: &TaskRow, living: &TaskAccount) -> Option<Delays> {
+    let mut ended = Delays::default();
+    let mut any = false;
+    for cause in Cause::ALL {
+        let of_living = living.sum.delay(cause);
+        let whole_count = whole.figures.get(Figure::count(cause));
+        let whole_total = whole.figures.get(Figure::delay(cause)).map(Nanos);
+        let count = whole_count.zip(of_living.count()).map(|(whole, living)| whole.saturating_sub(living));
+        any |= count.is_some_and(|count| count > 0);
+        // Below one event nothing ended: what differs is time that living threads had not yet been charged.
+        let total = match count {
+            Some(0) => Some(Nanos(0)),
+            _ => whole_total.zip(of_living.total()).map(|(whole, living)| whole.saturating_sub(living)),
+        };
+        // No thread can have waited longer each time than its process has lived.
+        let at_most = count.map(|count| Nanos(living.wall.0.saturating_mul(count)));
+        ended[cause] = Delay::new(count, total.filter(|total| Some(*total) <= at_most), None);
+    }
+    any.then_some(ended)
+}

@@ -1,0 +1,126 @@
+//! What reading tasks gives, whatever the source.
+
+use facts::name::Name;
+use facts::sample::Absence;
+use facts::task::figure::FigureSet;
+use facts::task::store::ended_threads_cpu;
+use facts::task::{Delays, TaskAccount, TaskKey};
+use facts::unit::Nanos;
+
+/// A task's state, as /proc/PID/stat prints it: `R`, `S`, `D`, `T`, `Z` …
+pub type TaskState = u8;
+
+/// A source of task figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskSource {
+    /// A BPF task iterator: everything, for the least.
+    Bpf,
+    /// taskstats over netlink, in batches: all delays. What only /proc contains is read once a task.
+    Taskstats,
+    /// /proc alone: the run queue, and block I/O in ticks.
+    Procfs,
+    /// `struct kinfo_proc` of FreeBSD, which counts no delays.
+    Sysctl,
+}
+
+impl TaskSource {
+    /// All, the best first.
+    pub const ALL: [Self; 4] = [Self::Bpf, Self::Taskstats, Self::Procfs, Self::Sysctl];
+    /// For one reading: BPF takes longer to load than a reading by other sources takes.
+    pub const FOR_ONE_READING: [Self; 3] = [Self::Taskstats, Self::Procfs, Self::Sysctl];
+    /// What a user without privileges has.
+    pub const UNPRIVILEGED: [Self; 2] = [Self::Procfs, Self::Sysctl];
+
+    /// The name in options and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bpf => "bpf",
+            Self::Taskstats => "taskstats",
+            Self::Procfs => "procfs",
+            Self::Sysctl => "sysctl",
+        }
+    }
+}
+
+/// What a view wants to know of tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskRequest<'a> {
+    /// The sources that may be used, the best first.
+    pub sources: &'a [TaskSource],
+    /// Figures that are read even if they cost a system call a task: memory and I/O.
+    pub extra: FigureSet,
+}
+
+/// A process: its living threads summed, and what its ended threads left.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// Living threads.
+    pub living: TaskAccount,
+    /// Ended threads; `None` if there were none, or if the source does not contain them.
+    pub ended: Option<EndedThreads>,
+}
+
+/// What the ended threads of a process left.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EndedThreads {
+    /// CPU time, if it is more than what the clocks may disagree by.
+    pub on_cpu: Option<Nanos>,
+    /// Delays.
+    pub delays: Delays,
+}
+
+impl EndedThreads {
+    /// From the CPU time of a process with all threads that it ever had, and that of its living threads. Each may lag by a tick.
+    pub fn on_cpu_beside(whole: Option<Nanos>, living: Option<Nanos>, threads: u32) -> Option<Nanos> {
+        let (whole, living) = whole.zip(living)?;
+        ended_threads_cpu(whole, living, threads)
+    }
+}
+
+/// Why a source cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// What kind of reason.
+    pub reason: Absence,
+    /// In the kernel's words, as far as it had any.
+    pub detail: String,
+}
+
+#[cfg(target_os = "linux")]
+impl Refused {
+    pub(crate) fn new(reason: Absence, detail: String) -> Self {
+        Self { reason, detail }
+    }
+}
+
+impl From<Absence> for Refused {
+    fn from(reason: Absence) -> Self {
+        Self { reason, detail: reason.to_string() }
+    }
+}
+
+/// Why no source can be used.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The root cannot be opened.
+    Root(crate::roots::RootError),
+    /// The best of the requested sources is refused, and so are the others.
+    Refused(TaskSource, Refused),
+}
+
+impl From<crate::roots::RootError> for OpenError {
+    fn from(error: crate::roots::RootError) -> Self {
+        Self::Root(error)
+    }
+}
+
+/// A process that descends from this one.
+#[derive(Clone, Copy, Debug)]
+pub struct Descendant {
+    /// What tells it from others.
+    pub key: TaskKey,
+    /// Its main thread's name.
+    pub comm: Name,
+    /// All its threads have ended; it waits to be reaped.
+    pub is_dead: bool,
+}
