@@ -24,6 +24,7 @@ mod stalls;
 mod storms;
 mod supervision;
 mod system_calls;
+mod task_figures;
 mod tmpfiles;
 mod top;
 mod traffic;
@@ -40,6 +41,7 @@ fn main() {
         free::trials(),
         figures::trials(),
         delays::trials(),
+        task_figures::trials(),
         system_calls::trials(),
         demonstrations::trials(),
         bar::trials(),
