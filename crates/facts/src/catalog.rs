@@ -1,11 +1,14 @@
-//! The catalogue: one row a metric. Documentation, `whit doctor --metrics`, columns and exports come from it.
+//! The catalogue: one row a metric of the machine, and one a figure of a task. Documentation, `whit doctor --metrics`, JSON fields and
+//! exported series come from it.
 
 mod access;
 mod document;
 mod rows;
+mod tasks;
 
 pub use document::markdown;
 pub use rows::METRICS;
+pub use tasks::{TASK_METRICS, TaskMetric, task_metric};
 
 use crate::sample::Sample;
 use crate::source::Source;

@@ -11,6 +11,7 @@ pub mod figure;
 pub mod groups;
 pub(crate) mod row;
 mod slots;
+mod source;
 pub mod store;
 pub(crate) mod sum;
 pub mod unrecorded;
@@ -21,6 +22,7 @@ pub use breakdown::{Remainder, TimeBreakdown};
 pub use cause::Cause;
 pub use delay::{Delay, Delays};
 pub use row::TaskRow;
+pub use source::TaskSource;
 pub use sum::TaskSum;
 
 /// Whether the kernel counts this task's delays (the run queue's it always does).

@@ -2,6 +2,7 @@
 
 use facts::name::Name;
 use facts::sample::Absence;
+pub use facts::task::TaskSource;
 use facts::task::figure::FigureSet;
 use facts::task::store::ended_threads_cpu;
 use facts::task::{Delays, TaskAccount, TaskKey};
@@ -9,38 +10,6 @@ use facts::unit::Nanos;
 
 /// A task's state, as /proc/PID/stat prints it: `R`, `S`, `D`, `T`, `Z` …
 pub type TaskState = u8;
-
-/// A source of task figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TaskSource {
-    /// A BPF task iterator: everything, for the least.
-    Bpf,
-    /// taskstats over netlink, in batches: all delays. What only /proc contains is read once a task.
-    Taskstats,
-    /// /proc alone: the run queue, and block I/O in ticks.
-    Procfs,
-    /// `struct kinfo_proc` of FreeBSD, which counts no delays.
-    Sysctl,
-}
-
-impl TaskSource {
-    /// All, the best first.
-    pub const ALL: [Self; 4] = [Self::Bpf, Self::Taskstats, Self::Procfs, Self::Sysctl];
-    /// For one reading: BPF takes longer to load than a reading by other sources takes.
-    pub const FOR_ONE_READING: [Self; 3] = [Self::Taskstats, Self::Procfs, Self::Sysctl];
-    /// What a user without privileges has.
-    pub const UNPRIVILEGED: [Self; 2] = [Self::Procfs, Self::Sysctl];
-
-    /// The name in options and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bpf => "bpf",
-            Self::Taskstats => "taskstats",
-            Self::Procfs => "procfs",
-            Self::Sysctl => "sysctl",
-        }
-    }
-}
 
 /// What a view wants to know of tasks.
 #[derive(Clone, Copy, Debug)]

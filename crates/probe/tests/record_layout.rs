@@ -94,7 +94,8 @@ const FIGURES: [(&str, Figure); 11] = [
     ("resident_pages", Figure::RESIDENT_BYTES),
     ("virtual_pages", Figure::VIRTUAL_BYTES),
 ];
-const OF_CAUSES: [(&str, fn(Cause) -> Figure); 3] =
+type FigureOf = fn(Cause) -> Figure;
+const OF_CAUSES: [(&str, FigureOf); 3] =
     [("delay_ns", Figure::delay), ("delay_count", Figure::count), ("delay_max_ns", Figure::maximum)];
 
 #[test]

@@ -20,6 +20,7 @@ mod pages;
 mod paths;
 mod random;
 mod run;
+mod task_fields;
 mod ticker;
 mod time_zone;
 mod top;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{METRICS, Values};
+use super::{METRICS, TASK_METRICS, Values};
 
 /// The whole page.
 pub fn markdown() -> String {
@@ -25,6 +25,27 @@ pub fn markdown() -> String {
             metric.name,
             metric.unit.description(),
             metric.source.path(),
+            metric.since,
+            metric.help
+        );
+    }
+    page.push_str(
+        "\n## Tasks\n\nFigures of a task, and of any sum of tasks. `bpf`, `taskstats` and `procfs` are the sources that contain a \
+         figure on Linux (`whit top --tasks`),\n`sysctl` is FreeBSD's. The figures of a cause are fields of an object of the cause's \
+         name (`delays.block_io.total_ns`).\n\n\
+         | series | field | unit | kind | sources | since Linux | |\n|---|---|---|---|---|---|---|\n",
+    );
+    for metric in TASK_METRICS {
+        let cause = metric.figure.cause().map_or(String::new(), |cause| format!("delays.{}.", cause.name()));
+        let sources: Vec<&str> = metric.sources.iter().map(|source| source.name()).collect();
+        let _ = writeln!(
+            page,
+            "| `{}` | `{cause}{}` | {} | {} | {} | {} | {} |",
+            metric.exported,
+            metric.field,
+            metric.unit.description(),
+            metric.kind.name(),
+            sources.join(", "),
             metric.since,
             metric.help
         );

@@ -28,6 +28,8 @@ pub struct EndOfRound<'a> {
     pub ended_on_cpu: Nanos,
     /// Whether more ids were given up than the program could keep.
     pub is_overflown: bool,
+    /// Whether the reader is in a PID namespace: then no ids are told.
+    pub is_nested: bool,
     ids: &'a [u8],
 }
 
@@ -80,7 +82,8 @@ impl<'a> Iterator for Items<'a> {
                 skipped: u32_at(end, 4),
                 fingerprints: u64_at(end, 8),
                 ended_on_cpu: Nanos(u64_at(end, 16)),
-                is_overflown: u32_at(end, 28) != 0,
+                is_overflown: u32_at(end, 28) == 1,
+                is_nested: u32_at(end, 28) == 2,
                 ids: ids.get(..count.saturating_mul(size_of::<u32>())).unwrap_or_default(),
             }));
         }

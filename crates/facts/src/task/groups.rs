@@ -142,11 +142,11 @@ impl TaskGroups {
         let mut chosen: HashMap<(u64, u32), bool> = HashMap::new();
         if let Some(filter) = &mut filter {
             let is_leader = |row: &&TaskRow| row.key.pid == row.process();
-            for row in store.rows().filter(is_leader) {
+            let ended = || store.ended().map(EndedTask::row);
+            for row in store.rows().chain(ended()).filter(is_leader) {
                 chosen.insert(self.unit_key(row), filter(row));
             }
-            let others = store.rows().chain(store.ended().map(EndedTask::row));
-            for row in others {
+            for row in store.rows().chain(ended()) {
                 chosen.entry(self.unit_key(row)).or_insert_with(|| filter(row));
             }
         }
@@ -194,7 +194,11 @@ impl TaskGroups {
             let idle = group.threads - active.threads;
             let uncounted = group.uncounted.saturating_sub(active.uncounted);
             let unknown = |cause: Cause| {
-                let absent = group.absent_of(Figure::delay(cause)) - active.absent[cause as usize];
+                if interval.is_none() {
+                    return idle;
+                }
+                let absent =
+                    group.absent_of(Figure::delay(cause)).saturating_sub(active.absent[cause as usize]);
                 let uncounted = if cause == Cause::RunQueue { 0 } else { uncounted };
                 absent.max(uncounted).min(idle)
             };

@@ -30,7 +30,7 @@ pub struct TaskRow {
     pub cgroup: Option<u64>,
     /// Whether delays other than the run queue's are counted.
     pub accounting: Accounting,
-    /// How long it had lived when it was read, without the time that the machine was suspended.
+    /// How long it had lived when it was read; by taskstats without the time that the machine was suspended.
     pub wall: Nanos,
     /// The rest.
     pub figures: Figures,
@@ -67,9 +67,9 @@ impl TaskRow {
 
     /// What is neither a counter nor a maximum.
     pub(crate) fn identity(&self) -> impl PartialEq + use<> {
-        let levels = [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES].map(|figure| self.figures.get(figure));
+        let gauges = [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES].map(|figure| self.figures.get(figure));
         let ids = (self.tgid, self.ppid, self.uid, self.cgroup);
-        (ids, self.comm, self.state, self.nice, self.policy, self.accounting, levels)
+        (ids, self.comm, self.state, self.nice, self.policy, self.accounting, gauges, self.figures.absent())
     }
 
     /// What it did since it started. Delays that cannot be true are dropped; `is_counted` says whether the kernel counts its delays.

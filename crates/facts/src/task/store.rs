@@ -43,6 +43,8 @@ pub struct TaskStore {
     put_fingerprints: u64,
     put_count: usize,
     round: u32,
+    /// Rounds, and the times that a round was started over: what `put_in` is compared with.
+    pass: u32,
     clock: Clock,
     clock_before: Clock,
     /// Whether the first round has an interval: since boot.
@@ -70,8 +72,9 @@ pub struct TaskStore {
 struct Slot {
     row: TaskRow,
     is_used: bool,
-    /// The round in which it was put last.
+    /// The pass in which it was put last, and the round in which anything was found out about it.
     put_in: u32,
+    seen_in: u32,
     /// Its index in `changes`, valid in the round `changed_in`.
     change: u32,
     changed_in: u32,
@@ -170,6 +173,7 @@ impl TaskStore {
     /// Starts a round. The rows of the last round stay until they are put again or removed.
     pub fn begin(&mut self, clock: Clock) {
         self.round += 1;
+        self.start_over();
         (self.clock_before, self.clock) = (self.clock, clock);
         self.changes.clear();
         self.gone.clear();
@@ -178,9 +182,36 @@ impl TaskStore {
         std::mem::swap(&mut self.process_cpu, &mut self.process_cpu_before);
         self.process_cpu.clear();
         self.ended_on_cpu = None;
-        (self.put_count, self.put_fingerprints) = (0, 0);
         let has_interval = self.round > 1 || self.is_since_boot;
         self.interval = has_interval.then(|| Interval::between(&self.clock_before, &self.clock)).flatten();
+    }
+
+    /// Lets the reader put every task once more: what it has put so far was not all.
+    pub fn start_over(&mut self) {
+        self.pass += 1;
+        (self.put_count, self.put_fingerprints) = (0, 0);
+    }
+
+    /// Takes back the start of a round that could not be read, so that the next interval contains its time.
+    pub fn abandon(&mut self) {
+        self.clock = self.clock_before;
+    }
+
+    /// Puts the row of a task of which the start is exact: it replaces one that was rounded.
+    pub fn put_exact(&mut self, row: &TaskRow) {
+        if let Some(index) = self.by_pid.get(&row.key.pid).copied() {
+            let slot = &mut self.slots[index];
+            let before = slot.row.key;
+            if before.start != row.key.start && is_same_start(before.start, row.key.start) {
+                slot.row.key.start = row.key.start;
+                let change = fingerprint(row.key).wrapping_sub(fingerprint(before));
+                self.fingerprints = self.fingerprints.wrapping_add(change);
+                if slot.put_in == self.pass {
+                    self.put_fingerprints = self.put_fingerprints.wrapping_add(change);
+                }
+            }
+        }
+        self.put(row);
     }
 
     /// Puts the row of a task that was read.
@@ -208,7 +239,7 @@ impl TaskStore {
     pub fn remove_stale(&mut self) {
         for index in 0..self.slots.places() {
             let slot = &self.slots[index];
-            if slot.is_used && slot.put_in != self.round {
+            if slot.is_used && slot.put_in != self.pass {
                 self.empty(index);
             }
         }
@@ -229,15 +260,15 @@ impl TaskStore {
     /// Adds what was found out about a living task after it was put. Its id, start and counters stay as they are.
     pub fn amend(&mut self, pid: u32, change: impl FnOnce(&mut TaskRow)) {
         let Some(index) = self.by_pid.get(&pid).copied() else { return };
-        let row = &mut self.slots[index].row;
+        let slot = &mut self.slots[index];
+        slot.seen_in = self.round;
+        let row = &mut slot.row;
         let before = *row;
         change(row);
         row.key = before.key;
-        let now = *row;
-        if before.identity() != now.identity() {
-            self.touched.push(index);
-            self.count_state(before.state, now.state);
-        }
+        let state = row.state;
+        self.touched.push(index);
+        self.count_state(before.state, state);
     }
 
     /// Records a change without activity: an exit record has the id of a task that did nothing.
@@ -252,7 +283,8 @@ impl TaskStore {
         let index = self.slots.insert(Slot {
             row: *row,
             is_used: true,
-            put_in: self.round,
+            put_in: self.pass,
+            seen_in: self.round,
             change: self.changes.len() as u32,
             changed_in: self.round,
         });
@@ -274,8 +306,9 @@ impl TaskStore {
         slot.row.key.start = before.key.start;
         // Most sources do not report the cgroup; it was looked up.
         slot.row.cgroup = row.cgroup.or(before.cgroup);
-        if slot.put_in != self.round {
-            slot.put_in = self.round;
+        slot.seen_in = self.round;
+        if slot.put_in != self.pass {
+            slot.put_in = self.pass;
             self.put_fingerprints = self.put_fingerprints.wrapping_add(fingerprint(before.key));
             self.put_count += 1;
         }
@@ -297,7 +330,7 @@ impl TaskStore {
         slot.is_used = false;
         let fingerprint = fingerprint(row.key);
         self.fingerprints = self.fingerprints.wrapping_sub(fingerprint);
-        if slot.put_in == self.round {
+        if slot.put_in == self.pass {
             self.put_fingerprints = self.put_fingerprints.wrapping_sub(fingerprint);
             self.put_count -= 1;
         }
@@ -327,7 +360,7 @@ impl TaskStore {
 
     /// The slot of a task that was not put in this round.
     fn stale_slot(&self, pid: u32) -> Option<u32> {
-        self.by_pid.get(&pid).copied().filter(|index| self.slots[*index].put_in != self.round)
+        self.by_pid.get(&pid).copied().filter(|index| self.slots[*index].put_in != self.pass)
     }
 
     /// Whether a task that started then started after the last round.

@@ -101,7 +101,9 @@ struct record {
 struct end {
 	u32 mark, skipped;
 	u64 fingerprints, freed_on_cpu_ns;
-	u32 given_up, is_overflown;
+	u32 given_up;
+	// 1: more ids than a list holds; 2: the reader is in a PID namespace, and no ids are told.
+	u32 is_overflown;
 };
 
 // A thread that sleeps is compared with what was last written of it once in so many rounds, by blocks of neighbours: others may
@@ -343,7 +345,10 @@ static __attribute__((always_inline)) void write_whole(struct seq_file *seq, str
 		record.resident_pages = resident_pages(mm);
 		record.virtual_pages = mm->total_vm;
 	}
-	seq_write(seq, &record, sizeof(record));
+	// A record that does not fit is dropped, and the program runs again for this thread: what was remembered of it has not been
+	// written.
+	if (seq_write(seq, &record, sizeof(record)))
+		properties[record.pid % PROPERTIES] = ~properties[record.pid % PROPERTIES];
 }
 
 static __attribute__((always_inline)) void end_round(struct seq_file *seq)
@@ -354,14 +359,14 @@ static __attribute__((always_inline)) void end_round(struct seq_file *seq)
 		.fingerprints = skipped_fingerprints,
 		.freed_on_cpu_ns = freed_on_cpu_ns,
 		// The programs that notice exits know numbers of the initial namespace alone.
-		.is_overflown = own_level > 0,
+		.is_overflown = own_level > 0 ? 2 : 0,
 	};
 	round_ended_ns = boottime();
 	struct list *lists = given_up[(rounds & 1) ^ 1];
 	for (u32 list = 0; list < LISTS; list++) {
 		u32 count = *(volatile u32 *)&lists[list].count;
 		if (count > LIST_LENGTH)
-			end.is_overflown = 1;
+			end.is_overflown |= 1;
 		else
 			end.given_up += count;
 	}

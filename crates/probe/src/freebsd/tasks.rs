@@ -6,7 +6,7 @@ use facts::freebsd::boottime;
 use facts::freebsd::kinfo_proc::{self, KinfoProc, ProcessState};
 use facts::sample::Absence;
 use facts::task::store::TaskStore;
-use facts::task::{TaskAccount, TaskRow};
+use facts::task::{Cause, Delay, TaskAccount, TaskRow};
 use facts::unit::Nanos;
 
 use super::sysctl::Sysctl;
@@ -193,6 +193,8 @@ impl TaskReader {
 fn account(process: &KinfoProc) -> TaskAccount {
     let mut account = TaskAccount::of_thread(&process.row);
     account.sum.threads = process.threads;
+    // Not known of any of them.
+    Cause::ALL.into_iter().for_each(|cause| account.sum.set_delay(cause, Delay::default()));
     account
 }
 

@@ -7,6 +7,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::delays::{Kind, Round, Row};
+use crate::task_fields::{FigureFields, delays};
+
+/// Beside the parts of its time.
+const FIGURES: [Figure; 5] = [
+    Figure::CPU_TICKS,
+    Figure::USER,
+    Figure::SYSTEM,
+    Figure::PEAK_RESIDENT_BYTES,
+    Figure::PEAK_VIRTUAL_BYTES,
+];
 
 /// One task.
 #[derive(Serialize)]
@@ -31,11 +41,8 @@ pub(crate) struct TaskJson {
     unrecorded_ns: Option<u64>,
     sleeping_ns: Option<u64>,
     unknown_ns: Option<u64>,
-    cpu_ticks_ns: Option<u64>,
-    user_ns: Option<u64>,
-    system_ns: Option<u64>,
-    peak_resident_bytes: Option<u64>,
-    peak_virtual_bytes: Option<u64>,
+    #[serde(flatten)]
+    figures: FigureFields,
     accounting: &'static str,
     uncounted_threads: u32,
     impossible_values: u32,
@@ -108,11 +115,7 @@ impl TaskJson {
             unrecorded_ns: nanos(breakdown.unrecorded),
             sleeping_ns: nanos(breakdown.sleeping),
             unknown_ns: nanos(breakdown.unknown),
-            cpu_ticks_ns: sum.get(Figure::CPU_TICKS),
-            user_ns: sum.get(Figure::USER),
-            system_ns: sum.get(Figure::SYSTEM),
-            peak_resident_bytes: sum.get(Figure::PEAK_RESIDENT_BYTES),
-            peak_virtual_bytes: sum.get(Figure::PEAK_VIRTUAL_BYTES),
+            figures: FigureFields::new(sum, &FIGURES),
             accounting: match task.accounting {
                 Accounting::On => "on",
                 Accounting::Off => "off",
@@ -153,17 +156,10 @@ impl TaskJson {
     }
 }
 
-fn causes(figures: impl Fn(Cause) -> Delay) -> Map<String, Value> {
-    let entry = |cause: Cause| {
-        let delay = figures(cause);
-        let nanos = |value: Option<Nanos>| Value::from(value.map(|value| value.0));
-        let object = Map::from_iter([
-            ("count".to_owned(), Value::from(delay.count())),
-            ("total_ns".to_owned(), nanos(delay.total())),
-            ("average_ns".to_owned(), nanos(delay.average())),
-            ("max_ns".to_owned(), nanos(delay.max())),
-        ]);
-        (cause.name().to_owned(), Value::Object(object))
-    };
-    Cause::ALL.into_iter().map(entry).collect()
+/// With the average of each.
+fn causes(of_cause: impl Fn(Cause) -> Delay) -> Map<String, Value> {
+    delays(&of_cause, |cause, fields| {
+        let average = of_cause(cause).average().map(|average| average.0);
+        fields.insert("average_ns".to_owned(), average.into());
+    })
 }

@@ -1,7 +1,7 @@
 //! The same as JSON, a document a run.
 
-use facts::task::Cause;
 use facts::task::figure::Figure;
+use facts::task::{Cause, Delay};
 use facts::unit::Nanos;
 use probe::spawn::Ending;
 use serde::Serialize;
@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::account::{Program, Tree};
 use super::options::RunOptions;
 use super::supervise::{Outcome, Supervised};
+use crate::task_fields::{FigureFields, delays};
 
 #[derive(Serialize)]
 pub(crate) struct RunJson {
@@ -34,6 +35,9 @@ pub(crate) struct RunJson {
     programs: Vec<ProgramJson>,
 }
 
+const CPU_FIGURES: [Figure; 2] = [Figure::USER, Figure::SYSTEM];
+const OTHER_FIGURES: [Figure; 3] = [Figure::PEAK_RESIDENT_BYTES, Figure::READ_BYTES, Figure::WRITTEN_BYTES];
+
 #[derive(Serialize)]
 struct ProgramJson {
     comm: String,
@@ -46,12 +50,11 @@ struct ProgramJson {
     unrecorded_ns: u64,
     sleeping_ns: Option<u64>,
     cpu_precise_ns: u64,
-    user_ns: u64,
-    system_ns: u64,
+    #[serde(flatten)]
+    cpu: FigureFields,
     delays: Map<String, Value>,
-    peak_resident_bytes: u64,
-    read_bytes: u64,
-    written_bytes: u64,
+    #[serde(flatten)]
+    figures: FigureFields,
     uncounted_threads: u64,
     impossible_values: u64,
 }
@@ -91,15 +94,17 @@ impl RunJson {
 impl ProgramJson {
     fn new(program: &Program) -> Self {
         let breakdown = program.breakdown();
-        let mut delays = Map::new();
-        for cause in Cause::ALL {
-            let mut figures = Map::new();
-            figures.insert("count".into(), program.figure(Figure::count(cause)).into());
-            figures.insert("total_ns".into(), program.waited(cause).0.into());
-            figures.insert("max_ns".into(), program.sum.get(Figure::maximum(cause)).into());
-            figures.insert("threads_unknown".into(), program.sum.unknown(cause).into());
-            delays.insert(cause.name().into(), Value::Object(figures));
-        }
+        let delays = delays(
+            // 0 where it is not known of any thread: the count of these stands beside it.
+            |cause| {
+                let nanos = |figure| Some(Nanos(program.figure(figure)));
+                let max = program.sum.get(Figure::maximum(cause)).map(Nanos);
+                Delay::new(Some(program.figure(Figure::count(cause))), nanos(Figure::delay(cause)), max)
+            },
+            |cause, fields| {
+                fields.insert("threads_unknown".to_owned(), program.sum.unknown(cause).into());
+            },
+        );
         Self {
             comm: program.comm.as_str().to_owned(),
             processes: program.sum.processes.into(),
@@ -111,12 +116,9 @@ impl ProgramJson {
             unrecorded_ns: program.unrecorded.0,
             sleeping_ns: breakdown.sleeping.map(|sleeping| sleeping.0),
             cpu_precise_ns: program.figure(Figure::ON_CPU),
-            user_ns: program.figure(Figure::USER),
-            system_ns: program.figure(Figure::SYSTEM),
+            cpu: FigureFields::at_least(&program.sum, &CPU_FIGURES),
             delays,
-            peak_resident_bytes: program.figure(Figure::PEAK_RESIDENT_BYTES),
-            read_bytes: program.figure(Figure::READ_BYTES),
-            written_bytes: program.figure(Figure::WRITTEN_BYTES),
+            figures: FigureFields::at_least(&program.sum, &OTHER_FIGURES),
             uncounted_threads: program.sum.uncounted.into(),
             impossible_values: program.sum.impossible_values.into(),
         }

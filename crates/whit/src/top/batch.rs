@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use facts::task::figure::Figure;
 use facts::task::groups::GroupRow;
-use facts::task::{Accounting, Cause, TimeBreakdown};
+use facts::task::{Accounting, TimeBreakdown};
 use facts::unit::Nanos;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,6 +13,7 @@ use super::lines::Line;
 use super::session::{Session, Topic};
 use crate::failure::Failure;
 use crate::output::{Output, stdout_style};
+use crate::task_fields::{FigureFields, delays};
 use crate::ticker::Ticker;
 use crate::top::columns::Column;
 use crate::top::options::{OutputKind, TopOptions};
@@ -157,20 +158,27 @@ struct RowJson<'a> {
     unrecorded_ns: Option<u64>,
     sleeping_ns: Option<u64>,
     unknown_ns: Option<u64>,
-    user_ns: Option<u64>,
-    system_ns: Option<u64>,
+    #[serde(flatten)]
+    cpu: FigureFields,
     accounting: &'static str,
     uncounted_tasks: u32,
     delays: Map<String, Value>,
-    voluntary_switches: Option<u64>,
-    involuntary_switches: Option<u64>,
-    minor_faults: Option<u64>,
-    major_faults: Option<u64>,
-    read_bytes: Option<u64>,
-    written_bytes: Option<u64>,
-    resident_bytes: Option<u64>,
-    virtual_bytes: Option<u64>,
+    #[serde(flatten)]
+    figures: FigureFields,
 }
+
+/// Beside the parts of a row's time.
+const CPU_FIGURES: [Figure; 2] = [Figure::USER, Figure::SYSTEM];
+const OTHER_FIGURES: [Figure; 8] = [
+    Figure::VOLUNTARY_SWITCHES,
+    Figure::INVOLUNTARY_SWITCHES,
+    Figure::MINOR_FAULTS,
+    Figure::MAJOR_FAULTS,
+    Figure::READ_BYTES,
+    Figure::WRITTEN_BYTES,
+    Figure::RESIDENT_BYTES,
+    Figure::VIRTUAL_BYTES,
+];
 
 fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result<(), Failure> {
     let interval = session.tasks.store.interval();
@@ -242,14 +250,6 @@ impl<'a> RowJson<'a> {
             row.breakdown();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_one = !row.is_several();
-        let mut delays = Map::new();
-        for cause in Cause::ALL {
-            let mut figures = Map::new();
-            figures.insert("count".into(), row.get(Figure::count(cause)).into());
-            figures.insert("total_ns".into(), row.delay_ns(cause).into());
-            figures.insert("max_ns".into(), row.get(Figure::maximum(cause)).into());
-            delays.insert(cause.name().into(), Value::Object(figures));
-        }
         Self {
             pid: is_one.then(|| row.pid()),
             tgid: is_one.then(|| row.tgid()),
@@ -271,23 +271,15 @@ impl<'a> RowJson<'a> {
             unrecorded_ns: nanos(unrecorded),
             sleeping_ns: nanos(sleeping),
             unknown_ns: nanos(unknown),
-            user_ns: row.get(Figure::USER),
-            system_ns: row.get(Figure::SYSTEM),
+            cpu: FigureFields::new(&row.sum, &CPU_FIGURES),
             accounting: match row.accounting() {
                 Accounting::On => "on",
                 Accounting::Off => "off",
                 Accounting::Unsure => "unsure",
             },
             uncounted_tasks: row.sum.uncounted,
-            delays,
-            voluntary_switches: row.get(Figure::VOLUNTARY_SWITCHES),
-            involuntary_switches: row.get(Figure::INVOLUNTARY_SWITCHES),
-            minor_faults: row.get(Figure::MINOR_FAULTS),
-            major_faults: row.get(Figure::MAJOR_FAULTS),
-            read_bytes: row.get(Figure::READ_BYTES),
-            written_bytes: row.get(Figure::WRITTEN_BYTES),
-            resident_bytes: row.get(Figure::RESIDENT_BYTES),
-            virtual_bytes: row.get(Figure::VIRTUAL_BYTES),
+            delays: delays(|cause| row.sum.delay(cause), |_, _| {}),
+            figures: FigureFields::new(&row.sum, &OTHER_FIGURES),
         }
     }
 }

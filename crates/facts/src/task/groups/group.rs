@@ -29,6 +29,8 @@ pub(super) struct Unit {
     /// Threads whose delays are counted.
     pub(super) counted: u32,
     pub(super) memory: [Option<u64>; SHARED.len()],
+    /// The round in which it was read, and whether the main thread showed it.
+    pub(super) memory_of: (u32, bool),
 }
 
 impl Unit {

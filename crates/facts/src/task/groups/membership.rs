@@ -3,7 +3,7 @@
 use super::group::{Group, Member, SHARED, Unit};
 use super::{GroupBy, TaskGroups};
 use crate::task::Accounting;
-use crate::task::figure::FigureSet;
+use crate::task::figure::{Figure, FigureSet};
 use crate::task::row::TaskRow;
 use crate::task::store::TaskStore;
 
@@ -18,16 +18,16 @@ impl TaskGroups {
             let unit = &self.units[member.unit];
             let key = (self.groups[unit.group].key, unit.tgid);
             if row.is_some_and(|row| self.unit_key(row) == key) {
-                return self.alter(slot, member, row.copied().unwrap_or_default());
+                return self.alter(store, slot, member, row.copied().unwrap_or_default());
             }
             self.detach(slot, member);
         }
         if let Some(row) = row {
-            self.attach(slot, row);
+            self.attach(store, slot, row);
         }
     }
 
-    fn attach(&mut self, slot: u32, row: &TaskRow) {
+    fn attach(&mut self, store: &TaskStore, slot: u32, row: &TaskRow) {
         let key = self.unit_key(row);
         let unit = match self.unit_by_key.get(&key) {
             Some(unit) => *unit,
@@ -51,7 +51,7 @@ impl TaskGroups {
             units.uncounted(members)
         });
         self.count_absent(group, member.absent, true);
-        self.show_memory(unit, row);
+        self.show_memory(unit, row, store.seen_in(slot));
     }
 
     fn detach(&mut self, slot: u32, member: Member) {
@@ -76,7 +76,7 @@ impl TaskGroups {
     }
 
     /// A member is still in its group, but something else about it has changed.
-    fn alter(&mut self, slot: u32, member: Member, row: TaskRow) {
+    fn alter(&mut self, store: &TaskStore, slot: u32, member: Member, row: TaskRow) {
         let now =
             Member { absent: row.figures.absent(), is_counted: row.accounting == Accounting::On, ..member };
         if now.absent != member.absent {
@@ -92,7 +92,7 @@ impl TaskGroups {
             });
         }
         self.members[slot as usize] = Some(now);
-        self.show_memory(member.unit, &row);
+        self.show_memory(member.unit, &row, store.seen_in(slot));
     }
 
     /// Changes a unit and keeps the number of uncounted threads of its group.
@@ -112,9 +112,13 @@ impl TaskGroups {
         }
     }
 
-    /// Takes the memory of a process from one of its threads: the newest value counts, but a main thread that has ended shows none
-    /// while others still run.
-    fn show_memory(&mut self, unit: u32, row: &TaskRow) {
+    /// Takes the memory of a process from one of its threads, read in this round: the newest value counts, of one round that of the
+    /// main thread. A main thread that has ended shows none while others still run.
+    fn show_memory(&mut self, unit: u32, row: &TaskRow, round: u32) {
+        let (known_of, is_leader) = (self.units[unit].memory_of, row.key.pid == row.process());
+        if (round, is_leader) < known_of {
+            return;
+        }
         let is_only = self.units[unit].slots.len() == 1;
         let before = self.units[unit].memory;
         let mut now = before;
@@ -123,6 +127,9 @@ impl TaskGroups {
             if is_only || shown.is_some_and(|bytes| bytes > 0) || memory.is_none() {
                 *memory = shown.or(*memory);
             }
+        }
+        if row.figures.get(Figure::RESIDENT_BYTES).is_some_and(|bytes| bytes > 0) {
+            self.units[unit].memory_of = (round, is_leader);
         }
         if now != before {
             self.units[unit].memory = now;
@@ -145,7 +152,16 @@ impl TaskGroups {
         };
         let place = self.groups[group].units.len() as u32;
         let memory = [None; SHARED.len()];
-        let unit = Unit { group, place, tgid: key.1, slots: Vec::new(), leader: None, counted: 0, memory };
+        let unit = Unit {
+            group,
+            place,
+            tgid: key.1,
+            slots: Vec::new(),
+            leader: None,
+            counted: 0,
+            memory,
+            memory_of: (0, false),
+        };
         let unit = self.units.insert(unit);
         self.unit_by_key.insert(key, unit);
         let group = &mut self.groups[group];

@@ -250,7 +250,6 @@ fn following_is_the_same_as_making_anew() {
             if random(3) == 0 {
                 let on_cpu = row.figures.get(Figure::ON_CPU).unwrap_or(0) + random(1_000);
                 row.figures.set(Figure::ON_CPU, Some(on_cpu));
-                row.figures.set(Figure::RESIDENT_BYTES, Some(100 + random(2)).filter(|_| random(9) > 0));
             }
             if random(9) == 0 {
                 row.uid = Some(random(3) as u32);
@@ -267,7 +266,14 @@ fn following_is_the_same_as_making_anew() {
             }
         }
         store.begin(now);
-        living.iter().filter(|_| second % 5 == 0 || random(2) == 0).for_each(|row| store.put(row));
+        let is_whole = second % 5 == 0;
+        for row in living.iter().filter(|_| is_whole || random(2) == 0) {
+            // Threads of a process share its memory.
+            let memory = 100 + second / u64::from(row.process());
+            let mut row = *row;
+            row.figures.set(Figure::RESIDENT_BYTES, Some(memory));
+            store.put(&row);
+        }
         let there: HashSet<u32> = living.iter().map(|row| row.key.pid).collect();
         let gone: Vec<u32> = store.rows().map(|row| row.key.pid).filter(|pid| !there.contains(pid)).collect();
         gone.into_iter().for_each(|pid| store.remove(pid));
@@ -291,8 +297,10 @@ fn following_is_the_same_as_making_anew() {
                     .rows()
                     .map(|id| {
                         let GroupRow { mut sum, is_ended, .. } = groups.row(&store, id);
-                        // Depends on which of the threads was put last.
-                        sum.set(Figure::RESIDENT_BYTES, None);
+                        // Memory that a thread showed which ended since is newer than that of the others.
+                        if !is_whole {
+                            sum.set(Figure::RESIDENT_BYTES, None);
+                        }
                         format!("{is_ended} {sum:?}")
                     })
                     .collect();

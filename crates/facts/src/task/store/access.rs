@@ -12,7 +12,7 @@ use crate::unit::Nanos;
 impl TaskStore {
     /// Whether a task was put in this round.
     pub fn was_put(&self, pid: u32) -> bool {
-        self.by_pid.get(&pid).is_some_and(|index| self.slots[*index].put_in == self.round)
+        self.by_pid.get(&pid).is_some_and(|index| self.slots[*index].put_in == self.pass)
     }
 
     /// The time of the round before the last.
@@ -87,6 +87,11 @@ impl TaskStore {
     /// The slots that are in use.
     pub(crate) fn used_slots(&self) -> impl Iterator<Item = u32> {
         (0..self.slots.places()).filter(|index| self.slots[*index].is_used)
+    }
+
+    /// The round in which anything was found out about the task in a slot.
+    pub(crate) fn seen_in(&self, slot: u32) -> u32 {
+        self.slots[slot].seen_in
     }
 
     /// The row in a slot; `None` if it is free.

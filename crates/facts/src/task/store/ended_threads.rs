@@ -30,20 +30,22 @@ impl TaskStore {
             *threads.entry(row.process()).or_default() += 1;
         }
         let mut living: HashMap<u32, Nanos> = HashMap::new();
-        let mut origins: HashMap<u32, Origin> = HashMap::new();
+        let mut origins: HashMap<u32, (Origin, bool)> = HashMap::new();
         for change in &self.changes {
             let row = &self.slots[change.slot].row;
             let on_cpu = change.delta.get(Figure::ON_CPU).unwrap_or(0);
             *living.entry(row.process()).or_default() += Nanos(on_cpu);
             if row.key.pid == row.process() {
-                origins.insert(row.key.pid, change.origin);
+                let is_new = self.is_in_interval(row.key.start);
+                origins.insert(row.key.pid, (change.origin, is_new));
             }
         }
         for (tgid, whole) in &self.process_cpu {
             let from = match origins.get(tgid) {
-                None | Some(Origin::Row) => self.process_cpu_before.get(tgid).copied(),
-                Some(Origin::Start) => Some(Nanos(0)),
-                Some(Origin::Unknown) => None,
+                Some((Origin::Start, true)) => Some(Nanos(0)),
+                // A thread that took over the id of its main thread is of an older process.
+                None | Some((Origin::Row | Origin::Start, _)) => self.process_cpu_before.get(tgid).copied(),
+                Some((Origin::Unknown, _)) => None,
             };
             let Some(from) = from else { continue };
             let on_cpu = living.get(tgid).copied().unwrap_or_default();

@@ -109,9 +109,15 @@ impl TaskStore {
                 && self.ended.iter().any(|one| {
                     one.record.row.key.pid == pid && one.record.can_have_begun(start, self.suspended())
                 });
-            if has_record || is_too_much || !can_precede(&old, &new) {
+            let has_gone_back = !can_precede(&old, &new);
+            if has_record || is_too_much || has_gone_back {
                 self.gone.push(Gone { row: self.changes[index].before, is_taken: false });
                 let heir = self.heir(pid, &ended, &new);
+                if heir.is_none() && !has_record && !has_gone_back {
+                    // A reading that came late: it has used more CPU time than between the clocks.
+                    self.gone.pop();
+                    continue;
+                }
                 let change = &mut self.changes[index];
                 (change.origin, change.before) =
                     heir.map_or((Origin::Start, TaskRow::default()), |row| (Origin::Row, row));

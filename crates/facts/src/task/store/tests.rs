@@ -277,3 +277,51 @@ fn a_round_of_changes_leaves_the_others_alone() {
     store.finish(&mut Vec::new());
     assert_eq!([1, 2].map(|pid| store.delta(pid, Figure::ON_CPU)), [Some(7), Some(0)]);
 }
+
+#[test]
+fn an_exact_start_replaces_a_rounded_one() {
+    let mut store = TaskStore::default();
+    round(&mut store, (at(100), &[row(1, 0, 10), row(2, 0, 20)]), &mut Vec::new());
+    let mut exact = row(1, 0, 15);
+    exact.key.start = Nanos(4_000_000);
+    store.begin(at(101));
+    store.put_exact(&exact);
+    store.finish(&mut Vec::new());
+    assert_eq!(store.delta(1, Figure::ON_CPU), Some(5));
+    // Both are left out of the next round.
+    store.begin(at(102));
+    let sum = fingerprint(exact.key).wrapping_add(fingerprint(row(2, 0, 20).key));
+    assert_eq!(store.stale(&[]), (2, sum));
+}
+
+#[test]
+fn a_round_that_starts_over_drops_tasks_that_went_meanwhile() {
+    let rows = [row(1, 0, 10), row(2, 0, 20)];
+    let mut store = TaskStore::default();
+    round(&mut store, (at(100), &rows), &mut Vec::new());
+    store.begin(at(101));
+    rows.iter().for_each(|row| store.put(row));
+    store.start_over();
+    store.put(&row(2, 0, 26));
+    store.remove_stale();
+    store.finish(&mut Vec::new());
+    assert_eq!((store.len(), store.delta(2, Figure::ON_CPU)), (1, Some(6)));
+}
+
+#[test]
+fn a_reading_that_came_late_is_no_other_task() {
+    let second = Nanos::SECOND.0;
+    let (before, now) = (row(1, 0, 50 * second), row(1, 0, 52 * second));
+    assert_eq!(on_cpu(&[before], &[now], &[]), [Some(2 * second)]);
+}
+
+#[test]
+fn a_round_that_failed_is_part_of_the_next() {
+    let mut store = TaskStore::default();
+    round(&mut store, (at(100), &[row(1, 0, 10)]), &mut Vec::new());
+    store.begin(at(101));
+    store.abandon();
+    round(&mut store, (at(102), &[row(1, 0, 16)]), &mut Vec::new());
+    assert_eq!(store.interval().map(|interval| interval.elapsed()), Some(Nanos(2 * Nanos::SECOND.0)));
+    assert_eq!(store.delta(1, Figure::ON_CPU), Some(6));
+}

@@ -49,6 +49,8 @@ pub(crate) struct BpfTasks {
     last: Option<Clock>,
     /// Tasks that had started to exit in the last round: they disappear without further notice.
     exiting: Vec<u32>,
+    /// The reader is in a PID namespace, where the notices of ids do not hold.
+    is_nested: bool,
     buffer: Vec<u8>,
     page_bytes: u64,
 }
@@ -92,17 +94,19 @@ impl BpfTasks {
         give_memory_back();
         let page_bytes = system_constant(libc::_SC_PAGESIZE).unwrap_or(4096);
         let (exiting, buffer) = (Vec::new(), vec![0; READ_BYTES]);
-        Ok(Self { links: links?, privilege, last: None, exiting, buffer, page_bytes })
+        Ok(Self { links: links?, privilege, last: None, exiting, is_nested: false, buffer, page_bytes })
     }
 
     /// Puts the threads that the iterator shows into a store whose round has begun. Of `left_out` the iterator knows nothing.
     pub(super) fn read(&mut self, store: &mut TaskStore, left_out: &[u32]) -> Result<Round, Absence> {
-        let is_followed = self.last.take() == Some(store.clock_before()) && self.links.changes.is_some();
+        let is_followed =
+            self.last.take() == Some(store.clock_before()) && self.links.changes.is_some() && !self.is_nested;
         let threads = if is_followed { self.read_changes(store, left_out)? } else { None };
         let round = match threads {
             Some(threads) => Round { is_whole: false, threads },
             // What was left out is not what the store holds: tasks came and went at the wrong moment.
             None => {
+                store.start_over();
                 let (threads, _) = self.put(store, true)?;
                 Round { is_whole: true, threads }
             }
@@ -137,18 +141,19 @@ impl BpfTasks {
         let (page_bytes, since_boot) = (self.page_bytes, store.clock().boottime);
         let counts_freed = self.links.freed.is_some();
         self.exiting.clear();
-        let exiting = &mut self.exiting;
+        let (exiting, is_nested) = (&mut self.exiting, &mut self.is_nested);
         round(link, self.privilege, &mut self.buffer, |bytes| {
             for item in Items::new(bytes, page_bytes, since_boot) {
                 match item {
                     Item::Thread { row, is_exiting } => {
                         count += 1;
                         exiting.extend(is_exiting.then_some(row.key.pid));
-                        store.put(&row);
+                        store.put_exact(&row);
                     }
                     Item::End(end) => {
                         store.ended_on_cpu = counts_freed.then_some(end.ended_on_cpu);
-                        last = (!end.is_overflown).then(|| End::of(&end));
+                        *is_nested = end.is_nested;
+                        last = (!end.is_overflown && !end.is_nested).then(|| End::of(&end));
                     }
                 }
             }

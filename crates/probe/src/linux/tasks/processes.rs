@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 use facts::sample::Absence;
 use facts::task::figure::Figure;
-use facts::task::{Cause, Delay, Delays, TaskAccount, TaskRow};
+use facts::task::{Cause, Delay, Delays, TaskAccount, TaskRow, TaskSum};
 use facts::unit::Nanos;
 
 use super::{EndedThreads, Process, TaskReader};
@@ -22,17 +22,21 @@ impl TaskReader {
         let mut tids = std::mem::take(&mut self.threads);
         let listed = self.listing.threads(pid, &mut tids);
         let mut sum: Result<TaskAccount, Absence> = Err(Absence::Gone);
+        let mut of_living = OfLiving::default();
         if listed.is_ok() {
-            self.read_threads_of(Some(pid), &tids, |_, row| match (&mut sum, row) {
-                (Ok(sum), Ok(row)) => sum.add_thread(&row),
-                (Ok(_), Err(_)) => {}
-                (sum, row) => *sum = row.map(|row| TaskAccount::of_thread(&row)),
+            self.read_threads_of(Some(pid), &tids, |_, row| {
+                row.iter().for_each(|row| of_living.add(row));
+                match (&mut sum, row) {
+                    (Ok(sum), Ok(row)) => sum.add_thread(&row),
+                    (Ok(_), Err(_)) => {}
+                    (sum, row) => *sum = row.map(|row| TaskAccount::of_thread(&row)),
+                }
             });
         }
         self.threads = tids;
         listed?;
         let living = sum?;
-        let delays = whole.and_then(|whole| ended_delays(&whole, &living));
+        let delays = whole.and_then(|whole| of_living.ended_delays(&whole, living.wall));
         let on_cpu = EndedThreads::on_cpu_beside(whole_cpu, living.sum.on_cpu(), living.sum.threads);
         let has_ended = delays.is_some() || on_cpu.is_some();
         let ended = EndedThreads { on_cpu, delays: delays.unwrap_or_default() };
@@ -47,21 +51,24 @@ impl TaskReader {
         let whole = self.read_group(pid);
         let mut row = Err(Absence::Gone);
         self.read_threads(&[pid], |_, read| row = read);
-        let mut account = TaskAccount::of_thread(&row?);
+        let row = row?;
+        let mut of_living = OfLiving::default();
+        of_living.add(&row);
+        let mut account = TaskAccount::of_thread(&row);
         // The process's times hold those of all its threads, in ticks.
         let (user, system) = self.procfs.process_times(pid)?;
         let own = account.sum.get(Figure::CPU_TICKS).map(Nanos);
         let Some(others) = EndedThreads::on_cpu_beside(Some(user + system), own, 0) else {
             return Ok(account);
         };
-        let ended = whole.and_then(|whole| ended_delays(&whole, &account));
+        let ended = whole.and_then(|whole| of_living.ended_delays(&whole, account.wall));
         let sum = &mut account.sum;
         sum.set(Figure::ON_CPU, sum.on_cpu().map(|on_cpu| (on_cpu + others).0));
         sum.set(Figure::USER, Some(user.0));
         sum.set(Figure::SYSTEM, Some(system.0));
         for cause in Cause::ALL {
             // What the other threads waited for is not in /proc.
-            let own = sum.delay(cause);
+            let own = of_living.possible.delay(cause);
             let delay = ended.map_or_else(Delay::default, |ended| own.plus(ended[cause]));
             sum.set_delay(cause, delay);
         }
@@ -146,25 +153,43 @@ impl TaskReader {
     }
 }
 
-/// What the group has beyond its living threads. The group was read first, so that a living thread's progress in
-/// between is never taken for an ended one's.
-fn ended_delays(whole: &TaskRow, living: &TaskAccount) -> Option<Delays> {
-    let mut ended = Delays::default();
-    let mut any = false;
-    for cause in Cause::ALL {
-        let of_living = living.sum.delay(cause);
-        let whole_count = whole.figures.get(Figure::count(cause));
-        let whole_total = whole.figures.get(Figure::delay(cause)).map(Nanos);
-        let count = whole_count.zip(of_living.count()).map(|(whole, living)| whole.saturating_sub(living));
-        any |= count.is_some_and(|count| count > 0);
-        // Below one event nothing ended: what differs is time that living threads had not yet been charged.
-        let total = match count {
-            Some(0) => Some(Nanos(0)),
-            _ => whole_total.zip(of_living.total()).map(|(whole, living)| whole.saturating_sub(living)),
-        };
-        // No thread can have waited longer each time than its process has lived.
-        let at_most = count.map(|count| Nanos(living.wall.0.saturating_mul(count)));
-        ended[cause] = Delay::new(count, total.filter(|total| Some(*total) <= at_most), None);
+/// The delays of living threads as the kernel reports them: a zero of a thread that never waited is one here.
+#[derive(Default)]
+struct OfLiving {
+    reported: TaskSum,
+    /// The same without values that cannot be true.
+    possible: TaskSum,
+}
+
+impl OfLiving {
+    fn add(&mut self, row: &TaskRow) {
+        self.reported.add(&TaskSum::of_thread(&row.figures, row.wall, true));
+        self.possible.add(&row.sum_since_start(true));
     }
-    any.then_some(ended)
+
+    /// What the group has beyond its living threads; `wall` is how long it has lived. The group was read first, so that a living
+    /// thread's progress in between is never taken for an ended one's.
+    fn ended_delays(&self, whole: &TaskRow, wall: Nanos) -> Option<Delays> {
+        let mut ended = Delays::default();
+        let mut any = false;
+        for cause in Cause::ALL {
+            let beyond = |figure, of_living: Option<u64>| {
+                let whole = whole.figures.get(figure);
+                whole.zip(of_living).map(|(whole, living)| whole.saturating_sub(living))
+            };
+            let count = beyond(Figure::count(cause), self.reported.get(Figure::count(cause)));
+            any |= count.is_some_and(|count| count > 0);
+            // Of a living thread's total that cannot be true it is not known how much of the group's it is.
+            let of_living = self.possible.delay(cause).total().filter(|_| self.possible.unknown(cause) == 0);
+            // Below one event nothing ended: what differs is time that living threads had not yet been charged.
+            let total = match count {
+                Some(0) => Some(Nanos(0)),
+                _ => beyond(Figure::delay(cause), of_living.map(|total| total.0)).map(Nanos),
+            };
+            // No thread can have waited longer each time than its process has lived.
+            let at_most = count.map(|count| Nanos(wall.0.saturating_mul(count)));
+            ended[cause] = Delay::new(count, total.filter(|total| Some(*total) <= at_most), None);
+        }
+        any.then_some(ended)
+    }
 }

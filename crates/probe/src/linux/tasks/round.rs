@@ -13,12 +13,16 @@ impl TaskReader {
     /// Starts a round of the store and puts all tasks into it. To be finished with the exit records that were read afterwards.
     ///
     /// The BPF source leaves out tasks that did not run since its last round. What others changed of these (niceness, parent, cgroup,
-    /// reclaimed memory) is known at most eight rounds later, or after [`Self::forget`].
+    /// reclaimed memory of the main thread) is known at most eight rounds later, or after [`Self::forget`].
     ///
     /// # Errors
     /// If tasks cannot be listed at all. A task that disappears meanwhile is left out.
     pub fn read(&mut self, store: &mut TaskStore) -> Result<(), Absence> {
         store.begin(self.procfs.clock());
+        self.put_all(store).inspect_err(|_| store.abandon())
+    }
+
+    fn put_all(&mut self, store: &mut TaskStore) -> Result<(), Absence> {
         match &mut self.source {
             OpenSource::Bpf(tasks, left_out) => {
                 let before = left_out.tids().to_vec();

@@ -82,7 +82,10 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
     let end = (state.first + page).min(state.lines.len());
     let shown = state.first.min(end)..end;
     let lines: Vec<Line> = state.lines.from(shown.start, &session.tasks).take(page).collect();
-    session.tasks.complete(lines.iter().map(|line| line.id));
+    // A screen that stands still shows what was read.
+    if !state.is_paused {
+        session.tasks.complete(lines.iter().map(|line| line.id));
+    }
     let mut text = String::new();
     for ((at, y), line) in shown.zip(area.y + 1..).zip(&lines) {
         let is_selected = at == state.selected;

@@ -165,9 +165,8 @@ fn delays(session: &mut Session, pid: u32) -> Vec<String> {
     let Some(TaskAccount { sum, .. }) = TaskAccount::of_threads([leader].into_iter().chain(others)) else {
         return Vec::new();
     };
-    let age = Span(leader.wall);
-    let bytes =
-        [Figure::READ_BYTES, Figure::WRITTEN_BYTES, Figure::RESIDENT_BYTES].map(|figure| sum.get(figure));
+    let age = Span(store.clock().boottime.saturating_sub(leader.key.start));
+    let bytes = [sum.get(Figure::READ_BYTES), sum.get(Figure::WRITTEN_BYTES), memory_of(session, pid)];
     let [read, written, memory] =
         bytes.map(|bytes| bytes.map_or(ABSENT.to_owned(), |bytes| Size(Bytes(bytes)).to_string()));
     let ended =
@@ -208,6 +207,12 @@ fn delays(session: &mut Session, pid: u32) -> Vec<String> {
     table.write(&mut text);
     lines.extend(text.lines().map(str::to_owned));
     lines
+}
+
+/// The memory of its process as the table shows it: a thread that sleeps shows an older one.
+fn memory_of(session: &Session, pid: u32) -> Option<u64> {
+    let id = session.tasks.groups.row_of(pid)?;
+    session.tasks.row(id).get(Figure::RESIDENT_BYTES)
 }
 
 /// The threads of its process: what each did since it began, and in the last interval.

@@ -1,0 +1,33 @@
+//! The sources of task figures.
+
+/// A source of task figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskSource {
+    /// A BPF task iterator: everything, for the least.
+    Bpf,
+    /// taskstats over netlink, in batches: all delays. What only /proc contains is read once a task.
+    Taskstats,
+    /// /proc alone: the run queue, and block I/O in ticks.
+    Procfs,
+    /// `struct kinfo_proc` of FreeBSD, which counts no delays.
+    Sysctl,
+}
+
+impl TaskSource {
+    /// All, the best first.
+    pub const ALL: [Self; 4] = [Self::Bpf, Self::Taskstats, Self::Procfs, Self::Sysctl];
+    /// For one reading: BPF takes longer to load than a reading by other sources takes.
+    pub const FOR_ONE_READING: [Self; 3] = [Self::Taskstats, Self::Procfs, Self::Sysctl];
+    /// What a user without privileges has.
+    pub const UNPRIVILEGED: [Self; 2] = [Self::Procfs, Self::Sysctl];
+
+    /// The name in options and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bpf => "bpf",
+            Self::Taskstats => "taskstats",
+            Self::Procfs => "procfs",
+            Self::Sysctl => "sysctl",
+        }
+    }
+}

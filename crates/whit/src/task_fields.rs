@@ -1,0 +1,58 @@
+//! The fields of a task's figures in JSON, by the catalogue: one list for `delays`, `run` and `top`.
+
+use facts::catalog::task_metric;
+use facts::task::figure::Figure;
+use facts::task::{Cause, Delay, TaskSum};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+/// Some figures of a sum, as fields; to be flattened into an object.
+#[derive(Debug)]
+pub(crate) struct FigureFields {
+    values: Vec<(&'static str, Option<u64>)>,
+}
+
+impl FigureFields {
+    /// These figures in this order; what is not known is null.
+    pub(crate) fn new(sum: &TaskSum, figures: &[Figure]) -> Self {
+        let field = |figure: &Figure| (task_metric(*figure).field, sum.get(*figure));
+        Self { values: figures.iter().map(field).collect() }
+    }
+
+    /// The same with 0 for what is not known, where something else says that it is a lower bound.
+    pub(crate) fn at_least(sum: &TaskSum, figures: &[Figure]) -> Self {
+        let mut fields = Self::new(sum, figures);
+        fields.values.iter_mut().for_each(|(_, value)| *value = Some(value.unwrap_or(0)));
+        fields
+    }
+}
+
+impl Serialize for FigureFields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.values.len()))?;
+        for (field, value) in &self.values {
+            map.serialize_entry(field, value)?;
+        }
+        map.end()
+    }
+}
+
+/// Delays by cause. `more` adds fields to those that the figures have.
+pub(crate) fn delays(
+    of_cause: impl Fn(Cause) -> Delay,
+    more: impl Fn(Cause, &mut Map<String, Value>),
+) -> Map<String, Value> {
+    let of_cause = |cause: Cause| {
+        let delay = of_cause(cause);
+        let fields = [
+            (Figure::count(cause), delay.count()),
+            (Figure::delay(cause), delay.total().map(|total| total.0)),
+            (Figure::maximum(cause), delay.max().map(|max| max.0)),
+        ];
+        let named = fields.map(|(figure, value)| (task_metric(figure).field.to_owned(), Value::from(value)));
+        let mut object = Map::from_iter(named);
+        more(cause, &mut object);
+        (cause.name().to_owned(), Value::Object(object))
+    };
+    Cause::ALL.into_iter().map(of_cause).collect()
+}
