@@ -3,6 +3,7 @@
 use facts::catalog::task_metric;
 use facts::task::figure::Figure;
 use facts::task::{Cause, Delay, TaskSum};
+use facts::unit::Nanos;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
@@ -37,21 +38,19 @@ impl Serialize for FigureFields {
     }
 }
 
-/// Delays by cause. `more` adds fields to those that the figures have.
-pub(crate) fn delays(
-    of_cause: impl Fn(Cause) -> Delay,
-    more: impl Fn(Cause, &mut Map<String, Value>),
-) -> Map<String, Value> {
+/// Delays by cause, with the average of each or without.
+pub(crate) fn delays(of_cause: impl Fn(Cause) -> Delay, with_average: bool) -> Map<String, Value> {
     let of_cause = |cause: Cause| {
         let delay = of_cause(cause);
-        let fields = [
-            (Figure::count(cause), delay.count()),
-            (Figure::delay(cause), delay.total().map(|total| total.0)),
-            (Figure::maximum(cause), delay.max().map(|max| max.0)),
-        ];
-        let named = fields.map(|(figure, value)| (task_metric(figure).field.to_owned(), Value::from(value)));
-        let mut object = Map::from_iter(named);
-        more(cause, &mut object);
+        let field = |figure| task_metric(figure).field.to_owned();
+        let nanos = |time: Option<Nanos>| Value::from(time.map(|time| time.0));
+        let mut object = Map::new();
+        object.insert(field(Figure::count(cause)), delay.count().into());
+        object.insert(field(Figure::delay(cause)), nanos(delay.total()));
+        if with_average {
+            object.insert("average_ns".to_owned(), nanos(delay.average()));
+        }
+        object.insert(field(Figure::maximum(cause)), nanos(delay.max()));
         (cause.name().to_owned(), Value::Object(object))
     };
     Cause::ALL.into_iter().map(of_cause).collect()

@@ -1,7 +1,7 @@
 //! `whit delays --json`: a document a task, the same facts as the table.
 
+use facts::task::Accounting;
 use facts::task::figure::Figure;
-use facts::task::{Accounting, Cause, Delay};
 use facts::unit::Nanos;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -123,9 +123,9 @@ impl TaskJson {
             },
             uncounted_threads: sum.uncounted,
             impossible_values: sum.impossible_values,
-            delays: causes(|cause| sum.delay(cause)),
+            delays: delays(|cause| sum.delay(cause), true),
             ended_threads: row.ended.as_ref().map(|ended| {
-                let mut told = causes(|cause| ended.delays[cause]);
+                let mut told = delays(|cause| ended.delays[cause], true);
                 told.insert("on_cpu_ns".into(), nanos(ended.on_cpu).into());
                 told
             }),
@@ -154,12 +154,4 @@ impl TaskJson {
             }),
         }
     }
-}
-
-/// With the average of each.
-fn causes(of_cause: impl Fn(Cause) -> Delay) -> Map<String, Value> {
-    delays(&of_cause, |cause, fields| {
-        let average = of_cause(cause).average().map(|average| average.0);
-        fields.insert("average_ns".to_owned(), average.into());
-    })
 }

@@ -94,17 +94,18 @@ impl RunJson {
 impl ProgramJson {
     fn new(program: &Program) -> Self {
         let breakdown = program.breakdown();
-        let delays = delays(
-            // 0 where it is not known of any thread: the count of these stands beside it.
-            |cause| {
-                let nanos = |figure| Some(Nanos(program.figure(figure)));
-                let max = program.sum.get(Figure::maximum(cause)).map(Nanos);
-                Delay::new(Some(program.figure(Figure::count(cause))), nanos(Figure::delay(cause)), max)
-            },
-            |cause, fields| {
+        // 0 where it is not known of any thread: the number of these stands beside it.
+        let of_cause = |cause| {
+            let nanos = |figure| Some(Nanos(program.figure(figure)));
+            let max = program.sum.get(Figure::maximum(cause)).map(Nanos);
+            Delay::new(Some(program.figure(Figure::count(cause))), nanos(Figure::delay(cause)), max)
+        };
+        let mut delays = delays(of_cause, false);
+        for cause in Cause::ALL {
+            if let Some(Value::Object(fields)) = delays.get_mut(cause.name()) {
                 fields.insert("threads_unknown".to_owned(), program.sum.unknown(cause).into());
-            },
-        );
+            }
+        }
         Self {
             comm: program.comm.as_str().to_owned(),
             processes: program.sum.processes.into(),

@@ -278,7 +278,7 @@ impl<'a> RowJson<'a> {
                 Accounting::Unsure => "unsure",
             },
             uncounted_tasks: row.sum.uncounted,
-            delays: delays(|cause| row.sum.delay(cause), |_, _| {}),
+            delays: delays(|cause| row.sum.delay(cause), false),
             figures: FigureFields::new(&row.sum, &OTHER_FIGURES),
         }
     }
