@@ -9,7 +9,7 @@ pub struct AgeBy {
     pub accessed: bool,
     /// The making, where the filesystem keeps it.
     pub born: bool,
-    /// The last change of content or of what stat tells.
+    /// The last change of the content or of the inode (ctime).
     pub changed: bool,
     /// The last change of content.
     pub modified: bool,
@@ -257,7 +257,7 @@ impl Border {
 
 /// Buckets of each look.
 const BUCKETS: u64 = 1 << 16;
-/// The greatest age that is told apart: 136 years.
+/// The greatest age that is distinguished: 136 years.
 const MOST_AGE_S: u64 = BUCKETS * BUCKETS - 1;
 
 /// An age in whole seconds; zero for the future and for unknown times.

@@ -1,4 +1,4 @@
-//! Mailboxes: how many messages, and how many that nobody has read.
+//! Mailboxes: the number of messages, and of unread messages.
 
 pub mod maildir;
 pub mod mbox;

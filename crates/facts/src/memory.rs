@@ -1,4 +1,4 @@
-//! The machine's memory told apart.
+//! The parts of the machine's memory.
 
 mod available;
 mod report;

@@ -91,7 +91,7 @@ impl<T> Reading<T> {
 pub struct Clock {
     /// CLOCK_MONOTONIC: stands still while the machine is suspended.
     pub monotonic: Nanos,
-    /// CLOCK_BOOTTIME: goes on then. Nobody sets either.
+    /// CLOCK_BOOTTIME: goes on then. Neither can be set.
     pub boottime: Nanos,
     /// CLOCK_REALTIME: since 1970, for people; may step either way.
     pub realtime: Nanos,

@@ -32,7 +32,7 @@ pub enum Accounting {
     On,
     /// It does not: every delay but the run queue's is absent.
     Off,
-    /// The reader cannot tell a task that never waited from one older than the switch.
+    /// The reader cannot distinguish a task that never waited from one that is older than the switch.
     #[default]
     Unsure,
 }

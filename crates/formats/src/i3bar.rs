@@ -11,13 +11,13 @@ pub use clicks::{Click, Clicks};
 pub struct Header {
     /// 1.
     pub version: u32,
-    /// The signal that tells that nobody looks; without it SIGSTOP.
+    /// The signal that is sent if the bar is hidden; by default SIGSTOP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_signal: Option<i32>,
-    /// The signal that tells that somebody looks again; without it SIGCONT.
+    /// The signal that is sent if the bar is shown again; by default SIGCONT.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cont_signal: Option<i32>,
-    /// Whether clicks are to be told on standard input.
+    /// Whether clicks are sent on standard input.
     pub click_events: bool,
 }
 

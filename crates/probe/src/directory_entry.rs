@@ -113,7 +113,7 @@ pub enum Mounts {
 
 /// What every system does alike.
 impl Directory {
-    /// Makes a directory that only its owner may enter, and opens and locks it. The lock tells other runs that its maker lives.
+    /// Makes a directory that only its owner may enter, and opens and locks it. The lock shows other runs that its maker is alive.
     ///
     /// # Errors
     /// What mkdirat(2), openat(2) and getdents64(2) say. `AlreadyExists` if the name is taken, or if the new directory was
@@ -164,7 +164,7 @@ impl Directory {
         Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Whether somebody holds a lock on it (flock(2)), which says: leave this alone.
+    /// Whether a process holds a lock on it (flock(2)), which marks it as in use.
     pub fn is_locked(&self) -> bool {
         is_locked(&self.descriptor)
     }

@@ -27,7 +27,7 @@ pub struct LockFile {
 pub enum Taken {
     /// It is ours.
     Yes,
-    /// Somebody holds it, and the time to wait is over.
+    /// Another process holds it, and the timeout is over.
     No,
 }
 
@@ -74,7 +74,7 @@ impl LockFile {
         }
     }
 
-    /// Takes the lock if nobody is in the way.
+    /// Acquires the lock if it is free.
     ///
     /// # Errors
     /// Where the filesystem has no locks.
@@ -101,7 +101,7 @@ impl LockFile {
         let (file, operation) = (self.file.try_clone()?, self.operation(true));
         let (sender, receiver) = channel();
         std::thread::Builder::new().name("lock".to_owned()).spawn(move || {
-            // Nobody listens any more where the time was over.
+            // After the timeout the receiver is gone.
             let _ = sender.send(wait(file.as_fd(), operation));
         })?;
         match receiver.recv_timeout(patience) {

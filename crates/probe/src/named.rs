@@ -1,6 +1,6 @@
 //! Files that a user names: opened without waiting, refused unless they are regular files, and read no further than a limit.
 //!
-//! A FIFO would hold up whoever opens it until somebody writes to it, a device can have side effects, and /dev/zero has no end.
+//! Opening a FIFO blocks until another process writes to it, opening a device can have side effects, and /dev/zero has no end.
 
 use std::io;
 use std::path::Path;

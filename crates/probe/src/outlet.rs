@@ -1,4 +1,4 @@
-//! Standard output of somebody who has more to do than to wait for its reader.
+//! Standard output that does not block.
 
 use std::cell::Cell;
 use std::io;

@@ -34,7 +34,7 @@ pub fn read_start(path: &Path, at_most: usize) -> Result<Vec<u8>, Absence> {
 /// Whether something is at a path.
 ///
 /// # Errors
-/// Where that cannot be told.
+/// If that cannot be determined.
 pub fn exists(path: &Path) -> Result<bool, Absence> {
     match statat(CWD, path, AtFlags::empty()).map_err(absence) {
         Ok(_) => Ok(true),
@@ -60,7 +60,7 @@ pub fn living_process(pid_file: &Path) -> Result<Option<u32>, Absence> {
     Ok(is_living(pid).then_some(pid))
 }
 
-/// Whether there is a process of this number; one that belongs to somebody else lives as well.
+/// Whether a process of this number exists, of any user.
 pub fn is_living(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))

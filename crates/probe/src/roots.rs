@@ -107,7 +107,7 @@ impl Roots {
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// A directory of a machine, its root or one below. Of a captured machine everything is resolved within its root: no symlink and no
-/// `..` leads out of it, and nothing is opened but files and directories, so that a FIFO in it holds nobody up.
+/// `..` leads out of it, and only files and directories are opened, so that a FIFO cannot block.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(crate) struct MachineDirectory {

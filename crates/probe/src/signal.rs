@@ -15,9 +15,9 @@ pub enum Signal {
     Hangup,
     /// SIGUSR1: draw now.
     Redraw,
-    /// SIGTSTP: nobody looks.
+    /// SIGTSTP: the bar is hidden.
     Stop,
-    /// SIGCONT: somebody looks again.
+    /// SIGCONT: the bar is shown again.
     Continue,
     /// Ctrl-\\.
     Quit,
@@ -60,7 +60,7 @@ impl Signal {
         }
     }
 
-    /// Whether whoever started this process had it ignored.
+    /// Whether the parent process has set it to be ignored.
     pub fn is_ignored(self) -> bool {
         is_ignored(self.number())
     }
@@ -117,7 +117,7 @@ pub fn stop(is_whole_group: bool) {
     let _ = block_signals(&[number]);
 }
 
-/// Has children that end kept until they are waited for, also where whoever started whit had them dropped.
+/// Keeps ended children until they are waited for, even if the parent process has set SIGCHLD to be ignored.
 pub fn keep_children() {
     default_action(libc::SIGCHLD);
 }

@@ -1,4 +1,4 @@
-//! What sockets can do beside reading and writing, for whoever moves much through them.
+//! Socket calls for large amounts of data.
 
 use std::io;
 
@@ -18,7 +18,7 @@ impl Default for Lengths {
 }
 
 impl Lengths {
-    /// Takes datagrams that wait off the queue and tells how long they were.
+    /// Discards pending datagrams and returns their lengths.
     ///
     /// # Errors
     /// `WouldBlock` where none waits, and what recvmmsg(2) says.
@@ -78,7 +78,7 @@ pub fn share_port(socket: impl AsFd) -> io::Result<()> {
 /// How many messages the kernel had no room for in this socket's queue.
 ///
 /// # Errors
-/// Where the kernel does not tell (before 4.12).
+/// If the kernel does not report it (before 4.12).
 pub fn dropped(socket: impl AsFd) -> io::Result<u64> {
     #[cfg(target_os = "linux")]
     return crate::sys::dropped_messages(socket.as_fd());

@@ -6,7 +6,7 @@ use facts::sample::Space;
 use facts::unit::Bytes;
 use rustix::fs::statvfs;
 
-/// None where it cannot be told. This can hang for ever where the path leads to another machine.
+/// `None` if it is not known. This can hang for ever if the path leads to another machine.
 pub(crate) fn space_of(path: &CStr) -> Option<Space> {
     let stat = statvfs(path).ok()?;
     let bytes = |blocks: u64| Bytes(blocks.saturating_mul(stat.f_frsize));

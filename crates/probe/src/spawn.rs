@@ -94,7 +94,7 @@ impl Limit {
 }
 
 impl Command<'_> {
-    /// Starts it. The id of its process, which is a child that somebody has to wait for.
+    /// Starts it. Returns the id of the child process, which must be waited for.
     ///
     /// # Errors
     /// Where the program is not found, may not be executed, or the machine has no room for it.

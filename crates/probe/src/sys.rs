@@ -172,7 +172,7 @@ pub(crate) fn reap_ended(pid: i32) -> Option<Reaped> {
     wait4(pid, libc::WNOHANG)
 }
 
-/// wait4(2): waits for this child to end, and reaps it; none where it is nobody's child.
+/// wait4(2): waits for this child to end, and reaps it; `None` if it is not a child.
 pub(crate) fn reap(pid: i32) -> Option<Reaped> {
     loop {
         match wait4(pid, 0) {

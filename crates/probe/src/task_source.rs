@@ -86,7 +86,7 @@ impl From<crate::roots::RootError> for OpenError {
 /// A process that descends from this one.
 #[derive(Clone, Copy, Debug)]
 pub struct Descendant {
-    /// What tells it from others.
+    /// Identifies it.
     pub key: TaskKey,
     /// Its main thread's name.
     pub comm: Name,

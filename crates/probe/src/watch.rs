@@ -7,11 +7,11 @@ use rustix::fd::BorrowedFd;
 pub enum Watch<'a> {
     /// Something to read, or its end.
     Readable(BorrowedFd<'a>),
-    /// The same, told once: whoever wants to be told again says so again.
+    /// The same, reported once: it must be armed again.
     ReadableOnce(BorrowedFd<'a>),
     /// Room to write.
     Writable(BorrowedFd<'a>),
-    /// That nobody reads any more what is written here.
+    /// That the reader has closed it.
     Abandoned(BorrowedFd<'a>),
 }
 

@@ -49,7 +49,7 @@ impl Failure {
         Self::new(format!("internal error, please report it: {error}"))
     }
 
-    /// Nobody reads any more: the end, but no failure.
+    /// The reader has closed the pipe: the end, but not a failure.
     pub(crate) fn reader_gone() -> Self {
         Self { message: String::new(), code: 0 }
     }
@@ -108,7 +108,7 @@ fn is_exhausted(error: &io::Error) -> bool {
     Errno::from_io_error(error).is_some_and(|errno| exhausted.contains(&errno))
 }
 
-/// Says something that will be said again: where nobody reads it at once it is left out.
+/// Writes a message that will be repeated: it is dropped if standard error would block.
 pub(crate) fn say_in_passing(text: &str) {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -118,7 +118,7 @@ pub(crate) fn say_in_passing(text: &str) {
     }
 }
 
-/// Says something beside the output. Where nobody can be told (a full disk behind standard error) nothing is.
+/// Writes a message to standard error. It is dropped if it cannot be written (a full disk).
 pub(crate) fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! Memory as every view tells it: on kernels that do not say what is available, by the kernel's own formula.
+//! Memory as every view shows it: if the kernel does not report available memory, by the kernel's formula.
 
 use facts::linux::meminfo::MemInfoField;
 use facts::linux::version::KernelVersion;

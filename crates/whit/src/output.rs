@@ -47,7 +47,7 @@ impl Output {
             ];
             self.calls += 1;
             while poll(&mut descriptors, None).is_err_and(|error| error == Errno::INTR) {}
-            // It is told to end when whoever reads has time, too.
+            // A signal to end can arrive while the reader is not reading.
             if descriptors[0].revents().is_empty() && descriptors[1].revents().contains(PollFlags::IN) {
                 return Err(Failure::reader_gone());
             }
@@ -63,7 +63,7 @@ impl Output {
             match write(stdout(), bytes) {
                 Ok(written) => bytes = &bytes[written..],
                 Err(Errno::INTR) => {}
-                // Set to be non-blocking by whoever shares it.
+                // Another process that shares it has made it non-blocking.
                 Err(Errno::AGAIN) => {
                     let mut descriptors = [PollFd::from_borrowed_fd(stdout(), PollFlags::OUT)];
                     let _ = poll(&mut descriptors, None);

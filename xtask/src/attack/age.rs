@@ -188,7 +188,7 @@ fn exchange(arena: &Arena, random: &mut Random, with_kills: bool) -> Result<(), 
                 true => arena.delete_and_kill(&WEEK, random.micros(6_000))?,
                 false => {
                     arena.delete(&WEEK)?;
-                    // Nobody is to wait for the next run.
+                    // The next run must not wait.
                     if let Some(content) = arena.found(&tree).hidden.first() {
                         return Err(format!("\"{content}\" is hidden when the run is over"));
                     }

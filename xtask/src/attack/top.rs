@@ -111,7 +111,7 @@ pub(super) fn keys_sizes_and_signals(arena: &Arena, random: &mut Random) -> Resu
     resize(&master, SIZES[random.below(SIZES.len() as u64) as usize])?;
     let stream = || -> Result<Stdio, String> { Ok(slave.try_clone().map_err(text)?.into()) };
     let source = if random.below(4) == 0 { "bpf" } else { "procfs" };
-    // Whoever starts this in the background has INT and QUIT ignored.
+    // A shell that starts this in the background has set INT and QUIT to be ignored.
     let spawned = Command::new("env")
         .args([
             "--default-signal",

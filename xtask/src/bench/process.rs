@@ -58,7 +58,7 @@ pub(crate) fn cpu_ns_of_whole(words: &[&str]) -> Result<f64, String> {
     cpu_ns
 }
 
-/// Starts a command whose output nobody reads.
+/// Starts a command and discards its output.
 fn start(words: &[&str]) -> Result<Child, String> {
     start_with(words, Stdio::null())
 }
@@ -145,7 +145,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // On TERM it ends what it started itself; whoever does not is made to.
+        // On TERM it ends what it started itself; if it does not, it is killed.
         if let Some(pid) = Pid::from_raw(self.0.id().cast_signed()) {
             let _ = kill_process(pid, Signal::TERM);
         }

@@ -28,7 +28,7 @@ pub struct EndOfRound<'a> {
     pub ended_on_cpu: Nanos,
     /// Whether more ids were given up than the program could keep.
     pub is_overflown: bool,
-    /// Whether the reader is in a PID namespace: then no ids are told.
+    /// Whether the reader is in a PID namespace: then there are no ids.
     pub is_nested: bool,
     ids: &'a [u8],
 }

@@ -67,7 +67,7 @@ impl Station {
     }
 }
 
-/// In units of 100 kbit/s; 16 bits where 32 are not told.
+/// In units of 100 kbit/s; the 16-bit value if there is none of 32 bits.
 fn bitrate(attributes: Attributes<'_>) -> Option<u64> {
     let mut units = None;
     for (kind, value) in attributes {

@@ -49,7 +49,7 @@ pub struct PowerSupply {
     pub current_now_ua: Option<u64>,
     /// Voltage now.
     pub voltage_now_uv: Option<u64>,
-    /// Until empty, as the firmware reckons; FreeBSD alone tells it.
+    /// Time until empty, by the firmware's calculation; only on FreeBSD.
     pub minutes_left: Option<u64>,
 }
 

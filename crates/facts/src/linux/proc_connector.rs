@@ -1,4 +1,4 @@
-//! Forks and exits as the kernel tells them: the process connector, linux/cn_proc.h over linux/connector.h.
+//! Forks and exits as the kernel reports them: the process connector, linux/cn_proc.h over linux/connector.h.
 
 /// The connector's group and index of process events.
 pub const CN_IDX_PROC: u32 = 1;
@@ -49,7 +49,7 @@ pub fn subscription(pid: u32) -> [u8; NETLINK_HEADER + CONNECTOR_HEADER + 4] {
     message
 }
 
-/// The event in a datagram; none where it is of another kind, or an acknowledgement, which is told by its number.
+/// The event in a datagram; `None` if it is of another kind, or an acknowledgement, which has its own number.
 pub fn parse(datagram: &[u8]) -> Option<ProcessEvent> {
     let event = datagram.get(NETLINK_HEADER + CONNECTOR_HEADER..)?;
     let index = u32_at(datagram, NETLINK_HEADER)?;

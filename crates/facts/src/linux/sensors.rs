@@ -6,7 +6,7 @@ use crate::name::Name;
 /// One temperature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Temperature {
-    /// The entry in /sys, which tells two chips of a kind apart: `hwmon1`, `thermal_zone0`.
+    /// The entry in /sys, which distinguishes two chips of a kind: `hwmon1`, `thermal_zone0`.
     pub device: Name,
     /// The chip (`coretemp`, `k10temp`) or `thermal_zone`.
     pub chip: Name,

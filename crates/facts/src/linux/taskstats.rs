@@ -228,7 +228,7 @@ pub fn decode(bytes: &[u8], accounting_on: Option<bool>) -> Result<TaskStats, Re
     Ok(TaskStats { version, length, row, exit })
 }
 
-/// A task older than the switch has no delay part, which the struct shows as zeros. Whoever has waited once has it.
+/// A task that is older than the switch has no delays, which the struct shows as zeros. A task that has waited once has them.
 fn accounting(figures: &Figures, accounting_on: Option<bool>) -> Accounting {
     let counts_any = Cause::ALL
         .into_iter()

@@ -5,7 +5,7 @@ use super::MailCount;
 /// The two directories that hold messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directory {
-    /// `new`: delivered, and listed by nobody yet.
+    /// `new`: delivered, and not yet listed by a mail reader.
     New,
     /// `cur`: listed; flags are behind the last `:2,`.
     Cur,

@@ -82,7 +82,7 @@ impl Mbox {
 /// From a body's begin to the next message. Whether there is one.
 fn skip_body<R: ReadAt>(window: &mut Window<'_, R>, length: Option<u64>) -> Result<bool, R::Error> {
     let body_at = window.offset();
-    // No file is longer than a signed offset can tell.
+    // No file is longer than a signed offset.
     let last_at = length.filter(|length| *length > 0).and_then(|length| body_at.checked_add(length - 1));
     if let Some(last_at) = last_at.filter(|last_at| i64::try_from(*last_at).is_ok()) {
         // The body's last byte must be there, or the message is half-written.

@@ -1,4 +1,4 @@
-//! Everything that `whit free` tells of one sample.
+//! Everything that `whit free` shows of one sample.
 
 use super::{Available, Emulation, HugePages, MemoryBreakdown, Swap, available};
 use crate::linux::arcstats::ArcStats;

@@ -24,7 +24,7 @@ pub struct Click {
     pub width: i64,
     /// As above.
     pub height: i64,
-    /// `Shift`, `Control`, `Mod1` …; i3bar alone tells them.
+    /// `Shift`, `Control`, `Mod1` …; only i3bar sends them.
     pub modifiers: Vec<String>,
 }
 

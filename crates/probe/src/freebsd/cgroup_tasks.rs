@@ -1,4 +1,4 @@
-//! Cgroups: FreeBSD has jails instead, which whit does not tell of.
+//! Cgroups: FreeBSD has jails instead, which whit does not support.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What may be done to a task: nothing yet, where no descriptor holds a pid that somebody may reuse.
+//! Control of tasks: not supported, because no descriptor can hold a pid that may be reused.
 
 use facts::sample::Absence;
 use facts::task::TaskKey;

@@ -5,7 +5,7 @@ use facts::sample::Absence;
 use crate::signal::TaskSignal;
 pub use crate::task_source::Descendant;
 
-/// Adopts nobody.
+/// Does nothing.
 ///
 /// # Errors
 /// Always.
@@ -13,12 +13,12 @@ pub fn adopt_orphans() -> Result<(), Absence> {
     Err(Absence::Unsupported)
 }
 
-/// Nobody is known.
+/// None are known.
 #[derive(Debug, Default)]
 pub struct Descendants;
 
 impl Descendants {
-    /// Notes nobody.
+    /// Records nothing.
     pub fn from_now() -> Self {
         Self
     }
@@ -28,7 +28,7 @@ impl Descendants {
         false
     }
 
-    /// Finds nobody.
+    /// Finds none.
     ///
     /// # Errors
     /// Always.
@@ -36,7 +36,7 @@ impl Descendants {
         Err(Absence::Unsupported)
     }
 
-    /// Signals nobody.
+    /// Signals none.
     ///
     /// # Errors
     /// Always.

@@ -85,7 +85,7 @@ impl Directory {
         Ok(status(&fstat(&self.descriptor)?))
     }
 
-    /// Whether a filesystem is mounted on it: taken for one, since nobody says.
+    /// Whether a filesystem is mounted on it: assumed, because it is not known.
     pub fn is_mount_point(&self) -> bool {
         true
     }

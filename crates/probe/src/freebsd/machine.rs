@@ -50,7 +50,7 @@ impl Machine {
         self.sysctl.calls
     }
 
-    /// Nobody tells of changes here: everything is asked for each time.
+    /// Changes are not reported here: everything is read each time.
     pub(crate) fn watch(&self) -> Option<BorrowedFd<'_>> {
         None
     }

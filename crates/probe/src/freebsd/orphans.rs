@@ -2,17 +2,17 @@
 
 pub use crate::spawn::Known;
 
-/// Adopts nobody.
+/// Does nothing.
 #[derive(Debug)]
 pub struct Orphans;
 
 impl Orphans {
-    /// Nobody comes.
+    /// There are none.
     pub fn adopt() -> Self {
         Self
     }
 
-    /// Nobody is left that is known.
+    /// None are known.
     pub fn sweep(&mut self, _known: &[Known<'_>]) -> usize {
         0
     }

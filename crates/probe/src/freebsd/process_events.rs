@@ -1,4 +1,4 @@
-//! Forks and exits: FreeBSD tells them by other means, which whit does not use yet.
+//! Forks and exits: FreeBSD reports them by other means, which whit does not use.
 
 use facts::linux::proc_connector::ProcessEvent;
 use facts::sample::Absence;

@@ -28,7 +28,7 @@ impl Signals {
         Ok(Self { queue: queue_of(signals)?, told: RefCell::default() })
     }
 
-    /// The same, and whether the kernel sent it, which a queue does not tell.
+    /// The same, and whether the kernel sent it, which is not known from a queue.
     pub fn next_with_origin(&self) -> Option<(Signal, bool)> {
         self.next().map(|signal| (signal, matches!(signal, Signal::Interrupt | Signal::Quit)))
     }
@@ -37,7 +37,7 @@ impl Signals {
     pub fn next(&self) -> Option<Signal> {
         let mut told = self.told.borrow_mut();
         if told.is_empty() {
-            // An error is told as no signal; the next call asks again.
+            // An error counts as no signal; the next call tries again.
             let _ = self.queue.wait(Some(Nanos(0)), |event, _| {
                 if let QueueEvent::Signal(number) = event {
                     told.extend(Signal::of(number));
@@ -54,11 +54,11 @@ impl AsFd for Signals {
     }
 }
 
-/// A queue that tells of these signals, which do nothing else from now on.
+/// A queue of these signals, which have no other effect from now on.
 pub(super) fn queue_of(signals: &[Signal]) -> io::Result<Queue> {
     let numbers: Vec<i32> = signals.iter().map(|signal| signal.number()).collect();
     let queue = Queue::new()?;
-    // First they are told, then they are blocked: one that comes in between is not lost.
+    // They are added to the queue before they are blocked: a signal that comes in between is not lost.
     for number in &numbers {
         queue.add(QueueEvent::Signal(*number), 0)?;
     }

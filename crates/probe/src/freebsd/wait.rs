@@ -12,7 +12,7 @@ use crate::signal::Signal;
 use crate::sys::{Queue, QueueEvent};
 pub use crate::watch::Watch;
 
-/// FreeBSD tells nobody that the clock was set or that the machine slept: that is noticed at the latest this much later.
+/// FreeBSD does not report that the clock was set or that the machine was suspended: that is noticed at most this much later.
 const LONGEST_WAIT: Nanos = Nanos(5_000_000_000);
 
 /// Waits with a timeout, for signals, and for what was registered.
@@ -32,7 +32,7 @@ impl Waiter {
         Ok(Self { queue: queue_of(signals)?, signals: VecDeque::new(), calls: 0 })
     }
 
-    /// From now on, until its descriptor is closed, waits for it as well and tells it by its token.
+    /// Adds a descriptor until it is closed; its events have this token.
     ///
     /// # Errors
     /// Where the kernel has no room for it.
@@ -82,9 +82,9 @@ impl Waiter {
 fn event(watch: Watch<'_>) -> QueueEvent {
     let descriptor = watch.descriptor().as_raw_fd();
     match watch {
-        // Told until it is read, where Linux tells it once.
+        // Reported until it is read; Linux reports it once.
         Watch::Readable(_) | Watch::ReadableOnce(_) => QueueEvent::Readable(descriptor),
-        // Nobody waits for room here: an outlet writes as ever.
+        // Not used here: an outlet blocks when it writes.
         Watch::Writable(_) | Watch::Abandoned(_) => QueueEvent::Abandoned(descriptor),
     }
 }

@@ -19,19 +19,19 @@ const GROUPS: u32 = 0x1 | 0x10 | 0x100;
 /// A dump's datagrams are of at most this.
 const DATAGRAM_BYTES: usize = 32 * 1024;
 
-/// Hears that links or addresses changed.
+/// Notifications that links or addresses changed.
 #[derive(Debug)]
 pub(crate) struct NetworkNews {
     socket: OwnedFd,
 }
 
 impl NetworkNews {
-    /// None where the kernel tells nobody: then everything has to be looked at each time.
+    /// `None` if the kernel reports no changes: then everything is read each time.
     pub(crate) fn open() -> Option<Self> {
         socket(GROUPS).ok().map(|socket| Self { socket })
     }
 
-    /// Takes what was told. Whether there was anything.
+    /// Reads the pending notifications. Returns whether there were any.
     pub(crate) fn drain(&self, buffer: &mut Buffer) -> bool {
         let (mut has_news, mut memory) = (false, [0; 8192]);
         loop {

@@ -68,7 +68,7 @@ impl CgroupFiles {
         }
         self.read.clear();
         for files in &self.levels {
-            // A level that goes or is hidden meanwhile limits nothing that could be told.
+            // A level that disappears or is hidden meanwhile is left out.
             self.read.extend(files.read(buffer, self.version));
         }
         if let Some(least) = CgroupLimits::least_left(&self.read) {

@@ -15,12 +15,12 @@ pub use crate::signal::TaskSignal;
 /// Sends a signal to a process, if it still is the one that is meant.
 ///
 /// # Errors
-/// Where it is gone or somebody else's.
+/// If it is gone or belongs to another user.
 pub fn send(key: TaskKey, signal: TaskSignal) -> Result<(), Absence> {
     send_to_process_of(key, key.pid, signal)
 }
 
-/// Sends a signal to a child of this process that has not been reaped: until then nobody else has its number.
+/// Sends a signal to a child of this process that has not been reaped: until then its pid is not reused.
 ///
 /// # Errors
 /// `Denied` if it has become another user's.

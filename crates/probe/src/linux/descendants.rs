@@ -33,12 +33,12 @@ pub struct Descendants {
 impl Descendants {
     /// Notes who is there already.
     pub fn from_now() -> Self {
-        // Where /proc cannot be listed nobody is found later, either.
+        // If /proc cannot be listed, no descendants are found later, either.
         let before = list(|_| true).unwrap_or_default();
         Self { before: before.into_iter().map(|found| (found.key.pid, found.key)).collect() }
     }
 
-    /// Whether a child was there before. While it has not been reaped nobody else has its id.
+    /// Whether a child existed before. Its id is not reused until it is reaped.
     pub fn was_there(&self, pid: u32) -> bool {
         self.before.contains_key(&pid)
     }
@@ -85,7 +85,7 @@ fn list(takes: impl Fn(&TaskKey) -> bool) -> Result<Vec<Descendant>, Absence> {
     let mut procfs = Procfs::open(root);
     let mut children: HashMap<u32, Vec<Descendant>> = HashMap::new();
     for pid in pids {
-        // One that has ended meanwhile descends from nobody.
+        // A process that has ended meanwhile is no descendant.
         let Ok(stat) = procfs.stat(pid) else { continue };
         let key = TaskKey { pid, start: procfs.start(&stat) };
         if takes(&key) {

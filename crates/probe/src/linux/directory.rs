@@ -1,5 +1,5 @@
 //! Directories read and tidied by as few calls as the kernel allows, and never through a path: everything happens relative to
-//! a descriptor, so that who swaps a directory for a symlink meanwhile leads nobody anywhere.
+//! a descriptor, so that a directory which is replaced by a symlink meanwhile is not followed.
 
 use std::ffi::CStr;
 use std::io;
@@ -26,7 +26,7 @@ const STICKY: u16 = 0o1000;
 pub struct Directory {
     pub(crate) descriptor: OwnedFd,
     device: (u32, u32),
-    /// Since 5.6; without it a mount is told by its device alone.
+    /// Since 5.6; without it a mount is only recognised by its device.
     has_openat2: bool,
 }
 

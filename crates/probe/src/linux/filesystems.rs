@@ -81,7 +81,7 @@ impl Filesystems {
         } else {
             for path in &self.paths {
                 let mut mount = mount_of(&all, path);
-                // What is not a mount's root may be a symlink to somewhere else, which its name does not tell.
+                // A path that is not the root of a mount may be a symlink to another filesystem.
                 let can_hang = can_hang(&all, path) || path_of(&mount.target) != *path;
                 // Shown under the name that was asked for.
                 mount.target = path.as_os_str().as_bytes().into();

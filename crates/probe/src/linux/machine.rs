@@ -159,7 +159,7 @@ impl Machine {
         self.has_news |= self.news.as_ref().is_some_and(|news| news.drain(&mut self.buffer));
     }
 
-    /// Whether the kernel told of changes; where it tells nobody, links are looked at each time.
+    /// Whether the kernel has reported changes. If it reports none, links are read each time.
     fn look_for_news(&mut self) -> bool {
         if self.news.is_none() {
             self.has_news = true;

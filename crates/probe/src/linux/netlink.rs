@@ -43,7 +43,7 @@ impl GenericSocket {
         Self::open_with(Privilege::given(), None, BATCH, REPLY_BYTES)
     }
 
-    /// Opens one for few requests with long replies, which everybody may make.
+    /// Opens one for few requests with long replies, which need no privilege.
     pub(crate) fn open_for_long_replies() -> Result<Self, Errno> {
         Self::open_with(Privilege::NONE, None, LONG_REPLIES, LONG_REPLY_BYTES)
     }

@@ -11,7 +11,7 @@ use crate::signal::TaskSignal;
 pub use crate::spawn::Known;
 use crate::spawn::{RUN_VARIABLE, reap_ended};
 
-/// The longest environment that is looked at: execve(2) takes some megabytes, which nobody uses.
+/// The longest environment that is looked at: execve(2) accepts some megabytes, which no program uses.
 const ENVIRONMENT_BYTES: u64 = 4 << 20;
 
 /// Adopts orphans, and ends those whose run is over. A run is known by a variable in the environment, which children inherit through

@@ -22,7 +22,7 @@ const EVENT_BYTES: usize = 256;
 /// The kernel answers while it takes the message; who is not in the initial namespaces waits for nothing.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// A socket on which the kernel tells what happens.
+/// A socket with process events.
 pub struct ProcessEvents {
     socket: OwnedFd,
     room: Datagrams,
@@ -34,7 +34,7 @@ impl ProcessEvents {
     /// Subscribes.
     ///
     /// # Errors
-    /// Where the kernel does not tell, or not this user, or not in these namespaces.
+    /// If the kernel has no process connector, or does not permit it to this user or in this namespace.
     pub fn open() -> Result<Self, Absence> {
         let socket = Privilege::given().during(subscribe).map_err(task_absence)?;
         let mut opened = Self { socket, room: Datagrams::new(EVENTS_AT_A_TIME, EVENT_BYTES), gaps: 0 };

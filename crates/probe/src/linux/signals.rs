@@ -13,7 +13,7 @@ pub struct Signals {
     descriptor: OwnedFd,
     /// Those that it blocked.
     blocked: Vec<i32>,
-    /// Whether whoever waited was told that some have come.
+    /// Whether the event loop was woken for pending signals.
     pub(super) has_some: bool,
 }
 
@@ -51,7 +51,7 @@ impl Signals {
 }
 
 impl Drop for Signals {
-    /// What came and was not taken belongs to what was going on then; what comes from now on ends whoever waits for a reader.
+    /// What came and was not taken belongs to what was going on then; signals from now on end a process that waits for its reader.
     fn drop(&mut self) {
         while self.next().is_some() {}
         unblock_signals(&self.blocked);

@@ -1,4 +1,4 @@
-//! What /proc says of one task that somebody looks at.
+//! Details of one task from /proc.
 
 use facts::linux::cgroup::CgroupMembership;
 use facts::linux::pid_cmdline;
@@ -84,7 +84,7 @@ impl TaskFiles {
     /// Its open files, at most `most`, and how many there are.
     ///
     /// # Errors
-    /// Where it is gone or somebody else's.
+    /// If it is gone or belongs to another user.
     pub fn open_files(&mut self, pid: u32, most: usize) -> Result<(Vec<OpenFile>, usize), Absence> {
         let directory = self.directory(&format!("proc/{pid}/fd"))?;
         let mut numbers = Vec::new();
@@ -105,7 +105,7 @@ impl TaskFiles {
     /// Where a link of its directory leads: `exe`, `cwd`, `root`.
     ///
     /// # Errors
-    /// Where it is gone or somebody else's.
+    /// If it is gone or belongs to another user.
     pub fn link(&mut self, pid: u32, name: &str) -> Result<String, Absence> {
         self.root.link_at(&format!("proc/{pid}/{name}")).map_err(task_absence)
     }

@@ -67,7 +67,7 @@ impl TaskReader {
         let mut procfs = Procfs::open(roots.open()?);
         let listing = Listing::open(procfs.root());
         let accounting_on = procfs.accounting_switch();
-        // Whoever requests /proc alone wants to see what others see.
+        // A user who requests /proc alone wants to see what unprivileged users see.
         let taskstats = match request.sources.contains(&TaskSource::Taskstats)
             || request.sources.contains(&TaskSource::Bpf)
         {
@@ -210,7 +210,7 @@ impl TaskReader {
     }
 }
 
-/// Loading takes long enough that whoever is not permitted should not begin.
+/// Checks the permission first: loading takes long.
 fn open_bpf(roots: &Roots) -> Result<BpfTasks, Refused> {
     if roots.is_captured() {
         return Err(Absence::Unsupported.into());

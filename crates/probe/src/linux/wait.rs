@@ -14,12 +14,12 @@ use super::signals::{Signal, Signals};
 pub use crate::watch::Watch;
 use crate::{clock_now, timespec};
 
-/// How far ahead the sentinel is set: nobody waits that long.
+/// How far ahead the sentinel is set: longer than any wait.
 const FAR_AHEAD_S: u64 = 10 * 365 * 24 * 3600;
 /// The tokens of what the waiter itself waits for; a caller's are smaller.
 const SENTINEL: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
-/// What is not told at once is told the next time.
+/// Events that do not fit are returned by the next call.
 const EVENTS_AT_A_TIME: usize = 32;
 
 /// Waits with a timeout, for signals, for what was registered, and for the moment in which the clock that people see is
@@ -57,7 +57,7 @@ impl Waiter {
         Ok(waiter)
     }
 
-    /// From now on, until its descriptor is closed, waits for it as well and tells it by its token.
+    /// Adds a descriptor until it is closed; its events have this token.
     ///
     /// # Errors
     /// Where the kernel has no room for it.
@@ -67,7 +67,7 @@ impl Waiter {
             Watch::Readable(_) => epoll::EventFlags::IN,
             Watch::ReadableOnce(_) => epoll::EventFlags::IN | epoll::EventFlags::ONESHOT,
             Watch::Writable(_) => epoll::EventFlags::OUT,
-            // An error and a hang-up are told unasked.
+            // Errors and hang-ups are always reported.
             Watch::Abandoned(_) => epoll::EventFlags::empty(),
         };
         if let Watch::ReadableOnce(descriptor) = watch {
@@ -142,7 +142,7 @@ impl Waiter {
 
 fn add(epoll: &OwnedFd, descriptor: BorrowedFd<'_>, token: u64, flags: epoll::EventFlags) -> io::Result<()> {
     match epoll::add(epoll, descriptor, epoll::EventData::new_u64(token), flags) {
-        // A regular file never keeps anybody waiting; and what is registered already is told as it was.
+        // A regular file never blocks; a descriptor that is registered already stays as it is.
         Ok(()) | Err(Errno::PERM | Errno::EXIST) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -41,7 +41,7 @@ pub struct Known<'a> {
 pub struct Ended {
     /// How.
     pub ending: Ending,
-    /// What it used; none where somebody else took its status.
+    /// What it used; `None` if its status was collected elsewhere.
     pub usage: Option<Usage>,
 }
 
@@ -103,7 +103,7 @@ impl Process {
 
     /// How it ended; none while it runs. Its status is taken once.
     pub fn ended(&mut self) -> Option<Ended> {
-        // Looked at first, and taken then: until it is, nobody else can be given the group's number.
+        // Looked at first and reaped then: until it is reaped the group's number is not reused.
         let looks = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(self.pid), looks) {
             Ok(None) | Err(Errno::INTR) => return None,
@@ -120,13 +120,13 @@ impl Process {
 
     /// Ends it, and all it started.
     pub fn kill(&self) {
-        // A group whose leader was reaped may be somebody else's by now. One that is gone needs no signal.
+        // The number of a group whose leader was reaped may be reused. A group that is gone needs no signal.
         if !self.is_reaped {
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
     }
 
-    /// Lets it run on, to be somebody else's child when whit ends.
+    /// Lets it run on; another process becomes its parent when whit ends.
     pub fn leave(mut self) {
         self.is_reaped = true;
     }

@@ -11,7 +11,7 @@ pub enum Ending {
     Exited(i32),
     /// By this signal.
     Signaled(i32),
-    /// Somebody else took its status.
+    /// Its status was collected elsewhere.
     Unknown,
 }
 

@@ -51,12 +51,12 @@ fn sysctl_with(
 #[derive(Debug)]
 pub(crate) struct Queue(OwnedFd);
 
-/// What a queue is asked for, or tells.
+/// A change or an event of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QueueEvent {
     /// A descriptor has something to read, or its other end is closed.
     Readable(RawFd),
-    /// Nobody reads any more what is written to a descriptor.
+    /// The reader of a descriptor has closed it.
     Abandoned(RawFd),
     /// A signal came.
     Signal(i32),
@@ -75,7 +75,7 @@ impl Queue {
 
     /// Asks for an event from now on, with a token that comes back with it. Closing a descriptor takes it back.
     pub(crate) fn add(&self, event: QueueEvent, token: u64) -> io::Result<()> {
-        // Whether something can be written is told once, and then no more until nobody reads it.
+        // That it is writable is reported once, and then only that the reader has closed it.
         let once = if matches!(event, QueueEvent::Abandoned(_)) { libc::EV_CLEAR } else { 0 };
         self.change(event, token, libc::EV_ADD | once)
     }

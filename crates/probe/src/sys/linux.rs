@@ -93,7 +93,7 @@ pub(crate) fn discard_many(socket: BorrowedFd<'_>, lengths: &mut [usize; 64]) ->
     // SAFETY: mmsghdr is a plain C struct for which all zeros is a valid value: no address, no memory, no control data.
     let mut headers: [libc::mmsghdr; 64] = unsafe { mem::zeroed() };
     let flags = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
-    // SAFETY: `headers` holds as many headers as are told, and outlives the call; none points to memory to be written to.
+    // SAFETY: `headers` holds as many headers as the call is given, and outlives it; none points to memory to be written to.
     let received = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),

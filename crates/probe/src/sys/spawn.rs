@@ -10,9 +10,8 @@ use super::{Group, SpawnRequest};
 
 /// The child's own stack: system calls alone run on it.
 const STACK_BYTES: usize = 64 * 1024;
-/// Those that whit or Rust's runtime catches: a handler of ours must not run in the child, which shares our memory.
-const CAUGHT: [c_int; 7] =
-    [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM, libc::SIGSEGV, libc::SIGBUS, libc::SIGWINCH, libc::SIGTSTP];
+/// The highest signal number of Linux, real-time signals included.
+const LAST_SIGNAL: c_int = 64;
 
 /// Everything that the child needs, made ready before there is one: it may not allocate.
 struct Plan {
@@ -132,12 +131,14 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), c_int> {
     let check = |result: c_int| if result < 0 { Err(errno()) } else { Ok(()) };
     // SAFETY: plain system calls on numbers and on pointers that the plan keeps alive.
     unsafe {
-        // Ignored by Rust's runtime. What whoever started whit has ignored stays so: nohup, a script's background.
+        // Ignored by Rust's runtime. Signals that the parent process has set to be ignored stay so (nohup, background jobs of a script).
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        for signal in CAUGHT {
+        // A handler of whit's must not run in the child, which shares its memory until it executes the program.
+        for signal in 1..=LAST_SIGNAL {
+            // Stays zero, which is SIG_DFL, for a number that libc keeps for itself.
             let mut action: libc::sigaction = mem::zeroed();
             libc::sigaction(signal, ptr::null(), &raw mut action);
-            if action.sa_sigaction != libc::SIG_IGN {
+            if ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction) {
                 libc::signal(signal, libc::SIG_DFL);
             }
         }

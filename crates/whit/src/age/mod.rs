@@ -47,7 +47,7 @@ pub(crate) fn run(options: &AgeOptions) -> Result<ExitCode, Failure> {
     for job in jobs(options)? {
         match sweep.run(&job) {
             Ok(found) => swept.push(found),
-            // Nobody reads any more.
+            // The reader has closed the pipe.
             Err(failure) if !failure.is_told() => return Err(failure),
             // The others are done all the same.
             Err(failure) => {

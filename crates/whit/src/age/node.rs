@@ -1,4 +1,4 @@
-//! A directory of a walk, as long as somebody is in it or below.
+//! A directory of a walk, kept open until the last batch in it and below it is done.
 
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ pub(super) struct Node {
     pub(super) name: CString,
     /// Zero at the top.
     pub(super) depth: u32,
-    /// As it was before anything in it was deleted, for whoever deletes.
+    /// Its state before anything in it was deleted.
     pub(super) status: OnceLock<EntryStatus>,
 }
 

@@ -13,7 +13,7 @@ use super::node::Node;
 use super::registry::{Identity, Registry, Slot};
 use crate::random;
 
-/// How the names of private directories begin; random digits follow, so that nobody can occupy them beforehand.
+/// How the names of private directories begin; random digits follow, so that another user cannot create them beforehand.
 const PREFIX: &[u8] = b".whit-age-";
 /// Names that are tried. One is enough unless another user takes or exchanges it in the same moment.
 const ATTEMPTS: u32 = 64;

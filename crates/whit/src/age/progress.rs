@@ -1,4 +1,4 @@
-//! How far a long walk has come, told on a terminal.
+//! The progress of a long walk, shown on a terminal.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! The private directories that this user's runs have made: the proof that a leftover is one of them.
 //!
-//! A name, an owner and a mode prove nothing: whoever owns a directory can rename another user's private directory into it. So
+//! A name, an owner and a mode prove nothing: the owner of a directory can rename another user's private directory into it. So
 //! each run records device, inode and birth time of its private directories in a file that only this user can write. The file
 //! goes when the run ends. If it is still there and not locked, the run was killed.
 
@@ -24,7 +24,7 @@ const MOST_BYTES: u64 = 64 * 1024;
 /// Names that are tried for a run's own file.
 const ATTEMPTS: u32 = 4;
 
-/// What tells one directory from all others, of the past too. An inode number is used again; a birth time is not.
+/// Identifies a directory among all that ever existed: inode numbers are reused, birth times are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     device: (u32, u32),

@@ -5,7 +5,7 @@ use facts::unit::Nanos;
 
 use super::options::DeleteMode;
 
-/// What was found, for whoever shows it.
+/// What was found, to be shown as text or JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectoryReport {
     pub(crate) path: String,

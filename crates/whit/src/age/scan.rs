@@ -240,7 +240,7 @@ impl<'a, V: Visitor> Scan<'a, V> {
             && node.directory.status(name, OWNER).is_ok_and(|status| status.uid == Some(0))
     }
 
-    /// Walks each of these directories; half of them are left to whoever is free.
+    /// Walks each of these directories; another thread may take half of them.
     fn enter<'s>(&'s self, scope: &Scope<'s>, node: Arc<Node>, mut names: Batch) {
         while let Some(rest) = names.split_half() {
             let node = Arc::clone(&node);
@@ -274,7 +274,7 @@ impl<'a, V: Visitor> Scan<'a, V> {
         self.leave(node);
     }
 
-    /// Whoever is the last to leave a directory closes it, and then leaves the one it is in.
+    /// The last reference closes the directory, and then releases its parent.
     fn leave(&self, node: Arc<Node>) {
         let mut leaving = Arc::into_inner(node);
         while let Some(mut node) = leaving {

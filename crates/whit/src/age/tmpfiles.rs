@@ -20,7 +20,7 @@ use crate::failure::{Failure, say};
 use crate::users::Users;
 use text::printable::Shown as _;
 
-/// What systemd-tmpfiles cleans, but for sockets: whether a program listens there its age does not tell.
+/// What systemd-tmpfiles cleans, except sockets: their age does not say whether a program listens.
 const KINDS: [EntryKind; 3] = [EntryKind::File, EntryKind::Symlink, EntryKind::Fifo];
 /// Directories below the one that is cleaned, one in the other, that are entered.
 const MOST_LEVELS: u32 = 256;

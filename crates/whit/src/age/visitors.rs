@@ -94,7 +94,7 @@ pub(super) struct Listing {
     pub(super) output: Mutex<ListOutput>,
 }
 
-/// Where the paths go; once nobody reads any more, nowhere.
+/// Where the paths are written; `None` after the reader has closed the pipe.
 #[derive(Debug)]
 pub(super) struct ListOutput {
     output: Output,

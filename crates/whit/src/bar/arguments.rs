@@ -32,7 +32,7 @@ pub(crate) struct BarArgs {
     /// None: as the configuration says.
     pub(crate) config: Option<PathBuf>,
     pub(crate) defaults: Defaults,
-    /// None: as the configuration says, or whoever started us.
+    /// `None`: as the configuration says, or as detected.
     pub(crate) output: Option<BarOutput>,
     /// None: as the configuration says.
     pub(crate) interval: Option<Duration>,

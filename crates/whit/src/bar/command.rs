@@ -10,7 +10,7 @@ use crate::output::Output;
 use probe::named;
 use text::printable::Shown as _;
 
-/// Draws the bar, or tells of its configuration.
+/// Draws the bar, or prints its configuration.
 pub(crate) fn run(command: &BarCommand) -> Result<ExitCode, Failure> {
     match command {
         BarCommand::Draw(args) => {

@@ -26,7 +26,7 @@ pub(crate) struct Woken {
     pub(crate) news: Vec<usize>,
     /// Slow answers are there.
     pub(crate) has_answers: bool,
-    /// Nobody reads any more.
+    /// The reader has closed the pipe.
     pub(crate) is_abandoned: bool,
     /// The reader has read.
     pub(crate) has_room: bool,
@@ -83,7 +83,7 @@ impl Events {
             waiter.watch(STDOUT, Watch::Abandoned(stdout())).map_err(Failure::of_system)?;
         }
         if is_i3bar {
-            // Closed, nobody will tell clicks.
+            // Closed: there will be no clicks.
             let _ = waiter.watch(STDIN, Watch::Readable(stdin()));
         }
         Ok(Self {
@@ -181,7 +181,7 @@ impl Events {
         match read(stdin(), &mut bytes) {
             Ok(length @ 1..) => self.clicks.push(&bytes[..length], |click| found.push(click)),
             Err(Errno::INTR | Errno::AGAIN) => {}
-            // Whoever told clicks has gone; lines may still be read.
+            // There will be no more clicks; lines may still be read.
             Ok(0) | Err(_) => self.waiter.forget(Watch::Readable(stdin())),
         }
     }

@@ -47,7 +47,7 @@ impl<'t, 'i> Options<'t, 'i> {
         Fault::new(self.get(key).map_or(self.span.clone(), Spanned::span), message)
     }
 
-    /// Refuses what is not among `known`; the first in the text is told.
+    /// Rejects keys that are not among `known`; the error names the first in the text.
     pub(crate) fn refuse_unknown<'a>(
         &self,
         known: impl Iterator<Item = &'a str> + Clone,
@@ -74,7 +74,7 @@ impl<'t, 'i> Options<'t, 'i> {
         let mut texts = Vec::new();
         self.table.iter().for_each(|(_, value)| collect_texts(value.get_ref(), &mut texts));
         let built_in = if self.get("format").is_none() { Some(usual_format) } else { None };
-        // A built-in threshold on what nobody shows is worth no reading.
+        // A built-in threshold on a field that is not shown is not worth a system call.
         texts.into_iter().chain(built_in).any(named)
     }
 

@@ -25,7 +25,7 @@ impl Outflow {
         !self.rest.is_empty()
     }
 
-    /// What tells that there is room again.
+    /// Reports that there is room again.
     pub(super) fn watch(&self) -> Watch<'_> {
         Watch::Writable(self.outlet.as_fd())
     }

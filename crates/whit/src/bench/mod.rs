@@ -26,7 +26,7 @@ use crate::failure::{Failure, say};
 use crate::new_file::NewFile;
 use crate::output::Output;
 
-/// All measurements, in the order in which they are told. None does anything before it is run.
+/// All measurements, in the order of the output. None does anything before it is run.
 fn all(options: &BenchOptions) -> Vec<Measurement> {
     [
         figures::measurements(),
@@ -43,7 +43,7 @@ fn all(options: &BenchOptions) -> Vec<Measurement> {
     .collect()
 }
 
-/// Runs them, and tells each as soon as it is done.
+/// Runs them, and prints each as soon as it is done.
 pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
     let chosen: Vec<Measurement> = all(options)
         .into_iter()
@@ -88,7 +88,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
         file.write(&html::page(&told))?;
         file.finish()?;
     }
-    // A side that failed is told in its place; one whose program is missing is no failure.
+    // A side that failed is reported in its place; a missing program is not a failure.
     let has_failed =
         told.iter().flat_map(|measured| &measured.sides).any(|side| matches!(side.ns, Err((true, _))));
     Ok(ExitCode::from(u8::from(has_failed)))

@@ -12,7 +12,7 @@ const HEAD_START: Duration = Duration::from_millis(400);
 const PACKETS: u32 = 100_000;
 const PORT: u16 = 22_290;
 
-/// Takes one client's packets into a list and tells what it took of a CPU and of time.
+/// Receives one client's packets into a list, and measures CPU time and time.
 const SERVER: &str = include_str!("peers/server.py");
 
 const SENDER: &str = include_str!("peers/sender.py");

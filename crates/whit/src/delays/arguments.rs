@@ -47,7 +47,7 @@ pub(crate) enum Selection {
     Nothing,
 }
 
-/// How it is told.
+/// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
     Table,

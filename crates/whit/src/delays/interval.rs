@@ -1,10 +1,7 @@
 //! Readings of the same selection one after the other: what was waited for in between.
 
-use std::collections::HashMap;
-
 use facts::sample::Clock;
 use facts::task::store::TaskStore;
-use facts::unit::Nanos;
 use probe::tasks::EndedThreads;
 
 use super::selection::Group;
@@ -14,8 +11,6 @@ use super::{Kind, Row};
 #[derive(Debug, Default)]
 pub(crate) struct Intervals {
     store: TaskStore,
-    /// CPU time of processes with their ended threads, in the last reading.
-    processes: HashMap<u32, Nanos>,
 }
 
 impl Intervals {
@@ -24,6 +19,8 @@ impl Intervals {
     /// CPU time of threads that ended is reported beside the row, as far as /proc contains it.
     pub(crate) fn add(&mut self, groups: &[Group], clock: Clock) -> Vec<Row> {
         self.store.begin(clock);
+        let processes = groups.iter().filter(|group| group.kind == Kind::Process);
+        self.store.process_cpu.extend(processes.filter_map(|group| Some((group.id, group.process_cpu?))));
         for row in groups.iter().flat_map(|group| &group.members) {
             let mut row = *row;
             // taskstats contains the age: two readings place the start a little apart.
@@ -34,18 +31,14 @@ impl Intervals {
         }
         self.store.remove_stale();
         self.store.finish(&mut Vec::new());
-        let rows = groups.iter().filter_map(|group| self.row(group)).collect();
-        self.processes = groups.iter().filter_map(|group| Some((group.id, group.process_cpu?))).collect();
-        rows
+        groups.iter().filter_map(|group| self.row(group)).collect()
     }
 
     fn row(&self, group: &Group) -> Option<Row> {
         let mut row = group.row(|row, is_counted| self.store.sum_of(row.key.pid, is_counted))?;
-        let before = self.processes.get(&group.id).filter(|_| group.kind == Kind::Process);
-        let whole = group.process_cpu.zip(before).map(|(now, before)| now.saturating_sub(*before));
-        let sum = &row.task.sum;
-        let on_cpu = EndedThreads::on_cpu_beside(whole, sum.on_cpu(), sum.threads);
-        row.ended = on_cpu.map(|_| Box::new(EndedThreads { on_cpu, ..EndedThreads::default() }));
+        let ended = self.store.ended_threads().get(&group.id).filter(|_| group.kind == Kind::Process);
+        row.ended =
+            ended.map(|on_cpu| Box::new(EndedThreads { on_cpu: Some(*on_cpu), ..EndedThreads::default() }));
         Some(row)
     }
 }
@@ -55,6 +48,7 @@ mod tests {
     use super::*;
     use facts::task::figure::Figure;
     use facts::task::{Accounting, Cause, TaskKey, TaskRow};
+    use facts::unit::Nanos;
 
     fn seconds(count: u64) -> Nanos {
         Nanos(count * Nanos::SECOND.0)

@@ -46,7 +46,7 @@ pub(crate) struct Row {
     pub(crate) task: TaskAccount,
     /// What a process's ended threads left.
     pub(crate) ended: Option<Box<EndedThreads>>,
-    /// What is told of a cgroup beside its tasks' delays.
+    /// The properties of a cgroup beside its tasks' delays.
     pub(crate) cgroup: Option<Box<CgroupFacts>>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct Notes {
     pub(crate) lost_records: u64,
 }
 
-/// One of several tables: when it was read, since 1970, and over how long it tells differences.
+/// One of several tables: when it was read, since 1970, and the interval of its deltas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Round {
     pub(crate) realtime: Nanos,

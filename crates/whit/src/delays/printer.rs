@@ -82,7 +82,7 @@ impl Printer {
         self.output.write(text.as_bytes())
     }
 
-    /// One of them, unless nobody reads when `end` becomes readable.
+    /// One of them; gives up if the reader does not read and `end` becomes readable.
     pub(crate) fn ended(&mut self, row: &Row, end: BorrowedFd<'_>) -> Result<(), Failure> {
         let mut text = String::with_capacity(256);
         match self.view {

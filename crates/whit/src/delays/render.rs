@@ -126,7 +126,7 @@ fn push_ending(out: &mut String, exit: ExitInfo) {
     push_number(out, u64::from(number));
 }
 
-/// How absence is told: a question mark where the kernel's zero may mean that it does not count.
+/// How absence is shown: a question mark if the kernel's zero may mean that it does not count.
 pub(super) fn absent(task: &TaskAccount) -> &'static str {
     if task.accounting == Accounting::Unsure { UNSURE } else { ABSENT }
 }

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) kind: Kind,
-    /// What tells it from others of its kind from reading to reading: the pid or tid; 0 for the cgroup.
+    /// Identifies it from reading to reading: the pid or tid; 0 for the cgroup.
     pub(crate) id: u32,
     /// Of a cgroup.
     facts: Option<CgroupFacts>,
@@ -223,7 +223,7 @@ fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
     Ok(Group { kind: Kind::Cgroup, id: 0, facts: Some(facts), members, process_cpu: None })
 }
 
-/// Counted from each task's state. CGROUPSTATS, which v1 answers, has lost whoever sleeps freezably since Linux 6.1 (it
+/// Counted from each task's state. CGROUPSTATS of v1 does not count tasks that sleep freezably since Linux 6.1 (it
 /// compares the state as a whole), so only the tasks in I/O wait are taken from it.
 fn states(reader: &mut TaskReader, directories: &[PathBuf], tids: &[u32]) -> States {
     let mut states = States::default();

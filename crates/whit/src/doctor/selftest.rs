@@ -181,7 +181,7 @@ fn temperatures(now: &Sample) -> Outcome {
 /// What whit used is known from its own clock, too.
 fn own_process(roots: &Roots) -> Result<Outcome, Failure> {
     let mut reader = super::tasks::open(roots, &TaskSource::FOR_ONE_READING)?;
-    // Long enough to be seen by whoever counts in ticks.
+    // Long enough for a clock that counts in ticks.
     let start = clock_now().monotonic;
     while clock_now().monotonic.saturating_sub(start) < Nanos(100_000_000) {}
     let used = probe::own_cpu_time();

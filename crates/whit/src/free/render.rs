@@ -138,7 +138,7 @@ fn write_low_high(report: &MemoryReport, cells: &Cells, table: &mut Table) {
     }
 }
 
-/// What the columns cannot tell: whose figure "available" is, what in "others" is no mystery, and pressure.
+/// What the columns do not contain: where "available" comes from, the known parts of "others", and pressure.
 fn write_apart(report: &MemoryReport, out: &mut String) {
     match report.available.map(|available| available.source) {
         Some(AvailableSource::Kernel) => {}

@@ -78,7 +78,7 @@ pub(crate) struct Tree {
     pub(crate) own: Option<(TaskAccount, ExitInfo)>,
 }
 
-/// Names that are told apart: a program may give its threads any number of them.
+/// The most names that are kept apart: a program may give its threads any number of them.
 const MOST_NAMES: usize = 1024;
 const OTHER_NAMES: &[u8] = b"(others)";
 
@@ -165,7 +165,7 @@ impl Account {
     pub(crate) fn close(self, exact_cpu: Nanos) -> Tree {
         let sum = |of: fn(&Program) -> Nanos| -> u64 { self.by_program.values().map(|one| of(one).0).sum() };
         let (in_ticks, precise) = (sum(Program::ticks), sum(Program::on_cpu));
-        // Children that the kernel reaps by itself are in nobody's exact time: then it says nothing.
+        // The exact time does not contain children that the kernel reaps by itself; then it is of no use.
         let is_exact = precise <= exact_cpu.0 + EXACT_SLACK.0;
         let is_by_ticks = is_exact && in_ticks.abs_diff(exact_cpu.0) < precise.abs_diff(exact_cpu.0);
         let mut programs: Vec<Program> = self.by_program.into_values().collect();
@@ -194,10 +194,10 @@ impl Account {
     }
 }
 
-/// By so much may precise times exceed those that wait4(2) tells, which the kernel scales.
+/// The most by which precise times may exceed those of wait4(2), which the kernel scales.
 const EXACT_SLACK: Nanos = Nanos(20_000_000);
 
-/// Gives each program its part of the time that no record tells, in proportion to what its records may lack.
+/// Gives each program its part of the time that no record contains, in proportion to what its records may lack.
 fn share_out(programs: &mut [Program], exact_cpu: Nanos) {
     let recorded: Nanos = programs.iter().map(|program| program.cpu).sum();
     let missing = exact_cpu.saturating_sub(recorded);

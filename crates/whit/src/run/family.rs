@@ -23,7 +23,7 @@ pub(super) struct Family {
     pub(super) descendants: Descendants,
     /// Only for a command with a time limit: it catches what /proc does not show.
     cgroup: Option<CommandCgroup>,
-    /// The command itself, until it has been reaped. Nobody else has its number until then.
+    /// The command itself, until it has been reaped. Its pid is not reused until then.
     pub(super) child: Option<u32>,
 }
 

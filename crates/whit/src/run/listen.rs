@@ -21,7 +21,7 @@ pub(crate) struct Listened {
     pub(crate) lost_records: u64,
     /// Of the command, where there was one.
     pub(crate) code: Option<u8>,
-    /// Whether all could be told.
+    /// Whether all could be written.
     pub(crate) told: Result<(), Failure>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn listen(
         while let Some(signal) = signals.next() {
             match (signal, child) {
                 (Signal::Terminate, Some(child)) => {
-                    // It may have ended already; then there is nobody to tell.
+                    // It may have ended already.
                     let _ = control::send(child, TaskSignal::Terminate);
                 }
                 (Signal::Interrupt | Signal::Terminate, None) => is_over = true,

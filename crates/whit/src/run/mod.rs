@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use options::RunOptions;
 use report::Report;
 
-/// Runs it, as often as asked for, and tells where its time went. Its exit status is the command's.
+/// Runs the command, as often as requested, and reports where its time went. The exit status is the command's.
 pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let lock = options.lock.as_ref().map(lock::take).transpose()?;
     // Another run's report is left alone until this one has the lock and something to say.
@@ -39,7 +39,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
             break;
         }
     }
-    // The lock is for the command, not for what is told about it.
+    // The lock is for the command, not for the report.
     drop(lock);
     if let Err(failure) = told.and(report.finish()) {
         // The command's status counts, but where it was good.

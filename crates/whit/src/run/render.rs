@@ -1,4 +1,4 @@
-//! What is told of a command that ran, for people.
+//! The report about a command, for people.
 
 use facts::task::Cause;
 use facts::task::figure::Figure;
@@ -12,7 +12,7 @@ use text::printable::push_printable;
 use text::table::{Align, Table};
 use text::units::{Size, Span};
 
-/// Programs that are told apart; the others are one line.
+/// Programs with a line of their own; the others share one.
 const MOST_PROGRAMS: usize = 12;
 
 type FigureOf = fn(&Supervised) -> Nanos;

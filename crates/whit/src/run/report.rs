@@ -1,4 +1,4 @@
-//! What is told about a command: for people, on standard error or in a file, and for programs.
+//! The report about a command: for people, on standard error or in a file, and for programs.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::failure::{Failure, say};
 use crate::new_file::NewFile;
 use crate::run::json::RunJson;
 
-/// What is told of each run as it ends, and of all at the end. That its files can be written is known before the command is
+/// Reports each run as it ends, and all at the end. That its files can be written is known before the command is
 /// started; what is in them changes when the last run has ended.
 pub(super) struct Report<'a> {
     options: &'a RunOptions,

@@ -35,7 +35,7 @@ const FIRST_PAUSE: Nanos = Nanos(20_000_000);
 const LONGEST_PAUSE: Nanos = Nanos(1_000_000_000);
 /// Rounds of killing, some five seconds, after which what hangs in the kernel or belongs to another user is left and named.
 const MOST_KILLS: u32 = 10;
-/// How often it is looked whether a tree that was told to end has ended.
+/// The interval of checks whether a tree that was asked to end has ended.
 const LOOK_AGAIN: Nanos = Nanos(250_000_000);
 
 /// How it ended.
@@ -64,13 +64,13 @@ pub(crate) struct Supervised {
     pub(crate) outcome: Outcome,
     pub(crate) pid: u32,
     pub(crate) wall: Nanos,
-    /// By wait4(2): exact, for all of the tree that was waited for by somebody.
+    /// From wait4(2): exact, for all descendants that were waited for.
     pub(crate) usage: Usage,
     /// From exit records, where they are permitted.
     pub(crate) tree: Tree,
     /// Why there are none.
     pub(crate) records_absence: Option<Absence>,
-    /// Why forks are not told, without which descendants are not known.
+    /// Why fork events are unavailable, without which descendants are not known.
     pub(crate) events_absence: Option<Absence>,
     /// Times that forks were lost.
     pub(crate) lost_forks: u64,
@@ -95,7 +95,7 @@ impl Supervised {
         }
     }
 
-    /// Time on a CPU: what wait4(2) told, or what the records tell if that is more. Children that the kernel reaped by itself
+    /// CPU time: that of wait4(2), or that of the records if it is more. Children that the kernel reaped by itself
     /// (SIGCHLD ignored) are in the records alone.
     pub(crate) fn cpu(&self) -> Nanos {
         let whole = &self.tree.whole;
@@ -128,7 +128,7 @@ pub(crate) fn start(command: &Command<'_>) -> Result<u32, Failure> {
 
 /// Runs the command once.
 pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> Result<Supervised, Failure> {
-    // Without it orphans are somebody else's; the rest is told all the same.
+    // Without it orphans are not found; everything else works.
     let _ = adopt_orphans();
     let mut family = Family::new(options.timeout.is_some());
     let sources: &[TaskSource] = match options.is_procfs_only {
@@ -270,7 +270,7 @@ impl Watch {
     fn listen(&mut self) {
         if let Some(records) = &mut self.records {
             let account = &mut self.account;
-            // Whoever watches must not end the watched: without records there is a poorer account.
+            // The command goes on without records; the report contains less.
             if let Err(absence) = records.receive(|record| account.keep(record)) {
                 (self.records, self.records_failure) = (None, Some(absence));
             }
@@ -302,14 +302,14 @@ impl Watch {
 
     /// Waits for a record, a fork, a signal or the time.
     fn sleep(&mut self, timeout: Option<Nanos>, is_ending: bool) {
-        // A kernel that lets us adopt nobody does not tell us of grandchildren.
+        // Without a subreaper grandchildren are not known.
         let at_most = if is_ending { LOOK_AGAIN } else { Nanos(u64::MAX) };
         let timeout = timeout.map(|timeout| timespec(timeout.min(at_most)));
         let mut descriptors = vec![PollFd::new(&self.signals, PollFlags::IN)];
         descriptors.extend(self.records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
         descriptors.extend(self.events.as_ref().map(|events| PollFd::new(events, PollFlags::IN)));
         wait(&mut descriptors, timeout.as_ref());
-        // On a busy machine there is always somebody who forks or ends: what comes in a moment is taken together.
+        // On a busy machine tasks fork and end all the time: events of a moment are read together.
         let is_signalled = descriptors[0].revents().contains(PollFlags::IN);
         if !is_signalled {
             let mut alone = [PollFd::new(&self.signals, PollFlags::IN)];
@@ -318,7 +318,7 @@ impl Watch {
         while let Some((signal, is_from_kernel)) = self.signals.next_with_origin() {
             self.is_told_to_end |= ends(signal);
             // What the terminal sends it sends to the command as well.
-            // But a hang-up it tells to a session's leader alone, which may be whit.
+            // But it sends a hang-up only to the session leader, which may be whit.
             let has_it = is_from_kernel && signal != Signal::Hangup;
             if let Some(signal) = forwarded(signal).filter(|_| !has_it) {
                 self.family.send(signal);

@@ -53,7 +53,7 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     }
 }
 
-/// A table, and those notes below it that have not been `told`.
+/// A table, and the notes below it that are not among those that were printed before (`told`).
 fn write_text(session: &mut Session, lines: &[Line], told: &mut Vec<Topic>, out: &mut String) {
     for line in session.head() {
         out.push_str(&line);

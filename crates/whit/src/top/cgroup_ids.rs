@@ -1,4 +1,4 @@
-//! Ids for cgroups where the way of reading tells none: BPF alone does. /proc tells each process's path.
+//! Ids for cgroups if the source has none: only BPF has. /proc contains the path of each process.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub(crate) struct CgroupIds {
 }
 
 impl CgroupIds {
-    /// Gives tasks the cgroup of their process, unless their source tells theirs.
+    /// Gives tasks the cgroup of their process.
     pub(crate) fn fill(&mut self, store: &mut TaskStore, files: &mut TaskFiles) {
         self.round = self.round.wrapping_add(1);
         let mut known = HashMap::with_capacity(self.by_process.len());

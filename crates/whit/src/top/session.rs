@@ -47,7 +47,7 @@ pub(super) struct Session {
     pub(super) arrangement: Arrangement,
     /// What was asked for on the command line.
     selection: Selection,
-    /// Its tasks are told with their lives, and whit is none of them.
+    /// Its tasks are shown since they started, and whit is not among them.
     is_captured: bool,
 }
 

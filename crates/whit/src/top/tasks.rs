@@ -24,7 +24,7 @@ pub(crate) struct Tasks {
     pub(crate) groups: TaskGroups,
     /// CPU time of tasks that ended, in the last interval.
     pub(crate) ended_cpu: Nanos,
-    /// CPU time that no exit record contains, in the last interval; `None` if nobody counts it.
+    /// CPU time that no exit record contains, in the last interval; `None` if it is not counted.
     pub(crate) unrecorded_cpu: Option<Nanos>,
     unrecorded: Unrecorded,
     /// Values dropped so far because they cannot be true.
@@ -45,7 +45,7 @@ impl Tasks {
             }
         })?;
         let is_captured = roots.is_captured();
-        // Whoever requests /proc alone wants to see what others see.
+        // A user who requests /proc alone wants to see what unprivileged users see.
         let exit_records = match only {
             _ if is_captured => Err(Absence::Unsupported),
             Some([TaskSource::Procfs]) => Err(Absence::NotWanted),
@@ -111,7 +111,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Lets the next reading read every task: somebody changed what a task that sleeps does not change itself.
+    /// Lets the next reading read every task: a property of a sleeping task was changed.
     pub(crate) fn forget(&mut self) {
         self.reader.forget();
     }

@@ -8,7 +8,7 @@ use facts::unit::Nanos;
 /// What became of a socket in its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// It waits for its peer, or for a time that it has been told.
+    /// It waits for its peer, or for its deadline.
     Quiet,
     /// There is more to do.
     Ready,

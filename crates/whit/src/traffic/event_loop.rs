@@ -1,4 +1,4 @@
-//! What a thread of sink or send waits for: its sockets, a time, and being told to end.
+//! What a thread of sink or send waits for: its sockets, a deadline, and the request to end.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -97,7 +97,7 @@ impl SinkReport {
         document["faults"] = json!(all.answers.map(|answered| answered.faults));
         document["dropped_packets"] = json!(self.dropped);
         document["waits"] = self.waits.as_ref().map_or(Value::Null, breakdown);
-        // Of very many the first ones are told.
+        // Only the first of very many are reported.
         document["clients_omitted"] = json!(clients - told.len() as u64);
         document["clients"] = each.collect();
         format!("{document}\n")

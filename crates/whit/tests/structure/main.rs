@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_types)]
 
 mod imports;
+mod subtraction;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -172,10 +173,27 @@ fn only_the_probe_knows_the_platform() {
 
 #[test]
 fn counters_are_subtracted_in_one_place() {
-    // Whoever reads raw counters and shows rates goes through facts/rate.rs.
-    assert_absent("crates/whit/src", &["counter_delta", "wrapping_sub"], &[]);
     assert_absent("crates/facts/src", &["fn counter_delta"], &["crates/facts/src/rate.rs"]);
+    assert_absent("crates/whit/src", &["counter_delta", "wrapping_sub"], &[]);
+    for folder in ROOMS {
+        for (name, text) in sources(folder) {
+            let may_subtract = SUBTRACTING.iter().any(|(file, _)| name.starts_with(file));
+            let found = subtraction::of_readings(&text);
+            assert!(may_subtract || found.is_empty(), "{name} subtracts readings of a counter: {found:?}");
+        }
+    }
 }
+
+/// Files that may subtract an older value from a newer one, and what.
+const SUBTRACTING: [(&str, &str); 7] = [
+    ("crates/facts/src/rate.rs", "counters of the machine"),
+    ("crates/facts/src/task/store", "counters of tasks"),
+    ("crates/facts/src/task/groups/membership.rs", "numbers of threads"),
+    ("crates/whit/src/doctor/selftest.rs", "clocks"),
+    ("crates/probe/src/linux/machine.rs", "clocks"),
+    ("crates/whit/src/bench/sizes.rs", "what the store is compared with"),
+    ("xtask/src", "measurements"),
+];
 
 /// A step of a task's path in ARCHITECTURE.md is a type in a file, and no other file defines it.
 #[test]

@@ -163,7 +163,7 @@ fn only_a_task_that_was_waiting_is_charged_with_more_than_the_interval() {
     for state in [b'S', b'R'] {
         assert_eq!(block_io_ms(Some(state), 100, 0, 90_000, 1), None);
     }
-    // taskstats does not say who waits: one long wait can be, several cannot, and nobody waits for longer than it has lived.
+    // taskstats does not say who waits: one long wait can be, several cannot, and no task waits for longer than it has lived.
     assert_eq!(block_io_ms(None, 100, 0, 90_000, 1), Some(90_000));
     assert_eq!((block_io_ms(None, 100, 0, 30_000, 2), block_io_ms(None, 100, 0, 110_000, 1)), (None, None));
 }

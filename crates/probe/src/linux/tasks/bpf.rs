@@ -161,7 +161,7 @@ impl BpfTasks {
         Ok((count, last))
     }
 
-    /// The next reading reads everything, because somebody has changed what tasks do not change themselves.
+    /// Lets the next round read everything.
     pub(crate) fn forget(&mut self) {
         self.last = None;
     }

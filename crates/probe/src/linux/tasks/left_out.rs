@@ -49,7 +49,7 @@ impl LeftOut {
         self.shown.sort_unstable();
         for pid in &self.pids {
             let is_left_out = self.shown.binary_search(pid).is_err();
-            // One that ended since is nobody's loss.
+            // A process that has ended meanwhile is not missed.
             if is_left_out && listing.threads(*pid, &mut self.of_process).is_ok() {
                 self.tids.append(&mut self.of_process);
             }

@@ -101,7 +101,7 @@ impl TaskReader {
         let listed = self.listing.processes(&mut pids);
         let mut processes: Vec<R> = Vec::with_capacity(pids.len());
         populate(&mut processes);
-        // Most virtual memory first, but whoever began after the count is asked in any case and takes nothing off it.
+        // Most virtual memory first. Processes that started after the count are asked in any case, and do not reduce it.
         let mut order = Vec::with_capacity(pids.len());
         let mut older = 0;
         self.read_threads(&pids, |_, row| {

@@ -26,7 +26,7 @@ pub(super) struct Resident {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// Of its main thread, to tell it from another process of the same id.
+    /// Of its main thread, to distinguish it from another process with the same id.
     start: Nanos,
     /// Time on a CPU of all its threads when it was looked at.
     ran_ns: u64,

@@ -42,7 +42,7 @@ impl ThreadList {
                 // found by asking for it.
                 ProcessEvent::Exit { pid, tgid } if pid == tgid => {}
                 ProcessEvent::Exit { pid, .. } => happened.push((pid, happened.len() as u32, false)),
-                // A thread that executes takes its leader's number, whose end was told.
+                // A thread that executes takes over its leader's id; the leader's exit was reported.
                 ProcessEvent::Exec { tgid } => happened.push((tgid, happened.len() as u32, true)),
             });
             is_complete = received.is_ok() && events.gaps == self.gaps;

@@ -24,7 +24,7 @@ pub(crate) use read::{BAR_OPTIONS, SEGMENT_OPTIONS, read};
 
 /// A bar, read and found good.
 pub(crate) struct BarConfig {
-    /// Who reads it; none: whoever started it.
+    /// The program that reads it; `None`: detected.
     pub(crate) output: Option<BarOutput>,
     pub(crate) style: LineStyle,
     pub(crate) members: Vec<Member>,

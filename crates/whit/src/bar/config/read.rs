@@ -169,7 +169,7 @@ fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Appearance, Fa
             short: variant.plain_template("short", kind.fields)?,
         });
     }
-    // Whoever says how it looks says it for all cases, or names the others.
+    // A style without a condition is that of all cases that are not named.
     if format.is_none() && options.get("variants").is_none() {
         for (when, format) in kind.variants {
             let when = Condition::new(when, kind.fields).map_err(|fault| options.fault(fault.message))?;

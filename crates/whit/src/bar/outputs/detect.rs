@@ -1,4 +1,4 @@
-//! Who reads, where nobody said: told by who started us.
+//! Detects the program that reads the bar, by the processes that started it.
 
 use std::io::IsTerminal;
 

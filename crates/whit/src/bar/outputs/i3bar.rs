@@ -6,7 +6,7 @@ use probe::signals::Signal;
 use crate::bar::{Block, LineOutput, LineStyle, Theme, Tone};
 use crate::failure::Failure;
 
-/// By this the reader tells that nobody looks, instead of by SIGSTOP: whit then sleeps of its own accord, with nothing
+/// The reader sends this if the bar is hidden, instead of SIGSTOP: whit then sleeps of its own accord, with nothing
 /// half done that others wait for, and wakes by SIGCONT.
 pub(crate) const STOP_SIGNAL: Signal = Signal::Stop;
 

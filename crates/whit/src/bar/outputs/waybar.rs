@@ -6,7 +6,7 @@ use crate::bar::{Block, LineOutput, LineStyle, Tone, shown};
 use crate::failure::Failure;
 use text::printable::push_markup_escaped;
 
-/// All blocks in one module: coloured by markup, told apart in the tooltip.
+/// All blocks in one module: coloured by markup, one line each in the tooltip.
 #[derive(Default)]
 pub(super) struct Waybar {
     text: String,

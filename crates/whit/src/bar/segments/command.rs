@@ -51,7 +51,7 @@ pub(crate) const KIND: Kind = Kind {
 /// A command that runs on and ended is started again no sooner.
 const RESTART_PAUSE: Nanos = Nanos(5_000_000_000);
 
-/// One that floods the bar with lines must not keep it from everything else; the rest is told at once again.
+/// One that floods the bar with lines must not keep it from everything else; the other results are reported at once.
 const EVENTS_AT_A_TIME: usize = 4;
 
 struct Command {

@@ -1,4 +1,4 @@
-//! Mail that nobody has read.
+//! Unread mail.
 
 use std::path::Path;
 use std::time::Duration;
@@ -119,7 +119,7 @@ impl Mail {
                 Err(absence) => trouble = trouble.or(Some(*absence)),
             }
         }
-        // Of several a part is told, and that it is one; of one nothing.
+        // If some of several mailboxes cannot be read, the sum is marked; if the only one cannot, there is none.
         let all_failed = counts.iter().all(Result::is_err);
         let whole = if all_failed { Err(trouble.unwrap_or_default()) } else { Ok(sum) };
         items.only(&values(&whole, trouble, &self.news));

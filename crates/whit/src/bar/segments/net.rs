@@ -80,7 +80,7 @@ const KINDS: [(&str, LinkKind); 5] = [
 
 /// The fields that change all the time.
 const TRAFFIC: [&str; 4] = ["received", "sent", "received_total", "sent_total"];
-/// How often the others are looked at, beside when the kernel tells of changes.
+/// How often the others are read, beside when the kernel reports changes.
 const STATE_INTERVAL: Duration = Duration::from_secs(5);
 
 struct Net {

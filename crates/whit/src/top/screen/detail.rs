@@ -26,7 +26,7 @@ const PLOT_HEIGHT: u16 = 8;
 /// The task that is looked at.
 pub(super) struct Detail {
     target: Target,
-    /// What is told of it in words, of the reading at this instant: a key that scrolls reads nothing anew.
+    /// The text of the last reading: a key that scrolls reads nothing again.
     text: Vec<String>,
     text_of: Option<Nanos>,
     /// The first line of the text that is shown.

@@ -22,7 +22,7 @@ impl Input {
     /// What has been typed since, from a terminal whose reader does not wait.
     ///
     /// # Errors
-    /// What read(2) says: EIO where the terminal is gone, or belongs to others and nobody could bring us to the foreground.
+    /// The error of read(2): EIO if the terminal is gone, or if no shell can bring this process to the foreground.
     pub(super) fn read(&mut self) -> Result<Vec<Event>, Errno> {
         let mut bytes = [0; 4096];
         let length = match read(stdin(), &mut bytes) {

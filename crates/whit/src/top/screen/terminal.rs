@@ -52,7 +52,7 @@ pub(super) enum Wake {
     /// Ctrl-Z was sent by another process, or it was continued.
     Suspend,
     Continued,
-    /// The terminal is gone, or somebody asked for the end.
+    /// The terminal is gone, or a signal requests the end.
     Ended,
     /// By a signal that leaves no time for more.
     Killed(Signal),
@@ -129,7 +129,7 @@ impl Terminal {
         }
         match self.input.read() {
             Ok(events) => Ok(Wake::Events(events)),
-            // Others have it now, and nobody is left who would bring us back.
+            // Other processes have the terminal now, and no shell is left that could bring this one back.
             Err(Errno::IO) => Ok(Wake::Ended),
             Err(error) => Err(failure(error.into())),
         }
@@ -161,7 +161,7 @@ impl Terminal {
         self.resume()
     }
 
-    /// Takes the terminal again: whoever had it meanwhile may have changed it.
+    /// Takes the terminal again: other programs may have changed it.
     pub(super) fn resume(&mut self) -> Result<(), Failure> {
         // Crossterm believes that the terminal is still as it set it.
         leave(&self.output);

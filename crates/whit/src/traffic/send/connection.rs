@@ -32,7 +32,7 @@ pub(super) struct Schedule {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) socket: OwnedFd,
-    /// Whether it has been told that it is there.
+    /// Whether the connection is established.
     pub(super) is_connected: bool,
     /// Packets to be sent.
     quota: u64,
@@ -152,7 +152,7 @@ impl Connection {
             if due > now {
                 return Some(due);
             }
-            // Whoever is late sends all that should have gone out.
+            // A connection that is late sends everything that was due.
             let late = ((now.0 - due.0) as f64 / interval_ns) as u64 + 1;
             count = count.min(late);
         }

@@ -1,4 +1,4 @@
-//! `whit send`: loads a server, and tells how it bore it.
+//! `whit send`: puts load on a server, and measures how it copes.
 
 mod connection;
 pub(crate) mod options;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::traffic::render::SendReport;
 
-/// Sends, then tells. The exit status is 1 where a connection failed.
+/// Sends, then reports. The exit status is 1 if a connection failed.
 pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Failure> {
     probe::raise_descriptor_limit();
     let stop = Arc::new(Stop::default());
@@ -35,7 +35,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Failure> {
         let others: Vec<_> = workers.into_iter().map(|worker| scope.spawn(move || worker.run())).collect();
         let sent = own.run_here(options.is_live).and_then(|sent| own.wait_for_others().map(|()| sent));
         if sent.is_err() {
-            // Whoever fails ends all: nobody would tell the others.
+            // A failure of one worker ends all of them.
             stop.tell();
         }
         let mut sent = sent?;
@@ -47,7 +47,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Failure> {
         }
         Ok((sent, waits))
     })?;
-    // From now on signals do what they did before: nobody may ever read the report.
+    // From now on signals have their default actions: the report may never be read.
     drop(own);
     let failure = sent.failure.clone().filter(|_| sent.failed > 0);
     if let Some(failure) = failure {

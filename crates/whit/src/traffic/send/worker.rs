@@ -106,7 +106,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// The same by another thread than that which is told of signals.
+    /// The same, by a thread other than the one that receives signals.
     pub(super) fn run(mut self) -> Result<Sent, Failure> {
         let sent = self.run_here(false);
         self.event_loop.stop().leave();
@@ -158,7 +158,7 @@ impl<'a> Worker<'a> {
             say_in_passing("\r\x1b[K");
         }
         if self.living > 0 {
-            // Its time ended, or somebody ended it: what was not taken until then counts, too.
+            // Its time is over, or a signal ends it: packets that were not accepted until then count as well.
             let now = probe::clock_now().monotonic;
             self.sent.first.get_or_insert(began);
             self.sent.last = Some(now);

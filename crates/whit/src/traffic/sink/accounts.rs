@@ -2,7 +2,7 @@
 
 use facts::unit::Nanos;
 
-/// Clients of a thread that are told one by one; of those that came later there is the sum.
+/// Clients of a thread that are reported one by one; later ones are summed.
 const MOST_TOLD: usize = 20_000;
 
 /// What one client sent.
@@ -34,7 +34,7 @@ pub(crate) struct Answered {
 pub(crate) struct Accounts {
     /// In the order in which they went.
     pub(crate) told: Vec<Account>,
-    /// Of all, those that are not told included.
+    /// Of all clients, including those that are not reported one by one.
     pub(crate) all: Account,
     pub(crate) clients: u64,
 }

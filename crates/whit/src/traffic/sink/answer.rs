@@ -44,7 +44,7 @@ pub(super) enum Next {
 pub(super) struct Conversation {
     answers: Arc<Answers>,
     heard: Vec<u8>,
-    /// Of a request's body, which nobody reads.
+    /// Bytes of the request's body that are still to be discarded.
     skip: u64,
     dice: Dice,
     /// An answer that is held back until then.
@@ -128,7 +128,7 @@ impl Conversation {
                 let line = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
                 match replies.to_line(&line) {
                     Some(reply) => Some((reply.text.clone().into_bytes(), false)),
-                    // Nobody knows what to say to that.
+                    // There is no rule for this request.
                     None => Some((Vec::new(), true)),
                 }
             }

@@ -74,7 +74,7 @@ impl Client {
     }
 
     fn try_turn(&mut self, reading: Reading, memory: &mut [u8], now: Nanos) -> io::Result<Turn> {
-        // It has been told when, and will be asked then.
+        // Its deadline is set; it is polled then.
         if self.resume.is_some_and(|resume| resume > now) {
             return Ok(Turn::Quiet);
         }

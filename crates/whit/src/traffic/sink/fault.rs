@@ -1,4 +1,4 @@
-//! Faults on purpose, for whoever tests a client.
+//! Injected faults, to test clients.
 
 use facts::unit::Nanos;
 

@@ -24,7 +24,7 @@ use crate::output::Output;
 use crate::paths::identity_of;
 use crate::traffic::render::SinkReport;
 
-/// Listens until told to end, then tells.
+/// Listens until it is asked to end, then reports.
 pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
     probe::raise_descriptor_limit();
     let at = |error| Failure::new(format!("{}: {error}", options.address));
@@ -55,7 +55,7 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
         let mut done = own.run(options.is_live);
         let waits = waits::own();
         for other in others {
-            // A worker does not panic; if one did, what the others counted is told.
+            // A worker does not panic; if one did, the counts of the others are reported.
             if let Ok(other) = other.join() {
                 done.accounts.merge(other.accounts);
                 done.dropped += other.dropped;
@@ -64,7 +64,7 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
         }
         (done, waits)
     });
-    // From now on signals do what they did before: nobody may ever read the report.
+    // From now on signals have their default actions: the report may never be read.
     drop(own);
     let Done { mut accounts, dropped, failure } = done;
     if let Address::Unix(path) = &options.address {

@@ -36,7 +36,7 @@ pub(super) struct Done {
     pub(super) accounts: Accounts,
     /// Datagrams that the kernel had no room for.
     pub(super) dropped: u64,
-    /// Why it ended, where nobody told it to.
+    /// Why it ended by itself.
     pub(super) failure: Option<io::Error>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Worker<'a> {
     accept_again: Option<Nanos>,
     /// More datagrams wait than were taken.
     is_listener_ready: bool,
-    /// Whether clients need not be heard at once: nothing is said in return, and nobody looks on.
+    /// Whether clients may be read late: there are no replies, and no progress is shown.
     is_woken_seldom: bool,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Until told to end.
+    /// Until it is asked to end.
     pub(super) fn run(&mut self, is_live: bool) -> Done {
         let mut failure = None;
         let began = probe::clock_now().monotonic;
@@ -217,7 +217,7 @@ impl<'a> Worker<'a> {
         let before = client.account.bytes;
         let turn = client.turn(self.reading, &mut self.memory, now);
         let (bytes, size) = (client.account.bytes, self.reading.size);
-        // From its first bytes on, whose time is told.
+        // From its first bytes on, whose time is reported.
         if before == 0 && bytes > 0 && self.is_woken_seldom {
             let clients = (self.clients.len() - self.free.len()).max(1) as u64;
             let low_water = (WAITING_BYTES / clients).clamp(1, MOST_WAITING_OF_ONE);

@@ -59,7 +59,7 @@ impl Run {
     /// The next thing that happened, without waiting.
     pub(super) fn next(&mut self, now: Nanos) -> Option<Event> {
         // First its end, then its output: what it printed last is in the pipe then. What it started and left behind may
-        // hold the pipe open; nobody waits for that.
+        // hold the pipe open; that is not waited for.
         self.ended = self.ended.or_else(|| self.process.ended());
         self.take_output();
         if let Some(line) = self.lines.pop_front() {
