@@ -7,6 +7,8 @@ pub enum Source {
     Stat,
     /// Memory.
     MemInfo,
+    /// Of it only total, free and available memory: the first lines.
+    AvailableMemory,
     /// Watermarks; for kernels without MemAvailable.
     ZoneInfo,
     /// Memory management's counters.
@@ -35,6 +37,8 @@ pub enum Source {
     Filesystems,
     /// Temperatures.
     Sensors,
+    /// Of these only those of the CPUs; if there are sensors of packages, only these.
+    CpuTemperatures,
     /// Batteries and mains.
     PowerSupply,
     /// The limits of the cgroup that whit runs in.
@@ -55,9 +59,10 @@ pub enum Source {
 
 impl Source {
     /// All.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::Stat,
         Self::MemInfo,
+        Self::AvailableMemory,
         Self::ZoneInfo,
         Self::VmStat,
         Self::LoadAverage,
@@ -72,6 +77,7 @@ impl Source {
         Self::PressureIrq,
         Self::Filesystems,
         Self::Sensors,
+        Self::CpuTemperatures,
         Self::PowerSupply,
         Self::Cgroup,
         Self::Zram,
@@ -86,7 +92,7 @@ impl Source {
     pub fn path(self) -> &'static str {
         match self {
             Self::Stat => "/proc/stat",
-            Self::MemInfo => "/proc/meminfo",
+            Self::MemInfo | Self::AvailableMemory => "/proc/meminfo",
             Self::ZoneInfo => "/proc/zoneinfo",
             Self::VmStat => "/proc/vmstat",
             Self::LoadAverage => "/proc/loadavg",
@@ -100,7 +106,7 @@ impl Source {
             Self::PressureMemory => "/proc/pressure/memory",
             Self::PressureIrq => "/proc/pressure/irq",
             Self::Filesystems => "statfs(2)",
-            Self::Sensors => "/sys/class/hwmon, /sys/class/thermal",
+            Self::Sensors | Self::CpuTemperatures => "/sys/class/hwmon, /sys/class/thermal",
             Self::PowerSupply => "/sys/class/power_supply",
             Self::Cgroup => "/sys/fs/cgroup",
             Self::Zram => "/sys/block/zram*/mm_stat",
@@ -129,6 +135,11 @@ impl Wanted {
     /// Whether `source` is in it.
     pub fn has(self, source: Source) -> bool {
         self.0 >> source as u32 & 1 == 1
+    }
+
+    /// Whether one of these is in it.
+    pub fn has_any<const N: usize>(self, sources: [Source; N]) -> bool {
+        sources.into_iter().any(|source| self.has(source))
     }
 
     /// This and `source`.

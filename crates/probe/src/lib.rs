@@ -58,10 +58,6 @@ pub struct Request {
     pub wanted: Wanted,
     /// Whose filesystems to ask for their space; empty for all that store files.
     pub filesystems: Vec<PathBuf>,
-    /// Of the temperatures only the CPUs' own, and of those only the packages' where there are such: each costs a call.
-    pub cpu_temperatures_only: bool,
-    /// Of memory only what is there in all, free and available.
-    pub available_memory_only: bool,
     /// Rung when a filesystem that was slow to answer has done so; [`Probe::collect`] then has it. Whoever gives one also
     /// waits for [`Probe::watch`].
     pub notifier: Option<Notifier>,

@@ -39,10 +39,9 @@ impl MemoryReader {
         is_forced: bool,
         sample: &mut Sample,
     ) -> Result<(Self, Probe), Failure> {
-        let wants_memory = request.wanted.has(Source::MemInfo);
+        let wants_memory = request.wanted.has_any([Source::MemInfo, Source::AvailableMemory]);
         let with_formula = || Request {
-            wanted: request.wanted.union(Wanted::from([Source::ZoneInfo, Source::VmStat])),
-            available_memory_only: false,
+            wanted: request.wanted.union(Wanted::from([Source::MemInfo, Source::ZoneInfo, Source::VmStat])),
             ..request.clone()
         };
         let is_forced = is_forced && wants_memory;

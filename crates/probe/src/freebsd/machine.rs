@@ -71,7 +71,7 @@ impl Machine {
                 Ok(())
             });
         }
-        if wants(Source::MemInfo) {
+        if wants(Source::MemInfo) || wants(Source::AvailableMemory) {
             sample.memory.fill(|memory| {
                 vm_stats(sysctl)?.fill(memory, swap_pages(sysctl), arc_size(sysctl).unwrap_or(0));
                 Ok(())
@@ -100,7 +100,7 @@ impl Machine {
                 Ok(())
             });
         }
-        if wants(Source::Sensors) {
+        if wants(Source::Sensors) || wants(Source::CpuTemperatures) {
             sample.temperatures.fill(|list| fill_temperatures(sysctl, list));
         }
         if wants(Source::PowerSupply) {

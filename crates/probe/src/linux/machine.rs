@@ -75,7 +75,10 @@ impl Machine {
         let captured_clock = root.is_captured().then(|| CapturedClock::open(&root));
         Ok(Self {
             stat: file(Source::Stat, "proc/stat", Extent::Whole),
-            memory: file(Source::MemInfo, "proc/meminfo", Extent::Whole),
+            memory: request
+                .wanted
+                .has_any([Source::MemInfo, Source::AvailableMemory])
+                .then(|| KeptFile::open(&root, "proc/meminfo", Extent::Whole)),
             zones: file(Source::ZoneInfo, "proc/zoneinfo", Extent::Records),
             vmstat: file(Source::VmStat, "proc/vmstat", Extent::Lines),
             load: file(Source::LoadAverage, "proc/loadavg", Extent::Whole),
@@ -92,7 +95,7 @@ impl Machine {
                 .any(wants)
                 .then(|| KeptDirectory::open(&root, "sys/class/net")),
             with_link_speed: wants(Source::LinkSpeed),
-            sensors: wants(Source::Sensors).then(|| {
+            sensors: request.wanted.has_any([Source::Sensors, Source::CpuTemperatures]).then(|| {
                 ["sys/class/hwmon", "sys/class/thermal"].map(|path| KeptDirectory::open(&root, path))
             }),
             power: wants(Source::PowerSupply).then(|| KeptDirectory::open(&root, "sys/class/power_supply")),
@@ -109,8 +112,8 @@ impl Machine {
             has_news: true,
             are_links_due: true,
             wireless: (wants(Source::Wireless) && !root.is_captured()).then(Wireless::default),
-            cpu_temperatures_only: request.cpu_temperatures_only,
-            available_memory_only: request.available_memory_only,
+            cpu_temperatures_only: !wants(Source::Sensors),
+            available_memory_only: !wants(Source::MemInfo),
             cgroup: wants(Source::Cgroup).then(|| CgroupFiles::open(&root, &mut buffer)),
             filesystems: wants(Source::Filesystems)
                 .then(|| Filesystems::open(&root, &request.filesystems, request.notifier.clone())),

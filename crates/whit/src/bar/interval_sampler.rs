@@ -39,8 +39,6 @@ impl IntervalSampler {
         let request = Request {
             wanted,
             filesystems: segments().flat_map(|segment| segment.filesystems().to_vec()).collect(),
-            cpu_temperatures_only: !segments().any(|segment| segment.wants_all_temperatures()),
-            available_memory_only: !segments().any(|segment| segment.wants_all_of_memory()),
             notifier: context.notifier.clone(),
         };
         // The clocks come with a sample, also where nothing is read.

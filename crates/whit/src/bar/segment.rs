@@ -46,16 +46,6 @@ pub(crate) trait Segment {
         &[]
     }
 
-    /// Whether it shows temperatures of other sensors than the CPUs'.
-    fn wants_all_temperatures(&self) -> bool {
-        false
-    }
-
-    /// Whether it shows more of /proc/meminfo than total, free and available memory.
-    fn wants_all_of_memory(&self) -> bool {
-        false
-    }
-
     /// Its default interval, if that depends on its options.
     fn usual_interval(&self) -> Option<Duration> {
         None

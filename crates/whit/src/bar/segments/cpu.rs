@@ -44,7 +44,7 @@ struct Cpu {
 impl Segment for Cpu {
     fn wanted(&self) -> Wanted {
         let wanted = Wanted::from([Source::Stat]);
-        if self.with_temperature { wanted.with(Source::Sensors) } else { wanted }
+        if self.with_temperature { wanted.with(Source::CpuTemperatures) } else { wanted }
     }
 
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {

@@ -39,11 +39,7 @@ struct Memory {
 
 impl Segment for Memory {
     fn wanted(&self) -> Wanted {
-        Wanted::from([Source::MemInfo])
-    }
-
-    fn wants_all_of_memory(&self) -> bool {
-        self.with_parts
+        Wanted::from([if self.with_parts { Source::MemInfo } else { Source::AvailableMemory }])
     }
 
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {

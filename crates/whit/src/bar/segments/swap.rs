@@ -32,10 +32,6 @@ impl Segment for Swap {
         Wanted::from([Source::MemInfo])
     }
 
-    fn wants_all_of_memory(&self) -> bool {
-        true
-    }
-
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         let swap = input.sample.memory.get().ok().and_then(SwapSpace::new);
         let Some(swap) = swap.filter(|swap| swap.total.0 > 0) else { return };

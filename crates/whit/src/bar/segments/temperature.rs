@@ -53,11 +53,8 @@ impl Temperature {
 
 impl Segment for Temperature {
     fn wanted(&self) -> Wanted {
-        Wanted::from([Source::Sensors])
-    }
-
-    fn wants_all_temperatures(&self) -> bool {
-        !self.parts.is_empty() || self.is_each
+        let is_of_cpu = self.parts.is_empty() && !self.is_each;
+        Wanted::from([if is_of_cpu { Source::CpuTemperatures } else { Source::Sensors }])
     }
 
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
