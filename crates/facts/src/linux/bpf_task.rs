@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(end.ended_on_cpu, Nanos(1 << 33 | 7));
         assert_eq!(end.given_up().collect::<Vec<_>>(), [11, 12]);
         assert!(items.next().is_none());
-        // Cut anywhere it is no end, or has no ids.
+        // Truncated input must not panic.
         for length in RECORD_BYTES..bytes.len() {
             Items::new(&bytes[..length], 4096, Nanos(20)).for_each(drop);
         }

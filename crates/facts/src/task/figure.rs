@@ -35,11 +35,11 @@ impl Figure {
     pub const RESIDENT_BYTES: Self = Self(33);
     /// Bytes of address space now.
     pub const VIRTUAL_BYTES: Self = Self(34);
-    /// Nanoseconds on a CPU, counted in ticks: "real total" in getdelays. taskstats only.
+    /// Nanoseconds on a CPU, counted in ticks: "real total" in getdelays.
     pub const CPU_TICKS: Self = Self(35);
-    /// The most bytes that were ever in memory. taskstats only.
+    /// The most bytes that were ever in memory.
     pub const PEAK_RESIDENT_BYTES: Self = Self(36);
-    /// The most bytes of address space; 0 for a kernel thread. taskstats only.
+    /// The most bytes of address space; 0 for a kernel thread.
     pub const PEAK_VIRTUAL_BYTES: Self = Self(37);
     /// How many there are.
     pub const COUNT: usize = 38;
@@ -71,7 +71,7 @@ impl Figure {
         self.0 as usize
     }
 
-    /// The cause of which it is the delay, the count or the maximum.
+    /// The cause, if it is a delay, a count or a maximum.
     pub const fn cause(self) -> Option<Cause> {
         match self.0 {
             Self::DELAYS..Self::COUNTS => Some(Cause::ALL[(self.0 - Self::DELAYS) as usize]),
@@ -83,19 +83,17 @@ impl Figure {
 
     /// Whether it only grows while a task lives, so that two readings subtract. Of the others the newest value counts.
     pub const fn is_counter(self) -> bool {
-        self.0 < Self::MAXIMA
-            || (self.0 >= Self::VOLUNTARY_SWITCHES.0 && self.0 < Self::RESIDENT_BYTES.0)
-            || self.0 == Self::CPU_TICKS.0
+        FigureSet::COUNTERS.contains(self)
     }
 
     /// Whether all threads of a process share it, so that a sum takes it once.
     pub const fn is_of_process(self) -> bool {
-        self.0 >= Self::RESIDENT_BYTES.0 && self.0 != Self::CPU_TICKS.0
+        FigureSet::OF_PROCESS.contains(self)
     }
 
     /// Whether it is a longest wait, of which a sum takes the longest.
     pub const fn is_maximum(self) -> bool {
-        self.0 >= Self::MAXIMA && self.0 < Self::VOLUNTARY_SWITCHES.0
+        FigureSet::MAXIMA.contains(self)
     }
 }
 
@@ -104,31 +102,22 @@ impl Figure {
 pub struct FigureSet(u64);
 
 impl FigureSet {
-    /// Figures that all threads of a process share.
-    pub const OF_PROCESS: Self = {
-        let mut bits = 0;
-        let mut index = 0;
-        while index < Figure::COUNT as u8 {
-            bits |= (Figure(index).is_of_process() as u64) << index;
-            index += 1;
-        }
-        Self(bits)
-    };
-
     /// All figures.
-    pub const ALL: Self = Self((1 << Figure::COUNT) - 1);
+    pub const ALL: Self = Self::between(0, Figure::COUNT as u8);
     /// The memory that a task has now.
-    pub const MEMORY: Self = Self(1 << Figure::RESIDENT_BYTES.0 | 1 << Figure::VIRTUAL_BYTES.0);
+    pub const MEMORY: Self = Self::between(Figure::RESIDENT_BYTES.0, Figure::CPU_TICKS.0);
+    /// Longest waits.
+    pub const MAXIMA: Self = Self::between(Figure::MAXIMA, Figure::VOLUNTARY_SWITCHES.0);
+    /// Figures that all threads of a process share.
+    pub const OF_PROCESS: Self =
+        Self::MEMORY.union(Self::between(Figure::PEAK_RESIDENT_BYTES.0, Figure::COUNT as u8));
     /// Figures that only grow while a task lives.
-    pub const COUNTERS: Self = {
-        let mut bits = 0;
-        let mut index = 0;
-        while index < Figure::COUNT as u8 {
-            bits |= (Figure(index).is_counter() as u64) << index;
-            index += 1;
-        }
-        Self(bits)
-    };
+    pub const COUNTERS: Self = Self::ALL.difference(Self::MAXIMA).difference(Self::OF_PROCESS);
+
+    /// The figures from one place up to another, which is left out.
+    const fn between(first: u8, end: u8) -> Self {
+        Self((1 << end) - (1 << first))
+    }
 
     /// Whether a figure is in it.
     pub const fn contains(self, figure: Figure) -> bool {

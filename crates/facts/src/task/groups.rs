@@ -16,7 +16,7 @@ use super::slots::Slots;
 use super::store::{EndedTask, TaskStore};
 use super::sum::TaskSum;
 use crate::unit::Nanos;
-use group::{Group, Member, Unit};
+use group::{Busy, Group, Member, Unit};
 
 pub use row::GroupRow;
 
@@ -86,10 +86,7 @@ pub struct TaskGroups {
 struct Active {
     group: u32,
     sum: TaskSum,
-    /// Living threads that did something, and of these by cause those whose delay is absent, and those that are not counted.
-    threads: u32,
-    absent: [u32; Cause::ALL.len()],
-    uncounted: u32,
+    busy: Busy,
     /// Processes that ended.
     ended_processes: HashSet<u32>,
 }
@@ -129,8 +126,7 @@ impl TaskGroups {
     /// Takes over what was found out about tasks since the last update.
     pub fn follow_amendments(&mut self, store: &TaskStore) {
         for slot in &store.touched()[self.seen_touched..] {
-            let is_member = self.members.get(*slot as usize).is_some_and(Option::is_some);
-            if is_member || !self.is_filtered {
+            if self.member(*slot).is_some() || !self.is_filtered {
                 self.follow(store, *slot);
             }
         }
@@ -163,26 +159,25 @@ impl TaskGroups {
     fn sum(&mut self, store: &TaskStore, chosen: &HashMap<(u64, u32), bool>) {
         self.active.clear();
         self.ended.clear();
-        let interval = store.interval().map(|interval| interval.elapsed());
         for change in store.changes() {
-            let Some(member) = self.members.get(change.slot as usize).copied().flatten() else { continue };
+            let Some(member) = self.member(change.slot) else { continue };
             let Some(row) = store.row_in(change.slot) else { continue };
             let (unit, group) = (&self.units[member.unit], self.units[member.unit].group);
             let is_counted = member.is_counted || unit.is_leader_counted(&self.members);
             let mut sum = TaskSum::of_thread(&change.delta, change.wall, is_counted);
             sum.impossible_values = change.impossible_values;
             let active = self.activate(group);
-            active.threads += 1;
-            active.uncounted += u32::from(!is_counted);
+            active.busy.threads += 1;
+            active.busy.uncounted += u32::from(!is_counted);
             for cause in Cause::ALL {
-                active.absent[cause as usize] += u32::from(row.figures.get(Figure::delay(cause)).is_none());
+                active.busy.absent[cause as usize] +=
+                    u32::from(row.figures.get(Figure::delay(cause)).is_none());
             }
             active.sum.add(&sum);
         }
         self.sum_ended(store, chosen);
         for (tgid, on_cpu) in store.ended_threads() {
-            let leader =
-                store.slot_of(*tgid).and_then(|slot| self.members.get(slot as usize).copied().flatten());
+            let leader = store.slot_of(*tgid).and_then(|slot| self.member(slot));
             // Of a single thread nothing is known.
             if let (Some(leader), true) = (leader, self.by != GroupBy::Thread) {
                 let group = self.units[leader.unit].group;
@@ -191,25 +186,7 @@ impl TaskGroups {
         }
         for active in &mut self.active {
             let group = &self.groups[active.group];
-            let idle = group.threads - active.threads;
-            let uncounted = group.uncounted.saturating_sub(active.uncounted);
-            let unknown = |cause: Cause| {
-                if interval.is_none() {
-                    return idle;
-                }
-                let absent =
-                    group.absent_of(Figure::delay(cause)).saturating_sub(active.absent[cause as usize]);
-                let uncounted = if cause == Cause::RunQueue { 0 } else { uncounted };
-                absent.max(uncounted).min(idle)
-            };
-            if idle > 0 {
-                let mut absent = group.absent();
-                if interval.is_none() {
-                    absent = absent.union(FigureSet::COUNTERS);
-                }
-                let elapsed = interval.unwrap_or_default();
-                active.sum.add_idle(idle, elapsed, absent, unknown, uncounted);
-            }
+            group.add_idle(&mut active.sum, &active.busy, store.interval());
             active.sum.processes = group.units.len() as u32 + active.ended_processes.len() as u32;
         }
         for ended in &mut self.ended {
@@ -276,9 +253,7 @@ impl TaskGroups {
             self.active.push(Active {
                 group,
                 sum: TaskSum::default(),
-                threads: 0,
-                absent: [0; Cause::ALL.len()],
-                uncounted: 0,
+                busy: Busy::default(),
                 ended_processes: HashSet::new(),
             });
         }
@@ -290,6 +265,11 @@ impl TaskGroups {
         self.active.get(self.groups[group].active as usize).filter(|active| active.group == group)
     }
 
+    /// The membership of the task in a slot of the store.
+    fn member(&self, slot: u32) -> Option<Member> {
+        self.members.get(slot as usize).copied().flatten()
+    }
+
     fn unit_key(&self, row: &TaskRow) -> (u64, u32) {
         (self.by.key(row), row.process())
     }
@@ -299,7 +279,7 @@ impl TaskGroups {
         self.by_key.len() + self.ended.len()
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -197,27 +197,22 @@ impl TaskStore {
         self.clock = self.clock_before;
     }
 
-    /// Puts the row of a task of which the start is exact: it replaces one that was rounded.
-    pub fn put_exact(&mut self, row: &TaskRow) {
-        if let Some(index) = self.by_pid.get(&row.key.pid).copied() {
-            let slot = &mut self.slots[index];
-            let before = slot.row.key;
-            if before.start != row.key.start && is_same_start(before.start, row.key.start) {
-                slot.row.key.start = row.key.start;
-                let change = fingerprint(row.key).wrapping_sub(fingerprint(before));
-                self.fingerprints = self.fingerprints.wrapping_add(change);
-                if slot.put_in == self.pass {
-                    self.put_fingerprints = self.put_fingerprints.wrapping_add(change);
-                }
-            }
-        }
-        self.put(row);
-    }
-
     /// Puts the row of a task that was read.
     pub fn put(&mut self, row: &TaskRow) {
+        self.put_row(row, false);
+    }
+
+    /// Puts a row with an exact start: it replaces a start that was rounded.
+    pub fn put_exact(&mut self, row: &TaskRow) {
+        self.put_row(row, true);
+    }
+
+    fn put_row(&mut self, row: &TaskRow, is_exact: bool) {
         match self.by_pid.get(&row.key.pid).copied() {
             Some(index) if is_same_start(self.slots[index].row.key.start, row.key.start) => {
+                if is_exact {
+                    self.correct_start(index, row.key);
+                }
                 self.update(index, row);
             }
             Some(index) => {
@@ -225,6 +220,19 @@ impl TaskStore {
                 self.insert(row);
             }
             None => self.insert(row),
+        }
+    }
+
+    fn correct_start(&mut self, index: u32, key: TaskKey) {
+        let slot = &mut self.slots[index];
+        if slot.row.key == key {
+            return;
+        }
+        let change = fingerprint(key).wrapping_sub(fingerprint(slot.row.key));
+        slot.row.key = key;
+        self.fingerprints = self.fingerprints.wrapping_add(change);
+        if slot.put_in == self.pass {
+            self.put_fingerprints = self.put_fingerprints.wrapping_add(change);
         }
     }
 

@@ -123,25 +123,36 @@ fn threads() -> Result<(), Failed> {
     check_load(&["python3", "-c", THREADS, "3"], 4)
 }
 
-/// The largest share of a CPU that rows of a name had in one of the intervals.
-fn most_cpu(text: &str, comm: &str) -> f64 {
-    let share = |tick: &Value| -> f64 {
+/// The time on a CPU of the rows that are chosen, over all intervals, and the length of these; in nanoseconds.
+fn on_cpu(text: &str, is_chosen: impl Fn(&Value) -> bool) -> (u64, u64) {
+    let mut ticks = documents(text);
+    ticks.remove(0);
+    let of_tick = |tick: &Value| -> u64 {
         let tasks = tick["tasks"].as_array().unwrap();
-        let of_name = tasks.iter().filter(|task| task["comm"] == comm);
-        let on_cpu: u64 = of_name.map(|task| task["on_cpu_ns"].as_u64().unwrap_or(0)).sum();
-        on_cpu as f64 / tick["interval_ns"].as_u64().unwrap_or(u64::MAX) as f64
+        tasks.iter().filter(|task| is_chosen(task)).filter_map(|task| task["on_cpu_ns"].as_u64()).sum()
     };
-    documents(text).iter().skip(1).map(share).fold(0.0, f64::max)
+    let intervals = ticks.iter().filter_map(|tick| tick["interval_ns"].as_u64());
+    (ticks.iter().map(of_tick).sum(), intervals.sum())
+}
+
+/// The time on a CPU of a process in nanoseconds, that of its threads that ended included: /proc/PID/stat, in ticks of 10 ms.
+fn cpu_ticks_ns(pid: u32) -> Result<u64, Failed> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let fields: Vec<&str> = stat.rsplit_once(") ").ok_or("no name")?.1.split(' ').collect();
+    Ok((fields[11].parse::<u64>()? + fields[12].parse::<u64>()?) * 10_000_000)
 }
 
 fn threads_by_proc() -> Result<(), Failed> {
-    let _load = Load::start(&["python3", "-c", THREADS, "30"]);
+    let load = Load::start(&["python3", "-c", THREADS, "60"]);
     std::thread::sleep(Duration::from_millis(500));
     for way in ["procfs", "taskstats", "bpf"] {
-        let text = whit(&["top", "-b", "-n", "3", "-d", "1", "--json", "--tasks", way]);
-        let share = most_cpu(&text, "python3");
-        println!("{way}: {share:.2} of a CPU");
-        assert!(share > 0.6, "{way}: {share}");
+        let (began, before) = (Instant::now(), cpu_ticks_ns(load.0.id())?);
+        let text = whit(&["top", "-b", "-n", "4", "-d", "1", "--json", "--tasks", way]);
+        let used = (cpu_ticks_ns(load.0.id())? - before) as f64 / began.elapsed().as_nanos() as f64;
+        let (on_cpu, elapsed) = on_cpu(&text, |task| task["comm"] == "python3");
+        let share = on_cpu as f64 / elapsed as f64;
+        println!("{way}: {share:.2} of a CPU; the kernel counts {used:.2}");
+        assert!((0.7..1.3).contains(&(share / used)), "{way}: {share} of {used}");
     }
     Ok(())
 }
@@ -194,23 +205,17 @@ fn cgroup_of_ended() -> Result<(), Failed> {
     for way in ["bpf", "taskstats"] {
         let (began, used_before) = (Instant::now(), used_us()?);
         let text = whit(&["top", "-b", "-n", "3", "-d", "1", "--json", "--by", "cgroup", "--tasks", way]);
-        let tick = documents(&text).pop().ok_or("no tick")?;
-        let rows = tick["tasks"].as_array().unwrap().clone();
-        let on_cpu = |row: &Value| row["on_cpu_ns"].as_u64().unwrap_or(0);
-        let own: u64 = rows
-            .iter()
-            .filter(|row| row["cgroup"].as_str().is_some_and(|path| path.ends_with(&name)))
-            .map(on_cpu)
-            .sum();
-        // The tick is a second of these.
         let used = (used_us()? - used_before) * 1e3 / began.elapsed().as_secs_f64();
-        println!("{way}: {own} of {used:.0} ns a second");
+        let (on_cpu, elapsed) =
+            on_cpu(&text, |row| row["cgroup"].as_str().is_some_and(|path| path.ends_with(&name)));
+        let own = on_cpu as f64 * 1e9 / elapsed as f64;
+        println!("{way}: {own:.0} of {used:.0} ns a second");
         told.push((way, own, used));
     }
     storm.wait()?;
     fs::remove_dir(&directory)?;
     for (way, own, used) in told {
-        assert!((0.7..1.4).contains(&(own as f64 / used)), "{way}: {own} of {used} ns a second");
+        assert!((0.7..1.4).contains(&(own / used)), "{way}: {own} of {used} ns a second");
     }
     Ok(())
 }

@@ -59,11 +59,12 @@ fn build() -> Result<(), Failed> {
     let told = account(&format!("-- make -s -B -j2 -C {directory}"))?;
     let whole = &told["whole"];
     let get = |value: &Value, name: &str| value[name].as_u64().unwrap();
-    // What a task's time consists of.
+    // What a task's time consists of. A wait that cannot be is left out, and the time that it could have is unknown.
     for program in told["programs"].as_array().unwrap() {
         let parts =
-            ["on_cpu_ns", "run_queue_ns", "block_io_ns", "sleeping_ns"].map(|name| get(program, name));
-        let sum: u64 = parts.iter().sum();
+            ["on_cpu_ns", "run_queue_ns", "block_io_ns", "sleeping_ns", "unrecorded_ns", "unknown_ns"];
+        let sum: u64 = parts.iter().filter_map(|name| program[name].as_u64()).sum();
+        assert!(program["block_io_ns"].is_u64() || get(program, "impossible_values") > 0, "{program}");
         // A tick more or less for each thread.
         let slack = 4_000_000 * get(program, "threads");
         assert!(sum.abs_diff(get(program, "thread_time_ns")) <= slack, "{program}");
@@ -93,7 +94,7 @@ fn per_pid() -> Result<(), Failed> {
     let (reader, file, told) = (peer("taskstats_one"), scratch.0.join("file"), scratch.0.join("told"));
     let program = format!(
         "import os, subprocess, time\n\
-         end = time.process_time() + 1\n\
+         end = time.process_time() + 2\n\
          with open({file:?}, 'wb') as file:\n    \
              while time.process_time() < end:\n        \
                  sum(range(20000)); file.write(b'x' * 4096); file.flush(); os.fsync(file.fileno())\n\
@@ -101,23 +102,44 @@ fn per_pid() -> Result<(), Failed> {
     );
     let script = scratch.0.join("program.py");
     fs::write(&script, program)?;
-    let account = account(&format!("-- python3 {}", script.display()))?;
+    // On some kernels a wait for a disk beside a load is charged with the uptime; whit leaves such a wait out.
+    let mut account = account(&format!("-- python3 {}", script.display()))?;
+    for _ in 0..4 {
+        if account["whole"]["block_io_ns"].is_u64() {
+            break;
+        }
+        assert!(account["whole"]["impossible_values"].as_u64() > Some(0), "{account}");
+        account = self::account(&format!("-- python3 {}", script.display()))?;
+    }
     let python = account["programs"].as_array().unwrap().iter().find(|program| program["comm"] == "python3");
     let told = fs::read_to_string(told)?;
     let peer = |name: &str| {
         let line = told.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_once(' ').unwrap().1.parse::<f64>().unwrap()
     };
-    let ours = |path: &str| python.and_then(|python| python.pointer(path)).and_then(Value::as_f64).unwrap();
+    let ours = |path: &str| python.and_then(|python| python.pointer(path)).and_then(Value::as_f64);
     for (path, name) in [
         ("/on_cpu_ns", "on_cpu"),
         ("/delays/run_queue/total_ns", "run_queue.total"),
         ("/delays/block_io/total_ns", "block_io.total"),
         ("/delays/block_io/count", "block_io.count"),
     ] {
-        let ratio = ours(path) / peer(name);
+        let Some(figure) = ours(path) else {
+            assert!(
+                name.starts_with("block_io") && account["whole"]["impossible_values"].as_u64() > Some(0),
+                "{account}"
+            );
+            println!("{name}: impossible in five runs");
+            continue;
+        };
+        let ratio = figure / peer(name);
         println!("{name}: {ratio:.4} of a per-pid reader's {}", peer(name));
-        assert!((0.98..=1.02).contains(&ratio), "{name}: {account} {told}");
+        // After that reading it started and awaited the reader, and ended, beside four others on few CPUs.
+        let later = if name.ends_with("count") { 30.0 } else { 150e6 };
+        assert!(
+            figure >= peer(name) * 0.98 && figure <= peer(name) * 1.02 + later,
+            "{name}: {account} {told}"
+        );
     }
     Ok(())
 }

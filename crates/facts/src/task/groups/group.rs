@@ -1,6 +1,9 @@
 //! Groups, the threads of a process in one of them, and a thread there.
 
+use crate::rate::Interval;
 use crate::task::figure::{Figure, FigureSet};
+use crate::task::{Cause, TaskSum};
+use crate::unit::Nanos;
 
 /// A figure that the threads of a process share: memory.
 pub(super) const SHARED: [Figure; 2] = [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES];
@@ -52,6 +55,16 @@ impl Unit {
     }
 }
 
+/// The living threads of a group that did something.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Busy {
+    pub(super) threads: u32,
+    /// By cause, those whose delay is absent.
+    pub(super) absent: [u32; Cause::ALL.len()],
+    /// Those whose delays are not counted.
+    pub(super) uncounted: u32,
+}
+
 /// Tasks that are one row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
@@ -65,7 +78,7 @@ pub(super) struct Group {
     absent: Vec<(FigureSet, u32)>,
     /// Its place among the active, if it is active.
     pub(super) active: u32,
-    /// The memory of its processes together, and the number of processes of which it is not known.
+    /// The sum of its processes' memory, and the number of processes whose memory is not known.
     memory: [(u64, u32); SHARED.len()],
 }
 
@@ -83,6 +96,26 @@ impl Group {
     /// The number of members that lack a figure.
     pub(super) fn absent_of(&self, figure: Figure) -> u32 {
         self.absent.iter().filter(|(absent, _)| absent.contains(figure)).map(|(_, members)| members).sum()
+    }
+
+    /// Adds the members that did nothing to the sum of the others.
+    pub(super) fn add_idle(&self, sum: &mut TaskSum, busy: &Busy, interval: Option<Interval>) {
+        let idle = self.threads - busy.threads;
+        if idle == 0 {
+            return;
+        }
+        let uncounted = self.uncounted.saturating_sub(busy.uncounted);
+        let unknown = |cause: Cause| {
+            if interval.is_none() {
+                return idle;
+            }
+            let absent = self.absent_of(Figure::delay(cause)).saturating_sub(busy.absent[cause as usize]);
+            let uncounted = if cause == Cause::RunQueue { 0 } else { uncounted };
+            absent.max(uncounted).min(idle)
+        };
+        let without_interval = if interval.is_none() { FigureSet::COUNTERS } else { FigureSet::default() };
+        let elapsed = interval.map_or(Nanos(0), Interval::elapsed);
+        sum.add_idle(idle, elapsed, self.absent().union(without_interval), unknown, uncounted);
     }
 
     /// Memory of its processes together; `None` if it is not known of one of them.

@@ -1,14 +1,14 @@
 //! A row of the view: who it stands for, and its sum.
 
-use super::group::SHARED;
+use super::group::{Busy, SHARED};
 use super::{GroupBy, RowId, TaskGroups};
 use crate::rate::Interval;
 use crate::task::comm::Comm;
-use crate::task::figure::{Figure, FigureSet};
+use crate::task::figure::Figure;
 use crate::task::row::TaskRow;
 use crate::task::store::TaskStore;
 use crate::task::sum::TaskSum;
-use crate::task::{Accounting, Cause, TaskKey, TimeBreakdown};
+use crate::task::{Accounting, TaskKey, TimeBreakdown};
 use crate::unit::Nanos;
 
 /// A thread, a process, a user or a cgroup, and what it did in the last interval.
@@ -56,18 +56,8 @@ impl TaskGroups {
     /// The sum of a group that did nothing.
     fn idle_sum(&self, index: u32, interval: Option<Interval>) -> TaskSum {
         let group = &self.groups[index];
-        let mut absent = group.absent();
-        if interval.is_none() {
-            absent = absent.union(FigureSet::COUNTERS);
-        }
-        let unknown = |cause: Cause| match (interval, cause) {
-            (None, _) => group.threads,
-            (_, Cause::RunQueue) => group.absent_of(Figure::delay(cause)),
-            (_, _) => group.absent_of(Figure::delay(cause)).max(group.uncounted),
-        };
-        let elapsed = interval.map_or(Nanos(0), Interval::elapsed);
         let mut sum = TaskSum::default();
-        sum.add_idle(group.threads, elapsed, absent, unknown, group.uncounted);
+        group.add_idle(&mut sum, &Busy::default(), interval);
         sum.processes = group.units.len() as u32;
         sum
     }
@@ -133,11 +123,6 @@ impl GroupRow<'_> {
     /// A figure.
     pub fn get(&self, figure: Figure) -> Option<u64> {
         self.sum.get(figure)
-    }
-
-    /// The time held up by a cause, in nanoseconds.
-    pub fn delay_ns(&self, cause: Cause) -> Option<u64> {
-        self.sum.get(Figure::delay(cause))
     }
 
     /// The rate of a figure a second.

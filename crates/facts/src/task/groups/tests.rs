@@ -64,9 +64,9 @@ fn ask<T>(store: &TaskStore, by: GroupBy, ask: impl Fn(GroupRow<'_>) -> T) -> Ve
 }
 
 /// Name, threads, processes, CPU time, memory.
-type Told = (String, u32, u32, Option<u64>, Option<u64>);
+type Figures = (String, u32, u32, Option<u64>, Option<u64>);
 
-fn told(row: GroupRow<'_>) -> Told {
+fn figures(row: GroupRow<'_>) -> Figures {
     let name = row.comm().map_or(String::new(), |comm| comm.as_str().to_owned());
     let (on_cpu, resident) = (row.get(Figure::ON_CPU), row.get(Figure::RESIDENT_BYTES));
     (name, row.sum.threads, row.sum.processes, on_cpu, resident)
@@ -91,12 +91,12 @@ fn a_process_is_its_threads_the_ended_included() {
         ("c".to_owned(), 1, 1, Some(1), Some(100)),
         ("true".to_owned(), 2, 2, Some(6), Some(0)),
     ];
-    assert_eq!(ask(&machine(), GroupBy::Process, told), expected);
+    assert_eq!(ask(&machine(), GroupBy::Process, figures), expected);
 }
 
 #[test]
 fn a_user_is_all_processes() {
-    let users = ask(&machine(), GroupBy::User, told);
+    let users = ask(&machine(), GroupBy::User, figures);
     let counts: Vec<_> = users.iter().map(|user| (user.1, user.2, user.3, user.4)).collect();
     // The ended thread says user 5, as its record did.
     assert_eq!(counts, [(2, 1, Some(2), Some(100)), (4, 4, Some(10), Some(100))]);
@@ -186,7 +186,7 @@ fn a_filter_chooses_processes() {
     let store = machine();
     let mut groups = TaskGroups::default();
     groups.update(&store, GroupBy::User, Some(&mut |row| row.comm.as_str() != "true"));
-    let rows: Vec<_> = groups.rows().map(|id| told(groups.row(&store, id))).collect();
+    let rows: Vec<_> = groups.rows().map(|id| figures(groups.row(&store, id))).collect();
     let counts: Vec<_> = rows.iter().map(|row| (row.1, row.2, row.3)).collect();
     assert_eq!(counts, [(2, 1, Some(2)), (2, 2, Some(4))]);
 }

@@ -48,7 +48,7 @@ impl TaskStore {
     /// What a living task did in the last interval (counters, maxima that are new), or has now (other figures).
     pub fn delta(&self, pid: u32, figure: Figure) -> Option<u64> {
         let slot = &self.slots[*self.by_pid.get(&pid)?];
-        if !figure.is_counter() && !figure.is_maximum() {
+        if figure.is_of_process() {
             return slot.row.figures.get(figure);
         }
         if slot.changed_in == self.round {
@@ -72,11 +72,6 @@ impl TaskStore {
     /// The rows of all living tasks. Touches all slots.
     pub fn rows(&self) -> impl Iterator<Item = &TaskRow> {
         self.used_slots().map(|index| &self.slots[index].row)
-    }
-
-    /// The rows of the tasks that did something in the last interval or are new.
-    pub fn changed_rows(&self) -> impl Iterator<Item = &TaskRow> {
-        self.changes().map(|change| &self.slots[change.slot].row)
     }
 
     /// The number of the current round.

@@ -22,7 +22,7 @@ impl TaskStore {
             let one = &self.ended[index];
             let row = &one.record.row;
             let own = if one.origin == Origin::Row { one.before.cgroup } else { None };
-            let tgid = row.tgid.unwrap_or(row.key.pid);
+            let tgid = row.process();
             let mut next = Some(tgid).filter(|tgid| *tgid != row.key.pid).or(row.ppid);
             let mut cgroup = own.or(row.cgroup);
             for _ in 0..MOST_ANCESTORS {

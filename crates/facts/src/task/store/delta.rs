@@ -81,7 +81,7 @@ impl TaskStore {
         if self.interval.is_none() || origin == Origin::Unknown {
             return delta;
         }
-        for figure in Figure::all().filter(|figure| figure.is_counter() || figure.is_maximum()) {
+        for figure in Figure::all().filter(|figure| !figure.is_of_process()) {
             let from = if origin == Origin::Start { 0 } else { before.raw(figure) };
             let value = match (from, now.raw(figure)) {
                 (ABSENT, _) | (_, ABSENT) => ABSENT,
