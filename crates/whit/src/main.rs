@@ -13,7 +13,6 @@ mod delays;
 mod doctor;
 mod failure;
 mod free;
-mod memory_reader;
 mod new_file;
 mod output;
 mod pages;
@@ -21,12 +20,10 @@ mod paths;
 mod random;
 mod run;
 mod task_fields;
-mod ticker;
 mod time_zone;
 mod top;
 #[cfg(feature = "traffic")]
 mod traffic;
-mod users;
 
 use std::process::ExitCode;
 

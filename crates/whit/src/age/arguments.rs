@@ -13,7 +13,7 @@ use super::selection::Selection;
 use crate::command_line::options::{json, switch};
 use crate::command_line::quantity::{age, count, rate, size};
 use crate::failure::Failure;
-use crate::users::Users;
+use sampling::users::Users;
 
 pub(crate) fn command() -> Command {
     Command::new("age").about("Tell how old the files of a directory are, and delete the old").defer(|command| {

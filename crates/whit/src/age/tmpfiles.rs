@@ -17,7 +17,7 @@ use probe::named;
 use super::job::Job;
 use super::selection::Selection;
 use crate::failure::{Failure, say};
-use crate::users::Users;
+use sampling::users::Users;
 use text::printable::Shown as _;
 
 /// What systemd-tmpfiles cleans, except sockets: their age does not say whether a program listens.

@@ -2,26 +2,29 @@
 
 use std::time::Duration;
 
+use facts::source::Wanted;
 use facts::unit::Nanos;
 use jiff::tz::TimeZone;
-use probe::clock_now;
 use probe::orphans::Known;
 use probe::spawn::Process;
 use probe::wait::Watch;
+use probe::{Request, clock_now};
 
 use super::appearance::ItemRenderer;
 use super::config::{BarConfig, Member};
-use super::interval_sampler::IntervalSampler;
-use super::schedule::Schedule;
-use super::{Block, SegmentContext, Tone};
+use super::{Block, SegmentContext, SegmentInput, Tone};
 use crate::failure::Failure;
+use sampling::Formula;
+use sampling::machine::MachineSampler;
+use sampling::schedule::Schedule;
 
 /// Segments and their blocks, in the order in which they are shown.
 pub(crate) struct Line {
     members: Vec<Member>,
     /// Of each member the place of its sampler.
     sampler_of: Vec<usize>,
-    samplers: Vec<IntervalSampler>,
+    /// One for each interval.
+    samplers: Vec<MachineSampler>,
     schedule: Schedule,
     /// Slow things were asked when the line was opened: the first draw need not ask again.
     is_asked: bool,
@@ -39,13 +42,13 @@ impl Line {
         let mut samplers = Vec::new();
         for interval in &intervals {
             let same = members.iter().filter(|member| member.interval == *interval);
-            samplers.push(IntervalSampler::open(*interval, same, context)?);
+            samplers.push(open_sampler(same, context)?);
         }
         let place = |member: &Member| intervals.binary_search(&member.interval).unwrap_or_default();
         let sampler_of = members.iter().map(place).collect();
         let own = ["notice", "debug"].map(|kind| Block { kind, ..Block::default() });
         let blocks = members.iter().map(Member::block).chain(own).collect();
-        let schedule = Schedule::new(samplers.iter().map(|sampler| sampler.interval));
+        let schedule = Schedule::new(intervals.iter().copied());
         let mut line = Self { members, sampler_of, samplers, schedule, is_asked: true, blocks };
         line.members.iter_mut().for_each(|member| member.segment.tick(context));
         Ok(line)
@@ -81,13 +84,17 @@ impl Line {
             if !is_due && !everything {
                 continue;
             }
-            self.samplers[index].sample(!is_due);
+            match is_due {
+                true => self.samplers[index].sample(),
+                // Between two of its times.
+                false => self.samplers[index].replace(),
+            }
             for (member, sampler) in self.members.iter_mut().zip(&self.sampler_of) {
                 if *sampler == index && !is_asked {
                     member.segment.tick(context);
                 }
             }
-            self.draw_cadence(index, true, time_zone);
+            self.draw_all_of(index, true, time_zone);
         }
     }
 
@@ -95,15 +102,15 @@ impl Line {
     pub(crate) fn redraw(&mut self, time_zone: &TimeZone) {
         for index in 0..self.samplers.len() {
             self.samplers[index].collect();
-            self.draw_cadence(index, false, time_zone);
+            self.draw_all_of(index, false, time_zone);
         }
     }
 
     /// Takes news of the network, reads and draws at once.
     pub(crate) fn drain_events(&mut self, sampler: usize, time_zone: &TimeZone) {
         self.samplers[sampler].drain_events();
-        self.samplers[sampler].sample(true);
-        self.draw_cadence(sampler, false, time_zone);
+        self.samplers[sampler].replace();
+        self.draw_all_of(sampler, false, time_zone);
     }
 
     /// Lets a segment look after its command, and draws it.
@@ -122,7 +129,7 @@ impl Line {
         self.members.iter_mut().filter_map(|member| member.segment.shutdown()).collect()
     }
 
-    fn draw_cadence(&mut self, sampler: usize, is_tick: bool, time_zone: &TimeZone) {
+    fn draw_all_of(&mut self, sampler: usize, is_tick: bool, time_zone: &TimeZone) {
         for member in 0..self.members.len() {
             if self.sampler_of[member] == sampler {
                 self.draw(member, is_tick, time_zone);
@@ -131,7 +138,9 @@ impl Line {
     }
 
     fn draw(&mut self, member: usize, is_tick: bool, time_zone: &TimeZone) {
-        let input = self.samplers[self.sampler_of[member]].input(time_zone);
+        let sampler = &self.samplers[self.sampler_of[member]];
+        let (sample, rates, available) = (sampler.now(), sampler.rates(), sampler.available());
+        let input = SegmentInput { sample, available, rates, time_zone };
         let Member { segment, look, .. } = &mut self.members[member];
         segment.render(&input, &mut ItemRenderer::new(look, &mut self.blocks[member], is_tick));
     }
@@ -180,6 +189,20 @@ impl Line {
 
     /// System calls made to read the machine.
     pub(crate) fn system_calls(&self) -> u64 {
-        self.samplers.iter().map(IntervalSampler::system_calls).sum()
+        self.samplers.iter().map(MachineSampler::system_calls).sum()
     }
+}
+
+/// Opens the sources of segments with the same interval.
+fn open_sampler<'a>(
+    members: impl Iterator<Item = &'a Member> + Clone,
+    context: &SegmentContext,
+) -> Result<MachineSampler, Failure> {
+    let segments = || members.clone().map(|member| &member.segment);
+    let request = Request {
+        wanted: segments().fold(Wanted::NONE, |wanted, segment| wanted.union(segment.wanted())),
+        filesystems: segments().flat_map(|segment| segment.filesystems().to_vec()).collect(),
+        notifier: context.notifier.clone(),
+    };
+    Ok(MachineSampler::open(&context.roots, request, Formula::IfNeeded)?)
 }

@@ -18,7 +18,6 @@ pub(crate) mod config;
 mod cycle;
 mod debug;
 mod events;
-mod interval_sampler;
 mod kind;
 mod kinds;
 mod line;
@@ -28,7 +27,6 @@ mod outflow;
 pub(crate) mod outputs;
 mod query;
 mod reference;
-mod schedule;
 mod segment;
 mod segments;
 #[cfg(test)]

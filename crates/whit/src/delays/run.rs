@@ -16,7 +16,7 @@ use super::{Kind, Notes, Round, Row, selection};
 use crate::delays::arguments::Selection;
 use crate::failure::{Failure, say};
 use crate::run;
-use crate::ticker::Ticker;
+use sampling::ticker::Ticker;
 
 /// Switches delay accounting on, and says so.
 pub(crate) fn enable(reader: &mut TaskReader) -> Result<(), Failure> {

@@ -6,15 +6,16 @@ pub(crate) mod render;
 
 use std::process::ExitCode;
 
-use facts::sample::Sample;
 use facts::source::{Source, Wanted};
 use probe::Request;
 
 use crate::failure::Failure;
-use crate::memory_reader::MemoryReader;
 use crate::output::Output;
 use arguments::FreeArgs;
 use json::MemoryJson;
+use sampling::Formula;
+use sampling::machine::MachineSampler;
+use sampling::ticker::Ticker;
 
 /// Reads the memory and prints it, once or every so often.
 pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
@@ -28,19 +29,18 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
     if args.layout.is_one_line && !args.is_json {
         wanted = Wanted::from([Source::MemInfo]);
     }
-    let mut sample = Sample::default();
     let request = Request { wanted, ..Request::default() };
-    let (reader, mut probe) = MemoryReader::open(&args.roots, request, args.emulate, &mut sample)?;
+    let formula = if args.emulate { Formula::Always } else { Formula::IfNeeded };
+    let mut sampler = MachineSampler::open(&args.roots, request, formula)?;
 
     let mut output = Output::stdout();
-    let mut ticker = args.repeat.interval.map(crate::ticker::Ticker::start);
+    let mut ticker = args.repeat.interval.map(Ticker::start);
     let mut remaining = args.repeat.count;
     loop {
-        let report =
-            reader.report(&sample).map_err(|absence| Failure::unreadable("/proc/meminfo", absence))?;
+        let report = sampler.memory().map_err(|absence| Failure::unreadable("/proc/meminfo", absence))?;
         let mut text = String::with_capacity(1024);
         if args.is_json {
-            text = serde_json::to_string(&MemoryJson::new(&report, sample.clock.realtime))
+            text = serde_json::to_string(&MemoryJson::new(&report, sampler.now().clock.realtime))
                 .map_err(Failure::internal)?;
             text.push('\n');
         } else {
@@ -56,6 +56,6 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
             Some(ticker) if !is_last => ticker.wait(),
             _ => return Ok(ExitCode::SUCCESS),
         }
-        probe.sample(&mut sample);
+        sampler.replace();
     }
 }

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::top::columns::Column;
 use crate::top::options::{OutputKind, Selection, TopOptions};
 use crate::top::settings::GROUPS;
-use crate::users::Users;
+use sampling::users::Users;
 
 const WAYS: [(&str, &str); 3] = [
     ("bpf", "A task iterator in the kernel: everything, for the least"),

@@ -14,9 +14,9 @@ use super::session::{Session, Topic};
 use crate::failure::Failure;
 use crate::output::{Output, stdout_style};
 use crate::task_fields::{FigureFields, delays};
-use crate::ticker::Ticker;
 use crate::top::columns::Column;
 use crate::top::options::{OutputKind, TopOptions};
+use sampling::ticker::Ticker;
 use text::printable::push_printable;
 use text::table::Table;
 use text::time_bar::{LEGEND_WITH_ENDED, push_bar};
@@ -192,13 +192,13 @@ fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result
         tasks.push(RowJson::new(&row, user, cgroup, command_line));
     }
     let document = TickJson {
-        realtime_ns: session.machine.now.clock.realtime.0,
+        realtime_ns: session.machine.now().clock.realtime.0,
         interval_ns: interval.map(|interval| interval.elapsed().0),
         by: super::settings::group_name(session.settings.by),
         tasks_by: session.tasks.source().name(),
         machine: MachineJson::new(session),
         whit: OwnJson {
-            cpu_ns: session.machine.own_cpu_delta.0,
+            cpu_ns: session.machine.own_cpu().0,
             lost_exits: session.tasks.lost_exits(),
             unrecorded_cpu_ns: session.tasks.unrecorded_cpu.map(|cpu| cpu.0),
             impossible_values: session.tasks.impossible_values,
@@ -219,8 +219,8 @@ impl MachineJson {
         let [cpu, io, of_memory] = machine.pressure().map(|percent| percent.map(|percent| percent / 100.0));
         Self {
             cpu_busy_ratio: machine.cpu().map(|cpu| cpu.busy.0),
-            cpus: machine.rates.cpus.iter().map(|cpu| cpu.map(|cpu| cpu.busy.0)).collect(),
-            load_averages: machine.now.load.get().ok().map(|load| load.averages()),
+            cpus: machine.cpus().iter().map(|cpu| cpu.map(|cpu| cpu.busy.0)).collect(),
+            load_averages: machine.now().load.get().ok().map(|load| load.averages()),
             memory_total_bytes: memory.as_ref().map(|memory| memory.breakdown.total.0),
             memory_used_bytes: memory.as_ref().and_then(|memory| Some(memory.used()?.0)),
             memory_available_bytes: memory

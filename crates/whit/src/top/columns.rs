@@ -6,7 +6,7 @@ use facts::task::figure::Figure;
 use facts::task::groups::GroupRow;
 use facts::unit::{Bytes, Nanos};
 
-use crate::users::Users;
+use sampling::users::Users;
 use text::printable::push_printable;
 use text::table::Align;
 use text::units::{Size, push_decimals};

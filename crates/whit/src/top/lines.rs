@@ -7,10 +7,10 @@ use facts::task::TaskRow;
 use facts::task::groups::{GroupRow, RowId};
 
 use super::columns::Column;
-use super::commands::Commands;
-use super::tasks::Tasks;
 use crate::top::options::Selection;
-use crate::users::Users;
+use sampling::task_labels::TaskLabels;
+use sampling::tasks::TaskSampler;
+use sampling::users::Users;
 
 /// How rows are chosen and ordered.
 #[derive(Clone, Debug)]
@@ -51,7 +51,11 @@ impl Lines {
     }
 
     /// The lines from a place on, as long as nothing was read since.
-    pub(crate) fn from<'a>(&'a self, place: usize, tasks: &'a Tasks) -> impl Iterator<Item = Line> + 'a {
+    pub(crate) fn from<'a>(
+        &'a self,
+        place: usize,
+        tasks: &'a TaskSampler,
+    ) -> impl Iterator<Item = Line> + 'a {
         let idle = tasks.groups.idle_rows().take(self.idle);
         let first = &self.first[place.min(self.first.len())..];
         let idle = idle.skip(place.saturating_sub(self.first.len()));
@@ -60,13 +64,13 @@ impl Lines {
     }
 
     /// The line at a place.
-    pub(crate) fn get(&self, place: usize, tasks: &Tasks) -> Option<Line> {
+    pub(crate) fn get(&self, place: usize, tasks: &TaskSampler) -> Option<Line> {
         self.from(place, tasks).next()
     }
 }
 
 /// Chooses and orders.
-pub(crate) fn arrange(tasks: &Tasks, arrangement: &Arrangement, users: &Users) -> Lines {
+pub(crate) fn arrange(tasks: &TaskSampler, arrangement: &Arrangement, users: &Users) -> Lines {
     let is_descending = arrangement.sort.is_ascending() == arrangement.is_reversed;
     if let Some(counter) = arrangement.sort.counter()
         && tasks.groups.is_known_of_all(counter)
@@ -96,7 +100,7 @@ pub(crate) fn arrange(tasks: &Tasks, arrangement: &Arrangement, users: &Users) -
 
 /// Rows in their order, with what they are ordered by.
 fn order(
-    tasks: &Tasks,
+    tasks: &TaskSampler,
     rows: impl Iterator<Item = RowId>,
     arrangement: &Arrangement,
 ) -> Vec<(Option<f64>, RowId)> {
@@ -130,7 +134,7 @@ fn by_number(a: Option<f64>, b: Option<f64>, ascending: bool) -> Ordering {
 
 impl Selection {
     /// Whether a process, or a thread where each is a row, is one that was asked for.
-    pub(super) fn takes(&self, task: &TaskRow, commands: &mut Commands) -> bool {
+    pub(super) fn takes(&self, task: &TaskRow, commands: &mut TaskLabels) -> bool {
         let Self { pids, uid, comm, cgroup } = self;
         if !pids.is_empty() && !pids.contains(&task.key.pid) && !pids.contains(&task.process()) {
             return false;
@@ -167,7 +171,7 @@ pub(crate) fn matches(row: &GroupRow<'_>, typed: &str, users: &Users) -> bool {
 }
 
 /// Children below their parents, siblings in their order. A row whose parent is not shown is a root.
-fn tree(tasks: &Tasks, order: &[RowId]) -> Vec<Line> {
+fn tree(tasks: &TaskSampler, order: &[RowId]) -> Vec<Line> {
     let by_pid: HashMap<u32, RowId> = order.iter().map(|id| (tasks.row(*id).pid(), *id)).collect();
     let mut children: HashMap<RowId, Vec<RowId>> = HashMap::new();
     let mut roots = Vec::new();
@@ -215,8 +219,8 @@ mod tests {
     use probe::Roots;
     use probe::task_detail::TaskFiles;
 
-    fn tasks(rows: &[(u32, u32, u32, &str, Option<u64>)]) -> Tasks {
-        let mut tasks = Tasks::open(&Roots::live(), Some(probe::tasks::TaskSource::Procfs)).unwrap();
+    fn tasks(rows: &[(u32, u32, u32, &str, Option<u64>)]) -> TaskSampler {
+        let mut tasks = TaskSampler::open(&Roots::live(), Some(probe::tasks::TaskSource::Procfs)).unwrap();
         // The second time a process of 7 has run.
         for second in [1, 2] {
             let now = Nanos(second * Nanos::SECOND.0);
@@ -304,7 +308,7 @@ mod tests {
     fn a_selection_is_of_tasks_and_not_of_sums() {
         let mut tasks =
             tasks(&[(1, 0, 0, "init", Some(5)), (8, 1, 5, "other", Some(7)), (9, 1, 5, "more", Some(1))]);
-        let mut commands = Commands::new(TaskFiles::open(&Roots::live()).unwrap());
+        let mut commands = TaskLabels::new(TaskFiles::open(&Roots::live()).unwrap());
         let mut memory = |selection: Selection| {
             tasks.group(GroupBy::User, Some(&mut |task| selection.takes(task, &mut commands)));
             let rows = tasks.groups.rows().map(|id| tasks.row(id));

@@ -2,16 +2,13 @@
 
 pub(crate) mod arguments;
 mod batch;
-mod cgroup_ids;
 mod columns;
-mod commands;
 mod lines;
 mod machine;
 pub(crate) mod options;
 mod screen;
 mod session;
 mod settings;
-mod tasks;
 
 use std::process::ExitCode;
 

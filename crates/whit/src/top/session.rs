@@ -5,17 +5,17 @@ use facts::task::TaskRow;
 use facts::task::groups::{GroupBy, RowId};
 use facts::unit::Bytes;
 use probe::task_detail::TaskFiles;
-use probe::tasks::TaskSource;
+use probe::tasks::{OpenError, Refused, TaskSource};
 
-use super::commands::Commands;
 use super::lines::{Arrangement, Lines, arrange};
 use super::machine::Machine;
 use super::settings::Settings;
-use super::tasks::Tasks;
 use crate::failure::Failure;
 use crate::top::columns::Column;
 use crate::top::options::{Selection, TopOptions};
-use crate::users::Users;
+use sampling::task_labels::TaskLabels;
+use sampling::tasks::TaskSampler;
+use sampling::users::Users;
 use text::ABSENT;
 use text::printable::push_printable;
 use text::units::{Size, Span, push_decimals};
@@ -40,15 +40,25 @@ pub(super) enum Topic {
 /// Everything that a view draws from.
 pub(super) struct Session {
     pub(super) machine: Machine,
-    pub(super) tasks: Tasks,
+    pub(super) tasks: TaskSampler,
     pub(super) users: Users,
-    pub(super) commands: Commands,
+    pub(super) commands: TaskLabels,
     pub(super) settings: Settings,
     pub(super) arrangement: Arrangement,
     /// What was asked for on the command line.
     selection: Selection,
     /// Its tasks are shown since they started, and whit is not among them.
     is_captured: bool,
+}
+
+/// That tasks cannot be read by the source that was requested.
+fn source_refused(error: OpenError) -> Failure {
+    match error {
+        OpenError::Root(error) => error.into(),
+        OpenError::Refused(source, Refused { detail, .. }) => {
+            Failure::new(format!("--tasks {}: {detail} (see whit doctor)", source.name()))
+        }
+    }
 }
 
 impl Session {
@@ -65,9 +75,9 @@ impl Session {
         settings.with_commands |= options.with_commands;
         Ok(Self {
             machine: Machine::open(&options.roots)?,
-            tasks: Tasks::open(&options.roots, options.source)?,
+            tasks: TaskSampler::open(&options.roots, options.source).map_err(source_refused)?,
             users: Users::read(),
-            commands: Commands::new(TaskFiles::open(&options.roots)?),
+            commands: TaskLabels::new(TaskFiles::open(&options.roots)?),
             arrangement: Arrangement {
                 sort: settings.sort,
                 is_reversed: settings.is_reversed,
@@ -83,7 +93,7 @@ impl Session {
     /// Reads everything anew.
     pub(super) fn tick(&mut self) -> Result<(), Failure> {
         self.machine.tick();
-        self.tasks.tick()?;
+        self.tasks.sample().map_err(|absence| Failure::unreadable("/proc", absence))?;
         self.group();
         self.machine.count_own();
         Ok(())
@@ -155,11 +165,11 @@ impl Session {
             }
             None => first.push('–'),
         }
-        if let Ok(load) = machine.now.load.get() {
+        if let Ok(load) = machine.now().load.get() {
             let [one, five, fifteen] = load.averages();
             first.push_str(&format!("   load {one:.2} {five:.2} {fifteen:.2}"));
         }
-        if let Ok(uptime) = machine.now.uptime.get() {
+        if let Ok(uptime) = machine.now().uptime.get() {
             first.push_str(&format!("   up {}", Span(uptime.uptime)));
         }
         vec![first, self.memory_line(), self.traffic_line(), self.tasks_line()]

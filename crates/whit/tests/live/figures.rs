@@ -149,7 +149,7 @@ fn threads_by_proc() -> Result<(), Failed> {
         let (began, before) = (Instant::now(), cpu_ticks_ns(load.0.id())?);
         let text = whit(&["top", "-b", "-n", "4", "-d", "1", "--json", "--tasks", way]);
         let used = (cpu_ticks_ns(load.0.id())? - before) as f64 / began.elapsed().as_nanos() as f64;
-        let (on_cpu, elapsed) = on_cpu(&text, |task| task["comm"] == "python3");
+        let (on_cpu, elapsed) = on_cpu(&text, |task| task["pid"] == load.0.id());
         let share = on_cpu as f64 / elapsed as f64;
         println!("{way}: {share:.2} of a CPU; the kernel counts {used:.2}");
         assert!((0.7..1.3).contains(&(share / used)), "{way}: {share} of {used}");

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// What each crate may depend on, tests aside.
-const ARROWS: [(&str, &[&str]); 6] = [
+const ARROWS: [(&str, &[&str]); 7] = [
     ("facts", &["memchr"]),
     ("probe", &["aya", "facts", "libc", "memchr", "rustix"]),
     (
@@ -31,6 +31,7 @@ const ARROWS: [(&str, &[&str]); 6] = [
             "ratatui",
             "rayon",
             "rustix",
+            "sampling",
             "serde",
             "serde_json",
             "text",
@@ -39,14 +40,16 @@ const ARROWS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("formats", &["serde", "serde_json"]),
+    ("sampling", &["facts", "formats", "probe", "rustix"]),
     ("text", &["facts"]),
     ("xtask", &["facts", "probe", "rustix"]),
 ];
 
-const ROOMS: [&str; 6] = [
+const ROOMS: [&str; 7] = [
     "crates/facts/src",
     "crates/formats/src",
     "crates/probe/src",
+    "crates/sampling/src",
     "crates/text/src",
     "crates/whit/src",
     "xtask/src",
@@ -168,6 +171,7 @@ fn pure_crates_do_no_input_or_output() {
 
 #[test]
 fn only_the_probe_knows_the_platform() {
+    assert_absent("crates/sampling/src", &["target_os"], &[]);
     assert_absent("crates/whit/src", &["target_os"], &[]);
 }
 
@@ -227,7 +231,7 @@ fn nothing_is_forked_to_learn_a_number() {
         // By name, as what whit's way is measured beside.
         "crates/whit/src/bench/spawning.rs",
     ];
-    for folder in ["crates/facts/src", "crates/probe/src", "crates/whit/src"] {
+    for folder in ["crates/facts/src", "crates/probe/src", "crates/sampling/src", "crates/whit/src"] {
         // clippy.toml forbids std's own way; what would go round it is looked for here.
         assert_absent(folder, &["process::Command", "posix_spawn", "libc::fork", "libc::exec"], &runners);
     }

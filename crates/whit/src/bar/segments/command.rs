@@ -1,7 +1,6 @@
 //! What a user's own command prints: once each time, or line by line for as long as it runs.
 
 mod outcome;
-mod run;
 
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use crate::bar::kind::Kind;
 use crate::bar::options::{Fault, Options};
 use crate::bar::{Segment, SegmentContext, SegmentInput, Tone};
 use outcome::{Outcome, Syntax};
-use run::{Event, Run};
+use sampling::command::{CommandRun, Event};
 use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
@@ -59,7 +58,7 @@ struct Command {
     syntax: Syntax,
     is_running_on: bool,
     timeout: Nanos,
-    run: Option<Run>,
+    run: Option<CommandRun>,
     /// Was killed and is not dead yet.
     dying: Option<Process>,
     /// Something happened while it ran: what it says may be old already.
@@ -97,7 +96,7 @@ impl Command {
         }
         self.is_wanted_again = false;
         let deadline = (!self.is_running_on).then(|| now + self.timeout);
-        match Run::start(&self.words, self.is_running_on, deadline) {
+        match CommandRun::start(&self.words, self.is_running_on, deadline) {
             Ok(run) => self.run = Some(run),
             Err(error) => {
                 self.not_before = now + RESTART_PAUSE;
@@ -123,7 +122,7 @@ impl Command {
                 };
             }
             Event::TimedOut => {
-                self.dying = self.run.take().map(Run::kill);
+                self.dying = self.run.take().map(CommandRun::kill);
                 self.outcome = self.outcome.clone().timed_out(&self.words[0]);
             }
         }
@@ -141,7 +140,7 @@ impl Segment for Command {
     }
 
     fn watch(&self) -> Option<Watch<'_>> {
-        self.run.as_ref().and_then(Run::watch)
+        self.run.as_ref().and_then(CommandRun::watch)
     }
 
     fn poll(&mut self) {
@@ -157,7 +156,7 @@ impl Segment for Command {
     }
 
     fn shutdown(&mut self) -> Option<Process> {
-        self.run.take().map(Run::kill).or_else(|| self.dying.take())
+        self.run.take().map(CommandRun::kill).or_else(|| self.dying.take())
     }
 
     fn runs_commands(&self) -> bool {
@@ -166,11 +165,11 @@ impl Segment for Command {
 
     fn processes(&self) -> [Option<Known<'_>>; 2] {
         let dying = self.dying.as_ref().map(|process| Known { pid: process.id().cast_unsigned(), run: None });
-        [self.run.as_ref().map(Run::known), dying]
+        [self.run.as_ref().map(CommandRun::known), dying]
     }
 
     fn poll_deadline(&self) -> Option<Nanos> {
-        self.run.as_ref().and_then(Run::deadline)
+        self.run.as_ref().and_then(CommandRun::deadline)
     }
 
     fn is_waiting(&self) -> bool {

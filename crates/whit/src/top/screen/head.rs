@@ -21,7 +21,7 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
     y += 1;
     if session.settings.with_each_cpu {
         let cells = (area.width / CPU_CELL).max(1);
-        for (index, cpu) in session.machine.rates.cpus.iter().enumerate() {
+        for (index, cpu) in session.machine.cpus().iter().enumerate() {
             let (column, line) = (index as u16 % cells, index as u16 / cells);
             if is_full(y + line) {
                 break;
@@ -35,7 +35,7 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
             let text = share.map_or("  –".to_owned(), |share| format!("{:>4.0}", share * 100.0));
             set(buffer, x + 4 + bar_width as u16, y + line, area, &text, Style::new());
         }
-        let used = (session.machine.rates.cpus.len() as u16).div_ceil(cells);
+        let used = (session.machine.cpus().len() as u16).div_ceil(cells);
         y = (y + used).min(area.y + most);
     }
     for line in &lines[1..] {

@@ -1,19 +1,19 @@
-//! Names of users, from /etc/passwd: whit is linked statically and asks no name service.
+//! Names of users, from /etc/passwd: whit is linked statically and does not use NSS.
 
 use std::collections::HashMap;
 
 /// Names by number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Users(HashMap<u32, String>);
+pub struct Users(HashMap<u32, String>);
 
 impl Users {
-    /// As the file says; without it every user is a number.
-    pub(crate) fn read() -> Self {
+    /// Reads /etc/passwd. Without it every user is a number.
+    pub fn read() -> Self {
         Self::of(&std::fs::read("/etc/passwd").unwrap_or_default())
     }
 
-    /// Names of groups, from /etc/group, whose lines begin alike.
-    pub(crate) fn read_groups() -> Self {
+    /// Names of groups, from /etc/group, whose lines begin like those of /etc/passwd.
+    pub fn read_groups() -> Self {
         Self::of(&std::fs::read("/etc/group").unwrap_or_default())
     }
 
@@ -27,21 +27,21 @@ impl Users {
     }
 
     /// A user's name.
-    pub(crate) fn name(&self, uid: u32) -> Option<&str> {
+    pub fn name(&self, uid: u32) -> Option<&str> {
         self.0.get(&uid).map(String::as_str)
     }
 
     /// The number of a user who is given by name or number.
-    pub(crate) fn find(&self, text: &str) -> Option<u32> {
+    pub fn find(&self, text: &str) -> Option<u32> {
         let named = self.0.iter().find(|(_, name)| *name == text).map(|(uid, _)| *uid);
         named.or_else(|| text.parse().ok())
     }
 
-    /// The same of an option.
+    /// The number of a user, for an option.
     ///
     /// # Errors
-    /// That there is none of that name.
-    pub(crate) fn named(text: &str) -> Result<u32, String> {
+    /// If there is no user of that name.
+    pub fn named(text: &str) -> Result<u32, String> {
         Self::read().find(text).ok_or_else(|| format!("no user is called \"{text}\""))
     }
 }

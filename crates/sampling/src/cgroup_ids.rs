@@ -34,7 +34,7 @@ impl CgroupIds {
             let is_due = key.pid.wrapping_add(self.round).is_multiple_of(ROUNDS);
             let id = match before {
                 Some(Some(id)) if !is_due => Some(id),
-                // Who is ending has none any more, and keeps the one that it had.
+                // A process that is ending has none any more, and keeps the one that it had.
                 _ => self.read(key.pid, files).or(before.flatten()),
             };
             of_process.extend(id.map(|id| (key.pid, id)));

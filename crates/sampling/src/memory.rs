@@ -6,17 +6,25 @@ use facts::memory::{Available, Emulation, MemoryReport, available};
 use facts::sample::{Absence, Sample};
 use facts::source::{Source, Wanted};
 use facts::unit::Bytes;
+use probe::roots::RootError;
 use probe::survey::Survey;
 use probe::{Probe, Request, Roots};
 
-use crate::failure::Failure;
+/// When available memory is computed by the kernel's formula.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Formula {
+    /// If the kernel does not report it (before 3.14).
+    #[default]
+    IfNeeded,
+    /// Always.
+    Always,
+}
 
 /// Makes reports of samples.
 #[derive(Debug)]
 pub(crate) struct MemoryReader {
     emulator: Option<Emulator>,
-    /// Use the formula even if the kernel says what is available.
-    is_forced: bool,
+    formula: Formula,
 }
 
 /// What the formula needs of the machine and no sample holds.
@@ -32,19 +40,19 @@ impl MemoryReader {
     /// (before 3.14), or if the formula is wanted anyway, what the formula needs is read as well.
     ///
     /// # Errors
-    /// Returns a failure if the machine cannot be opened.
+    /// If the root cannot be opened.
     pub(crate) fn open(
         roots: &Roots,
         request: Request,
-        is_forced: bool,
+        formula: Formula,
         sample: &mut Sample,
-    ) -> Result<(Self, Probe), Failure> {
+    ) -> Result<(Self, Probe), RootError> {
         let wants_memory = request.wanted.has_any([Source::MemInfo, Source::AvailableMemory]);
         let with_formula = || Request {
             wanted: request.wanted.union(Wanted::from([Source::MemInfo, Source::ZoneInfo, Source::VmStat])),
             ..request.clone()
         };
-        let is_forced = is_forced && wants_memory;
+        let is_forced = formula == Formula::Always && wants_memory;
         let mut probe =
             if is_forced { Probe::open(roots, &with_formula())? } else { Probe::open(roots, &request)? };
         probe.sample(sample);
@@ -52,7 +60,7 @@ impl MemoryReader {
             let says_available =
                 || sample.memory.get().is_ok_and(|memory| memory.get(MemInfoField::MemAvailable).is_some());
             if !wants_memory || says_available() {
-                return Ok((Self { emulator: None, is_forced }, probe));
+                return Ok((Self { emulator: None, formula }, probe));
             }
             probe = Probe::open(roots, &with_formula())?;
             probe.sample(sample);
@@ -61,17 +69,17 @@ impl MemoryReader {
         // A kernel whose release cannot be read is taken for one of today.
         let version = survey.kernel_version().unwrap_or(KernelVersion::new(u16::MAX, 0));
         let emulator = Emulator { version, min_free: survey.min_free(), page_bytes: survey.page_bytes() };
-        Ok((Self { emulator: Some(emulator), is_forced }, probe))
+        Ok((Self { emulator: Some(emulator), formula }, probe))
     }
 
     /// What is available; none if neither the kernel nor the formula says it.
     pub(crate) fn available(&self, sample: &Sample) -> Option<Available> {
-        available(sample.memory.get().ok()?, self.emulation(sample), self.is_forced)
+        available(sample.memory.get().ok()?, self.emulation(sample), self.formula == Formula::Always)
     }
 
     /// Everything that is known of a sample's memory.
     pub(crate) fn report(&self, sample: &Sample) -> Result<MemoryReport, Absence> {
-        MemoryReport::new(sample, self.emulation(sample), self.is_forced)
+        MemoryReport::new(sample, self.emulation(sample), self.formula == Formula::Always)
     }
 
     fn emulation<'a>(&self, sample: &'a Sample) -> Option<Emulation<'a>> {

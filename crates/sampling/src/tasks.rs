@@ -12,38 +12,35 @@ use probe::Roots;
 use probe::exits::ExitRecords;
 use probe::tasks::{OpenError, Refused, TaskReader, TaskRequest, TaskSource};
 
-use crate::failure::Failure;
-
-/// All tasks.
-pub(crate) struct Tasks {
+/// Samples all tasks.
+pub struct TaskSampler {
     reader: TaskReader,
     exit_records: Result<ExitRecords, Absence>,
     /// Records whose tasks still exist.
     pending: Vec<ExitRecord>,
-    pub(crate) store: TaskStore,
-    pub(crate) groups: TaskGroups,
+    /// All tasks, as of the last sample.
+    pub store: TaskStore,
+    /// Their groups, as of the last call of [`group`](Self::group).
+    pub groups: TaskGroups,
     /// CPU time of tasks that ended, in the last interval.
-    pub(crate) ended_cpu: Nanos,
+    pub ended_cpu: Nanos,
     /// CPU time that no exit record contains, in the last interval; `None` if it is not counted.
-    pub(crate) unrecorded_cpu: Option<Nanos>,
+    pub unrecorded_cpu: Option<Nanos>,
     unrecorded: Unrecorded,
     /// Values dropped so far because they cannot be true.
-    pub(crate) impossible_values: u64,
+    pub impossible_values: u64,
     is_first: bool,
 }
 
-impl Tasks {
+impl TaskSampler {
     /// Opens the best source, or the one that was requested.
-    pub(crate) fn open(roots: &Roots, only: Option<TaskSource>) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// If the root cannot be opened, or the requested source is refused.
+    pub fn open(roots: &Roots, only: Option<TaskSource>) -> Result<Self, OpenError> {
         let only = only.map(|source| [source]);
         let sources = only.as_ref().map_or(&TaskSource::ALL[..], |only| &only[..]);
-        let request = TaskRequest { sources, extra: FigureSet::ALL };
-        let reader = TaskReader::open(roots, &request).map_err(|error| match error {
-            OpenError::Root(error) => error.into(),
-            OpenError::Refused(source, Refused { detail, .. }) => {
-                Failure::new(format!("--tasks {}: {detail} (see whit doctor)", source.name()))
-            }
-        })?;
+        let reader = TaskReader::open(roots, &TaskRequest { sources, extra: FigureSet::ALL })?;
         let is_captured = roots.is_captured();
         // A user who requests /proc alone wants to see what unprivileged users see.
         let exit_records = match only {
@@ -66,29 +63,37 @@ impl Tasks {
         })
     }
 
-    pub(crate) fn source(&self) -> TaskSource {
+    /// Where the figures come from.
+    pub fn source(&self) -> TaskSource {
         self.reader.source()
     }
 
-    pub(crate) fn refused(&self) -> &[(TaskSource, Refused)] {
+    /// The better sources that are not available, with the reason.
+    pub fn refused(&self) -> &[(TaskSource, Refused)] {
         self.reader.refused()
     }
 
-    pub(crate) fn accounting_on(&self) -> Option<bool> {
+    /// Whether the kernel counts delays; `None` if that is not known.
+    pub fn accounting_on(&self) -> Option<bool> {
         self.reader.accounting_on()
     }
 
-    pub(crate) fn lost_exits(&self) -> u64 {
+    /// Exit records that were lost.
+    pub fn lost_exits(&self) -> u64 {
         self.exit_records.as_ref().map_or(0, ExitRecords::lost)
     }
 
-    pub(crate) fn exits_absence(&self) -> Option<Absence> {
+    /// Why there are no exit records.
+    pub fn exits_absence(&self) -> Option<Absence> {
         self.exit_records.as_ref().err().copied()
     }
 
-    /// Reads all. To be grouped then.
-    pub(crate) fn tick(&mut self) -> Result<(), Failure> {
-        self.reader.read(&mut self.store).map_err(|absence| Failure::unreadable("/proc", absence))?;
+    /// Takes a reading of all tasks, which is to be grouped then.
+    ///
+    /// # Errors
+    /// Why /proc cannot be read.
+    pub fn sample(&mut self) -> Result<(), Absence> {
+        self.reader.read(&mut self.store)?;
         if let Ok(records) = &mut self.exit_records {
             let pending = &mut self.pending;
             // What could not be read is in the next reading.
@@ -112,17 +117,17 @@ impl Tasks {
     }
 
     /// Lets the next reading read every task: a property of a sleeping task was changed.
-    pub(crate) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.reader.forget();
     }
 
     /// Sums all of them, or those that the filter chooses.
-    pub(crate) fn group(&mut self, by: GroupBy, filter: Option<Filter<'_>>) {
+    pub fn group(&mut self, by: GroupBy, filter: Option<Filter<'_>>) {
         self.groups.update(&self.store, by, filter);
     }
 
     /// Reads what only /proc contains of rows that are shown.
-    pub(crate) fn complete(&mut self, rows: impl IntoIterator<Item = RowId>) {
+    pub fn complete(&mut self, rows: impl IntoIterator<Item = RowId>) {
         let mut pids = Vec::new();
         for id in rows {
             let row = self.row(id);
@@ -136,17 +141,17 @@ impl Tasks {
     }
 
     /// CPU time of a process with its threads that have ended; `None` if it is not known.
-    pub(crate) fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
+    pub fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
         self.reader.process_cpu(pid)
     }
 
     /// A row of the view.
-    pub(crate) fn row(&self, id: RowId) -> GroupRow<'_> {
+    pub fn row(&self, id: RowId) -> GroupRow<'_> {
         self.groups.row(&self.store, id)
     }
 
     /// The living tasks of a row.
-    pub(crate) fn living(&self, id: RowId) -> impl Iterator<Item = &TaskRow> {
+    pub fn living(&self, id: RowId) -> impl Iterator<Item = &TaskRow> {
         self.groups.living(&self.store, id)
     }
 }

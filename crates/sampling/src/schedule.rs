@@ -7,7 +7,7 @@ use facts::unit::Nanos;
 
 /// Intervals, and when each was due last.
 #[derive(Clone, Debug)]
-pub(crate) struct Schedule {
+pub struct Schedule {
     intervals: Vec<ScheduledInterval>,
 }
 
@@ -20,7 +20,7 @@ struct ScheduledInterval {
 
 impl Schedule {
     /// Creates a schedule of these intervals. All are due at once.
-    pub(crate) fn new(durations: impl Iterator<Item = Duration>) -> Self {
+    pub fn new(durations: impl Iterator<Item = Duration>) -> Self {
         let nanos = |interval: Duration| u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1);
         let intervals =
             durations.map(|length| ScheduledInterval { length: Nanos(nanos(length)), last: None });
@@ -29,7 +29,7 @@ impl Schedule {
 
     /// Whether an interval is due at `now` on the real-time clock. Returns true once in each interval. Setting the clock and a suspend
     /// start a new interval.
-    pub(crate) fn take_due(&mut self, index: usize, now: Nanos) -> bool {
+    pub fn take_due(&mut self, index: usize, now: Nanos) -> bool {
         let interval = &mut self.intervals[index];
         let number = now.0 / interval.length.0;
         let is_due = interval.last != Some(number);
@@ -38,12 +38,12 @@ impl Schedule {
     }
 
     /// Whether any interval is due.
-    pub(crate) fn is_any_due(&self, now: Nanos) -> bool {
+    pub fn is_any_due(&self, now: Nanos) -> bool {
         self.intervals.iter().any(|interval| interval.last != Some(now.0 / interval.length.0))
     }
 
     /// When the next interval begins; `None` if there are no intervals.
-    pub(crate) fn next(&self, now: Nanos) -> Option<Nanos> {
+    pub fn next(&self, now: Nanos) -> Option<Nanos> {
         let next = |interval: &ScheduledInterval| {
             Nanos((now.0 / interval.length.0).saturating_add(1).saturating_mul(interval.length.0))
         };

@@ -1,4 +1,4 @@
-//! A command under way: its output as it comes, its end, its time.
+//! A running command: its output as it is printed, its end, its timeout.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,12 +10,14 @@ use probe::wait::Watch;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::{Errno, read};
 
-/// What a bar shows is a line; what is beyond this is read and thrown away.
+/// Output beyond this is read and dropped.
 const MOST_BYTES: usize = 64 * 1024;
-/// Of a flood so much is taken at a time, lest the bar stands still.
+/// Of a flood so much is read at a time, so that the caller's other work goes on.
 const BYTES_AT_A_TIME: usize = 256 * 1024;
 
-pub(super) struct Run {
+/// A command that was started, in a process group of its own, and runs until it ends or its time is over.
+#[derive(Debug)]
+pub struct CommandRun {
     process: Process,
     /// Closed when the command has closed its end.
     pipe: Option<OwnedFd>,
@@ -26,40 +28,52 @@ pub(super) struct Run {
     ended: Option<Ended>,
 }
 
-/// What happened to it.
+/// What a command did.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Event {
-    /// A line of one that runs on.
+pub enum Event {
+    /// It printed a line and runs on.
     Line(Vec<u8>),
-    /// It is over; what it printed.
-    Ended { output: Vec<u8>, ended: Ended },
-    /// It took too long and was ended.
+    /// It ended.
+    Ended {
+        /// What it printed, up to 64 KiB.
+        output: Vec<u8>,
+        /// How it ended, and its usage.
+        ended: Ended,
+    },
+    /// Its time is over; it is to be killed.
     TimedOut,
 }
 
-impl Run {
-    pub(super) fn start(words: &[String], is_by_line: bool, deadline: Option<Nanos>) -> io::Result<Self> {
+impl CommandRun {
+    /// Starts it; `deadline` is on the boot clock. With `is_by_line` each line is an event, otherwise the output is returned at the end.
+    ///
+    /// # Errors
+    /// Why it cannot be started.
+    pub fn start(words: &[String], is_by_line: bool, deadline: Option<Nanos>) -> io::Result<Self> {
         let (process, pipe) = Process::start_piped(words, &[])?;
         let (output, lines) = (Vec::new(), VecDeque::new());
         Ok(Self { process, pipe: Some(pipe), output, is_by_line, lines, deadline, ended: None })
     }
 
-    pub(super) fn watch(&self) -> Option<Watch<'_>> {
+    /// Becomes readable when it printed something or closed its output.
+    pub fn watch(&self) -> Option<Watch<'_>> {
         self.pipe.as_ref().map(|pipe| Watch::ReadableOnce(pipe.as_fd()))
     }
 
-    pub(super) fn known(&self) -> Known<'_> {
+    /// Its process, for [`probe::orphans`].
+    pub fn known(&self) -> Known<'_> {
         Known { pid: self.process.id().cast_unsigned(), run: Some(self.process.run()) }
     }
 
-    pub(super) fn deadline(&self) -> Option<Nanos> {
+    /// When its time is over, on the boot clock.
+    pub fn deadline(&self) -> Option<Nanos> {
         self.deadline
     }
 
-    /// The next thing that happened, without waiting.
-    pub(super) fn next(&mut self, now: Nanos) -> Option<Event> {
-        // First its end, then its output: what it printed last is in the pipe then. What it started and left behind may
-        // hold the pipe open; that is not waited for.
+    /// The next event, without waiting; `now` is on the boot clock.
+    pub fn next(&mut self, now: Nanos) -> Option<Event> {
+        // First its end, then its output: everything that it printed is in the pipe by then. Its descendants may hold the pipe
+        // open longer; the rest of their output is not waited for.
         self.ended = self.ended.or_else(|| self.process.ended());
         self.take_output();
         if let Some(line) = self.lines.pop_front() {
@@ -71,8 +85,8 @@ impl Run {
         self.deadline.is_some_and(|deadline| now >= deadline).then_some(Event::TimedOut)
     }
 
-    /// Ends it with all it started. It may take its time: one that hangs in the kernel dies when the kernel lets go.
-    pub(super) fn kill(self) -> Process {
+    /// Kills its process group. The process is to be reaped by the caller: one that hangs in a system call ends when that returns.
+    pub fn kill(self) -> Process {
         self.process.kill();
         self.process
     }
@@ -95,7 +109,7 @@ impl Run {
                     if self.is_by_line {
                         take_lines(&mut self.output, &mut self.lines);
                         if is_full {
-                            // A line without an end is given up.
+                            // A line of more than 64 KiB is dropped.
                             self.output.clear();
                         }
                     }
@@ -111,7 +125,7 @@ impl Run {
     }
 }
 
-/// Takes whole lines; of many at once only the last is of interest.
+/// Takes whole lines. Only the last of several is kept: it is the newest state.
 fn take_lines(output: &mut Vec<u8>, lines: &mut VecDeque<Vec<u8>>) {
     let Some(end) = output.iter().rposition(|byte| *byte == b'\n') else { return };
     let start = output[..end].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

@@ -1,0 +1,20 @@
+//! Watches a machine over time.
+//!
+//! What every program needs that reads a machine again and again, whatever it does with the figures: samples and the rates between
+//! them ([`machine`], [`network_total`],
+//! [`tasks`]), when to take them ([`schedule`], [`ticker`]), the names of users and cgroups ([`users`],
+//! [`task_labels`]), the output of commands ([`command`]), and what the program itself costs ([`own_cost`]).
+
+mod cgroup_ids;
+pub mod command;
+pub mod machine;
+mod memory;
+pub mod network_total;
+pub mod own_cost;
+pub mod schedule;
+pub mod task_labels;
+pub mod tasks;
+pub mod ticker;
+pub mod users;
+
+pub use memory::Formula;

@@ -1,0 +1,91 @@
+//! The machine as a whole: two samples, and the rates between them.
+
+use facts::memory::{Available, MemoryReport};
+use facts::rate::{Rates, Width};
+use facts::sample::{Absence, Sample};
+use probe::roots::RootError;
+use probe::wait::Watch;
+use probe::{Probe, Request, Roots};
+
+use crate::memory::{Formula, MemoryReader};
+
+/// Samples the sources that were requested.
+#[derive(Debug)]
+pub struct MachineSampler {
+    probe: Probe,
+    memory: MemoryReader,
+    // Boxed, since they are swapped at every tick.
+    before: Box<Sample>,
+    now: Box<Sample>,
+    rates: Rates,
+    width: Width,
+}
+
+impl MachineSampler {
+    /// Opens the sources and takes the first sample.
+    ///
+    /// # Errors
+    /// If the root cannot be opened. A source that is missing is absent in the samples.
+    pub fn open(roots: &Roots, request: Request, formula: Formula) -> Result<Self, RootError> {
+        // The clocks come with a sample, also where nothing is read.
+        let (before, mut now) = (Box::default(), Box::default());
+        let (memory, probe) = MemoryReader::open(roots, request, formula, &mut now)?;
+        let width = probe.counter_width();
+        Ok(Self { probe, memory, before, now, rates: Rates::default(), width })
+    }
+
+    /// Takes a sample, and the rates since the one before.
+    pub fn sample(&mut self) {
+        std::mem::swap(&mut self.before, &mut self.now);
+        self.replace();
+    }
+
+    /// Takes a sample in place of the last one: rates are not taken over the moment between two samples that were not planned.
+    pub fn replace(&mut self) {
+        self.probe.sample(&mut self.now);
+        self.rates.fill(&self.before, &self.now, self.width);
+    }
+
+    /// Takes late results of background jobs.
+    pub fn collect(&mut self) {
+        self.probe.collect(&mut self.now);
+    }
+
+    /// Readable when the network has changed.
+    pub fn watch(&self) -> Option<Watch<'_>> {
+        self.probe.watch().map(Watch::Readable)
+    }
+
+    /// Reads the changes of the network.
+    pub fn drain_events(&mut self) {
+        self.probe.drain_events();
+    }
+
+    /// The last sample.
+    pub fn now(&self) -> &Sample {
+        &self.now
+    }
+
+    /// The rates between the last two samples.
+    pub fn rates(&self) -> &Rates {
+        &self.rates
+    }
+
+    /// Available memory; `None` if neither the kernel nor the formula says it.
+    pub fn available(&self) -> Option<Available> {
+        self.memory.available(&self.now)
+    }
+
+    /// Everything that is known of memory.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn memory(&self) -> Result<MemoryReport, Absence> {
+        self.memory.report(&self.now)
+    }
+
+    /// System calls made.
+    pub fn system_calls(&self) -> u64 {
+        self.probe.system_calls()
+    }
+}
