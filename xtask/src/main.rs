@@ -1,12 +1,12 @@
-//! Chores of the repository: `cargo xtask attack age|top [SECONDS [PROGRAM]] | docs | capture DIR | bench [NAME …] | instructions [--write]`.
+//! Chores of the repository: `cargo xtask attack age|top [SECONDS [PROGRAM]] | docs | fixtures DIR | bench [NAME …] | instructions [--write]`.
 
 // Chores run programs: that is what they are for.
 #![allow(clippy::disallowed_types)]
 
 mod attack;
 mod bench;
-mod capture;
 mod docs;
+mod freebsd_fixtures;
 mod instructions;
 mod outcome;
 
@@ -18,11 +18,11 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["attack", words @ ..] => attack::run(words),
         ["docs"] => docs::write(),
-        ["capture", directory] => capture::run(directory.as_ref()),
+        ["fixtures", directory] => freebsd_fixtures::run(directory.as_ref()),
         ["bench", names @ ..] => bench::run(names),
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
-        _ => Err("attack age|top [SECONDS [PROGRAM]] | docs | capture DIR | bench [NAME …] | instructions [--write]".to_owned()),
+        _ => Err("attack age|top [SECONDS [PROGRAM]] | docs | fixtures DIR | bench [NAME …] | instructions [--write]".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,7 +4,19 @@
 //! [`Probe::open`] opens just that, once; [`Probe::sample`] reads it again and again into memory that the caller
 //! keeps. Tasks are read by [`tasks::TaskReader`].
 
+/// Calls a method of the reader for the machine's system.
+macro_rules! of_system {
+    ($readers:ident, $value:expr, $reader:ident => $call:expr) => {
+        match $value {
+            #[cfg(target_os = "linux")]
+            $readers::Linux($reader) => $call,
+            $readers::FreeBsd($reader) => $call,
+        }
+    };
+}
+
 pub mod background_job;
+pub mod capture;
 mod directory_entry;
 #[cfg(target_os = "freebsd")]
 mod freebsd;
@@ -20,8 +32,12 @@ mod signal;
 pub mod sockets;
 mod space;
 pub mod spawn;
+pub mod survey;
 mod sys;
+mod sysctl;
+pub mod task_detail;
 mod task_source;
+pub mod tasks;
 mod watch;
 
 // Each system has the same rooms: what one lacks is absent there, and says so.
@@ -29,10 +45,10 @@ mod watch;
 use freebsd as system;
 #[cfg(target_os = "linux")]
 use linux as system;
-pub use system::survey::ancestors;
+pub use system::ancestors::ancestors;
 pub use system::{
     cgroup_tasks, cgroup_usage, command_cgroup, control, descendants, directory, exits, orphans, privilege,
-    process_events, signals, survey, task_detail, tasks, wait,
+    process_events, signals, wait,
 };
 
 use std::path::PathBuf;
@@ -45,6 +61,7 @@ use facts::source::Wanted;
 use facts::unit::Nanos;
 
 pub use roots::Roots;
+use roots::System;
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -66,7 +83,14 @@ pub struct Request {
 /// An open machine.
 #[derive(Debug)]
 pub struct Probe {
-    machine: system::Machine,
+    machine: Machine,
+}
+
+#[derive(Debug)]
+enum Machine {
+    #[cfg(target_os = "linux")]
+    Linux(Box<linux::Machine>),
+    FreeBsd(sysctl::machine::Machine),
 }
 
 impl Probe {
@@ -75,34 +99,39 @@ impl Probe {
     /// # Errors
     /// Where the roots themselves cannot be opened; the message names the directory.
     pub fn open(roots: &Roots, request: &Request) -> Result<Self, roots::RootError> {
-        Ok(Self { machine: system::Machine::open(roots, request)? })
+        let machine = match roots.system()? {
+            #[cfg(target_os = "linux")]
+            System::Linux => Machine::Linux(Box::new(linux::Machine::open(roots, request)?)),
+            System::FreeBsd => Machine::FreeBsd(sysctl::machine::Machine::open(roots, request)?),
+        };
+        Ok(Self { machine })
     }
 
     /// Reads everything that was asked for. After the first call this allocates nothing and opens nothing, unless a
     /// device appeared.
     pub fn sample(&mut self, sample: &mut Sample) {
-        self.machine.sample(sample);
+        of_system!(Machine, &mut self.machine, machine => machine.sample(sample));
     }
 
     /// Takes what slow filesystems have answered since, without asking anything again.
     pub fn collect(&mut self, sample: &mut Sample) {
-        self.machine.collect(sample);
+        of_system!(Machine, &mut self.machine, machine => machine.collect(sample));
     }
 
     /// Readable when [`drain_events`](Self::drain_events) has something to take; `None` if the request has no
     /// notifier or the system reports no changes.
     pub fn watch(&self) -> Option<BorrowedFd<'_>> {
-        self.machine.watch()
+        of_system!(Machine, &self.machine, machine => machine.watch())
     }
 
     /// Reads the changes of the network, so that the next sample reads it again. Without changes it is read now and then.
     pub fn drain_events(&mut self) {
-        self.machine.drain();
+        of_system!(Machine, &mut self.machine, machine => machine.drain());
     }
 
     /// System calls made for sampling so far, by whit's own count.
     pub fn system_calls(&self) -> u64 {
-        self.machine.system_calls()
+        of_system!(Machine, &self.machine, machine => machine.system_calls())
     }
 
     /// How wide this kernel keeps the counters that it prints as `unsigned long`.

@@ -2,9 +2,7 @@
 
 use std::fmt;
 use std::io;
-#[cfg(target_os = "linux")]
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use std::sync::Arc;
 
@@ -21,6 +19,23 @@ use rustix::io::Errno;
 #[derive(Clone, Debug)]
 pub struct Roots {
     root: Option<PathBuf>,
+}
+
+/// The system of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum System {
+    #[cfg(target_os = "linux")]
+    Linux,
+    FreeBsd,
+}
+
+impl System {
+    /// That of the machine on which whit runs.
+    #[cfg(target_os = "linux")]
+    const LIVE: Self = Self::Linux;
+    /// That of the machine on which whit runs.
+    #[cfg(target_os = "freebsd")]
+    const LIVE: Self = Self::FreeBsd;
 }
 
 /// A root that cannot be opened.
@@ -57,7 +72,7 @@ impl Roots {
         Self { root: None }
     }
 
-    /// A machine captured below `root`, which holds `proc` and perhaps `sys` and `statfs`.
+    /// A machine captured in the directory `root`: `proc` and perhaps `sys` and `statfs` of Linux, or `sysctl` of FreeBSD.
     pub fn captured(root: impl Into<PathBuf>) -> Self {
         Self { root: Some(root.into()) }
     }
@@ -67,20 +82,34 @@ impl Roots {
         self.root.is_some()
     }
 
-    /// Refuses a captured machine, which is one of Linux and is read there.
+    /// The system of the machine. A capture of FreeBSD contains a directory `sysctl`.
     ///
     /// # Errors
-    /// For every other root.
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn open_live(&self) -> Result<(), RootError> {
+    /// If whit cannot read this system's captures here.
+    pub(crate) fn system(&self) -> Result<System, RootError> {
         match &self.root {
-            None => Ok(()),
+            None => Ok(System::LIVE),
+            Some(path) if path.join("sysctl").is_dir() => Ok(System::FreeBsd),
+            #[cfg(target_os = "linux")]
+            Some(_) => Ok(System::Linux),
+            #[cfg(not(target_os = "linux"))]
             Some(path) => {
-                let message = "a captured machine is one of Linux, and is read there";
+                let message = "not a capture of FreeBSD; others are read on Linux";
                 let error = io::Error::new(io::ErrorKind::Unsupported, message);
                 Err(RootError { path: path.clone(), error, is_captured: true })
             }
         }
+    }
+
+    /// Where a captured machine is.
+    pub(crate) fn captured_path(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// An error about a directory of the root.
+    pub(crate) fn error(&self, directory: &str, error: io::Error) -> RootError {
+        let path = self.root.as_deref().unwrap_or(Path::new("/")).join(directory);
+        RootError { path, error, is_captured: self.is_captured() }
     }
 
     /// The directory that all other paths are opened from.

@@ -2,6 +2,8 @@
 
 use std::ffi::CStr;
 
+use facts::cursor::lines;
+use facts::linux::mounts;
 use facts::sample::Space;
 use facts::unit::Bytes;
 use rustix::fs::statvfs;
@@ -17,4 +19,22 @@ pub(crate) fn space_of(path: &CStr) -> Option<Space> {
         inodes: stat.f_files,
         free_inodes: stat.f_ffree,
     })
+}
+
+/// The space of a captured machine's filesystem: from lines of "mount size free available inodes free_inodes", in bytes.
+pub(crate) fn captured_space(text: &[u8], target: &[u8]) -> Option<Space> {
+    for mut line in lines(text) {
+        if !line.word().is_some_and(|word| mounts::unescaped(word).eq(target.iter().copied())) {
+            continue;
+        }
+        let mut number = || line.number();
+        return Some(Space {
+            total: Bytes(number()?),
+            free: Bytes(number()?),
+            available: Bytes(number()?),
+            inodes: number()?,
+            free_inodes: number()?,
+        });
+    }
+    None
 }

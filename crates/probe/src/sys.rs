@@ -53,6 +53,7 @@ pub(crate) fn clock(clock: libc::clockid_t) -> Nanos {
     Nanos(seconds.saturating_mul(Nanos::SECOND.0).saturating_add(time.tv_nsec as u64))
 }
 
+#[cfg(target_os = "linux")]
 /// sysconf(3): a limit or option of this system; none where it has none.
 pub(crate) fn system_constant(name: libc::c_int) -> Option<u64> {
     // SAFETY: takes a number and returns one; it touches no memory of ours.

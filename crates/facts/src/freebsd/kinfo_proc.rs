@@ -18,6 +18,12 @@ pub const PID: usize = 72;
 pub const PPID: usize = 76;
 /// `ki_ruid`.
 pub const RUID: usize = 172;
+/// `ki_size`: bytes of address space.
+pub const SIZE: usize = 256;
+/// `ki_rssize`: pages in memory.
+pub const RSSIZE: usize = 264;
+/// Bytes in a page of amd64.
+const PAGE_BYTES: u64 = 4096;
 /// `ki_runtime`: time on a CPU, microseconds.
 pub const RUNTIME: usize = 328;
 /// `ki_start`: a `struct timeval`, since 1970.
@@ -36,10 +42,24 @@ pub const TID: usize = 600;
 pub const RUSAGE: usize = 608;
 /// `ki_rusage.ru_maxrss`: kibibytes.
 pub const MAXRSS: usize = RUSAGE + 32;
+/// `ki_rusage.ru_minflt`.
+pub const MINFLT: usize = RUSAGE + 64;
+/// `ki_rusage.ru_majflt`.
+pub const MAJFLT: usize = RUSAGE + 72;
+/// `ki_rusage.ru_nvcsw`.
+pub const NVCSW: usize = RUSAGE + 128;
+/// `ki_rusage.ru_nivcsw`.
+pub const NIVCSW: usize = RUSAGE + 136;
 
-/// What a process does, `SRUN` and its sisters of sys/proc.h.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProcessState(pub u8);
+/// The state of a process by Linux' letters, from `SIDL` to `SLOCK` of sys/proc.h.
+fn state_letter(state: u8) -> u8 {
+    match state {
+        2 => b'R',
+        4 => b'T',
+        5 => b'Z',
+        _ => b'S',
+    }
+}
 
 /// One process or thread.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +72,6 @@ pub struct KinfoProc {
     pub tid: u32,
     /// Threads of the process.
     pub threads: u32,
-    /// What it does.
-    pub state: ProcessState,
 }
 
 /// Walks over what `kern.proc` hands out: structs one behind the other, of the length that each says itself.
@@ -94,6 +112,12 @@ impl KinfoProc {
             (Figure::CPU_TICKS, (user + system).0),
             (Figure::USER, user.0),
             (Figure::SYSTEM, system.0),
+            (Figure::VOLUNTARY_SWITCHES, u64_at(bytes, NVCSW, "ru_nvcsw")?),
+            (Figure::INVOLUNTARY_SWITCHES, u64_at(bytes, NIVCSW, "ru_nivcsw")?),
+            (Figure::MINOR_FAULTS, u64_at(bytes, MINFLT, "ru_minflt")?),
+            (Figure::MAJOR_FAULTS, u64_at(bytes, MAJFLT, "ru_majflt")?),
+            (Figure::VIRTUAL_BYTES, u64_at(bytes, SIZE, "ki_size")?),
+            (Figure::RESIDENT_BYTES, u64_at(bytes, RSSIZE, "ki_rssize")?.saturating_mul(PAGE_BYTES)),
             (Figure::PEAK_RESIDENT_BYTES, Bytes::from_kib(u64_at(bytes, MAXRSS, "ru_maxrss")?).0),
         ] {
             figures.set(figure, Some(value));
@@ -104,6 +128,7 @@ impl KinfoProc {
             ppid: Some(word(PPID)?),
             uid: Some(word(RUID)?),
             comm: Comm::new(c_string(&bytes[COMM..COMM + 20])),
+            state: Some(state_letter(state)),
             nice: nice.cast_signed(),
             accounting: Accounting::Off,
             wall,
@@ -111,7 +136,7 @@ impl KinfoProc {
             ..TaskRow::NONE
         };
         let threads = word(NUMTHREADS)?.max(1);
-        Ok(Self { row, pid, tid: word(TID)?, threads, state: ProcessState(state) })
+        Ok(Self { row, pid, tid: word(TID)?, threads })
     }
 }
 
@@ -131,6 +156,12 @@ mod tests {
         put(RUNTIME, &2_500_000u64.to_le_bytes());
         put(RUSAGE, &2u64.to_le_bytes());
         put(RUSAGE + 24, &500_000u64.to_le_bytes());
+        put(SIZE, &7_000_000u64.to_le_bytes());
+        put(RSSIZE, &3u64.to_le_bytes());
+        for (offset, value) in [(MINFLT, 11u64), (MAJFLT, 12), (NVCSW, 13), (NIVCSW, 14), (MAXRSS, 15)] {
+            put(offset, &value.to_le_bytes());
+        }
+        put(STAT, &[2]);
         put(NICE, &[0xff]);
         put(NUMTHREADS, &3u32.to_le_bytes());
         put(TID, &100_077u32.to_le_bytes());
@@ -145,7 +176,23 @@ mod tests {
         assert_eq!((read.row.wall, read.row.key.start), (Nanos(10 * second), Nanos(10 * second)));
         let on_cpu = [Figure::ON_CPU, Figure::CPU_TICKS].map(|figure| read.row.figures.get(figure));
         assert_eq!(on_cpu, [Some(2_500_000_000); 2]);
-        assert_eq!((read.row.nice, read.threads), (-1, 3));
+        let expected = [
+            (Figure::VIRTUAL_BYTES, 7_000_000),
+            (Figure::RESIDENT_BYTES, 12_288),
+            (Figure::MINOR_FAULTS, 11),
+            (Figure::MAJOR_FAULTS, 12),
+            (Figure::VOLUNTARY_SWITCHES, 13),
+            (Figure::INVOLUNTARY_SWITCHES, 14),
+            (Figure::PEAK_RESIDENT_BYTES, 15_360),
+        ];
+        for (figure, value) in expected {
+            assert_eq!(read.row.figures.get(figure), Some(value), "{figure:?}");
+        }
+        assert_eq!((read.row.nice, read.row.state, read.threads), (-1, Some(b'R'), 3));
+        for metric in &crate::catalog::TASK_METRICS {
+            let is_told = metric.sources.contains(&crate::task::TaskSource::Sysctl);
+            assert_eq!(read.row.figures.get(metric.figure).is_some(), is_told, "{}", metric.field);
+        }
         assert!(Cause::ALL.iter().all(|cause| read.row.figures.get(Figure::delay(*cause)).is_none()));
     }
 

@@ -36,6 +36,40 @@ struct Hierarchy {
     path: String,
 }
 
+impl Hierarchy {
+    fn of_memory(root: &MachineDirectory, buffer: &mut Buffer) -> Option<Self> {
+        let mounts = read_mounts(root, buffer);
+        let mut own = CgroupMembership::default();
+        own.parse(buffer.read_once(root, "proc/self/cgroup").ok()?).ok()?;
+        hierarchy(&mounts, &own, b"memory")
+    }
+
+    /// The directories of the own cgroup and of those above it, the own first.
+    fn directories(&self) -> impl Iterator<Item = String> {
+        let mut path = Some(self.path.as_str());
+        std::iter::from_fn(move || {
+            let now = path?;
+            path = (!now.is_empty()).then(|| now.rsplit_once('/').map_or("", |(parent, _)| parent));
+            Some(format!("{}/{now}", self.mount))
+        })
+    }
+
+    fn limit_and_usage(&self) -> [&'static str; 2] {
+        match self.version {
+            1 => ["memory.limit_in_bytes", "memory.usage_in_bytes"],
+            _ => ["memory.max", "memory.current"],
+        }
+    }
+}
+
+/// The files that are read, for a capture.
+pub(super) fn paths(root: &MachineDirectory, buffer: &mut Buffer) -> Vec<String> {
+    let Some(hierarchy) = Hierarchy::of_memory(root, buffer) else { return Vec::new() };
+    let [limit, usage] = hierarchy.limit_and_usage();
+    let names = [limit, usage, "memory.high", "memory.stat"];
+    hierarchy.directories().flat_map(|directory| names.map(|name| format!("{directory}/{name}"))).collect()
+}
+
 /// Finds where `controller` is governed: in v2 unless a v1 mount claims it.
 fn hierarchy(mounts: &[Mount], own: &CgroupMembership, controller: &[u8]) -> Option<Hierarchy> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_matches('/').to_owned();
@@ -50,11 +84,7 @@ fn hierarchy(mounts: &[Mount], own: &CgroupMembership, controller: &[u8]) -> Opt
 
 impl CgroupFiles {
     pub(crate) fn open(root: &MachineDirectory, buffer: &mut Buffer) -> Self {
-        let mounts = read_mounts(root, buffer);
-        let mut own = CgroupMembership::default();
-        let found = buffer.read_once(root, "proc/self/cgroup").ok().and_then(|bytes| own.parse(bytes).ok());
-        let hierarchy = found.and_then(|()| hierarchy(&mounts, &own, b"memory"));
-        let Some(hierarchy) = hierarchy else {
+        let Some(hierarchy) = Hierarchy::of_memory(root, buffer) else {
             return Self { version: 0, levels: Vec::new(), read: Vec::new() };
         };
         let levels = levels(root, buffer, &hierarchy);
@@ -104,14 +134,9 @@ impl MemoryFiles {
 
 /// The levels that can be read, the own first. A container sees the path of the host, of which its mount may lack the upper part.
 fn levels(root: &MachineDirectory, buffer: &mut Buffer, hierarchy: &Hierarchy) -> Vec<MemoryFiles> {
-    let (limit_name, usage_name) = match hierarchy.version {
-        1 => ("memory.limit_in_bytes", "memory.usage_in_bytes"),
-        _ => ("memory.max", "memory.current"),
-    };
+    let [limit_name, usage_name] = hierarchy.limit_and_usage();
     let mut levels = Vec::new();
-    let mut path = hierarchy.path.as_str();
-    loop {
-        let directory = format!("{}/{path}", hierarchy.mount);
+    for directory in hierarchy.directories() {
         let file = |name: &str| KeptFile::open(root, &format!("{directory}/{name}"), Extent::Whole);
         let limit = file(limit_name);
         // A path that is not seen, or the root of v2, has no such file: one level up, then.
@@ -119,11 +144,8 @@ fn levels(root: &MachineDirectory, buffer: &mut Buffer, hierarchy: &Hierarchy) -
             let (high, usage, stat) = (file("memory.high"), file(usage_name), file("memory.stat"));
             levels.push(MemoryFiles { limit, high, usage, stat });
         }
-        if path.is_empty() {
-            return levels;
-        }
-        path = path.rsplit_once('/').map_or("", |(parent, _)| parent);
     }
+    levels
 }
 
 /// The mounts of a machine, read once.

@@ -7,15 +7,13 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use facts::cursor::{Malformed, lines};
 use facts::linux::mounts::{self, Mount};
 use facts::sample::{Absence, Filesystem, Reading, Space};
-use facts::unit::Bytes;
 
 use super::files::{Buffer, Extent, KeptFile};
 use crate::background_job::{BackgroundJob, Notifier};
 use crate::roots::MachineDirectory;
-use crate::space::space_of;
+use crate::space::{captured_space, space_of};
 
 /// The filesystems that a view asked for.
 #[derive(Debug)]
@@ -111,7 +109,7 @@ impl Filesystems {
                     entry.mount.clone_from(&asked.mount);
                 }
                 (entry.space, entry.is_stale) = match &self.captured {
-                    Some(file) => (captured_space(file, buffer, &asked.mount.target), false),
+                    Some(file) => (space_in(file, buffer, &asked.mount.target), false),
                     None => asked.space(buffer),
                 };
             }
@@ -151,24 +149,8 @@ fn asked(
     Some(Asked { mount, path, job })
 }
 
-fn captured_space(file: &KeptFile, buffer: &mut Buffer, target: &[u8]) -> Option<Space> {
-    let find = |bytes: &[u8]| -> Result<Option<Space>, Malformed> {
-        for mut line in lines(bytes) {
-            if !line.word().is_some_and(|word| mounts::unescaped(word).eq(target.iter().copied())) {
-                continue;
-            }
-            let mut number = || line.number().ok_or_else(|| line.expected("bytes"));
-            return Ok(Some(Space {
-                total: Bytes(number()?),
-                free: Bytes(number()?),
-                available: Bytes(number()?),
-                inodes: number()?,
-                free_inodes: number()?,
-            }));
-        }
-        Ok(None)
-    };
-    file.parse(buffer, find).ok().flatten()
+fn space_in(file: &KeptFile, buffer: &mut Buffer, target: &[u8]) -> Option<Space> {
+    file.parse(buffer, |text| Ok(captured_space(text, target))).ok().flatten()
 }
 
 /// The mount that `path` lies on: the last of the longest targets that lead to it.

@@ -1,6 +1,8 @@
 //! Linux.
 
 mod addresses;
+pub(crate) mod ancestors;
+pub(crate) mod capture;
 mod cgroup;
 pub mod cgroup_tasks;
 pub mod cgroup_usage;
@@ -18,9 +20,9 @@ pub mod orphans;
 pub mod privilege;
 pub mod process_events;
 pub mod signals;
-pub mod survey;
-pub mod task_detail;
-pub mod tasks;
+pub(crate) mod survey;
+pub(crate) mod task_detail;
+pub(crate) mod tasks;
 pub mod wait;
 mod wireless;
 

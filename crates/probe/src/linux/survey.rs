@@ -1,6 +1,5 @@
 //! What a machine is and permits: read once, for `whit doctor` and for what depends on the kernel's release.
 
-use facts::linux::pid_stat::PidStat;
 use facts::linux::pid_status::PidStatus;
 use facts::linux::version::KernelVersion;
 use facts::sample::Absence;
@@ -12,7 +11,7 @@ use crate::roots::{MachineDirectory, RootError, Roots};
 use crate::sys::system_constant;
 
 /// Reads single files of a machine.
-pub struct Survey {
+pub(crate) struct Survey {
     root: MachineDirectory,
     buffer: Buffer,
 }
@@ -22,20 +21,15 @@ impl Survey {
     ///
     /// # Errors
     /// Where it cannot be opened.
-    pub fn open(roots: &Roots) -> Result<Self, RootError> {
+    pub(crate) fn open(roots: &Roots) -> Result<Self, RootError> {
         Ok(Self { root: roots.open()?, buffer: Buffer::new() })
-    }
-
-    /// The kernel's name.
-    pub fn system(&self) -> &'static str {
-        "Linux"
     }
 
     /// The kernel's release.
     ///
     /// # Errors
     /// Why it cannot be read.
-    pub fn release(&mut self) -> Result<String, Absence> {
+    pub(crate) fn release(&mut self) -> Result<String, Absence> {
         self.text("/proc/sys/kernel/osrelease")
     }
 
@@ -43,7 +37,7 @@ impl Survey {
     ///
     /// # Errors
     /// Why it cannot be read.
-    pub fn text(&mut self, path: &str) -> Result<String, Absence> {
+    pub(crate) fn text(&mut self, path: &str) -> Result<String, Absence> {
         let bytes = self.read(path).map_err(absence)?;
         Ok(String::from_utf8_lossy(bytes).trim().to_owned())
     }
@@ -52,12 +46,12 @@ impl Survey {
     ///
     /// # Errors
     /// Why not.
-    pub fn exists(&self, path: &str) -> Result<(), Absence> {
+    pub(crate) fn exists(&self, path: &str) -> Result<(), Absence> {
         self.root.look_at(path.trim_start_matches('/')).map_err(absence)
     }
 
     /// The kernel's release; none where it cannot be read.
-    pub fn kernel_version(&mut self) -> Option<KernelVersion> {
+    pub(crate) fn kernel_version(&mut self) -> Option<KernelVersion> {
         let mut version = KernelVersion::default();
         let bytes = self.read("/proc/sys/kernel/osrelease").ok()?;
         version.parse(bytes).ok()?;
@@ -65,13 +59,13 @@ impl Survey {
     }
 
     /// What the kernel keeps free; none where it cannot be read.
-    pub fn min_free(&mut self) -> Option<Bytes> {
+    pub(crate) fn min_free(&mut self) -> Option<Bytes> {
         let kib = self.text("/proc/sys/vm/min_free_kbytes").ok()?;
         kib.parse().ok().map(Bytes::from_kib)
     }
 
     /// Bytes in a page: this machine's, and 4096 for a captured one.
-    pub fn page_bytes(&self) -> u64 {
+    pub(crate) fn page_bytes(&self) -> u64 {
         if self.root.is_captured() { 4096 } else { system_constant(libc::_SC_PAGESIZE).unwrap_or(4096) }
     }
 
@@ -79,7 +73,7 @@ impl Survey {
     ///
     /// # Errors
     /// Why it cannot be read.
-    pub fn own_status(&mut self) -> Result<PidStatus, Absence> {
+    pub(crate) fn own_status(&mut self) -> Result<PidStatus, Absence> {
         let mut status = PidStatus::default();
         let bytes = self.read("/proc/self/status").map_err(absence)?;
         status.parse(bytes).map_err(|_| Absence::Malformed)?;
@@ -89,21 +83,4 @@ impl Survey {
     fn read(&mut self, path: &str) -> Result<&[u8], Errno> {
         self.buffer.read_once(&self.root, path.trim_start_matches('/'))
     }
-}
-
-/// The names of the processes that started this one, its parent's first.
-pub fn ancestors(generations: usize) -> Vec<String> {
-    let mut names = Vec::new();
-    let (Ok(root), mut buffer) = (Roots::live().open(), Buffer::new()) else { return names };
-    let mut pid = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().cast_unsigned());
-    while let Some(now) = pid.filter(|_| names.len() < generations) {
-        let mut stat = PidStat::default();
-        let read = buffer.read_once(&root, &format!("proc/{now}/stat")).ok();
-        if read.is_none_or(|bytes| stat.parse(bytes).is_err()) {
-            break;
-        }
-        names.push(stat.comm.as_str().to_owned());
-        pid = Some(stat.ppid).filter(|ppid| *ppid > 0);
-    }
-    names
 }

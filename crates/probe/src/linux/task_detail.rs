@@ -10,28 +10,20 @@ use std::mem::MaybeUninit;
 use super::files::task_absence;
 use super::files::{Buffer, absence};
 use crate::roots::{MachineDirectory, RootError, Roots};
+use crate::task_detail::OpenFile;
 
 /// Reads single files of tasks.
-pub struct TaskFiles {
+pub(crate) struct LinuxTaskFiles {
     root: MachineDirectory,
     buffer: Buffer,
 }
 
-/// An open file of a process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenFile {
-    /// The descriptor's number.
-    pub descriptor: u32,
-    /// What it leads to, as /proc/PID/fd says.
-    pub target: String,
-}
-
-impl TaskFiles {
+impl LinuxTaskFiles {
     /// Opens the root.
     ///
     /// # Errors
     /// Where it cannot be opened.
-    pub fn open(roots: &Roots) -> Result<Self, RootError> {
+    pub(crate) fn open(roots: &Roots) -> Result<Self, RootError> {
         Ok(Self { root: roots.open()?, buffer: Buffer::new() })
     }
 
@@ -39,7 +31,7 @@ impl TaskFiles {
     ///
     /// # Errors
     /// Where it is gone or hidden.
-    pub fn command_line(&mut self, pid: u32) -> Result<Option<String>, Absence> {
+    pub(crate) fn command_line(&mut self, pid: u32) -> Result<Option<String>, Absence> {
         let bytes = self.read(&format!("proc/{pid}/cmdline"))?;
         let words: Vec<_> = pid_cmdline::words(bytes).map(String::from_utf8_lossy).collect();
         // Control characters in other programs' text must not move the cursor or ring the bell.
@@ -52,7 +44,7 @@ impl TaskFiles {
     ///
     /// # Errors
     /// Where it is gone or hidden, or there are no cgroups.
-    pub fn cgroup(&mut self, pid: u32) -> Result<String, Absence> {
+    pub(crate) fn cgroup(&mut self, pid: u32) -> Result<String, Absence> {
         let mut membership = CgroupMembership::default();
         let parsed = membership.parse(self.read(&format!("proc/{pid}/cgroup"))?);
         parsed.map_err(|_| Absence::Malformed)?;
@@ -76,7 +68,7 @@ impl TaskFiles {
     ///
     /// # Errors
     /// Where it is gone or hidden.
-    pub fn limits(&mut self, pid: u32) -> Result<Vec<String>, Absence> {
+    pub(crate) fn limits(&mut self, pid: u32) -> Result<Vec<String>, Absence> {
         let text = String::from_utf8_lossy(self.read(&format!("proc/{pid}/limits"))?).into_owned();
         Ok(text.lines().skip(1).map(|line| line.trim_end().to_owned()).collect())
     }
@@ -85,7 +77,7 @@ impl TaskFiles {
     ///
     /// # Errors
     /// If it is gone or belongs to another user.
-    pub fn open_files(&mut self, pid: u32, most: usize) -> Result<(Vec<OpenFile>, usize), Absence> {
+    pub(crate) fn open_files(&mut self, pid: u32, most: usize) -> Result<(Vec<OpenFile>, usize), Absence> {
         let directory = self.directory(&format!("proc/{pid}/fd"))?;
         let mut numbers = Vec::new();
         let mut memory = [MaybeUninit::uninit(); 8 * 1024];
@@ -106,7 +98,7 @@ impl TaskFiles {
     ///
     /// # Errors
     /// If it is gone or belongs to another user.
-    pub fn link(&mut self, pid: u32, name: &str) -> Result<String, Absence> {
+    pub(crate) fn link(&mut self, pid: u32, name: &str) -> Result<String, Absence> {
         self.root.link_at(&format!("proc/{pid}/{name}")).map_err(task_absence)
     }
 

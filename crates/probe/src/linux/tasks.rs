@@ -30,7 +30,7 @@ use starts::Starts;
 use taskstats::Taskstats;
 use thread_list::ThreadList;
 
-pub use crate::task_source::{EndedThreads, OpenError, Process, Refused, TaskRequest, TaskSource, TaskState};
+use crate::task_source::{OpenError, Refused, TaskRequest, TaskSource, TaskState};
 pub(crate) use taskstats::{stats_attribute, taskstats_family};
 
 /// linux/capability.h.
@@ -39,7 +39,7 @@ const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
 /// Reads tasks.
-pub struct TaskReader {
+pub(crate) struct LinuxTasks {
     source: OpenSource,
     refused: Vec<(TaskSource, Refused)>,
     taskstats: Result<Taskstats, Absence>,
@@ -58,12 +58,12 @@ enum OpenSource {
     Procfs { pids: Vec<u32> },
 }
 
-impl TaskReader {
+impl LinuxTasks {
     /// Opens the first of the requested sources that is permitted. A captured machine is read by /proc.
     ///
     /// # Errors
     /// If the root cannot be opened, or no source can be used.
-    pub fn open(roots: &Roots, request: &TaskRequest<'_>) -> Result<Self, OpenError> {
+    pub(crate) fn open(roots: &Roots, request: &TaskRequest<'_>) -> Result<Self, OpenError> {
         let mut procfs = Procfs::open(roots.open()?);
         let listing = Listing::open(procfs.root());
         let accounting_on = procfs.accounting_switch();
@@ -114,7 +114,7 @@ impl TaskReader {
     }
 
     /// The source that is used.
-    pub fn source(&self) -> TaskSource {
+    pub(crate) fn source(&self) -> TaskSource {
         match &self.source {
             OpenSource::Bpf(..) => TaskSource::Bpf,
             OpenSource::Taskstats { .. } => TaskSource::Taskstats,
@@ -123,7 +123,7 @@ impl TaskReader {
     }
 
     /// Better sources, and why they cannot be used.
-    pub fn refused(&self) -> &[(TaskSource, Refused)] {
+    pub(crate) fn refused(&self) -> &[(TaskSource, Refused)] {
         &self.refused
     }
 
@@ -131,14 +131,14 @@ impl TaskReader {
     ///
     /// # Errors
     /// Why taskstats cannot be used.
-    pub fn taskstats_version(&self) -> Result<(u16, usize), Absence> {
+    pub(crate) fn taskstats_version(&self) -> Result<(u16, usize), Absence> {
         let taskstats = self.taskstats.as_ref().map_err(|absence| *absence)?;
         Ok((taskstats.version, taskstats.length))
     }
 
     /// What `kernel.task_delayacct` says; none where the kernel has no such switch (before 5.14: on unless booted
     /// with `nodelayacct`).
-    pub fn accounting_on(&self) -> Option<bool> {
+    pub(crate) fn accounting_on(&self) -> Option<bool> {
         self.accounting_on
     }
 
@@ -146,7 +146,7 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where /proc cannot be listed.
-    pub fn processes(&mut self, pids: &mut Vec<u32>) -> Result<(), Absence> {
+    pub(crate) fn processes(&mut self, pids: &mut Vec<u32>) -> Result<(), Absence> {
         self.listing.processes(pids)
     }
 
@@ -154,13 +154,13 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where the process is gone or hidden.
-    pub fn threads(&mut self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
+    pub(crate) fn threads(&mut self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
         self.listing.threads(pid, tids)
     }
 
     /// Reads threads one by one; a thread's row comes with its place in `tids`. Values are as the kernel reports them: a total that
     /// cannot be true can still be subtracted from a later one.
-    pub fn read_threads(&mut self, tids: &[u32], each: impl FnMut(usize, Result<TaskRow, Absence>)) {
+    pub(crate) fn read_threads(&mut self, tids: &[u32], each: impl FnMut(usize, Result<TaskRow, Absence>)) {
         self.read_threads_of(None, tids, each);
     }
 
@@ -182,7 +182,7 @@ impl TaskReader {
     }
 
     /// CPU time of a process with the threads that have ended; `None` if it is gone.
-    pub fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
+    pub(crate) fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
         self.procfs.process_cpu(pid)
     }
 
@@ -190,12 +190,12 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where it is gone or hidden.
-    pub fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
+    pub(crate) fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
         self.procfs.state(tid)
     }
 
     /// How many tasks of a v1 cgroup wait for I/O, by CGROUPSTATS; none for v2, which has no such call.
-    pub fn cgroup_io_wait(&mut self, directory: &Path) -> Option<u64> {
+    pub(crate) fn cgroup_io_wait(&mut self, directory: &Path) -> Option<u64> {
         self.taskstats.as_mut().ok()?.cgroup_io_wait(directory)
     }
 
@@ -203,7 +203,7 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where the kernel has no such switch or this user may not set it.
-    pub fn enable_accounting(&mut self) -> Result<(), Absence> {
+    pub(crate) fn enable_accounting(&mut self) -> Result<(), Absence> {
         self.procfs.enable_accounting()?;
         self.accounting_on = Some(true);
         Ok(())

@@ -7,18 +7,32 @@ use facts::unit::Nanos;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use super::{Group, SpawnRequest};
+use crate::sysctl::Node;
 
-/// sysctlbyname(3): a node by its name, into memory that is kept; its bytes.
-pub(crate) fn sysctl_by_name<'a>(name: &CStr, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
-    sysctl_with(memory, |bytes, length| {
-        // SAFETY: the name ends with a zero; `bytes` points to `length` bytes of a vector that is borrowed mutably, or
-        // is null to ask for the length alone; nothing is set.
-        unsafe { libc::sysctlbyname(name.as_ptr(), bytes, length, std::ptr::null(), 0) }
-    })
+/// sysctl(3): a node's bytes, into memory that is kept.
+pub(crate) fn sysctl<'a>(node: Node<'_>, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+    if let Some(path) = node.path() {
+        return sysctl_by_path(&path, memory);
+    }
+    match node {
+        Node::Entry(name, entry) => {
+            let mut path = sysctl_path(&CString::new(name)?)?;
+            path.push(entry.cast_signed());
+            sysctl_by_path(&path, memory)
+        }
+        node => {
+            let name = CString::new(node.file_name())?;
+            sysctl_with(memory, |bytes, length| {
+                // SAFETY: the name ends with a zero; `bytes` points to `length` bytes of a vector that is borrowed mutably, or
+                // is null to ask for the length alone; nothing is set.
+                unsafe { libc::sysctlbyname(name.as_ptr(), bytes, length, std::ptr::null(), 0) }
+            })
+        }
+    }
 }
 
-/// sysctl(3): a node by its path of integers.
-pub(crate) fn sysctl_by_path<'a>(path: &[libc::c_int], memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+/// By its path of integers.
+fn sysctl_by_path<'a>(path: &[libc::c_int], memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
     sysctl_with(memory, |bytes, length| {
         // SAFETY: as above; the path is as long as is said, and the call changes nothing of it.
         unsafe { libc::sysctl(path.as_ptr(), path.len() as libc::c_uint, bytes, length, std::ptr::null(), 0) }
@@ -149,7 +163,7 @@ impl AsFd for Queue {
 }
 
 /// sysctlnametomib(3): the path of integers of a node, behind which more may be put.
-pub(crate) fn sysctl_path(name: &CStr) -> io::Result<Vec<libc::c_int>> {
+fn sysctl_path(name: &CStr) -> io::Result<Vec<libc::c_int>> {
     const LONGEST: usize = 24; // CTL_MAXNAME
     let mut path = vec![0; LONGEST];
     let mut length = LONGEST;

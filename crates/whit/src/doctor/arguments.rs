@@ -1,6 +1,8 @@
 //! Options of `whit doctor`.
 
-use clap::{ArgMatches, Command};
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use probe::Roots;
 
 use crate::command_line::options::{json, root, roots, switch};
@@ -12,6 +14,7 @@ pub(crate) struct DoctorArgs {
     pub(crate) is_json: bool,
     pub(crate) with_metrics: bool,
     pub(crate) is_selftest: bool,
+    pub(crate) capture: Option<PathBuf>,
 }
 
 pub(crate) fn command() -> Command {
@@ -24,6 +27,15 @@ pub(crate) fn command() -> Command {
                     switch("selftest", "Read everything twice and say whether it hangs together")
                         .conflicts_with_all(["metrics", "root"]),
                 )
+                .arg(
+                    Arg::new("capture")
+                        .long("capture")
+                        .value_name("DIR")
+                        .value_parser(value_parser!(PathBuf))
+                        .value_hint(ValueHint::DirPath)
+                        .help("Copy what whit reads of this machine into a new directory, for --root. Command lines are left out")
+                        .conflicts_with_all(["metrics", "selftest", "json"]),
+                )
                 .arg(json())
                 .arg(root())
         })
@@ -35,5 +47,6 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> DoctorArgs {
         is_json: matches.get_flag("json"),
         with_metrics: matches.get_flag("metrics"),
         is_selftest: matches.get_flag("selftest"),
+        capture: matches.get_one("capture").cloned(),
     }
 }

@@ -1,6 +1,11 @@
 //! `whit doctor`.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::ExitCode;
+
+use probe::capture::CaptureError;
+use text::printable::printable_text;
 
 use crate::doctor;
 use crate::doctor::arguments::DoctorArgs;
@@ -16,6 +21,9 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     if args.is_selftest {
         return selftest(args);
     }
+    if let Some(directory) = &args.capture {
+        return capture(args, directory);
+    }
     match (args.with_metrics, args.is_json) {
         (true, true) => text = draw::metrics_json(&doctor::sample_all(&args.roots)?).to_string(),
         (true, false) => draw::write_metrics(&doctor::sample_all(&args.roots)?, &mut text),
@@ -27,6 +35,21 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     if args.is_json {
         text.push('\n');
     }
+    Output::stdout().write(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a capture.
+fn capture(args: &DoctorArgs, directory: &Path) -> Result<ExitCode, Failure> {
+    let files = probe::capture::capture(&args.roots, directory).map_err(|error| match error {
+        CaptureError::Root(error) => error.into(),
+        CaptureError::Write(path, error) => Failure::new(format!("{}: {error}", path.display())),
+    })?;
+    let directory = printable_text(directory.as_os_str().as_bytes());
+    let text = format!(
+        "{files} files in {directory}. Look through them before you share them: mounts, cgroups, interfaces and names of\n\
+         processes say what runs on the machine. whit top --root {directory} reads them.\n"
+    );
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,11 +8,23 @@ use super::finding::Finding;
 /// More would not fit on a line.
 const SHOWN_INTERFACES: usize = 12;
 
-pub(super) fn examine(sample: &Sample) -> Vec<Finding> {
-    vec![memory(sample), sensors(sample), batteries(sample), interfaces(sample), disks(sample)]
+pub(super) fn examine(sample: &Sample, system: &str) -> Vec<Finding> {
+    vec![
+        memory(sample, system),
+        sensors(sample),
+        batteries(sample),
+        interfaces(sample),
+        disks(sample, system),
+    ]
 }
 
-fn memory(sample: &Sample) -> Finding {
+fn memory(sample: &Sample, system: &str) -> Finding {
+    if system != "Linux" {
+        return match sample.memory.get() {
+            Ok(_) => Finding::ok("memory", "available: free and inactive pages"),
+            Err(absence) => Finding::absent("memory", format!("vm.stats.vm: {absence}"), ""),
+        };
+    }
     let Ok(memory) = sample.memory.get() else {
         return Finding::absent("memory", "/proc/meminfo cannot be read", "mount /proc");
     };
@@ -92,8 +104,9 @@ fn interfaces(sample: &Sample) -> Finding {
     Finding::ok("network", format!("{count} interfaces, up: {names}"))
 }
 
-fn disks(sample: &Sample) -> Finding {
+fn disks(sample: &Sample, system: &str) -> Finding {
     match sample.diskstats.get() {
+        Err(_) if system != "Linux" => Finding::absent("disks", format!("not read on {system}"), ""),
         Ok(stats) => Finding::ok("disks", format!("{} devices and partitions", stats.disks.len())),
         Err(absence) => Finding::absent("disks", format!("/proc/diskstats: {absence}"), "mount /proc"),
     }

@@ -61,6 +61,6 @@ pub(crate) fn examine(roots: &Roots) -> Result<Vec<Finding>, Failure> {
         findings.push(kernel::pressure(&sample));
         findings.push(kernel::cgroups(&mut survey, &sample));
     }
-    findings.extend(machine::examine(&sample));
+    findings.extend(machine::examine(&sample, survey.system()));
     Ok(findings)
 }

@@ -7,16 +7,17 @@ use facts::task::figure::Figure;
 use facts::task::{Cause, Delay, Delays, TaskAccount, TaskRow, TaskSum};
 use facts::unit::Nanos;
 
-use super::{EndedThreads, Process, TaskReader};
+use super::LinuxTasks;
 use crate::clock_now;
 use crate::populate;
+use crate::task_source::{EndedThreads, Process};
 
-impl TaskReader {
+impl LinuxTasks {
     /// Reads a process: its threads summed.
     ///
     /// # Errors
     /// Where the process is gone, hidden or denied. A thread that ends meanwhile is left out.
-    pub fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
+    pub(crate) fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
         let whole = self.read_group(pid);
         let whole_cpu = self.process_cpu(pid);
         let mut tids = std::mem::take(&mut self.threads);
@@ -47,7 +48,7 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where it was reaped after all.
-    pub fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
+    pub(crate) fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
         let whole = self.read_group(pid);
         let mut row = Err(Absence::Gone);
         self.read_threads(&[pid], |_, read| row = read);
@@ -91,7 +92,7 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where /proc cannot be listed.
-    pub fn read_all_processes<R: AsMut<TaskAccount>>(
+    pub(crate) fn read_all_processes<R: AsMut<TaskAccount>>(
         &mut self,
         make: impl Fn(TaskAccount) -> R,
     ) -> Result<Vec<R>, Absence> {

@@ -7,9 +7,9 @@ use facts::task::store::TaskStore;
 
 use super::procfs::Procfs;
 use super::taskstats::Taskstats;
-use super::{OpenSource, TaskReader};
+use super::{LinuxTasks, OpenSource};
 
-impl TaskReader {
+impl LinuxTasks {
     /// Starts a round of the store and puts all tasks into it. To be finished with the exit records that were read afterwards.
     ///
     /// The BPF source leaves out tasks that did not run since its last round. What others changed of these (niceness, parent, cgroup,
@@ -17,7 +17,7 @@ impl TaskReader {
     ///
     /// # Errors
     /// If tasks cannot be listed at all. A task that disappears meanwhile is left out.
-    pub fn read(&mut self, store: &mut TaskStore) -> Result<(), Absence> {
+    pub(crate) fn read(&mut self, store: &mut TaskStore) -> Result<(), Absence> {
         store.begin(self.procfs.clock());
         self.put_all(store).inspect_err(|_| store.abandon())
     }
@@ -89,7 +89,7 @@ impl TaskReader {
     }
 
     /// Lets the next round read every task.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         if let OpenSource::Bpf(tasks, _) = &mut self.source {
             tasks.forget();
         }
@@ -99,7 +99,7 @@ impl TaskReader {
     ///
     /// # Errors
     /// If there is no iterator.
-    pub fn read_bare(&mut self) -> Result<usize, Absence> {
+    pub(crate) fn read_bare(&mut self) -> Result<usize, Absence> {
         match &mut self.source {
             OpenSource::Bpf(tasks, _) => tasks.read_bare(),
             OpenSource::Taskstats { .. } | OpenSource::Procfs { .. } => Err(Absence::Unsupported),
@@ -107,7 +107,7 @@ impl TaskReader {
     }
 
     /// Reads what only /proc contains of tasks that are on a screen: their state, unless it is known, and their memory to the page.
-    pub fn complete(&mut self, store: &mut TaskStore, pids: impl IntoIterator<Item = u32>) {
+    pub(crate) fn complete(&mut self, store: &mut TaskStore, pids: impl IntoIterator<Item = u32>) {
         let is_taskstats = matches!(self.source, OpenSource::Taskstats { .. });
         for pid in pids {
             let Some(row) = store.row(pid) else { continue };

@@ -16,34 +16,42 @@ use facts::unit::{Bytes, Nanos};
 use rustix::fd::BorrowedFd;
 
 use super::network;
-use super::sysctl::Sysctl;
+use super::{Node, Sysctl};
+use crate::Request;
 use crate::background_job::BackgroundJob;
 use crate::roots::{RootError, Roots};
-use crate::space::space_of;
-use crate::{Request, clock_now};
+use crate::space::{captured_space, space_of};
 
 /// No machine has more.
-const MOST_SWAP_DEVICES: i32 = 64;
-const MOST_THERMAL_ZONES: u32 = 16;
+pub(super) const MOST_SWAP_DEVICES: u32 = 64;
+pub(super) const MOST_THERMAL_ZONES: u32 = 16;
 
 #[derive(Debug)]
 pub(crate) struct Machine {
     sysctl: Sysctl,
     wanted: Wanted,
-    /// Where their filesystems are asked: any of them may hang, and each has a thread.
-    filesystems: Vec<(Mount, BackgroundJob<Option<Space>>)>,
+    /// Any of the calls may hang, and each has a thread; none is made for a captured machine.
+    filesystems: Vec<(Mount, Option<BackgroundJob<Option<Space>>>)>,
 }
 
 impl Machine {
     pub(crate) fn open(roots: &Roots, request: &Request) -> Result<Self, RootError> {
-        roots.open_live()?;
+        Ok(Self::of(Sysctl::open(roots)?, request))
+    }
+
+    pub(super) fn of(sysctl: Sysctl, request: &Request) -> Self {
+        let is_captured = sysctl.is_captured();
         let filesystems = request.filesystems.iter().filter_map(|path| {
             let target = path.as_os_str().as_bytes().to_vec();
             let name = CString::new(target.clone()).ok()?;
-            let job = BackgroundJob::start("statfs", request.notifier.clone(), move || space_of(&name));
-            Some((Mount { target, ..Mount::default() }, job))
+            let start = || BackgroundJob::start("statfs", request.notifier.clone(), move || space_of(&name));
+            Some((Mount { target, ..Mount::default() }, (!is_captured).then(start)))
         });
-        Ok(Self { sysctl: Sysctl::default(), wanted: request.wanted, filesystems: filesystems.collect() })
+        Self { sysctl, wanted: request.wanted, filesystems: filesystems.collect() }
+    }
+
+    pub(super) fn into_sysctl(self) -> Sysctl {
+        self.sysctl
     }
 
     pub(crate) fn system_calls(&self) -> u64 {
@@ -58,7 +66,7 @@ impl Machine {
     pub(crate) fn drain(&mut self) {}
 
     pub(crate) fn sample(&mut self, sample: &mut Sample) {
-        sample.clock = clock_now();
+        sample.clock = self.sysctl.clock();
         let (sysctl, wanted) = (&mut self.sysctl, self.wanted);
         let wants = |source| wanted.has(source);
         if wants(Source::Stat) {
@@ -109,7 +117,7 @@ impl Machine {
         if wants(Source::Frequency) {
             sample.frequencies_khz.fill(|list| fill_frequencies(sysctl, list));
         }
-        self.filesystems.iter().for_each(|(_, job)| job.request());
+        self.filesystems.iter().filter_map(|(_, job)| job.as_ref()).for_each(BackgroundJob::request);
         self.collect(sample);
         self.mark_unsupported(sample);
     }
@@ -119,11 +127,16 @@ impl Machine {
         if !self.wanted.has(Source::Filesystems) {
             return;
         }
+        let (filesystems, sysctl) = (&self.filesystems, &mut self.sysctl);
         sample.filesystems.fill(|list| {
             list.clear();
-            list.extend(self.filesystems.iter().map(|(mount, job)| {
-                let (space, is_stale) =
-                    job.with_result(|answer, is_stale| (answer.copied().flatten(), is_stale));
+            list.extend(filesystems.iter().map(|(mount, job)| {
+                let (space, is_stale) = match job {
+                    Some(job) => job.with_result(|answer, is_stale| (answer.copied().flatten(), is_stale)),
+                    None => {
+                        (sysctl.beside("statfs").and_then(|text| captured_space(text, &mount.target)), false)
+                    }
+                };
                 Filesystem { mount: mount.clone(), space, is_stale }
             }));
             if list.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }
@@ -157,7 +170,7 @@ impl Machine {
 }
 
 fn fill_stat(sysctl: &mut Sysctl, stat: &mut facts::linux::stat::Stat) -> Result<(), Absence> {
-    let each = sysctl.read("kern.cp_times").map(<[u8]>::to_vec).unwrap_or_default();
+    let each = sysctl.read(Node::Named("kern.cp_times")).map(<[u8]>::to_vec).unwrap_or_default();
     sysctl.parse("kern.cp_time", |all| cp_time::parse(stat, all, &each))?;
     stat.boot_time_s = sysctl.parse("kern.boottime", boottime::parse).ok().map(|at| at.0 / Nanos::SECOND.0);
     stat.context_switches = sysctl.number("vm.stats.sys.v_swtch").ok();
@@ -188,7 +201,7 @@ fn arc_size(sysctl: &mut Sysctl) -> Result<u64, Absence> {
 fn swap_pages(sysctl: &mut Sysctl) -> Option<SwapPages> {
     let mut sum: Option<SwapPages> = None;
     for device in 0..MOST_SWAP_DEVICES {
-        let Ok(bytes) = sysctl.read_indexed("vm.swap_info", device) else { break };
+        let Ok(bytes) = sysctl.read(Node::Entry("vm.swap_info", device)) else { break };
         let Ok(one) = swap::parse(bytes) else { break };
         let before = sum.unwrap_or_default();
         let (total, used) = (before.total.saturating_add(one.total), before.used.saturating_add(one.used));
@@ -231,8 +244,9 @@ fn fill_temperatures(sysctl: &mut Sysctl, list: &mut Vec<Temperature>) -> Result
 
 fn fill_power(sysctl: &mut Sysctl, list: &mut Vec<PowerSupply>) -> Result<(), Absence> {
     list.clear();
-    let mut node =
-        |name: &str| sysctl.read(&format!("hw.acpi.{name}")).map(<[u8]>::to_vec).unwrap_or_default();
+    let mut node = |name: &str| {
+        sysctl.read(Node::Named(&format!("hw.acpi.{name}"))).map(<[u8]>::to_vec).unwrap_or_default()
+    };
     let (state, life) = (node("battery.state"), node("battery.life"));
     let (time, rate) = (node("battery.time"), node("battery.rate"));
     let mains = node("acline");

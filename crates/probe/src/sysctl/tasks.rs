@@ -3,50 +3,51 @@
 use std::path::Path;
 
 use facts::freebsd::boottime;
-use facts::freebsd::kinfo_proc::{self, KinfoProc, ProcessState};
+use facts::freebsd::kinfo_proc::{self, KinfoProc};
 use facts::sample::Absence;
 use facts::task::store::TaskStore;
 use facts::task::{Cause, Delay, TaskAccount, TaskRow};
 use facts::unit::Nanos;
 
-use super::sysctl::Sysctl;
-use crate::clock_now;
+use super::{Node, Sysctl};
 use crate::roots::Roots;
-pub use crate::task_source::{EndedThreads, OpenError, Process, Refused, TaskRequest, TaskSource, TaskState};
+use crate::task_source::{OpenError, Process, Refused, TaskRequest, TaskSource, TaskState};
 
-const CTL_KERN: i32 = 1;
-const KERN_PROC: i32 = 14;
-const KERN_PROC_PID: i32 = 1;
-const KERN_PROC_PROC: i32 = 8;
-const ALL_PROCESSES: [i32; 3] = [CTL_KERN, KERN_PROC, KERN_PROC_PROC];
-/// Beside either: a struct for each thread.
-const INC_THREAD: i32 = 0x10;
+const ALL_PROCESSES: Node<'_> = Node::Processes { pid: None, with_threads: false };
+const ALL_THREADS: Node<'_> = Node::Processes { pid: None, with_threads: true };
 
 /// Reads tasks.
-pub struct TaskReader {
+pub(crate) struct FreeBsdTasks {
     sysctl: Sysctl,
 }
 
-impl TaskReader {
+impl FreeBsdTasks {
     /// Opens the one source that there is.
     ///
     /// # Errors
     /// If the root cannot be opened, or the source is not among the requested ones.
-    pub fn open(roots: &Roots, request: &TaskRequest<'_>) -> Result<Self, OpenError> {
-        roots.open_live()?;
+    pub(crate) fn open(roots: &Roots, request: &TaskRequest<'_>) -> Result<Self, OpenError> {
         if !request.sources.contains(&TaskSource::Sysctl) {
             return Err(OpenError::Refused(request.sources[0], Absence::Unsupported.into()));
         }
-        Ok(Self { sysctl: Sysctl::default() })
+        Ok(Self::of(Sysctl::open(roots)?))
+    }
+
+    pub(super) fn of(sysctl: Sysctl) -> Self {
+        Self { sysctl }
+    }
+
+    pub(super) fn into_sysctl(self) -> Sysctl {
+        self.sysctl
     }
 
     /// The source that is used.
-    pub fn source(&self) -> TaskSource {
+    pub(crate) fn source(&self) -> TaskSource {
         TaskSource::Sysctl
     }
 
     /// There are no better sources.
-    pub fn refused(&self) -> &[(TaskSource, Refused)] {
+    pub(crate) fn refused(&self) -> &[(TaskSource, Refused)] {
         &[]
     }
 
@@ -54,12 +55,12 @@ impl TaskReader {
     ///
     /// # Errors
     /// Always.
-    pub fn taskstats_version(&self) -> Result<(u16, usize), Absence> {
+    pub(crate) fn taskstats_version(&self) -> Result<(u16, usize), Absence> {
         Err(Absence::Unsupported)
     }
 
     /// FreeBSD has no such switch.
-    pub fn accounting_on(&self) -> Option<bool> {
+    pub(crate) fn accounting_on(&self) -> Option<bool> {
         None
     }
 
@@ -67,51 +68,54 @@ impl TaskReader {
     ///
     /// # Errors
     /// If they cannot be listed.
-    pub fn read(&mut self, store: &mut TaskStore) -> Result<(), Absence> {
-        store.begin(clock_now());
-        each(&mut self.sysctl, &ALL_PROCESSES, |process| store.put(&process.row))?;
+    pub(crate) fn read(&mut self, store: &mut TaskStore) -> Result<(), Absence> {
+        store.begin(self.sysctl.clock());
+        each(&mut self.sysctl, ALL_PROCESSES, |process| store.put(&process.row))?;
         store.remove_stale();
         Ok(())
     }
 
     /// Every round reads everything.
-    pub fn forget(&mut self) {}
+    pub(crate) fn forget(&mut self) {}
 
     /// There is no iterator.
     ///
     /// # Errors
     /// Always.
-    pub fn read_bare(&mut self) -> Result<usize, Absence> {
+    pub(crate) fn read_bare(&mut self) -> Result<usize, Absence> {
         Err(Absence::Unsupported)
     }
 
     /// There is nothing to add.
-    pub fn complete(&mut self, _store: &mut TaskStore, _pids: impl IntoIterator<Item = u32>) {}
+    pub(crate) fn complete(&mut self, _store: &mut TaskStore, _pids: impl IntoIterator<Item = u32>) {}
 
     /// The pids of all processes.
     ///
     /// # Errors
     /// Where they cannot be listed.
-    pub fn processes(&mut self, pids: &mut Vec<u32>) -> Result<(), Absence> {
+    pub(crate) fn processes(&mut self, pids: &mut Vec<u32>) -> Result<(), Absence> {
         pids.clear();
-        each(&mut self.sysctl, &ALL_PROCESSES, |process| pids.push(process.pid))
+        each(&mut self.sysctl, ALL_PROCESSES, |process| pids.push(process.pid))
     }
 
     /// The tids of a process's threads.
     ///
     /// # Errors
     /// Where the process is gone or hidden.
-    pub fn threads(&mut self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
+    pub(crate) fn threads(&mut self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
         tids.clear();
-        each(&mut self.sysctl, &threads_of(pid), |thread| tids.push(thread.tid))
+        each(&mut self.sysctl, threads_of(pid), |thread| tids.push(thread.tid))
     }
 
     /// Reads threads one by one, or processes by their ids; an answer comes with its place in `tids`.
-    pub fn read_threads(&mut self, tids: &[u32], mut read: impl FnMut(usize, Result<TaskRow, Absence>)) {
+    pub(crate) fn read_threads(
+        &mut self,
+        tids: &[u32],
+        mut read: impl FnMut(usize, Result<TaskRow, Absence>),
+    ) {
         let mut found: Vec<Option<TaskRow>> = vec![None; tids.len()];
         // No call gives a thread by its id.
-        let all = [CTL_KERN, KERN_PROC, KERN_PROC_PROC | INC_THREAD, 0];
-        let listed = each(&mut self.sysctl, &all, |thread| {
+        let listed = each(&mut self.sysctl, ALL_THREADS, |thread| {
             for (tid, place) in tids.iter().zip(&mut found) {
                 let is_leader = *tid == thread.pid && place.is_none();
                 if *tid == thread.tid || is_leader {
@@ -130,13 +134,13 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where it is gone or hidden.
-    pub fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
+    pub(crate) fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
         let living = account(&kinfo_of(&mut self.sysctl, pid)?);
         Ok(Process { living, ended: None })
     }
 
     /// How long a process was on a CPU, with the threads that have ended: not read here.
-    pub fn process_cpu(&mut self, _pid: u32) -> Option<Nanos> {
+    pub(crate) fn process_cpu(&mut self, _pid: u32) -> Option<Nanos> {
         None
     }
 
@@ -144,7 +148,7 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where it was reaped after all.
-    pub fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
+    pub(crate) fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
         kinfo_of(&mut self.sysctl, pid).map(|process| account(&process))
     }
 
@@ -152,12 +156,12 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where they cannot be listed.
-    pub fn read_all_processes<R: AsMut<TaskAccount>>(
+    pub(crate) fn read_all_processes<R: AsMut<TaskAccount>>(
         &mut self,
         make: impl Fn(TaskAccount) -> R,
     ) -> Result<Vec<R>, Absence> {
         let mut rows = Vec::new();
-        each(&mut self.sysctl, &ALL_PROCESSES, |process| rows.push(make(account(&process))))?;
+        each(&mut self.sysctl, ALL_PROCESSES, |process| rows.push(make(account(&process))))?;
         Ok(rows)
     }
 
@@ -165,18 +169,12 @@ impl TaskReader {
     ///
     /// # Errors
     /// Where it is gone or hidden.
-    pub fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
-        // SIDL to SLOCK of sys/proc.h.
-        Ok(match kinfo_of(&mut self.sysctl, tid)?.state {
-            ProcessState(2) => b'R',
-            ProcessState(4) => b'T',
-            ProcessState(5) => b'Z',
-            _ => b'S',
-        })
+    pub(crate) fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
+        kinfo_of(&mut self.sysctl, tid)?.row.state.ok_or(Absence::Unsupported)
     }
 
     /// There are no cgroups.
-    pub fn cgroup_io_wait(&mut self, _directory: &Path) -> Option<u64> {
+    pub(crate) fn cgroup_io_wait(&mut self, _directory: &Path) -> Option<u64> {
         None
     }
 
@@ -184,7 +182,7 @@ impl TaskReader {
     ///
     /// # Errors
     /// Always.
-    pub fn enable_accounting(&mut self) -> Result<(), Absence> {
+    pub(crate) fn enable_accounting(&mut self) -> Result<(), Absence> {
         Err(Absence::Unsupported)
     }
 }
@@ -198,22 +196,26 @@ fn account(process: &KinfoProc) -> TaskAccount {
     account
 }
 
-fn threads_of(pid: u32) -> [i32; 4] {
-    [CTL_KERN, KERN_PROC, KERN_PROC_PID | INC_THREAD, pid.cast_signed()]
+fn threads_of(pid: u32) -> Node<'static> {
+    Node::Processes { pid: Some(pid), with_threads: true }
 }
 
 /// One process.
-pub(super) fn kinfo_of(sysctl: &mut Sysctl, pid: u32) -> Result<KinfoProc, Absence> {
+pub(crate) fn kinfo_of(sysctl: &mut Sysctl, pid: u32) -> Result<KinfoProc, Absence> {
     let mut found = Err(Absence::Gone);
-    each(sysctl, &[CTL_KERN, KERN_PROC, KERN_PROC_PID, pid.cast_signed()], |process| found = Ok(process))?;
+    each(sysctl, Node::Processes { pid: Some(pid), with_threads: false }, |process| found = Ok(process))?;
     found
 }
 
-fn each(sysctl: &mut Sysctl, path: &[i32], mut take: impl FnMut(KinfoProc)) -> Result<(), Absence> {
+fn each(sysctl: &mut Sysctl, node: Node<'_>, mut take: impl FnMut(KinfoProc)) -> Result<(), Absence> {
+    let Node::Processes { pid, .. } = node else { return Err(Absence::Unsupported) };
     let booted = sysctl.parse("kern.boottime", boottime::parse).unwrap_or(Nanos(0));
-    let now = clock_now().realtime;
-    for bytes in kinfo_proc::each(sysctl.read_path(path)?) {
-        take(KinfoProc::parse(bytes, booted, now).map_err(|_| Absence::Malformed)?);
+    let now = sysctl.clock().realtime;
+    for bytes in kinfo_proc::each(sysctl.read(node)?) {
+        let process = KinfoProc::parse(bytes, booted, now).map_err(|_| Absence::Malformed)?;
+        if pid.is_none_or(|pid| pid == process.pid) {
+            take(process);
+        }
     }
     Ok(())
 }
