@@ -10,71 +10,66 @@ pub use document::markdown;
 pub use rows::METRICS;
 pub use tasks::{TASK_METRICS, TaskMetric, task_metric};
 
+use std::fmt::{self, Write as _};
+
 use crate::sample::Sample;
 use crate::source::Source;
 
-/// What a value is measured in; the last word of the metric's name.
+/// What a value is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes.
     Bytes,
-    /// Kibibytes, where the kernel counts those.
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Bits per second.
+    BitsPerSecond,
+    /// Kibibytes, as /proc/vmstat counts.
     Kibibytes,
-    /// Nanoseconds.
-    Nanoseconds,
-    /// Milliseconds, where the kernel counts those.
-    Milliseconds,
-    /// Clock ticks, 100 to the second on every port in use.
-    Ticks,
-    /// Seconds since 1970.
+    /// Seconds.
     Seconds,
-    /// Sectors of 512 bytes.
-    Sectors,
+    /// Nanoseconds, in JSON.
+    Nanoseconds,
     /// Pages of memory.
     Pages,
+    /// A share from 0 to 1.
+    Ratio,
     /// A share from 0 to 100.
     Percent,
-    /// Thousandths of a degree Celsius.
-    Millidegrees,
-    /// Micro-watt-hours.
-    MicrowattHours,
-    /// Microwatts.
-    Microwatts,
-    /// Megabits per second.
-    Megabits,
-    /// Kilobits per second.
-    Kilobits,
-    /// Thousands of cycles per second.
-    Kilohertz,
+    /// Degrees Celsius.
+    Celsius,
+    /// Watt-hours.
+    WattHours,
+    /// Watts.
+    Watts,
+    /// Cycles per second.
+    Hertz,
     /// Decibels against a milliwatt.
     DecibelMilliwatts,
-    /// A number of things, named by the metric itself.
+    /// A number of things.
     Count,
     /// A figure without unit.
     None,
 }
 
 impl Unit {
-    /// The name's last word; none where the name ends in what is counted.
+    /// The last word of a series' name, before `_total`; `None` if the name ends in what is counted.
     pub fn suffix(self) -> Option<&'static str> {
         match self {
             Self::Bytes => Some("bytes"),
-            Self::Kibibytes => Some("kib"),
+            Self::BytesPerSecond => Some("bytes"),
+            Self::BitsPerSecond => Some("bits_per_second"),
+            Self::Seconds => Some("seconds"),
             Self::Nanoseconds => Some("ns"),
-            Self::Milliseconds => Some("ms"),
-            Self::Ticks => Some("ticks"),
-            Self::Seconds => Some("s"),
-            Self::Sectors => Some("sectors"),
             Self::Pages => Some("pages"),
-            Self::Percent => Some("percent"),
-            Self::Millidegrees => Some("millidegrees"),
-            Self::MicrowattHours => Some("uwh"),
-            Self::Microwatts => Some("uw"),
-            Self::Megabits => Some("mbit"),
-            Self::Kilobits => Some("kbit"),
-            Self::Kilohertz => Some("khz"),
+            Self::Ratio => Some("ratio"),
+            Self::Celsius => Some("celsius"),
+            Self::Hertz => Some("hertz"),
             Self::DecibelMilliwatts => Some("dbm"),
-            Self::Count | Self::None => None,
+            // The kernel's own names, and node_exporter's.
+            Self::Kibibytes | Self::Percent | Self::WattHours | Self::Watts | Self::Count | Self::None => {
+                None
+            }
         }
     }
 
@@ -82,20 +77,18 @@ impl Unit {
     pub fn description(self) -> &'static str {
         match self {
             Self::Bytes => "bytes",
+            Self::BytesPerSecond => "bytes per second",
+            Self::BitsPerSecond => "bits per second",
             Self::Kibibytes => "KiB",
+            Self::Seconds => "seconds",
             Self::Nanoseconds => "nanoseconds",
-            Self::Milliseconds => "milliseconds",
-            Self::Ticks => "clock ticks",
-            Self::Seconds => "seconds since 1970",
-            Self::Sectors => "sectors of 512 bytes",
             Self::Pages => "pages",
+            Self::Ratio => "ratio",
             Self::Percent => "per cent",
-            Self::Millidegrees => "thousandths of a °C",
-            Self::MicrowattHours => "µWh",
-            Self::Microwatts => "µW",
-            Self::Megabits => "Mbit/s",
-            Self::Kilobits => "kbit/s",
-            Self::Kilohertz => "kHz",
+            Self::Celsius => "°C",
+            Self::WattHours => "Wh",
+            Self::Watts => "W",
+            Self::Hertz => "Hz",
             Self::DecibelMilliwatts => "dBm",
             Self::Count => "count",
             Self::None => "–",
@@ -122,22 +115,44 @@ impl Kind {
     }
 }
 
-/// Takes one value of a labelled metric: the label's value, and the figure.
-pub type Visit<'a> = &'a mut dyn FnMut(&str, f64);
-
-/// Where the values are in a sample. What a sample lacks is not visited.
-#[derive(Clone, Copy)]
-pub enum Values {
-    /// One for the machine.
-    One(fn(&Sample) -> Option<f64>),
-    /// One for each CPU, interface, disk …; the label's name comes first.
-    Each(&'static str, fn(&Sample, Visit<'_>)),
+/// The value of a label, as the sample has it: nothing is allocated for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelValue<'a> {
+    /// Text.
+    Text(&'a str),
+    /// A path or a device. Bytes that are not UTF-8 are written as U+FFFD.
+    Bytes(&'a [u8]),
+    /// A number: that of a CPU.
+    Number(u64),
 }
 
-/// One row.
+impl fmt::Display for LabelValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Bytes(bytes) => {
+                for chunk in bytes.utf8_chunks() {
+                    f.write_str(chunk.valid())?;
+                    if !chunk.invalid().is_empty() {
+                        f.write_char(char::REPLACEMENT_CHARACTER)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Takes one value of a metric: the values of its labels in their order, and the figure.
+pub type Visit<'a> = &'a mut dyn FnMut(&[LabelValue<'_>], f64);
+
+/// One row: a metric of the machine, which is a series for each set of label values.
 pub struct Metric {
-    /// Words with underscores, the unit last.
+    /// The series' name: node_exporter's if it measures the same, otherwise one that starts with `whit_`.
     pub name: &'static str,
+    /// The names of its labels.
+    pub labels: &'static [&'static str],
     /// What it is measured in.
     pub unit: Unit,
     /// How it behaves.
@@ -148,21 +163,14 @@ pub struct Metric {
     pub since: &'static str,
     /// What it is, in a sentence.
     pub help: &'static str,
-    /// How it is found in a sample.
-    pub values: Values,
+    /// How it is found in a sample. What a sample lacks is not visited.
+    visit: fn(&Sample, Visit<'_>),
 }
 
 impl Metric {
-    /// Hands over each value that the sample has, with its label's value ("" where there is no label).
+    /// Visits each value that the sample has. Allocates nothing.
     pub fn visit(&self, sample: &Sample, visit: Visit<'_>) {
-        match self.values {
-            Values::One(value) => {
-                if let Some(value) = value(sample) {
-                    visit("", value);
-                }
-            }
-            Values::Each(_, each) => each(sample, visit),
-        }
+        (self.visit)(sample, visit);
     }
 }
 
@@ -171,18 +179,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_end_in_their_unit() {
+    fn names_are_unique_and_follow_the_conventions() {
         for (index, metric) in METRICS.iter().enumerate() {
             let name = metric.name;
             assert!(METRICS[..index].iter().all(|other| other.name != name), "{name} stands twice");
-            assert!(
-                name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'),
-                "{name}"
-            );
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            assert!(name.bytes().all(is_plain), "{name}");
+            assert!(name.starts_with("node_") || name.starts_with("whit_"), "{name}");
+            // /proc/vmstat and the ARC's figures have the kernel's names there.
+            if name.starts_with("node_vmstat_") || name.starts_with("node_zfs_") {
+                continue;
+            }
+            assert_eq!(name.ends_with("_total"), metric.kind == Kind::Counter, "{name}");
             if let Some(suffix) = metric.unit.suffix() {
-                assert!(name.ends_with(&format!("_{suffix}")), "{name} is in {suffix}");
+                assert!(
+                    name.trim_end_matches("_total").ends_with(&format!("_{suffix}")),
+                    "{name} is in {suffix}"
+                );
             }
         }
+    }
+
+    #[test]
+    fn task_series_follow_the_conventions() {
+        for metric in &TASK_METRICS {
+            let name = metric.exported;
+            assert!(name.starts_with("whit_task_"), "{name}");
+            assert_eq!(name.ends_with("_total"), metric.kind == Kind::Counter, "{name}");
+            let suffix =
+                if metric.unit == Unit::Nanoseconds { Some("seconds") } else { metric.unit.suffix() };
+            if let Some(suffix) = suffix {
+                assert!(name.trim_end_matches("_total").ends_with(&format!("_{suffix}")), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn label_values_read_as_text() {
+        let values =
+            [LabelValue::Text("eth0"), LabelValue::Number(12), LabelValue::Bytes(b"/mnt/\xff\xffa\xc3\xa4")];
+        assert_eq!(values.map(|value| value.to_string()), ["eth0", "12", "/mnt/\u{fffd}\u{fffd}aä"]);
     }
 
     #[test]
@@ -197,7 +233,7 @@ mod tests {
     fn an_empty_sample_has_no_values() {
         let sample = Sample::default();
         for metric in METRICS {
-            metric.visit(&sample, &mut |label, value| panic!("{}{{{label}}} = {value}", metric.name));
+            metric.visit(&sample, &mut |labels, value| panic!("{}{labels:?} = {value}", metric.name));
         }
     }
 }

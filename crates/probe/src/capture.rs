@@ -3,53 +3,20 @@
 //! A capture of Linux contains files of /proc and /sys, a capture of FreeBSD the replies of sysctl(3). Both contain `statfs`, the space
 //! of filesystems. Command lines and environments of processes are left out.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use facts::sample::Sample;
 use facts::source::{Source, Wanted};
 
+use crate::capture_directory::Capture;
+pub use crate::capture_directory::CaptureError;
+use crate::probe::Probe;
+use crate::request::Request;
 use crate::roots::{RootError, Roots, System};
-use crate::{Probe, Request};
 
 /// How long a remote filesystem is waited for.
 const FILESYSTEM_TIMEOUT: Duration = Duration::from_millis(200);
-
-/// Why a machine could not be captured.
-#[derive(Debug)]
-pub enum CaptureError {
-    /// The machine cannot be opened.
-    Root(RootError),
-    /// A file of the capture cannot be written.
-    Write(PathBuf, io::Error),
-}
-
-impl From<RootError> for CaptureError {
-    fn from(error: RootError) -> Self {
-        Self::Root(error)
-    }
-}
-
-/// A capture that is being written.
-#[derive(Debug)]
-pub(crate) struct Capture {
-    directory: PathBuf,
-    files: u64,
-}
-
-impl Capture {
-    /// Writes a file, with the directories above it.
-    pub(crate) fn write(&mut self, path: &str, bytes: &[u8]) -> Result<(), CaptureError> {
-        let path = self.directory.join(path);
-        let parent = path.parent().unwrap_or(&self.directory);
-        let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes));
-        written.map_err(|error| CaptureError::Write(path, error))?;
-        self.files += 1;
-        Ok(())
-    }
-}
 
 /// Captures a machine into a new directory, and returns the number of files.
 ///
@@ -57,8 +24,7 @@ impl Capture {
 /// If the machine cannot be opened, or the directory exists or cannot be written.
 pub fn capture(roots: &Roots, directory: &Path) -> Result<u64, CaptureError> {
     let system = roots.system()?;
-    fs::create_dir(directory).map_err(|error| CaptureError::Write(directory.to_owned(), error))?;
-    let mut capture = Capture { directory: directory.to_owned(), files: 0 };
+    let mut capture = Capture::create(directory)?;
     match system {
         #[cfg(target_os = "linux")]
         System::Linux => crate::linux::capture::write(roots, &mut capture)?,
@@ -68,7 +34,7 @@ pub fn capture(roots: &Roots, directory: &Path) -> Result<u64, CaptureError> {
     if !space.is_empty() {
         capture.write("statfs", space.as_bytes())?;
     }
-    Ok(capture.files)
+    Ok(capture.files())
 }
 
 /// Lines of "mount size free available inodes free_inodes", in bytes: of all filesystems that store files, and of the root.

@@ -109,7 +109,7 @@ impl Sysctl {
     pub(crate) fn clock(&mut self) -> Clock {
         match &self.origin {
             #[cfg(target_os = "freebsd")]
-            Origin::Kernel => crate::clock_now(),
+            Origin::Kernel => crate::clock::clock_now(),
             Origin::Capture(replies) => {
                 let mut uptime = Uptime::default();
                 if replies.read_beside("uptime", &mut self.memory).is_ok() {

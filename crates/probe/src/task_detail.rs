@@ -4,6 +4,7 @@ use facts::sample::Absence;
 
 #[cfg(target_os = "linux")]
 use crate::linux::task_detail::LinuxTaskFiles;
+pub use crate::open_file::OpenFile;
 use crate::roots::{RootError, Roots, System};
 
 /// Reads details of single tasks.
@@ -14,15 +15,6 @@ enum Reader {
     Linux(LinuxTaskFiles),
     /// Nothing that whit reads on FreeBSD.
     FreeBsd(Nothing),
-}
-
-/// An open file of a process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenFile {
-    /// The descriptor's number.
-    pub descriptor: u32,
-    /// What it leads to, as /proc/PID/fd says.
-    pub target: String,
 }
 
 impl TaskFiles {

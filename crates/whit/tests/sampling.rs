@@ -44,6 +44,29 @@ fn sampling_captured_machines_allocates_nothing() {
 }
 
 #[test]
+fn visiting_metrics_allocates_nothing() {
+    for machine in ["laptop", "server-128cpu", "freebsd-13"] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(machine);
+        let request = Request { wanted: Wanted::all(), filesystems: vec!["/".into()], ..Request::default() };
+        let (mut probe, mut sample) =
+            (Probe::open(&Roots::captured(root), &request).unwrap(), Sample::default());
+        probe.sample(&mut sample);
+        let (mut values, mut labels) = (0, 0);
+        let counted = allocation_counter::measure(|| {
+            for metric in facts::catalog::METRICS {
+                metric.visit(&sample, &mut |found, value| {
+                    assert_eq!(found.len(), metric.labels.len());
+                    assert!(value.is_finite());
+                    (values, labels) = (values + 1, labels + found.len());
+                });
+            }
+        });
+        assert!(values > 60 && labels > 30, "{machine}: {values} values, {labels} labels");
+        assert_eq!(counted.count_total, 0, "{machine}");
+    }
+}
+
+#[test]
 fn the_counter_counts() {
     assert!(allocation_counter::measure(|| drop(std::hint::black_box(vec![1u8; 100]))).count_total > 0);
 }

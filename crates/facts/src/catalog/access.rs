@@ -1,6 +1,6 @@
 //! How rows find their values in a sample: what is absent is not visited.
 
-use super::Visit;
+use super::{LabelValue, Visit};
 use crate::linux::diskstats::Disk;
 use crate::linux::meminfo::MemInfoField;
 use crate::linux::net_attributes::Link;
@@ -8,39 +8,85 @@ use crate::linux::net_dev::Interface;
 use crate::linux::nl80211::Station;
 use crate::linux::power_supply::PowerSupply as Supply;
 use crate::linux::pressure::{Pressure, Stall};
-use crate::linux::sensors::Temperature;
-use crate::linux::stat::CpuTicks;
+use crate::linux::stat::Stat;
 use crate::linux::vmstat::VmStatField;
+use crate::linux::zoneinfo::ZoneInfo;
 use crate::sample::{Reading, Sample, Space};
-use crate::unit::Ticks;
+use crate::unit::Nanos;
 
-pub(super) fn of<T, R>(reading: &Reading<T>, value: impl FnOnce(&T) -> R) -> Option<R> {
-    reading.get().ok().map(value)
+/// Clock ticks a second (USER_HZ), on every port of Linux in use and on FreeBSD's amd64 by default.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// A figure without labels.
+pub(super) fn one<T>(reading: &Reading<T>, visit: Visit<'_>, value: impl FnOnce(&T) -> Option<f64>) {
+    if let Some(value) = reading.get().ok().and_then(value) {
+        visit(&[], value);
+    }
 }
 
-pub(super) fn memory(sample: &Sample, field: MemInfoField) -> Option<f64> {
-    of(&sample.memory, |memory| memory.get(field)).flatten().map(|value| value as f64)
+pub(super) fn stat(sample: &Sample, visit: Visit<'_>, value: fn(&Stat) -> Option<u64>) {
+    one(&sample.stat, visit, |stat| value(stat).map(|value| value as f64));
 }
 
-pub(super) fn vmstat(sample: &Sample, field: VmStatField) -> Option<f64> {
-    of(&sample.vmstat, |vmstat| vmstat.get(field)).flatten().map(|value| value as f64)
+pub(super) fn memory(sample: &Sample, visit: Visit<'_>, field: MemInfoField) {
+    one(&sample.memory, visit, |memory| memory.get(field).map(|value| value as f64));
 }
 
-pub(super) fn stall(reading: &Reading<Pressure>, line: fn(&Pressure) -> Option<Stall>) -> Option<Stall> {
-    of(reading, line).flatten()
+pub(super) fn zones(sample: &Sample, visit: Visit<'_>, pages: fn(&ZoneInfo) -> u64) {
+    one(&sample.zones, visit, |zones| Some(pages(zones) as f64));
 }
 
-pub(super) fn each_cpu(sample: &Sample, visit: Visit<'_>, state: fn(&CpuTicks) -> Ticks) {
+pub(super) fn vmstat(sample: &Sample, visit: Visit<'_>, field: VmStatField) {
+    one(&sample.vmstat, visit, |vmstat| vmstat.get(field).map(|value| value as f64));
+}
+
+pub(super) fn load(sample: &Sample, visit: Visit<'_>, index: usize) {
+    one(&sample.load, visit, |load| Some(load.averages()[index]));
+}
+
+pub(super) fn stalled_seconds(
+    reading: &Reading<Pressure>,
+    visit: Visit<'_>,
+    line: fn(&Pressure) -> Option<Stall>,
+) {
+    one(reading, visit, |pressure| line(pressure).map(|stall| stall.total.as_secs_f64()));
+}
+
+pub(super) fn stalled_ratio(
+    reading: &Reading<Pressure>,
+    visit: Visit<'_>,
+    line: fn(&Pressure) -> Option<Stall>,
+) {
+    let Some(stall) = reading.get().ok().and_then(line) else { return };
+    for (window, percent) in ["10s", "60s", "300s"].into_iter().zip(stall.averages_percent()) {
+        visit(&[LabelValue::Text(window)], percent / 100.0);
+    }
+}
+
+/// CPU time by CPU and mode.
+pub(super) fn cpu_seconds(sample: &Sample, visit: Visit<'_>) {
     let Ok(stat) = sample.stat.get() else { return };
     for (number, ticks) in &stat.cpus {
-        visit(&number.to_string(), state(ticks).0 as f64);
+        let counted_everywhere = [
+            ("user", ticks.user),
+            ("nice", ticks.nice),
+            ("system", ticks.system),
+            ("idle", ticks.idle),
+            ("irq", ticks.irq),
+        ];
+        let on_linux = [("iowait", ticks.iowait), ("softirq", ticks.softirq), ("steal", ticks.steal)];
+        let on_linux = if stat.has_five_states { &[][..] } else { &on_linux };
+        for (mode, ticks) in counted_everywhere.iter().chain(on_linux) {
+            let labels = [LabelValue::Number(u64::from(*number)), LabelValue::Text(mode)];
+            visit(&labels, ticks.0 as f64 / TICKS_PER_SECOND);
+        }
     }
 }
 
 pub(super) fn each_interface(sample: &Sample, visit: Visit<'_>, counter: fn(&Interface) -> u64) {
     let Ok(net) = sample.net_dev.get() else { return };
     for interface in &net.interfaces {
-        visit(interface.name.as_str(), counter(interface) as f64);
+        visit(&[LabelValue::Text(interface.name.as_str())], counter(interface) as f64);
     }
 }
 
@@ -48,16 +94,16 @@ pub(super) fn each_link(sample: &Sample, visit: Visit<'_>, value: fn(&Link) -> O
     let Ok(links) = sample.links.get() else { return };
     for link in links {
         if let Some(value) = value(link) {
-            visit(link.name.as_str(), value);
+            visit(&[LabelValue::Text(link.name.as_str())], value);
         }
     }
 }
 
-pub(super) fn each_disk(sample: &Sample, visit: Visit<'_>, counter: fn(&Disk) -> Option<u64>) {
+pub(super) fn each_disk(sample: &Sample, visit: Visit<'_>, value: fn(&Disk) -> Option<f64>) {
     let Ok(stats) = sample.diskstats.get() else { return };
     for disk in &stats.disks {
-        if let Some(value) = counter(disk) {
-            visit(disk.name.as_str(), value as f64);
+        if let Some(value) = value(disk) {
+            visit(&[LabelValue::Text(disk.name.as_str())], value);
         }
     }
 }
@@ -66,7 +112,9 @@ pub(super) fn each_filesystem(sample: &Sample, visit: Visit<'_>, value: fn(&Spac
     let Ok(filesystems) = sample.filesystems.get() else { return };
     for filesystem in filesystems {
         if let Some(space) = &filesystem.space {
-            visit(&String::from_utf8_lossy(&filesystem.mount.target), value(space) as f64);
+            let mount = &filesystem.mount;
+            let labels = [&mount.source, &mount.filesystem, &mount.target];
+            visit(&labels.map(|bytes| LabelValue::Bytes(bytes)), value(space) as f64);
         }
     }
 }
@@ -75,17 +123,17 @@ pub(super) fn each_temperature(sample: &Sample, visit: Visit<'_>) {
     let Ok(temperatures) = sample.temperatures.get() else { return };
     for temperature in temperatures {
         if let Some(millidegrees) = temperature.millidegrees {
-            let Temperature { device, chip, label, .. } = temperature;
-            visit(&format!("{device} {chip} {label}"), millidegrees as f64);
+            let labels = [&temperature.device, &temperature.chip, &temperature.label];
+            visit(&labels.map(|name| LabelValue::Text(name.as_str())), millidegrees as f64 / 1e3);
         }
     }
 }
 
-pub(super) fn each_battery(sample: &Sample, visit: Visit<'_>, value: fn(&Supply) -> Option<u64>) {
+pub(super) fn each_battery(sample: &Sample, visit: Visit<'_>, value: fn(&Supply) -> Option<f64>) {
     let Ok(supplies) = sample.power.get() else { return };
     for battery in supplies.iter().filter(|supply| supply.is_battery) {
         if let Some(value) = value(battery) {
-            visit(battery.name.as_str(), value as f64);
+            visit(&[LabelValue::Text(battery.name.as_str())], value);
         }
     }
 }
@@ -93,7 +141,7 @@ pub(super) fn each_battery(sample: &Sample, visit: Visit<'_>, value: fn(&Supply)
 pub(super) fn each_frequency(sample: &Sample, visit: Visit<'_>) {
     let Ok(frequencies) = sample.frequencies_khz.get() else { return };
     for (number, kilohertz) in frequencies.iter().enumerate() {
-        visit(&number.to_string(), *kilohertz as f64);
+        visit(&[LabelValue::Number(number as u64)], *kilohertz as f64 * 1e3);
     }
 }
 
@@ -101,7 +149,7 @@ pub(super) fn each_backlight(sample: &Sample, visit: Visit<'_>) {
     let Ok(backlights) = sample.backlights.get() else { return };
     for backlight in backlights {
         if let Some(share) = backlight.share() {
-            visit(backlight.name.as_str(), share.percent());
+            visit(&[LabelValue::Text(backlight.name.as_str())], share.0);
         }
     }
 }
@@ -110,7 +158,12 @@ pub(super) fn each_station(sample: &Sample, visit: Visit<'_>, value: fn(&Station
     let Ok(stations) = sample.stations.get() else { return };
     for station in stations {
         if let Some(value) = value(station) {
-            visit(station.ssid.as_str(), value);
+            visit(&[LabelValue::Text(station.ssid.as_str())], value);
         }
     }
+}
+
+/// Milliseconds as seconds.
+pub(super) fn seconds(milliseconds: u64) -> f64 {
+    Nanos(milliseconds.saturating_mul(1_000_000)).as_secs_f64()
 }

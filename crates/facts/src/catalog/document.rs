@@ -2,27 +2,24 @@
 
 use std::fmt::Write as _;
 
-use super::{METRICS, TASK_METRICS, Values};
+use super::{METRICS, TASK_METRICS};
 
 /// The whole page.
 pub fn markdown() -> String {
     let mut page = String::from(
-        "# Metrics\n\nMade from the catalogue by `cargo xtask docs`; a test holds the two together. `whit doctor --metrics` \
-         prints what a machine\nsays of each. A counter is meant to be subtracted; what a kernel does not have is absent, \
-         never zero.\n\n\
-         | metric | label | unit | kind | source | since Linux | |\n|---|---|---|---|---|---|---|\n",
+        "# Metrics\n\nMade from the catalogue by `cargo xtask docs`; a test compares the two. `whit doctor --metrics` prints the values \
+         of a machine.\nNames that start with `node_` are those of node_exporter, which measures the same; the others are \
+         whit's own. What a kernel does\nnot have is absent, never zero. A counter is meant to be subtracted.\n\n\
+         | series | labels | unit | kind | source | since Linux | |\n|---|---|---|---|---|---|---|\n",
     );
     for metric in METRICS {
-        let label = match metric.values {
-            Values::One(_) => "",
-            Values::Each(label, _) => label,
-        };
         let kind = metric.kind.name();
         // A String takes whatever is written to it.
         let _ = writeln!(
             page,
-            "| `{}` | {label} | {} | {kind} | `{}` | {} | {} |",
+            "| `{}` | {} | {} | {kind} | `{}` | {} | {} |",
             metric.name,
+            metric.labels.join(", "),
             metric.unit.description(),
             metric.source.path(),
             metric.since,

@@ -15,6 +15,7 @@ pub const CPU_BYTES: usize = STATES * 8;
 /// # Errors
 /// Where either is short of a state.
 pub fn parse(stat: &mut Stat, all: &[u8], each: &[u8]) -> Result<(), Malformed> {
+    stat.has_five_states = true;
     stat.total = ticks(all)?;
     stat.cpus.clear();
     for (number, cpu) in each.chunks(CPU_BYTES).enumerate() {

@@ -31,6 +31,8 @@ pub struct Stat {
     pub total: CpuTicks,
     /// Each CPU that is online, by its number.
     pub cpus: Vec<(u32, CpuTicks)>,
+    /// Only five states are counted, as FreeBSD does: no I/O wait, no soft interrupts, no steal.
+    pub has_five_states: bool,
     /// Context switches since boot.
     pub context_switches: Option<u64>,
     /// When the machine started, seconds since 1970.

@@ -7,7 +7,7 @@ use facts::unit::Nanos;
 use rustix::fd::AsRawFd;
 
 use super::signals::queue_of;
-use crate::clock_now;
+use crate::clock::clock_now;
 use crate::signal::Signal;
 use crate::sys::{Queue, QueueEvent};
 pub use crate::watch::Watch;

@@ -6,7 +6,7 @@ use rustix::fs::RawDir;
 
 use super::cgroup;
 use super::files::Buffer;
-use crate::capture::{Capture, CaptureError};
+use crate::capture_directory::{Capture, CaptureError};
 use crate::roots::{MachineDirectory, Roots};
 
 const FILES: [&str; 20] = [

@@ -15,7 +15,7 @@ use super::files::Buffer;
 use super::files::task_absence;
 use super::netlink::GenericSocket;
 use super::tasks::{stats_attribute, taskstats_family};
-use crate::clock_now;
+use crate::clock::clock_now;
 use crate::roots::Roots;
 use crate::sys::{dropped_messages, system_constant};
 

@@ -1,4 +1,4 @@
-//! The machine behind a [`Probe`](crate::Probe): what was asked for, open.
+//! The machine behind a [`Probe`](crate::probe::Probe): what was asked for, open.
 
 mod devices;
 
@@ -16,8 +16,9 @@ use super::directories::KeptDirectory;
 use super::files::{Buffer, Extent, KeptFile};
 use super::filesystems::Filesystems;
 use super::wireless::Wireless;
+use crate::clock::clock_now;
+use crate::request::Request;
 use crate::roots::{MachineDirectory, RootError, Roots};
-use crate::{Request, clock_now};
 use devices::{BacklightFiles, FrequencyFile, LinkFiles, SensorFiles, SupplyFile, ZramFile};
 
 /// How often directories and mounts are looked through for what came or went.

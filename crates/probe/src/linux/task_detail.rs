@@ -9,8 +9,8 @@ use std::mem::MaybeUninit;
 
 use super::files::task_absence;
 use super::files::{Buffer, absence};
+use crate::open_file::OpenFile;
 use crate::roots::{MachineDirectory, RootError, Roots};
-use crate::task_detail::OpenFile;
 
 /// Reads single files of tasks.
 pub(crate) struct LinuxTaskFiles {

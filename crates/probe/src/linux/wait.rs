@@ -11,8 +11,8 @@ use rustix::time::{
 };
 
 use super::signals::{Signal, Signals};
+use crate::clock::{clock_now, timespec};
 pub use crate::watch::Watch;
-use crate::{clock_now, timespec};
 
 /// How far ahead the sentinel is set: longer than any wait.
 const FAR_AHEAD_S: u64 = 10 * 365 * 24 * 3600;

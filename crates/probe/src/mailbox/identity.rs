@@ -3,7 +3,7 @@
 use facts::unit::Nanos;
 use rustix::fs::Stat;
 
-use crate::clock_now;
+use crate::clock::clock_now;
 
 /// Distinguishes the states of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

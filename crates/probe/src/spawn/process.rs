@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_proc
 
 use super::reaped::reap_ended;
 use super::{Command, Ending, Group, Usage};
-use crate::clock_now;
+use crate::clock::clock_now;
 
 /// A running command.
 #[derive(Debug)]

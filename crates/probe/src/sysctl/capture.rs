@@ -8,8 +8,8 @@ use super::Sysctl;
 use super::machine::Machine;
 use super::survey::Survey;
 use super::tasks::FreeBsdTasks;
-use crate::Request;
-use crate::capture::{Capture, CaptureError};
+use crate::capture_directory::{Capture, CaptureError};
+use crate::request::Request;
 use crate::roots::Roots;
 
 /// Reads everything once and writes each reply: what a reader asks from now on is captured without a list of it here.

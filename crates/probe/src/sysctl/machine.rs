@@ -1,4 +1,4 @@
-//! The machine behind a [`Probe`](crate::Probe): its nodes, read anew each time.
+//! The machine behind a [`Probe`](crate::probe::Probe): its nodes, read anew each time.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -17,8 +17,8 @@ use rustix::fd::BorrowedFd;
 
 use super::network;
 use super::{Node, Sysctl};
-use crate::Request;
 use crate::background_job::BackgroundJob;
+use crate::request::Request;
 use crate::roots::{RootError, Roots};
 use crate::space::{captured_space, space_of};
 

@@ -1,6 +1,6 @@
 //! The report of `whit doctor`.
 
-use facts::catalog::{METRICS, Values};
+use facts::catalog::{METRICS, Metric};
 use facts::sample::Sample;
 use serde_json::{Map, Value, json};
 
@@ -69,36 +69,35 @@ pub(crate) fn write_metrics(sample: &Sample, out: &mut String) {
 }
 
 /// One value as it is; of several their number.
-fn value_cell(metric: &facts::catalog::Metric, sample: &Sample) -> String {
+fn value_cell(metric: &Metric, sample: &Sample) -> String {
     let mut values = Vec::new();
     metric.visit(sample, &mut |_, value| values.push(value));
-    match (metric.values, values.as_slice()) {
-        (_, []) => text::ABSENT.to_owned(),
-        (Values::One(_), [value, ..]) => value.to_string(),
-        (Values::Each(label, _), values) => format!("{} × {label}", values.len()),
+    match values.as_slice() {
+        [] => text::ABSENT.to_owned(),
+        [value] if metric.labels.is_empty() => value.to_string(),
+        values => format!("{} × {}", values.len(), metric.labels.join(", ")),
     }
 }
 
-/// The metrics for programs: every value, by its label.
+/// The metrics for programs: every value with its labels.
 pub(crate) fn metrics_json(sample: &Sample) -> Value {
     let rows = METRICS.iter().map(|metric| {
-        let mut values = Map::new();
-        metric.visit(sample, &mut |label, value| {
-            values.insert(label.to_owned(), value.into());
+        let mut values = Vec::new();
+        metric.visit(sample, &mut |labels, value| {
+            let labels = metric.labels.iter().zip(labels);
+            let labels: Map<String, Value> =
+                labels.map(|(name, value)| ((*name).to_owned(), value.to_string().into())).collect();
+            values.push(json!({ "labels": labels, "value": value }));
         });
-        let (label, values) = match metric.values {
-            Values::One(_) => (None, values.remove("").unwrap_or(Value::Null)),
-            Values::Each(label, _) => (Some(label), Value::Object(values)),
-        };
         json!({
             "name": metric.name,
+            "labels": metric.labels,
             "unit": metric.unit.description(),
             "kind": metric.kind.name(),
             "source": metric.source.path(),
             "since": metric.since,
             "help": metric.help,
-            "label": label,
-            "value": values,
+            "values": values,
         })
     });
     Value::Array(rows.collect())

@@ -8,7 +8,7 @@ use facts::task::{Cause, Delay, Delays, TaskAccount, TaskRow, TaskSum};
 use facts::unit::Nanos;
 
 use super::LinuxTasks;
-use crate::clock_now;
+use crate::clock::clock_now;
 use crate::populate;
 use crate::task_source::{EndedThreads, Process};
 

@@ -15,7 +15,7 @@ use facts::unit::Nanos;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::write;
 
-use crate::clock_now;
+use crate::clock::clock_now;
 use crate::linux::files::task_absence;
 use crate::linux::files::{Buffer, absence};
 use crate::roots::MachineDirectory;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use facts::task::{TaskKey, TaskRow};
 use facts::unit::Nanos;
 
-use crate::clock_now;
+use crate::clock::clock_now;
 use crate::linux::tasks::procfs::Procfs;
 
 /// New tasks of one round that are looked at; the others come later.

@@ -10,7 +10,7 @@ use rustix::fd::AsRawFd;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
-use crate::clock_now;
+use crate::clock::clock_now;
 use crate::linux::files::task_absence;
 use crate::linux::netlink::{BATCH, GenericSocket};
 
