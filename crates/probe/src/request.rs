@@ -13,7 +13,7 @@ pub struct Request {
     pub wanted: Wanted,
     /// Whose filesystems to ask for their space; empty for all that store files.
     pub filesystems: Vec<PathBuf>,
-    /// Rung when a filesystem that was slow to answer has done so; [`crate::Probe::collect`] then has it. Whoever gives one also
-    /// waits for [`crate::Probe::watch`].
+    /// Notified when a filesystem that was slow has answered; [`collect`](crate::Probe::collect) then takes the answer. A caller that
+    /// gives one also waits for [`watch`](crate::Probe::watch).
     pub notifier: Option<Notifier>,
 }

@@ -1,6 +1,6 @@
 //! The machines.
 
-use super::{Interface, Machine, Process};
+use super::replies::{Interface, Machine, Process};
 
 fn loopback() -> Interface {
     Interface {
