@@ -10,6 +10,8 @@ const KEPT: &str = "benches/instructions.txt";
 /// What another compiler or C library may change without a word.
 const TOLERANCE: f64 = 0.10;
 const TICKS: u64 = 100;
+/// Of a tick with ten times the threads.
+const MOST_GROWTH: f64 = 1.3;
 
 /// Compares with what is kept.
 pub(crate) fn check() -> Outcome {
@@ -26,6 +28,7 @@ pub(crate) fn check() -> Outcome {
             changed.push(name);
         }
     }
+    check_growth()?;
     if changed.is_empty() {
         return Ok(());
     }
@@ -34,6 +37,27 @@ pub(crate) fn check() -> Outcome {
         changed.join(", "),
         TOLERANCE * 100.0
     ))
+}
+
+/// A tick costs what changed and not what exists: with ten times the threads, of which as many change, it takes nearly as many
+/// instructions.
+fn check_growth() -> Outcome {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let program = program.to_str().ok_or("the path of this program is not UTF-8")?;
+    let tick = |threads: &str| -> Result<u64, String> {
+        let ticks = |count: &str| instructions(&[program, "task-tick", threads, count]);
+        Ok((ticks("11")? - ticks("1")?) / 10)
+    };
+    let (few, many) = (tick("5000")?, tick("50000")?);
+    let ratio = many as f64 / few as f64;
+    println!(
+        "task-tick (debug build): {few} instructions with 5000 threads, {many} with 50000: {ratio:.2}, limit {MOST_GROWTH}"
+    );
+    if ratio > MOST_GROWTH {
+        Err(format!("a tick grows with the threads that sleep: {ratio:.2}"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Keeps what is counted now.

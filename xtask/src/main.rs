@@ -9,6 +9,7 @@ mod docs;
 mod freebsd_fixtures;
 mod instructions;
 mod outcome;
+mod task_tick;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["attack", words @ ..] => attack::run(words),
         ["docs"] => docs::write(),
+        ["task-tick", threads, ticks] => task_tick::run(threads, ticks),
         ["fixtures", directory] => freebsd_fixtures::run(directory.as_ref()),
         ["bench", names @ ..] => bench::run(names),
         ["instructions"] => instructions::check(),
