@@ -160,7 +160,8 @@ impl Drop for Running {
     }
 }
 
-/// Thousands of sleeping processes and some that reckon, which end with this.
+/// A program that says when it is ready and ends with this: thousands of sleeping processes and some busy ones, or one that keeps a
+/// CPU's caches cold.
 pub(crate) struct Crowd(Child);
 
 impl Crowd {

@@ -19,6 +19,7 @@ pub(crate) struct Programs {
     pub(crate) wake: String,
     pub(crate) spawns: String,
     pub(crate) scan: String,
+    pub(crate) sweep: String,
 }
 
 impl Programs {
@@ -35,6 +36,7 @@ impl Programs {
             wake: floor("wake")?,
             spawns: floor("spawns")?,
             scan: floor("scan")?,
+            sweep: floor("sweep")?,
         })
     }
 }

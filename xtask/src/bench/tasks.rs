@@ -6,6 +6,7 @@ use facts::task::figure::FigureSet;
 use facts::task::store::TaskStore;
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use probe::{Roots, own_cpu_time};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::process::{Crowd, Spread, cpu_ns_of_whole};
 use super::programs::Programs;
@@ -16,9 +17,22 @@ const ROUNDS: usize = 12;
 const SLEEPING: &str = "5000";
 const BUSY: &str = "50";
 
-/// Runs all ways in turn.
+/// Runs all ways in turn: on a quiet machine, and cold, beside a process on the same CPU that sweeps more memory than the caches nearest
+/// to it hold.
 pub(crate) fn run(programs: &Programs) -> Outcome {
     let _crowd = Crowd::start(&programs.crowd, &[SLEEPING, BUSY])?;
+    measure(programs, "")?;
+    let _sweep = Crowd::start(&programs.sweep, &["0"])?;
+    let everywhere = sched_getaffinity(None).map_err(|error| error.to_string())?;
+    let mut first = CpuSet::new();
+    first.set(0);
+    sched_setaffinity(None, &first).map_err(|error| error.to_string())?;
+    let measured = measure(programs, ", cold");
+    sched_setaffinity(None, &everywhere).map_err(|error| error.to_string())?;
+    measured
+}
+
+fn measure(programs: &Programs, circumstance: &str) -> Outcome {
     let open = |source| {
         let request = TaskRequest { sources: &[source], extra: FigureSet::ALL };
         TaskReader::open(&Roots::live(), &request).map_err(|error| format!("{error:?}"))
@@ -53,7 +67,7 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
     ] {
         let ratios = costs[ours].iter().zip(&costs[theirs]).map(|(a, b)| a / b).collect();
         let median = |which: usize| Spread::of(costs[which].clone()).median;
-        print_row(what, median(ours), median(theirs), &Spread::of(ratios), limit);
+        print_row(&format!("{what}{circumstance}"), median(ours), median(theirs), &Spread::of(ratios), limit);
     }
     let a_task = Spread::of(costs[1].clone()).median / store.len() as f64;
     println!(
