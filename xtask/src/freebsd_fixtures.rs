@@ -41,6 +41,8 @@ mod tests {
             for (node, bytes) in &machine.replies {
                 assert_eq!(&fs::read(directory.join(node)).unwrap(), bytes, "{name}: {node}");
             }
+            let uptime = fs::read_to_string(directory.join("../uptime")).unwrap();
+            assert_eq!(uptime.trim_end(), replies::UPTIME);
         }
     }
 }

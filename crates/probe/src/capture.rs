@@ -1,7 +1,7 @@
 //! Captures of machines: copies of what the kernel says, which `--root` reads in place of the kernel.
 //!
 //! A capture of Linux contains files of /proc and /sys, a capture of FreeBSD the replies of sysctl(3). Both contain `statfs`, the space
-//! of filesystems. Command lines and environments of processes are left out.
+//! of filesystems. Command lines, environments and serial numbers are left out, and only the user who makes a capture can read it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,21 +24,22 @@ const FILESYSTEM_TIMEOUT: Duration = Duration::from_millis(200);
 /// If the machine cannot be opened, or the directory exists or cannot be written.
 pub fn capture(roots: &Roots, directory: &Path) -> Result<u64, CaptureError> {
     let system = roots.system()?;
+    // Before the directory is made.
+    let space = space_of_filesystems(roots, system)?;
     let mut capture = Capture::create(directory)?;
     match system {
         #[cfg(target_os = "linux")]
         System::Linux => crate::linux::capture::write(roots, &mut capture)?,
         System::FreeBsd => crate::sysctl::capture::write(roots, &mut capture)?,
     }
-    let space = space_of_filesystems(roots, system)?;
     if !space.is_empty() {
-        capture.write("statfs", space.as_bytes())?;
+        capture.write("statfs", &space)?;
     }
     Ok(capture.files())
 }
 
 /// Lines of "mount size free available inodes free_inodes", in bytes: of all filesystems that store files, and of the root.
-fn space_of_filesystems(roots: &Roots, system: System) -> Result<String, RootError> {
+fn space_of_filesystems(roots: &Roots, system: System) -> Result<Vec<u8>, RootError> {
     let mut lines = Vec::new();
     // whit does not list the mounts of FreeBSD.
     if system != System::FreeBsd {
@@ -50,7 +51,7 @@ fn space_of_filesystems(roots: &Roots, system: System) -> Result<String, RootErr
     Ok(lines.concat())
 }
 
-fn space_lines(roots: &Roots, filesystems: Vec<PathBuf>, lines: &mut Vec<String>) -> Result<(), RootError> {
+fn space_lines(roots: &Roots, filesystems: Vec<PathBuf>, lines: &mut Vec<Vec<u8>>) -> Result<(), RootError> {
     let request = Request { wanted: Wanted::from([Source::Filesystems]), filesystems, notifier: None };
     let (mut probe, mut sample) = (Probe::open(roots, &request)?, Sample::default());
     probe.sample(&mut sample);
@@ -71,9 +72,8 @@ fn space_lines(roots: &Roots, filesystems: Vec<PathBuf>, lines: &mut Vec<String>
             }
         }
         let numbers = [space.total.0, space.free.0, space.available.0, space.inodes, space.free_inodes];
-        let mut line = String::from_utf8_lossy(&line).into_owned();
-        numbers.iter().for_each(|number| line.push_str(&format!(" {number}")));
-        line.push('\n');
+        numbers.iter().for_each(|number| line.extend(format!(" {number}").bytes()));
+        line.push(b'\n');
         lines.push(line);
     }
     Ok(())

@@ -89,7 +89,9 @@ impl Roots {
     pub(crate) fn system(&self) -> Result<System, RootError> {
         match &self.root {
             None => Ok(System::LIVE),
-            Some(path) if path.join("sysctl").is_dir() => Ok(System::FreeBsd),
+            Some(path) if path.join("sysctl").symlink_metadata().is_ok_and(|data| data.is_dir()) => {
+                Ok(System::FreeBsd)
+            }
             #[cfg(target_os = "linux")]
             Some(_) => Ok(System::Linux),
             #[cfg(not(target_os = "linux"))]

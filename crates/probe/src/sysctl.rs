@@ -14,7 +14,7 @@ pub(crate) mod tasks;
 use std::collections::BTreeMap;
 
 use facts::cursor::Malformed;
-use facts::freebsd::{self, boottime};
+use facts::freebsd::{self, boottime, kinfo_proc};
 use facts::linux::uptime::Uptime;
 use facts::sample::{Absence, Clock};
 use rustix::io::Errno;
@@ -49,6 +49,11 @@ impl Sysctl {
             return Ok(Self::of(Origin::Kernel));
         }
         let replies = Replies::open(roots).map_err(|errno| roots.error("sysctl", errno.into()))?;
+        let mut memory = Vec::new();
+        // Every figure is relative to the time of the capture.
+        replies.read_beside("uptime", &mut memory).map_err(|errno| roots.error("uptime", errno.into()))?;
+        let booted = replies.read(Node::Named("kern.boottime"), &mut memory);
+        booted.map_err(|errno| roots.error("sysctl/kern.boottime", errno.into()))?;
         Ok(Self::of(Origin::Capture(replies)))
     }
 
@@ -78,8 +83,13 @@ impl Sysctl {
                 &self.memory
             }
         };
-        if let Some(recorded) = &mut self.recorded {
-            recorded.insert(node.file_name(), bytes.to_vec());
+        // The record of one process would take the place of all.
+        if let (Some(recorded), false) =
+            (&mut self.recorded, matches!(node, Node::Processes { pid: Some(_), .. }))
+        {
+            let bytes =
+                if matches!(node, Node::Processes { .. }) { without_unread(bytes) } else { bytes.to_vec() };
+            recorded.insert(node.file_name(), bytes);
         }
         Ok(bytes)
     }
@@ -113,7 +123,7 @@ impl Sysctl {
             Origin::Capture(replies) => {
                 let mut uptime = Uptime::default();
                 if replies.read_beside("uptime", &mut self.memory).is_ok() {
-                    // Without it the machine has just booted.
+                    // What cannot be read of it is zero.
                     let _ = uptime.parse(&self.memory);
                 }
                 let uptime = uptime.uptime;
@@ -142,6 +152,19 @@ impl Sysctl {
             Origin::Capture(_) => true,
         }
     }
+}
+
+/// Processes with zeros in place of everything that is not read.
+fn without_unread(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    for one in kinfo_proc::each(bytes).map_while(Result::ok) {
+        let mut record = vec![0; one.len()];
+        for (offset, length) in kinfo_proc::READ {
+            record[offset..offset + length].copy_from_slice(&one[offset..offset + length]);
+        }
+        kept.extend(record);
+    }
+    kept
 }
 
 fn absence(errno: Errno) -> Absence {

@@ -1,8 +1,7 @@
 //! Watches a machine over time.
 //!
 //! What every program needs that reads a machine again and again, whatever it does with the figures: samples and the rates between
-//! them ([`machine`], [`network_total`],
-//! [`tasks`]), when to take them ([`schedule`], [`ticker`]), the names of users and cgroups ([`users`],
+//! them ([`machine`], [`network_total`], [`tasks`]), when to take them ([`schedule`], [`ticker`]), names and labels ([`users`],
 //! [`task_labels`]), the output of commands ([`command`]), and what the program itself costs ([`own_cost`]).
 
 mod cgroup_ids;

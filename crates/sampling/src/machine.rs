@@ -40,7 +40,7 @@ impl MachineSampler {
         self.replace();
     }
 
-    /// Takes a sample in place of the last one: rates are not taken over the moment between two samples that were not planned.
+    /// Takes a sample in place of the last one, between two intervals: the rates are then over the time since the sample before that.
     pub fn replace(&mut self) {
         self.probe.sample(&mut self.now);
         self.rates.fill(&self.before, &self.now, self.width);

@@ -88,7 +88,7 @@ impl From<probe::roots::RootError> for Failure {
             return Self::new(format!("{error}: more of them are needed (ulimit -n, -u, -v)"));
         }
         let hint = if error.is_captured() {
-            " (a captured machine is a directory that holds proc, and perhaps sys)"
+            " (a captured machine is a directory that holds proc, and perhaps sys, or sysctl and uptime of FreeBSD)"
         } else {
             ""
         };

@@ -21,7 +21,6 @@ pub(super) fn laptop() -> Machine {
     machine.text("kern.osrelease", "13.3-RELEASE-p4");
     machine.cpus(&[[402_000, 120, 150_000, 9_000, 10_505_000], [398_000, 80, 151_000, 1_000, 10_516_000]]);
     machine.long("vm.stats.sys.v_swtch", 512_345_678);
-    machine.int("vm.stats.vm.v_forks", 76_543);
     machine.load([0.53, 0.42, 0.31], [2, 1, 0, 410, 3]);
     machine.memory([
         ("page_count", 2_010_000),
@@ -51,7 +50,7 @@ pub(super) fn laptop() -> Machine {
         &Interface {
             name: "wlan0",
             flags: 0x8843,
-            kind: 0x47,
+            kind: 6,
             link_state: 2,
             bits_per_second: 144_000_000,
             packets: [3_000_000, 1_500_000],
@@ -68,6 +67,38 @@ pub(super) fn laptop() -> Machine {
     }
     machine.int("hw.acpi.acline", 0);
     machine.processes(&[
+        Process {
+            pid: 0,
+            ppid: 0,
+            uid: 0,
+            comm: "kernel",
+            state: 3,
+            nice: 0,
+            threads: 12,
+            started_s: 0,
+            user_us: 0,
+            system_us: 96_000_000,
+            resident_pages: 16,
+            virtual_bytes: 0,
+            peak_resident_kib: 0,
+            counts: [0, 0, 9_600_000, 120],
+        },
+        Process {
+            pid: 11,
+            ppid: 0,
+            uid: 0,
+            comm: "idle",
+            state: 2,
+            nice: 0,
+            threads: 2,
+            started_s: 0,
+            user_us: 0,
+            system_us: 164000000000,
+            resident_pages: 4,
+            virtual_bytes: 0,
+            peak_resident_kib: 0,
+            counts: [0, 0, 0, 0],
+        },
         Process {
             pid: 1,
             ppid: 0,
@@ -103,7 +134,7 @@ pub(super) fn laptop() -> Machine {
         Process {
             pid: 2210,
             ppid: 2100,
-            uid: 1001,
+            uid: 61_001,
             comm: "firefox",
             state: 3,
             nice: 0,
@@ -119,7 +150,7 @@ pub(super) fn laptop() -> Machine {
         Process {
             pid: 2300,
             ppid: 2100,
-            uid: 1001,
+            uid: 61_001,
             comm: "make",
             state: 2,
             nice: 10,
@@ -144,7 +175,6 @@ pub(super) fn server() -> Machine {
     let cpu = |number: u64| [900_000 + number * 1000, 0, 310_000, 25_000, 9_811_000 - number * 1000];
     machine.cpus(&[0, 1, 2, 3, 4, 5, 6, 7].map(cpu));
     machine.long("vm.stats.sys.v_swtch", 9_876_543_210);
-    machine.int("vm.stats.vm.v_forks", 1_234_567);
     machine.load([3.25, 2.75, 2.5], [5, 2, 0, 1_900, 0]);
     machine.memory([
         ("page_count", 16_400_000),
@@ -192,6 +222,38 @@ pub(super) fn server() -> Machine {
     machine.int("hw.acpi.battery.state", 7);
     machine.processes(&[
         Process {
+            pid: 0,
+            ppid: 0,
+            uid: 0,
+            comm: "kernel",
+            state: 3,
+            nice: 0,
+            threads: 12,
+            started_s: 0,
+            user_us: 0,
+            system_us: 96_000_000,
+            resident_pages: 16,
+            virtual_bytes: 0,
+            peak_resident_kib: 0,
+            counts: [0, 0, 9_600_000, 120],
+        },
+        Process {
+            pid: 11,
+            ppid: 0,
+            uid: 0,
+            comm: "idle",
+            state: 2,
+            nice: 0,
+            threads: 8,
+            started_s: 0,
+            user_us: 0,
+            system_us: 613000000000,
+            resident_pages: 4,
+            virtual_bytes: 0,
+            peak_resident_kib: 0,
+            counts: [0, 0, 0, 0],
+        },
+        Process {
             pid: 1,
             ppid: 0,
             uid: 0,
@@ -210,7 +272,7 @@ pub(super) fn server() -> Machine {
         Process {
             pid: 1450,
             ppid: 1,
-            uid: 70,
+            uid: 61_070,
             comm: "postgres",
             state: 3,
             nice: 0,
@@ -226,7 +288,7 @@ pub(super) fn server() -> Machine {
         Process {
             pid: 1500,
             ppid: 1,
-            uid: 80,
+            uid: 61_080,
             comm: "nginx",
             state: 2,
             nice: -5,

@@ -8,7 +8,7 @@ use crate::outcome::Outcome;
 
 /// When both machines were started, in seconds since 1970, and for how long they have run.
 const BOOTED_S: i64 = 1_700_000_000;
-const UPTIME: &str = "86461.25";
+pub(super) const UPTIME: &str = "86461.25";
 
 /// Replies by the names of their nodes.
 #[derive(Default)]
@@ -43,6 +43,9 @@ impl Machine {
         let sum = |state: usize| ticks.iter().map(|cpu| cpu[state]).sum::<u64>();
         self.bytes("kern.cp_time", (0..5).flat_map(|state| sum(state).to_le_bytes()).collect());
         self.bytes("kern.cp_times", ticks.iter().flatten().flat_map(|ticks| ticks.to_le_bytes()).collect());
+        // struct clockinfo: hz, tick, spare, stathz, profhz.
+        let clock = [1000_i32, 1000, 0, 128, 8128];
+        self.bytes("kern.clockrate", clock.iter().flat_map(|word| word.to_le_bytes()).collect());
         self.int("hw.ncpu", ticks.len() as i32);
     }
 
@@ -66,7 +69,7 @@ impl Machine {
         }
     }
 
-    /// struct xswdev, version 2: version, flags and the device's number, a word each and two, then blocks and used blocks.
+    /// struct xswdev, version 2: the version, the device's number in 64 bits, flags, blocks and used blocks.
     pub(super) fn swap(&mut self, device: u32, blocks: u32, used: u32) {
         let words = [2, 0, 0x5d, 0, 0, blocks, used, 0];
         self.bytes(
@@ -96,12 +99,12 @@ impl Machine {
 
     /// struct kinfo_proc: one for each process, and one for each of its threads.
     pub(super) fn processes(&mut self, processes: &[Process]) {
-        let all = processes.iter().flat_map(|process| process.record(0));
+        let all = processes.iter().flat_map(|process| process.record(0, 1));
         self.bytes("kern.proc.proc", all.collect());
-        let threads = processes
-            .iter()
-            .flat_map(|process| (0..process.threads).flat_map(|thread| process.record(thread)));
-        self.bytes("kern.proc.proc.threads", threads.collect());
+        let threads = processes.iter().flat_map(|process| {
+            (0..process.threads).flat_map(|thread| process.record(thread, process.threads))
+        });
+        self.bytes("kern.proc.proc_td", threads.collect());
     }
 
     pub(super) fn write(&self, directory: &Path, statfs: &str) -> Outcome {
@@ -151,30 +154,33 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// A thread's share of the times is the same for all; the process itself is the record of thread 0.
-    pub(super) fn record(&self, thread: u32) -> Vec<u8> {
+    /// The record of a thread, of which there are so many with equal shares of the times; of the process itself if it is the only one.
+    pub(super) fn record(&self, thread: u32, threads: u32) -> Vec<u8> {
         let mut bytes = vec![0; 1088];
+        let share = |us: u64| us / u64::from(threads);
+        let (user_us, system_us) = (share(self.user_us), share(self.system_us));
         let timeval = |us: u64| [(us / 1_000_000).to_le_bytes(), (us % 1_000_000).to_le_bytes()].concat();
-        let fields: [(usize, Vec<u8>); 19] = [
+        let fields: [(usize, Vec<u8>); 20] = [
             (0, 1088_u32.to_le_bytes().into()),
             (72, self.pid.to_le_bytes().into()),
             (76, self.ppid.to_le_bytes().into()),
             (172, self.uid.to_le_bytes().into()),
             (256, self.virtual_bytes.to_le_bytes().into()),
             (264, self.resident_pages.to_le_bytes().into()),
-            (328, (self.user_us + self.system_us).to_le_bytes().into()),
+            (328, (user_us + system_us).to_le_bytes().into()),
             (336, (BOOTED_S + self.started_s).to_le_bytes().into()),
             (388, vec![self.state, self.nice.cast_unsigned()]),
             (447, self.comm.as_bytes().into()),
             (596, self.threads.to_le_bytes().into()),
             (600, (100_000 + self.pid * 100 + thread).to_le_bytes().into()),
-            (608, timeval(self.user_us)),
-            (624, timeval(self.system_us)),
+            (608, timeval(user_us)),
+            (624, timeval(system_us)),
             (640, self.peak_resident_kib.to_le_bytes().into()),
-            (672, self.counts[0].to_le_bytes().into()),
-            (680, self.counts[1].to_le_bytes().into()),
-            (736, self.counts[2].to_le_bytes().into()),
-            (744, self.counts[3].to_le_bytes().into()),
+            (672, share(self.counts[0]).to_le_bytes().into()),
+            (680, share(self.counts[1]).to_le_bytes().into()),
+            (736, share(self.counts[2]).to_le_bytes().into()),
+            (744, share(self.counts[3]).to_le_bytes().into()),
+            (1080, (if self.comm == "idle" { 0x20_u64 } else { 0 }).to_le_bytes().into()),
         ];
         for (offset, field) in fields {
             put(&mut bytes, offset, &field);

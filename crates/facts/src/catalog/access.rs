@@ -14,9 +14,6 @@ use crate::linux::zoneinfo::ZoneInfo;
 use crate::sample::{Reading, Sample, Space};
 use crate::unit::Nanos;
 
-/// Clock ticks a second (USER_HZ), on every port of Linux in use and on FreeBSD's amd64 by default.
-const TICKS_PER_SECOND: f64 = 100.0;
-
 /// A figure without labels.
 pub(super) fn one<T>(reading: &Reading<T>, visit: Visit<'_>, value: impl FnOnce(&T) -> Option<f64>) {
     if let Some(value) = reading.get().ok().and_then(value) {
@@ -66,6 +63,7 @@ pub(super) fn stalled_ratio(
 /// CPU time by CPU and mode.
 pub(super) fn cpu_seconds(sample: &Sample, visit: Visit<'_>) {
     let Ok(stat) = sample.stat.get() else { return };
+    let Some(ticks_per_second) = stat.ticks_per_second else { return };
     for (number, ticks) in &stat.cpus {
         let counted_everywhere = [
             ("user", ticks.user),
@@ -78,7 +76,7 @@ pub(super) fn cpu_seconds(sample: &Sample, visit: Visit<'_>) {
         let on_linux = if stat.has_five_states { &[][..] } else { &on_linux };
         for (mode, ticks) in counted_everywhere.iter().chain(on_linux) {
             let labels = [LabelValue::Number(u64::from(*number)), LabelValue::Text(mode)];
-            visit(&labels, ticks.0 as f64 / TICKS_PER_SECOND);
+            visit(&labels, ticks.0 as f64 / f64::from(ticks_per_second));
         }
     }
 }

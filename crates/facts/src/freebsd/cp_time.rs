@@ -1,6 +1,6 @@
 //! `kern.cp_time` and `kern.cp_times`: CPU time by state, of all CPUs and of each. sys/resource.h.
 
-use super::u64_at;
+use super::{u32_at, u64_at};
 use crate::cursor::Malformed;
 use crate::linux::stat::{CpuTicks, Stat};
 use crate::unit::Ticks;
@@ -16,6 +16,7 @@ pub const CPU_BYTES: usize = STATES * 8;
 /// Where either is short of a state.
 pub fn parse(stat: &mut Stat, all: &[u8], each: &[u8]) -> Result<(), Malformed> {
     stat.has_five_states = true;
+    stat.ticks_per_second = None;
     stat.total = ticks(all)?;
     stat.cpus.clear();
     for (number, cpu) in each.chunks(CPU_BYTES).enumerate() {
@@ -26,6 +27,17 @@ pub fn parse(stat: &mut Stat, all: &[u8], each: &[u8]) -> Result<(), Malformed> 
         }
     }
     Ok(())
+}
+
+/// How often a second the states are counted: `stathz` of `kern.clockrate`, a `struct clockinfo` of sys/time.h.
+///
+/// # Errors
+/// If the bytes are too few, or the frequency is 0.
+pub fn ticks_per_second(clockrate: &[u8]) -> Result<u32, Malformed> {
+    match u32_at(clockrate, 12, "stathz")? {
+        0 => Err(Malformed { offset: 12, expected: "a frequency above 0" }),
+        stathz => Ok(stathz),
+    }
 }
 
 fn ticks(bytes: &[u8]) -> Result<CpuTicks, Malformed> {

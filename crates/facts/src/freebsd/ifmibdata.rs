@@ -63,7 +63,12 @@ pub fn parse(bytes: &[u8], row: u32) -> Result<(Interface, Link), Malformed> {
     let link = Link {
         name,
         index: Some(row),
-        kind: if flags & IFF_LOOPBACK != 0 { LinkKind::Loopback } else { link_kind(kind) },
+        kind: match kind {
+            _ if flags & IFF_LOOPBACK != 0 => LinkKind::Loopback,
+            // wlan(4): its type is that of Ethernet.
+            _ if name.as_str().starts_with("wlan") => LinkKind::Wireless,
+            kind => link_kind(kind),
+        },
         state: match state {
             _ if flags & IFF_UP == 0 => OperationalState::Down,
             LINK_STATE_DOWN => OperationalState::Down,
@@ -83,9 +88,9 @@ fn link_kind(kind: u8) -> LinkKind {
         0x47 => LinkKind::Wireless,
         // PPP, SLIP, a tunnel, gif, WireGuard.
         0x17 | 0x1c | 0x83 | 0xf0 | 0xf8 => LinkKind::Tunnel,
-        // A bridge, a VLAN, an aggregate.
-        0xd1 | 0x87 | 0xa1 => LinkKind::Virtual,
-        _ => LinkKind::Ethernet,
+        0x06 => LinkKind::Ethernet,
+        // A bridge, a VLAN, an aggregate, the packet filter's log, IPsec's, a USB bus.
+        _ => LinkKind::Virtual,
     }
 }
 

@@ -61,6 +61,31 @@ fn state_letter(state: u8) -> u8 {
     }
 }
 
+/// `ki_tdflags`.
+pub const TDFLAGS: usize = 1080;
+/// `TDF_IDLETD`: a CPU's idle thread.
+const IDLE_THREAD: u64 = 0x20;
+
+/// What is read of a struct, by offsets and lengths. A capture contains nothing else: there are kernel addresses, login names and groups
+/// beside it.
+pub const READ: [(usize, usize); 13] = [
+    (0, 4),
+    (PID, 8),
+    (RUID, 4),
+    (SIZE, 16),
+    (RUNTIME, 8),
+    (START, 16),
+    (STAT, 2),
+    (COMM, COMM_BYTES),
+    (NUMTHREADS, 8),
+    (RUSAGE, 40),
+    (MINFLT, 16),
+    (NVCSW, 16),
+    (TDFLAGS, 8),
+];
+/// `COMMLEN` and a zero.
+const COMM_BYTES: usize = 20;
+
 /// One process or thread.
 #[derive(Clone, Copy, Debug)]
 pub struct KinfoProc {
@@ -72,19 +97,27 @@ pub struct KinfoProc {
     pub tid: u32,
     /// Threads of the process.
     pub threads: u32,
+    /// The idle thread of a CPU, which is not busy with anything.
+    pub is_idle: bool,
 }
 
-/// Walks over what `kern.proc` hands out: structs one behind the other, of the length that each says itself.
-pub fn each(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// Walks over what `kern.proc` returns: structs one after the other, of the length that each says itself. The last item is an error if
+/// bytes are left that are no struct.
+pub fn each(bytes: &[u8]) -> impl Iterator<Item = Result<&[u8], Malformed>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
-        let length = u32_at(rest, 0, "ki_structsize").ok()? as usize;
-        if length < BYTES || length > rest.len() {
+        if rest.is_empty() {
             return None;
+        }
+        let offset = bytes.len() - rest.len();
+        let length = u32_at(rest, 0, "ki_structsize").map_or(0, |length| length as usize);
+        if length < BYTES || length > rest.len() {
+            rest = &[];
+            return Some(Err(Malformed { offset, expected: "a struct kinfo_proc and its length" }));
         }
         let (one, after) = rest.split_at(length);
         rest = after;
-        Some(one)
+        Some(Ok(one))
     })
 }
 
@@ -127,7 +160,7 @@ impl KinfoProc {
             tgid: Some(pid),
             ppid: Some(word(PPID)?),
             uid: Some(word(RUID)?),
-            comm: Comm::new(c_string(&bytes[COMM..COMM + 20])),
+            comm: Comm::new(c_string(&bytes[COMM..COMM + COMM_BYTES])),
             state: Some(state_letter(state)),
             nice: nice.cast_signed(),
             accounting: Accounting::Off,
@@ -136,7 +169,8 @@ impl KinfoProc {
             ..TaskRow::NONE
         };
         let threads = word(NUMTHREADS)?.max(1);
-        Ok(Self { row, pid, tid: word(TID)?, threads })
+        let is_idle = u64_at(bytes, TDFLAGS, "ki_tdflags")? & IDLE_THREAD != 0;
+        Ok(Self { row, pid, tid: word(TID)?, threads, is_idle })
     }
 }
 
@@ -206,10 +240,13 @@ mod tests {
         bytes.extend(recorded(3));
         bytes.extend(&recorded(4)[..500]);
         let pid = |bytes: &[u8]| KinfoProc::parse(bytes, Nanos(0), Nanos(0)).unwrap().pid;
-        assert_eq!(each(&bytes).map(pid).collect::<Vec<_>>(), [1, 2, 3]);
+        let pids: Vec<u32> = each(&bytes).map_while(Result::ok).map(pid).collect();
+        assert_eq!((pids, each(&bytes).filter(Result::is_err).count()), (vec![1, 2, 3], 1));
         for length in [0u32, 4, 1087, u32::MAX] {
-            assert_eq!(each(&[&length.to_le_bytes()[..], &[0; 2000]].concat()).count(), 0, "{length}");
+            let bytes = [&length.to_le_bytes()[..], &[0; 2000]].concat();
+            assert!(matches!(each(&bytes).collect::<Vec<_>>()[..], [Err(_)]), "{length}");
         }
+        assert_eq!(each(&[]).count(), 0);
         assert!(KinfoProc::parse(&recorded(1)[..1087], Nanos(0), Nanos(0)).is_err());
     }
 }

@@ -31,6 +31,8 @@ pub struct Stat {
     pub total: CpuTicks,
     /// Each CPU that is online, by its number.
     pub cpus: Vec<(u32, CpuTicks)>,
+    /// Ticks of a second: 100 on Linux (USER_HZ), `stathz` on FreeBSD; `None` if it is not known.
+    pub ticks_per_second: Option<u32>,
     /// Only five states are counted, as FreeBSD does: no I/O wait, no soft interrupts, no steal.
     pub has_five_states: bool,
     /// Context switches since boot.
@@ -45,12 +47,16 @@ pub struct Stat {
     pub blocked_tasks: Option<u64>,
 }
 
+/// What the kernel counts in for programs, on every port in use.
+const USER_HZ: u32 = 100;
+
 impl Stat {
     /// Fills from the bytes of /proc/stat.
     ///
     /// # Errors
     /// Where the first line is not the CPUs' sum, or a CPU's line is short of four figures.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
+        self.ticks_per_second = Some(USER_HZ);
         let mut cpus = std::mem::take(&mut self.cpus);
         cpus.clear();
         *self = Self { cpus, ..Self::default() };

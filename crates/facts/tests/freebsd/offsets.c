@@ -45,6 +45,8 @@ HOLDS(CTL_NET == 4 && PF_LINK == 18 && NETLINK_GENERIC == 0 && IFMIB_IFDATA == 2
 /* cp_time.rs, loadavg.rs, boottime.rs, vmtotal.rs */
 HOLDS(CPUSTATES == 5 && CP_USER == 0 && CP_NICE == 1 && CP_SYS == 2 && CP_INTR == 3 && CP_IDLE == 4);
 HOLDS(sizeof(long) == 8);
+HOLDS(sizeof(struct clockinfo) == 20);
+AT(struct clockinfo, stathz, 12);
 HOLDS(sizeof(struct loadavg) == 24);
 AT(struct loadavg, fscale, 16);
 HOLDS(sizeof(struct timeval) == 16);
@@ -76,6 +78,7 @@ AT(struct kinfo_proc, ki_comm, 447);
 AT(struct kinfo_proc, ki_numthreads, 596);
 AT(struct kinfo_proc, ki_tid, 600);
 AT(struct kinfo_proc, ki_rusage, 608);
+AT(struct kinfo_proc, ki_tdflags, 1080);
 HOLDS(COMMLEN == 19);
 AT(struct rusage, ru_utime, 0);
 AT(struct rusage, ru_stime, 16);

@@ -9,8 +9,7 @@ use super::files::Buffer;
 use crate::capture_directory::{Capture, CaptureError};
 use crate::roots::{MachineDirectory, Roots};
 
-const FILES: [&str; 20] = [
-    "proc/cmdline",
+const FILES: [&str; 19] = [
     "proc/cpuinfo",
     "proc/diskstats",
     "proc/loadavg",
@@ -45,7 +44,10 @@ const DEVICES: [(&str, &[&str]); 7] = [
 
 const BTF: &str = "sys/kernel/btf/vmlinux";
 const OF_PROCESS: [&str; 3] = ["cgroup", "stat", "statm"];
-const OF_THREAD: [&str; 3] = ["schedstat", "stat", "status"];
+const OF_THREAD: [&str; 4] = ["io", "schedstat", "stat", "status"];
+/// What whit looks for among the kernel's options. What follows them is the first process's, which may contain anything.
+const KERNEL_OPTIONS: [&str; 2] = ["delayacct", "nodelayacct"];
+const SERIAL_NUMBER: &[u8] = b"POWER_SUPPLY_SERIAL_NUMBER=";
 
 /// Copies what exists.
 pub(crate) fn write(roots: &Roots, capture: &mut Capture) -> Result<(), CaptureError> {
@@ -53,15 +55,15 @@ pub(crate) fn write(roots: &Roots, capture: &mut Capture) -> Result<(), CaptureE
     for path in FILES {
         copy.file(path)?;
     }
+    copy.kernel_options()?;
     for path in cgroup::paths(&copy.root, &mut copy.buffer) {
         copy.file(&path)?;
     }
-    // Megabytes of types, of which whit only asks whether they are there.
-    if copy.root.look_at(BTF).is_ok() {
-        copy.capture.write(BTF, b"")?;
-    }
+    // Megabytes of types.
+    copy.presence(BTF)?;
     for (class, names) in DEVICES {
         for device in copy.list(class) {
+            copy.presence(&format!("{class}/{device}/phy80211"))?;
             for name in names {
                 let directory = format!("{class}/{device}");
                 match name.split_once('*') {
@@ -101,9 +103,26 @@ impl Copy<'_> {
     /// What cannot be read (a link that is down has no speed) is left out, as on the machine.
     fn file(&mut self, path: &str) -> Result<(), CaptureError> {
         match self.buffer.read_once(&self.root, path) {
+            Ok(bytes) if path.ends_with("/uevent") => {
+                let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+                let kept: Vec<&[u8]> = lines.filter(|line| !line.starts_with(SERIAL_NUMBER)).collect();
+                self.capture.write(path, &kept.concat())
+            }
             Ok(bytes) => self.capture.write(path, bytes),
             Err(_) => Ok(()),
         }
+    }
+
+    /// An empty file in place of one whose existence is all that is looked at.
+    fn presence(&mut self, path: &str) -> Result<(), CaptureError> {
+        if self.root.look_at(path).is_ok() { self.capture.write(path, b"") } else { Ok(()) }
+    }
+
+    fn kernel_options(&mut self) -> Result<(), CaptureError> {
+        let Ok(bytes) = self.buffer.read_once(&self.root, "proc/cmdline") else { return Ok(()) };
+        let text = String::from_utf8_lossy(bytes);
+        let kept: Vec<&str> = text.split_whitespace().filter(|word| KERNEL_OPTIONS.contains(word)).collect();
+        self.capture.write("proc/cmdline", format!("{}\n", kept.join(" ")).as_bytes())
     }
 
     /// The entries of a directory, sorted.

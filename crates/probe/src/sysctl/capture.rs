@@ -1,5 +1,7 @@
 //! Captures FreeBSD: the replies to everything that whit asks.
 
+use std::collections::BTreeMap;
+
 use facts::sample::Sample;
 use facts::source::Wanted;
 use facts::unit::Nanos;
@@ -14,7 +16,7 @@ use crate::roots::Roots;
 
 /// Reads everything once and writes each reply: what a reader asks from now on is captured without a list of it here.
 pub(crate) fn write(roots: &Roots, capture: &mut Capture) -> Result<(), CaptureError> {
-    let mut replies = Vec::new();
+    let mut replies = BTreeMap::new();
     let request = Request { wanted: Wanted::all(), ..Request::default() };
     let mut machine = Machine::of(Sysctl::recording(roots)?, &request);
     machine.sample(&mut Sample::default());

@@ -23,8 +23,9 @@ use crate::roots::{RootError, Roots};
 use crate::space::{captured_space, space_of};
 
 /// No machine has more.
-pub(super) const MOST_SWAP_DEVICES: u32 = 64;
-pub(super) const MOST_THERMAL_ZONES: u32 = 16;
+const MOST_SWAP_DEVICES: u32 = 64;
+const MOST_THERMAL_ZONES: u32 = 16;
+const MOST_CPUS: u64 = 4096;
 
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -81,7 +82,7 @@ impl Machine {
         }
         if wants(Source::MemInfo) || wants(Source::AvailableMemory) {
             sample.memory.fill(|memory| {
-                vm_stats(sysctl)?.fill(memory, swap_pages(sysctl), arc_size(sysctl).unwrap_or(0));
+                vm_stats(sysctl)?.fill(memory, Some(swap_pages(sysctl)?), arc_size(sysctl).unwrap_or(0));
                 Ok(())
             });
         }
@@ -170,11 +171,17 @@ impl Machine {
 }
 
 fn fill_stat(sysctl: &mut Sysctl, stat: &mut facts::linux::stat::Stat) -> Result<(), Absence> {
+    let all = sysctl.read(Node::Named("kern.cp_time"))?.to_vec();
     let each = sysctl.read(Node::Named("kern.cp_times")).map(<[u8]>::to_vec).unwrap_or_default();
-    sysctl.parse("kern.cp_time", |all| cp_time::parse(stat, all, &each))?;
+    // Single CPUs that cannot be read do not hide their sum.
+    if cp_time::parse(stat, &all, &each).is_err() {
+        cp_time::parse(stat, &all, &[]).map_err(|_| Absence::Malformed)?;
+    }
+    stat.ticks_per_second = sysctl.parse("kern.clockrate", cp_time::ticks_per_second).ok();
     stat.boot_time_s = sysctl.parse("kern.boottime", boottime::parse).ok().map(|at| at.0 / Nanos::SECOND.0);
     stat.context_switches = sysctl.number("vm.stats.sys.v_swtch").ok();
-    stat.forks = sysctl.number("vm.stats.vm.v_forks").ok();
+    // FreeBSD counts processes by the call that started them, and no threads.
+    stat.forks = None;
     Ok(())
 }
 
@@ -197,17 +204,27 @@ fn arc_size(sysctl: &mut Sysctl) -> Result<u64, Absence> {
     sysctl.number("kstat.zfs.misc.arcstats.size")
 }
 
-/// All swap devices together; none where there is none.
-fn swap_pages(sysctl: &mut Sysctl) -> Option<SwapPages> {
-    let mut sum: Option<SwapPages> = None;
+/// The CPUs, of which a reply may contain any number.
+fn cpus(sysctl: &mut Sysctl) -> Result<u64, Absence> {
+    sysctl
+        .number("hw.ncpu")
+        .and_then(|cpus| if cpus > MOST_CPUS { Err(Absence::Malformed) } else { Ok(cpus) })
+}
+
+/// All swap devices together.
+fn swap_pages(sysctl: &mut Sysctl) -> Result<SwapPages, Absence> {
+    let mut sum = SwapPages::default();
     for device in 0..MOST_SWAP_DEVICES {
-        let Ok(bytes) = sysctl.read(Node::Entry("vm.swap_info", device)) else { break };
-        let Ok(one) = swap::parse(bytes) else { break };
-        let before = sum.unwrap_or_default();
-        let (total, used) = (before.total.saturating_add(one.total), before.used.saturating_add(one.used));
-        sum = Some(SwapPages { total, used });
+        let bytes = match sysctl.read(Node::Entry("vm.swap_info", device)) {
+            // Behind the last one.
+            Err(Absence::Gone) => break,
+            read => read?,
+        };
+        let one = swap::parse(bytes).map_err(|_| Absence::Malformed)?;
+        sum =
+            SwapPages { total: sum.total.saturating_add(one.total), used: sum.used.saturating_add(one.used) };
     }
-    sum
+    Ok(sum)
 }
 
 fn fill_load(sysctl: &mut Sysctl, load: &mut LoadAverage) -> Result<(), Absence> {
@@ -218,7 +235,7 @@ fn fill_load(sysctl: &mut Sysctl, load: &mut LoadAverage) -> Result<(), Absence>
 
 fn fill_temperatures(sysctl: &mut Sysctl, list: &mut Vec<Temperature>) -> Result<(), Absence> {
     list.clear();
-    let cpus = u32::try_from(sysctl.number("hw.ncpu")?).unwrap_or(0);
+    let cpus = cpus(sysctl)?;
     for cpu in 0..cpus {
         let Ok(millidegrees) = sysctl.parse(&format!("dev.cpu.{cpu}.temperature"), temperature::millidegrees)
         else {
@@ -260,10 +277,10 @@ fn fill_power(sysctl: &mut Sysctl, list: &mut Vec<PowerSupply>) -> Result<(), Ab
 
 fn fill_frequencies(sysctl: &mut Sysctl, list: &mut Vec<u64>) -> Result<(), Absence> {
     list.clear();
-    let cpus = sysctl.number("hw.ncpu")?;
+    let cpus = cpus(sysctl)?;
     for cpu in 0..cpus {
         // Megahertz; often only the first CPU has it, for all.
-        list.extend(sysctl.number(&format!("dev.cpu.{cpu}.freq")).map(|megahertz| megahertz * 1000));
+        list.extend(sysctl.number(&format!("dev.cpu.{cpu}.freq")).ok().and_then(|mhz| mhz.checked_mul(1000)));
     }
     if list.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }
 }

@@ -26,7 +26,7 @@ impl Node<'_> {
             Self::Entry(name, entry) => format!("{name}.{entry}"),
             Self::Interface(row) => format!("net.link.generic.ifdata.{row}"),
             Self::Processes { with_threads: false, .. } => "kern.proc.proc".to_owned(),
-            Self::Processes { with_threads: true, .. } => "kern.proc.proc.threads".to_owned(),
+            Self::Processes { with_threads: true, .. } => "kern.proc.proc_td".to_owned(),
         }
     }
 

@@ -1,17 +1,19 @@
 //! Tasks from `kern.proc`: what FreeBSD knows of them, which is no delays.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use facts::freebsd::boottime;
 use facts::freebsd::kinfo_proc::{self, KinfoProc};
 use facts::sample::Absence;
+use facts::task::figure::Figure;
 use facts::task::store::TaskStore;
-use facts::task::{Cause, Delay, TaskAccount, TaskRow};
+use facts::task::{TaskAccount, TaskRow};
 use facts::unit::Nanos;
 
 use super::{Node, Sysctl};
 use crate::roots::Roots;
-use crate::task_source::{OpenError, Process, Refused, TaskRequest, TaskSource, TaskState};
+use crate::task_source::{EndedThreads, OpenError, Process, Refused, TaskRequest, TaskSource, TaskState};
 
 const ALL_PROCESSES: Node<'_> = Node::Processes { pid: None, with_threads: false };
 const ALL_THREADS: Node<'_> = Node::Processes { pid: None, with_threads: true };
@@ -64,13 +66,23 @@ impl FreeBsdTasks {
         None
     }
 
-    /// Starts a round of the store and puts all processes into it.
+    /// Starts a round of the store and puts all threads into it. No thread is the main one.
     ///
     /// # Errors
     /// If they cannot be listed.
     pub(crate) fn read(&mut self, store: &mut TaskStore) -> Result<(), Absence> {
         store.begin(self.sysctl.clock());
-        each(&mut self.sysctl, ALL_PROCESSES, |process| store.put(&process.row))?;
+        self.put_all(store).inspect_err(|_| store.abandon())
+    }
+
+    fn put_all(&mut self, store: &mut TaskStore) -> Result<(), Absence> {
+        // First: what a thread does meanwhile is counted in the next round.
+        each(&mut self.sysctl, ALL_PROCESSES, |process| {
+            store
+                .process_cpu
+                .extend(process.row.figures.get(Figure::ON_CPU).map(|ns| (process.pid, Nanos(ns))));
+        })?;
+        each(&mut self.sysctl, ALL_THREADS, |thread| store.put(&row_of_thread(&thread)))?;
         store.remove_stale();
         Ok(())
     }
@@ -114,15 +126,14 @@ impl FreeBsdTasks {
         mut read: impl FnMut(usize, Result<TaskRow, Absence>),
     ) {
         let mut found: Vec<Option<TaskRow>> = vec![None; tids.len()];
+        let places: HashMap<u32, usize> = tids.iter().copied().zip(0..).collect();
         // No call gives a thread by its id.
         let listed = each(&mut self.sysctl, ALL_THREADS, |thread| {
-            for (tid, place) in tids.iter().zip(&mut found) {
-                let is_leader = *tid == thread.pid && place.is_none();
-                if *tid == thread.tid || is_leader {
-                    let mut row = thread.row;
-                    row.key.pid = *tid;
-                    *place = Some(row);
-                }
+            if let Some(place) = places.get(&thread.tid) {
+                found[*place] = Some(row_of_thread(&thread));
+            }
+            if let Some(place) = places.get(&thread.pid).filter(|place| found[**place].is_none()) {
+                found[*place] = Some(thread.row);
             }
         });
         for (index, row) in found.into_iter().enumerate() {
@@ -135,13 +146,18 @@ impl FreeBsdTasks {
     /// # Errors
     /// Where it is gone or hidden.
     pub(crate) fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
-        let living = account(&kinfo_of(&mut self.sysctl, pid)?);
-        Ok(Process { living, ended: None })
+        let whole = kinfo_of(&mut self.sysctl, pid)?.row.figures.get(Figure::ON_CPU).map(Nanos);
+        let mut living = None;
+        each(&mut self.sysctl, threads_of(pid), |thread| add_to(&mut living, &thread))?;
+        let living = living.ok_or(Absence::Gone)?;
+        let on_cpu = EndedThreads::on_cpu_beside(whole, living.sum.on_cpu(), living.sum.threads);
+        let ended = on_cpu.map(|on_cpu| EndedThreads { on_cpu: Some(on_cpu), ..EndedThreads::default() });
+        Ok(Process { living, ended })
     }
 
-    /// How long a process was on a CPU, with the threads that have ended: not read here.
-    pub(crate) fn process_cpu(&mut self, _pid: u32) -> Option<Nanos> {
-        None
+    /// CPU time of a process with the threads that have ended.
+    pub(crate) fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
+        kinfo_of(&mut self.sysctl, pid).ok()?.row.figures.get(Figure::ON_CPU).map(Nanos)
     }
 
     /// Reads a process that ended and was not reaped.
@@ -149,7 +165,7 @@ impl FreeBsdTasks {
     /// # Errors
     /// Where it was reaped after all.
     pub(crate) fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
-        kinfo_of(&mut self.sysctl, pid).map(|process| account(&process))
+        kinfo_of(&mut self.sysctl, pid).map(|process| TaskAccount::of_thread(&process.row))
     }
 
     /// Reads all processes.
@@ -160,8 +176,15 @@ impl FreeBsdTasks {
         &mut self,
         make: impl Fn(TaskAccount) -> R,
     ) -> Result<Vec<R>, Absence> {
-        let mut rows = Vec::new();
-        each(&mut self.sysctl, ALL_PROCESSES, |process| rows.push(make(account(&process))))?;
+        // The threads of a process follow each other.
+        let (mut rows, mut living) = (Vec::new(), None::<TaskAccount>);
+        each(&mut self.sysctl, ALL_THREADS, |thread| {
+            if living.as_ref().is_some_and(|living| living.key.pid != thread.pid) {
+                rows.extend(living.take().map(&make));
+            }
+            add_to(&mut living, &thread);
+        })?;
+        rows.extend(living.map(&make));
         Ok(rows)
     }
 
@@ -187,13 +210,19 @@ impl FreeBsdTasks {
     }
 }
 
-/// A process, whose threads are counted by the kernel.
-fn account(process: &KinfoProc) -> TaskAccount {
-    let mut account = TaskAccount::of_thread(&process.row);
-    account.sum.threads = process.threads;
-    // Not known of any of them.
-    Cause::ALL.into_iter().for_each(|cause| account.sum.set_delay(cause, Delay::default()));
-    account
+/// A thread by its own id. Its wall time is that of the process, whose start every thread's record contains.
+fn row_of_thread(thread: &KinfoProc) -> TaskRow {
+    let mut row = thread.row;
+    row.key.pid = thread.tid;
+    row
+}
+
+/// Adds a thread to its process.
+fn add_to(process: &mut Option<TaskAccount>, thread: &KinfoProc) {
+    match process {
+        Some(process) => process.add_thread(&thread.row),
+        None => *process = Some(TaskAccount::of_thread(&thread.row)),
+    }
 }
 
 fn threads_of(pid: u32) -> Node<'static> {
@@ -211,11 +240,16 @@ fn each(sysctl: &mut Sysctl, node: Node<'_>, mut take: impl FnMut(KinfoProc)) ->
     let Node::Processes { pid, .. } = node else { return Err(Absence::Unsupported) };
     let booted = sysctl.parse("kern.boottime", boottime::parse).unwrap_or(Nanos(0));
     let now = sysctl.clock().realtime;
+    let mut is_empty = true;
     for bytes in kinfo_proc::each(sysctl.read(node)?) {
-        let process = KinfoProc::parse(bytes, booted, now).map_err(|_| Absence::Malformed)?;
-        if pid.is_none_or(|pid| pid == process.pid) {
+        let process =
+            bytes.and_then(|bytes| KinfoProc::parse(bytes, booted, now)).map_err(|_| Absence::Malformed)?;
+        is_empty = false;
+        // The idle threads are as old as the machine and always on a CPU.
+        if !process.is_idle && pid.is_none_or(|pid| pid == process.pid) {
             take(process);
         }
     }
-    Ok(())
+    // No machine is without processes.
+    if is_empty && pid.is_none() { Err(Absence::Malformed) } else { Ok(()) }
 }

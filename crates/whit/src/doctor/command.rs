@@ -47,8 +47,8 @@ fn capture(args: &DoctorArgs, directory: &Path) -> Result<ExitCode, Failure> {
     })?;
     let directory = printable_text(directory.as_os_str().as_bytes());
     let text = format!(
-        "{files} files in {directory}. Look through them before you share them: mounts, cgroups, interfaces and names of\n\
-         processes say what runs on the machine. whit top --root {directory} reads them.\n"
+        "{files} files in {directory}. Look through them before you share them: mounts, cgroups, interfaces and the names of\n\
+         processes and users say what runs on the machine. whit top --root DIR reads them.\n"
     );
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)

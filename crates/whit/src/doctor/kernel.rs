@@ -19,7 +19,7 @@ pub(super) fn version(survey: &mut Survey) -> Finding {
         Ok(release) if system != "Linux" => Finding::limited(
             "kernel",
             format!("{system} {release}: written from the manuals and never run there"),
-            "whit doctor --selftest, and send in what it says",
+            "run whit doctor --selftest and whit doctor --capture DIR there, and send in both",
         ),
         Ok(release) if survey.kernel_version().is_some_and(|version| version >= oldest) => {
             Finding::ok("kernel", format!("Linux {release}"))

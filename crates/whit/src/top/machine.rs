@@ -41,7 +41,7 @@ impl Machine {
 
     /// Reads anew.
     pub(crate) fn tick(&mut self) {
-        // The first reading of tasks is taken after a while; the rates start with it.
+        // The sample that `open` took is older than the first reading of tasks. Rates start with that reading.
         if std::mem::take(&mut self.is_first) {
             self.sampler.replace();
         } else {

@@ -235,9 +235,7 @@ impl Session {
             false => ABSENT.to_owned(),
         };
         let ended = store.ended().len();
-        // kern.proc has a row for each process.
-        let rows = if self.tasks.source() == TaskSource::Sysctl { "processes" } else { "threads" };
-        let mut line = format!("{} {rows}, {} running, {} waiting", store.len(), count(b'R'), count(b'D'));
+        let mut line = format!("{} threads, {} running, {} waiting", store.len(), count(b'R'), count(b'D'));
         match self.tasks.exits_absence() {
             None => {
                 line.push_str(&format!(", {ended} ended (on CPU {}", Span(self.tasks.ended_cpu)));

@@ -11,7 +11,7 @@ use crate::top::session::Session;
 
 /// Readings kept of a task.
 pub(super) const LENGTH: usize = 300;
-/// TaskSampler kept: with a reading of 4 bytes this is 1.2 MB at most.
+/// Tasks kept: with a reading of 4 bytes this is 1.2 MB at most.
 const TASKS: usize = 1000;
 /// What is less than this share of a thread's time is no reason to keep a task.
 const WORTH_KEEPING: f32 = 0.002;
