@@ -54,6 +54,8 @@ int main(int count, char **words)
 	struct taskstats *stats = (struct taskstats *)(at + NLA_HDRLEN);
 	printf("version %u\n", stats->version);
 	printf("on_cpu %llu\n", stats->cpu_run_virtual_total);
+	printf("ticks.user %llu\nticks.system %llu\n", stats->ac_utime * 1000ULL, stats->ac_stime * 1000ULL);
+	printf("ticks.real %llu\n", stats->cpu_run_real_total);
 	printf("run_queue.count %llu\nrun_queue.total %llu\n", stats->cpu_count, stats->cpu_delay_total);
 	printf("block_io.count %llu\nblock_io.total %llu\n", stats->blkio_count, stats->blkio_delay_total);
 	printf("swap_in.count %llu\nswap_in.total %llu\n", stats->swapin_count, stats->swapin_delay_total);
