@@ -52,8 +52,8 @@ impl AgeBy {
             .collect()
     }
 
-    /// The newest of the times that count; none where one of them is not known, since it might be newer. Making a file
-    /// changes it, so that nobody is born later than last changed.
+    /// The newest of the times that count; `None` if one of them is not known, since it might be newer. Making a file
+    /// changes it, so that no file was made later than it was last changed.
     pub fn pick(self, times: &FileTimes) -> Option<i64> {
         let of = |counts: bool, time: Option<i64>| match (counts, time) {
             (false, _) => Some(i64::MIN),
@@ -86,7 +86,7 @@ pub struct FileTimes {
 /// What is counted of one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aged {
-    /// The time that counts, in nanoseconds since 1970; none where it is not known.
+    /// The time that counts, in nanoseconds since 1970; `None` if it is not known.
     pub time_ns: Option<i64>,
     /// How long it is.
     pub bytes: Bytes,

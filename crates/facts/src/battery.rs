@@ -11,7 +11,7 @@ pub struct BatteryTotal {
     /// Energy left of energy when full; where the drivers count charge instead, of that; else the firmware's per cent,
     /// averaged.
     pub charge: Option<Ratio>,
-    /// Until empty or full, at the power drawn now; none where no power flows or it is not known.
+    /// Until empty or full, at the power drawn now; `None` if no power flows or it is not known.
     pub minutes_left: Option<u64>,
     /// Power drawn or taken.
     pub power_uw: Option<u64>,
@@ -26,7 +26,7 @@ struct Content {
 }
 
 impl BatteryTotal {
-    /// From the entries of /sys/class/power_supply; none where there is no battery.
+    /// From the entries of /sys/class/power_supply; `None` if there is no battery.
     pub fn new(supplies: &[PowerSupply]) -> Option<Self> {
         let batteries = || supplies.iter().filter(|supply| supply.is_battery && supply.present);
         let first = batteries().next()?;
@@ -65,7 +65,7 @@ fn energy(battery: &PowerSupply) -> Option<Content> {
     Some(Content { now: battery.energy_now_uwh?, full: battery.energy_full_uwh?, flow: power_uw(battery) })
 }
 
-/// Where the driver says it, else voltage × current.
+/// As the driver reports it, otherwise voltage × current.
 fn power_uw(battery: &PowerSupply) -> Option<u64> {
     let product = battery.voltage_now_uv.zip(battery.current_now_ua);
     battery.power_now_uw.or(product.map(|(uv, ua)| (uv / 1000).saturating_mul(ua) / 1_000_000))

@@ -3,7 +3,7 @@
 use crate::linux::cgroup_io::CgroupIo;
 use crate::unit::{Bytes, Nanos};
 
-/// Figures since the cgroup was made; none where its hierarchy does not count them. A v1 hierarchy counts what its
+/// Figures since the cgroup was made; `None` if its hierarchy does not count them. A v1 hierarchy counts what its
 /// controllers do, so most are absent there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CgroupUsage {

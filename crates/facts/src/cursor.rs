@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// An unsigned decimal after blanks; none where no digit stands or 64 bits do not hold it.
+    /// An unsigned decimal after blanks; `None` if no digit stands or 64 bits do not hold it.
     pub fn number(&mut self) -> Option<u64> {
         self.skip_blanks();
         let digits = &self.bytes[self.at..];
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
         Some(value)
     }
 
-    /// What stands before the next blank, tab or line end, after blanks; none where that is nothing.
+    /// What stands before the next blank, tab or line end, after blanks; `None` if that is nothing.
     pub fn word(&mut self) -> Option<&'a [u8]> {
         self.skip_blanks();
         let rest = self.rest();
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
         (length > 0).then(|| &rest[..length])
     }
 
-    /// What stands before `stop`, walking over both; none where `stop` does not come.
+    /// What stands before `stop`, walking over both; `None` if `stop` does not come.
     pub fn until(&mut self, stop: u8) -> Option<&'a [u8]> {
         let rest = self.rest();
         let length = memchr(stop, rest)?;

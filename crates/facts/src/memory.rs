@@ -82,7 +82,7 @@ pub struct Swap {
 }
 
 impl Swap {
-    /// From /proc/meminfo; none where the kernel has no swap compiled in.
+    /// From /proc/meminfo; `None` if the kernel has no swap compiled in.
     pub fn new(memory: &MemInfo) -> Option<Self> {
         let (total, free) = (memory.bytes(Field::SwapTotal)?, memory.bytes(Field::SwapFree)?);
         Some(Self { total, used: total.saturating_sub(free), free })
@@ -92,14 +92,14 @@ impl Swap {
 /// Pages kept for hugetlbfs, which count as used whether anyone uses them or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HugePages {
-    /// The pool: all sizes where the kernel says so (4.20), else the default size.
+    /// The pool: of all sizes if the kernel reports that (4.20), otherwise of the default size.
     pub total: Bytes,
     /// Of the default size, not in use.
     pub free: Bytes,
 }
 
 impl HugePages {
-    /// From /proc/meminfo; none where there is no pool.
+    /// From /proc/meminfo; `None` if there is no pool.
     pub fn new(memory: &MemInfo) -> Option<Self> {
         let size = memory.bytes(Field::HugePageSize)?;
         let pages = |field| Bytes(memory.get(field).unwrap_or(0).saturating_mul(size.0));

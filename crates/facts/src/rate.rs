@@ -21,7 +21,7 @@ pub enum Width {
     Bits64,
 }
 
-/// How far a counter went; none where it stepped back. A 32-bit counter that went back by more than half its range is
+/// How far a counter went; `None` if it stepped back. A 32-bit counter that went back by more than half its range is
 /// taken to have wrapped once.
 pub fn counter_delta(before: u64, now: u64, width: Width) -> Option<u64> {
     const RANGE: u64 = 1 << 32;
@@ -63,7 +63,7 @@ impl Interval {
     }
 }
 
-/// One interface's traffic in a second; none where a counter stepped back.
+/// One interface's traffic in a second; `None` if a counter stepped back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InterfaceRates {
     /// `eth0`.
@@ -185,7 +185,7 @@ pub struct CpuShares {
 }
 
 impl CpuShares {
-    /// None where no tick passed or a busy counter stepped back. `user` and `nice` have the guests' time in them.
+    /// `None` if no tick passed or a busy counter stepped back. `user` and `nice` have the guests' time in them.
     pub fn between(before: &CpuTicks, now: &CpuTicks) -> Option<Self> {
         let delta = |before: Ticks, now: Ticks| counter_delta(before.0, now.0, Width::Bits64);
         let sum = |parts: &[u64]| parts.iter().copied().fold(0, u64::saturating_add);

@@ -92,7 +92,7 @@ impl Ticks {
 pub struct Ratio(pub f64);
 
 impl Ratio {
-    /// `part` of `whole`; none where the whole is nothing.
+    /// `part` of `whole`; `None` if the whole is nothing.
     pub fn of(part: u64, whole: u64) -> Option<Self> {
         (whole > 0).then(|| Self(part as f64 / whole as f64))
     }

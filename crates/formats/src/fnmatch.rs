@@ -1,7 +1,7 @@
 //! Patterns of whole paths: fnmatch(3) with FNM_PATHNAME and FNM_PERIOD in the C locale, and the braces of glob(3).
 //!
 //! `*`, `?` and `[…]` match bytes, never a slash, and never a dot at the beginning of a name. Braces are no pattern here;
-//! [`alternatives`] expands them for those who want them.
+//! [`alternatives`] expands them.
 
 /// Whether a pattern matches a whole path.
 pub fn matches(pattern: &[u8], path: &[u8]) -> bool {

@@ -32,7 +32,7 @@ impl Configuration {
     /// Takes a file's text apart.
     ///
     /// # Errors
-    /// Where a quote or a brace is not closed, or a name is followed by nothing that belongs to one.
+    /// If a quote or a brace is not closed, or a name is followed by nothing that belongs to one.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         let mut configuration = Self::default();
         let mut tokens = Tokens::new(text);

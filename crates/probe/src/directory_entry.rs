@@ -178,7 +178,7 @@ impl Directory {
 
 fn is_locked(descriptor: impl AsFd) -> bool {
     match flock(&descriptor, FlockOperation::NonBlockingLockExclusive) {
-        // Closing the last descriptor would give it back, too; somebody else may be waiting for this one.
+        // Closing the last descriptor would give it back, too; another process may be waiting for this lock.
         Ok(()) => flock(&descriptor, FlockOperation::Unlock).is_err(),
         Err(error) => error == Errno::WOULDBLOCK,
     }

@@ -45,7 +45,7 @@ mod task_source;
 pub mod tasks;
 mod watch;
 
-// Each system has the same rooms: what one lacks is absent there, and says so.
+// Each system has the same modules: what a system lacks is absent there, with the reason.
 #[cfg(target_os = "freebsd")]
 use freebsd as system;
 #[cfg(target_os = "linux")]
@@ -67,14 +67,14 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// inherit it, so this is for commands that have none.
 pub fn raise_descriptor_limit() {
     let limits = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, what does not open says so.
+    // If it cannot be raised, a file that cannot be opened is reported.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
 }
 
 /// Has the kernel give this process memory by the page alone (prctl(2), PR_SET_THP_DISABLE, Linux 3.15): what is begun and
 /// not used of a huge page is resident too. Children inherit it, so this is for commands that have none.
 pub fn refuse_huge_pages() {
-    // Where there are none to be refused, nothing is lost.
+    // A kernel without huge pages refuses the call, which does no harm.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }

@@ -60,7 +60,7 @@ impl LockFile {
     /// Gives the lock back, also where other processes have inherited it.
     ///
     /// # Errors
-    /// Where the filesystem has no locks.
+    /// If the filesystem has no locks.
     pub fn release(&self) -> io::Result<()> {
         Ok(flock(&self.file, FlockOperation::Unlock)?)
     }
@@ -77,7 +77,7 @@ impl LockFile {
     /// Acquires the lock if it is free.
     ///
     /// # Errors
-    /// Where the filesystem has no locks.
+    /// If the filesystem has no locks.
     pub fn try_take(&mut self) -> io::Result<Taken> {
         loop {
             match flock(&self.file, self.operation(false)) {
@@ -110,8 +110,9 @@ impl LockFile {
         }
     }
 
-    /// The processes that hold it, as far as /proc says. /proc/locks names who took it, who may have handed it on and ended
-    /// since, and whose number may be another's by now: it is theirs where one of their open files has it.
+    /// The processes that hold it, as far as /proc shows. /proc/locks contains the process that acquired it, which may have passed it
+    /// on and ended since, so that its pid may belong to another process by now. A process is a holder if one of its open files has the
+    /// lock.
     pub fn holders(&self) -> Vec<Holder> {
         let (Ok(locks), Ok(file)) = (fs::read("/proc/locks"), fs::metadata(&self.path)) else {
             return Vec::new();
@@ -123,7 +124,7 @@ impl LockFile {
         if takers.iter().all(has_it) {
             return takers.into_iter().map(Holder::Has).collect();
         }
-        // A shell whose child we are has handed it to us, too, which is no news where others have it.
+        // A shell that started whit has passed it on to whit as well; that is left out if others hold it.
         let (own, others): (Vec<u32>, Vec<u32>) =
             processes().filter(has_it).partition(|pid| *pid == std::process::id());
         let holders: Vec<Holder> =
@@ -132,16 +133,16 @@ impl LockFile {
     }
 }
 
-/// Who is in the way.
+/// A process that holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// This process has the lock.
+    /// The process with this pid has the lock.
     Has(u32),
-    /// A process of this number took it; who has it now is not to be seen.
+    /// The process with this pid acquired it; the present holder cannot be seen.
     Took(u32),
 }
 
-/// The locks that a process's open files have; none where it may not be looked at.
+/// The locks that a process's open files have; `None` if it may not be looked at.
 fn open_locks(pid: u32) -> Vec<Flock> {
     let files = fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter().flatten().flatten();
     let texts = files.filter_map(|file| fs::read(file.path()).ok());

@@ -10,7 +10,7 @@ use rustix::net::{SendFlags, send};
 use rustix::stdio::stdout;
 use rustix::termios::isatty;
 
-/// Written to without waiting. The terminal or pipe itself stays as it is for all others who have it: what is not to wait is a
+/// Written to without waiting. The terminal or pipe itself stays as it is for all other processes: what is not to wait is a
 /// description of our own.
 #[derive(Debug)]
 pub struct Outlet {

@@ -47,7 +47,7 @@ pub fn exists(path: &Path) -> Result<bool, Absence> {
 /// is taken.
 ///
 /// # Errors
-/// Where the file is there and cannot be read, or holds no number.
+/// If the file is there and cannot be read, or holds no number.
 pub fn living_process(pid_file: &Path) -> Result<Option<u32>, Absence> {
     let Some(path) = first_match(pid_file)? else { return Ok(None) };
     let bytes = match read_start(&path, 64) {

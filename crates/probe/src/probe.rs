@@ -27,7 +27,7 @@ impl Probe {
     /// Opens what is asked for. What the machine lacks is no error: its readings say so.
     ///
     /// # Errors
-    /// Where the roots themselves cannot be opened; the message names the directory.
+    /// If the roots themselves cannot be opened; the message names the directory.
     pub fn open(roots: &Roots, request: &Request) -> Result<Self, RootError> {
         let machine = match roots.system()? {
             #[cfg(target_os = "linux")]

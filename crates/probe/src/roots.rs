@@ -117,7 +117,7 @@ impl Roots {
     /// The directory that all other paths are opened from.
     ///
     /// # Errors
-    /// Where it is no directory that can be opened, or a captured one holds no `proc`.
+    /// If it is no directory that can be opened, or a captured one holds no `proc`.
     #[cfg(target_os = "linux")]
     pub(crate) fn open(&self) -> Result<MachineDirectory, RootError> {
         let path = self.root.as_deref().unwrap_or(Path::new("/"));

@@ -106,7 +106,7 @@ pub fn die_by(signal: Signal) -> ! {
     std::process::exit(128 + number)
 }
 
-/// Stops this process as Ctrl-Z does, or its whole group with it, until it is continued. Returns at once if nobody could continue
+/// Stops this process as Ctrl-Z does, or its whole group with it, until it is continued. Returns at once if no process could continue
 /// it (in an orphaned group).
 pub fn stop(is_whole_group: bool) {
     let number = libc::SIGTSTP;

@@ -40,7 +40,7 @@ pub fn discard(stream: impl AsFd, memory: &mut [u8], is_tcp: bool) -> io::Result
     Ok(length.min(limit))
 }
 
-/// SO_RCVLOWAT: a stream is not told to be readable before so many bytes wait, or its end. Wakes whoever reads much seldom.
+/// SO_RCVLOWAT: a stream is not reported as readable before so many bytes wait, or its end. A reader of much data is woken less often.
 ///
 /// # Errors
 /// What setsockopt(2) says.
@@ -52,7 +52,7 @@ pub fn set_receive_low_water(stream: impl AsFd, bytes: u32) -> io::Result<()> {
 /// UDP_SEGMENT (udp(7), Linux 4.18): what is sent at once leaves as datagrams of this length.
 ///
 /// # Errors
-/// Where the kernel does not know it.
+/// If the kernel does not know it.
 pub fn set_udp_segment(socket: impl AsFd, bytes: u16) -> io::Result<()> {
     const SOL_UDP: libc::c_int = 17;
     const UDP_SEGMENT: libc::c_int = 103;

@@ -97,7 +97,7 @@ impl Command<'_> {
     /// Starts it. Returns the id of the child process, which must be waited for.
     ///
     /// # Errors
-    /// Where the program is not found, may not be executed, or the machine has no room for it.
+    /// If the program is not found, may not be executed, or the machine has no room for it.
     pub fn start(&self) -> io::Result<u32> {
         let nul = |_| io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a word");
         let strings = |words: &mut dyn Iterator<Item = Vec<u8>>| -> io::Result<Vec<CString>> {

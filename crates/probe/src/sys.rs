@@ -54,14 +54,14 @@ pub(crate) fn clock(clock: libc::clockid_t) -> Nanos {
 }
 
 #[cfg(target_os = "linux")]
-/// sysconf(3): a limit or option of this system; none where it has none.
+/// sysconf(3): a limit or option of this system; `None` if it has none.
 pub(crate) fn system_constant(name: libc::c_int) -> Option<u64> {
     // SAFETY: takes a number and returns one; it touches no memory of ours.
     let value = unsafe { libc::sysconf(name) };
     u64::try_from(value).ok()
 }
 
-/// signal(2): gives a signal its default action back, which whoever started whit may have taken (an ignored SIGCHLD
+/// signal(2): gives a signal its default action back, which the process that started whit may have changed (an ignored SIGCHLD
 /// reaps children before they can be waited for).
 pub(crate) fn default_action(signal: i32) {
     // SAFETY: SIG_DFL is no function; no handler of ours runs.
@@ -163,7 +163,7 @@ pub(crate) struct Reaped {
     pub(crate) peak_resident_kib: u64,
 }
 
-/// wait4(2): reaps a child that has ended, whichever it is, without waiting for one; none where none has.
+/// wait4(2): reaps a child that has ended, whichever it is, without waiting for one; `None` if none has.
 pub(crate) fn reap_any() -> Option<Reaped> {
     wait4(-1, libc::WNOHANG)
 }

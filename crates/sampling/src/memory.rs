@@ -66,7 +66,7 @@ impl MemoryReader {
             probe.sample(sample);
         }
         let mut survey = Survey::open(roots)?;
-        // A kernel whose release cannot be read is taken for one of today.
+        // If the release cannot be read, the newest formula is used.
         let version = survey.kernel_version().unwrap_or(KernelVersion::new(u16::MAX, 0));
         let emulator = Emulator { version, min_free: survey.min_free(), page_bytes: survey.page_bytes() };
         Ok((Self { emulator: Some(emulator), formula }, probe))

@@ -54,12 +54,12 @@ impl Failure {
         Self { message: String::new(), code: 0 }
     }
 
-    /// Whether there is anything to be said of it.
-    pub(crate) fn is_told(&self) -> bool {
+    /// Whether there is a message to print.
+    pub(crate) fn has_message(&self) -> bool {
         !self.message.is_empty()
     }
 
-    /// Says it on standard error.
+    /// Prints it to standard error.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
             // Whatever became part of the message must not move the terminal; a configuration's fault shows its line.

@@ -11,7 +11,7 @@ fn absolute(path: PathBuf) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-/// The user's own directory for configuration; none where neither it nor a home is known.
+/// The user's own directory for configuration; `None` if neither it nor a home is known.
 pub(crate) fn own_configuration_directory() -> Option<PathBuf> {
     let own = variable("XDG_CONFIG_HOME").map(PathBuf::from).and_then(absolute);
     own.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".config")))

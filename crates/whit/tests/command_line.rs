@@ -71,7 +71,7 @@ fn a_command_gives_its_own_status() {
 }
 
 #[test]
-fn without_privilege_proc_tells_what_it_can() {
+fn without_privileges_proc_is_read() {
     let output = whit(&["delays", "--procfs", "-p", &std::process::id().to_string()]).assert().code(0);
     let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
     assert!(text.contains("Only run queue and block I/O (in clock ticks) are known from /proc."), "{text}");

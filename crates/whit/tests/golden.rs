@@ -29,6 +29,6 @@ fn every_command_over_every_captured_machine() {
 }
 
 #[test]
-fn the_readme_tells_the_truth() {
+fn the_readme_is_true() {
     cases().case("README.md");
 }

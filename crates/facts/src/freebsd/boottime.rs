@@ -7,7 +7,7 @@ use crate::unit::Nanos;
 /// Since 1970.
 ///
 /// # Errors
-/// Where the bytes are too few, or the time lies before 1970.
+/// If the bytes are too few, or the time lies before 1970.
 pub fn parse(bytes: &[u8]) -> Result<Nanos, Malformed> {
     let part = |offset| {
         let value = u64_at(bytes, offset, "a struct timeval")?.cast_signed();

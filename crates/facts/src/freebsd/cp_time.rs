@@ -13,7 +13,7 @@ pub const CPU_BYTES: usize = STATES * 8;
 /// Fills a [`Stat`] from both; an empty `each` leaves out the single CPUs. FreeBSD knows no I/O wait, which is idle time.
 ///
 /// # Errors
-/// Where either is short of a state.
+/// If either is short of a state.
 pub fn parse(stat: &mut Stat, all: &[u8], each: &[u8]) -> Result<(), Malformed> {
     stat.has_five_states = true;
     stat.ticks_per_second = None;

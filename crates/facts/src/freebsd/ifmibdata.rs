@@ -38,7 +38,7 @@ const LINK_STATE_UP: u8 = 2;
 /// The interface's traffic and its link.
 ///
 /// # Errors
-/// Where the bytes are fewer than the struct's.
+/// If the bytes are fewer than the struct's.
 pub fn parse(bytes: &[u8], row: u32) -> Result<(Interface, Link), Malformed> {
     if bytes.len() < BYTES {
         return Err(Malformed { offset: bytes.len(), expected: "the 208 bytes of struct ifmibdata" });

@@ -125,7 +125,7 @@ impl KinfoProc {
     /// From the bytes of one struct, `now` and the machine's start being since 1970.
     ///
     /// # Errors
-    /// Where the bytes are fewer than the struct's.
+    /// If the bytes are fewer than the struct's.
     pub fn parse(bytes: &[u8], booted: Nanos, now: Nanos) -> Result<Self, Malformed> {
         if bytes.len() < BYTES {
             return Err(Malformed { offset: bytes.len(), expected: "the 1088 bytes of struct kinfo_proc" });

@@ -6,7 +6,7 @@ use crate::cursor::Malformed;
 /// The averages over 1, 5 and 15 minutes, in thousandths.
 ///
 /// # Errors
-/// Where the bytes are too few, or the scale is 0.
+/// If the bytes are too few, or the scale is 0.
 pub fn thousandths(bytes: &[u8]) -> Result<[u64; 3], Malformed> {
     let average = |index: usize| u32_at(bytes, index * 4, "a load average").map(u64::from);
     let scale = u64_at(bytes, 16, "fscale")?;

@@ -33,7 +33,7 @@ fn u32_at(bytes: &[u8], offset: usize, expected: &'static str) -> Result<u32, Ma
 /// A node that is a number of 4 or 8 bytes, as wide as the kernel likes: an `int` or a `long`, `u_int` or `u_long`.
 ///
 /// # Errors
-/// Where it is of another length.
+/// If it is of another length.
 pub fn number(bytes: &[u8]) -> Result<u64, Malformed> {
     match bytes.len() {
         4 => u32_at(bytes, 0, "a number").map(u64::from),
@@ -45,7 +45,7 @@ pub fn number(bytes: &[u8]) -> Result<u64, Malformed> {
 /// A node that is an `int`, which may be below zero.
 ///
 /// # Errors
-/// Where it is shorter.
+/// If it is shorter.
 pub fn integer(bytes: &[u8]) -> Result<i32, Malformed> {
     u32_at(bytes, 0, "an int").map(u32::cast_signed)
 }

@@ -10,7 +10,7 @@ const VERSION_64: u32 = 2;
 /// One device.
 ///
 /// # Errors
-/// Where the bytes are too few or of a version that is not known.
+/// If the bytes are too few or of a version that is not known.
 pub fn parse(bytes: &[u8]) -> Result<SwapPages, Malformed> {
     let blocks = match u32_at(bytes, 0, "a version")? {
         VERSION_64 => 20,

@@ -13,7 +13,7 @@ pub struct VmStats {
     pub free_pages: u64,
     /// `v_active_count`: in use by processes and as buffers.
     pub active_pages: u64,
-    /// `v_inactive_count`: not used of late; the first to be taken, after writing where that must be.
+    /// `v_inactive_count`: not used recently; the first to be reclaimed, after they are written if they are dirty.
     pub inactive_pages: u64,
     /// `v_laundry_count`: to be written to swap first. Since FreeBSD 11.1.
     pub laundry_pages: Option<u64>,

@@ -10,7 +10,7 @@ pub const COUNTS: usize = 72;
 /// are swapped out. Threads of the kernel are not among them.
 ///
 /// # Errors
-/// Where the bytes are too few.
+/// If the bytes are too few.
 pub fn threads(bytes: &[u8]) -> Result<(u64, u64), Malformed> {
     let count = |index: usize| {
         // Signed in the header, where more than 32,767 would be below zero.

@@ -17,7 +17,7 @@ impl ArcStats {
     /// Fills from the bytes of arcstats.
     ///
     /// # Errors
-    /// Where `size` is missing.
+    /// If `size` is missing.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self::default();
         let mut found = false;

@@ -16,7 +16,7 @@ pub struct Backlight {
 }
 
 impl Backlight {
-    /// Brightness as a share of the brightest; none where the device says no maximum.
+    /// Brightness as a share of the brightest; `None` if the device says no maximum.
     pub fn share(&self) -> Option<Ratio> {
         Ratio::of(self.brightness.min(self.maximum), self.maximum)
     }
@@ -25,7 +25,7 @@ impl Backlight {
 /// The content of either file.
 ///
 /// # Errors
-/// Where it is no number.
+/// If it is no number.
 pub fn steps(bytes: &[u8]) -> Result<u64, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.number().ok_or_else(|| cursor.expected("steps of brightness"))

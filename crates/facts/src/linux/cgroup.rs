@@ -5,7 +5,7 @@ use crate::cursor::{Malformed, lines};
 /// Where a process stands in the hierarchies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CgroupMembership {
-    /// The path in the unified hierarchy (v2); none where it is not mounted at boot.
+    /// The path in the unified hierarchy (v2); `None` if it is not mounted at boot.
     pub unified: Option<Vec<u8>>,
     /// Each v1 hierarchy: its controllers, comma-separated, and the path.
     pub legacy: Vec<(Vec<u8>, Vec<u8>)>,
@@ -15,7 +15,7 @@ impl CgroupMembership {
     /// Fills from the bytes of a cgroup file: lines of "id:controllers:path".
     ///
     /// # Errors
-    /// Where a line lacks its two colons.
+    /// If a line lacks its two colons.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self::default();
         for mut line in lines(bytes) {

@@ -26,7 +26,7 @@ impl CgroupCpuStat {
     /// Fills from the bytes of cpu.stat.
     ///
     /// # Errors
-    /// Where a known line holds no number.
+    /// If a known line holds no number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.fill(bytes, None)
     }
@@ -46,7 +46,7 @@ impl CgroupCpuStat {
 /// The content of v1's `cpuacct.usage`: nanoseconds.
 ///
 /// # Errors
-/// Where it is no number.
+/// If it is no number.
 pub fn usage(bytes: &[u8]) -> Result<Nanos, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.number().map(Nanos).ok_or_else(|| cursor.expected("nanoseconds"))

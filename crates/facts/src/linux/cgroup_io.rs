@@ -16,7 +16,7 @@ impl CgroupIo {
     /// Fills from v2's "8:0 rbytes=1 wbytes=2 …".
     ///
     /// # Errors
-    /// Where a known key holds no number.
+    /// If a known key holds no number.
     pub fn parse_v2(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self::default();
         for mut line in lines(bytes) {
@@ -41,7 +41,7 @@ impl CgroupIo {
     /// Fills from v1's "8:0 Read 1", "8:0 Write 2" ….
     ///
     /// # Errors
-    /// Where a known key holds no number.
+    /// If a known key holds no number.
     pub fn parse_v1(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self::default();
         for mut line in lines(bytes) {

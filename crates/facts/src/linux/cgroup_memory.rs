@@ -32,7 +32,7 @@ impl CgroupMemoryStat {
     /// Fills from the bytes of memory.stat.
     ///
     /// # Errors
-    /// Where a known line holds no number.
+    /// If a known line holds no number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.fill(bytes, None)
     }
@@ -46,7 +46,7 @@ impl CgroupMemoryStat {
 /// The content of a limit file; none for "max" and for v1's huge number that means no limit.
 ///
 /// # Errors
-/// Where it is neither.
+/// If it is neither.
 pub fn limit(bytes: &[u8]) -> Result<Option<Bytes>, Malformed> {
     let mut cursor = Cursor::new(bytes);
     if cursor.skip(b"max") {
@@ -60,7 +60,7 @@ pub fn limit(bytes: &[u8]) -> Result<Option<Bytes>, Malformed> {
 /// The content of a usage file: bytes.
 ///
 /// # Errors
-/// Where it is no number.
+/// If it is no number.
 pub fn usage(bytes: &[u8]) -> Result<Bytes, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.number().map(Bytes).ok_or_else(|| cursor.expected("bytes"))

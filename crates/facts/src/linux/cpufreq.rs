@@ -6,7 +6,7 @@ use crate::cursor::{Cursor, Malformed, lines};
 /// The content of scaling_cur_freq: kilohertz. `<unknown>` is none.
 ///
 /// # Errors
-/// Where it is neither.
+/// If it is neither.
 pub fn scaling_kilohertz(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
     let mut cursor = Cursor::new(bytes);
     match cursor.number() {

@@ -60,7 +60,7 @@ impl DiskStats {
     /// are passed over.
     ///
     /// # Errors
-    /// Where a line does not start with a device.
+    /// If a line does not start with a device.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.disks.clear();
         // The kernel prints a disk's partitions behind it.
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_disks_are_told_from_their_parts() {
+    fn whole_disks_are_distinguished_from_partitions() {
         let whole =
             ["sda", "sdaa", "nvme0n1", "nvme0n10", "mmcblk0", "vdb", "nbd0", "dasda", "c0d0", "xvda1"];
         let others = ["loop0", "dm-3", "md127", "md127p1", "zram0", "drbd0", "bcache0", "zd0", "sr0"];

@@ -17,7 +17,7 @@ impl LoadAverage {
     /// Fills from the bytes of /proc/loadavg.
     ///
     /// # Errors
-    /// Where one of the five figures is missing.
+    /// If one of the five figures is missing.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(bytes);
         for average in &mut self.thousandths {

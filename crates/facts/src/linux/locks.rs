@@ -1,11 +1,11 @@
-//! /proc/locks, and the lines of it in /proc/PID/fdinfo: who holds advisory locks on whole files. proc_locks(5).
+//! /proc/locks, and the lines of it in /proc/PID/fdinfo: the holders of advisory locks on whole files. proc_locks(5).
 
 use crate::cursor::{Cursor, lines};
 
 /// A lock of flock(2) that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flock {
-    /// Who took it: not always who holds it now, since children inherit it.
+    /// The process that acquired it. Others may hold it now, since children inherit it.
     pub pid: u32,
     /// The device's numbers.
     pub device: (u32, u32),
@@ -13,7 +13,7 @@ pub struct Flock {
     pub inode: u64,
 }
 
-/// All locks of flock(2) that are held; who waits for one is left out, and so is what is no such line.
+/// All locks of flock(2) that are held. Waiting processes and other lines are left out.
 pub fn flocks(bytes: &[u8]) -> impl Iterator<Item = Flock> {
     lines(bytes).filter_map(flock)
 }
@@ -21,7 +21,7 @@ pub fn flocks(bytes: &[u8]) -> impl Iterator<Item = Flock> {
 /// `1: FLOCK  ADVISORY  WRITE 6688 08:01:1234 0 EOF`, in fdinfo with `lock:` before it.
 fn flock(mut line: Cursor<'_>) -> Option<Flock> {
     line.skip(b"lock:");
-    // Its number; who waits has an arrow behind it.
+    // Its number; a waiting process has an arrow after it.
     line.word()?;
     if line.word()? != b"FLOCK" {
         return None;
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn held_ones_are_told() {
+    fn held_locks_are_listed() {
         let text = b"1: FLOCK  ADVISORY  WRITE 6688 08:01:1234 0 EOF\n\
             1: -> FLOCK  ADVISORY  WRITE 7000 08:01:1234 0 EOF\n\
             2: POSIX  ADVISORY  READ 5 fe:00:9 128 128\n\

@@ -85,7 +85,7 @@ impl MemInfo {
     /// Fills from the bytes of /proc/meminfo.
     ///
     /// # Errors
-    /// Where a known line holds no number, or `MemTotal` or `MemFree` is missing.
+    /// If a known line holds no number, or `MemTotal` or `MemFree` is missing.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.parse_until(bytes, None)
     }

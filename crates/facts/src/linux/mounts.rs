@@ -56,7 +56,7 @@ impl Mount {
 /// Fills `mounts` from the bytes of /proc/self/mounts.
 ///
 /// # Errors
-/// Where a line has fewer than four words.
+/// If a line has fewer than four words.
 pub fn parse(bytes: &[u8], mounts: &mut Vec<Mount>) -> Result<(), Malformed> {
     mounts.clear();
     for mut line in lines(bytes) {

@@ -38,7 +38,7 @@ pub enum LinkKind {
 pub struct Link {
     /// `eth0`.
     pub name: Name,
-    /// The interface's number; none where it is not known.
+    /// The interface's number; `None` if it is not known.
     pub index: Option<u32>,
     /// What kind.
     pub kind: LinkKind,
@@ -46,7 +46,7 @@ pub struct Link {
     pub state: OperationalState,
     /// Whether a carrier is there; none while the interface is administratively down (the kernel says EINVAL).
     pub carrier: Option<bool>,
-    /// Megabits per second; none where the link has no speed or does not say (-1, EINVAL).
+    /// Megabits per second; `None` if the link has no speed or does not say (-1, EINVAL).
     pub speed_mbit: Option<u64>,
 }
 
@@ -100,7 +100,7 @@ pub fn operational_state(bytes: &[u8]) -> OperationalState {
 /// The content of a carrier file: 0 or 1.
 ///
 /// # Errors
-/// Where it is no number.
+/// If it is no number.
 pub fn carrier(bytes: &[u8]) -> Result<bool, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.number().map(|number| number != 0).ok_or_else(|| cursor.expected("0 or 1"))
@@ -109,7 +109,7 @@ pub fn carrier(bytes: &[u8]) -> Result<bool, Malformed> {
 /// The content of a speed file: megabits per second, or -1 for unknown.
 ///
 /// # Errors
-/// Where it is no number.
+/// If it is no number.
 pub fn speed_mbit(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
     let mut cursor = Cursor::new(bytes);
     let speed = cursor.signed().ok_or_else(|| cursor.expected("megabits per second"))?;
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_apart() {
+    fn kinds_are_distinguished() {
         let kind = |hardware: &[u8], uevent: &[u8]| LinkKind::new(hardware, uevent, false);
         assert_eq!(kind(b"772\n", b""), LinkKind::Loopback);
         assert_eq!(kind(b"1\n", b"DEVTYPE=wlan\nINTERFACE=wlp2s0\n"), LinkKind::Wireless);

@@ -37,7 +37,7 @@ impl NetDev {
     /// Fills from the bytes of /proc/net/dev.
     ///
     /// # Errors
-    /// Where an interface's line is short of figures.
+    /// If an interface's line is short of figures.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.interfaces.clear();
         for mut line in lines(bytes).skip(2) {

@@ -61,7 +61,7 @@ impl Station {
         self.signal_dbm = average.or(self.signal_dbm);
     }
 
-    /// The signal from 0 to 100: nothing at −100 dBm, all at −50, as network managers reckon.
+    /// The signal from 0 to 100: nothing at −100 dBm, all at −50, as network managers calculate it.
     pub fn quality_percent(&self) -> Option<f64> {
         self.signal_dbm.map(|dbm| (2.0 * (f64::from(dbm) + 100.0)).clamp(0.0, 100.0))
     }

@@ -25,7 +25,7 @@ impl PidIo {
     /// Fills from the bytes of an io file.
     ///
     /// # Errors
-    /// Where a known line holds no number.
+    /// If a known line holds no number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.fill(bytes, None)
     }

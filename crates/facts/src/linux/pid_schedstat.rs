@@ -19,7 +19,7 @@ impl PidSchedstat {
     /// Fills from the bytes of a schedstat file.
     ///
     /// # Errors
-    /// Where one of the three figures is missing.
+    /// If one of the three figures is missing.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(bytes);
         let mut number = || cursor.number().ok_or_else(|| cursor.expected("nanoseconds"));

@@ -43,7 +43,7 @@ impl PidStat {
     /// Fills from the bytes of a stat file.
     ///
     /// # Errors
-    /// Where the name has no end or one of the figures up to `rss` is missing.
+    /// If the name has no end or one of the figures up to `rss` is missing.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(bytes);
         let pid = cursor.number().and_then(|pid| u32::try_from(pid).ok());

@@ -3,7 +3,7 @@
 use crate::cursor::{Malformed, lines};
 use crate::unit::Bytes;
 
-/// /proc/PID/status, the lines that the views need; none where the kernel does not print one.
+/// /proc/PID/status, the lines that the views need; `None` if the kernel does not print one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PidStatus {
     /// Process id, also in a thread's file.
@@ -28,7 +28,7 @@ impl PidStatus {
     /// Fills from the bytes of a status file.
     ///
     /// # Errors
-    /// Where a line that whit knows holds no number.
+    /// If a line that whit knows holds no number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self::default();
         for mut line in lines(bytes) {

@@ -57,7 +57,7 @@ impl PowerSupply {
     /// Fills from the bytes of a uevent file; `name` stays.
     ///
     /// # Errors
-    /// Where no line says the type.
+    /// If no line says the type.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self { name: self.name, present: true, ..Self::default() };
         let (mut kind, mut of_device) = (None, false);

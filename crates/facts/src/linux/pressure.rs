@@ -33,7 +33,7 @@ impl Pressure {
     /// Fills from the bytes of a pressure file.
     ///
     /// # Errors
-    /// Where a line's figures are missing, or no line is known.
+    /// If a line's figures are missing, or no line is known.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self::default();
         for mut line in lines(bytes) {

@@ -39,7 +39,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// From a message; none where it is not of an address that can be used.
+    /// From a message; `None` if it is not of an address that can be used.
     pub fn new(message: &Message<'_>) -> Option<Self> {
         if message.kind != RTM_NEWADDR {
             return None;

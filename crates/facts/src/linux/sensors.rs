@@ -12,7 +12,7 @@ pub struct Temperature {
     pub chip: Name,
     /// What it measures: the label (`Package id 0`) or the zone's type (`x86_pkg_temp`), else the file's name.
     pub label: Name,
-    /// Thousandths of a degree Celsius; none where the sensor gave no value this time.
+    /// Thousandths of a degree Celsius; `None` if the sensor gave no value this time.
     pub millidegrees: Option<i64>,
 }
 
@@ -48,7 +48,7 @@ impl Temperature {
 /// The content of a `temp*_input` or `temp` file: thousandths of a degree Celsius.
 ///
 /// # Errors
-/// Where it is no number.
+/// If it is no number.
 pub fn millidegrees(bytes: &[u8]) -> Result<i64, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.signed().ok_or_else(|| cursor.expected("thousandths of a degree"))

@@ -12,7 +12,7 @@ pub struct CpuTicks {
     pub nice: Ticks,
     /// In the kernel.
     pub system: Ticks,
-    /// Doing nothing. May step back, proc_stat(5) says so of iowait and idle follows from it.
+    /// Doing nothing. May decrease, as iowait does (proc_stat(5)), from which it is calculated.
     pub idle: Ticks,
     /// Doing nothing while a task of this CPU waited for block I/O. May step back.
     pub iowait: Ticks,
@@ -54,7 +54,7 @@ impl Stat {
     /// Fills from the bytes of /proc/stat.
     ///
     /// # Errors
-    /// Where the first line is not the CPUs' sum, or a CPU's line is short of four figures.
+    /// If the first line is not the CPUs' sum, or a CPU's line is short of four figures.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.ticks_per_second = Some(USER_HZ);
         let mut cpus = std::mem::take(&mut self.cpus);

@@ -102,7 +102,7 @@ pub struct ExitInfo {
 }
 
 impl ExitInfo {
-    /// The exit status; none where a signal ended the task.
+    /// The exit status; `None` if a signal ended the task.
     pub fn status(&self) -> Option<u32> {
         (self.code & 0x7f == 0).then_some(self.code >> 8 & 0xff)
     }
@@ -162,7 +162,7 @@ const CAUSES_V15: [CauseOffsets; 8] = [
     cause(Cause::Irq, 14, 528, 544),
 ];
 
-/// Decodes one struct. `accounting_on` is what `kernel.task_delayacct` says now, none where it cannot be read.
+/// Decodes one struct. `accounting_on` is what `kernel.task_delayacct` says now, `None` if it cannot be read.
 ///
 /// # Errors
 /// An unknown past version, or fewer bytes than the version promises. More bytes than known are passed over.

@@ -14,7 +14,7 @@ impl Uptime {
     /// Fills from the bytes of /proc/uptime.
     ///
     /// # Errors
-    /// Where it does not start with a number.
+    /// If it does not start with a number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(bytes);
         let thousandths = cursor.thousandths().ok_or_else(|| cursor.expected("seconds since boot"))?;

@@ -22,7 +22,7 @@ impl KernelVersion {
     /// Fills from the bytes of /proc/sys/kernel/osrelease.
     ///
     /// # Errors
-    /// Where it does not start with two numbers.
+    /// If it does not start with two numbers.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(bytes);
         let next = |cursor: &mut Cursor<'_>| cursor.number().and_then(|number| u16::try_from(number).ok());

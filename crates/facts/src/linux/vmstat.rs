@@ -32,7 +32,7 @@ impl VmStat {
     /// Fills from the bytes of /proc/vmstat.
     ///
     /// # Errors
-    /// Where a known line holds no number.
+    /// If a known line holds no number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         self.fill(bytes, None)
     }

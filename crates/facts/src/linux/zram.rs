@@ -16,7 +16,7 @@ impl Zram {
     /// Adds the bytes of one mm_stat file.
     ///
     /// # Errors
-    /// Where the first three figures are not there.
+    /// If the first three figures are not there.
     pub fn add(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         let mut cursor = Cursor::new(bytes);
         let mut number = || cursor.number().map(Bytes).ok_or_else(|| cursor.expected("bytes"));

@@ -37,7 +37,7 @@ impl Mbox {
         self.count
     }
 
-    /// Offset and length of the last unread messages' headers, for whoever wants to see whether a reader has marked one
+    /// Offset and length of the last unread messages' headers, for a caller that checks whether a reader has marked one
     /// as read.
     pub fn unread_headers(&self) -> &[(u64, u64)] {
         &self.unread_headers
@@ -46,7 +46,7 @@ impl Mbox {
     /// Counts from the begin of the last message on; all of them where this is new. `memory` is kept between calls.
     ///
     /// # Errors
-    /// Where reading fails; the count is then what it was.
+    /// If reading fails; the count is then what it was.
     pub fn scan<R: ReadAt>(&mut self, file: &mut R, memory: &mut Vec<u8>) -> Result<(), R::Error> {
         let mut now = self.clone();
         now.unread_headers.retain(|(offset, _)| *offset < now.resume_at);

@@ -54,7 +54,7 @@ const TOTAL_RESERVE_SINCE: KernelVersion = KernelVersion::new(4, 5);
 /// The one older branch that took that over, and the patch that did.
 const TOTAL_RESERVE_BACKPORT: KernelVersion = KernelVersion { major: 3, minor: 16, patch: 72 };
 
-/// MemAvailable by the kernel's formula (si_mem_available in mm/show_mem.c); none where meminfo lacks what it needs
+/// MemAvailable by the kernel's formula (si_mem_available in mm/show_mem.c); `None` if meminfo lacks what it needs
 /// (the file lists' sizes, before 2.6.28).
 pub fn emulate_available(memory: &MemInfo, emulation: Emulation<'_>) -> Option<Available> {
     let free = memory.bytes(Field::MemFree)?;

@@ -15,17 +15,17 @@ pub struct MemoryReport {
     pub meminfo: MemInfo,
     /// Told apart.
     pub breakdown: MemoryBreakdown,
-    /// For new work; none where neither the kernel nor the formula says.
+    /// For new work; `None` if neither the kernel nor the formula says.
     pub available: Option<Available>,
-    /// Swap space; none where the kernel has none compiled in.
+    /// Swap space; `None` if the kernel has none compiled in.
     pub swap: Option<Swap>,
-    /// The pool of huge pages; none where there is none.
+    /// The pool of huge pages; `None` if there is none.
     pub huge_pages: Option<HugePages>,
-    /// Compressed swap; none where there is none in use.
+    /// Compressed swap; `None` if there is none in use.
     pub zram: Option<Zram>,
-    /// ZFS's cache; none where ZFS is not loaded.
+    /// ZFS's cache; `None` if ZFS is not loaded.
     pub arc: Option<ArcStats>,
-    /// The own limit; none where there is none below the machine's memory.
+    /// The own limit; `None` if there is none below the machine's memory.
     pub limit: Option<LimitReport>,
     /// Stalls for want of memory.
     pub pressure: Option<Pressure>,
@@ -49,8 +49,8 @@ pub struct LimitReport {
 }
 
 impl MemoryReport {
-    /// From a sample that has [`Source::MemInfo`](crate::source::Source::MemInfo) and whatever else was to be had.
-    /// `emulation` is used where the kernel does not say MemAvailable, or always where `force_emulation` says so.
+    /// From a sample that has [`Source::MemInfo`](crate::source::Source::MemInfo) and any other source.
+    /// `emulation` is used if the kernel does not report MemAvailable, or always with `force_emulation`.
     ///
     /// # Errors
     /// Why there is no meminfo.

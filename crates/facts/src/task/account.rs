@@ -1,4 +1,4 @@
-//! The account of a thread, a process or a cgroup since it started: who it is, and the sum of its figures.
+//! The account of a thread, a process or a cgroup since it started: its identity, and the sum of its figures.
 
 use super::comm::Comm;
 use super::row::TaskRow;

@@ -70,7 +70,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_no_record_tells_is_not_sleep() {
+    fn time_without_a_record_is_not_sleep() {
         let new = |most_unrecorded| {
             let remainder = Remainder { most_unrecorded: Nanos(most_unrecorded), has_uncounted: false };
             TimeBreakdown::new(Nanos(1_200), Some(Nanos(26)), Some(Nanos(0)), Some(Nanos(0)), remainder)

@@ -1,4 +1,4 @@
-//! One thread: who it is, and its figures.
+//! One thread: its identity, and its figures.
 
 use super::bounds;
 use super::comm::Comm;
@@ -20,7 +20,7 @@ pub struct TaskRow {
     pub uid: Option<u32>,
     /// The name it gave itself.
     pub comm: Comm,
-    /// `R`, `S`, `D`, `Z` … as /proc/PID/stat prints it; none where the source does not say.
+    /// `R`, `S`, `D`, `Z` … as /proc/PID/stat prints it; `None` if the source does not say.
     pub state: Option<u8>,
     /// -20 to 19.
     pub nice: i8,
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_second_are_at_most_a_second() {
-        let told = block_io(1_000_000_000, 650_000_000, 220_000_000, 690_000_000, 690_000_000);
-        assert_eq!(told, (Some(Nanos(130_000_000)), 0));
+        let found = block_io(1_000_000_000, 650_000_000, 220_000_000, 690_000_000, 690_000_000);
+        assert_eq!(found, (Some(Nanos(130_000_000)), 0));
     }
 
     #[test]

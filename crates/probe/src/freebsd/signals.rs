@@ -14,7 +14,7 @@ use crate::sys::{Queue, QueueEvent, block_signals};
 #[derive(Debug)]
 pub struct Signals {
     queue: Queue,
-    told: RefCell<VecDeque<Signal>>,
+    pending: RefCell<VecDeque<Signal>>,
 }
 
 impl Signals {
@@ -23,9 +23,9 @@ impl Signals {
     /// by [`crate::spawn`].
     ///
     /// # Errors
-    /// Where the kernel has no more descriptors.
+    /// If the kernel has no more descriptors.
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
-        Ok(Self { queue: queue_of(signals)?, told: RefCell::default() })
+        Ok(Self { queue: queue_of(signals)?, pending: RefCell::default() })
     }
 
     /// The same, and whether the kernel sent it, which is not known from a queue.
@@ -35,16 +35,16 @@ impl Signals {
 
     /// The next that has come, without waiting.
     pub fn next(&self) -> Option<Signal> {
-        let mut told = self.told.borrow_mut();
-        if told.is_empty() {
+        let mut pending = self.pending.borrow_mut();
+        if pending.is_empty() {
             // An error counts as no signal; the next call tries again.
             let _ = self.queue.wait(Some(Nanos(0)), |event, _| {
                 if let QueueEvent::Signal(number) = event {
-                    told.extend(Signal::of(number));
+                    pending.extend(Signal::of(number));
                 }
             });
         }
-        told.pop_front()
+        pending.pop_front()
     }
 }
 

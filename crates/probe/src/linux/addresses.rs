@@ -37,7 +37,7 @@ impl NetworkNews {
         loop {
             buffer.calls += 1;
             match recv(&self.socket, &mut memory, RecvFlags::DONTWAIT) {
-                // Where some were lost, something changed.
+                // If some were lost, something changed.
                 Ok(_) | Err(Errno::NOBUFS) => has_news = true,
                 Err(Errno::INTR) => {}
                 Err(_) => return has_news,

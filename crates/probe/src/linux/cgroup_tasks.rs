@@ -20,7 +20,7 @@ impl Cgroup {
     /// Finds a cgroup by its directory, or by its path within a hierarchy, of which v2 is looked through first.
     ///
     /// # Errors
-    /// Where no hierarchy has it.
+    /// If no hierarchy has it.
     pub fn find(path: &Path) -> io::Result<Self> {
         if let Some(version) = version_of(path) {
             return Ok(Self { directory: path.to_owned(), version });
@@ -46,7 +46,7 @@ impl Cgroup {
     /// The cgroup's directory and those below it, each with the tids of its tasks added to `tids`.
     ///
     /// # Errors
-    /// Where the cgroup itself cannot be read; one below it that went meanwhile is left out.
+    /// If the cgroup itself cannot be read; one below it that went meanwhile is left out.
     pub fn tasks(&self, tids: &mut Vec<u32>) -> io::Result<Vec<PathBuf>> {
         tids.clear();
         self.read_tasks(&self.directory, tids)?;

@@ -14,11 +14,11 @@ use crate::roots::Roots;
 use crate::signal::TaskSignal;
 pub use crate::task_source::Descendant;
 
-/// From now on whoever loses its parent below this process becomes its child (prctl(2), PR_SET_CHILD_SUBREAPER, Linux 3.4), so
+/// From now on a descendant that loses its parent becomes a child of this process (prctl(2), PR_SET_CHILD_SUBREAPER, Linux 3.4), so
 /// that every descendant can be found by its parents.
 ///
 /// # Errors
-/// Where the kernel is older.
+/// If the kernel is older.
 pub fn adopt_orphans() -> Result<(), Absence> {
     set_child_subreaper(Some(getpid())).map_err(super::files::absence)
 }
@@ -31,7 +31,7 @@ pub struct Descendants {
 }
 
 impl Descendants {
-    /// Notes who is there already.
+    /// Remembers the processes that exist already.
     pub fn from_now() -> Self {
         // If /proc cannot be listed, no descendants are found later, either.
         let before = list(|_| true).unwrap_or_default();
@@ -46,7 +46,7 @@ impl Descendants {
     /// Those that live, parents before their children.
     ///
     /// # Errors
-    /// Where /proc cannot be listed.
+    /// If /proc cannot be listed.
     pub fn list(&self) -> Result<Vec<Descendant>, Absence> {
         let was_there = |key: &TaskKey| self.before.get(&key.pid).is_some_and(|before| before.is_same(key));
         let mut found = list(|key| !was_there(key))?;
@@ -67,7 +67,7 @@ impl Descendants {
     }
 }
 
-/// Whether this process has any child, living or not yet reaped. Who has none has no descendants either, since orphans of
+/// Whether this process has any child, living or not yet reaped. A process without children has no descendants either, since orphans of
 /// theirs would be its own.
 fn has_children() -> bool {
     let looks = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

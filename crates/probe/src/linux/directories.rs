@@ -23,12 +23,12 @@ pub(crate) struct KeptDirectory<E> {
 struct Entry<E> {
     name: Box<CStr>,
     was_seen: bool,
-    /// None where the entry is of no interest; it is remembered, so that it is not opened again.
+    /// `None` if the entry is of no interest; it is remembered, so that it is not opened again.
     kept: Option<E>,
 }
 
 impl<E> KeptDirectory<E> {
-    /// Opens `path` below `root`; none where it is not there.
+    /// Opens `path` below `root`; `None` if it is not there.
     pub(crate) fn open(root: &MachineDirectory, path: &str) -> Option<Self> {
         let directory = root.directory_at(path).ok()?;
         Some(Self { directory, entries: Vec::new() })

@@ -40,7 +40,7 @@ impl ExitRecords {
     /// Registers. `accounting_on` is what `kernel.task_delayacct` says: a task made from now on is counted by it.
     ///
     /// # Errors
-    /// Where the kernel lacks taskstats or this user may not listen.
+    /// If the kernel lacks taskstats or this user may not listen.
     pub fn open(accounting_on: Option<bool>) -> Result<Self, Absence> {
         let mut socket = GenericSocket::open_for_records(RECEIVE_BUFFER_BYTES).map_err(task_absence)?;
         let family = taskstats_family(&mut socket)?;
@@ -78,7 +78,7 @@ impl ExitRecords {
     /// Hands over the records that wait, without waiting for more. Values are as the kernel reports them.
     ///
     /// # Errors
-    /// Where the socket fails; lost records are no error but counted.
+    /// If the socket fails; lost records are no error but counted.
     pub fn receive(&mut self, mut each: impl FnMut(ExitRecord)) -> Result<(), Absence> {
         let since = std::mem::replace(&mut self.read, clock_now().boottime);
         let (opened, accounting_on, tick) = (self.opened, self.accounting_on, self.tick);

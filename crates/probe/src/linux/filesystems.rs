@@ -32,7 +32,7 @@ pub(crate) struct Filesystems {
 struct Asked {
     mount: Mount,
     path: CString,
-    /// Where the call can hang.
+    /// Present if the call can hang.
     job: Option<BackgroundJob<Option<Space>>>,
 }
 

@@ -19,7 +19,7 @@ use crate::sys::{Datagrams, receive_many};
 pub(crate) const BATCH: usize = 64;
 /// A taskstats reply of the newest version known is under 800 bytes; an error carries its request.
 const REPLY_BYTES: usize = 2048;
-/// A station is told with the figures of each of its traffic classes, over 2 KiB of them; the kernel puts as many into a
+/// A station is reported with the figures of each of its traffic classes, more than 2 KiB; the kernel puts as many into a
 /// datagram as fit into 32 KiB.
 const LONG_REPLY_BYTES: usize = 32 * 1024;
 const LONG_REPLIES: usize = 4;
@@ -77,7 +77,7 @@ impl GenericSocket {
     /// Gives records twice as much room in the kernel as they had, up to `most` bytes. The room now.
     pub(crate) fn widen(&mut self, bytes: usize, most: usize) -> usize {
         let wider = (bytes * 2).min(most);
-        // Where it is not permitted, or there is no memory, it stays as it is.
+        // If it is not permitted, or memory is lacking, it stays as it is.
         let widen = || set_socket_recv_buffer_size_force(&self.socket, wider).is_ok();
         let is_wider = wider > bytes && self.privilege.during(widen);
         if is_wider { wider } else { bytes }
@@ -200,7 +200,7 @@ impl GenericSocket {
         Ok(())
     }
 
-    /// Receives what comes unasked, without waiting: none where nothing waits, else how many messages were longer than
+    /// Receives what comes unasked, without waiting: `None` if nothing waits, else how many messages were longer than
     /// the room for one.
     pub(crate) fn receive(&mut self, each: impl FnMut(Message<'_>)) -> Result<Option<usize>, Errno> {
         match receive_many(self.socket.as_fd(), &mut self.replies, libc::MSG_DONTWAIT) {

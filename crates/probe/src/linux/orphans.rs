@@ -15,7 +15,7 @@ use crate::spawn::{RUN_VARIABLE, reap_ended};
 const ENVIRONMENT_BYTES: u64 = 4 << 20;
 
 /// Adopts orphans, and ends those whose run is over. A run is known by a variable in the environment, which children inherit through
-/// whatever they do; who takes it out of the environment of a daemon means the daemon to stay.
+/// whatever they do. A command that removes it from a daemon's environment means the daemon to stay.
 #[derive(Debug)]
 pub struct Orphans {
     /// proc(5), /proc/PID/task/TID/children: orphans come to the thread that lives longest, the main one.
@@ -27,7 +27,7 @@ impl Orphans {
     /// From now on they come here. To be called by the main thread.
     pub fn adopt() -> Self {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        // Where the kernel does not adopt for us, or does not list children, what is left behind stays init's.
+        // If the kernel has no subreapers, or does not list children, orphans stay init's.
         let children =
             adopt_orphans().ok().and_then(|()| open("/proc/thread-self/children", flags, Mode::empty()).ok());
         Self { children, buffer: vec![0; 4096] }
@@ -62,7 +62,7 @@ fn is_own_run(run: &str) -> bool {
     run.split_once('.').is_some_and(|(pid, _)| pid == std::process::id().to_string())
 }
 
-/// The run that a process belongs to; none where that cannot be seen.
+/// The run that a process belongs to; `None` if that cannot be seen.
 fn run_of(pid: u32) -> Option<String> {
     let environment = named::read(format!("/proc/{pid}/environ").as_ref(), ENVIRONMENT_BYTES).ok()?;
     let mut variables = environment.split(|byte| *byte == 0);

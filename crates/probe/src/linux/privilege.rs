@@ -24,11 +24,11 @@ const MOUNTS_BYTES: u64 = 64 << 20;
 /// Takes out of the effective set what the binary was given, and gives up for good what is of no use. To be called first of all:
 /// threads and children inherit what is held when they are made.
 ///
-/// Where /proc hides other users' processes from this one (hidepid), all of it is given up: the kernel would tell of them by
-/// taskstats. What whoever started whit holds in the ambient set is meant for it and its children and stays; root keeps everything.
+/// If /proc hides other users' processes from this one (hidepid), all of it is given up: the kernel would report them by
+/// taskstats. What the ambient set contains was given to whit and its children on purpose, and stays; root keeps everything.
 ///
 /// # Errors
-/// Where the kernel refuses, and where the binary is set-user-ID root, for which it is not made.
+/// If the kernel refuses, and where the binary is set-user-ID root, for which it is not made.
 pub fn lay_down() -> io::Result<()> {
     if geteuid().is_root() {
         let is_given = !getuid().is_root();
@@ -88,7 +88,7 @@ impl Privilege {
             return None;
         }
         let before = capabilities(None).ok()?;
-        // Where it is refused the call itself says so.
+        // If it is refused, the call itself fails and reports that.
         set_capabilities(None, CapabilitySets { effective: before.effective | self.given, ..before }).ok()?;
         Some(Raised { before })
     }

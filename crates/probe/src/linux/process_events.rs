@@ -19,7 +19,7 @@ use crate::sys::{Datagrams, receive_many};
 const RECEIVE_BUFFER_BYTES: usize = 16 * 1024 * 1024;
 const EVENTS_AT_A_TIME: usize = 64;
 const EVENT_BYTES: usize = 256;
-/// The kernel answers while it takes the message; who is not in the initial namespaces waits for nothing.
+/// The kernel answers while it takes the message; outside the initial namespaces there is no answer.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// A socket with process events.
@@ -60,7 +60,7 @@ impl ProcessEvents {
     /// Hands over what has happened, without waiting for more. Where events were lost, `gaps` grows.
     ///
     /// # Errors
-    /// Where the socket fails.
+    /// If the socket fails.
     pub fn receive(&mut self, mut each: impl FnMut(ProcessEvent)) -> Result<(), Absence> {
         loop {
             match receive_many(self.socket.as_fd(), &mut self.room, libc::MSG_DONTWAIT) {

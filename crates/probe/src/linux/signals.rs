@@ -23,7 +23,7 @@ impl Signals {
     /// by [`crate::spawn`].
     ///
     /// # Errors
-    /// Where the kernel has no more descriptors.
+    /// If the kernel has no more descriptors.
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
         let numbers: Vec<i32> = signals.iter().map(|signal| signal.number()).collect();
         let (descriptor, blocked) = signal_descriptor(&numbers)?;

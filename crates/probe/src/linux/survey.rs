@@ -20,7 +20,7 @@ impl Survey {
     /// Opens the root.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// If it cannot be opened.
     pub(crate) fn open(roots: &Roots) -> Result<Self, RootError> {
         Ok(Self { root: roots.open()?, buffer: Buffer::new() })
     }
@@ -50,7 +50,7 @@ impl Survey {
         self.root.look_at(path.trim_start_matches('/')).map_err(absence)
     }
 
-    /// The kernel's release; none where it cannot be read.
+    /// The kernel's release; `None` if it cannot be read.
     pub(crate) fn kernel_version(&mut self) -> Option<KernelVersion> {
         let mut version = KernelVersion::default();
         let bytes = self.read("/proc/sys/kernel/osrelease").ok()?;
@@ -58,7 +58,7 @@ impl Survey {
         Some(version)
     }
 
-    /// What the kernel keeps free; none where it cannot be read.
+    /// What the kernel keeps free; `None` if it cannot be read.
     pub(crate) fn min_free(&mut self) -> Option<Bytes> {
         let kib = self.text("/proc/sys/vm/min_free_kbytes").ok()?;
         kib.parse().ok().map(Bytes::from_kib)

@@ -22,15 +22,15 @@ impl LinuxTaskFiles {
     /// Opens the root.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// If it cannot be opened.
     pub(crate) fn open(roots: &Roots) -> Result<Self, RootError> {
         Ok(Self { root: roots.open()?, buffer: Buffer::new() })
     }
 
-    /// A process's words, with blanks between; none where it has none (kernel threads, zombies).
+    /// A process's words, with blanks between; `None` if it has none (kernel threads, zombies).
     ///
     /// # Errors
-    /// Where it is gone or hidden.
+    /// If it is gone or hidden.
     pub(crate) fn command_line(&mut self, pid: u32) -> Result<Option<String>, Absence> {
         let bytes = self.read(&format!("proc/{pid}/cmdline"))?;
         let words: Vec<_> = pid_cmdline::words(bytes).map(String::from_utf8_lossy).collect();
@@ -43,7 +43,7 @@ impl LinuxTaskFiles {
     /// The path of its cgroup: of version 2, or where that is at its root of version 1's memory hierarchy.
     ///
     /// # Errors
-    /// Where it is gone or hidden, or there are no cgroups.
+    /// If it is gone or hidden, or there are no cgroups.
     pub(crate) fn cgroup(&mut self, pid: u32) -> Result<String, Absence> {
         let mut membership = CgroupMembership::default();
         let parsed = membership.parse(self.read(&format!("proc/{pid}/cgroup"))?);
@@ -67,7 +67,7 @@ impl LinuxTaskFiles {
     /// /proc/PID/limits, a line each.
     ///
     /// # Errors
-    /// Where it is gone or hidden.
+    /// If it is gone or hidden.
     pub(crate) fn limits(&mut self, pid: u32) -> Result<Vec<String>, Absence> {
         let text = String::from_utf8_lossy(self.read(&format!("proc/{pid}/limits"))?).into_owned();
         Ok(text.lines().skip(1).map(|line| line.trim_end().to_owned()).collect())

@@ -136,7 +136,7 @@ impl LinuxTasks {
         Ok((taskstats.version, taskstats.length))
     }
 
-    /// What `kernel.task_delayacct` says; none where the kernel has no such switch (before 5.14: on unless booted
+    /// What `kernel.task_delayacct` says; `None` if the kernel has no such switch (before 5.14: on unless booted
     /// with `nodelayacct`).
     pub(crate) fn accounting_on(&self) -> Option<bool> {
         self.accounting_on
@@ -145,7 +145,7 @@ impl LinuxTasks {
     /// The pids of all processes.
     ///
     /// # Errors
-    /// Where /proc cannot be listed.
+    /// If /proc cannot be listed.
     pub(crate) fn processes(&mut self, pids: &mut Vec<u32>) -> Result<(), Absence> {
         self.listing.processes(pids)
     }
@@ -153,7 +153,7 @@ impl LinuxTasks {
     /// The tids of a process's threads, its leader first.
     ///
     /// # Errors
-    /// Where the process is gone or hidden.
+    /// If the process is gone or hidden.
     pub(crate) fn threads(&mut self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
         self.listing.threads(pid, tids)
     }
@@ -189,7 +189,7 @@ impl LinuxTasks {
     /// A thread's state.
     ///
     /// # Errors
-    /// Where it is gone or hidden.
+    /// If it is gone or hidden.
     pub(crate) fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
         self.procfs.state(tid)
     }
@@ -202,7 +202,7 @@ impl LinuxTasks {
     /// Switches delay accounting on for tasks made from now on.
     ///
     /// # Errors
-    /// Where the kernel has no such switch or this user may not set it.
+    /// If the kernel has no such switch or this user may not set it.
     pub(crate) fn enable_accounting(&mut self) -> Result<(), Absence> {
         self.procfs.enable_accounting()?;
         self.accounting_on = Some(true);

@@ -41,7 +41,7 @@ impl Waiter {
     /// From now on these signals come here, instead of what they would do.
     ///
     /// # Errors
-    /// Where the kernel has no more descriptors.
+    /// If the kernel has no more descriptors.
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let mut waiter = Self {
@@ -60,7 +60,7 @@ impl Waiter {
     /// Adds a descriptor until it is closed; its events have this token.
     ///
     /// # Errors
-    /// Where the kernel has no room for it.
+    /// If the kernel has no room for it.
     pub fn watch(&mut self, token: u64, watch: Watch<'_>) -> io::Result<()> {
         self.calls += 1;
         let flags = match watch {
@@ -91,7 +91,7 @@ impl Waiter {
     /// has then. It may also return without any of them.
     ///
     /// # Errors
-    /// Where the kernel refuses to wait.
+    /// If the kernel refuses to wait.
     pub fn wait(&mut self, deadline: Option<Nanos>, ready: &mut Vec<u64>) -> io::Result<()> {
         ready.clear();
         self.events.clear();

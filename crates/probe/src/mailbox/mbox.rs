@@ -13,7 +13,7 @@ use super::identity::Identity;
 #[derive(Debug, Default)]
 pub(super) struct MboxFile {
     mbox: Mbox,
-    /// The state in which it was counted; none where it may have changed since without a sign.
+    /// The state in which it was counted; `None` if it may have changed since without a sign.
     identity: Option<Identity>,
     seal: Option<Seal>,
 }
@@ -92,7 +92,7 @@ impl Seal {
 struct OpenFile(OwnedFd);
 
 impl OpenFile {
-    /// FNV-1a of a stretch; none where it is not there.
+    /// FNV-1a of a stretch; `None` if it is not there.
     fn sum(&mut self, offset: u64, length: u64) -> Option<u64> {
         let mut bytes = vec![0; usize::try_from(length).ok()?];
         let mut read = 0;

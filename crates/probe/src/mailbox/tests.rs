@@ -104,7 +104,7 @@ fn a_maildir_is_listed_again_when_it_changed() {
 }
 
 #[test]
-fn a_mailbox_that_is_cut_again_and_again_ends_nobody() {
+fn a_mailbox_that_is_truncated_repeatedly_ends_no_reader() {
     let place = Place::new("cut");
     let path = place.0.join("mbox");
     let text = format!("{FROM}A: b\n\n{}\n\n", "body\n".repeat(2000)).repeat(200);

@@ -50,7 +50,7 @@ impl Process {
     /// what it leaves behind when it ends lives on.
     ///
     /// # Errors
-    /// Where the program is not found, may not be executed, or the machine has no room for it.
+    /// If the program is not found, may not be executed, or the machine has no room for it.
     pub fn start(argv: &[String], extra: &[(&str, &str)]) -> io::Result<Self> {
         let null = null()?;
         let mut process = Self::start_with(argv, extra, &null, &null)?;
@@ -133,7 +133,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Nothing that was started is left behind, but for a moment a process that is dying: who goes on running asks whether it has
+    /// Nothing that was started is left behind, except for a moment a process that is dying: a caller that goes on running checks whether it has
     /// [`ended`](Self::ended) until it has.
     fn drop(&mut self) {
         if !self.is_reaped {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_started_says_why() {
+    fn a_command_that_cannot_be_started_has_a_reason() {
         let error = Process::start(&words(&["/nonexistent/program"]), &[]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(Process::start(&words(&["a\0b"]), &[]).is_err());

@@ -44,7 +44,7 @@ impl Usage {
     }
 }
 
-/// Reaps a child that has ended, whichever it is; none where none has.
+/// Reaps a child that has ended, whichever it is; `None` if none has.
 pub fn reap_any() -> Option<Reaped> {
     of_system(sys::reap_any()?)
 }
@@ -54,7 +54,7 @@ pub(crate) fn reap_ended(pid: i32) -> Option<Reaped> {
     of_system(sys::reap_ended(pid)?)
 }
 
-/// Waits for a child to end, and reaps it; none where it is no child.
+/// Waits for a child to end, and reaps it; `None` if it is no child.
 pub fn reap(pid: u32) -> Option<Reaped> {
     of_system(sys::reap(i32::try_from(pid).ok()?)?)
 }

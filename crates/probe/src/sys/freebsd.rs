@@ -144,13 +144,13 @@ impl Queue {
         };
         let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
         for event in &events[..count] {
-            let told = match event.filter {
+            let reported = match event.filter {
                 libc::EVFILT_SIGNAL => QueueEvent::Signal(event.ident as i32),
                 libc::EVFILT_WRITE if event.flags & libc::EV_EOF == 0 => continue,
                 libc::EVFILT_WRITE => QueueEvent::Abandoned(event.ident as RawFd),
                 _ => QueueEvent::Readable(event.ident as RawFd),
             };
-            each(told, event.udata as u64);
+            each(reported, event.udata as u64);
         }
         Ok(())
     }

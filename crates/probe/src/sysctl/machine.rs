@@ -144,7 +144,7 @@ impl Machine {
         });
     }
 
-    /// What FreeBSD does not have, or whit does not read there, is absent and says so.
+    /// What FreeBSD does not have, or whit does not read there, is absent, with the reason.
     fn mark_unsupported(&self, sample: &mut Sample) {
         macro_rules! absent {
             ($($source:ident => $reading:expr;)*) => {

@@ -17,7 +17,7 @@ impl Survey {
     /// Opens the root.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// If it cannot be opened.
     pub(crate) fn open(roots: &Roots) -> Result<Self, RootError> {
         Ok(Self::of(Sysctl::open(roots)?))
     }

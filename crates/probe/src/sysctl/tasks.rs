@@ -104,7 +104,7 @@ impl FreeBsdTasks {
     /// The pids of all processes.
     ///
     /// # Errors
-    /// Where they cannot be listed.
+    /// If they cannot be listed.
     pub(crate) fn processes(&mut self, pids: &mut Vec<u32>) -> Result<(), Absence> {
         pids.clear();
         each(&mut self.sysctl, ALL_PROCESSES, |process| pids.push(process.pid))
@@ -113,7 +113,7 @@ impl FreeBsdTasks {
     /// The tids of a process's threads.
     ///
     /// # Errors
-    /// Where the process is gone or hidden.
+    /// If the process is gone or hidden.
     pub(crate) fn threads(&mut self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
         tids.clear();
         each(&mut self.sysctl, threads_of(pid), |thread| tids.push(thread.tid))
@@ -144,7 +144,7 @@ impl FreeBsdTasks {
     /// Reads a process.
     ///
     /// # Errors
-    /// Where it is gone or hidden.
+    /// If it is gone or hidden.
     pub(crate) fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
         let whole = kinfo_of(&mut self.sysctl, pid)?.row.figures.get(Figure::ON_CPU).map(Nanos);
         let mut living = None;
@@ -163,7 +163,7 @@ impl FreeBsdTasks {
     /// Reads a process that ended and was not reaped.
     ///
     /// # Errors
-    /// Where it was reaped after all.
+    /// If it was reaped after all.
     pub(crate) fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
         kinfo_of(&mut self.sysctl, pid).map(|process| TaskAccount::of_thread(&process.row))
     }
@@ -171,7 +171,7 @@ impl FreeBsdTasks {
     /// Reads all processes.
     ///
     /// # Errors
-    /// Where they cannot be listed.
+    /// If they cannot be listed.
     pub(crate) fn read_all_processes<R: AsMut<TaskAccount>>(
         &mut self,
         make: impl Fn(TaskAccount) -> R,
@@ -191,7 +191,7 @@ impl FreeBsdTasks {
     /// A process's state, by the letter that Linux has for it.
     ///
     /// # Errors
-    /// Where it is gone or hidden.
+    /// If it is gone or hidden.
     pub(crate) fn state(&mut self, tid: u32) -> Result<TaskState, Absence> {
         kinfo_of(&mut self.sysctl, tid)?.row.state.ok_or(Absence::Unsupported)
     }

@@ -52,7 +52,7 @@ pub(crate) fn command() -> Command {
                     .require_equals(true)
                     .default_missing_value("strict")
                     .value_parser(["strict", "plain"])
-                    .help("Delete them; strict looks at each again where nobody can exchange it"),
+                    .help("Delete them; strict checks each again in a private directory, where no other user can exchange it"),
             )
             .arg(switch("dry-run", "Print what --delete would delete").short('n').requires("delete"))
             .arg(switch("empty", "Delete old directories that are empty, too").requires("delete"))

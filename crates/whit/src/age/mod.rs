@@ -48,7 +48,7 @@ pub(crate) fn run(options: &AgeOptions) -> Result<ExitCode, Failure> {
         match sweep.run(&job) {
             Ok(found) => swept.push(found),
             // The reader has closed the pipe.
-            Err(failure) if !failure.is_told() => return Err(failure),
+            Err(failure) if !failure.has_message() => return Err(failure),
             // The others are done all the same.
             Err(failure) => {
                 failure.report();

@@ -102,7 +102,7 @@ impl Private {
     pub(super) fn close(mut self, registry: &Registry) -> io::Result<()> {
         match self.node.directory.remove_directory(&self.name) {
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
-            // Renamed by another user, with what could not be put back: its record will prove whose it is.
+            // Renamed by another user, with what could not be put back: its record will prove that whit made it.
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound && !self.directory.is_empty().unwrap_or(false) =>
             {
@@ -133,7 +133,7 @@ pub(super) enum Leftover {
 /// Moves what a killed run left in a private directory back to the directory above. Nothing of it is deleted: it may have been
 /// exchanged, and what is old is found there by the next run.
 pub(super) fn restore(node: &Node, name: &CStr, registry: &Registry, is_dry_run: bool) -> Leftover {
-    // Another thread or another run may just be making it. Its lock is not tried, lest the maker fail to take it.
+    // Another thread or another run may just be making it. Its lock is not tried, since the one that makes it could then fail to acquire it.
     if node
         .directory
         .status(name, Identity::WANTED)

@@ -1,6 +1,6 @@
 //! A walk over one directory and what lies below it, by as few system calls as it takes.
 //!
-//! Whoever lists a directory puts names into batches; whoever is free looks the entries of a batch up. Nobody builds a path
+//! The thread that lists a directory puts names into batches; any free thread looks up the entries of a batch. No path is built
 //! unless it is printed. What waits is bounded: batches by their number, directories by how wide the tree is.
 
 use std::ffi::CStr;
@@ -31,7 +31,7 @@ pub(super) trait Visitor: Sync {
     /// What a batch counts.
     type Local: Default;
 
-    /// What has to be asked of an entry beside its name and kind; none where these suffice.
+    /// What has to be asked of an entry beside its name and kind; `None` if these suffice.
     fn wanted(&self) -> Option<StatusWanted>;
 
     /// Whether a directory of this name is dealt with by the visitor and not entered.

@@ -40,7 +40,7 @@ pub(crate) struct BarArgs {
     pub(crate) is_debug: bool,
 }
 
-/// Who reads the line.
+/// The program that reads the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarOutput {
     Plain,
@@ -94,7 +94,7 @@ pub(crate) fn command() -> Command {
                         .short('o')
                         .value_name("FORMAT")
                         .value_parser(value_parser!(BarOutput))
-                        .help("Who reads it [default: whoever started it; a terminal reads plain]"),
+                        .help("The program that reads it [default: the one that started whit; a terminal reads plain]"),
                 )
                 .arg(seconds_option(
                     "interval",

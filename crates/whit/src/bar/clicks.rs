@@ -11,11 +11,11 @@ use crate::failure::say_in_passing;
 #[derive(Debug, Default)]
 pub(crate) struct Started(Vec<Running>);
 
-/// A command, and the segment whose click it was.
+/// A command that was started by a click, and the segment that was clicked.
 #[derive(Debug)]
 struct Running {
     process: Process,
-    /// None where that is gone.
+    /// `None` if that is gone.
     member: Option<usize>,
 }
 
@@ -73,7 +73,7 @@ impl Started {
         self.0.iter().map(|running| Known { pid: running.process.id().cast_unsigned(), run: None })
     }
 
-    /// Forgets those that have ended; the segments whose clicks they were, which may have something new to say.
+    /// Removes those that have ended, and returns their segments, whose values may have changed.
     pub(crate) fn reap(&mut self) -> Vec<usize> {
         let mut clicked = Vec::new();
         self.0.retain_mut(|running| {

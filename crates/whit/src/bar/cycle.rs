@@ -30,7 +30,7 @@ const SWEEP_PAUSE: Duration = Duration::from_millis(5);
 /// How long a bar of one line waits for them.
 const ONE_LINE_WAIT: Nanos = Nanos(3_000_000_000);
 
-/// Draws until the count is reached, the reader goes away or a signal says so.
+/// Draws until the count is reached, the reader closes the pipe or a signal ends it.
 pub(crate) fn run(args: &BarArgs) -> Result<ExitCode, Failure> {
     Bar::open(args)?.run()
 }
@@ -46,7 +46,7 @@ struct Bar {
     events: Events,
     woken: Woken,
     started: Started,
-    /// None where no command leaves any.
+    /// `None` if no command leaves any.
     orphans: Option<Orphans>,
     debug: Option<Debug>,
     /// The line as it was written last, and as it is now.

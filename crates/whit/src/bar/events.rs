@@ -68,7 +68,7 @@ impl Events {
     /// For a reader.
     ///
     /// # Errors
-    /// Where the kernel has no more descriptors.
+    /// If the kernel has no more descriptors.
     pub(crate) fn open(output: BarOutput) -> Result<Self, Failure> {
         use Signal::{Child, Continue, Hangup, Interrupt, Redraw, Terminate};
         let mut signals = vec![Interrupt, Terminate, Child, Hangup, Redraw, Continue];
@@ -109,7 +109,7 @@ impl Events {
     /// From now on waits for news of what a line shows of the network, until the line is gone.
     ///
     /// # Errors
-    /// Where the kernel has no room for it.
+    /// If the kernel has no room for it.
     pub(crate) fn watch_news(&mut self, line: &Line) -> Result<(), Failure> {
         for (sampler, watch) in line.news() {
             self.waiter.watch(NEWS + sampler as u64, watch).map_err(Failure::of_system)?;
@@ -120,7 +120,7 @@ impl Events {
     /// Waits, or no longer waits, for room to write.
     ///
     /// # Errors
-    /// Where the kernel has no room for it.
+    /// If the kernel has no room for it.
     pub(crate) fn watch_room(&mut self, watch: Watch<'_>, is_full: bool) -> Result<(), Failure> {
         if is_full {
             return self.waiter.watch(ROOM, watch).map_err(Failure::of_system);
@@ -132,7 +132,7 @@ impl Events {
     /// Sleeps until something happens, at the latest until `deadline` on the real-time clock.
     ///
     /// # Errors
-    /// Where the kernel refuses to wait.
+    /// If the kernel refuses to wait.
     pub(crate) fn wait(
         &mut self,
         line: &Line,

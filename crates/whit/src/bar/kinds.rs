@@ -34,7 +34,7 @@ mod tests {
     use text::template::{Condition, Template};
 
     #[test]
-    fn what_the_table_says_can_be_read() {
+    fn every_row_of_the_table_can_be_parsed() {
         for kind in KINDS {
             let is_valid = |text| Template::new(text, kind.fields).is_ok();
             assert!(kind.name == "date" || is_valid(kind.format), "{}: {}", kind.name, kind.format);

@@ -64,7 +64,7 @@ impl<'t, 'i> Options<'t, 'i> {
         }
     }
 
-    /// Whether one of some fields is named anywhere in what is said of the segment: what nobody shows need not be
+    /// Whether one of some fields is named anywhere in the segment's table: what is not shown need not be
     /// read.
     pub(crate) fn mentions(&self, usual_format: &str, fields: &[&str]) -> bool {
         let named = |text: &str| {

@@ -1,4 +1,4 @@
-//! Lines on their way to a reader, who may have stopped reading.
+//! Lines on their way to a reader, which may have stopped reading.
 
 use probe::outlet::Outlet;
 use probe::wait::Watch;

@@ -8,7 +8,7 @@ use super::options::BenchOptions;
 use crate::command_line::options::{json, switch};
 
 pub(crate) fn command() -> Command {
-    Command::new("bench").about("Measure whit's ways beside those it came from, on this machine").defer(
+    Command::new("bench").about("Measure whit's methods and those that it replaced, on this machine").defer(
         |command| {
             command
             .arg(
@@ -48,7 +48,7 @@ pub(crate) fn command() -> Command {
 
 const EXPLANATION: &str = "\
 Each way in turn, round by round, so that what happens on the machine meanwhile happens to all of
-them. A ratio is of one round; told are the median and the least and most. A side whose program is
+them. A ratio is of one round; printed are the median, the least and the greatest. A side whose program is
 not installed is named and left out. A million files are made for one of them, which takes up to
 1 GB where DIR is memory. Exit status 1 where a side could not be measured for another reason.";
 

@@ -47,7 +47,7 @@ fn bar() -> Measurement {
     let of_ticks = |run: &dyn Fn(u32) -> Result<f64, String>| -> Result<f64, String> {
         let difference = run(TICKS)? - run(1)?;
         if difference <= 0.0 {
-            Err("too little to be told".to_owned())
+            Err("too little to be measured".to_owned())
         } else {
             Ok(difference / f64::from(TICKS - 1))
         }

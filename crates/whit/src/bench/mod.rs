@@ -66,7 +66,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
     // What is written at the end must be possible at the beginning.
     let html = options.html.as_deref().map(NewFile::create).transpose()?;
     let shows_progress = std::io::stderr().is_terminal();
-    let mut told = Vec::new();
+    let mut measurements = Vec::new();
     let count = chosen.len();
     for (place, measurement) in chosen.into_iter().enumerate() {
         let name = measurement.name;
@@ -82,14 +82,16 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
         }
         let text = if options.is_json { render::json(&measured) } else { render::text(&measured) };
         output.write(text.as_bytes())?;
-        told.push(measured);
+        measurements.push(measured);
     }
     if let Some(mut file) = html {
-        file.write(&html::page(&told))?;
+        file.write(&html::page(&measurements))?;
         file.finish()?;
     }
     // A side that failed is reported in its place; a missing program is not a failure.
-    let has_failed =
-        told.iter().flat_map(|measured| &measured.sides).any(|side| matches!(side.ns, Err((true, _))));
+    let has_failed = measurements
+        .iter()
+        .flat_map(|measured| &measured.sides)
+        .any(|side| matches!(side.ns, Err((true, _))));
     Ok(ExitCode::from(u8::from(has_failed)))
 }

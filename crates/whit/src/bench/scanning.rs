@@ -176,7 +176,7 @@ fn calls_over(scanner: &Scanner, directory: &str) -> Result<f64, String> {
     ran?;
     let total = text.lines().find(|line| line.ends_with("total"));
     let total = total.and_then(|line| line.split_whitespace().nth(3)?.parse().ok());
-    total.ok_or_else(|| "strace told no total".to_owned())
+    total.ok_or_else(|| "strace printed no total".to_owned())
 }
 
 #[cfg(test)]

@@ -33,18 +33,18 @@ fn pair(server: &[&str], client: &[&str]) -> Result<Value, String> {
 }
 
 fn json(ran: &Ran) -> Result<Value, String> {
-    serde_json::from_str(&ran.output).map_err(|error| format!("what a server told is no JSON: {error}"))
+    serde_json::from_str(&ran.output).map_err(|error| format!("the server's output is not JSON: {error}"))
 }
 
-fn number(told: &Value, path: &str) -> Result<f64, String> {
-    told.pointer(path).and_then(Value::as_f64).ok_or_else(|| format!("nothing was told of {path}"))
+fn number(report: &Value, path: &str) -> Result<f64, String> {
+    report.pointer(path).and_then(Value::as_f64).ok_or_else(|| format!("the output has no {path}"))
 }
 
 pub(super) fn measurements() -> Vec<Measurement> {
     let port = PORT.to_string();
     let to = format!("127.0.0.1:{PORT}");
-    let per_packet = |told: &Value, path: &str| -> Result<f64, String> {
-        Ok(number(told, path)? / (number(told, "/bytes")? / 1024.0))
+    let per_packet = |report: &Value, path: &str| -> Result<f64, String> {
+        Ok(number(report, path)? / (number(report, "/bytes")? / 1024.0))
     };
     let sink = move |port: &str, client: &[&str]| {
         pair(&[&own_program(), "sink", "--port", port, "--clients", "1", "--json"], client)
@@ -63,8 +63,8 @@ pub(super) fn measurements() -> Vec<Measurement> {
             per_packet(&sink(&first_port, &["python3", "-c", &program(SENDER)])?, "/waits/on_cpu_ns")
         })
         .side("a plain server in Python", &["python3"], move || {
-            let told = pair(&["python3", "-c", &program(SERVER)], &["python3", "-c", &program(SENDER)])?;
-            per_packet(&told, "/waits/on_cpu_ns")
+            let report = pair(&["python3", "-c", &program(SERVER)], &["python3", "-c", &program(SENDER)])?;
+            per_packet(&report, "/waits/on_cpu_ns")
         }),
         Measurement::new(
             "send",
@@ -85,8 +85,8 @@ pub(super) fn measurements() -> Vec<Measurement> {
             Ok(1e9 * 1024.0 * 8.0 / number(&json(&client)?, "/end/sum_received/bits_per_second")?)
         })
         .side("both in plain Python", &["python3"], move || {
-            let told = pair(&["python3", "-c", &program(SERVER)], &["python3", "-c", &program(SENDER)])?;
-            per_packet(&told, "/total_ns")
+            let report = pair(&["python3", "-c", &program(SERVER)], &["python3", "-c", &program(SENDER)])?;
+            per_packet(&report, "/total_ns")
         }),
     ]
 }

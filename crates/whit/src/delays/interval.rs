@@ -87,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_came_and_went_are_told_beside() {
-        let told = |whole_s: u64| {
+    fn threads_that_came_and_went_are_reported_separately() {
+        let ended_on_cpu = |whole_s: u64| {
             let row =
                 between(vec![thread(1, 0, 10, 1)], vec![thread(1, 0, 12, 1)], [Some(40), Some(whole_s)]);
             row.ended.and_then(|ended| ended.on_cpu)
         };
-        assert_eq!((told(42), told(40)), (Some(seconds(2)), None));
+        assert_eq!((ended_on_cpu(42), ended_on_cpu(40)), (Some(seconds(2)), None));
     }
 
     #[test]

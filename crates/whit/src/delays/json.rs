@@ -125,9 +125,9 @@ impl TaskJson {
             impossible_values: sum.impossible_values,
             delays: delays(|cause| sum.delay(cause), true),
             ended_threads: row.ended.as_ref().map(|ended| {
-                let mut told = delays(|cause| ended.delays[cause], true);
-                told.insert("on_cpu_ns".into(), nanos(ended.on_cpu).into());
-                told
+                let mut object = delays(|cause| ended.delays[cause], true);
+                object.insert("on_cpu_ns".into(), nanos(ended.on_cpu).into());
+                object
             }),
             ended: match row.kind {
                 Kind::Ended(exit) => Some(EndedJson {

@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Ended(ExitInfo),
 }
 
-/// How many of a cgroup's tasks are in which state; none where the kernel does not say.
+/// How many of a cgroup's tasks are in which state; `None` if the kernel does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct States {
     pub(crate) sleeping: u64,
@@ -125,7 +125,7 @@ impl Notes {
 
     /// Adds what another table has to say, and returns what is new of it. A count is news again when it has doubled.
     pub(crate) fn add_new(&mut self, other: &Self) -> Self {
-        let news = |told: bool, now: bool| now && !told;
+        let news = |printed: bool, now: bool| now && !printed;
         let mut fresh = Self {
             is_off: news(self.is_off, other.is_off),
             is_unsure: news(self.is_unsure, other.is_unsure),
@@ -164,12 +164,12 @@ mod tests {
 
     #[test]
     fn what_was_said_is_not_said_again() {
-        let mut told = Notes::default();
+        let mut printed = Notes::default();
         let round = Notes { is_off: true, impossible_values: 1, ..Notes::default() };
-        assert_eq!(told.add_new(&round), round);
-        let later = told.add_new(&Notes { is_unsure: true, ..round });
+        assert_eq!(printed.add_new(&round), round);
+        let later = printed.add_new(&Notes { is_unsure: true, ..round });
         assert_eq!((later.is_off, later.is_unsure, later.impossible_values), (false, true, 2));
         // Three, which is less than twice two, and four.
-        assert_eq!([1, 1].map(|_| told.add_new(&round).impossible_values), [0, 4]);
+        assert_eq!([1, 1].map(|_| printed.add_new(&round).impossible_values), [0, 4]);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Printer {
     /// A table stands above the next one.
     is_under_way: bool,
     /// What has been said.
-    told: Notes,
+    printed: Notes,
 }
 
 impl Printer {
@@ -33,7 +33,7 @@ impl Printer {
             style: stdout_style(),
             output: Output::stdout(),
             is_under_way: false,
-            told: Notes::default(),
+            printed: Notes::default(),
         }
     }
 
@@ -96,7 +96,7 @@ impl Printer {
     /// Says what has not been said before.
     pub(crate) fn notes(&mut self, notes: &Notes) -> Result<(), Failure> {
         let mut text = String::new();
-        render::write_notes(&self.told.add_new(notes), &mut text);
+        render::write_notes(&self.printed.add_new(notes), &mut text);
         match self.view {
             View::Table => self.output.write(text.as_bytes()),
             View::Classic | View::Json => {

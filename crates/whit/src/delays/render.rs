@@ -175,8 +175,8 @@ fn write_beside(row: &Row, out: &mut String) {
         let left: Vec<_> = left.collect();
         let on_cpu = ended.on_cpu.map(|on_cpu| format!(" were on a CPU for {}", Span(on_cpu)));
         let waited = (!left.is_empty()).then(|| format!(" waited: {}", left.join(", ")));
-        let told: Vec<String> = [on_cpu, waited].into_iter().flatten().collect();
-        out.push_str(&format!("{}: its ended threads{}\n", row.task.key.pid, told.join(" and")));
+        let parts: Vec<String> = [on_cpu, waited].into_iter().flatten().collect();
+        out.push_str(&format!("{}: its ended threads{}\n", row.task.key.pid, parts.join(" and")));
     }
 }
 
@@ -190,15 +190,15 @@ fn push_states(out: &mut String, states: &States) {
 
 /// What the cgroup's own files count, if anything: a v1 hierarchy counts only what its controllers do.
 fn push_usage(out: &mut String, usage: &CgroupUsage) {
-    let mut told = Vec::new();
-    told.extend(usage.cpu.map(|cpu| format!("CPU {}", Span(cpu))));
-    told.extend(usage.throttled.map(|throttled| {
+    let mut parts = Vec::new();
+    parts.extend(usage.cpu.map(|cpu| format!("CPU {}", Span(cpu))));
+    parts.extend(usage.throttled.map(|throttled| {
         format!("throttled {} in {} periods", Span(throttled), usage.throttled_periods.unwrap_or(0))
     }));
-    told.extend(usage.memory.map(|memory| format!("memory {}", Size(memory))));
-    told.extend(usage.io.map(|io| format!("read {}, written {}", Size(io.read), Size(io.written))));
-    if !told.is_empty() {
-        out.push_str(&format!("cgroup: {}\n", told.join(", ")));
+    parts.extend(usage.memory.map(|memory| format!("memory {}", Size(memory))));
+    parts.extend(usage.io.map(|io| format!("read {}, written {}", Size(io.read), Size(io.written))));
+    if !parts.is_empty() {
+        out.push_str(&format!("cgroup: {}\n", parts.join(", ")));
     }
 }
 

@@ -18,7 +18,7 @@ use crate::failure::{Failure, say};
 use crate::run;
 use sampling::ticker::Ticker;
 
-/// Switches delay accounting on, and says so.
+/// Enables delay accounting, and prints that.
 pub(crate) fn enable(reader: &mut TaskReader) -> Result<(), Failure> {
     let was_on = reader.accounting_on() == Some(true);
     reader.enable_accounting().map_err(|absence| match absence {
@@ -94,7 +94,7 @@ pub(crate) fn command(
     let ended = Kind::Ended(supervised.exit_info());
     let row = match (supervised.tree.own, supervised.own_from_proc) {
         (Some((task, _)), _) | (None, Some(task)) => Ok(Row::new(ended, task)),
-        (None, None) => Err(Failure::new("the command's account was not to be had")),
+        (None, None) => Err(Failure::new("the command's account could not be read")),
     };
     let reported = row.and_then(|row| {
         let rows = vec![row];
@@ -120,19 +120,19 @@ pub(crate) fn exits(
         absence => Failure::new(format!("exit records: {absence}; see whit doctor")),
     })?;
     let mut notes = Notes::new(&[], reader);
-    let told = printer.heading_of_ended();
+    let written = printer.heading_of_ended();
     let each = |record: ExitRecord, end: BorrowedFd<'_>| {
         let row = Row::new(Kind::Ended(record.exit), record.account());
         notes.add(&row);
         printer.ended(&row, end)
     };
-    let listened = told.and_then(|()| run::listen(opened, command, each))?;
+    let listened = written.and_then(|()| run::listen(opened, command, each))?;
     notes.lost_records = listened.lost_records;
-    let told = listened.told.and_then(|()| printer.notes(&notes));
-    match (listened.code, told) {
-        (None, told) => told.map(|()| ExitCode::SUCCESS),
-        (Some(code), told) => {
-            if let Err(failure) = told {
+    let written = listened.written.and_then(|()| printer.notes(&notes));
+    match (listened.code, written) {
+        (None, written) => written.map(|()| ExitCode::SUCCESS),
+        (Some(code), written) => {
+            if let Err(failure) = written {
                 failure.report();
             }
             Ok(ExitCode::from(code))

@@ -78,7 +78,7 @@ pub(super) fn source(reader: &TaskReader) -> Finding {
         None => Finding::ok("task table", name),
         Some((source, refused)) => Finding::limited(
             "task table",
-            format!("{name}, since {} is not to be had: {}", source.name(), refused.detail),
+            format!("{name}, since {} is not available: {}", source.name(), refused.detail),
             "see bpf and taskstats above; whit top --tasks forces a way",
         ),
     }

@@ -53,7 +53,7 @@ pub(crate) fn examine(roots: &Roots) -> Result<Vec<Finding>, Failure> {
     let mut findings = vec![Finding::ok("whit", own_version(roots)), kernel::version(&mut survey)];
     findings.extend(tasks::examine(roots, &mut survey)?);
     if survey.system() == "Linux" {
-        // Where no source can be used the examination of tasks has failed before.
+        // If no source could be used, the examination of tasks would have failed before.
         let reader = if roots.is_captured() { None } else { tasks::open(roots, &TaskSource::ALL).ok() };
         findings.push(kernel::bpf(&mut survey, reader.as_ref()));
         findings.extend(reader.as_ref().map(kernel::source));

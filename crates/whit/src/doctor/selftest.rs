@@ -104,14 +104,14 @@ fn clocks(before: &Sample, now: &Sample) -> Outcome {
 }
 
 fn boot_time(now: &Sample) -> Outcome {
-    let told = now.stat.get()?.boot_time_s.ok_or(Absence::Unsupported)?;
+    let reported = now.stat.get()?.boot_time_s.ok_or(Absence::Unsupported)?;
     let reckoned = now.clock.realtime.saturating_sub(now.clock.boottime).0 / Nanos::SECOND.0;
     // A clock that was set since moves one and not the other.
-    let difference = told.abs_diff(reckoned);
+    let difference = reported.abs_diff(reckoned);
     if difference <= 5 {
-        Ok(format!("{told}"))
+        Ok(format!("{reported}"))
     } else {
-        wrong(format!("{told}, but the clocks say {reckoned}"))
+        wrong(format!("{reported}, but the clocks say {reckoned}"))
     }
 }
 

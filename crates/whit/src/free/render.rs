@@ -193,7 +193,7 @@ const EXTENDED: [(&str, &[Field]); 10] = [
     ("NFS+Bounce", &[Field::NfsUnstable, Field::Bounce]),
 ];
 
-/// A figure of the extended list: none where the kernel prints none of its fields.
+/// A figure of the extended list: `None` if the kernel prints none of its fields.
 pub(crate) fn extended(meminfo: &MemInfo) -> impl Iterator<Item = (&'static str, Option<Bytes>)> {
     EXTENDED.iter().map(|(name, fields)| {
         let any = fields.iter().any(|field| meminfo.get(*field).is_some());

@@ -254,12 +254,12 @@ mod tests {
         }
         account.settle();
         let tree = account.close(Nanos(6));
-        let told: Vec<_> = tree
+        let found: Vec<_> = tree
             .programs
             .iter()
             .map(|program| (program.comm.as_str(), program.sum.processes, program.cpu.0))
             .collect();
-        assert_eq!(told, [("cc1", 2, 5), ("make", 1, 1)]);
+        assert_eq!(found, [("cc1", 2, 5), ("make", 1, 1)]);
         assert_eq!(tree.whole.breakdown().sleeping, Some(Nanos(294)));
         assert_eq!(tree.own.map(|(account, _)| account.sum.on_cpu()), Some(Some(Nanos(1))));
     }
@@ -277,17 +277,17 @@ mod tests {
             }
             account.settle();
             let Tree { programs, whole, .. } = account.close(Nanos(exact));
-            let told: Vec<_> =
+            let found: Vec<_> =
                 programs.iter().map(|program| (program.comm.as_str().to_owned(), program.cpu.0)).collect();
-            assert_eq!(whole.cpu.0, told.iter().map(|(_, cpu)| cpu).sum::<u64>());
-            told
+            assert_eq!(whole.cpu.0, found.iter().map(|(_, cpu)| cpu).sum::<u64>());
+            found
         };
         assert_eq!(closed(50), [("sh".to_owned(), 20), ("true".to_owned(), 20)]);
         assert_eq!(closed(70), [("true".to_owned(), 80), ("sh".to_owned(), 0)]);
     }
 
     #[test]
-    fn what_no_record_tells_is_not_sleep() {
+    fn time_without_a_record_is_not_sleep() {
         let close = |programs: &[(u32, &str, u64)], exact| {
             let mut account = Account::of(10);
             for (pid, comm, on_cpu) in programs {
@@ -299,7 +299,7 @@ mod tests {
             account.settle();
             account.close(Nanos(exact))
         };
-        // Alone, it is told exactly.
+        // If it is the only one, its figures are exact.
         let alone = close(&[(10, "true", 20)], 90).whole;
         assert_eq!(
             (alone.cpu, alone.unrecorded, alone.breakdown().sleeping),

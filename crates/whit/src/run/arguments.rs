@@ -40,7 +40,7 @@ pub(crate) fn command() -> Command {
                     .long("conflict-exit")
                     .value_name("CODE")
                     .value_parser(value_parser!(u8))
-                    .help("Exit status where the lock was not to be had [default: 1]"),
+                    .help("Exit status if the lock could not be acquired [default: 1]"),
             ))
             .arg(of_lock(switch("inherit-lock", "The command and what outlives it hold the lock, too")))
             .arg(path("directory", "DIR", "Run it in DIR").short('C'))

@@ -22,11 +22,12 @@ pub(crate) struct Listened {
     /// Of the command, where there was one.
     pub(crate) code: Option<u8>,
     /// Whether all could be written.
-    pub(crate) told: Result<(), Failure>,
+    pub(crate) written: Result<(), Failure>,
 }
 
-/// Hands each record, and what becomes readable when it is told to end, to `each` until Ctrl-C or TERM or, with a command, until that ends: then Ctrl-C is the command's affair
-/// (the terminal sends it to both) and TERM is passed on. A reader that went away does not end the command.
+/// Calls `each` with each record, and with a descriptor that becomes readable when whit is to end, until Ctrl-C or TERM. With a command:
+/// until that ends; then Ctrl-C is left to the command (the terminal sends it to both) and TERM is passed on. A reader that closed the pipe
+/// does not end the command.
 pub(crate) fn listen(
     records: ExitRecords,
     command: Option<&[OsString]>,
@@ -37,7 +38,7 @@ pub(crate) fn listen(
     let command = command.map(|words| Command { words: words.to_vec(), ..Command::default() });
     let child = command.as_ref().map(start).transpose()?;
     let child = child.map(|pid| TaskKey { pid, start: clock_now().boottime });
-    let (mut told, mut ended) = (Ok(()), None);
+    let (mut written, mut ended) = (Ok(()), None);
     let mut is_over = false;
     let (mut records, mut lost_records) = (Some(records), 0);
     loop {
@@ -49,19 +50,19 @@ pub(crate) fn listen(
         // After the command's end its record lies in the queue, so the queue is emptied once more.
         if let Some(open) = &mut records {
             let received = open.receive(|record| {
-                if told.is_ok() {
-                    told = each(record, signals.as_fd());
+                if written.is_ok() {
+                    written = each(record, signals.as_fd());
                 }
             });
             lost_records = open.lost();
             // The command goes on without a listener.
             if let Err(absence) = received {
                 records = None;
-                told = told.and(Err(Failure::new(format!("exit records: {absence}"))));
+                written = written.and(Err(Failure::new(format!("exit records: {absence}"))));
             }
         }
-        if ended.is_some() || is_over || (child.is_none() && told.is_err()) {
-            return Ok(Listened { lost_records, code: ended, told });
+        if ended.is_some() || is_over || (child.is_none() && written.is_err()) {
+            return Ok(Listened { lost_records, code: ended, written });
         }
         let mut descriptors =
             vec![PollFd::new(&signals, PollFlags::IN), PollFd::new(&children, PollFlags::IN)];

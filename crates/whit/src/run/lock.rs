@@ -73,10 +73,10 @@ fn holders(file: &LockFile) -> String {
             None => pid.to_string(),
         }
     };
-    let told = |holder| match holder {
+    let description = |holder| match holder {
         Holder::Has(pid) => name(pid),
-        Holder::Took(pid) => format!("whoever has it from {pid}, by which it was taken"),
+        Holder::Took(pid) => format!("a process that has it from {pid}, which acquired it"),
     };
-    let holders: Vec<String> = file.holders().into_iter().map(told).collect();
+    let holders: Vec<String> = file.holders().into_iter().map(description).collect();
     if holders.is_empty() { "somebody (/proc/locks does not say who)".to_owned() } else { holders.join(", ") }
 }

@@ -26,7 +26,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     // Another run's report is left alone until this one has the lock and something to say.
     let mut report = Report::create(options)?;
     lock.iter().for_each(|lock| report.lock_waited(lock.waited));
-    let mut told = Ok(());
+    let mut written = Ok(());
     let mut code = 0;
     for _ in 0..options.repeat.max(1) {
         let kept = lock.as_ref().filter(|_| probe::spawn::KEEPS_DESCRIPTORS).map(lock::Held::as_fd);
@@ -34,14 +34,14 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
         if supervised.outcome.code() != 0 {
             code = supervised.outcome.code();
         }
-        told = told.and(report.add(&supervised));
-        if supervised.is_told_to_end {
+        written = written.and(report.add(&supervised));
+        if supervised.is_stop_requested {
             break;
         }
     }
     // The lock is for the command, not for the report.
     drop(lock);
-    if let Err(failure) = told.and(report.finish()) {
+    if let Err(failure) = written.and(report.finish()) {
         // The command's status counts, but where it was good.
         let reported = failure.report();
         return Ok(if code == 0 { reported } else { ExitCode::from(code) });

@@ -130,9 +130,9 @@ fn overlapping_delays(program: &Program) -> String {
     let least = program.sum.thread_time.0 / 1000;
     let mut waited = program.sum.overlapping_delays();
     waited.retain(|(_, total)| total.0 > least);
-    let told: Vec<String> =
+    let parts: Vec<String> =
         waited.iter().take(3).map(|(cause, total)| format!("{} {}", cause.name(), Span(*total))).collect();
-    told.join(", ")
+    parts.join(", ")
 }
 
 fn notes(run: &Supervised) -> Vec<String> {
@@ -140,17 +140,17 @@ fn notes(run: &Supervised) -> Vec<String> {
     let whole = &run.tree.whole;
     if let Some(absence) = run.records_absence {
         notes.push(format!(
-            "What descendants waited for is not told: exit records: {absence} (see whit doctor)"
+            "What descendants waited for is not known: exit records: {absence} (see whit doctor)"
         ));
     }
     if let (None, Some(absence)) = (run.records_absence, run.events_absence) {
         notes.push(format!(
-            "Descendants are not in the table: forks are not told ({absence}; see whit doctor)"
+            "Descendants are not in the table: forks are not reported ({absence}; see whit doctor)"
         ));
     }
     if run.cpu() > run.usage.cpu() {
         notes.push(format!(
-            "Children that nobody waited for were on a CPU for {}: user and system are of the others",
+            "Children that were not waited for were on a CPU for {}: user and system are of the others",
             Span(run.cpu().saturating_sub(run.usage.cpu()))
         ));
     }

@@ -39,25 +39,25 @@ impl<'a> Report<'a> {
         self.figures.push(FIGURES.map(|(_, figure)| figure(run)));
         let mut text = String::new();
         render::push(run, &mut text);
-        let told = self.write(&text);
-        let Some(json) = &mut self.json else { return told };
+        let written = self.write(&text);
+        let Some(json) = &mut self.json else { return written };
         let document = RunJson::new(self.options, run, self.lock_waited);
         let document = serde_json::to_string(&document).map_err(Failure::internal)?;
-        told.and(json.write(&(document + "\n")))
+        written.and(json.write(&(document + "\n")))
     }
 
     /// Tells what several runs have in common, and puts the files in their places.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
-        let mut told = Ok(());
+        let mut written = Ok(());
         if self.figures.len() > 1 {
             let mut text = String::new();
             render::push_spread(&self.figures, &mut text);
-            told = self.write(&text);
+            written = self.write(&text);
         }
         for file in [self.json, self.output].into_iter().flatten() {
-            told = told.and(file.finish());
+            written = written.and(file.finish());
         }
-        told
+        written
     }
 
     fn write(&mut self, text: &str) -> Result<(), Failure> {

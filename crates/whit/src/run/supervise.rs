@@ -82,7 +82,7 @@ pub(crate) struct Supervised {
     /// Adopted descendants whose parents had ended.
     pub(crate) adopted: u64,
     /// Ctrl-C or the like came to whit.
-    pub(crate) is_told_to_end: bool,
+    pub(crate) is_stop_requested: bool,
 }
 
 impl Supervised {
@@ -173,7 +173,7 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
         usage: Usage::default(),
         ending: None,
         adopted: 0,
-        is_told_to_end: false,
+        is_stop_requested: false,
     };
     let outcome = watch.wait(options, started, &mut reader)?;
     let wall = clock_now().boottime.saturating_sub(started);
@@ -193,7 +193,7 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
         lost_records: watch.records.map_or(0, |records| records.lost()),
         survivors,
         adopted: watch.adopted,
-        is_told_to_end: watch.is_told_to_end,
+        is_stop_requested: watch.is_stop_requested,
     })
 }
 
@@ -211,7 +211,7 @@ struct Watch {
     usage: Usage,
     ending: Option<Ending>,
     adopted: u64,
-    is_told_to_end: bool,
+    is_stop_requested: bool,
 }
 
 impl Watch {
@@ -316,7 +316,7 @@ impl Watch {
             let _ = poll(&mut alone, Some(&MOMENT));
         }
         while let Some((signal, is_from_kernel)) = self.signals.next_with_origin() {
-            self.is_told_to_end |= ends(signal);
+            self.is_stop_requested |= ends(signal);
             // What the terminal sends it sends to the command as well.
             // But it sends a hang-up only to the session leader, which may be whit.
             let has_it = is_from_kernel && signal != Signal::Hangup;

@@ -28,7 +28,7 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     let mut output = Output::stdout();
     session.tick()?;
     let mut remaining = options.count;
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     loop {
         // A captured machine stands still.
         if !options.roots.is_captured() {
@@ -40,7 +40,9 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
         let mut text = String::new();
         match options.output {
             OutputKind::Json => write_json(&mut session, &lines, &mut text)?,
-            OutputKind::Text | OutputKind::Screen => write_text(&mut session, &lines, &mut told, &mut text),
+            OutputKind::Text | OutputKind::Screen => {
+                write_text(&mut session, &lines, &mut printed, &mut text)
+            }
         }
         output.write(text.as_bytes())?;
         remaining = remaining.map(|remaining| remaining - 1);
@@ -53,8 +55,8 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     }
 }
 
-/// A table, and the notes below it that are not among those that were printed before (`told`).
-fn write_text(session: &mut Session, lines: &[Line], told: &mut Vec<Topic>, out: &mut String) {
+/// A table, and the notes below it that are not among those that were printed before (`printed`).
+fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, out: &mut String) {
     for line in session.head() {
         out.push_str(&line);
         out.push('\n');
@@ -85,8 +87,8 @@ fn write_text(session: &mut Session, lines: &[Line], told: &mut Vec<Topic>, out:
         out.push('\n');
     }
     for note in session.notes() {
-        if !told.contains(&note.topic) {
-            told.push(note.topic);
+        if !printed.contains(&note.topic) {
+            printed.push(note.topic);
             out.push_str(&note.text);
             out.push('\n');
         }

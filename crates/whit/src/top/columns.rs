@@ -154,7 +154,7 @@ impl Column {
         matches!(self, Self::Pid | Self::ParentPid | Self::User | Self::Nice | Self::Cgroup | Self::Command)
     }
 
-    /// What rows are ordered by; none where it is not known.
+    /// What rows are ordered by; `None` if it is not known.
     pub(crate) fn number(self, row: &GroupRow<'_>) -> Option<f64> {
         let sum = |figures: [Figure; 2]| {
             let [first, second] = figures.map(|figure| row.per_second(figure));

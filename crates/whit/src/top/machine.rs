@@ -94,7 +94,7 @@ impl Machine {
         self.sampler.rates().all_disks()
     }
 
-    /// Stalls in the last ten seconds, per cent: CPU, I/O, memory; none where the kernel does not say.
+    /// Stalls in the last ten seconds, per cent: CPU, I/O, memory; `None` if the kernel does not say.
     pub(crate) fn pressure(&self) -> [Option<f64>; 3] {
         let pressure = &self.now().pressure;
         [&pressure.cpu, &pressure.io, &pressure.memory]

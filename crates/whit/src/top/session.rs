@@ -248,7 +248,7 @@ impl Session {
             Some(_) => line.push_str(", ended –"),
         }
         if self.tasks.lost_exits() > 0 {
-            line.push_str(&format!(", {} ends not told", self.tasks.lost_exits()));
+            line.push_str(&format!(", {} exit records lost", self.tasks.lost_exits()));
         }
         if self.is_captured {
             return line;
@@ -296,7 +296,7 @@ impl Session {
         }
         if self.tasks.exits_absence().is_some() && !matches!(source, TaskSource::Procfs | TaskSource::Sysctl)
         {
-            add(Topic::Exits, "What ended between two ticks is not told: exit records need the initial namespaces (see whit doctor)".to_owned());
+            add(Topic::Exits, "Tasks that ended between two ticks are not shown: exit records need the initial namespaces (see whit doctor)".to_owned());
         }
         if self.tasks.accounting_on() == Some(false) {
             add(Topic::Accounting, "–: delays are not counted but the run queue's: sysctl kernel.task_delayacct=1, for tasks made from then on".to_owned());

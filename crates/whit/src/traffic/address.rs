@@ -92,7 +92,7 @@ impl Address {
             Self::Unix(path) => {
                 bind(&socket, &SocketAddrUnix::new(path)?).map_err(|error| match error {
                     Errno::ADDRINUSE => {
-                        io::Error::other("there is such a file: remove it if nobody listens there")
+                        io::Error::other("the file exists: remove it if no process listens there")
                     }
                     error => error.into(),
                 })?;
@@ -121,7 +121,7 @@ impl Address {
             Self::Unix(path) => connect(&socket, &SocketAddrUnix::new(path)?),
         };
         let mut connected = try_once();
-        // A Unix socket whose queue is full says so at once, and not when there is room.
+        // A Unix socket whose queue is full fails at once, and does not report when there is room.
         while connected == Err(Errno::AGAIN) && patience.0 > 0 {
             patience.0 -= 1;
             std::thread::sleep(std::time::Duration::from_millis(1));

@@ -24,7 +24,7 @@ const EVENTS: usize = 1024;
 /// Told to all threads when it is time to end.
 #[derive(Debug, Default)]
 pub(super) struct Stop {
-    is_told: AtomicBool,
+    is_requested: AtomicBool,
     /// Threads beside the first that still work.
     others: AtomicUsize,
     wakers: Mutex<Vec<Waker>>,
@@ -32,7 +32,7 @@ pub(super) struct Stop {
 
 impl Stop {
     pub(super) fn tell(&self) {
-        self.is_told.store(true, Ordering::Release);
+        self.is_requested.store(true, Ordering::Release);
         self.wake();
     }
 
@@ -57,8 +57,8 @@ impl Stop {
         self.others.load(Ordering::Acquire) > 0
     }
 
-    pub(super) fn is_told(&self) -> bool {
-        self.is_told.load(Ordering::Acquire)
+    pub(super) fn is_requested(&self) -> bool {
+        self.is_requested.load(Ordering::Acquire)
     }
 }
 
@@ -119,7 +119,7 @@ impl EventLoop {
             timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
             self.armed = Some(until);
         }
-        let timeout = (is_past || self.stop.is_told()).then_some(std::time::Duration::ZERO);
+        let timeout = (is_past || self.stop.is_requested()).then_some(std::time::Duration::ZERO);
         match self.poll.poll(&mut self.events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             polled => polled?,
@@ -148,8 +148,8 @@ impl EventLoop {
         Ok(())
     }
 
-    pub(super) fn is_told_to_end(&self) -> bool {
-        self.stop.is_told()
+    pub(super) fn is_stop_requested(&self) -> bool {
+        self.stop.is_requested()
     }
 
     pub(super) fn stop(&self) -> &Stop {

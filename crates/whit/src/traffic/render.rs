@@ -47,11 +47,11 @@ impl SinkReport {
     }
 
     pub(crate) fn text(&self) -> String {
-        let Accounts { told, all, clients } = &self.accounts;
+        let Accounts { listed, all, clients } = &self.accounts;
         let wall = span(all.first, all.last);
         let mut text = String::new();
         if *clients > 1 {
-            for client in told.iter().take(NAMED_CLIENTS) {
+            for client in listed.iter().take(NAMED_CLIENTS) {
                 let wall = span(client.first, client.last);
                 let aborted = if client.is_aborted { ", aborted" } else { "" };
                 text.push_str(&format!(
@@ -85,8 +85,8 @@ impl SinkReport {
     }
 
     pub(crate) fn json(&self) -> String {
-        let Accounts { told, all, clients } = &self.accounts;
-        let each = told.iter().map(|client| {
+        let Accounts { listed, all, clients } = &self.accounts;
+        let each = listed.iter().map(|client| {
             let mut document = account(client);
             document["client"] = json!(client.name);
             document["is_aborted"] = json!(client.is_aborted);
@@ -98,7 +98,7 @@ impl SinkReport {
         document["dropped_packets"] = json!(self.dropped);
         document["waits"] = self.waits.as_ref().map_or(Value::Null, breakdown);
         // Only the first of very many are reported.
-        document["clients_omitted"] = json!(clients - told.len() as u64);
+        document["clients_omitted"] = json!(clients - listed.len() as u64);
         document["clients"] = each.collect();
         format!("{document}\n")
     }

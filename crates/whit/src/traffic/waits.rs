@@ -7,7 +7,7 @@ use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 
 use text::units::Span;
 
-/// This process' account since it began; none where it cannot be read.
+/// This process' account since it began; `None` if it cannot be read.
 pub(crate) fn own() -> Option<TaskAccount> {
     let request = TaskRequest { sources: &TaskSource::FOR_ONE_READING, extra: FigureSet::default() };
     let mut reader = TaskReader::open(&Roots::live(), &request).ok()?;

@@ -20,7 +20,7 @@ pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("ages_are_what_find_says", &[], ages),
+        trial("ages_agree_with_find", &[], ages),
         trial("a_scan_takes_one_call_a_file", &[Need::Program("strace")], calls),
         trial("what_is_old_goes_and_nothing_else", &[Need::Program("flock")], deletion),
         trial("the_oldest_go_beyond_a_cap", &[], caps),

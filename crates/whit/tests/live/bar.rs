@@ -23,7 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_hidden_bar_sleeps_and_a_stopped_one_draws_at_once", &[], hiding),
         trial("a_reader_that_goes_away_ends_the_bar", &[], reader_gone),
         trial("a_line_is_written_when_it_changed", &[], only_changes),
-        trial("commands_that_misbehave_are_told_and_ended", &[], commands),
+        trial("commands_that_misbehave_are_reported_and_ended", &[], commands),
         trial("a_dead_mount_does_not_stall_the_line", &[Need::Root, Need::Program("python3")], dead_mount),
         trial("interfaces_come_and_go", &[Need::Root, Need::Program("ip")], interfaces),
         trial("waybar_gets_objects", &[], waybar),

@@ -20,10 +20,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             &[Need::Root, Need::Accounting, Need::Program("stress")],
             interval,
         ),
-        trial("every_exit_is_told", &[Need::Root, Need::Accounting], exits),
+        trial("every_exit_is_reported", &[Need::Root, Need::Accounting], exits),
         trial("exit_records_that_did_not_fit_are_counted", &[Need::Root, Need::Program("cc")], storm),
         trial(
-            "what_ended_threads_left_is_told",
+            "what_ended_threads_left_is_reported",
             &[Need::Root, Need::Accounting, Need::Program("python3")],
             ended,
         ),

@@ -17,7 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             &[screen, Need::Program("i3"), Need::Program("xdotool")],
             i3bar,
         ),
-        trial("dwm_is_told_by_the_root_windows_name", &[screen, Need::Program("xprop")], dwm),
+        trial("dwm_reads_the_root_windows_name", &[screen, Need::Program("xprop")], dwm),
     ]
 }
 

@@ -30,8 +30,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             no_main_thread,
         ),
         trial("what_ended_is_in_its_cgroup", &with_cc, cgroup_of_ended),
-        trial("cgroups_are_told_without_bpf", &root, cgroups_without_bpf),
-        trial("memory_that_grew_is_told_by_every_way", &with_python, memory),
+        trial("cgroups_are_shown_without_bpf", &root, cgroups_without_bpf),
+        trial("memory_that_grew_is_shown_by_every_source", &with_python, memory),
         trial(
             "tasks_of_a_pid_namespace_have_their_parents",
             &[Need::Root, Need::Program("unshare")],

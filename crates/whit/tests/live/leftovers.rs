@@ -23,9 +23,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_planted_leftover_is_left_alone", &[], planted_leftover),
         trial("what_a_killed_run_had_aside_is_put_back", &[strace], killed_run),
-        trial("what_cannot_be_put_back_is_told_until_it_can", &[Need::Root, strace], obstacle),
+        trial("what_cannot_be_put_back_is_reported_until_it_can", &[Need::Root, strace], obstacle),
         trial("a_directory_that_takes_the_place_of_a_new_one_is_not_emptied_later", &[strace], taken_for_own),
-        trial("a_locked_private_directory_holds_nobody_up", &[Need::Program("flock")], locked_directory),
+        trial("a_locked_private_directory_delays_no_other_run", &[Need::Program("flock")], locked_directory),
     ]
 }
 

@@ -16,6 +16,7 @@ mod free;
 mod leftovers;
 mod machine;
 mod mail;
+mod namespaces;
 mod needs;
 mod privilege;
 mod run;
@@ -49,6 +50,7 @@ fn main() {
         mail::trials(),
         desktop::trials(),
         privilege::trials(),
+        namespaces::trials(),
         run::trials(),
         supervision::trials(),
         top::trials(),

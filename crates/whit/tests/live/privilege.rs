@@ -15,8 +15,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_capability_opens_no_file", &needs, files_stay_closed),
         trial("a_capability_is_held_for_taskstats_alone", &needs, laid_down),
         trial("hidden_processes_stay_hidden", &needs, hidden),
-        trial("little_memory_is_said_and_not_fatal", &[Need::Root], little_memory),
-        trial("few_descriptors_are_said", &[Need::Root], few_descriptors),
+        trial("little_memory_is_reported_and_not_fatal", &[Need::Root], little_memory),
+        trial("few_descriptors_are_reported", &[Need::Root], few_descriptors),
     ]
 }
 

@@ -12,12 +12,12 @@ use super::needs::{Need, trial};
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial(
-            "a_build_is_told_by_program",
+            "a_build_is_reported_by_program",
             &[Need::Root, Need::Accounting, Need::Program("make"), Need::Program("cc")],
             build,
         ),
         trial(
-            "waits_are_what_a_per_pid_reader_says",
+            "waits_agree_with_a_per_pid_reader",
             &[Need::Root, Need::Accounting, Need::Program("python3"), Need::Program("stress")],
             per_pid,
         ),
@@ -28,9 +28,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("the_holder_of_a_lock_is_named", &[Need::Program("flock")], holder),
         trial("what_outlives_a_command_does_not_hold_its_lock", &[Need::Program("flock")], outlived),
         trial("limits_and_places_are_set", &[], limits),
-        trial("who_was_there_before_is_left_alone", &[], earlier_children),
+        trial("earlier_children_are_left_alone", &[], earlier_children),
         trial("what_was_ignored_stays_ignored", &[], ignored_signals),
-        trial("a_report_that_cannot_be_is_told_before_the_command", &[], unwritable),
+        trial("a_report_that_cannot_be_written_is_reported_before_the_command", &[], unwritable),
         trial("an_account_without_privileges_is_of_the_command", &[], unprivileged),
     ]
 }

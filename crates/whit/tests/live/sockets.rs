@@ -13,7 +13,7 @@ use super::needs::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("a_sink_says_the_port_that_it_has", &[], port),
+        trial("a_sink_prints_its_port", &[], port),
         trial("a_sink_removes_its_own_socket_alone", &[], own_socket),
         trial("send_gives_a_silent_peer_up", &[], silent_peer),
         trial("a_rate_is_over_the_time_that_was_asked_for", &[], rate_of_nothing),

@@ -16,8 +16,8 @@ use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("term_ends_who_writes_to_nobody", &[Need::Root], nobody_reads),
-        trial("term_ends_top_on_a_terminal_that_nobody_reads", &[Need::Program("python3")], nobody_looks),
+        trial("term_ends_a_writer_without_a_reader", &[Need::Root], nobody_reads),
+        trial("term_ends_top_on_a_terminal_without_a_reader", &[Need::Program("python3")], nobody_looks),
         trial("a_bar_that_was_not_read_goes_on_with_whole_lines", &[], reading_again),
         trial("named_files_are_opened_without_waiting", &[Need::Program("mkfifo")], named_files),
         trial("a_captured_machine_does_not_lead_out_of_itself", &[], captured),

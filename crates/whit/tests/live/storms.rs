@@ -10,7 +10,7 @@ use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("every_fork_of_a_storm_is_told", &[Need::Root, Need::Program("cc")], forks),
+        trial("every_fork_of_a_storm_is_reported", &[Need::Root, Need::Program("cc")], forks),
         trial("the_time_of_what_ended_adds_up", &[Need::Root, Need::Program("cc")], execs),
     ]
 }

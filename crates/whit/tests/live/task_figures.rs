@@ -16,7 +16,7 @@ use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let needs = [Need::Root, Need::Accounting, Need::Program("python3"), Need::Program("cc")];
-    vec![trial("every_figure_is_what_proc_says", &needs, every_figure)]
+    vec![trial("every_figure_agrees_with_proc", &needs, every_figure)]
 }
 
 /// What /proc says of a thread, with the words as the kernel's documentation names them.

@@ -26,9 +26,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_signal_is_asked_for_first", &with, signal),
         trial("the_terminal_is_given_back", &with, given_back),
         trial("a_key_that_was_cut_stops_nothing", &with, cut_key),
-        trial("three_ways_tell_the_same", &[Need::Root, Need::Accounting, Need::Program("stress")], ways),
+        trial("three_sources_agree", &[Need::Root, Need::Accounting, Need::Program("stress")], ways),
         trial(
-            "who_did_not_run_is_told_as_if_it_were_read",
+            "a_task_that_did_not_run_is_as_if_it_were_read",
             &[Need::Root, Need::Accounting, Need::Program("stress")],
             taken_over,
         ),

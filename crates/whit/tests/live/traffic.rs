@@ -14,9 +14,9 @@ pub(crate) fn trials() -> Vec<Trial> {
     let python = [Need::Program("python3")];
     vec![
         trial("every_packet_is_counted_however_it_comes", &python, counted),
-        trial("whoever_aborts_is_counted_too", &python, aborted),
+        trial("aborted_connections_are_counted", &python, aborted),
         trial("ten_thousand_clients_at_once", &[Need::Root], many),
-        trial("datagrams_are_counted_or_told_as_dropped", &[], datagrams),
+        trial("datagrams_are_counted_or_reported_as_dropped", &[], datagrams),
         trial("a_control_server_answers_and_fails_as_asked", &python, answers),
         trial("what_waited_behind_a_slow_answer_was_slow", &[], omission),
         trial("a_signal_ends_both_with_figures", &[], signalled),

@@ -136,7 +136,7 @@ fn unsafe_stays_in_its_room() {
 }
 
 #[test]
-fn every_unsafe_block_says_why_it_is_sound() {
+fn every_unsafe_block_has_a_safety_comment() {
     for room in UNSAFE_ROOM {
         let text = fs::read_to_string(root().join(room)).unwrap();
         let lines: Vec<_> = text.lines().collect();
@@ -263,7 +263,7 @@ fn no_file_is_two_things() {
 }
 
 #[test]
-fn every_module_says_what_it_is_for() {
+fn every_module_has_a_doc_comment() {
     for folder in ROOMS {
         for (name, text) in sources(folder) {
             assert!(text.starts_with("//!"), "{name} does not open with what it is for");

@@ -19,7 +19,7 @@ pub(super) struct Header {
     is_deleted: bool,
     /// Mozilla: deleted, and only not yet taken out.
     is_expunged: bool,
-    /// `X-IMAP:`: where it comes first, what an IMAP server keeps for itself and shows nobody.
+    /// `X-IMAP:`: if it is the first header, a message that an IMAP server keeps for itself and does not show.
     is_imap_data: bool,
     /// Bytes of the body, as some program counted them.
     pub(super) content_length: Option<u64>,

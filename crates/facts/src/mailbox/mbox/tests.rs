@@ -41,7 +41,7 @@ fn count(text: &str) -> (u64, u64, u64) {
 const FROM: &str = "From a@b Mon Jan  1 12:00:00 2024\n";
 
 #[test]
-fn states_are_told_by_headers_alone() {
+fn states_come_from_headers_alone() {
     assert_eq!(count(""), (0, 0, 0));
     assert_eq!(count("\n\n"), (0, 0, 0));
     assert_eq!(count("nothing of the kind\n"), (0, 0, 0));
@@ -57,7 +57,7 @@ fn states_are_told_by_headers_alone() {
 }
 
 #[test]
-fn separators_are_told_from_prose() {
+fn separators_are_distinguished_from_prose() {
     let two = format!("{FROM}A: b\n\nx\n\n{FROM}A: b\n\ny\n");
     assert_eq!(count(&two), (2, 2, 2));
     assert_eq!(count(&two.replace('\n', "\r\n")), (2, 2, 2));

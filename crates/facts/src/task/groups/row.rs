@@ -1,4 +1,4 @@
-//! A row of the view: who it stands for, and its sum.
+//! A row of the view: its identity, and its sum.
 
 use super::group::{Busy, SHARED};
 use super::{GroupBy, RowId, TaskGroups};

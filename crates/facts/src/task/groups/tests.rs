@@ -126,10 +126,10 @@ fn who_ended_counts_the_same_in_any_sum() {
 fn a_sum_of_processes_is_none_of_them() {
     let rows = [row(1, 1, 0, "init", 1), row(7, 7, 0, "a", 1), row(8, 8, 5, "b", 1)];
     let store = store(&rows, &rows, &[]);
-    let told = ask(&store, GroupBy::User, |row| {
+    let found = ask(&store, GroupBy::User, |row| {
         (row.uid(), row.comm().map(|comm| comm.0[0]), row.nice(), row.sum.processes)
     });
-    assert_eq!(told, [(Some(0), None, None, 2), (Some(5), Some(b'b'), Some(0), 1)]);
+    assert_eq!(found, [(Some(0), None, None, 2), (Some(5), Some(b'b'), Some(0), 1)]);
 }
 
 #[test]

@@ -99,8 +99,8 @@ fn a_thread_that_executes_another_program_takes_its_leaders_place() {
     let before = [thread(1, 10), thread(7, 500), thread(8, 30)];
     let ended = |pid, on_cpu, wall_ms| record(thread(pid, on_cpu), 101, wall_ms);
     // Thread 7 executed: it is 1 now, and the old 1 and 8 have ended.
-    let told = on_cpu(&before, &[thread(1, 503)], &[ended(1, 11, 100_500), ended(8, 34, 100_500)]);
-    assert_eq!(told, [Some(3), Some(1), Some(4)]);
+    let found = on_cpu(&before, &[thread(1, 503)], &[ended(1, 11, 100_500), ended(8, 34, 100_500)]);
+    assert_eq!(found, [Some(3), Some(1), Some(4)]);
     // A leader that ended after it was looked at waits for the next interval.
     let records = [ended(1, 13, 101_000), ended(7, 501, 100_900), ended(8, 30, 100_900)];
     assert_eq!(on_cpu(&before, &[thread(1, 12)], &records), [Some(2), Some(1), Some(0)]);
@@ -269,8 +269,8 @@ fn a_round_of_changes_leaves_the_others_alone() {
     assert_eq!((count, sum), (1, fingerprint(rows[0].key)));
     store.remove(3);
     store.finish(&mut Vec::new());
-    let told = [1, 2, 3].map(|pid| store.delta(pid, Figure::ON_CPU));
-    assert_eq!((told, store.len()), ([Some(0), Some(5), None], 2));
+    let found = [1, 2, 3].map(|pid| store.delta(pid, Figure::ON_CPU));
+    assert_eq!((found, store.len()), ([Some(0), Some(5), None], 2));
     // A task that was skipped is subtracted from its row, however old that is.
     store.begin(at(102));
     store.put(&row(1, 0, 17));

@@ -30,7 +30,7 @@ const OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/tasks.bpf.o");
 /// The programs' names in it: every thread whole, or what changed.
 const WHOLE: &str = "tasks";
 const CHANGES: &str = "changes";
-/// Programs at tracepoints: what ended tasks used, and who gives up an id.
+/// Programs at tracepoints: what ended tasks used, and which ids are given up.
 const FREED: (&str, &str) = ("freed", "sched_process_free");
 const EXITING: (&str, &str) = ("exiting", "sched_process_exit");
 const EXECUTED: (&str, &str) = ("executed", "sched_process_exec");
@@ -59,7 +59,7 @@ struct Links {
     whole: OwnedFd,
     /// With the notices of ids that were given up; `None` if the kernel does not permit those.
     changes: Option<(OwnedFd, [OwnedFd; 2])>,
-    /// Where the kernel does not permit it, what ended tasks used is not known to the last.
+    /// If the kernel does not permit it, the CPU time of ended tasks is not known exactly.
     freed: Option<OwnedFd>,
 }
 

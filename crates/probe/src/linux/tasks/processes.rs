@@ -16,7 +16,7 @@ impl LinuxTasks {
     /// Reads a process: its threads summed.
     ///
     /// # Errors
-    /// Where the process is gone, hidden or denied. A thread that ends meanwhile is left out.
+    /// If the process is gone, hidden or denied. A thread that ends meanwhile is left out.
     pub(crate) fn read_process(&mut self, pid: u32) -> Result<Process, Absence> {
         let whole = self.read_group(pid);
         let whole_cpu = self.process_cpu(pid);
@@ -47,7 +47,7 @@ impl LinuxTasks {
     /// Reads a process that ended and was not reaped: its leader, and what can still be known of its other threads.
     ///
     /// # Errors
-    /// Where it was reaped after all.
+    /// If it was reaped after all.
     pub(crate) fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
         let whole = self.read_group(pid);
         let mut row = Err(Absence::Gone);
@@ -76,7 +76,7 @@ impl LinuxTasks {
         Ok(account)
     }
 
-    /// A thread group's delays, the ended threads' included; none where only netlink has them.
+    /// A thread group's delays, the ended threads' included; `None` if only netlink has them.
     fn read_group(&mut self, tgid: u32) -> Option<TaskRow> {
         self.taskstats.as_mut().ok()?.read_group(tgid)
     }
@@ -91,7 +91,7 @@ impl LinuxTasks {
     /// `make` makes what the caller keeps of a process, so that the tasks of a machine are in memory once.
     ///
     /// # Errors
-    /// Where /proc cannot be listed.
+    /// If /proc cannot be listed.
     pub(crate) fn read_all_processes<R: AsMut<TaskAccount>>(
         &mut self,
         make: impl Fn(TaskAccount) -> R,
@@ -116,7 +116,7 @@ impl LinuxTasks {
         self.threads = pids;
         listed?;
 
-        // Counted again, lest threads that came meanwhile are found in place of others.
+        // Counted again, since threads that were started meanwhile would be found in place of others.
         let all_threads = all_threads.max(self.procfs.all_threads());
         let mut to_find = match self.taskstats {
             Ok(_) => all_threads.map_or(u64::MAX, |all| all.saturating_sub(older)),

@@ -81,7 +81,7 @@ impl Procfs {
         Ok(value)
     }
 
-    /// How many threads the machine has, as /proc/loadavg says; none where it cannot be read.
+    /// How many threads the machine has, as /proc/loadavg says; `None` if it cannot be read.
     pub(crate) fn all_threads(&mut self) -> Option<u64> {
         self.read("proc/loadavg", LoadAverage::parse).ok().map(|load| load.tasks)
     }
@@ -92,7 +92,7 @@ impl Procfs {
         Ok(self.user_and_system(&stat))
     }
 
-    /// The sum of both; none where the process is gone or hidden.
+    /// The sum of both; `None` if the process is gone or hidden.
     pub(crate) fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
         self.process_times(pid).ok().map(|(user, system)| user + system)
     }

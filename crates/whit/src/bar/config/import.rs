@@ -16,7 +16,7 @@ use segment::{General, Segment};
 /// carried over`.
 ///
 /// # Errors
-/// Where the text is no configuration of i3status.
+/// If the text is no configuration of i3status.
 pub(crate) fn import(text: &str) -> Result<String, SyntaxError> {
     let configuration = Configuration::parse(text)?;
     let empty = Section::default();

@@ -22,7 +22,7 @@ const MOST_SEGMENTS: usize = 64;
 /// The options of the bar itself.
 pub(crate) const BAR_OPTIONS: [(&str, &str); 5] = [
     ("interval", "how often segments are drawn that say nothing else, in seconds; 1"),
-    ("output", "who reads the bar: i3bar, plain, waybar, tmux, xmobar, lemonbar, dwm"),
+    ("output", "the program that reads the bar: i3bar, plain, waybar, tmux, xmobar, lemonbar, dwm"),
     ("separator", "between segments, where the reader has none of its own; \" | \""),
     ("theme", "a theme's name, or a table: base, foreground, background, good, warning, urgent"),
     ("segment", "the segments, from left to right, each a [[segment]]"),
@@ -155,7 +155,7 @@ fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Appearance, Fa
         // Those of the table are good, which a test holds.
         Template::new(text, kind.fields).map_err(|fault| options.fault(fault.message))
     };
-    // The date's format is the segment's own affair.
+    // The date's format is parsed by the segment.
     let is_date = kind.name == "date";
     let format = if is_date { None } else { options.template("format", kind.fields)? };
     let short = if is_date { None } else { options.plain_template("short", kind.fields)? };

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 /// The output for a reader.
 ///
 /// # Errors
-/// Where it has to be connected to, and cannot.
+/// If it has to be connected to, and cannot.
 pub(crate) fn open(output: BarOutput) -> Result<Box<dyn LineOutput>, Failure> {
     Ok(match output {
         BarOutput::Plain => Box::new(plain::Plain::new()),

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_offset_changes_when_the_zone_says_so_and_a_clock_may_be_set_back() {
+    fn the_offset_follows_the_zone_and_a_clock_may_be_set_back() {
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
         let mut clock = LocalClock::default();
         let mut hour = |utc: &str| {

@@ -57,7 +57,7 @@ struct Longest {
 impl Segment for Delays {
     fn tick(&mut self, context: &SegmentContext) {
         if self.query.is_none() {
-            // Where the root cannot be opened there would be no bar.
+            // If the root could not be opened, there would be no bar.
             let request = TaskRequest { sources: &TaskSource::FOR_ONE_READING, extra: FigureSet::default() };
             let Ok(reader) = TaskReader::open(&context.roots, &request) else { return };
             let mut watcher = Watcher { reader, store: TaskStore::default(), groups: TaskGroups::default() };

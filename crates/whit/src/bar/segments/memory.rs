@@ -19,7 +19,7 @@ pub(crate) const KIND: Kind = Kind {
         field("used_percent", "of the total"),
         field("available", "what new work could have without swapping"),
         field("available_percent", "of the total"),
-        field("free", "what nobody uses for anything"),
+        field("free", "memory that is not used for anything"),
         field("total", "all there is"),
         field("anonymous", "what only swap could hold"),
         field("caches", "files' pages and what else is given back when asked for"),

@@ -9,7 +9,7 @@ pub(super) const SIGNALS: [(&str, TaskSignal, &str); 9] = [
     ("TERM", TaskSignal::Terminate, "end, after tidying up"),
     ("KILL", TaskSignal::Kill, "end at once"),
     ("INT", TaskSignal::Interrupt, "as Ctrl-C does"),
-    ("HUP", TaskSignal::Hangup, "for many: read the configuration anew"),
+    ("HUP", TaskSignal::Hangup, "many programs read their configuration again"),
     ("QUIT", TaskSignal::Quit, "end, with a core"),
     ("STOP", TaskSignal::Stop, "stand still"),
     ("CONT", TaskSignal::Continue, "go on"),

@@ -54,7 +54,7 @@ fn places(columns: &[Column], area: Rect) -> Vec<Place> {
     places
 }
 
-/// Who and how much, before the rest.
+/// The columns that identify a row and have its main figures first: they get space first.
 fn by_importance(columns: &[Column]) -> Vec<Column> {
     let rank = |column: &Column| match column {
         Column::Pid | Column::Command => 0,

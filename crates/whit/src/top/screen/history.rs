@@ -88,7 +88,7 @@ impl Histories {
         self.by_task.retain(|_, history| sum(history) > least);
     }
 
-    /// A task's readings, the oldest first; none where it did nothing.
+    /// A task's readings, the oldest first; `None` if it did nothing.
     pub(super) fn of(&self, key: TaskKey) -> Option<&VecDeque<Shares>> {
         self.by_task.get(&key).map(|history| &history.shares)
     }

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mouse_is_told_in_both_ways() {
+    fn both_mouse_encodings_are_parsed() {
         let events = |bytes: &[u8]| -> Vec<(MouseEventKind, u16, u16)> {
             let events = Input::default().take(bytes);
             let mouse = events.iter().filter_map(Event::as_mouse_event);

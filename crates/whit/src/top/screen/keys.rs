@@ -267,7 +267,7 @@ fn sort_by(column: Column, state: &mut State, session: &mut Session) {
     state.is_stale = true;
 }
 
-/// The selected task; none where the row stands for several.
+/// The selected task; `None` if the row stands for several.
 fn target(state: &mut State, session: &Session) -> Option<Target> {
     let line = state.line(session)?;
     let row = row(session, &line);

@@ -45,7 +45,7 @@ impl ScreenOutput {
         }
         self.rest.borrow_mut().clear();
         let mut left = bytes.as_slice();
-        // Where the terminal is gone there is nothing to give back.
+        // If the terminal is gone, there is nothing to restore.
         while let Ok(written) = self.outlet.write(left)
             && written < left.len()
         {

@@ -149,7 +149,7 @@ impl Terminal {
         signal
     }
 
-    /// Gives the terminal back, stops (unless nobody could continue us), and takes it again. A Ctrl-Z that was typed is for all of the
+    /// Gives the terminal back, stops (unless no process could continue whit), and takes it again. A Ctrl-Z that was typed is for all of the
     /// group, as the terminal would send it: a script around us is to stop, too.
     pub(super) fn suspend(&mut self, was_typed: bool) -> Result<(), Failure> {
         leave(&self.output);
@@ -197,7 +197,7 @@ fn blank(
 
 fn enter(output: &ScreenOutput) -> Result<(), Failure> {
     enable_raw_mode().map_err(failure)?;
-    // Another process may have read what poll(2) told of: a read that finds nothing returns. What ends raw mode ends this, too.
+    // Another process may have read what poll(2) reported: a read that finds nothing returns. What ends raw mode ends this, too.
     let mut modes = tcgetattr(stdin()).map_err(|error| failure(error.into()))?;
     modes.special_codes[SpecialCodeIndex::VMIN] = 0;
     modes.special_codes[SpecialCodeIndex::VTIME] = 0;
@@ -212,7 +212,7 @@ fn leave(output: &ScreenOutput) {
     // A vector takes whatever is written.
     let _ = queue!(bytes, Print(MOUSE_OFF), LeaveAlternateScreen, cursor::Show);
     output.write_last(&bytes);
-    // Where the terminal is gone there is nothing to give back.
+    // If the terminal is gone, there is nothing to restore.
     let _ = disable_raw_mode();
 }
 

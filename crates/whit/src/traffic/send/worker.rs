@@ -116,7 +116,7 @@ impl<'a> Worker<'a> {
     /// Waits for the others, still listening for signals.
     pub(super) fn wait_for_others(&mut self) -> Result<(), Failure> {
         let mut happened = Vec::new();
-        while self.event_loop.stop().has_others() && !self.event_loop.is_told_to_end() {
+        while self.event_loop.stop().has_others() && !self.event_loop.is_stop_requested() {
             self.event_loop.wait(None, &mut happened).map_err(Failure::of_system)?;
         }
         Ok(())
@@ -150,7 +150,7 @@ impl<'a> Worker<'a> {
             if end.is_some_and(|end| end <= now) {
                 self.event_loop.stop().tell();
             }
-            if self.event_loop.is_told_to_end() {
+            if self.event_loop.is_stop_requested() {
                 break;
             }
         }

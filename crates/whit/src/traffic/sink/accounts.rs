@@ -3,7 +3,7 @@
 use facts::unit::Nanos;
 
 /// Clients of a thread that are reported one by one; later ones are summed.
-const MOST_TOLD: usize = 20_000;
+const MOST_LISTED: usize = 20_000;
 
 /// What one client sent.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ pub(crate) struct Answered {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     /// In the order in which they went.
-    pub(crate) told: Vec<Account>,
+    pub(crate) listed: Vec<Account>,
     /// Of all clients, including those that are not reported one by one.
     pub(crate) all: Account,
     pub(crate) clients: u64,
@@ -60,8 +60,8 @@ impl Accounts {
     pub(super) fn push(&mut self, account: Account) {
         self.all.add(&account);
         self.clients += 1;
-        if self.told.len() < MOST_TOLD {
-            self.told.push(account);
+        if self.listed.len() < MOST_LISTED {
+            self.listed.push(account);
         }
     }
 
@@ -69,7 +69,7 @@ impl Accounts {
     pub(super) fn merge(&mut self, other: Self) {
         self.all.add(&other.all);
         self.clients += other.clients;
-        self.told.extend(other.told);
+        self.listed.extend(other.listed);
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_number_of_clients_is_counted_and_some_are_told() {
+    fn all_clients_are_counted_and_some_are_listed() {
         let (mut one, mut other) = (Accounts::default(), Accounts::default());
         for place in 0..30_000 {
             let account = Account { packets: 2, first: Some(Nanos(place)), ..Account::default() };
@@ -86,7 +86,7 @@ mod tests {
             other.push(account);
         }
         one.merge(other);
-        assert_eq!((one.clients, one.told.len(), one.all.packets), (60_000, 2 * MOST_TOLD, 120_000));
+        assert_eq!((one.clients, one.listed.len(), one.all.packets), (60_000, 2 * MOST_LISTED, 120_000));
         assert_eq!(one.all.first, Some(Nanos(0)));
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
             let _ = std::fs::remove_file(path);
         }
     }
-    accounts.told.sort_by_key(|account| account.first);
+    accounts.listed.sort_by_key(|account| account.first);
     let report = SinkReport::new(accounts, dropped, waits.as_ref());
     let text = if options.is_json { report.json() } else { report.text() };
     Output::stdout().write(text.as_bytes())?;

@@ -140,7 +140,7 @@ impl<'a> Worker<'a> {
             if is_enough || self.end.is_some_and(|end| end <= now) {
                 self.event_loop.stop().tell();
             }
-            if self.event_loop.is_told_to_end() {
+            if self.event_loop.is_stop_requested() {
                 break;
             }
         }

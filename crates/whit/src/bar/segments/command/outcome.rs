@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_so_and_what_was_said_stands() {
+    fn a_failure_is_reported_and_output_is_kept() {
         let failed = Outcome::default().ended("/usr/bin/x", by(Ending::Exited(3)));
         assert_eq!(
             (failed.text.as_str(), failed.state, failed.status),

@@ -1,0 +1,100 @@
+//! Where whit sees only a part of the machine: a PID namespace, and /proc mounted with hidepid=2.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use libtest_mimic::{Failed, Trial};
+
+use super::machine::{Scratch, WHIT, documents, shell};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial(
+            "every_command_works_in_a_pid_namespace",
+            &[Need::Root, Need::Accounting, Need::Program("unshare")],
+            pid_namespace,
+        ),
+        trial(
+            "every_command_works_with_hidepid",
+            &[Need::Root, Need::Accounting, Need::Program("unshare"), Need::Program("setpriv")],
+            hidepid,
+        ),
+    ]
+}
+
+/// Commands that must succeed, without their output.
+const COMMANDS: [&str; 7] = [
+    "free --json",
+    "bar --once -o plain",
+    "doctor",
+    "delays -a",
+    "delays -p $$ -i 0.2 -n 1",
+    "run -q -- sh -c 'sleep 0.1 & wait'",
+    "top -b -n 1",
+];
+const SOURCES: [&str; 3] = ["bpf", "taskstats", "procfs"];
+
+/// Runs the commands, and reads all tasks by each of these sources; the last tick of each.
+fn script(whit: &str, sources: &[&str]) -> String {
+    let mut script = String::from("set -e\nsleep 20 &\nsleeping=$!\n");
+    for command in COMMANDS {
+        script.push_str(&format!(
+            "{whit} {command} > /dev/null || {{ echo failed: {command:?} >&2; exit 1; }}\n"
+        ));
+    }
+    for source in sources {
+        script.push_str(&format!("{whit} top -b -n 2 -d 0.3 --json --tasks {source} | tail -n 1\n"));
+    }
+    script.push_str("kill $sleeping\n");
+    script
+}
+
+fn pid_namespace() -> Result<(), Failed> {
+    let scratch = Scratch::new("namespace");
+    let path = scratch.0.join("script");
+    fs::write(&path, script(WHIT, &SOURCES))?;
+    let output = shell(&format!("unshare --fork --pid --mount-proc sh {}", path.display()));
+    assert!(output.status.success(), "{output:?}");
+    let ticks = documents(&String::from_utf8(output.stdout)?);
+    assert_eq!(ticks.len(), SOURCES.len());
+    for (tick, source) in ticks.iter().zip(SOURCES) {
+        let rows = tick["tasks"].as_array().ok_or("no tasks")?;
+        let mut names: Vec<_> = rows
+            .iter()
+            .filter(|row| row["threads"].as_u64() > Some(0))
+            .map(|row| (row["pid"].as_u64(), row["comm"].as_str().unwrap_or_default()))
+            .collect();
+        names.sort();
+        // The shell, its sleep, whit, and tail; by ids of the namespace, which began with 1.
+        assert_eq!(names.first(), Some(&(Some(1), "sh")), "{source}: {names:?}");
+        assert!(names.iter().any(|(_, comm)| *comm == "sleep"), "{source}: {names:?}");
+        assert!(names.len() <= 5 && names.iter().all(|(pid, _)| *pid < Some(200)), "{source}: {names:?}");
+    }
+    Ok(())
+}
+
+fn hidepid() -> Result<(), Failed> {
+    // Where another user can execute it.
+    let directory = std::env::temp_dir().join(format!("whit-hidepid-{}", std::process::id()));
+    fs::create_dir_all(&directory)?;
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755))?;
+    let (whit, path) = (directory.join("whit"), directory.join("script"));
+    fs::copy(WHIT, &whit)?;
+    fs::set_permissions(&whit, fs::Permissions::from_mode(0o755))?;
+    fs::write(&path, script(whit.to_str().unwrap(), &["procfs"]))?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
+    let user = "setpriv --reuid 65534 --regid 65534 --clear-groups";
+    let output = shell(&format!(
+        "cd / && unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && {user} sh {}'",
+        path.display()
+    ));
+    let removed = fs::remove_dir_all(&directory);
+    assert!(output.status.success(), "{output:?}");
+    removed?;
+    let ticks = documents(&String::from_utf8(output.stdout)?);
+    let rows = ticks.first().and_then(|tick| tick["tasks"].as_array()).ok_or("no tasks")?;
+    assert!(rows.iter().any(|row| row["comm"] == "sleep"), "{rows:?}");
+    assert!(rows.iter().all(|row| row["uid"] == 65534), "{rows:?}");
+    Ok(())
+}
