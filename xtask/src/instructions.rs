@@ -1,15 +1,15 @@
-//! Instructions, counted by callgrind over captured machines: repeatable to the instruction with one compiler, and so
-//! a figure that a change must explain. `benches/instructions.txt` holds what was counted last.
+//! Costs that can be counted, over captured machines: instructions by callgrind, and the memory that a tick of the bar touches by
+//! lackey. They are repeatable with one compiler, and a change must explain them. `benches/instructions.txt` contains the last count.
 
 use std::process::Command;
 
 use crate::bench::whit;
+use crate::footprint;
 use crate::outcome::Outcome;
 
 const KEPT: &str = "benches/instructions.txt";
 /// What another compiler or C library may change without a word.
 const TOLERANCE: f64 = 0.10;
-const TICKS: u64 = 100;
 /// Of a tick with ten times the threads.
 const MOST_GROWTH: f64 = 1.3;
 
@@ -23,7 +23,7 @@ pub(crate) fn check() -> Outcome {
             .find_map(|line| line.strip_prefix(&format!("{name} "))?.parse().ok())
             .ok_or_else(|| format!("{KEPT} has no line \"{name}\": cargo xtask instructions --write"))?;
         let change = now as f64 / before as f64 - 1.0;
-        println!("{name}: {now} instructions, {:+.1} % of {before}", change * 100.0);
+        println!("{name}: {now}, {:+.1} % of {before}", change * 100.0);
         if change.abs() > TOLERANCE {
             changed.push(name);
         }
@@ -66,37 +66,31 @@ pub(crate) fn write() -> Outcome {
     std::fs::write(KEPT, lines.collect::<String>()).map_err(|error| format!("{KEPT}: {error}"))
 }
 
-fn count_all() -> Result<Vec<(&'static str, u64)>, String> {
+fn count_all() -> Result<Vec<(String, u64)>, String> {
     let whit = whit()?;
-    let tick = |machine: &str, output: &str| -> Result<u64, String> {
-        let root = format!("fixtures/{machine}");
-        let lines = |count: u64| {
-            let count = count.to_string();
-            instructions(&[
-                &whit,
-                "bar",
-                "--root",
-                &root,
-                "--output",
-                output,
-                "--interval",
-                "0.01",
-                "--count",
-                &count,
-            ])
-        };
-        // What starting costs cancels out.
-        Ok((lines(TICKS + 1)? - lines(1)?) / TICKS)
-    };
-    let run = |words: &[&str]| instructions(&[&[whit.as_str()], words].concat());
-    Ok(vec![
-        ("bar-tick-plain-linux-6.18", tick("linux-6.18", "plain")?),
-        ("bar-tick-i3bar-laptop", tick("laptop", "i3bar")?),
-        ("bar-tick-plain-server-128cpu", tick("server-128cpu", "plain")?),
-        ("free-linux-6.18", run(&["free", "--root", "fixtures/linux-6.18"])?),
-        ("free-emulate-server-128cpu", run(&["free", "--emulate", "--root", "fixtures/server-128cpu"])?),
-        ("doctor-laptop", run(&["doctor", "--root", "fixtures/laptop"])?),
-    ])
+    let mut counts = Vec::new();
+    for (name, words) in [
+        ("bar-tick-plain-linux-6.18", "--root fixtures/linux-6.18 --output plain"),
+        ("bar-tick-i3bar-laptop", "--root fixtures/laptop --output i3bar"),
+        ("bar-tick-plain-server-128cpu", "--root fixtures/server-128cpu --output plain"),
+        (
+            "bar-tick-memory-and-date",
+            "--root fixtures/linux-6.18 --output plain --config benches/memory-and-date.toml",
+        ),
+    ] {
+        let words: Vec<&str> = words.split(' ').chain(["--interval", "0.01"]).collect();
+        let footprint = footprint::of_tick(&whit, &words)?;
+        counts.extend(footprint.map(|(unit, count)| (format!("{name}.{unit}"), count)));
+    }
+    for (name, words) in [
+        ("free-linux-6.18", "free --root fixtures/linux-6.18"),
+        ("free-emulate-server-128cpu", "free --emulate --root fixtures/server-128cpu"),
+        ("doctor-laptop", "doctor --root fixtures/laptop"),
+    ] {
+        let words: Vec<&str> = std::iter::once(whit.as_str()).chain(words.split(' ')).collect();
+        counts.push((format!("{name}.instructions"), instructions(&words)?));
+    }
+    Ok(counts)
 }
 
 /// Instructions of a whole process.

@@ -6,6 +6,7 @@
 mod attack;
 mod bench;
 mod docs;
+mod footprint;
 mod freebsd_fixtures;
 mod instructions;
 mod outcome;
