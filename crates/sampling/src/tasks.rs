@@ -96,7 +96,7 @@ impl TaskSampler {
         self.reader.read(&mut self.store)?;
         if let Ok(records) = &mut self.exit_records {
             let pending = &mut self.pending;
-            // What could not be read is in the next reading.
+            // What cannot be received now is received in the next round.
             let _ = records.receive(|mut record| {
                 // It has no memory any more.
                 FigureSet::MEMORY.for_each(|figure| record.row.figures.set(figure, Some(0)));

@@ -20,14 +20,15 @@ use crate::bar::arguments::BarArgs;
 use crate::failure::Failure;
 use crate::time_zone;
 
-/// How long the first line waits for something to subtract, and for answers.
+/// How long the first line waits for a second sample, and for results of background jobs.
 const FIRST_WAIT: Nanos = Nanos(100_000_000);
-/// Between two lines that were not asked for by the schedule: commands, answers and news can come thousands of times a second.
+/// Between two lines that are not of the schedule: output of commands, results and changes of the network can come thousands of times a
+/// second.
 const UNASKED_PAUSE: Nanos = Nanos(100_000_000);
-/// At the end orphans are looked for so often, with a pause before each.
+/// How often orphans are looked for at the end, with a pause before each time.
 const LAST_SWEEPS: usize = 10;
 const SWEEP_PAUSE: Duration = Duration::from_millis(5);
-/// How long a bar of one line waits for them.
+/// How long a bar of one line waits for results.
 const ONE_LINE_WAIT: Nanos = Nanos(3_000_000_000);
 
 /// Draws until the count is reached, the reader closes the pipe or a signal ends it.
@@ -46,19 +47,19 @@ struct Bar {
     events: Events,
     woken: Woken,
     started: Started,
-    /// `None` if no command leaves any.
+    /// `None` if no segment runs commands.
     orphans: Option<Orphans>,
     debug: Option<Debug>,
     /// The line as it was written last, and as it is now.
     written: Vec<u8>,
     drawn: Vec<u8>,
-    /// When the line was opened, until its first answers are there.
+    /// When the line was opened, on the boot clock; `None` once the first line was drawn.
     opened_at: Option<Nanos>,
-    /// Before, nothing is written that is not of the schedule.
+    /// Lines that are not of the schedule are not written before this time.
     unasked_from: Nanos,
-    /// Until when something waits for that.
+    /// When a line that was held back is to be written.
     held_until: Option<Nanos>,
-    /// Everything is to be drawn, whatever its time.
+    /// Everything is to be drawn, due or not.
     is_all_due: bool,
     /// The reader shows nothing.
     is_hidden: bool,
@@ -71,7 +72,7 @@ impl Bar {
         let config = configuration(args)?;
         let kind = args.output.or(config.output).unwrap_or_else(outputs::detect);
         let output = outputs::open(kind)?;
-        // Before signals wait for the loop: TZ may name a file that does not answer.
+        // Before signals are blocked: TZ may name a file on a filesystem that never answers.
         let time_zone = time_zone::system();
         let mut events = Events::open(kind)?;
         let style = config.style.clone();
@@ -79,7 +80,7 @@ impl Bar {
         // Before the commands are started.
         let orphans = config.has_commands().then(Orphans::adopt);
         let line = Line::open(config, &context)?;
-        events.watch_news(&line)?;
+        events.watch_network(&line)?;
         let mut bar = Self {
             args: args.clone(),
             orphans,
@@ -117,7 +118,7 @@ impl Bar {
             if quiet_until.is_none() && !self.is_hidden && self.remaining != Some(0) {
                 self.draw(now)?;
             }
-            // The last line is out when all of it was taken.
+            // The last line is written when the reader has taken all of it.
             let is_last = self.remaining == Some(0);
             if is_last && !self.outflow.is_full() {
                 return Ok(ExitCode::SUCCESS);
@@ -134,13 +135,13 @@ impl Bar {
         }
     }
 
-    /// Until when the first line waits. Commands and threads were asked when the line was opened.
+    /// Until when the first line waits for results. They were requested when the line was opened.
     fn quiet_until(&mut self, now: Nanos) -> Option<Nanos> {
         let elapsed = clock_now().boottime.saturating_sub(self.opened_at?);
         let is_waiting = self.line.is_waiting();
         let at_most = match self.remaining {
             Some(1) if is_waiting => ONE_LINE_WAIT,
-            // A captured machine stands still: there will be nothing to subtract.
+            // A captured machine stands still: a second sample has no rates.
             Some(1) if self.is_captured => Nanos(0),
             _ => FIRST_WAIT,
         };
@@ -162,7 +163,7 @@ impl Bar {
             self.line.tick(now, all, &self.context, &self.time_zone);
             self.remaining = self.remaining.map(|remaining| remaining - 1);
         }
-        // What comes unasked waits its turn, of which there are ten a second; the newest of it is written then.
+        // Lines that are not of the schedule are written ten times a second at most; the newest is written then.
         if !is_due && clock_now().boottime < self.unasked_from {
             self.held_until = Some(self.unasked_from);
             return Ok(());
@@ -170,10 +171,10 @@ impl Bar {
         self.write(all)
     }
 
-    /// Writes the line if it is another, or in any case.
+    /// Writes the line if it changed, or in any case.
     fn write(&mut self, in_any_case: bool) -> Result<(), Failure> {
         if self.outflow.is_full() {
-            // When there is room again the newest line is written.
+            // The newest line is written when there is room again.
             return Ok(());
         }
         let is_first = self.written.is_empty();
@@ -190,7 +191,7 @@ impl Bar {
         Ok(())
     }
 
-    /// After something was written: waits for room if that was too much, and no longer if it `was_full` and is not.
+    /// After a write: starts to wait for room if the pipe is full, and stops if it `was_full` and has room.
     fn await_room(&mut self, was_full: bool) -> Result<(), Failure> {
         if self.outflow.is_full() == was_full {
             return Ok(());
@@ -198,7 +199,7 @@ impl Bar {
         self.events.watch_room(self.outflow.watch(), !was_full)
     }
 
-    /// Does what woke the bar asks for. How to end, if it is to end.
+    /// Handles what woke the bar. Returns the exit code if the bar is to end.
     fn poll(&mut self) -> Result<Option<ExitCode>, Failure> {
         if self.woken.is_abandoned {
             return Ok(Some(ExitCode::SUCCESS));
@@ -216,7 +217,7 @@ impl Bar {
                 Signal::Stop => self.is_hidden = true,
                 Signal::Continue => (self.is_hidden, self.is_all_due) = (false, true),
                 Signal::Redraw => self.is_all_due = true,
-                // Not asked for.
+                // The bar does not receive these.
                 Signal::Quit | Signal::User2 | Signal::Resize | Signal::Fatal(_) => {}
                 Signal::Child => {
                     for index in self.started.reap() {
@@ -230,7 +231,7 @@ impl Bar {
         for index in &self.woken.commands {
             self.line.poll(*index, &self.time_zone);
         }
-        for sampler in &self.woken.news {
+        for sampler in &self.woken.network {
             self.line.drain_events(*sampler, &self.time_zone);
         }
         for click in &self.woken.clicks {
@@ -242,13 +243,13 @@ impl Bar {
         if self.line.poll_deadline(now).is_some_and(|by| by <= now) {
             self.attend_commands();
         }
-        if self.woken.has_answers {
+        if self.woken.has_results {
             self.line.redraw(&self.time_zone);
         }
         Ok(None)
     }
 
-    /// Ends what commands left behind. How much was left.
+    /// Ends the processes that commands left behind. Returns their number.
     fn sweep_orphans(&mut self) -> usize {
         let Some(orphans) = &mut self.orphans else { return 0 };
         let known: Vec<_> = self.line.processes().chain(self.started.processes()).collect();
@@ -261,7 +262,7 @@ impl Bar {
         }
     }
 
-    /// Reads the configuration again. One that is not good leaves the bar as it is, and says why in it.
+    /// Reads the configuration again. With an invalid one the bar stays as it is and shows the error.
     fn reload(&mut self) -> Result<(), Failure> {
         let opened = configuration(&self.args).and_then(|config| {
             if self.orphans.is_none() {
@@ -274,10 +275,10 @@ impl Bar {
                 self.style = style;
                 self.time_zone = time_zone::system();
                 self.started.take_over(std::mem::replace(&mut self.line, line).shutdown());
-                // What woke the bar was of the old line.
+                // These belong to the old line.
                 self.woken.commands.clear();
-                self.woken.news.clear();
-                self.events.watch_news(&self.line)?;
+                self.woken.network.clear();
+                self.events.watch_network(&self.line)?;
                 (self.opened_at, self.is_all_due) = (Some(clock_now().boottime), true);
             }
             Err(failure) => {
@@ -291,7 +292,8 @@ impl Bar {
 }
 
 impl Drop for Bar {
-    /// Ends the commands, and what they left behind, which comes here only when they have ended. What a moment does not end is init's.
+    /// Ends the commands, and then the processes that they left behind, which become children of the bar when the commands end. What is
+    /// left after a short time is left to init.
     fn drop(&mut self) {
         if self.orphans.is_none() {
             return;
@@ -307,7 +309,7 @@ impl Drop for Bar {
     }
 }
 
-/// Looked for anew each time: there may be one now.
+/// Looked for each time: a file may have been added.
 fn configuration(args: &BarArgs) -> Result<BarConfig, Failure> {
     Origin::find(args.config.as_deref(), args.defaults.clone()).read(args.interval)
 }

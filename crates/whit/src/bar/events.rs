@@ -1,4 +1,5 @@
-//! What wakes the bar between its ticks: signals, clicks, answers, commands, a reader that goes away.
+//! What wakes the bar between its ticks: signals, clicks, results of background jobs, output of commands, changes of the network, and
+//! a reader that closes the pipe.
 
 use facts::unit::Nanos;
 use formats::i3bar::{Click, Clicks};
@@ -23,12 +24,12 @@ pub(crate) struct Woken {
     /// Segments whose commands printed something or ended.
     pub(crate) commands: Vec<usize>,
     /// Samplers for which the network has changed.
-    pub(crate) news: Vec<usize>,
-    /// Slow answers are there.
-    pub(crate) has_answers: bool,
+    pub(crate) network: Vec<usize>,
+    /// A background job has a result.
+    pub(crate) has_results: bool,
     /// The reader has closed the pipe.
     pub(crate) is_abandoned: bool,
-    /// The reader has read.
+    /// There is room to write again.
     pub(crate) has_room: bool,
 }
 
@@ -37,35 +38,35 @@ impl Woken {
         self.signals.clear();
         self.clicks.clear();
         self.commands.clear();
-        self.news.clear();
-        (self.has_answers, self.is_abandoned, self.has_room) = (false, false, false);
+        self.network.clear();
+        (self.has_results, self.is_abandoned, self.has_room) = (false, false, false);
     }
 }
 
-/// The tokens of what is waited for; a command's and a sampler's place is added to theirs.
-const BELL: u64 = 0;
+/// The tokens of what is waited for. The index of a segment or sampler is added to the last two.
+const NOTIFIER: u64 = 0;
 const STDOUT: u64 = 1;
 const STDIN: u64 = 2;
 const ROOM: u64 = 3;
 const COMMANDS: u64 = 1 << 32;
-const NEWS: u64 = 2 << 32;
+const NETWORK: u64 = 2 << 32;
 
-/// Waits for all of it.
+/// Waits for all of these.
 pub(crate) struct Events {
     waiter: Waiter,
     notifier: Notifier,
     clicks: Clicks,
     ready: Vec<u64>,
-    /// Before, commands are not listened to: they can say more than anybody reads.
+    /// Commands are not read before this time: they can print more than is shown.
     commands_from: Nanos,
     calls: u64,
 }
 
-/// Between two looks at what commands say.
+/// Between two readings of what commands print.
 const COMMANDS_PAUSE: Nanos = Nanos(20_000_000);
 
 impl Events {
-    /// For a reader.
+    /// Waits for what concerns an output of this kind.
     ///
     /// # Errors
     /// If the kernel has no more descriptors.
@@ -78,12 +79,12 @@ impl Events {
         }
         let mut waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
         let notifier = Notifier::new().map_err(Failure::of_system)?;
-        waiter.watch(BELL, Watch::Readable(notifier.as_fd())).map_err(Failure::of_system)?;
+        waiter.watch(NOTIFIER, Watch::Readable(notifier.as_fd())).map_err(Failure::of_system)?;
         if output != BarOutput::Dwm {
             waiter.watch(STDOUT, Watch::Abandoned(stdout())).map_err(Failure::of_system)?;
         }
         if is_i3bar {
-            // Closed: there will be no clicks.
+            // If it is closed, there will be no clicks.
             let _ = waiter.watch(STDIN, Watch::Readable(stdin()));
         }
         Ok(Self {
@@ -106,13 +107,13 @@ impl Events {
         self.calls + self.waiter.calls
     }
 
-    /// From now on waits for news of what a line shows of the network, until the line is gone.
+    /// From now on waits for changes of the network that a line shows, as long as the line exists.
     ///
     /// # Errors
     /// If the kernel has no room for it.
-    pub(crate) fn watch_news(&mut self, line: &Line) -> Result<(), Failure> {
-        for (sampler, watch) in line.news() {
-            self.waiter.watch(NEWS + sampler as u64, watch).map_err(Failure::of_system)?;
+    pub(crate) fn watch_network(&mut self, line: &Line) -> Result<(), Failure> {
+        for (sampler, watch) in line.network_watches() {
+            self.waiter.watch(NETWORK + sampler as u64, watch).map_err(Failure::of_system)?;
         }
         Ok(())
     }
@@ -154,15 +155,15 @@ impl Events {
         self.waiter.wait(deadline, &mut self.ready).map_err(Failure::of_system)?;
         for index in 0..self.ready.len() {
             match self.ready[index] {
-                BELL => {
-                    woken.has_answers = true;
+                NOTIFIER => {
+                    woken.has_results = true;
                     self.calls += 1;
                     self.notifier.drain();
                 }
                 STDOUT => woken.is_abandoned = true,
                 ROOM => woken.has_room = true,
                 STDIN => self.read_clicks(&mut woken.clicks),
-                token @ NEWS.. => woken.news.push((token - NEWS) as usize),
+                token @ NETWORK.. => woken.network.push((token - NETWORK) as usize),
                 token => woken.commands.push(token.saturating_sub(COMMANDS) as usize),
             }
         }

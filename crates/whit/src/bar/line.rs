@@ -1,4 +1,4 @@
-//! The line: its segments, what is due of them, and their blocks.
+//! The line: its segments, which of them are due, and their blocks.
 
 use std::time::Duration;
 
@@ -21,19 +21,19 @@ use sampling::schedule::Schedule;
 /// Segments and their blocks, in the order in which they are shown.
 pub(crate) struct Line {
     members: Vec<Member>,
-    /// Of each member the place of its sampler.
+    /// For each member, the index of its sampler.
     sampler_of: Vec<usize>,
     /// One for each interval.
     samplers: Vec<MachineSampler>,
     schedule: Schedule,
-    /// Slow things were asked when the line was opened: the first draw need not ask again.
-    is_asked: bool,
-    /// A block for each member, then whit's own: a notice, and what `--debug` says.
+    /// Background jobs were requested when the line was opened: the first tick does not request them again.
+    are_jobs_requested: bool,
+    /// A block for each member, then whit's own: a notice, and the text of `--debug`.
     blocks: Vec<Block>,
 }
 
 impl Line {
-    /// Opens what the segments want, and takes the first reading, so that the next has something to subtract.
+    /// Opens the sources that the segments request, and takes the first sample, so that the next one has rates.
     pub(crate) fn open(config: BarConfig, context: &SegmentContext) -> Result<Self, Failure> {
         let members = config.members;
         let mut intervals: Vec<Duration> = members.iter().map(|member| member.interval).collect();
@@ -49,7 +49,7 @@ impl Line {
         let own = ["notice", "debug"].map(|kind| Block { kind, ..Block::default() });
         let blocks = members.iter().map(Member::block).chain(own).collect();
         let schedule = Schedule::new(intervals.iter().copied());
-        let mut line = Self { members, sampler_of, samplers, schedule, is_asked: true, blocks };
+        let mut line = Self { members, sampler_of, samplers, schedule, are_jobs_requested: true, blocks };
         line.members.iter_mut().for_each(|member| member.segment.tick(context));
         Ok(line)
     }
@@ -64,13 +64,13 @@ impl Line {
         self.schedule.next(now)
     }
 
-    /// When a segment has to attend to what it has under way at the latest, on the real-time clock.
+    /// When a segment must be polled at the latest, on the real-time clock.
     pub(crate) fn poll_deadline(&self, now: Nanos) -> Option<Nanos> {
         let earliest = self.members.iter().filter_map(|member| member.segment.poll_deadline()).min()?;
         Some(now + earliest.saturating_sub(clock_now().boottime))
     }
 
-    /// Reads and draws what is due at this time of the real-time clock, or everything.
+    /// Samples and draws what is due at this time of the real-time clock, or everything.
     pub(crate) fn tick(
         &mut self,
         now: Nanos,
@@ -78,7 +78,7 @@ impl Line {
         context: &SegmentContext,
         time_zone: &TimeZone,
     ) {
-        let is_asked = std::mem::take(&mut self.is_asked);
+        let are_jobs_requested = std::mem::take(&mut self.are_jobs_requested);
         for index in 0..self.samplers.len() {
             let is_due = self.schedule.take_due(index, now);
             if !is_due && !everything {
@@ -90,7 +90,7 @@ impl Line {
                 false => self.samplers[index].replace(),
             }
             for (member, sampler) in self.members.iter_mut().zip(&self.sampler_of) {
-                if *sampler == index && !is_asked {
+                if *sampler == index && !are_jobs_requested {
                     member.segment.tick(context);
                 }
             }
@@ -98,7 +98,7 @@ impl Line {
         }
     }
 
-    /// Draws with what was answered late, without reading anything again.
+    /// Draws with late results of background jobs, without sampling again.
     pub(crate) fn redraw(&mut self, time_zone: &TimeZone) {
         for index in 0..self.samplers.len() {
             self.samplers[index].collect();
@@ -106,25 +106,25 @@ impl Line {
         }
     }
 
-    /// Takes news of the network, reads and draws at once.
+    /// After a change of the network: samples and draws at once.
     pub(crate) fn drain_events(&mut self, sampler: usize, time_zone: &TimeZone) {
         self.samplers[sampler].drain_events();
         self.samplers[sampler].replace();
         self.draw_all_of(sampler, false, time_zone);
     }
 
-    /// Lets a segment look after its command, and draws it.
+    /// Polls a segment, and draws it.
     pub(crate) fn poll(&mut self, member: usize, time_zone: &TimeZone) {
         self.members[member].segment.poll();
         self.draw(member, false, time_zone);
     }
 
-    /// Has one segment's time come at once: it was clicked on.
+    /// Refreshes a segment that was clicked.
     pub(crate) fn refresh(&mut self, member: usize, context: &SegmentContext) {
         self.members[member].segment.refresh(context);
     }
 
-    /// Ends what is under way, for another line to take this one's place; what is still dying.
+    /// Stops all commands, before another line replaces this one. Returns the processes that have not ended yet.
     pub(crate) fn shutdown(&mut self) -> Vec<Process> {
         self.members.iter_mut().filter_map(|member| member.segment.shutdown()).collect()
     }
@@ -150,14 +150,14 @@ impl Line {
         &self.blocks
     }
 
-    /// Says something of whit's own; nothing where it is empty.
+    /// Sets the notice, which is not shown if it is empty.
     pub(crate) fn set_notice(&mut self, text: &str) {
         let block = &mut self.blocks[self.members.len()];
         text.clone_into(&mut block.text);
         block.tone = if text.is_empty() { Tone::Normal } else { Tone::Urgent };
     }
 
-    /// The text of the block for what a cycle costs.
+    /// The text of the block of `--debug`.
     pub(crate) fn debug_text(&mut self) -> &mut String {
         &mut self.blocks[self.members.len() + 1].text
     }
@@ -167,7 +167,7 @@ impl Line {
         self.members.iter().enumerate()
     }
 
-    /// The commands that are under way, and what becomes readable when they print something or end.
+    /// The running commands, and what becomes readable when they print something or end.
     pub(crate) fn commands(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
         self.members().filter_map(|(index, member)| Some((index, member.segment.watch()?)))
     }
@@ -177,17 +177,17 @@ impl Line {
         self.members.iter().flat_map(|member| member.segment.processes()).flatten()
     }
 
-    /// What becomes readable when links or addresses change that a sampler shows.
-    pub(crate) fn news(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
+    /// For each sampler that shows links or addresses, what becomes readable when these change.
+    pub(crate) fn network_watches(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
         self.samplers.iter().enumerate().filter_map(|(index, sampler)| Some((index, sampler.watch()?)))
     }
 
-    /// Whether a segment's first answer is still to come.
+    /// Whether a segment waits for its first result.
     pub(crate) fn is_waiting(&self) -> bool {
         self.members.iter().any(|member| member.segment.is_waiting())
     }
 
-    /// System calls made to read the machine.
+    /// System calls made for sampling.
     pub(crate) fn system_calls(&self) -> u64 {
         self.samplers.iter().map(MachineSampler::system_calls).sum()
     }
