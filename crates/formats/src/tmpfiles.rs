@@ -1,7 +1,7 @@
 //! tmpfiles.d(5), as far as it is about age: which directories are cleaned of what, and which paths are left alone.
 //!
-//! Held against systemd-tmpfiles 252. Where the manual page says otherwise than the program does, this does what the program does:
-//! a backslash in a path quotes the next byte and nothing else, and an age of zero does not take files dated in the future.
+//! Compared with systemd-tmpfiles 252. If the program differs from its manual page, whit does the same as the program: a backslash in
+//! a path only quotes the next byte, and an age of zero does not delete files whose times are in the future.
 
 mod age;
 mod fields;
@@ -21,15 +21,16 @@ pub struct Line {
     pub kind: u8,
     /// Its path, normalized; a pattern for types that take one.
     pub path: String,
-    /// From when on and by which times, if the line has an age.
+    /// The age from which entries are deleted, and the times that it is computed from; `None` if the line has no age.
     pub age: Option<Age>,
-    /// Everything that a second line for the same path must repeat to count, as it was written.
+    /// Mode, user, group, age, the modifier `~` and argument, as written. A second owning line for the path counts only if these are
+    /// equal.
     identity: Vec<String>,
-    /// Not carried out, because its user or group is not known here: its path is protected all the same.
+    /// Whether the line only protects its path and cleans nothing, because its user or group is unknown on this machine.
     pub is_only_protecting: bool,
 }
 
-/// A line that means nothing, or that stops everything.
+/// A malformed line. Parsing stops there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// From 1.
@@ -46,11 +47,11 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// What a configuration asks of the machine.
+/// Properties of the machine that a configuration depends on.
 pub struct Machine<'a> {
-    /// What a specifier (`%b`) stands for; none if it is not known.
+    /// Returns the value of a specifier such as `%b`, or `None` if it is unknown.
     pub specifier: &'a dyn Fn(char) -> Option<String>,
-    /// Whether a path exists, a symlink that leads nowhere included.
+    /// Whether a path exists. A dangling symlink exists.
     pub exists: &'a dyn Fn(&str) -> bool,
     /// Whether a user is known.
     pub has_user: &'a dyn Fn(&str) -> bool,
@@ -62,9 +63,9 @@ pub struct Machine<'a> {
 const LITERAL: &[u8] = b"fFdDvqQpLcbC";
 /// Types whose path is a pattern.
 const PATTERNS: &[u8] = b"wexXrRzZtThHaAm";
-/// Types of which a second line for a path does not count.
+/// Owning types: a second line for the same path is ignored, unless its fields are equal.
 const OWNING: &[u8] = b"fFdDvqQpLcbCwexXrR";
-/// Types that take an argument and mean nothing without it.
+/// Types that require an argument.
 const WITH_ARGUMENT: &[u8] = b"cbwtTaAhH";
 
 impl Line {
@@ -78,10 +79,11 @@ impl Line {
     }
 }
 
-/// Reads a file. Lines that mean nothing here (`!`, at boot; a `C` without its source) are left out.
+/// Parses a file. Skips lines that do not apply: those with the modifier `!` (only at boot) or `^` (credentials), and `C` lines whose
+/// source does not exist.
 ///
 /// # Errors
-/// At the first malformed line. systemd-tmpfiles would go on without it, and without what it protects.
+/// Returns the first malformed line. systemd-tmpfiles skips such a line, and then no longer protects its path.
 pub fn parse(text: &str, machine: &Machine<'_>) -> Result<Vec<Line>, Malformed> {
     let mut lines = Vec::new();
     for (number, line) in (1..).zip(text.split(['\n', '\r', '\0'])) {
@@ -89,7 +91,7 @@ pub fn parse(text: &str, machine: &Machine<'_>) -> Result<Vec<Line>, Malformed> 
         if start.is_empty() || start.starts_with('#') {
             continue;
         }
-        // A carriage return ends a line, but people count newlines.
+        // A carriage return ends a line as well, but line numbers in errors count only newlines, as editors do.
         let number = if text.contains('\r') { line_of(text, line) } else { number };
         let parsed = parse_line(line, machine);
         lines.extend(parsed.map_err(|(column, what)| Malformed {
@@ -101,7 +103,7 @@ pub fn parse(text: &str, machine: &Machine<'_>) -> Result<Vec<Line>, Malformed> 
     Ok(lines)
 }
 
-/// The number of the line of a text that this part of it begins in.
+/// Returns the number of the line where `part`, a slice of `text`, begins. Counts from 1.
 fn line_of(text: &str, part: &str) -> usize {
     let offset = part.as_ptr() as usize - text.as_ptr() as usize;
     1 + text.as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count()
@@ -131,7 +133,7 @@ fn parse_line(line: &str, machine: &Machine<'_>) -> Result<Option<Line>, Wrong> 
     let age = age.map(|(at, text)| Age::parse(&text).map_err(|what| (at, what))).transpose()?;
     match (modifiers.contains('^'), argument.is_empty()) {
         (true, true) => return Err((0, "the modifier ^ wants the name of a credential".to_owned())),
-        // Credentials are passed to services; whit is none.
+        // The argument is a credential, which systemd passes only to services. whit is not a service, so the line does not apply.
         (true, false) => return Ok(None),
         (false, _) => {}
     }
@@ -159,7 +161,7 @@ fn parse_line(line: &str, machine: &Machine<'_>) -> Result<Option<Line>, Wrong> 
     let is_known = |name: &str, has: &dyn Fn(&str) -> bool| {
         let name = name.strip_prefix(':').unwrap_or(name);
         match name.bytes().all(|byte| byte.is_ascii_digit()) {
-            // Two numbers mean "leave as it is": user_namespaces(7), and the same with 16 bits.
+            // -1 in 32 and in 16 bits is reserved for "no ID": user_namespaces(7).
             true => name.is_empty() || name.parse::<u32>().is_ok_and(|id| ![u32::MAX, 65_535].contains(&id)),
             false => has(name),
         }
@@ -170,7 +172,7 @@ fn parse_line(line: &str, machine: &Machine<'_>) -> Result<Option<Line>, Wrong> 
     Ok(Some(Line { kind, path, age, identity, is_only_protecting }))
 }
 
-/// A letter and modifiers, each at most once.
+/// Splits a type into its letter and its modifiers. Returns `None` if one is unknown or a modifier is repeated.
 fn kind_of(text: &str) -> Option<(u8, &str)> {
     let kind = text.bytes().next().filter(|kind| LITERAL.contains(kind) || PATTERNS.contains(kind))?;
     let modifiers = &text[1..];
@@ -179,7 +181,8 @@ fn kind_of(text: &str) -> Option<(u8, &str)> {
     modifiers.char_indices().all(is_known).then_some((kind, modifiers))
 }
 
-/// With its specifiers expanded, without slashes and dots that mean nothing. Two dots stay: paths are compared as they are written.
+/// Expands the specifiers of an absolute path, removes empty and `.` components, and replaces `/var/run/` by `/run/`. Keeps `..`,
+/// because paths are compared as text.
 fn absolute(path: &str, machine: &Machine<'_>) -> Result<String, String> {
     let mut expanded = String::new();
     let mut letters = path.chars();
@@ -204,7 +207,7 @@ fn absolute(path: &str, machine: &Machine<'_>) -> Result<String, String> {
     })
 }
 
-/// Octal, with `~` (masked by what is there) or `:` (only for what is made) before it.
+/// Whether the text is an octal mode. It may begin with `~` (mask it with the existing mode) and `:` (only for newly created entries).
 fn is_mode(text: &str) -> bool {
     let digits = text.trim_start_matches(['~', ':']);
     let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));

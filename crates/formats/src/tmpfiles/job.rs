@@ -10,9 +10,9 @@ use crate::fnmatch;
 pub struct Configuration {
     literal: Vec<Line>,
     patterns: Vec<Line>,
-    /// Where the first owning line for a path stands, by whether its path is a pattern.
+    /// The index of the first owning line for a path: in `patterns` if the flag is true, otherwise in `literal`.
     first: HashMap<(bool, String), usize>,
-    /// Ages that an X has from a line above it, by its place among the patterns.
+    /// Ages that `X` lines inherit from a line for the same path or a directory above it, by index in `patterns`.
     inherited: HashMap<usize, Age>,
 }
 
@@ -21,13 +21,13 @@ pub struct Configuration {
 pub struct Job {
     /// Its path, or a pattern for glob(3).
     pub path: String,
-    /// Whether it is one.
+    /// Whether `path` is a pattern.
     pub is_pattern: bool,
-    /// From when on what is in it goes.
+    /// The age from which its content is deleted.
     pub age: Age,
 }
 
-/// Paths that are left alone, with all that is below them.
+/// Paths that are neither deleted nor entered, except by a job for the path itself.
 #[derive(Clone, Debug, Default)]
 pub struct Protection {
     paths: HashSet<Vec<u8>>,
@@ -35,14 +35,14 @@ pub struct Protection {
 }
 
 impl Protection {
-    /// Whether a path has a line of its own.
+    /// Whether a line names this path, or has a pattern that matches it.
     pub fn has(&self, path: &[u8]) -> bool {
         self.paths.contains(path) || self.patterns.iter().any(|pattern| fnmatch::matches(pattern, path))
     }
 }
 
 impl Configuration {
-    /// Adds the lines of a file. Of several owning lines for one path the first counts, unless they say the same.
+    /// Adds the lines of a file. Ignores an owning line if its fields differ from those of the first one for the same path.
     pub fn add(&mut self, lines: Vec<Line>) {
         for line in lines {
             let is_pattern = line.is_pattern();
@@ -62,8 +62,9 @@ impl Configuration {
         self.inherit();
     }
 
-    /// An X keeps a directory and lets its content go with the age of a line above it: of the first that is read, unless one below
-    /// that is named by the X itself.
+    /// An `X` line protects a directory, but not its content. The content is cleaned with the age of a `d`, `D`, `v`, `q` or `Q` line:
+    /// that for the same path, otherwise the first one for a directory above it. A later line replaces that one if its path is
+    /// below that directory and matches the pattern of the `X` line.
     fn inherit(&mut self) {
         for (place, line) in self.patterns.iter().enumerate().filter(|(_, line)| line.kind == b'X') {
             let mut candidate: Option<&Line> = None;
@@ -82,14 +83,14 @@ impl Configuration {
                 candidate = if is_better { Some(other) } else { candidate };
             }
             if let Some(age) = candidate.and_then(|candidate| candidate.age) {
-                // The span alone; the letters are its own.
+                // Only the span is inherited. Which times count is set by the X line itself, or is the default.
                 let own = line.age.or_else(|| Age::parse("0").ok());
                 self.inherited.extend(own.map(|own| (place, Age { span_ns: age.span_ns, ..own })));
             }
         }
     }
 
-    /// What is to be cleaned, those below others first.
+    /// Returns the directories to clean, the deepest first.
     pub fn jobs(&self) -> Vec<Job> {
         let mut jobs = Vec::new();
         for line in
@@ -101,7 +102,7 @@ impl Configuration {
             let (is_pattern, age) = match line.kind {
                 b'e' => (true, line.age),
                 b'X' => (true, self.inherited.get(&place).copied().or(line.age)),
-                // An x with an age cleans its own path, whatever letters it has.
+                // An x line with an age cleans the path as written, even if it contains wildcards.
                 b'x' => (false, line.age),
                 _ => continue,
             };
@@ -111,7 +112,7 @@ impl Configuration {
         jobs
     }
 
-    /// What every job leaves alone.
+    /// Returns the paths that every job must leave alone.
     pub fn protection(&self) -> Protection {
         Protection {
             paths: self.literal.iter().map(|line| line.path.clone().into_bytes()).collect(),

@@ -1,7 +1,7 @@
-//! Private directories: what is to be deleted is first moved to where no other user can exchange it.
+//! Private directories: entries are moved there before they are deleted, so that no other user can exchange them.
 //!
-//! A private directory lies in the directory whose entries it takes, so that an entry's old place is known whatever happens to
-//! the run: it is the directory above. It lives as long as a batch of entries.
+//! A private directory is created in the directory whose entries are moved. If the run is killed, the original place of an entry is
+//! therefore known: the parent directory. A private directory exists only for one batch of entries.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -30,7 +30,7 @@ pub(super) fn has_private_name(name: &CStr) -> bool {
 pub(super) enum Refused {
     /// This user may not change the directory: nothing in it can be deleted.
     Denied(io::Error),
-    /// Another user exchanged each of them.
+    /// Every attempt failed: the name was taken, or another user exchanged the new directory.
     Contested,
     /// The filesystem is full, for example.
     Impossible(io::Error),
@@ -130,8 +130,8 @@ pub(super) enum Leftover {
     Kept(Vec<CString>, io::Error),
 }
 
-/// Moves what a killed run left in a private directory back to the directory above. Nothing of it is deleted: it may have been
-/// exchanged, and what is old is found there by the next run.
+/// Moves the entries that a killed run left in a private directory back to the parent directory. Deletes none of them: they may have
+/// been exchanged before they were moved, and the next run finds the old ones in their original place.
 pub(super) fn restore(node: &Node, name: &CStr, registry: &Registry, is_dry_run: bool) -> Leftover {
     // Another thread or another run may just be making it. Its lock is not tried, since the one that makes it could then fail to acquire it.
     if node
@@ -152,7 +152,7 @@ pub(super) fn restore(node: &Node, name: &CStr, registry: &Registry, is_dry_run:
     let status = directory.own_status(Identity::WANTED).ok().filter(EntryStatus::is_own_and_private);
     let is_own = status.is_some();
     let Some(identity) = status.and_then(|status| Identity::of(&status)).filter(|id| registry.has(id)) else {
-        // Killed before it was written down. What is empty is removed and nothing can be lost.
+        // The run may have been killed before it recorded the directory. Only an empty one is removed, so nothing can be lost.
         let is_removed = is_own && !is_dry_run && node.directory.remove_directory(name).is_ok();
         return if is_removed { Leftover::Restored(Vec::new()) } else { Leftover::Unproven };
     };
@@ -181,7 +181,7 @@ pub(super) fn restore(node: &Node, name: &CStr, registry: &Registry, is_dry_run:
     }
 }
 
-/// Under its own name or, if that is taken, under another, which is returned. Never in the place of anything.
+/// Moves an entry to `to` under its own name or, if that is taken, under another one, which is returned. Never replaces an entry.
 fn move_back(from: &Directory, name: &CStr, to: &Directory) -> io::Result<Option<CString>> {
     match from.move_to(name, to, name) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -205,7 +205,7 @@ fn kept_name(name: &[u8], random: &str) -> io::Result<CString> {
     CString::new([start, suffix.as_bytes()].concat()).map_err(io::Error::other)
 }
 
-/// Whether entries could not be deleted there, either.
+/// Whether the error means that entries of the directory cannot be deleted either.
 fn is_denied(error: &io::Error) -> bool {
     use io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
     matches!(error.kind(), NotFound | PermissionDenied | ReadOnlyFilesystem)

@@ -84,7 +84,7 @@ impl<'a> Sweep<'a> {
                 Outcome::Count(Counts::get(&listing.count))
             }
             View::Delete(deletion) => {
-                // What is not old is looked at, too: it is kept, and may be beyond the cap.
+                // Entries that are not old are visited as well: they are kept, unless they exceed the cap.
                 let all = Selection { older: None, ..job.selection.clone() };
                 let border = self.border(job, &all, *deletion)?;
                 self.delete(job, &all, *deletion, border)?
@@ -119,7 +119,7 @@ impl<'a> Sweep<'a> {
         Ok(Outcome::Sums { all: Box::new(sums.all), by_directory })
     }
 
-    /// Two walks, or one where all may stay; none without a cap.
+    /// Finds the age from which files exceed the cap. Takes two walks, one if all files are within the cap, and none without a cap.
     fn border(&self, job: &Job, all: &Selection, deletion: Deletion) -> Result<Option<Border>, Failure> {
         if deletion.cap == facts::age::Cap::default() {
             return Ok(None);
@@ -177,7 +177,8 @@ fn open(job: &Job) -> Result<Directory, Failure> {
     })
 }
 
-/// What a pattern found is opened part by part from where the pattern began, so that no symlink leads elsewhere.
+/// Opens the directory of a job. If a pattern found it, opens each component after the literal start of the pattern by itself, so that
+/// no symlink in that part is followed.
 fn open_below(job: &Job) -> io::Result<Directory> {
     let Some(beginning) = &job.beginning else { return Directory::open(&job.directory) };
     let mut directory = Directory::open(beginning)?;

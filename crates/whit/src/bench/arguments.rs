@@ -47,10 +47,10 @@ pub(crate) fn command() -> Command {
 }
 
 const EXPLANATION: &str = "\
-Each way in turn, round by round, so that what happens on the machine meanwhile happens to all of
-them. A ratio is of one round; printed are the median, the least and the greatest. A side whose program is
-not installed is named and left out. A million files are made for one of them, which takes up to
-1 GB where DIR is memory. Exit status 1 where a side could not be measured for another reason.";
+The methods run in turn, round by round, so that other work on the machine affects all of them. A
+ratio is of one round; the median, the least and the greatest are printed. A method whose program
+is not installed is named and left out. For one of them a million files are made, up to 1 GB where
+DIR is memory. The exit status is 1 if a method could not be measured for another reason.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> BenchOptions {
     let in_memory = PathBuf::from("/dev/shm");

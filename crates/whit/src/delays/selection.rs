@@ -28,8 +28,8 @@ pub(crate) struct Group {
     pub(crate) process_cpu: Option<Nanos>,
 }
 
-/// Reads what is selected as rows, the threads of each summed. A task that was named and is not there is an error; of
-/// many, those that are there count.
+/// Reads the selected tasks as rows, the threads of each summed. Fails if a task that was given by its id does not exist. In other
+/// selections, skips tasks that end during the reading.
 pub(crate) fn read(reader: &mut TaskReader, selection: &Selection) -> Result<Vec<Row>, Failure> {
     match selection {
         // All at once is worth a way of its own, see there.
@@ -104,8 +104,8 @@ impl Group {
         self.row(|row, is_counted| Some((row.wall, row.sum_since_start(is_counted))))
     }
 
-    /// The row of what the members did: in which time, which `sum_of` says of each, and whether its delays are counted. `None` if
-    /// nothing is known of any.
+    /// Sums the members into a row. `sum_of` gets a member and whether its delays are counted, and returns its wall time and figures.
+    /// Returns `None` if `sum_of` returns `None` for every member.
     pub(crate) fn row(&self, sum_of: impl Fn(&TaskRow, bool) -> Option<(Nanos, TaskSum)>) -> Option<Row> {
         let is_cgroup = self.kind == Kind::Cgroup;
         let leader = self.members.first().filter(|_| !is_cgroup);
@@ -201,7 +201,7 @@ fn read_members(reader: &mut TaskReader, pids: &[u32]) -> Vec<Group> {
     groups
 }
 
-/// Of all processes of a machine it would cost as much as all the rest.
+/// Reads the CPU time of each process. Not used for all processes of a machine, where it would double the cost.
 fn read_process_cpu(reader: &mut TaskReader, groups: &mut [Group]) {
     for group in groups {
         group.process_cpu = reader.process_cpu(group.id);

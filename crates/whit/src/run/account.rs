@@ -18,7 +18,7 @@ pub(crate) struct Program {
     pub(crate) sum: TaskSum,
     /// CPU time as it is reported: [`Account::close`] chooses.
     pub(crate) cpu: Nanos,
-    /// More CPU time, as wait4(2) reports it of the whole: no record says of which program.
+    /// The estimated share of this program in the CPU time that wait4(2) reports for the tree and that no record contains.
     pub(crate) unrecorded: Nanos,
 }
 
@@ -56,7 +56,8 @@ impl Program {
         }
     }
 
-    /// By the ticks, of which a single short task may get one that was mostly another's.
+    /// CPU time in timer ticks. A short task can be charged a whole tick that was mostly used by another task, so the result is at
+    /// most the lifetime of the threads.
     fn ticks(&self) -> Nanos {
         let ticks = self.figure(Figure::USER).saturating_add(self.figure(Figure::SYSTEM));
         Nanos(ticks).min(self.sum.thread_time)
@@ -92,10 +93,10 @@ pub(crate) struct Account {
     /// The command's own leader, and its other threads summed.
     leader: Option<(TaskAccount, ExitInfo)>,
     others: TaskSum,
-    /// Records that came before it was known whose they are.
+    /// Records that `settle` has not yet checked against the members.
     pending: Vec<ExitRecord>,
-    /// How long each process had lived at its last record. A thread that executes another program takes over the main thread's id and
-    /// start, and the records of both count their time from there.
+    /// The wall time in the last main-thread record of each process. A thread that calls execve(2) takes over the id and the start time
+    /// of the main thread, so there are two records with this id, and both count their time from the same start.
     lived: HashMap<u32, Nanos>,
 }
 
@@ -105,7 +106,8 @@ impl Account {
         Self { root, members: HashSet::from([root]), ..Self::default() }
     }
 
-    /// A fork makes a member, if its parent is one or whit itself, which starts nothing else meanwhile. The pid of a member that ended may come back as somebody else's.
+    /// Adds a forked process to the members if its parent is a member, or whit itself, which starts no other process meanwhile.
+    /// Otherwise removes its pid, which the kernel may have reused after a member ended.
     pub(crate) fn see(&mut self, event: ProcessEvent) {
         if let ProcessEvent::Fork { parent_tgid, pid, tgid } = event
             && pid == tgid
@@ -124,10 +126,10 @@ impl Account {
         self.pending.push(record);
     }
 
-    /// Counts the records of members. To be called when the forks of their time have been seen.
+    /// Adds the records of members. Call it after `see` has received the fork events up to the time of these records.
     pub(crate) fn settle(&mut self) {
         for record in std::mem::take(&mut self.pending) {
-            // Before taskstats version 12 a record does not name its process.
+            // Before taskstats version 12 a record has no tgid. Then this is the thread's own id, and only main threads are counted.
             let tgid = record.row.process();
             if self.members.contains(&tgid) {
                 self.add(&record, tgid);
@@ -140,7 +142,8 @@ impl Account {
         let mut account = record.account();
         account.sum.processes = u32::from(is_leader);
         if is_leader && let Some(earlier) = self.lived.insert(tgid, record.row.wall) {
-            // What it did under its own id before is not in this time: its parts may make it longer, never its sleep.
+            // An earlier record with this id already covers the start of this time. Only the rest is counted, but no less than
+            // the known parts (on CPU, run queue, block I/O) of this record.
             let wall = account.wall.saturating_sub(earlier);
             let claimed = account.wall.saturating_sub(account.sum.unclaimed());
             account.wall = wall.max(claimed);
@@ -159,13 +162,14 @@ impl Account {
         }
     }
 
-    /// Adds up. `exact_cpu` is what wait4(2) says of the tree. A record is made before the last stretch is charged to the precise
-    /// figure, so that of many short tasks the ticks know more, and of a few the precise figures do: what comes nearer to the exact
-    /// time is taken for all. What both lack is shared out as unrecorded among the programs whose records may lack it.
+    /// Computes the totals. `exact_cpu` is the CPU time of the tree from wait4(2). The kernel writes an exit record before it charges
+    /// the last run to the precise counter. So the ticks are often more complete for many short tasks, and the precise counter for a
+    /// few long ones. All programs use the one whose total is closer to `exact_cpu`. The CPU time that is still missing is divided
+    /// among the programs whose records may lack it, as `unrecorded`.
     pub(crate) fn close(self, exact_cpu: Nanos) -> Tree {
         let sum = |of: fn(&Program) -> Nanos| -> u64 { self.by_program.values().map(|one| of(one).0).sum() };
         let (in_ticks, precise) = (sum(Program::ticks), sum(Program::on_cpu));
-        // The exact time does not contain children that the kernel reaps by itself; then it is of no use.
+        // wait4(2) does not count children that the kernel reaps by itself (SIGCHLD ignored). Its time is then too low to be used.
         let is_exact = precise <= exact_cpu.0 + EXACT_SLACK.0;
         let is_by_ticks = is_exact && in_ticks.abs_diff(exact_cpu.0) < precise.abs_diff(exact_cpu.0);
         let mut programs: Vec<Program> = self.by_program.into_values().collect();
@@ -173,7 +177,7 @@ impl Account {
             program.cpu = if is_by_ticks { program.ticks() } else { program.on_cpu() };
         }
         if let ([program], true) = (&mut programs[..], is_exact) {
-            // The only one: all of it is this one's.
+            // There is only one program, so all of the exact time belongs to it.
             program.cpu = exact_cpu;
         } else if is_exact {
             share_out(&mut programs, exact_cpu);
@@ -208,7 +212,7 @@ fn share_out(programs: &mut [Program], exact_cpu: Nanos) {
         program.unrecorded = Nanos(share as u64).min(left);
         left = left.saturating_sub(program.unrecorded);
     }
-    // Rounding leaves some nanoseconds, and records of an old kernel nothing to go by.
+    // One program gets the rest: some nanoseconds from rounding, or all if `most_unrecorded` is zero for every program.
     if let Some(first) = programs.first_mut() {
         first.unrecorded += left;
     }

@@ -1,4 +1,5 @@
-//! Starts a command and stays until it has ended: listens to its tree, passes signals on, keeps the time.
+//! Starts a command and waits until it ends: receives exit records and fork events of its tree, forwards signals, and enforces the
+//! timeout.
 
 use std::io;
 use std::time::Duration;
@@ -33,7 +34,8 @@ const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// Pauses between rounds of killing: the first, and the longest that it grows to by doubling.
 const FIRST_PAUSE: Nanos = Nanos(20_000_000);
 const LONGEST_PAUSE: Nanos = Nanos(1_000_000_000);
-/// Rounds of killing, some five seconds, after which what hangs in the kernel or belongs to another user is left and named.
+/// Pauses between rounds of SIGKILL before whit gives up, about five seconds in all. Processes that hang in the kernel or belong to
+/// another user are then left running and reported.
 const MOST_KILLS: u32 = 10;
 /// The interval of checks whether a tree that was asked to end has ended.
 const LOOK_AGAIN: Nanos = Nanos(250_000_000);
@@ -47,7 +49,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// As shells give it: 128+n for a signal, 124 for the time.
+    /// The exit status, as shells and timeout(1) define it: 128+n after signal n, 124 after a timeout.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Ended(Ending::Exited(code)) => u8::try_from(code & 0xff).unwrap_or(1),
@@ -74,7 +76,7 @@ pub(crate) struct Supervised {
     pub(crate) events_absence: Option<Absence>,
     /// Times that forks were lost.
     pub(crate) lost_forks: u64,
-    /// The command's own account from /proc, where there are none.
+    /// The command's own account, read after it ended and before it was reaped. Only if there are no exit records.
     pub(crate) own_from_proc: Option<TaskAccount>,
     pub(crate) lost_records: u64,
     /// Descendants that were still there.
@@ -86,8 +88,8 @@ pub(crate) struct Supervised {
 }
 
 impl Supervised {
-    /// The most memory that one of its processes had. wait4(2) knows no less than whit's own, which the command had for a moment
-    /// before it was executed; records are of what was executed.
+    /// The highest resident memory of any one process of the tree. Exit records are preferred: the value of wait4(2) is never below
+    /// whit's own memory, which the child has until it executes the command.
     pub(crate) fn peak_resident(&self) -> Bytes {
         match self.tree.whole.figure(Figure::PEAK_RESIDENT_BYTES) {
             0 => self.usage.peak_resident,
@@ -116,7 +118,7 @@ impl Supervised {
 /// Starts the command. Its standard streams are whit's own.
 ///
 /// # Errors
-/// 127 where it is not found, 126 where it cannot be executed, as shells say.
+/// With exit status 127 if the program is not found, and 126 if it cannot be executed, as in shells.
 pub(crate) fn start(command: &Command<'_>) -> Result<u32, Failure> {
     keep_children();
     command.start().map_err(|error| {
@@ -232,9 +234,9 @@ impl Watch {
             }
             self.reap();
             if let Some(ending) = self.ending {
-                // What ended before the command has its record in the queue.
+                // The records of processes that ended before the command are in the queue by now.
                 self.listen();
-                // The time was over: what is left of the tree is ended, too.
+                // After a timeout, whit waits until the rest of the tree has ended as well.
                 if ended_by_us.is_none() {
                     return Ok((Outcome::Ended(ending), own));
                 }
@@ -255,7 +257,7 @@ impl Watch {
                     self.family.send_all(TaskSignal::Continue);
                     deadline = Some(now + Nanos::from(options.kill_after));
                 } else {
-                    // What was being forked meanwhile is found in the next round.
+                    // The next round finds processes that were forked during this one.
                     kills += 1;
                     deadline = Some(now + pause);
                     pause = (pause + pause).min(LONGEST_PAUSE);
@@ -266,7 +268,7 @@ impl Watch {
         }
     }
 
-    /// Takes records first and forks then, so that each record's fork has been seen.
+    /// Reads exit records first and fork events second, so that the fork of each recorded process is known when records are settled.
     fn listen(&mut self) {
         if let Some(records) = &mut self.records {
             let account = &mut self.account;
@@ -277,7 +279,7 @@ impl Watch {
         }
         if let Some(events) = &mut self.events {
             let account = &mut self.account;
-            // A gap costs the account some of the tree, which is said with the records that were lost.
+            // The command goes on if this fails. Lost fork events are counted in `gaps`, and the report states them.
             let _ = events.receive(|event| account.see(event));
         }
         self.account.settle();
@@ -302,7 +304,7 @@ impl Watch {
 
     /// Waits for a record, a fork, a signal or the time.
     fn sleep(&mut self, timeout: Option<Nanos>, is_ending: bool) {
-        // Without a subreaper grandchildren are not known.
+        // SIGCHLD reports only children. If whit is not a subreaper, only a regular check notices that a grandchild has ended.
         let at_most = if is_ending { LOOK_AGAIN } else { Nanos(u64::MAX) };
         let timeout = timeout.map(|timeout| timespec(timeout.min(at_most)));
         let mut descriptors = vec![PollFd::new(&self.signals, PollFlags::IN)];
@@ -317,8 +319,8 @@ impl Watch {
         }
         while let Some((signal, is_from_kernel)) = self.signals.next_with_origin() {
             self.is_stop_requested |= ends(signal);
-            // What the terminal sends it sends to the command as well.
-            // But it sends a hang-up only to the session leader, which may be whit.
+            // The terminal sends its signals to the whole foreground process group, so the command has received them already.
+            // The exception is SIGHUP: it is sent only to the session leader, which may be whit.
             let has_it = is_from_kernel && signal != Signal::Hangup;
             if let Some(signal) = forwarded(signal).filter(|_| !has_it) {
                 self.family.send(signal);
@@ -327,7 +329,7 @@ impl Watch {
     }
 }
 
-/// Waits for one of these. Where the kernel has no room to wait in, it is looked again in a moment.
+/// Waits until one of these is ready. If poll(2) fails (for example with ENOMEM), sleeps for a moment instead, and the caller retries.
 pub(super) fn wait(descriptors: &mut [PollFd<'_>], timeout: Option<&Timespec>) {
     if poll(descriptors, timeout).is_err_and(|error| error != Errno::INTR) {
         std::thread::sleep(Duration::from_nanos(MOMENT.tv_nsec as u64));

@@ -36,8 +36,8 @@ impl Line {
     }
 }
 
-/// The rows in their order. Most tasks do nothing: in the order of a counter these are equal, stand between the others in the order of
-/// their processes, and are looked at when they are shown.
+/// The rows in display order. Most tasks are idle, and have equal values if rows are sorted by a counter. Idle rows are then only
+/// counted, not stored: they come between `first` and `last` (unknown values), by process id, and are looked up when shown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
     first: Vec<Line>,
@@ -50,7 +50,7 @@ impl Lines {
         self.first.len() + self.idle + self.last.len()
     }
 
-    /// The lines from a place on, as long as nothing was read since.
+    /// Returns the lines from index `place` on. Correct only until the tasks are read again.
     pub(crate) fn from<'a>(
         &'a self,
         place: usize,
@@ -116,7 +116,7 @@ fn order(
             (arrangement.sort.number(&row), row.pid(), id)
         })
         .collect();
-    // Pids are unique but among the ended, where the order means nothing.
+    // Equal values are ordered by pid. Only rows of ended tasks can share a pid, and their order does not matter.
     keyed.sort_by(|(a, first, _), (b, second, _)| {
         by_number(*a, *b, is_ascending).then_with(|| first.cmp(second))
     });
@@ -157,7 +157,7 @@ impl Selection {
     }
 }
 
-/// Whether what was typed is part of a row's name or user, or its pid; capitals count only where one is typed.
+/// Whether the typed text is part of a row's name or user name, or is its pid. Ignores case unless the text has a capital letter.
 pub(crate) fn matches(row: &GroupRow<'_>, typed: &str, users: &Users) -> bool {
     if typed == row.pid().to_string() {
         return true;
@@ -196,7 +196,7 @@ fn tree(tasks: &TaskSampler, order: &[RowId]) -> Vec<Line> {
             Some(false) => ("├─ ", "│  "),
         };
         lines.push(Line { id, branches: format!("{indent}{branch}") });
-        // Taken out, so that parents that are each other's children (a race of two readings) end.
+        // Removed, so that the loop ends even if two tasks are each other's parents (a race between two reads).
         let below_it = children.remove(&id).unwrap_or_default();
         // Beyond this depth a tree says no more than a list.
         let indent = if indent.chars().count() < 60 { format!("{indent}{below}") } else { indent };

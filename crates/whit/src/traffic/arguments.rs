@@ -82,8 +82,8 @@ pub(crate) fn sink_command() -> Command {
 }
 
 const SINK_EXPLANATION: &str = "\
-Packets are counted by --size, as they were sent, however the stream was split on the way; the last
-one, if it is incomplete, is counted separately. A file of replies is TOML:
+Packets are counted by --size, as they were sent, however the stream was split. The last one is
+counted separately if it is incomplete. A file of replies is TOML:
   [[reply]]              [[reply]]
   path = \"/health\"       line = \"PING\"
   status = 200           text = \"PONG\\n\"

@@ -1,4 +1,4 @@
-//! The terminal: taken, given back whatever happens, and waited for beside signals.
+//! Sets the terminal up for the full-screen view, restores it in all cases, and waits for input and signals.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -24,10 +24,10 @@ use super::input::Input;
 use super::screen_output::ScreenOutput;
 use crate::failure::Failure;
 
-/// What is drawn at most, whatever size a terminal says that it has: a screen is kept twice, with 56 bytes a cell.
+/// The largest area that is drawn, since a terminal can report any size: the screen is kept in memory twice, with 56 bytes per cell.
 const WIDEST: u16 = 1_000;
 const HIGHEST: u16 = 500;
-/// Buttons and the wheel, by decimal numbers: XTerm Control Sequences, "Mouse Tracking". Where it moves is nothing to us.
+/// Buttons and the wheel, by decimal numbers: XTerm Control Sequences, "Mouse Tracking". Mouse motion is not reported.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 /// Signals of one kind do not queue; there are fewer kinds.
@@ -49,8 +49,9 @@ pub(super) struct Terminal {
 pub(super) enum Wake {
     Timeout,
     Events(Vec<Event>),
-    /// Ctrl-Z was sent by another process, or it was continued.
+    /// SIGTSTP arrived. (In raw mode a typed Ctrl-Z is an event, not a signal.)
     Suspend,
+    /// SIGCONT arrived.
     Continued,
     /// The terminal is gone, or a signal requests the end.
     Ended,
@@ -60,7 +61,7 @@ pub(super) enum Wake {
 
 impl Terminal {
     pub(super) fn open(signals: Signals) -> Result<Self, Failure> {
-        // The release does not unwind: what would be dropped then is not.
+        // A panic in the release build aborts without running `Drop`, so a hook restores the terminal.
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             leave(&ScreenOutput::new());
@@ -129,7 +130,7 @@ impl Terminal {
         }
         match self.input.read() {
             Ok(events) => Ok(Wake::Events(events)),
-            // Other processes have the terminal now, and no shell is left that could bring this one back.
+            // The terminal is gone, or whit is in the background and no shell is left that could bring it to the foreground.
             Err(Errno::IO) => Ok(Wake::Ended),
             Err(error) => Err(failure(error.into())),
         }
@@ -149,8 +150,9 @@ impl Terminal {
         signal
     }
 
-    /// Gives the terminal back, stops (unless no process could continue whit), and takes it again. A Ctrl-Z that was typed is for all of the
-    /// group, as the terminal would send it: a script around us is to stop, too.
+    /// Restores the terminal, stops whit until it is continued, and sets the terminal up again. Does not stop if no process could
+    /// continue whit. A typed Ctrl-Z stops the whole process group, as the terminal driver would do, so that a script that runs whit
+    /// stops as well.
     pub(super) fn suspend(&mut self, was_typed: bool) -> Result<(), Failure> {
         leave(&self.output);
         // If it was continued already, no second SIGCONT will come.
@@ -163,7 +165,7 @@ impl Terminal {
 
     /// Takes the terminal again: other programs may have changed it.
     pub(super) fn resume(&mut self) -> Result<(), Failure> {
-        // Crossterm believes that the terminal is still as it set it.
+        // Crossterm remembers that it enabled raw mode, and would not enable it again without this.
         leave(&self.output);
         enter(&self.output)?;
         self.terminal = blank(&self.output, self.area)?;
@@ -183,8 +185,8 @@ impl Drop for Terminal {
     }
 }
 
-/// A screen on which nothing is drawn. Made anew each time: to clear one ratatui asks the terminal where its cursor is, and not every
-/// terminal answers.
+/// Creates an empty screen. It is created anew instead of cleared, because ratatui asks the terminal for the cursor position to clear
+/// a screen, and not every terminal answers.
 fn blank(
     output: &ScreenOutput,
     area: Rect,
@@ -197,7 +199,8 @@ fn blank(
 
 fn enter(output: &ScreenOutput) -> Result<(), Failure> {
     enable_raw_mode().map_err(failure)?;
-    // Another process may have read what poll(2) reported: a read that finds nothing returns. What ends raw mode ends this, too.
+    // With VMIN and VTIME 0, read(2) does not block if another process has already read the input that poll(2) reported.
+    // `disable_raw_mode` restores the old settings, these included.
     let mut modes = tcgetattr(stdin()).map_err(|error| failure(error.into()))?;
     modes.special_codes[SpecialCodeIndex::VMIN] = 0;
     modes.special_codes[SpecialCodeIndex::VTIME] = 0;
