@@ -9,21 +9,21 @@ pub use report::{LimitReport, MemoryReport};
 use crate::linux::meminfo::{MemInfo, MemInfoField as Field};
 use crate::unit::Bytes;
 
-/// Where the memory is. `total` is exactly `free` + `anonymous` + `kernel` + `caches` + `others`.
+/// How the memory is used. `total` is exactly `free` + `anonymous` + `kernel` + `caches` + `others_bytes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryBreakdown {
     /// MemTotal.
     pub total: Bytes,
     /// MemFree.
     pub free: Bytes,
-    /// AnonPages + Shmem: what only swap could hold.
+    /// AnonPages + Shmem: pages that the kernel can reclaim only by writing them to swap.
     pub anonymous: Bytes,
     /// SUnreclaim + KernelStack + PageTables + SecPageTables + Percpu.
     pub kernel: Bytes,
     /// Buffers + Cached − Shmem + SReclaimable (KReclaimable where it is printed).
     pub caches: CacheBreakdown,
     /// What remains of the total: huge pages, vmalloc, drivers' own pages, the unmapped part of the swap cache, ZFS.
-    /// Below zero where the kernel's per-CPU counters, which are summed lazily, run ahead.
+    /// Can be negative: the kernel adds per-CPU counters up late, so that the parts may exceed the total for a moment.
     pub others_bytes: i64,
 }
 
@@ -34,7 +34,7 @@ pub struct CacheBreakdown {
     pub buffers: Bytes,
     /// Cached − Shmem: pages of files.
     pub files: Bytes,
-    /// Reclaimable slab and what else the kernel gives back when asked.
+    /// Reclaimable slab and, in KReclaimable, other kernel memory that is freed under memory pressure.
     pub slab: Bytes,
 }
 
@@ -46,7 +46,7 @@ impl CacheBreakdown {
 }
 
 impl MemoryBreakdown {
-    /// From /proc/meminfo; what an old kernel does not print counts as part of `others`.
+    /// From /proc/meminfo. Memory of a field that an old kernel does not print is counted in `others_bytes`.
     pub fn new(memory: &MemInfo) -> Self {
         let get = |field| memory.bytes(field).unwrap_or_default();
         let (total, free, shmem) = (get(Field::MemTotal), get(Field::MemFree), get(Field::Shmem));
@@ -82,14 +82,14 @@ pub struct Swap {
 }
 
 impl Swap {
-    /// From /proc/meminfo; `None` if the kernel has no swap compiled in.
+    /// From /proc/meminfo; `None` if it lacks SwapTotal or SwapFree.
     pub fn new(memory: &MemInfo) -> Option<Self> {
         let (total, free) = (memory.bytes(Field::SwapTotal)?, memory.bytes(Field::SwapFree)?);
         Some(Self { total, used: total.saturating_sub(free), free })
     }
 }
 
-/// Pages kept for hugetlbfs, which count as used whether anyone uses them or not.
+/// The pool of huge pages (hugetlbfs). All its pages count as used memory, the free ones included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HugePages {
     /// The pool: of all sizes if the kernel reports that (4.20), otherwise of the default size.

@@ -1,7 +1,9 @@
-//! The only subtraction of two counters in the tree.
+//! Deltas and rates of the machine's counters. The test `counters_are_subtracted_in_one_place` lists the few other files that may
+//! subtract readings.
 //!
-//! A counter that steps back yields nothing, never a huge figure: it was reset, its device came back, or the kernel
-//! lost count. Time is taken from a clock that no one sets; an interval in which the machine slept is a gap.
+//! The delta of a counter that decreased is `None`, never a huge number. A counter decreases if it was reset, if its device was removed
+//! and added again, or if the kernel's count is inexact. Intervals are measured with CLOCK_MONOTONIC, which cannot be set. An interval
+//! in which the machine was suspended has no rates.
 
 pub mod totals;
 
@@ -21,8 +23,8 @@ pub enum Width {
     Bits64,
 }
 
-/// How far a counter went; `None` if it stepped back. A 32-bit counter that went back by more than half its range is
-/// taken to have wrapped once.
+/// The increase of a counter; `None` if it decreased. A 32-bit counter that decreased by more than half of its range is assumed to
+/// have wrapped once.
 pub fn counter_delta(before: u64, now: u64, width: Width) -> Option<u64> {
     const RANGE: u64 = 1 << 32;
     match now.checked_sub(before) {
@@ -39,11 +41,11 @@ pub fn counter_delta(before: u64, now: u64, width: Width) -> Option<u64> {
 pub struct Interval(Nanos);
 
 impl Interval {
-    /// What may pass between reading one clock and the other.
+    /// The most time that may pass between the reading of one clock and of the other.
     const SUSPEND_TOLERANCE: Nanos = Nanos(500_000_000);
 
-    /// From clocks that only go forward. None where no time passed, or the machine was suspended meanwhile (the boot
-    /// clock went on and the monotonic one stood still): a mean over a night's sleep says nothing.
+    /// Returns `None` if no time passed, or if the machine was suspended: CLOCK_BOOTTIME then advances more than CLOCK_MONOTONIC. Rates
+    /// over the time of a suspend would be misleading.
     pub fn between(before: &Clock, now: &Clock) -> Option<Self> {
         let elapsed =
             counter_delta(before.monotonic.0, now.monotonic.0, Width::Bits64).filter(|ns| *ns > 0)?;
@@ -63,7 +65,7 @@ impl Interval {
     }
 }
 
-/// One interface's traffic in a second; `None` if a counter stepped back.
+/// The traffic of a network interface per second. A rate is `None` if its counter decreased.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InterfaceRates {
     /// `eth0`.
@@ -85,14 +87,14 @@ pub struct DiskRates {
     pub written_bytes_per_second: Option<f64>,
     /// Share of the time during which a request was under way.
     pub busy: Option<Ratio>,
-    /// Whether a total includes it.
+    /// Whether totals include it: it is neither a partition nor a device that passes its requests on (dm, md, loop).
     pub is_whole: bool,
 }
 
-/// What two samples say together. Kept from tick to tick: filling it again allocates nothing.
+/// The rates between two samples. Reuse it for the next samples: filling it again allocates nothing unless there are more entries.
 #[derive(Clone, Debug, Default)]
 pub struct Rates {
-    /// The time between; none for a first sample, a gap or a machine that stands still (a captured one).
+    /// The time between the samples. `None` for the first sample, after a suspend, and if no time passed (a captured machine).
     pub interval: Option<Interval>,
     /// What all CPUs together did.
     pub cpu: Option<CpuShares>,
@@ -151,7 +153,7 @@ impl Rates {
             let bytes_per_second = |before, now| {
                 interval.per_second(before, now, Width::Bits64).map(|sectors| sectors * SECTOR_BYTES as f64)
             };
-            // Milliseconds in 32 bits, on every kernel until 5.x: wraps after 49 days of being busy.
+            // The kernel prints milliseconds as a 32-bit number (jiffies_to_msecs): it wraps after 49 days of busy time.
             let busy_ms = counter_delta(before.busy_ms, now.busy_ms, Width::Bits32);
             self.disks.push(DiskRates {
                 name: now.name,
@@ -164,7 +166,7 @@ impl Rates {
     }
 }
 
-/// The entry at the same place, where it nearly always is, else wherever it moved to.
+/// Finds an entry. Looks at `index` first, because entries rarely move between two samples.
 fn at_or_find<T>(entries: &[T], index: usize, is_same: impl Fn(&T) -> bool) -> Option<&T> {
     entries.get(index).filter(|entry| is_same(entry)).or_else(|| entries.iter().find(|entry| is_same(entry)))
 }
@@ -180,7 +182,7 @@ pub struct CpuShares {
     pub system: Ratio,
     /// Idle while a task waited for block I/O.
     pub iowait: Ratio,
-    /// Given to others by the hypervisor.
+    /// Ready to run while the hypervisor ran something else.
     pub steal: Ratio,
 }
 
@@ -194,7 +196,7 @@ impl CpuShares {
         let system = sum(&[delta(before.system, now.system)?, irqs[0], irqs[1]]);
         let steal = delta(before.steal, now.steal)?;
         let busy = sum(&[user, system, steal]);
-        // proc_stat(5): idle and iowait are known to step back a little; that is no reset.
+        // idle and iowait can decrease a little (proc_stat(5)). That is not a reset, and counts as zero.
         let iowait = delta(before.iowait, now.iowait).unwrap_or(0);
         let idle = delta(before.idle, now.idle).unwrap_or(0);
         let all = sum(&[busy, idle, iowait]);

@@ -34,7 +34,7 @@ impl Notifier {
         let _ = rustix::io::write(&self.ends.1, b"!");
     }
 
-    /// Makes the pipe unreadable until the next notification. Takes one system call.
+    /// Removes up to 64 notifications from the pipe, with one read(2). If there were more, the pipe stays readable.
     pub fn drain(&self) {
         let mut rings = [0; 64];
         while matches!(rustix::io::read(&self.ends.0, &mut rings), Err(Errno::INTR)) {}

@@ -30,7 +30,7 @@ pub struct Command<'a> {
     pub words: Vec<OsString>,
     /// Added to the environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where it begins; none: where whit is.
+    /// The working directory; `None` for that of whit.
     pub directory: Option<PathBuf>,
     /// Standard input, output and error; none: whit's own.
     pub streams: [Option<BorrowedFd<'a>>; 3],
@@ -38,7 +38,7 @@ pub struct Command<'a> {
     pub group: Group,
     /// What it may use at most.
     pub limits: Vec<(Limit, u64)>,
-    /// A descriptor that it and what it starts hold, too. All others of whit are closed.
+    /// A file descriptor that the command and its children inherit (Linux only). Other descriptors that whit opened are not inherited.
     pub kept: Option<BorrowedFd<'a>>,
     /// The `cgroup.procs` of the cgroup that it begins in; Linux only. If it cannot move there, it begins where whit is.
     pub cgroup: Option<BorrowedFd<'a>>,
@@ -130,7 +130,7 @@ impl Command<'_> {
         u32::try_from(pid).map_err(|_| io::Error::other("the command has no process id"))
     }
 
-    /// What is inherited and what is added; of several of one name the last.
+    /// whit's environment with `environment` added. If a name occurs several times, the last value counts.
     fn whole_environment(&self) -> Vec<(OsString, OsString)> {
         let mut whole: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         for (name, value) in &self.environment {
@@ -149,7 +149,7 @@ impl Command<'_> {
         if program.is_empty() {
             return Vec::new();
         }
-        // As execvp(3) has it where there is none.
+        // The default of execvp(3) if PATH is not set.
         let path = path.unwrap_or_else(|| "/bin:/usr/bin".into());
         let below = |directory: PathBuf| directory.join(OsStr::from_bytes(program)).into_os_string();
         std::env::split_paths(&path).map(|directory| below(directory).as_bytes().to_vec()).collect()

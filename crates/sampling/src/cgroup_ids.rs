@@ -1,4 +1,5 @@
-//! Ids for cgroups if the source has none: only BPF has. /proc contains the path of each process.
+//! Assigns ids to cgroups. Of the task sources, only BPF reports the kernel's ids. For the others, each path in /proc/PID/cgroup gets
+//! an id.
 
 use std::collections::HashMap;
 
@@ -6,11 +7,11 @@ use facts::task::store::TaskStore;
 use facts::task::{TaskKey, TaskRow};
 use probe::task_detail::TaskFiles;
 
-/// Set in ids that are whit's own: the kernel counts from one.
+/// The first id that whit assigns. The kernel counts its ids from 1 and does not reach it.
 const OWN: u64 = 1 << 62;
-/// A process that was moved is found in its new cgroup after so many readings.
+/// The path of a process is read again once in this number of rounds. A move to another cgroup is noticed at most so many rounds later.
 const ROUNDS: u32 = 8;
-/// More cgroups than machines have; beyond this processes have none that is known.
+/// The most paths that get an id, more than a machine has cgroups. The cgroup of a process in a further path is not known.
 const MOST_PATHS: usize = 100_000;
 
 /// The ids that paths were given, and the cgroup of each process as it was read last.
@@ -34,7 +35,7 @@ impl CgroupIds {
             let is_due = key.pid.wrapping_add(self.round).is_multiple_of(ROUNDS);
             let id = match before {
                 Some(Some(id)) if !is_due => Some(id),
-                // A process that is ending has none any more, and keeps the one that it had.
+                // If the path cannot be read, because the process is ending for example, the process keeps its last id.
                 _ => self.read(key.pid, files).or(before.flatten()),
             };
             of_process.extend(id.map(|id| (key.pid, id)));
@@ -50,7 +51,7 @@ impl CgroupIds {
         }
     }
 
-    /// The path that an id of these stands for.
+    /// The path for an id that was assigned here; `None` for other ids.
     pub(crate) fn path(&self, id: u64) -> Option<&str> {
         self.paths.get(usize::try_from(id.checked_sub(OWN)?).ok()?).map(String::as_str)
     }

@@ -1,7 +1,7 @@
 //! Space of filesystems by statfs(2).
 //!
-//! The call on a local disk answers from memory. On a remote or FUSE filesystem it can hang for ever, so there it is
-//! made by a thread of its own ([`BackgroundJob`]), and the last answer stands, marked stale, until it comes back.
+//! For a local disk, the kernel has the values in memory. For a remote or FUSE filesystem, the call can hang for ever. A background
+//! thread ([`BackgroundJob`]) makes it. The last result is kept, and marked as stale if it is requested again before the call returns.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +18,7 @@ use crate::space::{captured_space, space_of};
 /// The filesystems that a view asked for.
 #[derive(Debug)]
 pub(crate) struct Filesystems {
-    /// Empty: all that store files.
+    /// If empty, all filesystems that store files are read.
     paths: Vec<PathBuf>,
     mounts_file: KeptFile,
     mounts_bytes: Vec<u8>,
@@ -48,7 +48,7 @@ impl Filesystems {
         }
     }
 
-    /// Looks whether mounts came or went, and only then takes the list apart.
+    /// Reads the mount table, and parses it only if it has changed or no filesystem is known yet.
     pub(crate) fn rescan(&mut self, buffer: &mut Buffer) {
         let bytes = &mut self.mounts_bytes;
         let is_new = self.mounts_file.parse(buffer, |now| {
@@ -63,11 +63,11 @@ impl Filesystems {
             return;
         }
         let mut all = Vec::new();
-        // A line that cannot be read ends the list; the mounts before it stand.
+        // Parsing stops at a malformed line. The mounts before it are used.
         let _ = mounts::parse(&self.mounts_bytes, &mut all);
         let mut wanted = Vec::new();
         if self.paths.is_empty() {
-            // What is mounted twice (bind mounts, subvolumes) counts once, where it was mounted first.
+            // A device in /dev that is mounted several times (bind mounts, subvolumes) counts once, at its first mount.
             for mount in all.iter().filter(|mount| mount.is_storage()) {
                 let is_same = |(_, known, _): &(PathBuf, Mount, bool)| known.source == mount.source;
                 if !mount.source.starts_with(b"/dev/") || !wanted.iter().any(is_same) {
@@ -81,7 +81,7 @@ impl Filesystems {
                 let mut mount = mount_of(&all, path);
                 // A path that is not the root of a mount may be a symlink to another filesystem.
                 let can_hang = can_hang(&all, path) || path_of(&mount.target) != *path;
-                // Shown under the name that was asked for.
+                // The output shows the path that the user requested, not the mount point.
                 mount.target = path.as_os_str().as_bytes().into();
                 wanted.push((path.clone(), mount, can_hang));
             }
@@ -95,12 +95,12 @@ impl Filesystems {
             .collect();
     }
 
-    /// Has those asked that can hang.
+    /// Requests new values of the filesystems that can hang, from their background jobs.
     pub(crate) fn ask(&self) {
         self.asked.iter().filter_map(|asked| asked.job.as_ref()).for_each(BackgroundJob::request);
     }
 
-    /// What the others say now, and what was answered last.
+    /// Fills `reading`: reads the local filesystems now, and takes the last results of the background jobs for the others.
     pub(crate) fn fill(&mut self, buffer: &mut Buffer, reading: &mut Reading<Vec<Filesystem>>) {
         reading.fill(|list| {
             list.resize_with(self.asked.len(), Filesystem::default);
@@ -128,7 +128,8 @@ impl Asked {
     }
 }
 
-/// What to ask from now on. One that can hang keeps the thread it had when it was asked before.
+/// Prepares the reading of a filesystem. If it can hang, this takes over the background job of the same entry in `known`, or starts
+/// one. Returns `None` if the path contains a zero byte.
 fn asked(
     path: PathBuf,
     mount: Mount,
@@ -153,14 +154,15 @@ fn space_in(file: &KeptFile, buffer: &mut Buffer, target: &[u8]) -> Option<Space
     file.parse(buffer, |text| Ok(captured_space(text, target))).ok().flatten()
 }
 
-/// The mount that `path` lies on: the last of the longest targets that lead to it.
+/// The mount that contains `path`: the mount with the longest target that is a prefix of it. If there are several, the last covers
+/// the others.
 fn mount_of(all: &[Mount], path: &Path) -> Mount {
     let leads = |mount: &&Mount| path.starts_with(path_of(&mount.target));
     let mount = all.iter().filter(leads).max_by_key(|mount| mount.target.len());
     mount.cloned().unwrap_or_default()
 }
 
-/// Whether a mount on the way can hang: one of a local disk may stand below one of another machine.
+/// Whether a call on `path` can hang: any mount above it counts, because a local disk may be mounted inside a remote filesystem.
 fn can_hang(all: &[Mount], path: &Path) -> bool {
     all.iter().any(|mount| mount.can_hang() && path.starts_with(path_of(&mount.target)))
 }

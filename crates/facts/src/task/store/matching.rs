@@ -16,7 +16,7 @@ use crate::unit::Nanos;
 /// Counters that are exact in every source and never decrease.
 const EXACT: [Figure; 3] = [Figure::VOLUNTARY_SWITCHES, Figure::INVOLUNTARY_SWITCHES, Figure::MINOR_FAULTS];
 
-/// Whether one account can be an earlier one of the same task as the other. Absent figures are ignored.
+/// Whether `earlier` and `later` can be readings of one task, in this order. Absent figures are ignored.
 fn can_precede(earlier: &Figures, later: &Figures) -> bool {
     EXACT.iter().all(|figure| {
         earlier.get(*figure).zip(later.get(*figure)).is_none_or(|(earlier, later)| earlier <= later)
@@ -27,8 +27,8 @@ fn can_precede(earlier: &Figures, later: &Figures) -> bool {
 type GoneByPid = HashMap<u32, usize>;
 
 impl TaskStore {
-    /// Takes the records of tasks that are not in the store. The records that stay in `exits` belong to tasks that are: zombies, and
-    /// tasks that ended after they were read.
+    /// Moves the exit records of tasks that are not in the store from `exits` to `ended`. The records that stay in `exits` are of tasks
+    /// that are still in the store: zombies, and tasks that ended after their row was read.
     pub(super) fn take_exits(&mut self, exits: &mut Vec<ExitRecord>) {
         exits.retain(|exit| {
             let slot = self.by_pid.get(&exit.row.key.pid).copied();
@@ -76,8 +76,9 @@ impl TaskStore {
         self.gone.iter().any(|gone| !gone.is_taken && is_thread_of(gone, tgid))
     }
 
-    /// Finds living main threads that took over the id and start of another task: their predecessor left a record, their counters
-    /// went back, or they used more CPU time than the interval has.
+    /// Finds living threads that took over the id and start of their main thread by execve(2), and corrects the row that their
+    /// counters are subtracted from. Signs of it are an exit record with that id and start, counters that decreased, and more CPU time
+    /// than fits into the interval.
     pub(super) fn find_replaced(&mut self) {
         if self.interval.is_none() {
             return;
@@ -114,7 +115,8 @@ impl TaskStore {
                 self.gone.push(Gone { row: self.changes[index].before, is_taken: false });
                 let heir = self.heir(pid, &ended, &new);
                 if heir.is_none() && !has_record && !has_gone_back {
-                    // A reading that came late: it has used more CPU time than between the clocks.
+                    // No thread was replaced. The row was read late, so that it contains CPU time from after the end of the
+                    // interval.
                     self.gone.pop();
                     continue;
                 }
@@ -125,9 +127,10 @@ impl TaskStore {
         }
     }
 
-    /// The row that a thread continues which took over the id of its main thread: of the rows of its process that disappeared
-    /// without a record, and whose counters it can have continued, the one with the most CPU time. `None` if it started within the
-    /// interval.
+    /// Finds the previous row of a thread that took over the id `pid` of its main thread by execve(2), and marks it as taken. The
+    /// candidates are threads of the process that disappeared without an exit record and whose counters are not above `account`. If
+    /// there are several, the one with the most CPU time is chosen. Returns `None` if there is no candidate: the thread then started
+    /// within the interval.
     fn heir(&mut self, pid: u32, with_record: &HashSet<u32>, account: &Figures) -> Option<TaskRow> {
         let is_candidate = |gone: &&mut Gone| {
             !gone.is_taken
@@ -142,7 +145,7 @@ impl TaskStore {
         Some(gone.row)
     }
 
-    /// Finds the rows that ended tasks had in the round before, in the order in which they ended.
+    /// Finds the row that each ended task had in the previous round. Handles the records in the order in which the tasks ended.
     pub(super) fn find_origins_of_ended(&mut self) {
         let suspended = self.suspended();
         let elapsed = self.interval.map_or(Nanos(0), |interval| interval.elapsed());
@@ -168,7 +171,7 @@ impl TaskStore {
                     self.gone[place].is_taken = true;
                     (Ok(self.gone[place].row), wall)
                 }
-                // Not the task of the round before, but one that took over its id and start.
+                // The task of the previous round ended earlier. This is a thread that took over its id and start.
                 _ if was_there && is_leader && earlier.is_some() => {
                     let heir = self.heir(pid, &with_record, &ended.row.figures);
                     (heir.ok_or(Origin::Start), wall.saturating_sub(earlier.unwrap_or_default()))

@@ -1,9 +1,11 @@
-//! Tasks by whit's own iterators in the kernel: every thread with every figure, some hundred threads a call. Threads that did not run
-//! since the last round are left out: most of a machine's threads sleep, and the memory of a sleeper is cold. The end of a round says
-//! how many were left out and which they were, in a sum of fingerprints; if the store does not hold exactly these, everything is read.
+//! Reads all threads with a BPF task iterator (bpf iter/task, Linux 5.8), about 95 threads per read(2).
 //!
-//! The program is `src/bpf/tasks.bpf.c`, compiled to the object beside it, in which each access to a kernel's struct can be
-//! moved to where the running kernel has the field. aya does that and loads it; then nothing of aya is kept.
+//! Threads that did not run since the last round are skipped: most threads of a machine sleep, and the kernel's data about a sleeping
+//! thread is usually not in the CPU caches. The last item of a round contains the number of skipped threads and the sum of their
+//! fingerprints. If the store does not hold exactly these threads, all threads are read.
+//!
+//! The program is `src/bpf/tasks.bpf.c`, compiled to `tasks.bpf.o`. aya adapts its accesses to the struct layouts of the running
+//! kernel (CO-RE) and loads it. After that, only the file descriptors of the links are kept.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -27,17 +29,18 @@ use crate::sys::{
 use crate::task_source::Refused;
 
 const OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/tasks.bpf.o");
-/// The programs' names in it: every thread whole, or what changed.
+/// The names of the iterator programs in the object: [`WHOLE`] reports all threads, [`CHANGES`] those that changed.
 const WHOLE: &str = "tasks";
 const CHANGES: &str = "changes";
-/// Programs at tracepoints: what ended tasks used, and which ids are given up.
+/// Programs at tracepoints, and their tracepoints. `freed` sums the CPU time of ended tasks. `exiting` and `executed` record the ids of
+/// tasks that exit, and of threads that take over the id of their main thread by execve(2).
 const FREED: (&str, &str) = ("freed", "sched_process_free");
 const EXITING: (&str, &str) = ("exiting", "sched_process_exit");
 const EXECUTED: (&str, &str) = ("executed", "sched_process_exec");
-/// While types are read and the program is moved onto them memory grows to seven times their length.
+/// Bytes of memory per byte of BTF that loading needs: seven, while aya parses the BTF and relocates the program.
 const BYTES_BY_TYPE_BYTE: u64 = 8;
 const SPARE_BYTES: u64 = 8 << 20;
-/// What the kernel gives at most in one read.
+/// The most that one read(2) of a BPF iterator returns: its buffer has 8 pages (kernel/bpf/bpf_iter.c).
 const READ_BYTES: usize = 32 * 1024;
 
 /// The loaded iterators.
@@ -45,11 +48,12 @@ pub(crate) struct BpfTasks {
     links: Links,
     /// Before 5.18 it is looked at at every round.
     privilege: Privilege,
-    /// The clock of the last round, by which its store is recognised.
+    /// The clock of the last round. A store whose previous clock is equal has all of that round; `None` makes the next round read all.
     last: Option<Clock>,
-    /// Tasks that had started to exit in the last round: they disappear without further notice.
+    /// Ids of tasks that were exiting when the last round read them. The program may have reported their exit before, and does not
+    /// report it again.
     exiting: Vec<u32>,
-    /// The reader is in a PID namespace, where the notices of ids do not hold.
+    /// Whether whit runs in a PID namespace. The programs at tracepoints record ids of the initial namespace, which are then useless.
     is_nested: bool,
     buffer: Vec<u8>,
     page_bytes: u64,
@@ -57,21 +61,22 @@ pub(crate) struct BpfTasks {
 
 struct Links {
     whole: OwnedFd,
-    /// With the notices of ids that were given up; `None` if the kernel does not permit those.
+    /// The iterator of changes, and the links of the two tracepoint programs that it needs ([`EXITING`], [`EXECUTED`]). `None` if these
+    /// could not be attached.
     changes: Option<(OwnedFd, [OwnedFd; 2])>,
-    /// If the kernel does not permit it, the CPU time of ended tasks is not known exactly.
+    /// The link of [`FREED`]. `None` if it could not be attached: the CPU time of ended tasks is then not known exactly.
     freed: Option<OwnedFd>,
 }
 
 /// What a round has read.
 pub(super) struct Round {
-    /// Whether every task was put into the store that exists.
+    /// Whether all threads were read, not only those that changed.
     pub(super) is_whole: bool,
-    /// Threads that the iterator has seen.
+    /// The number of threads that the iterator has visited, skipped ones included.
     pub(super) threads: usize,
 }
 
-/// The end of a round, with the ids.
+/// The last item of a round, with a copy of its ids. See [`EndOfRound`].
 struct End {
     skipped: usize,
     fingerprints: u64,
@@ -81,7 +86,7 @@ struct End {
 impl BpfTasks {
     /// Loads the program.
     pub(crate) fn open() -> Result<Self, Refused> {
-        // Before 5.11 what the kernel keeps for a program counts as locked memory.
+        // Before 5.11, the kernel counts the memory of BPF programs and maps as locked memory (RLIMIT_MEMLOCK).
         let _ = setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None });
         if !can_reserve(types_bytes() * BYTES_BY_TYPE_BYTE + SPARE_BYTES) {
             let detail =
@@ -97,14 +102,16 @@ impl BpfTasks {
         Ok(Self { links: links?, privilege, last: None, exiting, is_nested: false, buffer, page_bytes })
     }
 
-    /// Puts the threads that the iterator shows into a store whose round has begun. Of `left_out` the iterator knows nothing.
+    /// Puts the threads that the iterator reports into a store whose round has begun. `left_out` are threads in the store that the
+    /// iterator never reports.
     pub(super) fn read(&mut self, store: &mut TaskStore, left_out: &[u32]) -> Result<Round, Absence> {
         let is_followed =
             self.last.take() == Some(store.clock_before()) && self.links.changes.is_some() && !self.is_nested;
         let threads = if is_followed { self.read_changes(store, left_out)? } else { None };
         let round = match threads {
             Some(threads) => Round { is_whole: false, threads },
-            // What was left out is not what the store holds: tasks came and went at the wrong moment.
+            // The last round was of another store or failed, no exit notices are available, or the store does not hold exactly
+            // the threads that the program skipped (tasks started and ended at the wrong moment). Read all threads.
             None => {
                 store.start_over();
                 let (threads, _) = self.put(store, true)?;
@@ -115,7 +122,8 @@ impl BpfTasks {
         Ok(round)
     }
 
-    /// Puts what changed and removes what ended. Returns the number of threads; `None` if the store does not hold exactly the others.
+    /// Puts the threads that changed and removes those that ended. Returns the number of threads. Returns `None` and removes nothing if
+    /// the other threads in the store are not exactly those that the program skipped.
     fn read_changes(&mut self, store: &mut TaskStore, left_out: &[u32]) -> Result<Option<usize>, Absence> {
         let mut removed = std::mem::take(&mut self.exiting);
         let (put, end) = self.put(store, false)?;
@@ -131,7 +139,8 @@ impl BpfTasks {
         Ok(Some(put + end.skipped))
     }
 
-    /// Reads a round of one of the iterators. Returns how many threads were put, and the end if the program kept all ids.
+    /// Reads a round of one of the iterators. Returns the number of threads that were put, and the last item. That is `None` if the
+    /// program could not keep all ids, or whit is in a PID namespace.
     fn put(&mut self, store: &mut TaskStore, is_whole: bool) -> Result<(usize, Option<End>), Absence> {
         let link = match &self.links.changes {
             Some((changes, _)) if !is_whole => changes,
@@ -161,12 +170,13 @@ impl BpfTasks {
         Ok((count, last))
     }
 
-    /// Lets the next round read everything.
+    /// Makes the next round read all threads.
     pub(crate) fn forget(&mut self) {
         self.last = None;
     }
 
-    /// Reads what changed and keeps nothing. The bytes there were.
+    /// Reads the iterator of changes and discards the output, to measure the least cost of a round. The next round reads all threads.
+    /// Returns the number of bytes.
     pub(crate) fn read_bare(&mut self) -> Result<usize, Absence> {
         self.forget();
         let mut length = 0;
@@ -201,16 +211,16 @@ fn round(
     }
 }
 
-/// How long the description of the kernel's types is; zero where there is none, which [`load`] says.
+/// The size of the kernel's BTF in bytes. Zero if there is none: [`load`] then returns the error.
 fn types_bytes() -> u64 {
     statat(CWD, "/sys/kernel/btf/vmlinux", AtFlags::empty()).map_or(0, |found| found.st_size.cast_unsigned())
 }
 
-/// Whether there may be so much more memory. To read the types without it would end the process.
+/// Whether this amount of memory can be allocated. Rust aborts the process if an allocation fails while aya parses the BTF.
 fn can_reserve(bytes: u64) -> bool {
     let mut memory: Vec<u8> = Vec::new();
     let is_reserved = usize::try_from(bytes).is_ok_and(|bytes| memory.try_reserve_exact(bytes).is_ok());
-    // What is not used the compiler would not reserve.
+    // Keeps the compiler from removing the allocation, which is not used otherwise.
     std::hint::black_box(memory);
     is_reserved
 }
@@ -239,14 +249,14 @@ fn load() -> Result<Links, Refused> {
     Ok(Links { whole, changes: notices.map(|(exiting, executed)| (changes, [exiting, executed])), freed })
 }
 
-/// The reason with all its causes; the kernel's error number, where one is at the bottom of it.
+/// Converts an error: the text contains all its causes. The reason comes from the error number of the system call, if a cause has one.
 fn refused(error: &(dyn Error + 'static)) -> Refused {
     let mut text = String::new();
     let mut reason = Absence::Unsupported;
     let mut cause = Some(error);
     while let Some(error) = cause {
         let separator = if text.is_empty() { "" } else { ": " };
-        // A String takes whatever is written to it; of the verifier's long words the first line will do.
+        // Writing to a String cannot fail. Only the first line of each message is kept: the log of the BPF verifier is long.
         let _ = write!(text, "{separator}{}", error.to_string().lines().next().unwrap_or_default());
         if let Some(errno) = error.downcast_ref::<io::Error>().and_then(Errno::from_io_error) {
             reason = absence(errno);

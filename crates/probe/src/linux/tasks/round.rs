@@ -31,7 +31,7 @@ impl LinuxTasks {
                 let tids = left_out.tids();
                 match &mut self.taskstats {
                     Ok(taskstats) => {
-                        // Few: a sum would lack what taskstats does not contain of them.
+                        // taskstats contains neither state nor memory. These threads are few: reading both from /proc is cheap.
                         let rows = taskstats.read_rows(tids, self.accounting_on, |_| {});
                         for mut row in rows {
                             add_state(&mut row, &mut self.procfs);
@@ -73,7 +73,7 @@ impl LinuxTasks {
                 for pid in pids {
                     // A process that is gone is left out.
                     if self.listing.threads(*pid, &mut self.threads).is_ok() {
-                        // First: what a thread does meanwhile is counted in the next round.
+                        // Read before the threads: CPU time that a thread uses in between is counted in the next round.
                         let whole = self.procfs.process_cpu(*pid);
                         store.process_cpu.extend(whole.map(|whole| (*pid, whole)));
                         for tid in &self.threads {
@@ -88,7 +88,7 @@ impl LinuxTasks {
         }
     }
 
-    /// Lets the next round read every task.
+    /// Makes the next round read every task. Only the BPF source skips tasks; there is no effect on the others.
     pub(crate) fn forget(&mut self) {
         if let OpenSource::Bpf(tasks, _) = &mut self.source {
             tasks.forget();
@@ -115,7 +115,7 @@ impl LinuxTasks {
                 true => self.procfs.stat(pid).ok().map(|stat| stat.state),
                 false => None,
             };
-            // The memory by other sources is exact, and a kernel thread has none.
+            // A kernel thread has no memory. The memory of the other sources is not completed here.
             let has_memory = row.figures.get(Figure::VIRTUAL_BYTES).is_none_or(|bytes| bytes > 0);
             let is_approximate = matches!(self.source, OpenSource::Bpf(..)) && has_memory;
             let memory = if is_approximate { self.procfs.memory(pid).ok() } else { None };
