@@ -10,7 +10,7 @@ pub use document::markdown;
 pub use rows::METRICS;
 pub use tasks::{TASK_METRICS, TaskMetric, task_metric};
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use crate::sample::Sample;
 use crate::source::Source;
@@ -131,15 +131,7 @@ impl fmt::Display for LabelValue<'_> {
         match self {
             Self::Text(text) => f.write_str(text),
             Self::Number(number) => write!(f, "{number}"),
-            Self::Bytes(bytes) => {
-                for chunk in bytes.utf8_chunks() {
-                    f.write_str(chunk.valid())?;
-                    if !chunk.invalid().is_empty() {
-                        f.write_char(char::REPLACEMENT_CHARACTER)?;
-                    }
-                }
-                Ok(())
-            }
+            Self::Bytes(bytes) => f.write_str(&String::from_utf8_lossy(bytes)),
         }
     }
 }
