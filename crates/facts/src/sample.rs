@@ -219,6 +219,13 @@ pub struct Sample {
     pub backlights: Reading<Vec<Backlight>>,
 }
 
+impl Sample {
+    /// Whether the space of a filesystem was requested and has not been answered yet.
+    pub fn has_stale_filesystem(&self) -> bool {
+        self.filesystems.get().is_ok_and(|all| all.iter().any(|one| one.is_stale))
+    }
+}
+
 #[cfg(test)]
 mod limit_tests {
     use super::*;

@@ -55,9 +55,7 @@ fn space_lines(roots: &Roots, filesystems: Vec<PathBuf>, lines: &mut Vec<Vec<u8>
     let request = Request { wanted: Wanted::from([Source::Filesystems]), filesystems, notifier: None };
     let (mut probe, mut sample) = (Probe::open(roots, &request)?, Sample::default());
     probe.sample(&mut sample);
-    let is_waiting =
-        |sample: &Sample| sample.filesystems.get().is_ok_and(|all| all.iter().any(|one| one.is_stale));
-    if is_waiting(&sample) {
+    if sample.has_stale_filesystem() {
         std::thread::sleep(FILESYSTEM_TIMEOUT);
         probe.collect(&mut sample);
     }

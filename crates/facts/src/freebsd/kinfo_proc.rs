@@ -102,7 +102,7 @@ pub struct KinfoProc {
 }
 
 /// Walks over what `kern.proc` returns: structs one after the other, of the length that each says itself. The last item is an error if
-/// bytes are left that are no struct.
+/// bytes are left that are not a struct.
 pub fn each(bytes: &[u8]) -> impl Iterator<Item = Result<&[u8], Malformed>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {

@@ -6,7 +6,7 @@ use crate::cursor::Malformed;
 /// Thousandths of a degree Celsius.
 ///
 /// # Errors
-/// If it is no int.
+/// If it is not an int.
 pub fn millidegrees(bytes: &[u8]) -> Result<i64, Malformed> {
     // 0 °C is 273.15 K.
     integer(bytes).map(|decikelvin| i64::from(decikelvin) * 100 - 273_150)

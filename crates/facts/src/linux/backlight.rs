@@ -25,7 +25,7 @@ impl Backlight {
 /// The content of either file.
 ///
 /// # Errors
-/// If it is no number.
+/// If it is not a number.
 pub fn steps(bytes: &[u8]) -> Result<u64, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.number().ok_or_else(|| cursor.expected("steps of brightness"))

@@ -46,7 +46,7 @@ impl CgroupCpuStat {
 /// The content of v1's `cpuacct.usage`: nanoseconds.
 ///
 /// # Errors
-/// If it is no number.
+/// If it is not a number.
 pub fn usage(bytes: &[u8]) -> Result<Nanos, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.number().map(Nanos).ok_or_else(|| cursor.expected("nanoseconds"))

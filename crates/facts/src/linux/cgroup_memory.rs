@@ -60,7 +60,7 @@ pub fn limit(bytes: &[u8]) -> Result<Option<Bytes>, Malformed> {
 /// The content of a usage file: bytes.
 ///
 /// # Errors
-/// If it is no number.
+/// If it is not a number.
 pub fn usage(bytes: &[u8]) -> Result<Bytes, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.number().map(Bytes).ok_or_else(|| cursor.expected("bytes"))

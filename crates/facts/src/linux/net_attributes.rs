@@ -100,7 +100,7 @@ pub fn operational_state(bytes: &[u8]) -> OperationalState {
 /// The content of a carrier file: 0 or 1.
 ///
 /// # Errors
-/// If it is no number.
+/// If it is not a number.
 pub fn carrier(bytes: &[u8]) -> Result<bool, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.number().map(|number| number != 0).ok_or_else(|| cursor.expected("0 or 1"))
@@ -109,7 +109,7 @@ pub fn carrier(bytes: &[u8]) -> Result<bool, Malformed> {
 /// The content of a speed file: megabits per second, or -1 for unknown.
 ///
 /// # Errors
-/// If it is no number.
+/// If it is not a number.
 pub fn speed_mbit(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
     let mut cursor = Cursor::new(bytes);
     let speed = cursor.signed().ok_or_else(|| cursor.expected("megabits per second"))?;

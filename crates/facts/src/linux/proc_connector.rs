@@ -64,7 +64,7 @@ pub fn parse(datagram: &[u8]) -> Option<ProcessEvent> {
     }
 }
 
-/// The error with which a subscription was answered, 0 for none; `None` if the datagram is no answer.
+/// The error with which a subscription was answered, 0 for none; `None` if the datagram is not an answer.
 pub fn answer(datagram: &[u8]) -> Option<u32> {
     let event = datagram.get(NETLINK_HEADER + CONNECTOR_HEADER..)?;
     (u32_at(event, 0)? == 0).then(|| u32_at(event, EVENT_HEADER)).flatten()

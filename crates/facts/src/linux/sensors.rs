@@ -48,7 +48,7 @@ impl Temperature {
 /// The content of a `temp*_input` or `temp` file: thousandths of a degree Celsius.
 ///
 /// # Errors
-/// If it is no number.
+/// If it is not a number.
 pub fn millidegrees(bytes: &[u8]) -> Result<i64, Malformed> {
     let mut cursor = Cursor::new(bytes);
     cursor.signed().ok_or_else(|| cursor.expected("thousandths of a degree"))

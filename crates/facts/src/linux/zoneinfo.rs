@@ -27,7 +27,7 @@ impl ZoneInfo {
     /// Fills from the bytes of /proc/zoneinfo.
     ///
     /// # Errors
-    /// If no zone stands in it, or a watermark is no number.
+    /// If no zone stands in it, or a watermark is not a number.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self::default();
         let mut zone = None;

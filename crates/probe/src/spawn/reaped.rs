@@ -54,7 +54,7 @@ pub(crate) fn reap_ended(pid: i32) -> Option<Reaped> {
     of_system(sys::reap_ended(pid)?)
 }
 
-/// Waits for a child to end, and reaps it; `None` if it is no child.
+/// Waits for a child to end, and reaps it; `None` if it is not a child.
 pub fn reap(pid: u32) -> Option<Reaped> {
     of_system(sys::reap(i32::try_from(pid).ok()?)?)
 }

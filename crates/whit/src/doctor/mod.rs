@@ -27,9 +27,7 @@ pub(crate) fn sample_all(roots: &Roots) -> Result<Sample, Failure> {
     let mut sample = Sample::default();
     probe.sample(&mut sample);
     // Filesystems that can hang are asked by a thread; what answers at all answers soon.
-    let is_waiting =
-        |sample: &Sample| sample.filesystems.get().is_ok_and(|all| all.iter().any(|one| one.is_stale));
-    if is_waiting(&sample) {
+    if sample.has_stale_filesystem() {
         std::thread::sleep(PATIENCE);
         probe.sample(&mut sample);
     }
