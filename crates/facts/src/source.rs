@@ -5,6 +5,8 @@
 pub enum Source {
     /// CPU time, switches, forks.
     Stat,
+    /// Of it only the CPU time of all CPUs together: the first line.
+    CpuTotal,
     /// Memory.
     MemInfo,
     /// Of it only total, free and available memory: the first lines.
@@ -59,8 +61,9 @@ pub enum Source {
 
 impl Source {
     /// All.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Stat,
+        Self::CpuTotal,
         Self::MemInfo,
         Self::AvailableMemory,
         Self::ZoneInfo,
@@ -91,7 +94,7 @@ impl Source {
     /// Where it is read on Linux.
     pub fn path(self) -> &'static str {
         match self {
-            Self::Stat => "/proc/stat",
+            Self::Stat | Self::CpuTotal => "/proc/stat",
             Self::MemInfo | Self::AvailableMemory => "/proc/meminfo",
             Self::ZoneInfo => "/proc/zoneinfo",
             Self::VmStat => "/proc/vmstat",

@@ -29,7 +29,8 @@ impl Notifier {
         Ok(Self { ends: Arc::new(ends) })
     }
 
-    fn notify(&self) {
+    /// Wakes the event loop.
+    pub fn notify(&self) {
         // If the pipe is full, it is readable already.
         let _ = rustix::io::write(&self.ends.1, b"!");
     }

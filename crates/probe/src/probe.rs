@@ -56,7 +56,7 @@ impl Probe {
 
     /// Reads the changes of the network, so that the next sample reads it again. Without changes it is read now and then.
     pub fn drain_events(&mut self) {
-        of_system!(Machine, &mut self.machine, machine => machine.drain());
+        of_system!(Machine, &mut self.machine, machine => machine.drain_events());
     }
 
     /// System calls made for sampling so far, by whit's own count.

@@ -1,14 +1,24 @@
-//! What can be waited for beside a time and a signal.
+//! What an event loop waits for beside a time and a signal, and what it learns.
 
 use rustix::fd::BorrowedFd;
 
-/// What else to wait for.
+use crate::signal::Signal;
+
+/// What to wait for.
 #[derive(Clone, Copy, Debug)]
 pub enum Watch<'a> {
     /// Something to read, or its end.
     Readable(BorrowedFd<'a>),
     /// The same, reported once: it must be armed again.
     ReadableOnce(BorrowedFd<'a>),
+    /// Something new to read and, if requested, new room to write: reported once each time (edge-triggered), so that the caller reads and
+    /// writes until nothing is left.
+    Edges {
+        /// A socket or the like.
+        descriptor: BorrowedFd<'a>,
+        /// Room to write is reported, too.
+        with_room: bool,
+    },
     /// Room to write.
     Writable(BorrowedFd<'a>),
     /// That the reader has closed it.
@@ -20,8 +30,31 @@ impl<'a> Watch<'a> {
     pub(crate) fn descriptor(self) -> BorrowedFd<'a> {
         let (Self::Readable(descriptor)
         | Self::ReadableOnce(descriptor)
+        | Self::Edges { descriptor, .. }
         | Self::Writable(descriptor)
         | Self::Abandoned(descriptor)) = self;
         descriptor
     }
+}
+
+/// What happened to a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// As it was given to the waiter.
+    pub token: u64,
+    /// There is something to read, or its end.
+    pub is_readable: bool,
+    /// There is room to write.
+    pub is_writable: bool,
+    /// The other end is closed: nothing more will come than what waits already.
+    pub is_closed: bool,
+}
+
+/// A signal that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Which.
+    pub signal: Signal,
+    /// The kernel sent it: the terminal, to a whole group, or a child that ended. On FreeBSD a guess by the signal.
+    pub is_from_kernel: bool,
 }

@@ -51,22 +51,30 @@ pub struct Stat {
 const USER_HZ: u32 = 100;
 
 impl Stat {
+    /// Fills the CPU time of all CPUs together from the bytes of /proc/stat: its first line. Leaves the rest as it is.
+    ///
+    /// # Errors
+    /// If the first line is not the CPUs' sum, or is short of four figures.
+    pub fn parse_total(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
+        let mut line = Cursor::new(bytes);
+        if !line.skip(b"cpu ") {
+            return Err(line.expected("the line \"cpu\""));
+        }
+        self.total = CpuTicks::parse(&mut line)?;
+        self.ticks_per_second = Some(USER_HZ);
+        Ok(())
+    }
+
     /// Fills from the bytes of /proc/stat.
     ///
     /// # Errors
     /// If the first line is not the CPUs' sum, or a CPU's line is short of four figures.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
-        self.ticks_per_second = Some(USER_HZ);
         let mut cpus = std::mem::take(&mut self.cpus);
         cpus.clear();
         *self = Self { cpus, ..Self::default() };
-        let mut lines = lines(bytes);
-        let mut first = lines.next().unwrap_or_else(|| Cursor::new(bytes));
-        if !first.skip(b"cpu ") {
-            return Err(first.expected("the line \"cpu\""));
-        }
-        self.total = CpuTicks::parse(&mut first)?;
-        for mut line in lines {
+        self.parse_total(bytes)?;
+        for mut line in lines(bytes).skip(1) {
             match line.word() {
                 Some([b'c', b'p', b'u', number @ ..]) => {
                     let number = Cursor::new(number).number().and_then(|number| u32::try_from(number).ok());

@@ -28,17 +28,12 @@ impl Signals {
         Ok(Self { queue: queue_of(signals)?, pending: RefCell::default() })
     }
 
-    /// The same, and whether the kernel sent it, which is not known from a queue.
-    pub fn next_with_origin(&self) -> Option<(Signal, bool)> {
-        self.next().map(|signal| (signal, matches!(signal, Signal::Interrupt | Signal::Quit)))
-    }
-
     /// The next that has come, without waiting.
     pub fn next(&self) -> Option<Signal> {
         let mut pending = self.pending.borrow_mut();
         if pending.is_empty() {
             // An error counts as no signal; the next call tries again.
-            let _ = self.queue.wait(Some(Nanos(0)), |event, _| {
+            let _ = self.queue.wait(Some(Nanos(0)), |event, _, _| {
                 if let QueueEvent::Signal(number) = event {
                     pending.extend(Signal::of(number));
                 }

@@ -7,18 +7,20 @@ use facts::unit::Nanos;
 use rustix::fd::AsRawFd;
 
 use super::signals::queue_of;
-use crate::clock::clock_now;
 use crate::signal::Signal;
 use crate::sys::{Queue, QueueEvent};
-pub use crate::watch::Watch;
+pub use crate::watch::{Ready, Received, Watch};
 
 /// FreeBSD does not report that the clock was set or that the machine was suspended: that is noticed at most this much later.
 const LONGEST_WAIT: Nanos = Nanos(5_000_000_000);
 
-/// Waits with a timeout, for signals, and for what was registered.
+/// The one event loop of whit's commands: waits with a timeout, for signals, and for descriptors.
 pub struct Waiter {
     queue: Queue,
     signals: VecDeque<Signal>,
+    is_clock_watched: bool,
+    /// Tokens of which only a closed end is reported.
+    only_closed: Vec<u64>,
     /// System calls made.
     pub calls: u64,
 }
@@ -29,7 +31,22 @@ impl Waiter {
     /// # Errors
     /// If the kernel has no more descriptors.
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
-        Ok(Self { queue: queue_of(signals)?, signals: VecDeque::new(), calls: 0 })
+        Ok(Self {
+            queue: queue_of(signals)?,
+            signals: VecDeque::new(),
+            is_clock_watched: false,
+            only_closed: Vec::new(),
+            calls: 0,
+        })
+    }
+
+    /// From now on no wait is longer than [`LONGEST_WAIT`], so that it is noticed when the clock is set.
+    ///
+    /// # Errors
+    /// Never: as on Linux.
+    pub fn watch_clock(&mut self) -> io::Result<()> {
+        self.is_clock_watched = true;
+        Ok(())
     }
 
     /// Adds a descriptor until it is closed; its events have this token.
@@ -37,54 +54,80 @@ impl Waiter {
     /// # Errors
     /// If the kernel has no room for it.
     pub fn watch(&mut self, token: u64, watch: Watch<'_>) -> io::Result<()> {
-        self.calls += 1;
-        match self.queue.add(event(watch), token) {
-            // What has no such events never keeps anybody waiting.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENODEV)) => Ok(()),
-            added => added,
+        if matches!(watch, Watch::Writable(_) | Watch::Abandoned(_)) {
+            self.only_closed.push(token);
         }
+        for event in events(watch).into_iter().flatten() {
+            self.calls += 1;
+            match self.queue.add(event, token) {
+                // What has no such events never keeps anybody waiting.
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENODEV)) => {}
+                added => added?,
+            }
+        }
+        Ok(())
     }
 
     /// No longer waits for it.
     pub fn forget(&mut self, watch: Watch<'_>) {
-        self.calls += 1;
-        // One that could not be watched need not be forgotten.
-        let _ = self.queue.delete(event(watch));
-    }
-
-    /// Waits until `deadline` on the real-time clock, a signal, or something that was registered, whose tokens `ready`
-    /// has then. It may also return without any of them.
-    ///
-    /// # Errors
-    /// If the kernel refuses to wait.
-    pub fn wait(&mut self, deadline: Option<Nanos>, ready: &mut Vec<u64>) -> io::Result<()> {
-        ready.clear();
-        let timeout =
-            deadline.map(|deadline| deadline.saturating_sub(clock_now().realtime).min(LONGEST_WAIT));
-        let signals = &mut self.signals;
-        self.calls += 1;
-        let waited = self.queue.wait(timeout, |event, token| match event {
-            QueueEvent::Signal(number) => signals.extend(Signal::of(number)),
-            QueueEvent::Readable(_) | QueueEvent::Abandoned(_) => ready.push(token),
-        });
-        match waited {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
-            waited => waited,
+        for event in events(watch).into_iter().flatten() {
+            self.calls += 1;
+            // One that could not be watched need not be forgotten.
+            let _ = self.queue.delete(event);
         }
     }
 
-    /// The next signal that came.
-    pub fn next_signal(&mut self) -> Option<Signal> {
-        self.signals.pop_front()
+    /// Waits for a signal or for something that was registered, which is in `ready` then. Returns whether one of them came: it may also
+    /// return without, after the timeout or before.
+    ///
+    /// # Errors
+    /// If the kernel refuses to wait.
+    pub fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> io::Result<bool> {
+        ready.clear();
+        let at_most = self.is_clock_watched.then_some(LONGEST_WAIT);
+        let timeout = [timeout, at_most].into_iter().flatten().min();
+        let (signals, only_closed) = (&mut self.signals, &self.only_closed);
+        self.calls += 1;
+        let waited = self.queue.wait(timeout, |event, token, is_closed| match event {
+            QueueEvent::Signal(number) => signals.extend(Signal::of(number)),
+            QueueEvent::NewWritable(_) if !is_closed && only_closed.contains(&token) => {}
+            event => ready.push(Ready {
+                token,
+                is_readable: matches!(event, QueueEvent::Readable(_) | QueueEvent::NewReadable(_)),
+                is_writable: matches!(event, QueueEvent::NewWritable(_)),
+                is_closed,
+            }),
+        });
+        match waited {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            waited => waited?,
+        }
+        Ok(!self.signals.is_empty() || !ready.is_empty())
+    }
+
+    /// Whether a signal came and was not taken.
+    pub fn has_signal(&self) -> bool {
+        !self.signals.is_empty()
+    }
+
+    /// The next signal that came, without waiting.
+    pub fn next_signal(&mut self) -> Option<Received> {
+        let signal = self.signals.pop_front()?;
+        // A queue does not say where it came from; these mostly come from the terminal.
+        Some(Received { signal, is_from_kernel: matches!(signal, Signal::Interrupt | Signal::Quit) })
     }
 }
 
-fn event(watch: Watch<'_>) -> QueueEvent {
+fn events(watch: Watch<'_>) -> [Option<QueueEvent>; 2] {
     let descriptor = watch.descriptor().as_raw_fd();
     match watch {
-        // Reported until it is read; Linux reports it once.
-        Watch::Readable(_) | Watch::ReadableOnce(_) => QueueEvent::Readable(descriptor),
-        // Not used here: an outlet blocks when it writes.
-        Watch::Writable(_) | Watch::Abandoned(_) => QueueEvent::Abandoned(descriptor),
+        // Reported until it is read; Linux reports the second once.
+        Watch::Readable(_) | Watch::ReadableOnce(_) => [Some(QueueEvent::Readable(descriptor)), None],
+        Watch::Edges { with_room, .. } => [
+            Some(QueueEvent::NewReadable(descriptor)),
+            with_room.then_some(QueueEvent::NewWritable(descriptor)),
+        ],
+        // The first is not needed here: an outlet blocks when it writes. The second is reported with the end of the file.
+        Watch::Writable(_) | Watch::Abandoned(_) => [Some(QueueEvent::NewWritable(descriptor)), None],
     }
 }

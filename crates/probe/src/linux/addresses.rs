@@ -4,7 +4,7 @@ use std::io;
 
 use facts::linux::genetlink::{Messages, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, Request};
 use facts::linux::rtnetlink::{ADDRESS_HEADER_BYTES, Address, RTM_GETADDR};
-use facts::sample::{Absence, Reading};
+use facts::sample::{Absence, Sample};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
@@ -13,6 +13,7 @@ use rustix::net::{
 };
 
 use super::files::{Buffer, absence};
+use super::machine::{Changes, Part};
 
 /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV6_IFADDR of linux/rtnetlink.h.
 const GROUPS: u32 = 0x1 | 0x10 | 0x100;
@@ -63,20 +64,17 @@ impl Addresses {
     pub(crate) fn open(is_captured: bool) -> Self {
         Self { known: Err(Absence::NotWanted), is_captured }
     }
+}
 
+impl Part for Addresses {
     /// Asks for them, if something changed since.
-    pub(crate) fn fill(
-        &mut self,
-        buffer: &mut Buffer,
-        has_changed: bool,
-        reading: &mut Reading<Vec<Address>>,
-    ) {
+    fn read(&mut self, buffer: &mut Buffer, changes: Changes, sample: &mut Sample) {
         if self.is_captured {
             self.known = Err(Absence::Unsupported);
-        } else if has_changed || self.known.is_err() {
+        } else if changes.network || self.known.is_err() {
             self.known = dump(buffer).map_err(absence);
         }
-        reading.fill(|list| {
+        sample.addresses.fill(|list| {
             let known = self.known.as_ref().map_err(|absence| *absence)?;
             list.clear();
             list.extend_from_slice(known);

@@ -3,10 +3,11 @@
 use facts::linux::cgroup::CgroupMembership;
 use facts::linux::cgroup_memory::{self, CgroupMemoryField as Field, CgroupMemoryStat};
 use facts::linux::mounts::{self, Mount};
-use facts::sample::{Absence, CgroupLimits};
+use facts::sample::{Absence, CgroupLimits, Sample};
 use facts::unit::Bytes;
 
 use super::files::{Buffer, Extent, KeptFile};
+use super::machine::{Changes, Part};
 use crate::roots::MachineDirectory;
 
 /// The memory files of the own cgroup and of those above it.
@@ -91,7 +92,7 @@ impl CgroupFiles {
         Self { version: hierarchy.version, levels, read: Vec::new() }
     }
 
-    pub(crate) fn read(&mut self, buffer: &mut Buffer, limits: &mut CgroupLimits) -> Result<(), Absence> {
+    fn fill(&mut self, buffer: &mut Buffer, limits: &mut CgroupLimits) -> Result<(), Absence> {
         *limits = CgroupLimits { version: self.version, ..CgroupLimits::default() };
         if self.version == 0 {
             return Err(Absence::Unsupported);
@@ -105,6 +106,12 @@ impl CgroupFiles {
             *limits = *least;
         }
         Ok(())
+    }
+}
+
+impl Part for CgroupFiles {
+    fn read(&mut self, buffer: &mut Buffer, _: Changes, sample: &mut Sample) {
+        sample.cgroup.fill(|limits| self.fill(buffer, limits));
     }
 }
 

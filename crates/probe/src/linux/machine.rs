@@ -1,126 +1,149 @@
-//! The machine behind a [`Probe`](crate::probe::Probe): what was asked for, open.
+//! The machine behind a [`Probe`](crate::probe::Probe): the sources that were requested, open.
+//!
+//! A tick touches only what was requested: the files in one list, everything else as [`Part`]s in another.
 
 mod devices;
+mod links;
+mod part;
+mod sensors;
 
-use facts::linux::cpufreq;
+use facts::linux::arcstats::ArcStats;
+use facts::linux::diskstats::DiskStats;
+use facts::linux::loadavg::LoadAverage;
+use facts::linux::meminfo::MemInfo;
+use facts::linux::net_dev::NetDev;
+use facts::linux::pressure::Pressure;
 use facts::linux::stat::Stat;
 use facts::linux::uptime::Uptime;
-use facts::sample::{Absence, Clock, Sample};
-use facts::source::Source;
+use facts::linux::vmstat::VmStat;
+use facts::linux::zoneinfo::ZoneInfo;
+use facts::sample::{Clock, Sample};
+use facts::source::{Source, Wanted};
 use facts::unit::Nanos;
 use rustix::fd::{AsFd, BorrowedFd};
 
 use super::addresses::{Addresses, NetworkNews};
 use super::cgroup::CgroupFiles;
-use super::directories::KeptDirectory;
 use super::files::{Buffer, Extent, KeptFile};
 use super::filesystems::Filesystems;
 use super::wireless::Wireless;
 use crate::clock::clock_now;
 use crate::request::Request;
 use crate::roots::{MachineDirectory, RootError, Roots};
-use devices::{BacklightFiles, FrequencyFile, LinkFiles, SensorFiles, SupplyFile, ZramFile};
+use devices::{Backlights, Frequencies, PowerSupplies, ZramDevices};
+use links::Links;
+pub(super) use part::{Changes, Part};
+use sensors::Sensors;
 
-/// How often directories and mounts are looked through for what came or went.
-const RESCAN_EVERY: Nanos = Nanos(10_000_000_000);
+/// The interval at which directories and mounts are searched for what came or went.
+const RESCAN_INTERVAL: Nanos = Nanos(10_000_000_000);
+
+/// A file of /proc that fills one part of a sample.
+struct FileSource {
+    source: Source,
+    path: &'static str,
+    extent: Extent,
+    fill: Fill,
+}
+
+/// Reads a file into its part of a sample.
+type Fill = fn(&KeptFile, &mut Buffer, &mut Sample);
+
+/// In the order in which they are read.
+const FILES: [FileSource; 15] = {
+    use Extent::{Lines, Records, Whole};
+    const fn of(source: Source, path: &'static str, extent: Extent, fill: Fill) -> FileSource {
+        FileSource { source, path, extent, fill }
+    }
+    [
+        of(Source::Stat, "proc/stat", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.stat, Stat::parse);
+        }),
+        of(Source::CpuTotal, "proc/stat", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.stat, Stat::parse_total);
+        }),
+        of(Source::ZoneInfo, "proc/zoneinfo", Records, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.zones, ZoneInfo::parse);
+        }),
+        of(Source::VmStat, "proc/vmstat", Lines, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.vmstat, VmStat::parse);
+        }),
+        of(Source::LoadAverage, "proc/loadavg", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.load, LoadAverage::parse);
+        }),
+        of(Source::Uptime, "proc/uptime", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.uptime, Uptime::parse);
+        }),
+        of(Source::NetDev, "proc/net/dev", Lines, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.net_dev, NetDev::parse);
+        }),
+        of(Source::DiskStats, "proc/diskstats", Lines, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.diskstats, DiskStats::parse);
+        }),
+        of(Source::PressureCpu, "proc/pressure/cpu", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.pressure.cpu, Pressure::parse);
+        }),
+        of(Source::PressureIo, "proc/pressure/io", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.pressure.io, Pressure::parse);
+        }),
+        of(Source::PressureMemory, "proc/pressure/memory", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.pressure.memory, Pressure::parse);
+        }),
+        of(Source::PressureIrq, "proc/pressure/irq", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.pressure.irq, Pressure::parse);
+        }),
+        of(Source::ArcStats, "proc/spl/kstat/zfs/arcstats", Lines, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.arc, ArcStats::parse);
+        }),
+        of(Source::MemInfo, "proc/meminfo", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.memory, MemInfo::parse);
+        }),
+        of(Source::AvailableMemory, "proc/meminfo", Whole, |file, buffer, sample| {
+            file.fill(buffer, &mut sample.memory, MemInfo::parse_available);
+        }),
+    ]
+};
 
 /// Kept descriptors of one machine.
 #[derive(Debug)]
 pub(crate) struct Machine {
     buffer: Buffer,
-    last_rescan: Option<Nanos>,
-    /// How many there were at the last tick.
-    interfaces: usize,
-    stat: Option<KeptFile>,
-    memory: Option<KeptFile>,
-    zones: Option<KeptFile>,
-    vmstat: Option<KeptFile>,
-    load: Option<KeptFile>,
-    uptime: Option<KeptFile>,
-    net_dev: Option<KeptFile>,
-    diskstats: Option<KeptFile>,
-    pressure_cpu: Option<KeptFile>,
-    pressure_io: Option<KeptFile>,
-    pressure_memory: Option<KeptFile>,
-    pressure_irq: Option<KeptFile>,
-    arc: Option<KeptFile>,
-    links: Option<Option<KeptDirectory<LinkFiles>>>,
-    with_link_speed: bool,
-    cpu_temperatures_only: bool,
-    available_memory_only: bool,
-    sensors: Option<[Option<KeptDirectory<SensorFiles>>; 2]>,
-    power: Option<Option<KeptDirectory<SupplyFile>>>,
-    zram: Option<Option<KeptDirectory<ZramFile>>>,
-    backlights: Option<Option<KeptDirectory<BacklightFiles>>>,
-    frequencies: Option<Option<KeptDirectory<FrequencyFile>>>,
-    cpuinfo: Option<KeptFile>,
-    addresses: Option<Addresses>,
-    news: Option<NetworkNews>,
-    /// The view waits for the news, and says when there are some.
-    is_watched: bool,
-    has_news: bool,
-    /// Now and then they are looked at without any.
-    are_links_due: bool,
-    wireless: Option<Wireless>,
-    cgroup: Option<CgroupFiles>,
+    files: Vec<(KeptFile, Fill)>,
+    parts: Vec<Box<dyn Part>>,
     filesystems: Option<Filesystems>,
-    captured_clock: Option<CapturedClock>,
+    captured_clock: Option<Box<CapturedClock>>,
+    news: Option<NetworkNews>,
+    last_rescan: Option<Nanos>,
+    /// The number of interfaces at the last tick.
+    interfaces: usize,
+    /// A view waits until [`news`](Self::news) is readable, and then calls [`drain_events`](Self::drain_events).
+    is_watched: bool,
+    /// The network may have changed since the last tick.
+    has_news: bool,
 }
 
 impl Machine {
     pub(crate) fn open(roots: &Roots, request: &Request) -> Result<Self, RootError> {
         let root = roots.open()?;
+        let wanted = request.wanted;
         let mut buffer = Buffer::new();
-        let wants = |source| request.wanted.has(source);
-        let file = |source, path, extent| wants(source).then(|| KeptFile::open(&root, path, extent));
-        let captured_clock = root.is_captured().then(|| CapturedClock::open(&root));
+        let parts = open_parts(&root, wanted, &mut buffer);
+        let filesystems = wanted
+            .has(Source::Filesystems)
+            .then(|| Filesystems::open(&root, &request.filesystems, request.notifier.clone()));
+        let shows_network = wanted.has_any([Source::LinkState, Source::Addresses]);
+        let news = (!root.is_captured() && shows_network).then(NetworkNews::open).flatten();
+        let captured_clock = root.is_captured().then(|| Box::new(CapturedClock::open(&root)));
         Ok(Self {
-            stat: file(Source::Stat, "proc/stat", Extent::Whole),
-            memory: request
-                .wanted
-                .has_any([Source::MemInfo, Source::AvailableMemory])
-                .then(|| KeptFile::open(&root, "proc/meminfo", Extent::Whole)),
-            zones: file(Source::ZoneInfo, "proc/zoneinfo", Extent::Records),
-            vmstat: file(Source::VmStat, "proc/vmstat", Extent::Lines),
-            load: file(Source::LoadAverage, "proc/loadavg", Extent::Whole),
-            uptime: file(Source::Uptime, "proc/uptime", Extent::Whole),
-            net_dev: file(Source::NetDev, "proc/net/dev", Extent::Lines),
-            diskstats: file(Source::DiskStats, "proc/diskstats", Extent::Lines),
-            pressure_cpu: file(Source::PressureCpu, "proc/pressure/cpu", Extent::Whole),
-            pressure_io: file(Source::PressureIo, "proc/pressure/io", Extent::Whole),
-            pressure_memory: file(Source::PressureMemory, "proc/pressure/memory", Extent::Whole),
-            pressure_irq: file(Source::PressureIrq, "proc/pressure/irq", Extent::Whole),
-            arc: file(Source::ArcStats, "proc/spl/kstat/zfs/arcstats", Extent::Lines),
-            links: [Source::LinkState, Source::LinkSpeed, Source::Wireless]
-                .into_iter()
-                .any(wants)
-                .then(|| KeptDirectory::open(&root, "sys/class/net")),
-            with_link_speed: wants(Source::LinkSpeed),
-            sensors: request.wanted.has_any([Source::Sensors, Source::CpuTemperatures]).then(|| {
-                ["sys/class/hwmon", "sys/class/thermal"].map(|path| KeptDirectory::open(&root, path))
-            }),
-            power: wants(Source::PowerSupply).then(|| KeptDirectory::open(&root, "sys/class/power_supply")),
-            zram: wants(Source::Zram).then(|| KeptDirectory::open(&root, "sys/block")),
-            backlights: wants(Source::Backlight).then(|| KeptDirectory::open(&root, "sys/class/backlight")),
-            frequencies: wants(Source::Frequency)
-                .then(|| KeptDirectory::open(&root, "sys/devices/system/cpu")),
-            cpuinfo: file(Source::Frequency, "proc/cpuinfo", Extent::Records),
-            addresses: wants(Source::Addresses).then(|| Addresses::open(root.is_captured())),
-            news: (!root.is_captured() && (wants(Source::LinkState) || wants(Source::Addresses)))
-                .then(NetworkNews::open)
-                .flatten(),
-            is_watched: request.notifier.is_some(),
-            has_news: true,
-            are_links_due: true,
-            wireless: (wants(Source::Wireless) && !root.is_captured()).then(Wireless::default),
-            cpu_temperatures_only: !wants(Source::Sensors),
-            available_memory_only: !wants(Source::MemInfo),
-            cgroup: wants(Source::Cgroup).then(|| CgroupFiles::open(&root, &mut buffer)),
-            filesystems: wants(Source::Filesystems)
-                .then(|| Filesystems::open(&root, &request.filesystems, request.notifier.clone())),
+            files: open_files(&root, wanted),
+            parts,
+            filesystems,
             captured_clock,
+            news,
             last_rescan: None,
             interfaces: 0,
+            is_watched: request.notifier.is_some(),
+            has_news: true,
             buffer,
         })
     }
@@ -134,185 +157,116 @@ impl Machine {
             Some(clock) => clock.read(&mut self.buffer),
             None => clock_now(),
         };
-        let now = sample.clock.boottime;
-        self.read_proc(sample);
-        // An interface that came or went shows in /proc/net/dev first.
-        let interfaces = sample.net_dev.get().map_or(0, |net| net.interfaces.len());
-        let was_told = self.look_for_news();
-        let is_due = self.last_rescan.is_none_or(|last| now.saturating_sub(last) >= RESCAN_EVERY);
-        if is_due || was_told || interfaces != self.interfaces {
-            (self.last_rescan, self.interfaces) = (Some(now), interfaces);
-            self.rescan();
-            self.are_links_due = true;
+        for (file, fill) in &self.files {
+            fill(file, &mut self.buffer, sample);
         }
-        self.read_devices(sample);
-        (self.has_news, self.are_links_due) = (false, false);
+        if self.parts.is_empty() && self.filesystems.is_none() {
+            return;
+        }
+        // An interface that came or went is in /proc/net/dev first.
+        let interfaces = sample.net_dev.get().map_or(0, |net| net.interfaces.len());
+        let mut changes = Changes { network: self.take_news(), is_rescanned: false };
+        let since_rescan = self.last_rescan.map(|last| sample.clock.boottime.saturating_sub(last));
+        let is_due = since_rescan.is_none_or(|since| since >= RESCAN_INTERVAL);
+        if is_due || (changes.network && self.news.is_some()) || interfaces != self.interfaces {
+            (self.last_rescan, self.interfaces) = (Some(sample.clock.boottime), interfaces);
+            self.rescan();
+            changes.is_rescanned = true;
+        }
+        for part in &mut self.parts {
+            part.read(&mut self.buffer, changes, sample);
+        }
+        // Interfaces without a single link: the listing was of another moment.
+        if interfaces > 0 && sample.links.get().is_ok_and(Vec::is_empty) {
+            self.last_rescan = None;
+        }
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.ask();
+            filesystems.fill(&mut self.buffer, &mut sample.filesystems);
         }
-        self.collect(sample);
     }
 
-    /// Readable when [`drain`](Self::drain) has something to take.
+    /// Readable when [`drain_events`](Self::drain_events) has something to read.
     pub(crate) fn watch(&self) -> Option<BorrowedFd<'_>> {
         self.news.as_ref().filter(|_| self.is_watched).map(AsFd::as_fd)
     }
 
-    /// Takes news of the network, so that the next sample looks at it again.
-    pub(crate) fn drain(&mut self) {
+    /// Reads the changes of the network, so that the next sample reads links and addresses again.
+    pub(crate) fn drain_events(&mut self) {
         self.has_news |= self.news.as_ref().is_some_and(|news| news.drain(&mut self.buffer));
     }
 
-    /// Whether the kernel has reported changes. If it reports none, links are read each time.
-    fn look_for_news(&mut self) -> bool {
+    /// Whether links and addresses may have changed since the last tick. Always, if the kernel does not report changes.
+    fn take_news(&mut self) -> bool {
         if self.news.is_none() {
-            self.has_news = true;
-            return false;
+            return true;
         }
         if !self.is_watched {
-            self.drain();
+            self.drain_events();
         }
-        self.has_news
+        std::mem::take(&mut self.has_news)
     }
 
-    /// Takes what threads have answered, without asking again.
+    /// Takes late answers of background threads, without asking again.
     pub(crate) fn collect(&mut self, sample: &mut Sample) {
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.fill(&mut self.buffer, &mut sample.filesystems);
         }
     }
 
-    fn read_proc(&mut self, sample: &mut Sample) {
-        let buffer = &mut self.buffer;
-        macro_rules! fill {
-            ($($file:ident => $reading:expr;)*) => {
-                $(if let Some(file) = &self.$file {
-                    file.fill(buffer, &mut $reading, |value, bytes| value.parse(bytes));
-                })*
-            };
-        }
-        fill! {
-            stat => sample.stat;
-            zones => sample.zones;
-            vmstat => sample.vmstat;
-            load => sample.load;
-            uptime => sample.uptime;
-            net_dev => sample.net_dev;
-            diskstats => sample.diskstats;
-            pressure_cpu => sample.pressure.cpu;
-            pressure_io => sample.pressure.io;
-            pressure_memory => sample.pressure.memory;
-            pressure_irq => sample.pressure.irq;
-            arc => sample.arc;
-        }
-        if let Some(memory) = &self.memory {
-            let available_only = self.available_memory_only;
-            memory.fill(buffer, &mut sample.memory, |value, bytes| match available_only {
-                true => value.parse_available(bytes),
-                false => value.parse(bytes),
-            });
-        }
-        if let Some(cgroup) = &mut self.cgroup {
-            sample.cgroup.fill(|limits| cgroup.read(buffer, limits));
-        }
-    }
-
-    fn read_devices(&mut self, sample: &mut Sample) {
-        let buffer = &mut self.buffer;
-        if let Some(links) = &mut self.links {
-            let is_due = self.has_news || self.are_links_due;
-            let with_speed = self.with_link_speed;
-            sample.links.fill(|list| devices::fill_links(buffer, links, list, is_due, with_speed));
-            // Interfaces without a single link: the listing was of another moment.
-            if links.is_some() && self.interfaces > 0 && sample.links.get().is_ok_and(Vec::is_empty) {
-                self.last_rescan = None;
-            }
-        }
-        if let Some(supplies) = &mut self.power {
-            sample.power.fill(|list| devices::fill_list(supplies, list, |file| file.read(buffer)));
-        }
-        if let Some(sensors) = &mut self.sensors {
-            sample.temperatures.fill(|list| {
-                list.clear();
-                for directory in sensors.iter_mut().flatten() {
-                    directory.read(|files| files.read(buffer, list));
-                }
-                if sensors.iter().all(Option::is_none) { Err(Absence::Unsupported) } else { Ok(()) }
-            });
-        }
-        if let Some(backlights) = &mut self.backlights {
-            sample.backlights.fill(|list| devices::fill_list(backlights, list, |files| files.read(buffer)));
-        }
-        if let Some(frequencies) = &mut self.frequencies {
-            sample.frequencies_khz.fill(|list| {
-                list.clear();
-                if let Some(directory) = frequencies {
-                    directory.read(|file| file.read(buffer).map(|kilohertz| list.extend(kilohertz)));
-                }
-                if list.is_empty()
-                    && let Some(cpuinfo) = &self.cpuinfo
-                {
-                    cpuinfo.parse(buffer, |bytes| {
-                        cpufreq::cpuinfo_kilohertz(bytes, list);
-                        Ok(())
-                    })?;
-                }
-                if list.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }
-            });
-        }
-        if let Some(addresses) = &mut self.addresses {
-            addresses.fill(buffer, self.has_news, &mut sample.addresses);
-        }
-        if let Some(wireless) = &mut self.wireless {
-            let links = sample.links.get().map_or(&[][..], Vec::as_slice);
-            wireless.fill(buffer, links, &mut sample.stations);
-        }
-        if let Some(devices) = &mut self.zram {
-            sample.zram.fill(|sum| {
-                *sum = facts::linux::zram::Zram::default();
-                let devices = devices.as_mut().ok_or(Absence::Unsupported)?;
-                devices.read(|file| file.add_to(buffer, sum));
-                Ok(())
-            });
-        }
-    }
-
+    #[cold]
     fn rescan(&mut self) {
-        let (buffer, with_speed, cpu_only) =
-            (&mut self.buffer, self.with_link_speed, self.cpu_temperatures_only);
-        if let Some(Some(links)) = &mut self.links {
-            links.rescan(buffer, |buffer, directory, name| {
-                Some(LinkFiles::open(buffer, directory, name, with_speed))
-            });
-        }
-        if let Some(Some(supplies)) = &mut self.power {
-            supplies.rescan(buffer, |_, directory, name| Some(SupplyFile::open(directory, name)));
-        }
-        if let Some(Some(backlights)) = &mut self.backlights {
-            backlights.rescan(buffer, BacklightFiles::open);
-        }
-        if let Some(Some(frequencies)) = &mut self.frequencies {
-            frequencies.rescan(buffer, |_, directory, name| FrequencyFile::open(directory, name));
-        }
-        if let Some(Some(devices)) = &mut self.zram {
-            devices.rescan(buffer, |_, directory, name| ZramFile::open(directory, name));
-        }
-        if let Some([hwmon, thermal]) = &mut self.sensors {
-            if let Some(hwmon) = hwmon {
-                hwmon.rescan(buffer, |buffer, directory, name| {
-                    SensorFiles::open_hwmon(buffer, directory, name, cpu_only)
-                });
-            }
-            if let Some(thermal) = thermal {
-                thermal.rescan(buffer, |buffer, directory, name| {
-                    SensorFiles::open_thermal(buffer, directory, name, cpu_only)
-                });
-            }
+        for part in &mut self.parts {
+            part.rescan(&mut self.buffer);
         }
         if let Some(filesystems) = &mut self.filesystems {
-            filesystems.rescan(buffer);
+            filesystems.rescan(&mut self.buffer);
         }
     }
+}
+
+fn open_files(root: &MachineDirectory, wanted: Wanted) -> Vec<(KeptFile, Fill)> {
+    // The whole of a file has its first lines as well.
+    let is_covered = |source| match source {
+        Source::CpuTotal => wanted.has(Source::Stat),
+        Source::AvailableMemory => wanted.has(Source::MemInfo),
+        _ => false,
+    };
+    let requested = FILES.iter().filter(|file| wanted.has(file.source) && !is_covered(file.source));
+    requested.map(|file| (KeptFile::open(root, file.path, file.extent), file.fill)).collect()
+}
+
+/// In the order in which they are read: wireless networks are read of the links that were found.
+fn open_parts(root: &MachineDirectory, wanted: Wanted, buffer: &mut Buffer) -> Vec<Box<dyn Part>> {
+    let mut parts: Vec<Box<dyn Part>> = Vec::new();
+    if wanted.has(Source::Cgroup) {
+        parts.push(Box::new(CgroupFiles::open(root, buffer)));
+    }
+    if wanted.has_any([Source::LinkState, Source::LinkSpeed, Source::Wireless]) {
+        parts.push(Box::new(Links::open(root, wanted.has(Source::LinkSpeed))));
+    }
+    if wanted.has(Source::PowerSupply) {
+        parts.push(Box::new(PowerSupplies::open(root)));
+    }
+    if wanted.has_any([Source::Sensors, Source::CpuTemperatures]) {
+        parts.push(Box::new(Sensors::open(root, !wanted.has(Source::Sensors))));
+    }
+    if wanted.has(Source::Backlight) {
+        parts.push(Box::new(Backlights::open(root)));
+    }
+    if wanted.has(Source::Frequency) {
+        parts.push(Box::new(Frequencies::open(root)));
+    }
+    if wanted.has(Source::Addresses) {
+        parts.push(Box::new(Addresses::open(root.is_captured())));
+    }
+    if wanted.has(Source::Wireless) && !root.is_captured() {
+        parts.push(Box::new(Wireless::default()));
+    }
+    if wanted.has(Source::Zram) {
+        parts.push(Box::new(ZramDevices::open(root)));
+    }
+    parts
 }
 
 /// The clock of a captured machine, which its files hold.

@@ -6,6 +6,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
 pub use crate::signal::{Signal, die_by, keep_children, stop};
 use crate::sys::{signal_descriptor, unblock_signals};
+use crate::watch::Received;
 
 /// Receives signals in place of their default actions, which they have again when it is dropped: by the thread that opened it.
 #[derive(Debug)]
@@ -32,11 +33,11 @@ impl Signals {
 
     /// The next that has come, without waiting.
     pub fn next(&self) -> Option<Signal> {
-        self.next_with_origin().map(|(signal, _)| signal)
+        self.next_received().map(|received| received.signal)
     }
 
-    /// The same, and whether the kernel sent it: the terminal, to a whole group, or a child that ended.
-    pub fn next_with_origin(&self) -> Option<(Signal, bool)> {
+    /// The same, and where it came from.
+    pub(super) fn next_received(&self) -> Option<Received> {
         // struct signalfd_siginfo is 128 bytes and starts with the number.
         let mut info = [0u8; 128];
         loop {
@@ -44,7 +45,7 @@ impl Signals {
             // Behind it an error number, then where it came from; what a process sent is not above zero.
             let origin = i32::from_ne_bytes(*info[8..].first_chunk()?);
             if let Some(signal) = Signal::of(i32::from_ne_bytes(*info[..read].first_chunk()?)) {
-                return Some((signal, origin > 0));
+                return Some(Received { signal, is_from_kernel: origin > 0 });
             }
         }
     }

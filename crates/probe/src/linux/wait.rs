@@ -1,6 +1,7 @@
 //! Waits for the next whole interval and for whatever else may happen meanwhile.
 
 use std::io;
+use std::mem::MaybeUninit;
 
 use facts::unit::Nanos;
 use rustix::event::epoll;
@@ -12,27 +13,29 @@ use rustix::time::{
 
 use super::signals::{Signal, Signals};
 use crate::clock::{clock_now, timespec};
-pub use crate::watch::Watch;
+pub use crate::watch::{Ready, Received, Watch};
 
 /// How far ahead the sentinel is set: longer than any wait.
 const FAR_AHEAD_S: u64 = 10 * 365 * 24 * 3600;
 /// The tokens of what the waiter itself waits for; a caller's are smaller.
 const SENTINEL: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
+/// Something new to read, or the end of it.
+const EDGES: epoll::EventFlags =
+    epoll::EventFlags::IN.union(epoll::EventFlags::RDHUP).union(epoll::EventFlags::ET);
 /// Events that do not fit are returned by the next call.
-const EVENTS_AT_A_TIME: usize = 32;
+const EVENTS_AT_A_TIME: usize = 256;
 
-/// Waits with a timeout, for signals, for what was registered, and for the moment in which the clock that people see is
-/// set or the machine wakes from a suspend: a timer that never ends is cancelled then (timerfd_create(2),
-/// TFD_TIMER_CANCEL_ON_SET).
+/// The one event loop of whit's commands: waits with a timeout, for signals, and for descriptors.
 ///
 /// By epoll(7): what does not happen is not looked at, which at one wake-up a second, with cold caches, is most of what
 /// waiting costs.
 pub struct Waiter {
     epoll: OwnedFd,
-    sentinel: OwnedFd,
+    /// A timer that never ends is cancelled when the real-time clock is set or the machine wakes from a suspend
+    /// (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
+    sentinel: Option<OwnedFd>,
     signals: Signals,
-    events: Vec<epoll::Event>,
     /// System calls made.
     pub calls: u64,
 }
@@ -43,18 +46,26 @@ impl Waiter {
     /// # Errors
     /// If the kernel has no more descriptors.
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
-        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
-        let mut waiter = Self {
+        let waiter = Self {
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
-            sentinel: timerfd_create(TimerfdClockId::Realtime, flags)?,
+            sentinel: None,
             signals: Signals::open(signals)?,
-            events: Vec::with_capacity(EVENTS_AT_A_TIME),
             calls: 0,
         };
-        waiter.arm()?;
-        add(&waiter.epoll, waiter.sentinel.as_fd(), SENTINEL, epoll::EventFlags::IN)?;
         add(&waiter.epoll, waiter.signals.as_fd(), SIGNALS, epoll::EventFlags::IN)?;
         Ok(waiter)
+    }
+
+    /// From now on also wakes when the real-time clock is set and when the machine wakes from a suspend.
+    ///
+    /// # Errors
+    /// If the kernel has no more descriptors.
+    pub fn watch_clock(&mut self) -> io::Result<()> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        let sentinel = timerfd_create(TimerfdClockId::Realtime, flags)?;
+        add(&self.epoll, sentinel.as_fd(), SENTINEL, epoll::EventFlags::IN)?;
+        self.sentinel = Some(sentinel);
+        self.arm_sentinel()
     }
 
     /// Adds a descriptor until it is closed; its events have this token.
@@ -65,6 +76,8 @@ impl Waiter {
         self.calls += 1;
         let flags = match watch {
             Watch::Readable(_) => epoll::EventFlags::IN,
+            Watch::Edges { with_room: false, .. } => EDGES,
+            Watch::Edges { with_room: true, .. } => EDGES.union(epoll::EventFlags::OUT),
             Watch::ReadableOnce(_) => epoll::EventFlags::IN | epoll::EventFlags::ONESHOT,
             Watch::Writable(_) => epoll::EventFlags::OUT,
             // Errors and hang-ups are always reported.
@@ -87,52 +100,70 @@ impl Waiter {
         let _ = epoll::delete(&self.epoll, watch.descriptor());
     }
 
-    /// Waits until `deadline` on the real-time clock, a signal, or something that was registered, whose tokens `ready`
-    /// has then. It may also return without any of them.
+    /// Waits for a signal or for something that was registered, which is in `ready` then. Returns whether one of them came: it may also
+    /// return without, after the timeout or before.
     ///
     /// # Errors
     /// If the kernel refuses to wait.
-    pub fn wait(&mut self, deadline: Option<Nanos>, ready: &mut Vec<u64>) -> io::Result<()> {
+    pub fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         ready.clear();
-        self.events.clear();
-        let timeout = deadline.map(|deadline| timespec(deadline.saturating_sub(clock_now().realtime)));
+        let timeout = timeout.map(timespec);
+        let mut room = [MaybeUninit::uninit(); EVENTS_AT_A_TIME];
         self.calls += 1;
-        let room = rustix::buffer::spare_capacity(&mut self.events);
-        match epoll::wait(&self.epoll, room, timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+        match epoll::wait(&self.epoll, &mut room, timeout.as_ref()) {
+            Ok(([], _)) | Err(Errno::INTR) => Ok(false),
+            Ok((events, _)) => self.sort(events, ready),
+            Err(error) => Err(error.into()),
         }
+    }
+
+    #[cold]
+    fn sort(&mut self, events: &[epoll::Event], ready: &mut Vec<Ready>) -> io::Result<bool> {
+        use epoll::EventFlags as Flags;
         let mut was_clock_set = false;
-        for event in &self.events {
-            match event.data.u64() {
+        for event in events {
+            // They are packed.
+            let (token, flags) = (event.data.u64(), event.flags);
+            match token {
                 SENTINEL => was_clock_set = true,
                 SIGNALS => self.signals.has_some = true,
-                token => ready.push(token),
+                token => ready.push(Ready {
+                    token,
+                    is_readable: flags.intersects(Flags::IN),
+                    is_writable: flags.intersects(Flags::OUT),
+                    is_closed: flags.intersects(Flags::HUP | Flags::RDHUP | Flags::ERR),
+                }),
             }
         }
         if was_clock_set {
-            self.arm()?;
+            self.arm_sentinel()?;
         }
-        Ok(())
+        Ok(self.signals.has_some || !ready.is_empty())
     }
 
-    /// The next signal that came.
-    pub fn next_signal(&mut self) -> Option<Signal> {
+    /// Whether a signal came and was not taken.
+    pub fn has_signal(&self) -> bool {
+        self.signals.has_some
+    }
+
+    /// The next signal that came, without waiting.
+    pub fn next_signal(&mut self) -> Option<Received> {
         if !self.signals.has_some {
             return None;
         }
         self.calls += 1;
-        let signal = self.signals.next();
-        self.signals.has_some = signal.is_some();
-        signal
+        let received = self.signals.next_received();
+        self.signals.has_some = received.is_some();
+        received
     }
 
-    fn arm(&mut self) -> io::Result<()> {
+    fn arm_sentinel(&mut self) -> io::Result<()> {
+        let Some(sentinel) = &self.sentinel else { return Ok(()) };
         self.calls += 1;
         let ahead = Nanos(clock_now().realtime.0.saturating_add(FAR_AHEAD_S * Nanos::SECOND.0));
         let once = Itimerspec { it_interval: timespec(Nanos(0)), it_value: timespec(ahead) };
         let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
-        match timerfd_settime(&self.sentinel, flags, &once) {
+        match timerfd_settime(sentinel, flags, &once) {
             // Told that the clock was set since it was armed last: that is taken notice of, and it is armed.
             Ok(_) | Err(Errno::CANCELED) => Ok(()),
             Err(error) => Err(error.into()),

@@ -1,12 +1,13 @@
 //! Wireless networks and their signal, by nl80211.
 
 use facts::linux::genetlink::Message;
-use facts::linux::net_attributes::{Link, LinkKind};
+use facts::linux::net_attributes::LinkKind;
 use facts::linux::nl80211::{ATTR_IFINDEX, CMD_GET_INTERFACE, CMD_GET_STATION, Station};
-use facts::sample::{Absence, Reading};
+use facts::sample::{Absence, Sample};
 use rustix::io::Errno;
 
 use super::files::{Buffer, absence};
+use super::machine::{Changes, Part};
 use super::netlink::GenericSocket;
 
 /// Opened when the first radio is seen: most machines have none.
@@ -21,11 +22,12 @@ impl std::fmt::Debug for Wireless {
     }
 }
 
-impl Wireless {
+impl Part for Wireless {
     /// Asks for each radio among the links that is up.
-    pub(crate) fn fill(&mut self, buffer: &mut Buffer, links: &[Link], reading: &mut Reading<Vec<Station>>) {
+    fn read(&mut self, buffer: &mut Buffer, _: Changes, sample: &mut Sample) {
+        let links = sample.links.get().map_or(&[][..], Vec::as_slice);
         let radios = || links.iter().filter(|link| link.kind == LinkKind::Wireless && link.is_up());
-        reading.fill(|stations| {
+        sample.stations.fill(|stations| {
             stations.clear();
             if radios().next().is_none() {
                 return Ok(());

@@ -70,8 +70,10 @@ pub(crate) struct Queue(OwnedFd);
 pub(crate) enum QueueEvent {
     /// A descriptor has something to read, or its other end is closed.
     Readable(RawFd),
-    /// The reader of a descriptor has closed it.
-    Abandoned(RawFd),
+    /// The same, reported again only when more comes.
+    NewReadable(RawFd),
+    /// A descriptor has room to write, or its other end is closed; reported again only when there was no room meanwhile.
+    NewWritable(RawFd),
     /// A signal came.
     Signal(i32),
 }
@@ -89,8 +91,8 @@ impl Queue {
 
     /// Asks for an event from now on, with a token that comes back with it. Closing a descriptor takes it back.
     pub(crate) fn add(&self, event: QueueEvent, token: u64) -> io::Result<()> {
-        // That it is writable is reported once, and then only that the reader has closed it.
-        let once = if matches!(event, QueueEvent::Abandoned(_)) { libc::EV_CLEAR } else { 0 };
+        let is_edge = matches!(event, QueueEvent::NewReadable(_) | QueueEvent::NewWritable(_));
+        let once = if is_edge { libc::EV_CLEAR } else { 0 };
         self.change(event, token, libc::EV_ADD | once)
     }
 
@@ -101,8 +103,10 @@ impl Queue {
 
     fn change(&self, event: QueueEvent, token: u64, flags: u16) -> io::Result<()> {
         let (ident, filter) = match event {
-            QueueEvent::Readable(descriptor) => (descriptor as usize, libc::EVFILT_READ),
-            QueueEvent::Abandoned(descriptor) => (descriptor as usize, libc::EVFILT_WRITE),
+            QueueEvent::Readable(descriptor) | QueueEvent::NewReadable(descriptor) => {
+                (descriptor as usize, libc::EVFILT_READ)
+            }
+            QueueEvent::NewWritable(descriptor) => (descriptor as usize, libc::EVFILT_WRITE),
             QueueEvent::Signal(number) => (number as usize, libc::EVFILT_SIGNAL),
         };
         // SAFETY: struct kevent is a plain C struct for which all zeros is a valid value.
@@ -116,11 +120,11 @@ impl Queue {
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Waits, at most for a timeout, and hands over each event with its token.
+    /// Waits, at most for a timeout, and hands over each event with its token and whether the other end is closed.
     pub(crate) fn wait(
         &self,
         timeout: Option<Nanos>,
-        mut each: impl FnMut(QueueEvent, u64),
+        mut each: impl FnMut(QueueEvent, u64, bool),
     ) -> io::Result<()> {
         const AT_MOST: usize = 32;
         // SAFETY: as above.
@@ -146,11 +150,10 @@ impl Queue {
         for event in &events[..count] {
             let reported = match event.filter {
                 libc::EVFILT_SIGNAL => QueueEvent::Signal(event.ident as i32),
-                libc::EVFILT_WRITE if event.flags & libc::EV_EOF == 0 => continue,
-                libc::EVFILT_WRITE => QueueEvent::Abandoned(event.ident as RawFd),
+                libc::EVFILT_WRITE => QueueEvent::NewWritable(event.ident as RawFd),
                 _ => QueueEvent::Readable(event.ident as RawFd),
             };
-            each(reported, event.udata as u64);
+            each(reported, event.udata as u64, event.flags & libc::EV_EOF != 0);
         }
         Ok(())
     }

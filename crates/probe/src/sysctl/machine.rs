@@ -64,13 +64,13 @@ impl Machine {
         None
     }
 
-    pub(crate) fn drain(&mut self) {}
+    pub(crate) fn drain_events(&mut self) {}
 
     pub(crate) fn sample(&mut self, sample: &mut Sample) {
         sample.clock = self.sysctl.clock();
         let (sysctl, wanted) = (&mut self.sysctl, self.wanted);
         let wants = |source| wanted.has(source);
-        if wants(Source::Stat) {
+        if wanted.has_any([Source::Stat, Source::CpuTotal]) {
             sample.stat.fill(|stat| fill_stat(sysctl, stat));
         }
         if wants(Source::ArcStats) {

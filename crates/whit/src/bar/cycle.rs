@@ -127,17 +127,25 @@ impl Bar {
             let held = self.held_until.take().map(|until| now + until.saturating_sub(clock_now().boottime));
             let deadlines = [quiet_until.or(next_tick), self.line.poll_deadline(now), held];
             self.debug.iter_mut().for_each(Debug::sleep);
-            self.events.wait(&self.line, deadlines.into_iter().flatten().min(), &mut self.woken)?;
+            let is_woken =
+                self.events.wait(&self.line, deadlines.into_iter().flatten().min(), &mut self.woken)?;
             self.debug.iter_mut().for_each(Debug::wake);
-            if let Some(code) = self.poll()? {
+            if is_woken && let Some(code) = self.handle_events()? {
                 return Ok(code);
             }
+            self.poll_overdue();
         }
     }
 
     /// Until when the first line waits for results. They were requested when the line was opened.
     fn quiet_until(&mut self, now: Nanos) -> Option<Nanos> {
-        let elapsed = clock_now().boottime.saturating_sub(self.opened_at?);
+        let opened_at = self.opened_at?;
+        self.quiet_since(opened_at, now)
+    }
+
+    #[cold]
+    fn quiet_since(&mut self, opened_at: Nanos, now: Nanos) -> Option<Nanos> {
+        let elapsed = clock_now().boottime.saturating_sub(opened_at);
         let is_waiting = self.line.is_waiting();
         let at_most = match self.remaining {
             Some(1) if is_waiting => ONE_LINE_WAIT,
@@ -156,10 +164,7 @@ impl Bar {
         let all = std::mem::take(&mut self.is_all_due);
         let is_due = all || self.line.is_due(now);
         if is_due {
-            if let Some(debug) = &mut self.debug {
-                debug.begin_cycle(self.line.system_calls() + self.outflow.calls() + self.events.calls());
-                debug.render(self.line.debug_text());
-            }
+            self.begin_debug_cycle();
             self.line.tick(now, all, &self.context, &self.time_zone);
             self.remaining = self.remaining.map(|remaining| remaining - 1);
         }
@@ -169,6 +174,14 @@ impl Bar {
             return Ok(());
         }
         self.write(all)
+    }
+
+    /// Shows what the last cycle cost, with `--debug`.
+    fn begin_debug_cycle(&mut self) {
+        if let Some(debug) = &mut self.debug {
+            debug.begin_cycle(self.line.system_calls() + self.outflow.calls() + self.events.calls());
+            debug.render(self.line.debug_text());
+        }
     }
 
     /// Writes the line if it changed, or in any case.
@@ -199,8 +212,9 @@ impl Bar {
         self.events.watch_room(self.outflow.watch(), !was_full)
     }
 
-    /// Handles what woke the bar. Returns the exit code if the bar is to end.
-    fn poll(&mut self) -> Result<Option<ExitCode>, Failure> {
+    /// Handles what woke the bar. Returns the exit code if the bar is to end. Apart from the tick's code, which has caches to itself.
+    #[cold]
+    fn handle_events(&mut self) -> Result<Option<ExitCode>, Failure> {
         if self.woken.is_abandoned {
             return Ok(Some(ExitCode::SUCCESS));
         }
@@ -223,7 +237,7 @@ impl Bar {
                     for index in self.started.reap() {
                         self.line.refresh(index, &self.context);
                     }
-                    self.attend_commands();
+                    self.line.poll_commands(&self.time_zone);
                     self.sweep_orphans();
                 }
             }
@@ -239,14 +253,18 @@ impl Bar {
                 self.line.refresh(index, &self.context);
             }
         }
-        let now = clock_now().realtime;
-        if self.line.poll_deadline(now).is_some_and(|by| by <= now) {
-            self.attend_commands();
-        }
         if self.woken.has_results {
             self.line.redraw(&self.time_zone);
         }
         Ok(None)
+    }
+
+    /// Polls commands whose deadline has passed.
+    fn poll_overdue(&mut self) {
+        let now = clock_now().realtime;
+        if self.line.poll_deadline(now).is_some_and(|by| by <= now) {
+            self.line.poll_commands(&self.time_zone);
+        }
     }
 
     /// Ends the processes that commands left behind. Returns their number.
@@ -254,12 +272,6 @@ impl Bar {
         let Some(orphans) = &mut self.orphans else { return 0 };
         let known: Vec<_> = self.line.processes().chain(self.started.processes()).collect();
         orphans.sweep(&known)
-    }
-
-    fn attend_commands(&mut self) {
-        for index in 0..self.line.members().count() {
-            self.line.poll(index, &self.time_zone);
-        }
     }
 
     /// Reads the configuration again. With an invalid one the bar stays as it is and shows the error.

@@ -6,7 +6,7 @@ use formats::i3bar::{Click, Clicks};
 use probe::background_job::Notifier;
 use probe::clock_now;
 use probe::signals::Signal;
-use probe::wait::{Waiter, Watch};
+use probe::wait::{Ready, Waiter, Watch};
 use rustix::fd::AsFd;
 use rustix::io::{Errno, read};
 use rustix::stdio::{stdin, stdout};
@@ -56,7 +56,7 @@ pub(crate) struct Events {
     waiter: Waiter,
     notifier: Notifier,
     clicks: Clicks,
-    ready: Vec<u64>,
+    ready: Vec<Ready>,
     /// Commands are not read before this time: they can print more than is shown.
     commands_from: Nanos,
     calls: u64,
@@ -78,6 +78,7 @@ impl Events {
             signals.push(STOP_SIGNAL);
         }
         let mut waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
+        waiter.watch_clock().map_err(Failure::of_system)?;
         let notifier = Notifier::new().map_err(Failure::of_system)?;
         waiter.watch(NOTIFIER, Watch::Readable(notifier.as_fd())).map_err(Failure::of_system)?;
         if output != BarOutput::Dwm {
@@ -130,7 +131,7 @@ impl Events {
         Ok(())
     }
 
-    /// Sleeps until something happens, at the latest until `deadline` on the real-time clock.
+    /// Sleeps until something happens, at the latest until `deadline` on the real-time clock. Whether something happened.
     ///
     /// # Errors
     /// If the kernel refuses to wait.
@@ -139,22 +140,36 @@ impl Events {
         line: &Line,
         deadline: Option<Nanos>,
         woken: &mut Woken,
-    ) -> Result<(), Failure> {
-        woken.clear();
-        let now = clock_now();
-        let mut deadline = deadline;
-        let pause = self.commands_from.saturating_sub(now.boottime);
+    ) -> Result<bool, Failure> {
+        let pause_end = self.watch_commands(line)?;
+        let deadline = [deadline, pause_end].into_iter().flatten().min();
+        let timeout = deadline.map(|deadline| deadline.saturating_sub(clock_now().realtime));
+        let is_woken = self.waiter.wait(timeout, &mut self.ready).map_err(Failure::of_system)?;
+        if is_woken {
+            self.sort_events(woken);
+        }
+        Ok(is_woken)
+    }
+
+    /// Waits for output of commands, unless they are paused. Returns the end of the pause, on the real-time clock.
+    fn watch_commands(&mut self, line: &Line) -> Result<Option<Nanos>, Failure> {
         for (index, watch) in line.commands() {
+            let now = clock_now();
+            let pause = self.commands_from.saturating_sub(now.boottime);
             if pause > Nanos(0) {
-                let then = now.realtime + pause;
-                deadline = Some(deadline.map_or(then, |deadline| deadline.min(then)));
-                break;
+                return Ok(Some(now.realtime + pause));
             }
             self.waiter.watch(COMMANDS + index as u64, watch).map_err(Failure::of_system)?;
         }
-        self.waiter.wait(deadline, &mut self.ready).map_err(Failure::of_system)?;
+        Ok(None)
+    }
+
+    /// What happened, by its kind.
+    #[cold]
+    fn sort_events(&mut self, woken: &mut Woken) {
+        woken.clear();
         for index in 0..self.ready.len() {
-            match self.ready[index] {
+            match self.ready[index].token {
                 NOTIFIER => {
                     woken.has_results = true;
                     self.calls += 1;
@@ -170,10 +185,9 @@ impl Events {
         if !woken.commands.is_empty() {
             self.commands_from = clock_now().boottime + COMMANDS_PAUSE;
         }
-        while let Some(signal) = self.waiter.next_signal() {
-            woken.signals.push(signal);
+        while let Some(received) = self.waiter.next_signal() {
+            woken.signals.push(received.signal);
         }
-        Ok(())
     }
 
     fn read_clicks(&mut self, found: &mut Vec<Click>) {

@@ -26,6 +26,8 @@ pub(crate) struct Line {
     /// One for each interval.
     samplers: Vec<MachineSampler>,
     schedule: Schedule,
+    /// The members that run commands: only these are polled.
+    with_commands: Vec<usize>,
     /// Background jobs were requested when the line was opened: the first tick does not request them again.
     are_jobs_requested: bool,
     /// A block for each member, then whit's own: a notice, and the text of `--debug`.
@@ -49,7 +51,10 @@ impl Line {
         let own = ["notice", "debug"].map(|kind| Block { kind, ..Block::default() });
         let blocks = members.iter().map(Member::block).chain(own).collect();
         let schedule = Schedule::new(intervals.iter().copied());
-        let mut line = Self { members, sampler_of, samplers, schedule, are_jobs_requested: true, blocks };
+        let runs_commands = |index: &usize| members[*index].segment.runs_commands();
+        let with_commands = (0..members.len()).filter(runs_commands).collect();
+        let mut line =
+            Self { members, sampler_of, samplers, schedule, with_commands, are_jobs_requested: true, blocks };
         line.members.iter_mut().for_each(|member| member.segment.tick(context));
         Ok(line)
     }
@@ -66,7 +71,9 @@ impl Line {
 
     /// When a segment must be polled at the latest, on the real-time clock.
     pub(crate) fn poll_deadline(&self, now: Nanos) -> Option<Nanos> {
-        let earliest = self.members.iter().filter_map(|member| member.segment.poll_deadline()).min()?;
+        let deadlines =
+            self.with_commands.iter().filter_map(|index| self.members[*index].segment.poll_deadline());
+        let earliest = deadlines.min()?;
         Some(now + earliest.saturating_sub(clock_now().boottime))
     }
 
@@ -162,6 +169,13 @@ impl Line {
         &mut self.blocks[self.members.len() + 1].text
     }
 
+    /// Polls all commands.
+    pub(crate) fn poll_commands(&mut self, time_zone: &TimeZone) {
+        for place in 0..self.with_commands.len() {
+            self.poll(self.with_commands[place], time_zone);
+        }
+    }
+
     /// Segments, with their places.
     pub(crate) fn members(&self) -> impl Iterator<Item = (usize, &Member)> {
         self.members.iter().enumerate()
@@ -169,7 +183,8 @@ impl Line {
 
     /// The running commands, and what becomes readable when they print something or end.
     pub(crate) fn commands(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
-        self.members().filter_map(|(index, member)| Some((index, member.segment.watch()?)))
+        let with_commands = self.with_commands.iter().copied();
+        with_commands.filter_map(|index| Some((index, self.members[index].segment.watch()?)))
     }
 
     /// The processes of all commands.

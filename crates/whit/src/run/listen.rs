@@ -9,10 +9,10 @@ use probe::control::{self, TaskSignal};
 use probe::exits::ExitRecords;
 use probe::signals::{Signal, Signals};
 use probe::spawn::{Command, reap_any};
-use rustix::event::{PollFd, PollFlags};
+use probe::wait::{Waiter, Watch};
 use rustix::fd::{AsFd, BorrowedFd};
 
-use super::supervise::{Outcome, start, wait};
+use super::supervise::{Outcome, start, wait, watch};
 use crate::failure::Failure;
 
 /// How listening ended.
@@ -34,13 +34,15 @@ pub(crate) fn listen(
     mut each: impl FnMut(ExitRecord, BorrowedFd<'_>) -> Result<(), Failure>,
 ) -> Result<Listened, Failure> {
     let signals = Signals::open(&[Signal::Interrupt, Signal::Terminate]).map_err(Failure::of_system)?;
-    let children = Signals::open(&[Signal::Child]).map_err(Failure::of_system)?;
+    let mut waiter = Waiter::open(&[Signal::Child]).map_err(Failure::of_system)?;
+    waiter.watch(0, Watch::Readable(signals.as_fd())).map_err(Failure::of_system)?;
     let command = command.map(|words| Command { words: words.to_vec(), ..Command::default() });
     let child = command.as_ref().map(start).transpose()?;
     let child = child.map(|pid| TaskKey { pid, start: clock_now().boottime });
     let (mut written, mut ended) = (Ok(()), None);
     let mut is_over = false;
     let (mut records, mut lost_records) = (Some(records), 0);
+    let mut ready = Vec::new();
     loop {
         while let Some(reaped) = reap_any() {
             if child.is_some_and(|child| child.pid == reaped.pid) {
@@ -64,11 +66,11 @@ pub(crate) fn listen(
         if ended.is_some() || is_over || (child.is_none() && written.is_err()) {
             return Ok(Listened { lost_records, code: ended, written });
         }
-        let mut descriptors =
-            vec![PollFd::new(&signals, PollFlags::IN), PollFd::new(&children, PollFlags::IN)];
-        descriptors.extend(records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
-        wait(&mut descriptors, None);
-        while children.next().is_some() {}
+        if let Some(records) = &records {
+            watch(&mut waiter, Watch::Readable(records.as_fd()));
+        }
+        wait(&mut waiter, None, &mut ready);
+        while waiter.next_signal().is_some() {}
         while let Some(signal) = signals.next() {
             match (signal, child) {
                 (Signal::Terminate, Some(child)) => {

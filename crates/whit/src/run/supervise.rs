@@ -2,7 +2,6 @@
 //! timeout.
 
 use std::io;
-use std::time::Duration;
 
 use facts::linux::taskstats::ExitInfo;
 use facts::sample::Absence;
@@ -13,13 +12,12 @@ use probe::control::TaskSignal;
 use probe::descendants::adopt_orphans;
 use probe::exits::ExitRecords;
 use probe::process_events::ProcessEvents;
-use probe::signals::{Signal, Signals, keep_children};
+use probe::signals::{Signal, keep_children};
 use probe::spawn::{Command, Ending, Usage, reap_any};
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
-use probe::{Roots, clock_now, timespec};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::BorrowedFd;
-use rustix::io::Errno;
+use probe::wait::{Ready, Waiter, Watch};
+use probe::{Roots, clock_now, sleep_until};
+use rustix::fd::{AsFd, BorrowedFd};
 
 use super::account::{Account, Tree};
 use super::family::{Family, Survivor};
@@ -29,7 +27,7 @@ use crate::failure::Failure;
 use text::printable::Shown as _;
 
 /// How long records and forks are collected.
-const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+pub(super) const MOMENT: Nanos = Nanos(20_000_000);
 
 /// Pauses between rounds of killing: the first, and the longest that it grows to by doubling.
 const FIRST_PAUSE: Nanos = Nanos(20_000_000);
@@ -159,14 +157,15 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
     // Who was started to ignore a signal, by nohup or in the background of a script, and the command with it, goes on to.
     let forwarded = FORWARDED.iter().map(|(signal, _)| *signal).filter(|signal| !signal.is_ignored());
     let signals: Vec<Signal> = forwarded.chain([Signal::Child]).collect();
-    let signals = Signals::open(&signals).map_err(Failure::of_system)?;
+    let waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
     let started = clock_now().boottime;
     let pid = start(&command)?;
     drop(command);
     family.child = Some(pid);
-    let mut watch = Watch {
+    let mut watch = Supervision {
         pid,
-        signals,
+        waiter,
+        ready: Vec::new(),
         family,
         records: records.ok(),
         records_failure: None,
@@ -200,10 +199,12 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
 }
 
 /// A running command.
-struct Watch {
+struct Supervision {
     /// The command's own process.
     pid: u32,
-    signals: Signals,
+    waiter: Waiter,
+    /// Kept for its memory.
+    ready: Vec<Ready>,
     family: Family,
     records: Option<ExitRecords>,
     /// Why they ended before the command did.
@@ -216,7 +217,7 @@ struct Watch {
     is_stop_requested: bool,
 }
 
-impl Watch {
+impl Supervision {
     fn wait(
         &mut self,
         options: &RunOptions,
@@ -306,22 +307,29 @@ impl Watch {
     fn sleep(&mut self, timeout: Option<Nanos>, is_ending: bool) {
         // SIGCHLD reports only children. If whit is not a subreaper, only a regular check notices that a grandchild has ended.
         let at_most = if is_ending { LOOK_AGAIN } else { Nanos(u64::MAX) };
-        let timeout = timeout.map(|timeout| timespec(timeout.min(at_most)));
-        let mut descriptors = vec![PollFd::new(&self.signals, PollFlags::IN)];
-        descriptors.extend(self.records.as_ref().map(|records| PollFd::new(records, PollFlags::IN)));
-        descriptors.extend(self.events.as_ref().map(|events| PollFd::new(events, PollFlags::IN)));
-        wait(&mut descriptors, timeout.as_ref());
-        // On a busy machine tasks fork and end all the time: events of a moment are read together.
-        let is_signalled = descriptors[0].revents().contains(PollFlags::IN);
-        if !is_signalled {
-            let mut alone = [PollFd::new(&self.signals, PollFlags::IN)];
-            let _ = poll(&mut alone, Some(&MOMENT));
+        let timeout = timeout.map(|timeout| timeout.min(at_most));
+        let sources = [self.records.as_ref().map(AsFd::as_fd), self.events.as_ref().map(AsFd::as_fd)];
+        for source in sources.into_iter().flatten() {
+            watch(&mut self.waiter, Watch::ReadableOnce(source));
         }
-        while let Some((signal, is_from_kernel)) = self.signals.next_with_origin() {
+        let is_woken = wait(&mut self.waiter, timeout, &mut self.ready);
+        // On a busy machine tasks fork and end all the time: events of a moment are read together, unless a signal comes.
+        if is_woken && !self.ready.is_empty() {
+            let end = clock_now().boottime + MOMENT;
+            while !self.waiter.has_signal() {
+                let left = end.saturating_sub(clock_now().boottime);
+                if left == Nanos(0) {
+                    break;
+                }
+                wait(&mut self.waiter, Some(left), &mut self.ready);
+            }
+        }
+        while let Some(received) = self.waiter.next_signal() {
+            let signal = received.signal;
             self.is_stop_requested |= ends(signal);
             // The terminal sends its signals to the whole foreground process group, so the command has received them already.
             // The exception is SIGHUP: it is sent only to the session leader, which may be whit.
-            let has_it = is_from_kernel && signal != Signal::Hangup;
+            let has_it = received.is_from_kernel && signal != Signal::Hangup;
             if let Some(signal) = forwarded(signal).filter(|_| !has_it) {
                 self.family.send(signal);
             }
@@ -329,11 +337,17 @@ impl Watch {
     }
 }
 
-/// Waits until one of these is ready. If poll(2) fails (for example with ENOMEM), sleeps for a moment instead, and the caller retries.
-pub(super) fn wait(descriptors: &mut [PollFd<'_>], timeout: Option<&Timespec>) {
-    if poll(descriptors, timeout).is_err_and(|error| error != Errno::INTR) {
-        std::thread::sleep(Duration::from_nanos(MOMENT.tv_nsec as u64));
-    }
+/// Waits. If that fails (for example with ENOMEM), sleeps for a moment instead, and the caller retries. Whether something came.
+pub(super) fn wait(waiter: &mut Waiter, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> bool {
+    waiter.wait(timeout, ready).unwrap_or_else(|_| {
+        sleep_until(clock_now().boottime + MOMENT);
+        true
+    })
+}
+
+/// Waits for a descriptor, too. If that fails (for example with ENOMEM), it is tried again before the next wait.
+pub(super) fn watch(waiter: &mut Waiter, watch: Watch<'_>) {
+    let _ = waiter.watch(0, watch);
 }
 
 /// Whether a child has ended and waits to be reaped.

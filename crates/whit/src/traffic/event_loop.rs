@@ -5,21 +5,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use facts::unit::Nanos;
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Poll, Token, Waker};
-use probe::signals::{Signal, Signals};
+use probe::background_job::Notifier;
+use probe::signals::Signal;
+use probe::wait::{Ready, Waiter, Watch};
 use probe::{clock_now, timespec};
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
 /// Tokens that no socket has.
-const TIMER: usize = usize::MAX;
-const WAKER: usize = usize::MAX - 1;
-const SIGNALS: usize = usize::MAX - 2;
-/// Events of one wait.
-const EVENTS: usize = 1024;
+const TIMER: u64 = 1 << 62;
+const WAKER: u64 = TIMER + 1;
+
+/// Signals that end the command.
+const SIGNALS: [Signal; 3] = [Signal::Interrupt, Signal::Terminate, Signal::Hangup];
 
 /// Told to all threads when it is time to end.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Stop {
     is_requested: AtomicBool,
     /// Threads beside the first that still work.
     others: AtomicUsize,
-    wakers: Mutex<Vec<Waker>>,
+    wakers: Mutex<Vec<Notifier>>,
 }
 
 impl Stop {
@@ -38,8 +38,7 @@ impl Stop {
 
     fn wake(&self) {
         for waker in self.wakers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            // A thread that has ended needs no waking.
-            let _ = waker.wake();
+            waker.notify();
         }
     }
 
@@ -64,11 +63,11 @@ impl Stop {
 
 /// One thread's.
 pub(super) struct EventLoop {
-    poll: Poll,
-    events: Events,
+    waiter: Waiter,
+    waker: Notifier,
+    ready: Vec<Ready>,
     timer: OwnedFd,
     armed: Option<Nanos>,
-    signals: Option<Signals>,
     stop: Arc<Stop>,
 }
 
@@ -85,26 +84,20 @@ pub(super) struct Happened {
 impl EventLoop {
     /// One thread receives the signals that end the command; it must be made before the others begin.
     pub(super) fn new(stop: Arc<Stop>, with_signals: bool) -> io::Result<Self> {
-        let poll = Poll::new()?;
+        let signals = if with_signals { &SIGNALS[..] } else { &[] };
+        let mut waiter = Waiter::open(signals)?;
         // Of high resolution, which a timeout in milliseconds is not.
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        poll.registry().register(&mut SourceFd(&timer.as_raw_fd()), Token(TIMER), Interest::READABLE)?;
-        let waker = Waker::new(poll.registry(), Token(WAKER))?;
-        stop.wakers.lock().unwrap_or_else(PoisonError::into_inner).push(waker);
-        let signals = with_signals
-            .then(|| Signals::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup]))
-            .transpose()?;
-        if let Some(signals) = &signals {
-            let descriptor = signals.as_fd().as_raw_fd();
-            poll.registry().register(&mut SourceFd(&descriptor), Token(SIGNALS), Interest::READABLE)?;
-        }
-        Ok(Self { poll, events: Events::with_capacity(EVENTS), timer, armed: None, signals, stop })
+        waiter.watch(TIMER, Watch::Readable(timer.as_fd()))?;
+        let waker = Notifier::new()?;
+        waiter.watch(WAKER, Watch::Readable(waker.as_fd()))?;
+        stop.wakers.lock().unwrap_or_else(PoisonError::into_inner).push(waker.clone());
+        Ok(Self { waiter, waker, ready: Vec::new(), timer, armed: None, stop })
     }
 
-    pub(super) fn add(&self, socket: &impl AsFd, token: usize, is_writing: bool) -> io::Result<()> {
-        let interest = if is_writing { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
-        self.poll.registry().register(&mut SourceFd(&socket.as_fd().as_raw_fd()), Token(token), interest)
+    pub(super) fn add(&mut self, socket: &impl AsFd, token: usize, is_writing: bool) -> io::Result<()> {
+        self.waiter.watch(token as u64, Watch::Edges { descriptor: socket.as_fd(), with_room: is_writing })
     }
 
     /// Waits for something to happen, at most until then (of the monotonic clock). Not at all if it is time to end.
@@ -119,31 +112,26 @@ impl EventLoop {
             timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
             self.armed = Some(until);
         }
-        let timeout = (is_past || self.stop.is_requested()).then_some(std::time::Duration::ZERO);
-        match self.poll.poll(&mut self.events, timeout) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
-            polled => polled?,
-        }
-        for event in &self.events {
-            match event.token().0 {
+        let timeout = (is_past || self.stop.is_requested()).then_some(Nanos(0));
+        self.waiter.wait(timeout, &mut self.ready)?;
+        for ready in &self.ready {
+            match ready.token {
                 // Reading it makes it quiet again.
                 TIMER => {
                     let _ = rustix::io::read(&self.timer, &mut [0_u8; 8]);
                     self.armed = None;
                 }
-                WAKER => {}
-                SIGNALS => {
-                    if self.signals.as_ref().is_some_and(|signals| signals.next().is_some()) {
-                        self.stop.tell();
-                    }
-                }
+                WAKER => self.waker.drain(),
                 token => happened.push(Happened {
-                    token,
-                    is_readable: event.is_readable(),
-                    is_writable: event.is_writable(),
-                    is_read_closed: event.is_read_closed() || event.is_error(),
+                    token: token as usize,
+                    is_readable: ready.is_readable,
+                    is_writable: ready.is_writable,
+                    is_read_closed: ready.is_closed,
                 }),
             }
+        }
+        while self.waiter.next_signal().is_some() {
+            self.stop.tell();
         }
         Ok(())
     }

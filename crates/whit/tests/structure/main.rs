@@ -26,7 +26,6 @@ const ARROWS: [(&str, &[&str]); 7] = [
             "hdrhistogram",
             "httparse",
             "jiff",
-            "mio",
             "probe",
             "ratatui",
             "rayon",

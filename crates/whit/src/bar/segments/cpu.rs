@@ -29,21 +29,24 @@ pub(crate) const KIND: Kind = Kind {
     options: &[("each", "true: the format for each CPU")],
     make: |options| {
         let is_each = options.flag("each")?;
+        let with_cpus = is_each || options.mentions(KIND.format, &["busiest", "heights", "number", "cpus"]);
         let with_temperature = options.mentions(KIND.format, &["temperature"]);
-        Ok(Box::new(Cpu { is_each, with_temperature, heights: String::new() }))
+        Ok(Box::new(Cpu { is_each, with_cpus, with_temperature, heights: String::new() }))
     },
     ..Kind::DEFAULT
 };
 
 struct Cpu {
     is_each: bool,
+    /// A figure of single CPUs is shown.
+    with_cpus: bool,
     with_temperature: bool,
     heights: String,
 }
 
 impl Segment for Cpu {
     fn wanted(&self) -> Wanted {
-        let wanted = Wanted::from([Source::Stat]);
+        let wanted = Wanted::from([if self.with_cpus { Source::Stat } else { Source::CpuTotal }]);
         if self.with_temperature { wanted.with(Source::CpuTemperatures) } else { wanted }
     }
 
@@ -58,13 +61,16 @@ impl Segment for Cpu {
         let of_cpus = temperatures.iter().filter(|temperature| temperature.is_cpu());
         let warmest = of_cpus.filter_map(|temperature| temperature.millidegrees).max();
         let shown = |shares: Option<CpuShares>, number: Option<u32>| {
-            let share = |part: fn(CpuShares) -> f64| Value::number_of(shares.map(part), Unit::Percent);
+            let parts = shares.map(|shares| {
+                [shares.busy, shares.user, shares.system, shares.iowait, shares.steal].map(Some)
+            });
+            let [busy, user, system, iowait, steal] = parts.unwrap_or_default().map(Value::share);
             [
-                share(|shares| shares.busy.percent()),
-                share(|shares| shares.user.percent()),
-                share(|shares| shares.system.percent()),
-                share(|shares| shares.iowait.percent()),
-                share(|shares| shares.steal.percent()),
+                busy,
+                user,
+                system,
+                iowait,
+                steal,
                 Value::number_of(busiest, Unit::Percent),
                 Value::text(&self.heights),
                 Value::number_of(warmest.map(|millidegrees| millidegrees as f64 / 1e3), Unit::Celsius),

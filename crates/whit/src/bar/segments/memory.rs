@@ -45,11 +45,10 @@ impl Segment for Memory {
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         let Ok(memory) = input.sample.memory.get() else { return };
         let Some(total) = memory.bytes(MemInfoField::MemTotal) else { return };
-        let parts = MemoryBreakdown::new(memory);
+        let parts = self.with_parts.then(|| MemoryBreakdown::new(memory));
         let available = input.available.map(|available| available.bytes);
         let used = available.map(|available| total.saturating_sub(available));
-        let bytes = |bytes: Bytes| Value::Number(bytes.0 as f64, Unit::Bytes);
-        let size = |size: Option<Bytes>| size.map_or(Value::Absent, bytes);
+        let size = |size: Option<Bytes>| Value::number_of(size.map(|size| size.0 as f64), Unit::Bytes);
         let share =
             |size: Option<Bytes>| size.map_or(Value::Absent, |size| Value::share(Ratio::of(size.0, total.0)));
         items.only(&[
@@ -57,11 +56,11 @@ impl Segment for Memory {
             share(used),
             size(available),
             share(available),
-            bytes(parts.free),
-            bytes(total),
-            bytes(parts.anonymous),
-            bytes(parts.caches.total()),
-            bytes(parts.kernel),
+            size(memory.bytes(MemInfoField::MemFree)),
+            size(Some(total)),
+            size(parts.map(|parts| parts.anonymous)),
+            size(parts.map(|parts| parts.caches.total())),
+            size(parts.map(|parts| parts.kernel)),
         ]);
     }
 }

@@ -8,7 +8,6 @@ use facts::linux::net_dev::Interface;
 use facts::linux::nl80211::Station;
 use facts::linux::rtnetlink::Address;
 use facts::name::Name;
-use facts::rate::InterfaceRates;
 use facts::source::{Source, Wanted};
 
 use super::field;
@@ -59,7 +58,8 @@ pub(crate) const KIND: Kind = Kind {
             kinds,
             is_first: options.flag("first")?,
             none: options.text("none")?.unwrap_or("no network").to_owned(),
-            with_traffic: options.mentions(KIND.format, &TRAFFIC),
+            with_traffic: options.mentions(KIND.format, &RATES),
+            with_totals: options.mentions(KIND.format, &TOTALS),
             with_addresses: options.mentions(KIND.format, &["ipv4", "ipv6", "address"]),
             with_speed: options.mentions(KIND.format, &["speed"]),
             with_station: options
@@ -79,7 +79,8 @@ const KINDS: [(&str, LinkKind); 5] = [
 ];
 
 /// The fields that change all the time.
-const TRAFFIC: [&str; 4] = ["received", "sent", "received_total", "sent_total"];
+const RATES: [&str; 2] = ["received", "sent"];
+const TOTALS: [&str; 2] = ["received_total", "sent_total"];
 /// How often the others are read, beside when the kernel reports changes.
 const STATE_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -91,6 +92,7 @@ struct Net {
     is_first: bool,
     none: String,
     with_traffic: bool,
+    with_totals: bool,
     with_addresses: bool,
     with_speed: bool,
     with_station: bool,
@@ -108,7 +110,7 @@ impl Segment for Net {
     fn wanted(&self) -> Wanted {
         let mut wanted = Wanted::from([Source::LinkState]);
         for (is_wanted, source) in [
-            (self.with_traffic, Source::NetDev),
+            (self.with_traffic || self.with_totals, Source::NetDev),
             (self.with_addresses, Source::Addresses),
             (self.with_speed, Source::LinkSpeed),
             (self.with_station, Source::Wireless),
@@ -119,39 +121,53 @@ impl Segment for Net {
     }
 
     fn usual_interval(&self) -> Option<Duration> {
-        (!self.with_traffic).then_some(STATE_INTERVAL)
+        (!self.with_traffic && !self.with_totals).then_some(STATE_INTERVAL)
     }
 
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         let links = input.sample.links.get().map_or(&[][..], Vec::as_slice);
         let interfaces = input.sample.net_dev.get().map_or(&[][..], |net| &net.interfaces);
+        // Without /sys (in a container) only the interfaces' traffic is known.
+        let count = if links.is_empty() { interfaces.len() } else { links.len() };
         let mut any = false;
         let mut texts = std::mem::take(&mut self.texts);
-        // Without /sys (in a container) all that is known is who has traffic.
-        let count = if links.is_empty() { interfaces.len() } else { links.len() };
-        let meant = (0..count).map(|index| match links.get(index) {
-            Some(link) => (index, &link.name, interface_at(interfaces, index, &link.name), Some(link)),
-            None => (index, &interfaces[index].name, Some(&interfaces[index]), None),
-        });
         // The first that is up, else the first: two rounds at most.
         for only_up in [true, false] {
-            for (index, name, interface, link) in meant.clone() {
-                let is_up = link.is_none_or(Link::is_up);
-                if !self.is_meant(name.as_str(), link, links.is_empty()) || is_up != only_up {
+            for index in 0..count {
+                let link = links.get(index);
+                let name =
+                    link.map(|link| &link.name).or(interfaces.get(index).map(|interface| &interface.name));
+                let Some(name) = name else { continue };
+                if link.is_none_or(Link::is_up) != only_up || !self.is_meant(name.as_str(), link) {
                     continue;
                 }
                 if self.is_first && any {
                     break;
                 }
                 any = true;
-                let rates = input.rates.interfaces.get(index).filter(|rates| rates.name == *name);
-                let rates = rates.or_else(|| input.rates.interfaces.iter().find(|rates| rates.name == *name));
-                let name = name.as_str();
-                let totals = interface.map(|interface| (interface.received_bytes, interface.sent_bytes));
-                items.named(name, &values(input, name, link, rates, totals, &mut texts));
+                items.named(name.as_str(), &self.values(input, index, name, link, &mut texts));
             }
         }
-        // What was asked for by its whole name and is not there is down.
+        self.texts = texts;
+        if !self.names.is_empty() {
+            any |= self.render_missing(links, interfaces, any, items);
+        }
+        if !any {
+            items.note(&self.none);
+        }
+    }
+}
+
+impl Net {
+    /// An interface that was asked for by its whole name and does not exist is shown as down. Whether there is one.
+    #[cold]
+    fn render_missing(
+        &self,
+        links: &[Link],
+        interfaces: &[Interface],
+        mut any: bool,
+        items: &mut ItemRenderer<'_>,
+    ) -> bool {
         for name in self.names.iter().filter(|name| !name.ends_with('*')) {
             let is_there = links.iter().any(|link| link.name.as_str() == name)
                 || interfaces.iter().any(|interface| interface.name.as_str() == name);
@@ -163,77 +179,93 @@ impl Segment for Net {
                 items.named(name, &absent);
             }
         }
-        self.texts = texts;
-        if !any {
-            items.note(&self.none);
-        }
+        any
     }
-}
 
-impl Net {
     /// One that was asked for is shown up or down; else, without /sys (in a container), whatever is not the loopback.
-    fn is_meant(&self, name: &str, link: Option<&Link>, without_links: bool) -> bool {
-        let is_of_kind = match (self.kinds.as_slice(), link) {
-            ([], _) => true,
-            (kinds, Some(link)) => kinds.contains(&link.kind),
-            (_, None) => false,
-        };
+    fn is_meant(&self, name: &str, link: Option<&Link>) -> bool {
+        if self.names.is_empty() && self.kinds.is_empty() {
+            return link.map_or(name != "lo", |link| !link.is_loopback() && link.is_up());
+        }
+        self.is_chosen(name, link)
+    }
+
+    #[cold]
+    fn is_chosen(&self, name: &str, link: Option<&Link>) -> bool {
+        let is_of_kind = self.kinds.is_empty() || link.is_some_and(|link| self.kinds.contains(&link.kind));
         let is_named = self.names.iter().any(|asked| match asked.strip_suffix('*') {
             Some(start) => name.starts_with(start),
             None => asked == name,
         });
-        match link {
-            _ if !is_of_kind => false,
-            _ if !self.names.is_empty() => is_named,
-            Some(link) if self.kinds.is_empty() => !link.is_loopback() && link.is_up(),
-            Some(link) => link.is_up() || self.is_first,
-            None => without_links && name != "lo",
+        let is_up_or_first = || link.is_some_and(|link| link.is_up() || self.is_first);
+        is_of_kind && if self.names.is_empty() { is_up_or_first() } else { is_named }
+    }
+
+    /// The values of the fields that are shown.
+    fn values<'a>(
+        &self,
+        input: &SegmentInput<'a>,
+        index: usize,
+        name: &'a Name,
+        link: Option<&Link>,
+        texts: &'a mut Texts,
+    ) -> [Value<'a>; 16] {
+        let mut values = [Value::Absent; 16];
+        values[0] = Value::Text(name.as_str());
+        values[3] = Value::Text(if link.is_none_or(Link::is_up) { "up" } else { "down" });
+        let kind = link.and_then(|link| KINDS.iter().find(|(_, kind)| *kind == link.kind));
+        values[4] = kind.map_or(Value::Absent, |(name, _)| Value::Text(name));
+        if self.with_traffic {
+            let rates = at_or_named(&input.rates.interfaces, index, name, |rates| &rates.name);
+            let rate = |rate: Option<f64>| Value::number_of(rate, Unit::BytesPerSecond);
+            values[1] = rate(rates.and_then(|rates| rates.received_bytes_per_second));
+            values[2] = rate(rates.and_then(|rates| rates.sent_bytes_per_second));
         }
+        if self.with_totals {
+            let interfaces = input.sample.net_dev.get().map_or(&[][..], |net| &net.interfaces);
+            let interface = at_or_named(interfaces, index, name, |interface| &interface.name);
+            let total = |bytes: Option<u64>| Value::number_of(bytes.map(|bytes| bytes as f64), Unit::Bytes);
+            values[14] = total(interface.map(|interface| interface.received_bytes));
+            values[15] = total(interface.map(|interface| interface.sent_bytes));
+        }
+        if let Some(speed) = link.and_then(|link| link.speed_mbit) {
+            values[8] = Value::Number(speed as f64 * 1e6, Unit::BitsPerSecond);
+        }
+        let interface_index = link.and_then(|link| link.index);
+        if self.with_addresses {
+            set_addresses(input, interface_index, texts);
+            values[5] = Value::text(&texts.ipv4);
+            values[6] = Value::text(&texts.ipv6);
+            values[7] = Value::text(if texts.ipv4.is_empty() { &texts.ipv6 } else { &texts.ipv4 });
+        }
+        if self.with_station {
+            set_station(input, interface_index, &mut values);
+        }
+        values
     }
 }
 
-/// Both lists mostly have one order.
-fn interface_at<'a>(interfaces: &'a [Interface], index: usize, name: &Name) -> Option<&'a Interface> {
-    let is_it = |interface: &&Interface| interface.name == *name;
-    interfaces.get(index).filter(is_it).or_else(|| interfaces.iter().find(is_it))
+/// The entry of an interface, which mostly has the index that it has among the links.
+fn at_or_named<'a, T>(
+    entries: &'a [T],
+    index: usize,
+    name: &Name,
+    name_of: impl Fn(&T) -> &Name,
+) -> Option<&'a T> {
+    let is_it = |entry: &&T| name_of(entry) == name;
+    entries.get(index).filter(is_it).or_else(|| entries.iter().find(is_it))
 }
 
-fn values<'a>(
-    input: &SegmentInput<'a>,
-    name: &'a str,
-    link: Option<&Link>,
-    rates: Option<&InterfaceRates>,
-    totals: Option<(u64, u64)>,
-    texts: &'a mut Texts,
-) -> [Value<'a>; 16] {
-    let index = link.and_then(|link| link.index);
+/// The wireless network that the interface is in.
+fn set_station<'a>(input: &SegmentInput<'a>, index: Option<u32>, values: &mut [Value<'a>; 16]) {
     let stations = input.sample.stations.get().map_or(&[][..], Vec::as_slice);
-    let station: Option<&'a Station> = stations.iter().find(|station| Some(station.interface_index) == index);
-    set_addresses(input, index, texts);
-    let texts: &'a Texts = texts;
-    let rate = |rate: Option<f64>| Value::number_of(rate, Unit::BytesPerSecond);
-    let kind = link.and_then(|link| KINDS.iter().find(|(_, kind)| *kind == link.kind));
-    let speed = link.and_then(|link| link.speed_mbit).map(|megabits| megabits as f64 * 1e6);
-    let of_station =
-        |value: fn(&Station) -> Option<f64>, unit| Value::number_of(station.and_then(value), unit);
-    [
-        Value::Text(name),
-        rate(rates.and_then(|rates| rates.received_bytes_per_second)),
-        rate(rates.and_then(|rates| rates.sent_bytes_per_second)),
-        Value::Text(if link.is_none_or(Link::is_up) { "up" } else { "down" }),
-        kind.map_or(Value::Absent, |(name, _)| Value::Text(name)),
-        Value::text(&texts.ipv4),
-        Value::text(&texts.ipv6),
-        Value::text(if texts.ipv4.is_empty() { &texts.ipv6 } else { &texts.ipv4 }),
-        Value::number_of(speed, Unit::BitsPerSecond),
-        station.map_or(Value::Absent, |station| Value::text(station.ssid.as_str())),
-        of_station(|station| station.signal_dbm.map(f64::from), Unit::DecibelMilliwatts),
-        of_station(Station::quality_percent, Unit::Percent),
-        of_station(|station| station.bitrate.map(|bits| bits as f64), Unit::BitsPerSecond),
-        of_station(|station| station.frequency_mhz.map(|mhz| f64::from(mhz) * 1e6), Unit::Hertz),
-        Value::number_of(totals.map(|(received, _)| received as f64), Unit::Bytes),
-        Value::number_of(totals.map(|(_, sent)| sent as f64), Unit::Bytes),
-    ]
+    let is_of_interface = |station: &&Station| Some(station.interface_index) == index;
+    let Some(station) = stations.iter().find(is_of_interface) else { return };
+    values[9] = Value::text(station.ssid.as_str());
+    values[10] = Value::number_of(station.signal_dbm.map(f64::from), Unit::DecibelMilliwatts);
+    values[11] = Value::number_of(station.quality_percent(), Unit::Percent);
+    values[12] = Value::number_of(station.bitrate.map(|bits| bits as f64), Unit::BitsPerSecond);
+    values[13] = Value::number_of(station.frequency_mhz.map(|mhz| f64::from(mhz) * 1e6), Unit::Hertz);
 }
 
 /// The addresses that others would use: global ones, of version 6 rather one that stays.

@@ -20,7 +20,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use facts::unit::Nanos;
-use probe::signals::{Signal, Signals, die_by};
+use probe::signals::{Signal, die_by};
+use probe::wait::Waiter;
 
 use self::history::Histories;
 use self::keys::Outcome;
@@ -41,9 +42,9 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     // Every signal that would leave the terminal as it is.
     let mut signals = Signal::all_that_end();
     signals.extend([Signal::Stop, Signal::Continue, Signal::Resize]);
-    let signals = Signals::open(&signals).map_err(Failure::of_system)?;
+    let waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
     session.tick()?;
-    let mut terminal = Terminal::open(signals)?;
+    let mut terminal = Terminal::open(waiter)?;
     let mut state = State::new(&session);
     let mut histories = Histories::default();
     // Two readings make a difference: the second comes soon.

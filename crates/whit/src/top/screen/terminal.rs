@@ -5,7 +5,8 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use facts::unit::Nanos;
-use probe::signals::{Signal, Signals, stop};
+use probe::signals::{Signal, stop};
+use probe::wait::{Ready, Waiter, Watch};
 use ratatui::crossterm::event::Event;
 use ratatui::crossterm::style::Print;
 use ratatui::crossterm::terminal::{
@@ -15,7 +16,7 @@ use ratatui::crossterm::terminal::{
 use ratatui::crossterm::{cursor, queue};
 use ratatui::layout::Rect;
 use ratatui::{Frame, TerminalOptions, Viewport, backend::CrosstermBackend};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::AsFd as _;
 use rustix::io::Errno;
 use rustix::stdio::stdin;
 use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
@@ -33,13 +34,21 @@ const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 /// Signals of one kind do not queue; there are fewer kinds.
 const MOST_WAITING: usize = 64;
 
+/// The tokens of what is waited for.
+const INPUT: u64 = 0;
+const ROOM: u64 = 1;
+
 /// A terminal in raw mode, on its other screen.
 pub(super) struct Terminal {
     terminal: ratatui::Terminal<CrosstermBackend<ScreenOutput>>,
     output: ScreenOutput,
     area: Rect,
     input: Input,
-    signals: Signals,
+    waiter: Waiter,
+    /// Kept for its memory.
+    ready: Vec<Ready>,
+    /// It is waited for room on the terminal.
+    is_room_watched: bool,
     /// Signals that came and were not attended to.
     later: VecDeque<Signal>,
 }
@@ -60,7 +69,8 @@ pub(super) enum Wake {
 }
 
 impl Terminal {
-    pub(super) fn open(signals: Signals) -> Result<Self, Failure> {
+    pub(super) fn open(mut waiter: Waiter) -> Result<Self, Failure> {
+        waiter.watch(INPUT, Watch::Readable(stdin())).map_err(failure)?;
         // A panic in the release build aborts without running `Drop`, so a hook restores the terminal.
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -73,7 +83,8 @@ impl Terminal {
         match opened {
             Ok(terminal) => {
                 let (input, later) = (Input::default(), VecDeque::new());
-                Ok(Self { terminal, output, area, input, signals, later })
+                let (ready, is_room_watched) = (Vec::new(), false);
+                Ok(Self { terminal, output, area, input, waiter, ready, is_room_watched, later })
             }
             Err(failure) => {
                 leave(&output);
@@ -103,19 +114,10 @@ impl Terminal {
     /// Waits for keys, the mouse, another size, a signal.
     pub(super) fn wait(&mut self, timeout: Duration) -> Result<Wake, Failure> {
         let timeout = if self.later.is_empty() { timeout } else { Duration::ZERO };
-        let timeout = probe::timespec(Nanos::from(timeout));
-        let input = stdin();
-        let mut descriptors =
-            vec![PollFd::from_borrowed_fd(input, PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
-        if self.output.is_full() {
-            descriptors.push(PollFd::new(self.output.outlet(), PollFlags::OUT));
-        }
-        match poll(&mut descriptors, Some(&timeout)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(failure(error.into())),
-        }
-        let of_input = descriptors[0].revents();
-        let is_gone = of_input.intersects(PollFlags::HUP | PollFlags::ERR);
+        self.watch_room()?;
+        self.waiter.wait(Some(Nanos::from(timeout)), &mut self.ready).map_err(failure)?;
+        let of_input = self.ready.iter().find(|ready| ready.token == INPUT).copied();
+        let is_gone = of_input.is_some_and(|input| input.is_closed);
         match self.next_signal() {
             None if is_gone => return Ok(Wake::Ended),
             // The next drawing looks at the size.
@@ -125,7 +127,7 @@ impl Terminal {
             Some(Signal::Continue) => return Ok(Wake::Continued),
             Some(signal) => return Ok(Wake::Killed(signal)),
         }
-        if !of_input.contains(PollFlags::IN) {
+        if !of_input.is_some_and(|input| input.is_readable) {
             return Ok(Wake::Timeout);
         }
         match self.input.read() {
@@ -136,8 +138,23 @@ impl Terminal {
         }
     }
 
+    /// Waits for room on a terminal that does not take what was drawn, and no longer on one that does.
+    fn watch_room(&mut self) -> Result<(), Failure> {
+        let is_full = self.output.is_full();
+        if is_full != self.is_room_watched {
+            let room = Watch::Writable(self.output.outlet().as_fd());
+            match is_full {
+                true => self.waiter.watch(ROOM, room).map_err(failure)?,
+                false => self.waiter.forget(room),
+            }
+            self.is_room_watched = is_full;
+        }
+        Ok(())
+    }
+
     fn collect_signals(&mut self) {
-        self.later.extend(std::iter::from_fn(|| self.signals.next()));
+        let signals = std::iter::from_fn(|| self.waiter.next_signal());
+        self.later.extend(signals.map(|received| received.signal));
     }
 
     /// The next signal. Signals that end the program come first, since others may arrive without end.
@@ -156,6 +173,7 @@ impl Terminal {
     pub(super) fn suspend(&mut self, was_typed: bool) -> Result<(), Failure> {
         leave(&self.output);
         // If it was continued already, no second SIGCONT will come.
+        self.waiter.wait(Some(Nanos(0)), &mut self.ready).map_err(failure)?;
         self.collect_signals();
         if !self.later.contains(&Signal::Continue) {
             stop(was_typed);

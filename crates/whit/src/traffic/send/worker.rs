@@ -48,7 +48,7 @@ fn is_uncuttable(error: &io::Error) -> bool {
 impl<'a> Worker<'a> {
     /// With every `threads`th of the connections.
     pub(super) fn new(
-        event_loop: EventLoop,
+        mut event_loop: EventLoop,
         options: &'a SendOptions,
         places: Range<usize>,
         threads: usize,

@@ -64,7 +64,7 @@ pub(super) struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     pub(super) fn new(
-        event_loop: EventLoop,
+        mut event_loop: EventLoop,
         listener: OwnedFd,
         options: &'a SinkOptions,
         shared: &'a Shared,
