@@ -23,11 +23,9 @@ struct Access {
     bytes: u64,
 }
 
-/// The last tick of a bar that is drawn so many times.
+/// What the last tick of a bar touches.
 pub(crate) fn of_tick(program: &str, words: &[&str]) -> Result<Footprint, String> {
-    let count = TICKS.to_string();
-    let trace = trace(&[&[program, "bar"], words, &["--count", &count]].concat())?;
-    let tick = last_tick(&trace).ok_or("no instruction is executed once a tick")?;
+    let tick = tick_of_bar(program, words)?;
     let touched = |is_code: bool, unit: u64| {
         let of_kind = tick.iter().filter(|access| access.is_code == is_code);
         let units =
@@ -40,6 +38,20 @@ pub(crate) fn of_tick(program: &str, words: &[&str]) -> Result<Footprint, String
         ("data_lines", touched(false, LINE_BYTES)),
         ("data_pages", touched(false, PAGE_BYTES)),
     ])
+}
+
+/// The addresses of the instructions of the last tick of a bar, in the order in which they are executed.
+pub(crate) fn code_of_tick(program: &str, words: &[&str]) -> Result<Vec<u64>, String> {
+    let tick = tick_of_bar(program, words)?;
+    Ok(tick.iter().filter(|access| access.is_code).map(|access| access.address).collect())
+}
+
+/// The last tick of a bar that is drawn so many times.
+fn tick_of_bar(program: &str, words: &[&str]) -> Result<Vec<Access>, String> {
+    let count = TICKS.to_string();
+    let trace = trace(&[&[program, "bar"], words, &["--count", &count]].concat())?;
+    let tick = last_tick(&trace).ok_or("no instruction is executed once a tick")?;
+    Ok(tick.to_vec())
 }
 
 /// From one execution of an instruction to the next, of the one that is executed once a tick and at the most regular distance.

@@ -1,4 +1,5 @@
-//! Chores of the repository: `cargo xtask attack age|top [SECONDS [PROGRAM]] | docs | fixtures DIR | bench [NAME …] | instructions [--write]`.
+//! Chores of the repository: `cargo xtask attack age|top [SECONDS [PROGRAM]] | docs | fixtures DIR | bench [NAME …] | instructions [--write] |
+//! tick-order`.
 
 // Chores run programs: that is what they are for.
 #![allow(clippy::disallowed_types)]
@@ -11,6 +12,7 @@ mod freebsd_fixtures;
 mod instructions;
 mod outcome;
 mod task_tick;
+mod tick_order;
 
 use std::process::ExitCode;
 
@@ -25,7 +27,8 @@ fn main() -> ExitCode {
         ["bench", names @ ..] => bench::run(names),
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
-        _ => Err("attack age|top [SECONDS [PROGRAM]] | docs | fixtures DIR | bench [NAME …] | instructions [--write]".to_owned()),
+        ["tick-order"] => tick_order::write(),
+        _ => Err("attack age|top [SECONDS [PROGRAM]] | docs | fixtures DIR | bench [NAME …] | instructions [--write] | tick-order".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -132,16 +132,18 @@ fn parse_line(line: &str, machine: &Machine<'_>) -> Result<Option<Line>, Wrong> 
     let age_text = age.as_ref().map_or("", |(_, text)| text).to_owned();
     let age = age.map(|(at, text)| Age::parse(&text).map_err(|what| (at, what))).transpose()?;
     match (modifiers.contains('^'), argument.is_empty()) {
-        (true, true) => return Err((0, "the modifier ^ wants the name of a credential".to_owned())),
+        (true, true) => {
+            return Err((0, "the modifier ^ needs the name of a credential as the argument".to_owned()));
+        }
         // The argument is a credential, which systemd passes only to services. whit is not a service, so the line does not apply.
         (true, false) => return Ok(None),
         (false, _) => {}
     }
     if modifiers.contains('~') && !is_base64(argument) {
-        return Err((0, "the modifier ~ wants an argument in base64".to_owned()));
+        return Err((0, "the modifier ~ needs an argument in base64".to_owned()));
     }
     if argument.is_empty() && WITH_ARGUMENT.contains(&kind) {
-        return Err((line.len(), format!("a line of type {} wants an argument", char::from(kind))));
+        return Err((line.len(), format!("a line of type {} needs an argument", char::from(kind))));
     }
     if kind == b'C' {
         let at = line.len() - argument.len();

@@ -99,7 +99,12 @@ impl Command<'_> {
     /// # Errors
     /// If the program is not found, may not be executed, or the machine has no room for it.
     pub fn start(&self) -> io::Result<u32> {
-        let nul = |_| io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a word");
+        let nul = |_| {
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "an argument, variable or path of the command contains a zero byte",
+            )
+        };
         let strings = |words: &mut dyn Iterator<Item = Vec<u8>>| -> io::Result<Vec<CString>> {
             words.map(CString::new).collect::<Result<_, _>>().map_err(nul)
         };

@@ -6,15 +6,23 @@ use std::os::unix::ffi::OsStrExt;
 /// Appends bytes as text that is safe on a terminal. Replaces invalid UTF-8, control characters (escape sequences start with one)
 /// and characters that change the direction of writing.
 pub fn push_printable(out: &mut String, bytes: &[u8]) {
-    let is_plain = bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
-    if let (true, Ok(text)) = (is_plain, std::str::from_utf8(bytes)) {
-        return out.push_str(text);
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return push_printable_text(out, text);
     }
     for chunk in bytes.utf8_chunks() {
         out.extend(chunk.valid().chars().map(printable));
         if !chunk.invalid().is_empty() {
             out.push(char::REPLACEMENT_CHARACTER);
         }
+    }
+}
+
+/// Appends text that is safe on a terminal; see [`push_printable`].
+pub fn push_printable_text(out: &mut String, text: &str) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        out.push_str(text);
+    } else {
+        out.extend(text.chars().map(printable));
     }
 }
 

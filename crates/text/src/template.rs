@@ -22,7 +22,7 @@ pub use spec::OPTIONS_HELP;
 pub use value::{Unit, Value};
 
 use parse::Part;
-use spec::{Plot, Spec};
+use spec::Plot;
 
 /// A parsed format string.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,8 +64,9 @@ fn render_parts(parts: &[Part], filling: &Filling<'_>, history: &History, out: &
     for part in parts {
         match part {
             Part::Literal(text) => out.push_str(text),
-            Part::Field { index, spec } => {
-                draw::push(filling.values[*index], spec, filling, history, out);
+            Part::Field { index, spec: None } => draw::push(filling.values[*index], filling.is_markup, out),
+            Part::Field { index, spec: Some(spec) } => {
+                draw::push_with(filling.values[*index], spec, filling, history, out);
             }
             Part::Group(parts) if is_complete(parts, filling.values) => {
                 render_parts(parts, filling, history, out);
@@ -86,11 +87,13 @@ fn is_complete(parts: &[Part], values: &[Value<'_>]) -> bool {
 fn remember_parts(parts: &[Part], values: &[Value<'_>], history: &mut History) {
     for part in parts {
         match part {
-            Part::Field { index, spec: Spec { plot: Plot::Sparkline { slot, width }, .. } } => {
-                history.push(*slot, *width, values[*index].number());
+            Part::Field { index, spec: Some(spec) } => {
+                if let Plot::Sparkline { slot, width } = spec.plot {
+                    history.push(slot, width, values[*index].number());
+                }
             }
             Part::Group(parts) => remember_parts(parts, values, history),
-            Part::Field { .. } | Part::Literal(_) => {}
+            Part::Field { spec: None, .. } | Part::Literal(_) => {}
         }
     }
 }

@@ -44,7 +44,7 @@ impl NetDev {
             line.skip_blanks();
             // An alias such as "eth0:1" carries a colon in its name; the last one ends it. The figures have none.
             let rest = line.rest();
-            let Some(colon) = memchr::memrchr(b':', rest) else {
+            let Some(colon) = rest.iter().rposition(|byte| *byte == b':') else {
                 return Err(line.expected("an interface's name"));
             };
             let name = Name::new(&rest[..colon]);

@@ -1,4 +1,4 @@
-//! Capabilities of files are Linux's; what is read here wants none.
+//! Capabilities of files are Linux's; what is read here needs none.
 
 use std::io;
 

@@ -160,7 +160,7 @@ fn comparison(
     let Some((offset, operand)) = operand else { return fault(offset, "nothing follows the operator") };
     let is_quoted = text[..offset].ends_with(['"', '\'']);
     if is_quoted && !text[offset + operand.len()..].starts_with(['"', '\'']) {
-        return fault(offset - 1, "this quote has no end");
+        return fault(offset - 1, "this quote is not closed");
     }
     let number = SUFFIXES.iter().find_map(|(suffix, factor)| {
         operand.strip_suffix(suffix)?.parse::<f64>().ok().map(|number| number * factor)

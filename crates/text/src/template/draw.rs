@@ -8,13 +8,22 @@ use super::plot;
 use super::spec::{Align, Plot, Scale, Spec};
 use super::value::{Unit, Value};
 use crate::ABSENT;
-use crate::printable::{push_markup_escaped, push_printable};
+use crate::printable::{push_markup_escaped, push_printable_text};
 use crate::units::{
     Span, push_decimals, push_human, push_human_decimals, push_number, push_padded, push_percent,
 };
 
+/// Appends a value without options.
+pub(super) fn push(value: Value<'_>, is_markup: bool, out: &mut String) {
+    let start = out.len();
+    push_text(value, &Spec::DEFAULT, out);
+    if is_markup && matches!(value, Value::Text(_)) {
+        escape(out, start);
+    }
+}
+
 /// Appends a value with its options.
-pub(super) fn push(
+pub(super) fn push_with(
     value: Value<'_>,
     spec: &Spec,
     filling: &Filling<'_>,
@@ -36,9 +45,13 @@ pub(super) fn push(
     }
     // After padding and cutting, which count characters and not their escapes.
     if filling.is_markup && matches!(value, Value::Text(_)) {
-        let plain = out.split_off(start);
-        push_markup_escaped(out, &plain);
+        escape(out, start);
     }
+}
+
+fn escape(out: &mut String, start: usize) {
+    let plain = out.split_off(start);
+    push_markup_escaped(out, &plain);
 }
 
 fn pad(spec: &Spec, out: &mut String, start: usize) {
@@ -75,7 +88,7 @@ const HERTZ: [&str; 5] = [" Hz", " kHz", " MHz", " GHz", " THz"];
 fn push_text(value: Value<'_>, spec: &Spec, out: &mut String) {
     match value {
         Value::Absent => out.push_str(ABSENT),
-        Value::Text(text) | Value::Markup(text) => push_printable(out, text.as_bytes()),
+        Value::Text(text) | Value::Markup(text) => push_printable_text(out, text),
         Value::Number(number, _) if !number.is_finite() => out.push_str(ABSENT),
         Value::Number(number, unit) => push_with_unit(number, unit, spec, out),
     }

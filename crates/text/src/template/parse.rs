@@ -10,10 +10,10 @@ const DEEPEST: usize = 8;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     Literal(String),
-    /// `index` is its place among the fields.
+    /// `index` is its place among the fields. The options are apart, since most fields have none.
     Field {
         index: usize,
-        spec: Spec,
+        spec: Option<Box<Spec>>,
     },
     /// Left out if a field in it is absent.
     Group(Vec<Part>),
@@ -54,7 +54,8 @@ impl Parser<'_> {
             let rest = &self.text[self.at..];
             let Some(character) = rest.chars().next() else {
                 if depth > 0 {
-                    return self.fault(opened_at, "this bracket has no end (write [[ for a bracket)");
+                    return self
+                        .fault(opened_at, "this \"[\" is not closed; write \"[[\" for a literal bracket");
                 }
                 break;
             };
@@ -94,7 +95,7 @@ impl Parser<'_> {
     fn field(&mut self) -> Result<Part, Fault> {
         let start = self.at + 1;
         let Some(length) = self.text[start..].find('}') else {
-            return self.fault(self.at, "this brace has no end (write {{ for a brace)");
+            return self.fault(self.at, "this \"{\" is not closed; write \"{{\" for a literal brace");
         };
         let inner = &self.text[start..start + length];
         let (name, options) = match inner.split_once(':') {
@@ -102,7 +103,7 @@ impl Parser<'_> {
             None => (inner, None),
         };
         let index = field_index(name, start, self.fields)?;
-        let mut spec = Spec::default();
+        let mut spec = Spec::DEFAULT;
         if let Some(options) = options {
             let mut offset = start + name.len() + 1;
             for option in options.split(',') {
@@ -111,7 +112,7 @@ impl Parser<'_> {
             }
         }
         self.at = start + length + 1;
-        Ok(Part::Field { index, spec })
+        Ok(Part::Field { index, spec: (spec != Spec::DEFAULT).then(|| Box::new(spec)) })
     }
 }
 

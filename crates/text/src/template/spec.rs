@@ -17,7 +17,7 @@ pub const OPTIONS_HELP: &[(&str, &str)] = &[
 const WIDEST: usize = 200;
 
 /// How a field is drawn.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Spec {
     pub(super) align: Align,
     pub(super) width: usize,
@@ -29,19 +29,17 @@ pub(super) struct Spec {
     pub(super) plot: Plot,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
-    #[default]
     Left,
     Middle,
     Right,
 }
 
 /// The divisor of sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scale {
     /// The default of the unit.
-    #[default]
     Usual,
     Binary,
     Decimal,
@@ -53,9 +51,8 @@ pub(super) enum Scale {
 }
 
 /// Whether the value is written as text or drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plot {
-    #[default]
     Text,
     Bar {
         width: usize,
@@ -80,6 +77,17 @@ const FIXED: [(&str, u64, &str); 8] = [
 ];
 
 impl Spec {
+    /// That of a field without options.
+    pub(super) const DEFAULT: Self = Self {
+        align: Align::Left,
+        width: 0,
+        at_most: 0,
+        precision: None,
+        scale: Scale::Usual,
+        is_bare: false,
+        plot: Plot::Text,
+    };
+
     /// Adds one option. `sparklines` counts the sparklines of the template.
     pub(super) fn add(&mut self, option: &str, sparklines: &mut usize) -> Result<(), String> {
         let width = |text: &str| -> Result<usize, String> {

@@ -173,7 +173,7 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
         };
         if selection.older.is_none() && cap == Cap::default() && !has_tmpfiles {
             return Err(Failure::usage(
-                "--delete wants --older, --keep-size or --keep-files: what is to go?",
+                "--delete needs --older, --keep-size or --keep-files: what is to go?",
             ));
         }
         let way = match way.as_str() {

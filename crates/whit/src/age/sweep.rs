@@ -170,7 +170,7 @@ fn open(job: &Job) -> Result<Directory, Failure> {
     open_below(job).map_err(|error| {
         let hint = match error.kind() {
             std::io::ErrorKind::NotADirectory => " (a symlink is not followed: name the directory itself)",
-            std::io::ErrorKind::Unsupported => " (statx(2) is wanted, of Linux 4.11 and later)",
+            std::io::ErrorKind::Unsupported => " (statx(2) is needed: Linux 4.11 or later)",
             _ => "",
         };
         Failure::new(format!("{}: {error}{hint}", job.directory.shown()))

@@ -88,7 +88,7 @@ impl<'t, 'i> Options<'t, 'i> {
 
     /// A text that must be there.
     pub(crate) fn required_text(&self, key: &str, example: &str) -> Result<&'t str, Fault> {
-        self.text(key)?.ok_or_else(|| self.fault(format!("this wants {key} = {example}")))
+        self.text(key)?.ok_or_else(|| self.fault(format!("this needs {key} = {example}")))
     }
 
     /// A text, or several.

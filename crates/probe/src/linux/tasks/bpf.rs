@@ -89,8 +89,7 @@ impl BpfTasks {
         // Before 5.11, the kernel counts the memory of BPF programs and maps as locked memory (RLIMIT_MEMLOCK).
         let _ = setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None });
         if !can_reserve(types_bytes() * BYTES_BY_TYPE_BYTE + SPARE_BYTES) {
-            let detail =
-                "the kernel's types want more memory than there may be while they are read (ulimit -v, -d)";
+            let detail = "not enough memory to read the kernel's BTF; raise the limits of address space and data (ulimit -v, -d)";
             return Err(Refused::new(Absence::Exhausted, detail.to_owned()));
         }
         let privilege = Privilege::given();

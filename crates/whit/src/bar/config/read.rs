@@ -83,7 +83,7 @@ pub(crate) fn read(text: &str, interval: Option<Duration>) -> Result<BarConfig, 
     }
     number_the_nameless(&mut members);
     if members.is_empty() {
-        return Err(bar.fault("a bar wants at least one [[segment]]"));
+        return Err(bar.fault("a bar needs at least one [[segment]]"));
     }
     Ok(BarConfig {
         output: bar.choice("output", &outputs)?,
@@ -162,7 +162,7 @@ fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Appearance, Fa
     let mut variants = Vec::new();
     for variant in options.tables("variants")? {
         variant.refuse_unknown(["when", "format", "short"].into_iter(), "a variant")?;
-        let missing = |what: &str| variant.fault(format!("a variant wants {what} = …"));
+        let missing = |what: &str| variant.fault(format!("a variant needs {what} = …"));
         variants.push(Variant {
             when: variant.condition("when", kind.fields)?.ok_or_else(|| missing("when"))?,
             format: variant.plain_template("format", kind.fields)?.ok_or_else(|| missing("format"))?,
@@ -201,7 +201,7 @@ fn thresholds(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Vec<Thre
         own.refuse_unknown(["when", "color", "background", "urgent"].into_iter(), "a threshold")?;
         let when = own.condition("when", kind.fields)?;
         thresholds.push(Threshold {
-            when: when.ok_or_else(|| own.fault("a threshold wants when = a condition"))?,
+            when: when.ok_or_else(|| own.fault("a threshold needs when = a condition"))?,
             tone: if own.flag("urgent")? { Tone::Urgent } else { Tone::Normal },
             color: own.color("color")?,
             background: own.color("background")?,

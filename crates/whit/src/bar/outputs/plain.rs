@@ -18,6 +18,9 @@ impl Plain {
 
     /// The theme's colours where one was chosen, else those of the terminal, which suit its background.
     fn push_block(&mut self, block: &Block, style: &LineStyle) {
+        if !self.style.is_colored {
+            return self.text.push_str(&block.text);
+        }
         let shade = match block.tone {
             Tone::Normal => None,
             Tone::Good => Some(Emphasis::Good),
@@ -26,7 +29,7 @@ impl Plain {
         };
         let own =
             block.color.or(if style.theme == Theme::default() { None } else { style.theme.color(block) });
-        match (own.filter(|_| self.style.is_colored), shade) {
+        match (own, shade) {
             (Some(color), _) => push_colored(&mut self.text, color, &block.text),
             (None, Some(shade)) => {
                 self.style.paint_into(&mut self.text, shade, |text| text.push_str(&block.text));

@@ -71,7 +71,7 @@ struct Command {
 impl Command {
     fn new(options: &Options<'_, '_>) -> Result<Self, Fault> {
         let words = options.words("command")?;
-        let words = words.ok_or_else(|| options.fault("this wants command = [\"program\", \"argument\"]"))?;
+        let words = words.ok_or_else(|| options.fault("this needs command = [\"program\", \"argument\"]"))?;
         let syntaxes = [("auto", Syntax::Auto), ("plain", Syntax::Plain), ("json", Syntax::Json)];
         let timeout = options.seconds("timeout")?.unwrap_or(Duration::from_secs(10));
         Ok(Self {

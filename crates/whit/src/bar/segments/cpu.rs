@@ -57,9 +57,7 @@ impl Segment for Cpu {
         self.heights.clear();
         push_heights(cpus.iter().map(busy), &mut self.heights);
         let busiest = cpus.iter().filter_map(busy).reduce(f64::max);
-        let temperatures = input.sample.temperatures.get().map_or(&[][..], Vec::as_slice);
-        let of_cpus = temperatures.iter().filter(|temperature| temperature.is_cpu());
-        let warmest = of_cpus.filter_map(|temperature| temperature.millidegrees).max();
+        let warmest = if self.with_temperature { warmest_millidegrees(input) } else { None };
         let shown = |shares: Option<CpuShares>, number: Option<u32>| {
             let parts = shares.map(|shares| {
                 [shares.busy, shares.user, shares.system, shares.iowait, shares.steal].map(Some)
@@ -86,4 +84,10 @@ impl Segment for Cpu {
             items.numbered(u64::from(*number), &shown(shares, Some(*number)));
         }
     }
+}
+
+fn warmest_millidegrees(input: &SegmentInput<'_>) -> Option<i64> {
+    let temperatures = input.sample.temperatures.get().ok()?;
+    let of_cpus = temperatures.iter().filter(|temperature| temperature.is_cpu());
+    of_cpus.filter_map(|temperature| temperature.millidegrees).max()
 }

@@ -1,7 +1,7 @@
 //! Date and time.
 
 use facts::unit::Nanos;
-use jiff::civil::DateTime;
+use jiff::civil;
 use jiff::fmt::StdFmtWrite;
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::{Offset, TimeZone};
@@ -67,45 +67,92 @@ impl Segment for Date {
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         let zones = if self.zones.is_empty() { std::slice::from_ref(input.time_zone) } else { &self.zones };
         for (zone, clock) in zones.iter().zip(&mut self.clocks) {
-            let Some((now, offset)) = clock.local(input.sample.clock.realtime, zone) else { return };
+            let now = input.sample.clock.realtime;
+            let Some(local) = clock.local(now, zone) else { return };
             self.text.clear();
-            push(&self.format, now, offset, zone, &mut self.text);
+            push(&self.format, now, local, zone, &mut self.text);
             self.short_text.clear();
-            push(&self.short, now, offset, zone, &mut self.short_text);
+            if !self.short.is_empty() {
+                push(&self.short, now, local, zone, &mut self.short_text);
+            }
             items.only(&[Value::Markup(&self.text), Value::Markup(&self.short_text)]);
         }
     }
 }
 
-/// A zone's offset, and until when it holds: looked up twice a year instead of every second.
+/// A zone's offset with the time until which it holds, and the local day: both are looked up when they change, and not every second.
 #[derive(Debug, Default)]
 struct LocalClock {
-    offset: Option<(Offset, Timestamp)>,
+    offset: Option<(Offset, Nanos)>,
+    day: Option<LocalDay>,
     /// The last time seen; a clock that was set back may lie before the offset's begin.
-    last: Timestamp,
+    last: Nanos,
+}
+
+/// A day of a zone.
+#[derive(Clone, Copy, Debug)]
+struct LocalDay {
+    /// Days since 1970.
+    number: i64,
+    date: civil::Date,
+    /// From Monday.
+    weekday: usize,
+}
+
+/// What a clock on the wall shows.
+#[derive(Clone, Copy, Debug)]
+struct LocalTime {
+    day: LocalDay,
+    second_of_day: u32,
 }
 
 impl LocalClock {
-    fn local(&mut self, now: Nanos, zone: &TimeZone) -> Option<(Timestamp, Offset)> {
-        let now = Timestamp::from_nanosecond(i128::from(now.0)).ok()?;
+    /// The local time; `None` if it is beyond what can be shown.
+    fn local(&mut self, now: Nanos, zone: &TimeZone) -> Option<LocalTime> {
         let is_back = now < self.last;
         self.last = now;
         let offset = match self.offset {
             Some((offset, until)) if now < until && !is_back => offset,
-            _ => {
-                let until =
-                    zone.following(now).next().map_or(Timestamp::MAX, |transition| transition.timestamp());
-                let offset = zone.to_offset(now);
-                self.offset = Some((offset, until));
-                offset
-            }
+            _ => self.look_up_offset(now, zone)?,
         };
-        Some((now, offset))
+        let local_s = i64::try_from(now.0 / Nanos::SECOND.0).ok()? + i64::from(offset.seconds());
+        let number = local_s.div_euclid(DAY_S);
+        let day = match self.day {
+            Some(day) if day.number == number => day,
+            _ => self.look_up_day(number, local_s)?,
+        };
+        Some(LocalTime { day, second_of_day: local_s.rem_euclid(DAY_S) as u32 })
+    }
+
+    #[cold]
+    fn look_up_offset(&mut self, now: Nanos, zone: &TimeZone) -> Option<Offset> {
+        let now = timestamp(now)?;
+        let next = zone.following(now).next().map(|transition| transition.timestamp().as_nanosecond());
+        let until = next.and_then(|next| u64::try_from(next).ok()).map_or(Nanos(u64::MAX), Nanos);
+        let offset = zone.to_offset(now);
+        self.offset = Some((offset, until));
+        Some(offset)
+    }
+
+    #[cold]
+    fn look_up_day(&mut self, number: i64, local_s: i64) -> Option<LocalDay> {
+        let date = Offset::UTC.to_datetime(Timestamp::from_second(local_s).ok()?).date();
+        let weekday = date.weekday().to_monday_zero_offset() as usize;
+        self.day = Some(LocalDay { number, date, weekday });
+        self.day
     }
 }
 
-fn push(format: &str, now: Timestamp, offset: Offset, zone: &TimeZone, out: &mut String) {
-    if !push_common(format, &offset.to_datetime(now), out) {
+const DAY_S: i64 = 24 * 60 * 60;
+
+fn timestamp(now: Nanos) -> Option<Timestamp> {
+    Timestamp::from_nanosecond(i128::from(now.0)).ok()
+}
+
+fn push(format: &str, now: Nanos, local: LocalTime, zone: &TimeZone, out: &mut String) {
+    if !push_common(format, local, out)
+        && let Some(now) = timestamp(now)
+    {
         let time = BrokenDownTime::from(&now.to_zoned(zone.clone()));
         // It was tried when the configuration was read; a String takes whatever is written to it.
         let _ = time.format(format, StdFmtWrite(out));
@@ -114,41 +161,38 @@ fn push(format: &str, now: Timestamp, offset: Offset, zone: &TimeZone, out: &mut
 
 /// The directives that bars are made of, at a fraction of the general formatter's cost. Whether there were no others;
 /// where there were, nothing is appended.
-fn push_common(format: &str, local: &DateTime, out: &mut String) -> bool {
+fn push_common(format: &str, local: LocalTime, out: &mut String) -> bool {
     const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let start = out.len();
-    let mut characters = format.chars();
-    while let Some(character) = characters.next() {
-        if character != '%' {
-            out.push(character);
-            continue;
+    let LocalDay { date, weekday, .. } = local.day;
+    let second = local.second_of_day;
+    let mut rest = format;
+    loop {
+        let length = rest.bytes().position(|byte| byte == b'%').unwrap_or(rest.len());
+        out.push_str(&rest[..length]);
+        if length == rest.len() {
+            return true;
         }
-        let two_digits = match characters.next() {
-            Some('Y') if local.year() >= 1000 => {
-                push_padded(out, u64::from(local.year().unsigned_abs()), 1);
+        let (number, width) = match rest.as_bytes().get(length + 1) {
+            Some(b'Y') if date.year() >= 1000 => (u32::from(date.year().unsigned_abs()), 4),
+            Some(b'm') => (u32::from(date.month().unsigned_abs()), 2),
+            Some(b'd') => (u32::from(date.day().unsigned_abs()), 2),
+            Some(b'H') => (second / 3600, 2),
+            Some(b'M') => (second / 60 % 60, 2),
+            Some(b'S') => (second % 60, 2),
+            Some(b'a') => {
+                out.push_str(DAYS[weekday]);
+                rest = &rest[length + 2..];
                 continue;
             }
-            Some('a') => {
-                out.push_str(DAYS[local.weekday().to_monday_zero_offset() as usize]);
-                continue;
-            }
-            Some('%') => {
-                out.push('%');
-                continue;
-            }
-            Some('m') => local.month(),
-            Some('d') => local.day(),
-            Some('H') => local.hour(),
-            Some('M') => local.minute(),
-            Some('S') => local.second(),
             _ => {
                 out.truncate(start);
                 return false;
             }
         };
-        push_padded(out, u64::from(two_digits.unsigned_abs()), 2);
+        push_padded(out, u64::from(number), width);
+        rest = &rest[length + 2..];
     }
-    true
 }
 
 #[cfg(test)]
@@ -164,10 +208,7 @@ mod tests {
     fn the_offset_follows_the_zone_and_a_clock_may_be_set_back() {
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
         let mut clock = LocalClock::default();
-        let mut hour = |utc: &str| {
-            let (now, offset) = clock.local(nanos(utc), &zone).unwrap();
-            offset.to_datetime(now).hour()
-        };
+        let mut hour = |utc: &str| clock.local(nanos(utc), &zone).unwrap().second_of_day / 3600;
         assert_eq!(hour("2026-03-29T00:59:59Z"), 1);
         assert_eq!(hour("2026-03-29T01:00:00Z"), 3);
         assert_eq!(hour("2026-07-01T10:00:00Z"), 12);
@@ -178,10 +219,11 @@ mod tests {
     fn both_ways_of_formatting_agree() {
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
         for utc in ["2026-03-29T00:59:59Z", "2026-11-01T22:00:01Z", "1999-12-31T23:59:59Z"] {
-            let (now, offset) = LocalClock::default().local(nanos(utc), &zone).unwrap();
+            let now = nanos(utc);
+            let local = LocalClock::default().local(now, &zone).unwrap();
             let (mut common, mut general) = (String::new(), String::new());
-            push(&format!("{USUAL} ß%%"), now, offset, &zone, &mut common);
-            push(&format!("{USUAL} ß%% %j"), now, offset, &zone, &mut general);
+            push(&format!("{USUAL} ß"), now, local, &zone, &mut common);
+            push(&format!("{USUAL} ß %j"), now, local, &zone, &mut general);
             assert!(general.starts_with(&common) && general.len() == common.len() + 4, "{common}: {general}");
         }
     }

@@ -33,7 +33,7 @@ pub(crate) const KIND: Kind = Kind {
     make: |options| {
         let paths = options.paths("paths")?;
         if paths.is_empty() {
-            return Err(options.fault("this wants paths = \"~/Maildir\""));
+            return Err(options.fault("this needs paths = \"~/Maildir\""));
         }
         if paths.len() > MOST_BOXES {
             return Err(options.fault(format!("this takes {MOST_BOXES} mailboxes: each is read by a thread")));

@@ -238,5 +238,5 @@ fn leave(output: &ScreenOutput) {
 }
 
 fn failure(error: std::io::Error) -> Failure {
-    Failure::new(format!("the terminal: {error}"))
+    Failure::new(format!("cannot use the terminal: {error}"))
 }
