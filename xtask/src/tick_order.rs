@@ -37,10 +37,15 @@ pub(crate) fn write() -> Outcome {
     if patterns.is_empty() {
         return Err("no function of a tick has a name of Rust's".to_owned());
     }
-    let lines: String = patterns.iter().map(|pattern| format!("    *(.text.{pattern})\n")).collect();
+    let lines = |sections: fn(&str) -> String| -> String {
+        patterns.iter().map(|pattern| format!("    *({})\n", sections(pattern))).collect()
+    };
+    let tables = lines(|pattern| format!(".rodata.{pattern} .rodata..Lswitch.table.{pattern}"));
+    let functions = lines(|pattern| format!(".text.{pattern}"));
     let text = format!(
-        "/* The functions of a tick of the bar, in the order of their first call. Made by `cargo xtask tick-order`. */\n\
-         SECTIONS\n{{\n  .text.tick : {{\n{lines}  }}\n}}\nINSERT BEFORE .text;\n"
+        "/* The functions of a tick of the bar, in the order of their first call, and their jump tables.\n   \
+         Made by `cargo xtask tick-order`. */\n\
+         SECTIONS\n{{\n  .rodata.tick : {{\n{tables}  }}\n  .text.tick : {{\n{functions}  }}\n}}\nINSERT BEFORE .text;\n"
     );
     std::fs::write(SCRIPT, text).map_err(|error| format!("{SCRIPT}: {error}"))?;
     println!("{SCRIPT}: {} functions", patterns.len());

@@ -62,7 +62,7 @@ impl<'a> Cursor<'a> {
 
     /// Walks over `prefix` if it stands here.
     pub fn skip(&mut self, prefix: &[u8]) -> bool {
-        let found = self.rest().starts_with(prefix);
+        let found = starts_with(self.rest(), prefix);
         if found {
             self.at += prefix.len();
         }
@@ -146,6 +146,11 @@ impl<'a> Cursor<'a> {
         self.at += (length + 1).min(rest.len());
         Some(&rest[..length])
     }
+}
+
+/// By a loop: prefixes are short, and memcmp's code would be a dozen cache lines of a tick.
+pub(crate) fn starts_with(bytes: &[u8], prefix: &[u8]) -> bool {
+    bytes.len() >= prefix.len() && bytes.iter().zip(prefix).all(|(a, b)| a == b)
 }
 
 /// Bytes before the end of the line. Lines are mostly short, and memchr's code is ten cache lines, which a tick has to load.

@@ -6,7 +6,7 @@ use std::fmt;
 pub const NAME_BYTES: usize = 39;
 
 /// A kernel's name for a device, at most [`NAME_BYTES`] bytes; what is longer is cut.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Eq, PartialOrd, Ord)]
 pub struct Name {
     bytes: [u8; NAME_BYTES],
     length: u8,
@@ -31,6 +31,13 @@ impl Name {
         let bytes = self.as_bytes();
         std::str::from_utf8(bytes)
             .unwrap_or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default())
+    }
+}
+
+impl PartialEq for Name {
+    /// By a loop: names are short, and memcmp's code would be a dozen cache lines of a tick.
+    fn eq(&self, other: &Self) -> bool {
+        self.length == other.length && self.as_bytes().iter().zip(other.as_bytes()).all(|(a, b)| a == b)
     }
 }
 

@@ -9,7 +9,7 @@ pub mod totals;
 
 use crate::linux::diskstats::{Disk, DiskStats, SECTOR_BYTES};
 use crate::linux::net_dev::{Interface, NetDev};
-use crate::linux::stat::CpuTicks;
+use crate::linux::stat::{CpuTicks, Stat};
 use crate::name::Name;
 use crate::sample::{Clock, Sample};
 use crate::unit::{Nanos, Ratio, Ticks};
@@ -117,10 +117,9 @@ impl Rates {
         let Some(interval) = self.interval else { return };
         if let (Ok(before), Ok(now)) = (before.stat.get(), now.stat.get()) {
             self.cpu = CpuShares::between(&before.total, &now.total);
-            self.cpus.extend(now.cpus.iter().enumerate().map(|(index, (number, now))| {
-                let (_, before) = at_or_find(&before.cpus, index, |(other, _)| other == number)?;
-                CpuShares::between(before, now)
-            }));
+            if !now.cpus.is_empty() {
+                self.fill_cpus(before, now);
+            }
         }
         if let (Ok(before), Ok(now)) = (before.net_dev.get(), now.net_dev.get()) {
             self.fill_interfaces(interval, before, now, width);
@@ -130,6 +129,16 @@ impl Rates {
         }
     }
 
+    // Not within `fill`, where a tick that needs them not would load them.
+    #[inline(never)]
+    fn fill_cpus(&mut self, before: &Stat, now: &Stat) {
+        self.cpus.extend(now.cpus.iter().enumerate().map(|(index, (number, now))| {
+            let (_, before) = at_or_find(&before.cpus, index, |(other, _)| other == number)?;
+            CpuShares::between(before, now)
+        }));
+    }
+
+    #[inline(never)]
     fn fill_interfaces(&mut self, interval: Interval, before: &NetDev, now: &NetDev, width: Width) {
         for (index, now) in now.interfaces.iter().enumerate() {
             let is_same = |other: &Interface| other.name == now.name;
@@ -146,6 +155,7 @@ impl Rates {
         }
     }
 
+    #[inline(never)]
     fn fill_disks(&mut self, interval: Interval, before: &DiskStats, now: &DiskStats) {
         for (index, now) in now.disks.iter().enumerate() {
             let is_same = |other: &Disk| other.name == now.name && other.device == now.device;

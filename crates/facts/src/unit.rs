@@ -69,6 +69,14 @@ impl Nanos {
     /// One second.
     pub const SECOND: Self = Self(1_000_000_000);
 
+    /// The earlier of two times; the only one if there is one.
+    pub fn earlier(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
     /// From microseconds.
     pub fn from_micros(micros: u64) -> Self {
         Self(micros.saturating_mul(1000))

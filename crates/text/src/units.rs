@@ -35,13 +35,13 @@ impl ByteUnit {
 /// Appends a number of at most three digits, scaled by powers of `base`, and its unit.
 pub fn push_human(out: &mut String, value: f64, base: f64, units: &[&str]) {
     let (scaled, unit) = scaled(value, base, units, 1.0);
-    let tenths = (scaled * 10.0).round();
-    if unit > 0 && tenths < 100.0 {
-        push_number(out, tenths as u64 / 10);
+    let tenths = rounded(scaled * 10.0);
+    if unit > 0 && tenths < 100 {
+        push_number(out, tenths / 10);
         out.push('.');
-        push_number(out, tenths as u64 % 10);
+        push_number(out, tenths % 10);
     } else {
-        push_number(out, scaled.round() as u64);
+        push_number(out, rounded(scaled));
     }
     out.push_str(units[unit]);
 }
@@ -57,17 +57,22 @@ pub fn push_human_decimals(out: &mut String, value: f64, base: f64, units: &[&st
 fn scaled(value: f64, base: f64, units: &[&str], steps: f64) -> (f64, usize) {
     let (mut scaled, mut unit) = (value, 0);
     // 1023.9 KiB would be rounded up to 1024 KiB: it is 1.0 MiB.
-    while (scaled * steps).round() / steps >= base && unit + 1 < units.len() {
+    while scaled * steps + 0.5 >= base * steps && unit + 1 < units.len() {
         scaled /= base;
         unit += 1;
     }
     (scaled, unit)
 }
 
+/// A number that is not negative, rounded; half goes up. `f64::round` is a call on processors before SSE 4.1.
+fn rounded(value: f64) -> u64 {
+    (value + 0.5) as u64
+}
+
 /// Appends a number with `digits` decimals (at most 9).
 pub fn push_decimals(out: &mut String, number: f64, digits: usize) {
     let power = 10u64.pow(digits as u32);
-    let rounded = (number.abs() * power as f64).round() as u64;
+    let rounded = rounded(number.abs() * power as f64);
     if number < 0.0 && rounded > 0 {
         out.push('-');
     }
@@ -161,7 +166,7 @@ fn push_scaled(out: &mut String, value: u64, divisor: u64, unit: &str) {
 
 /// Appends a ratio as a whole percentage: "12 %".
 pub fn push_percent(out: &mut String, share: Ratio) {
-    push_number(out, share.percent().round() as u64);
+    push_number(out, rounded(share.percent()));
     out.push_str(" %");
 }
 

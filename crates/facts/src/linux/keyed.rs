@@ -5,7 +5,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use crate::cursor::{Cursor, Malformed};
+use crate::cursor::{Cursor, Malformed, starts_with};
 
 /// Walks over a keyed file and hands each known key's index and number to `set`, until that says it has enough; "kB" is
 /// multiplied out.
@@ -52,7 +52,7 @@ pub(crate) fn parse(
 }
 
 fn is_line_of(line: &[u8], key: &[u8]) -> bool {
-    line.starts_with(key) && matches!(line.get(key.len()), Some(b':' | b' '))
+    starts_with(line, key) && matches!(line.get(key.len()), Some(b':' | b' '))
 }
 
 fn key_of(line: &[u8]) -> &[u8] {

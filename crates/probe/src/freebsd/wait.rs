@@ -85,7 +85,7 @@ impl Waiter {
     pub fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         ready.clear();
         let at_most = self.is_clock_watched.then_some(LONGEST_WAIT);
-        let timeout = [timeout, at_most].into_iter().flatten().min();
+        let timeout = Nanos::earlier(timeout, at_most);
         let (signals, only_closed) = (&mut self.signals, &self.only_closed);
         self.calls += 1;
         let waited = self.queue.wait(timeout, |event, token, is_closed| match event {

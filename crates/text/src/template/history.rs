@@ -9,6 +9,9 @@ pub struct History {
 }
 
 impl History {
+    /// Without values.
+    pub const EMPTY: &Self = &Self { slots: Vec::new() };
+
     /// Adds a value and drops the oldest beyond `width`.
     pub(super) fn push(&mut self, slot: usize, width: usize, value: Option<f64>) {
         if self.slots.len() <= slot {

@@ -4,25 +4,29 @@ use text::template::{Condition, Filling, Histories, History, Template, Value};
 
 use super::block::{Block, Color, Tone};
 
-/// The appearance of a segment, from its configuration.
+/// The appearance of a segment, from its configuration. What most segments do not set is apart, so that a tick loads little.
 #[derive(Debug)]
 pub(crate) struct Appearance {
     pub(crate) format: Template,
-    pub(crate) short: Option<Template>,
     /// Alternative formats. The first whose condition holds is used.
-    pub(crate) variants: Vec<Variant>,
+    pub(crate) variants: Box<[Variant]>,
     /// Changes of tone and colour. The first whose condition holds applies.
-    pub(crate) thresholds: Vec<Threshold>,
-    pub(crate) hide_when: Option<Condition>,
-    pub(crate) icons: Vec<String>,
+    pub(crate) thresholds: Box<[Threshold]>,
     /// Separates the items of a segment that shows several.
-    pub(crate) separator: String,
+    pub(crate) separator: Box<str>,
+    pub(crate) extras: Option<Box<Extras>>,
     pub(crate) color: Option<Color>,
     pub(crate) background: Option<Color>,
     pub(crate) is_markup: bool,
-    pub(crate) min_width: String,
-    pub(crate) align: Option<&'static str>,
     pub(crate) histories: Histories,
+}
+
+/// Options of the appearance that few segments set.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Extras {
+    pub(crate) short: Option<Template>,
+    pub(crate) hide_when: Option<Condition>,
+    pub(crate) icons: Vec<String>,
 }
 
 /// A format that is used if a condition holds.
@@ -57,7 +61,7 @@ impl<'a> ItemRenderer<'a> {
         block.short.clear();
         block.tone = Tone::Normal;
         (block.color, block.background) = (look.color, look.background);
-        if is_tick {
+        if is_tick && look.format.has_sparklines() {
             look.histories.forget_unseen();
         }
         Self { look, block, is_tick }
@@ -71,10 +75,13 @@ impl<'a> ItemRenderer<'a> {
     /// Renders one of several items, with a value for each field.
     pub(crate) fn named(&mut self, name: &str, values: &[Value<'_>]) {
         let look = &mut *self.look;
-        if look.hide_when.as_ref().is_some_and(|condition| condition.holds(values)) {
+        let (hide_when, short, icons) = match &look.extras {
+            Some(extras) => (extras.hide_when.as_ref(), extras.short.as_ref(), &extras.icons[..]),
+            None => (None, None, &[][..]),
+        };
+        if hide_when.is_some_and(|condition| condition.holds(values)) {
             return;
         }
-        let none = History::default();
         let history = if look.format.has_sparklines() {
             let history = look.histories.of(name);
             if self.is_tick {
@@ -82,17 +89,17 @@ impl<'a> ItemRenderer<'a> {
             }
             history
         } else {
-            &none
+            History::EMPTY
         };
         let variant = look.variants.iter().find(|variant| variant.when.holds(values));
         let (format, short) = match variant {
             Some(variant) => (&variant.format, variant.short.as_ref()),
-            None => (&look.format, look.short.as_ref()),
+            None => (&look.format, short),
         };
-        let filling = Filling { values, icons: &look.icons, is_markup: look.is_markup };
+        let filling = Filling { values, icons, is_markup: look.is_markup };
         push_item(format, &filling, history, &look.separator, &mut self.block.text);
         if let Some(short) = short {
-            push_item(short, &filling, &none, &look.separator, &mut self.block.short);
+            push_item(short, &filling, History::EMPTY, &look.separator, &mut self.block.short);
         }
         if let Some(threshold) = look.thresholds.iter().find(|threshold| threshold.when.holds(values))
             && threshold.tone >= self.block.tone

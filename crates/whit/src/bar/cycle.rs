@@ -125,10 +125,10 @@ impl Bar {
             }
             let next_tick = if self.is_hidden || is_last { None } else { self.line.next_tick(now) };
             let held = self.held_until.take().map(|until| now + until.saturating_sub(clock_now().boottime));
-            let deadlines = [quiet_until.or(next_tick), self.line.poll_deadline(now), held];
+            let unscheduled = Nanos::earlier(self.line.poll_deadline(now), held);
+            let deadline = Nanos::earlier(quiet_until.or(next_tick), unscheduled);
             self.debug.iter_mut().for_each(Debug::sleep);
-            let is_woken =
-                self.events.wait(&self.line, deadlines.into_iter().flatten().min(), &mut self.woken)?;
+            let is_woken = self.events.wait(&self.line, deadline, &mut self.woken)?;
             self.debug.iter_mut().for_each(Debug::wake);
             if is_woken && let Some(code) = self.handle_events()? {
                 return Ok(code);

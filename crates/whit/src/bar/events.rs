@@ -142,7 +142,7 @@ impl Events {
         woken: &mut Woken,
     ) -> Result<bool, Failure> {
         let pause_end = self.watch_commands(line)?;
-        let deadline = [deadline, pause_end].into_iter().flatten().min();
+        let deadline = Nanos::earlier(deadline, pause_end);
         let timeout = deadline.map(|deadline| deadline.saturating_sub(clock_now().realtime));
         let is_woken = self.waiter.wait(timeout, &mut self.ready).map_err(Failure::of_system)?;
         if is_woken {

@@ -71,9 +71,13 @@ impl Line {
 
     /// When a segment must be polled at the latest, on the real-time clock.
     pub(crate) fn poll_deadline(&self, now: Nanos) -> Option<Nanos> {
-        let deadlines =
-            self.with_commands.iter().filter_map(|index| self.members[*index].segment.poll_deadline());
-        let earliest = deadlines.min()?;
+        if self.with_commands.is_empty() { None } else { self.command_deadline(now) }
+    }
+
+    #[cold]
+    fn command_deadline(&self, now: Nanos) -> Option<Nanos> {
+        let members = self.with_commands.iter().map(|index| &self.members[*index]);
+        let earliest = members.filter_map(|member| member.segment.poll_deadline()).min()?;
         Some(now + earliest.saturating_sub(clock_now().boottime))
     }
 

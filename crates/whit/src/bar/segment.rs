@@ -36,6 +36,12 @@ pub(crate) struct SegmentContext {
 
 /// A part of the bar, such as a clock or the free space of a disk.
 pub(crate) trait Segment {
+    /// Called when its interval is due. Requests results from background jobs; does not wait.
+    fn tick(&mut self, _context: &SegmentContext) {}
+
+    /// Renders its current values.
+    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>);
+
     /// The sources that it reads. The probe opens no others.
     fn wanted(&self) -> Wanted {
         Wanted::NONE
@@ -51,16 +57,10 @@ pub(crate) trait Segment {
         None
     }
 
-    /// Called when its interval is due. Requests results from background jobs; does not wait.
-    fn tick(&mut self, _workshop: &SegmentContext) {}
-
     /// Called after a click, which may have changed its value.
     fn refresh(&mut self, context: &SegmentContext) {
         self.tick(context);
     }
-
-    /// Renders its current values.
-    fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>);
 
     /// Whether it waits for the first result of a background job.
     fn is_waiting(&self) -> bool {

@@ -144,8 +144,3 @@ impl EventLoop {
         &self.stop
     }
 }
-
-/// The sooner of two times, if any.
-pub(super) fn sooner(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
-    [a, b].into_iter().flatten().min()
-}

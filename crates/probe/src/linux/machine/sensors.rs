@@ -49,11 +49,20 @@ impl Part for Sensors {
             if self.hwmon.is_none() && self.thermal.is_none() {
                 return Err(Absence::Unsupported);
             }
-            for directory in [&mut self.hwmon, &mut self.thermal].into_iter().flatten() {
-                directory.read(|files| files.read(buffer, list));
-            }
+            read_all(&mut self.hwmon, buffer, list);
+            read_all(&mut self.thermal, buffer, list);
             Ok(())
         });
+    }
+}
+
+fn read_all(
+    directory: &mut Option<KeptDirectory<SensorFiles>>,
+    buffer: &mut Buffer,
+    list: &mut Vec<Temperature>,
+) {
+    if let Some(directory) = directory {
+        directory.read(|files| files.read(buffer, list));
     }
 }
 

@@ -45,6 +45,10 @@ pub(crate) struct Member {
     pub(crate) segment: Box<dyn Segment>,
     pub(crate) interval: Duration,
     pub(crate) look: Appearance,
+    /// A text that defines the minimum width of its block.
+    pub(crate) min_width: String,
+    /// The alignment in a block that is wider than its text.
+    pub(crate) align: Option<&'static str>,
     pub(crate) actions: Actions,
 }
 
@@ -55,8 +59,8 @@ impl Member {
             kind: self.kind.name,
             instance: self.instance.clone(),
             is_markup: self.look.is_markup,
-            min_width: self.look.min_width.clone(),
-            align: self.look.align,
+            min_width: self.min_width.clone(),
+            align: self.align,
             ..Block::default()
         }
     }

@@ -6,7 +6,7 @@ use toml::de::DeTable;
 
 use super::{BarConfig, Member};
 use crate::bar::actions::{Actions, BUTTONS};
-use crate::bar::appearance::{Appearance, Threshold, Variant};
+use crate::bar::appearance::{Appearance, Extras, Threshold, Variant};
 use crate::bar::arguments::BarOutput;
 use crate::bar::kind::Kind;
 use crate::bar::kinds::KINDS;
@@ -145,12 +145,16 @@ fn member(options: &Options<'_, '_>, bar_interval: Duration) -> Result<Member, F
         segment,
         interval: interval.unwrap_or(usual),
         look: look(options, kind)?,
+        min_width: options.text("min_width")?.unwrap_or_default().to_owned(),
+        align: options.choice("align", &ALIGNMENTS)?,
         actions: actions(options)?,
     })
 }
 
+/// By their names for i3bar.
+const ALIGNMENTS: [(&str, &str); 3] = [("left", "left"), ("center", "center"), ("right", "right")];
+
 fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Appearance, Fault> {
-    let alignments = [("left", "left"), ("center", "center"), ("right", "right")];
     let built_in = |text: &str| {
         // Those of the table are good, which a test holds.
         Template::new(text, kind.fields).map_err(|fault| options.fault(fault.message))
@@ -177,19 +181,20 @@ fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Appearance, Fa
         }
     }
     let default_format = if is_date { "{text}" } else { kind.format };
-    Ok(Appearance {
-        format: format.map_or_else(|| built_in(default_format), Ok)?,
+    let extras = Extras {
         short: if is_date && options.get("short").is_some() { Some(built_in("{short}")?) } else { short },
-        variants,
-        thresholds: thresholds(options, kind)?,
         hide_when: options.condition("hide_when", kind.fields)?,
         icons: options.texts("icons")?,
-        separator: options.text("separator")?.unwrap_or("  ").to_owned(),
+    };
+    Ok(Appearance {
+        format: format.map_or_else(|| built_in(default_format), Ok)?,
+        variants: variants.into(),
+        thresholds: thresholds(options, kind)?.into(),
+        separator: options.text("separator")?.unwrap_or("  ").into(),
+        extras: (extras != Extras::default()).then(|| Box::new(extras)),
         color: options.color("color")?,
         background: options.color("background")?,
         is_markup: options.flag("markup")?,
-        min_width: options.text("min_width")?.unwrap_or_default().to_owned(),
-        align: options.choice("align", &alignments)?,
         histories: Default::default(),
     })
 }

@@ -18,9 +18,6 @@ impl Plain {
 
     /// The theme's colours where one was chosen, else those of the terminal, which suit its background.
     fn push_block(&mut self, block: &Block, style: &LineStyle) {
-        if !self.style.is_colored {
-            return self.text.push_str(&block.text);
-        }
         let shade = match block.tone {
             Tone::Normal => None,
             Tone::Good => Some(Emphasis::Good),
@@ -39,6 +36,16 @@ impl Plain {
     }
 }
 
+fn push_plain(blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) {
+    for (index, block) in shown(blocks).enumerate() {
+        if index > 0 {
+            out.extend_from_slice(style.separator.as_bytes());
+        }
+        out.extend_from_slice(block.text.as_bytes());
+    }
+    out.push(b'\n');
+}
+
 fn push_colored(out: &mut String, color: Color, text: &str) {
     use std::fmt::Write as _;
     let [red, green, blue, _] = color.0;
@@ -48,6 +55,10 @@ fn push_colored(out: &mut String, color: Color, text: &str) {
 
 impl LineOutput for Plain {
     fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure> {
+        if !self.style.is_colored {
+            push_plain(blocks, style, out);
+            return Ok(());
+        }
         self.text.clear();
         for (index, block) in shown(blocks).enumerate() {
             if index > 0 {

@@ -52,38 +52,41 @@ impl Segment for Cpu {
 
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         let Ok(stat) = input.sample.stat.get() else { return };
-        let busy = |shares: &Option<CpuShares>| shares.map(|shares| shares.busy.percent());
+        let warmest = if self.with_temperature { warmest_millidegrees(input) } else { None };
+        let mut values = values_of(input.rates.cpu, warmest);
+        if !self.with_cpus {
+            return items.only(&values);
+        }
         let cpus = &input.rates.cpus;
+        let busy = |shares: &Option<CpuShares>| shares.map(|shares| shares.busy.percent());
         self.heights.clear();
         push_heights(cpus.iter().map(busy), &mut self.heights);
-        let busiest = cpus.iter().filter_map(busy).reduce(f64::max);
-        let warmest = if self.with_temperature { warmest_millidegrees(input) } else { None };
-        let shown = |shares: Option<CpuShares>, number: Option<u32>| {
-            let parts = shares.map(|shares| {
-                [shares.busy, shares.user, shares.system, shares.iowait, shares.steal].map(Some)
-            });
-            let [busy, user, system, iowait, steal] = parts.unwrap_or_default().map(Value::share);
-            [
-                busy,
-                user,
-                system,
-                iowait,
-                steal,
-                Value::number_of(busiest, Unit::Percent),
-                Value::text(&self.heights),
-                Value::number_of(warmest.map(|millidegrees| millidegrees as f64 / 1e3), Unit::Celsius),
-                Value::number_of(number.map(f64::from), Unit::Count),
-                Value::count(stat.cpus.len() as u64),
-            ]
-        };
+        let busiest = Value::number_of(cpus.iter().filter_map(busy).reduce(f64::max), Unit::Percent);
+        let count = Value::count(stat.cpus.len() as u64);
+        (values[5], values[6], values[9]) = (busiest, Value::text(&self.heights), count);
         if !self.is_each {
-            return items.only(&shown(input.rates.cpu, None));
+            return items.only(&values);
         }
         for (index, (number, _)) in stat.cpus.iter().enumerate() {
-            let shares = cpus.get(index).copied().flatten();
-            items.numbered(u64::from(*number), &shown(shares, Some(*number)));
+            let mut values = values_of(cpus.get(index).copied().flatten(), warmest);
+            (values[5], values[6], values[9]) = (busiest, Value::text(&self.heights), count);
+            values[8] = Value::count(u64::from(*number));
+            items.numbered(u64::from(*number), &values);
         }
     }
+}
+
+/// The values that need no figure of single CPUs.
+fn values_of<'a>(shares: Option<CpuShares>, warmest: Option<i64>) -> [Value<'a>; 10] {
+    let mut values = [Value::Absent; 10];
+    if let Some(shares) = shares {
+        let parts = [shares.busy, shares.user, shares.system, shares.iowait, shares.steal];
+        for (value, part) in values.iter_mut().zip(parts) {
+            *value = Value::percent(part.percent());
+        }
+    }
+    values[7] = Value::number_of(warmest.map(|millidegrees| millidegrees as f64 / 1e3), Unit::Celsius);
+    values
 }
 
 fn warmest_millidegrees(input: &SegmentInput<'_>) -> Option<i64> {

@@ -58,7 +58,8 @@ pub(crate) const KIND: Kind = Kind {
             kinds,
             is_first: options.flag("first")?,
             none: options.text("none")?.unwrap_or("no network").to_owned(),
-            with_traffic: options.mentions(KIND.format, &RATES),
+            with_rates: options.mentions(KIND.format, &RATES),
+            with_details: options.mentions(KIND.format, &DETAILS),
             with_totals: options.mentions(KIND.format, &TOTALS),
             with_addresses: options.mentions(KIND.format, &["ipv4", "ipv6", "address"]),
             with_speed: options.mentions(KIND.format, &["speed"]),
@@ -81,6 +82,8 @@ const KINDS: [(&str, LinkKind); 5] = [
 /// The fields that change all the time.
 const RATES: [&str; 2] = ["received", "sent"];
 const TOTALS: [&str; 2] = ["received_total", "sent_total"];
+/// The fields that are filled only if one of them is shown.
+const DETAILS: [&str; 7] = ["kind", "ipv4", "ipv6", "address", "speed", "received_total", "sent_total"];
 /// How often the others are read, beside when the kernel reports changes.
 const STATE_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -91,7 +94,9 @@ struct Net {
     kinds: Vec<LinkKind>,
     is_first: bool,
     none: String,
-    with_traffic: bool,
+    with_rates: bool,
+    /// A field is shown that the default format has not.
+    with_details: bool,
     with_totals: bool,
     with_addresses: bool,
     with_speed: bool,
@@ -110,7 +115,7 @@ impl Segment for Net {
     fn wanted(&self) -> Wanted {
         let mut wanted = Wanted::from([Source::LinkState]);
         for (is_wanted, source) in [
-            (self.with_traffic || self.with_totals, Source::NetDev),
+            (self.with_rates || self.with_totals, Source::NetDev),
             (self.with_addresses, Source::Addresses),
             (self.with_speed, Source::LinkSpeed),
             (self.with_station, Source::Wireless),
@@ -121,7 +126,7 @@ impl Segment for Net {
     }
 
     fn usual_interval(&self) -> Option<Duration> {
-        (!self.with_traffic && !self.with_totals).then_some(STATE_INTERVAL)
+        (!self.with_rates && !self.with_totals).then_some(STATE_INTERVAL)
     }
 
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
@@ -130,7 +135,6 @@ impl Segment for Net {
         // Without /sys (in a container) only the interfaces' traffic is known.
         let count = if links.is_empty() { interfaces.len() } else { links.len() };
         let mut any = false;
-        let mut texts = std::mem::take(&mut self.texts);
         // The first that is up, else the first: two rounds at most.
         for only_up in [true, false] {
             for index in 0..count {
@@ -145,10 +149,12 @@ impl Segment for Net {
                     break;
                 }
                 any = true;
-                items.named(name.as_str(), &self.values(input, index, name, link, &mut texts));
+                if self.with_addresses {
+                    set_addresses(input, link.and_then(|link| link.index), &mut self.texts);
+                }
+                items.named(name.as_str(), &self.values(input, index, name, link));
             }
         }
-        self.texts = texts;
         if !self.names.is_empty() {
             any |= self.render_missing(links, interfaces, any, items);
         }
@@ -203,23 +209,44 @@ impl Net {
 
     /// The values of the fields that are shown.
     fn values<'a>(
-        &self,
+        &'a self,
         input: &SegmentInput<'a>,
         index: usize,
         name: &'a Name,
-        link: Option<&Link>,
-        texts: &'a mut Texts,
+        link: Option<&'a Link>,
     ) -> [Value<'a>; 16] {
         let mut values = [Value::Absent; 16];
         values[0] = Value::Text(name.as_str());
         values[3] = Value::Text(if link.is_none_or(Link::is_up) { "up" } else { "down" });
-        let kind = link.and_then(|link| KINDS.iter().find(|(_, kind)| *kind == link.kind));
-        values[4] = kind.map_or(Value::Absent, |(name, _)| Value::Text(name));
-        if self.with_traffic {
+        if self.with_rates {
             let rates = at_or_named(&input.rates.interfaces, index, name, |rates| &rates.name);
             let rate = |rate: Option<f64>| Value::number_of(rate, Unit::BytesPerSecond);
             values[1] = rate(rates.and_then(|rates| rates.received_bytes_per_second));
             values[2] = rate(rates.and_then(|rates| rates.sent_bytes_per_second));
+        }
+        if self.with_station {
+            set_station(input, link.and_then(|link| link.index), &mut values);
+        }
+        if self.with_details {
+            self.set_details(input, index, name, link, &mut values);
+        }
+        values
+    }
+
+    /// The values of fields that the default format does not show. Not within [`values`](Self::values), where every tick would load them.
+    #[inline(never)]
+    fn set_details<'a>(
+        &'a self,
+        input: &SegmentInput<'a>,
+        index: usize,
+        name: &Name,
+        link: Option<&'a Link>,
+        values: &mut [Value<'a>; 16],
+    ) {
+        let kind = link.and_then(|link| KINDS.iter().find(|(_, kind)| *kind == link.kind));
+        values[4] = kind.map_or(Value::Absent, |(name, _)| Value::Text(name));
+        if let Some(speed) = link.and_then(|link| link.speed_mbit) {
+            values[8] = Value::Number(speed as f64 * 1e6, Unit::BitsPerSecond);
         }
         if self.with_totals {
             let interfaces = input.sample.net_dev.get().map_or(&[][..], |net| &net.interfaces);
@@ -228,20 +255,12 @@ impl Net {
             values[14] = total(interface.map(|interface| interface.received_bytes));
             values[15] = total(interface.map(|interface| interface.sent_bytes));
         }
-        if let Some(speed) = link.and_then(|link| link.speed_mbit) {
-            values[8] = Value::Number(speed as f64 * 1e6, Unit::BitsPerSecond);
-        }
-        let interface_index = link.and_then(|link| link.index);
         if self.with_addresses {
-            set_addresses(input, interface_index, texts);
+            let texts = &self.texts;
             values[5] = Value::text(&texts.ipv4);
             values[6] = Value::text(&texts.ipv6);
             values[7] = Value::text(if texts.ipv4.is_empty() { &texts.ipv6 } else { &texts.ipv4 });
         }
-        if self.with_station {
-            set_station(input, interface_index, &mut values);
-        }
-        values
     }
 }
 

@@ -44,7 +44,7 @@ impl Sent {
         self.connections += other.connections;
         self.failed += other.failed;
         self.failure = self.failure.take().or(other.failure);
-        self.first = [self.first, other.first].into_iter().flatten().min();
+        self.first = Nanos::earlier(self.first, other.first);
         self.last = self.last.max(other.last);
         // Of one make: nothing of it is out of the other's bounds.
         let _ = self.latency_ns.add(other.latency_ns);

@@ -13,7 +13,7 @@ use super::sent::Sent;
 use crate::failure::{Failure, say_in_passing};
 use crate::traffic::address::Patience;
 use crate::traffic::agenda::{Agenda, Turn};
-use crate::traffic::event_loop::{EventLoop, sooner};
+use crate::traffic::event_loop::EventLoop;
 use crate::traffic::render::push_live;
 
 /// What goes out at once, where it may.
@@ -129,7 +129,7 @@ impl<'a> Worker<'a> {
         let mut live = is_live.then_some((began + Nanos::SECOND, 0));
         let (mut happened, mut due) = (Vec::new(), Vec::new());
         while self.living > 0 {
-            let until = sooner(sooner(self.agenda.next(), end), live.map(|(next, _)| next));
+            let until = Nanos::earlier(Nanos::earlier(self.agenda.next(), end), live.map(|(next, _)| next));
             self.event_loop.wait(until, &mut happened).map_err(Failure::of_system)?;
             let now = probe::clock_now().monotonic;
             for event in &happened {
@@ -207,7 +207,7 @@ impl<'a> Worker<'a> {
         let sent = &mut self.sent;
         sent.bytes += connection.bytes;
         sent.packets += connection.bytes / self.schedule.size as u64;
-        sent.first = [sent.first, connection.first].into_iter().flatten().min();
+        sent.first = Nanos::earlier(sent.first, connection.first);
         sent.last = sent.last.max(connection.last);
         if let Some(error) = error {
             sent.failed += 1;

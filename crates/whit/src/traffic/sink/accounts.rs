@@ -45,7 +45,7 @@ impl Account {
         self.packets += other.packets;
         self.incomplete_bytes += other.incomplete_bytes;
         self.incomplete_packets += other.incomplete_packets;
-        self.first = [self.first, other.first].into_iter().flatten().min();
+        self.first = Nanos::earlier(self.first, other.first);
         self.last = self.last.max(other.last);
         if let Some(answered) = other.answers {
             let sum = self.answers.get_or_insert_default();

@@ -17,7 +17,7 @@ use super::options::SinkOptions;
 use super::shared::Shared;
 use crate::failure::say_in_passing;
 use crate::traffic::agenda::{Agenda, Turn};
-use crate::traffic::event_loop::{EventLoop, Happened, sooner};
+use crate::traffic::event_loop::{EventLoop, Happened};
 
 const LISTENER: usize = usize::MAX - 3;
 /// What one read may take. Of TCP nothing is copied, and the memory never touched.
@@ -106,8 +106,11 @@ impl<'a> Worker<'a> {
         let (mut happened, mut due) = (Vec::new(), Vec::new());
         let mut datagrams = Datagrams::default();
         loop {
-            let mut until = sooner(sooner(self.agenda.next(), self.end), live.as_ref().map(|live| live.next));
-            until = sooner(until, self.accept_again);
+            let mut until = Nanos::earlier(
+                Nanos::earlier(self.agenda.next(), self.end),
+                live.as_ref().map(|live| live.next),
+            );
+            until = Nanos::earlier(until, self.accept_again);
             if self.is_listener_ready {
                 until = Some(Nanos(0));
             }
