@@ -4,13 +4,17 @@ CARGO ?= cargo
 BPF = crates/probe/src/bpf
 WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
 
-.PHONY: run build test test-live deps lint licences attack fuzz targets freebsd bpf bench instructions docs install
+.PHONY: run build small test test-live deps lint licences attack fuzz targets freebsd bpf bench instructions docs install
 
 run: build
 	$(WHIT)
 
 build:
 	$(CARGO) build --release --package whit
+
+# Without the heavy parts, and with the C library of the system instead of one of its own.
+small:
+	RUSTFLAGS="-C relocation-model=static -C force-unwind-tables=no" $(CARGO) build --profile small --package whit --no-default-features
 
 # All tests that need neither root nor packages. Changes nothing outside the tree.
 test:

@@ -1,14 +1,17 @@
-//! A status line at one line a second: whit, its peers, and the bare reads.
+//! A status line at one line a second: whit, its peers, and the bare reads; on a quiet machine, and cold, beside a process on the same
+//! CPU that sweeps more memory than the caches nearest to it hold.
 
 use std::time::Duration;
 
-use super::process::{Running, Spread};
+use super::process::{Crowd, Running, Spread};
 use super::programs::{Programs, is_there};
 use super::row::print_row;
 use crate::outcome::Outcome;
 
 const ROUNDS: usize = 5;
 const SECONDS_A_ROUND: u64 = 10;
+/// A process that only wakes up: what every bar costs.
+const WAKE: &str = "waking up alone";
 
 /// Runs all at once, for some seconds, again and again.
 pub(crate) fn run(programs: &Programs) -> Outcome {
@@ -25,7 +28,7 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
     let all: [(&str, &[&str]); 10] = [
         ("whit", &[whit, "bar", "--output", "i3bar", "--net", &interface]),
         ("bare reads", &[&programs.bar_reads, &state]),
-        ("waking up alone", &[&programs.wake]),
+        (WAKE, &[&programs.wake]),
         ("whit, imported", &[whit, "bar", "--output", "i3bar", "--config", &imported]),
         ("whit, every segment", &bar("benches/every-segment.toml")),
         ("i3status, same", &["i3status", "-c", &same]),
@@ -38,34 +41,53 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
     for (name, words) in all {
         // What was built here is there; a peer may not be.
         if words[0].contains('/') || is_there(words[0]) {
-            there.push((name, words));
+            there.push((name, words.to_vec()));
         } else {
             println!("bar: {} is not installed", words[0]);
         }
     }
+    measure(&there, "")?;
+    let is_pinned =
+        |name: &str| matches!(name, WAKE | "whit" | "whit, imported" | "i3status, same" | "i3status, own");
+    let mut pinned: Vec<_> = there.into_iter().filter(|(name, _)| is_pinned(name)).collect();
+    for (_, words) in &mut pinned {
+        words.splice(0..0, ["taskset", "-c", "0"]);
+    }
+    let _sweep = Crowd::start(&programs.sweep, &["0"])?;
+    measure(&pinned, ", cold")
+}
+
+/// What is compared: ours, theirs, the limit of the ratio, and whether what waking up costs is taken off both.
+const COMPARED: [(&str, &str, &str, &str, bool); 8] = [
+    ("i3status' own, beyond waking up", "whit, imported", "i3status, own", "0.125", true),
+    ("i3status' own: i3status", "whit, imported", "i3status, own", "", false),
+    ("every segment: i3status' own", "whit, every segment", "i3status, own", "1.00", false),
+    ("whit's own: i3status", "whit", "i3status, same", "", false),
+    ("whit's own: conky", "whit", "conky", "", false),
+    ("i3status' own: py3status", "whit, imported", "py3status", "", false),
+    ("whit's own: i3blocks + sh", "whit", "i3blocks", "", false),
+    ("whit's own: the bare reads", "whit", "bare reads", "", false),
+];
+
+fn measure(commands: &[(&str, Vec<&str>)], circumstance: &str) -> Outcome {
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
-        rounds.push(round(&there)?);
+        rounds.push(round(commands)?);
     }
-    for (what, ours, theirs, limit) in [
-        ("bar, i3status' own: i3status", "whit, imported", "i3status, own", "0.125"),
-        ("bar, every segment: i3status' own", "whit, every segment", "i3status, own", "1.00"),
-        ("bar, whit's own: i3status", "whit", "i3status, same", ""),
-        ("bar, whit's own: conky", "whit", "conky", ""),
-        ("bar, i3status' own: py3status", "whit, imported", "py3status", ""),
-        ("bar, whit's own: i3blocks + sh", "whit", "i3blocks", ""),
-        ("bar, whit's own: the bare reads", "whit", "bare reads", ""),
-        ("  (bare reads: i3status)", "bare reads", "i3status, same", ""),
-        ("  (waking up alone: i3status' own)", "waking up alone", "i3status, own", ""),
-    ] {
-        let place = |name| there.iter().position(|(known, _)| *known == name);
+    let place = |name| commands.iter().position(|(known, _)| *known == name);
+    let wake = place(WAKE).ok_or("nothing only wakes up")?;
+    for (what, ours, theirs, limit, is_beyond) in COMPARED {
         let (Some(ours), Some(theirs)) = (place(ours), place(theirs)) else { continue };
-        let of = |index: usize| Spread::of(rounds.iter().map(|round| round.cpu_ns[index]).collect()).median;
-        let ratios = rounds.iter().map(|round| round.cpu_ns[ours] / round.cpu_ns[theirs]).collect();
-        print_row(what, of(ours), of(theirs), &Spread::of(ratios), limit);
+        let cost = |round: &Round, index: usize| {
+            round.cpu_ns[index] - if is_beyond { round.cpu_ns[wake] } else { 0.0 }
+        };
+        let of = |index: usize| Spread::of(rounds.iter().map(|round| cost(round, index)).collect()).median;
+        let ratios = rounds.iter().map(|round| cost(round, ours) / cost(round, theirs)).collect();
+        print_row(&format!("bar, {what}{circumstance}"), of(ours), of(theirs), &Spread::of(ratios), limit);
     }
     if let Some(last) = rounds.last() {
-        let resident = there.iter().zip(&last.resident_kib).map(|((name, _), kib)| format!("{name} {kib}"));
+        let resident =
+            commands.iter().zip(&last.resident_kib).map(|((name, _), kib)| format!("{name} {kib}"));
         println!("resident KiB: {}", resident.collect::<Vec<_>>().join(", "));
     }
     Ok(())
@@ -77,7 +99,7 @@ struct Round {
     resident_kib: Vec<u64>,
 }
 
-fn round(commands: &[(&str, &[&str])]) -> Result<Round, String> {
+fn round(commands: &[(&str, Vec<&str>)]) -> Result<Round, String> {
     let started = commands.iter().map(|(_, words)| Running::start(words));
     let running: Vec<Running> = started.collect::<Result<_, _>>()?;
     // What starting costs is not a tick's.
