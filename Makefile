@@ -14,7 +14,7 @@ build:
 
 # Without the heavy parts, and with the C library of the system instead of one of its own.
 small:
-	RUSTFLAGS="-C relocation-model=static -C force-unwind-tables=no" $(CARGO) build --profile small --package whit --no-default-features
+	RUSTFLAGS="-C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/small.ld" $(CARGO) build --profile small --package whit --no-default-features
 
 # All tests that need neither root nor packages. Changes nothing outside the tree.
 test:

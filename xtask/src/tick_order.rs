@@ -103,8 +103,8 @@ fn pattern(name: &str) -> Option<String> {
         if character == '.' {
             break;
         }
-        // A disambiguator or a reference back: digits of base 62 up to an underscore.
-        let is_number = matches!(character, 's' | 'B');
+        // A disambiguator, a reference back or a constant: digits up to an underscore.
+        let is_number = matches!(character, 's' | 'B' | 'K');
         let length = if is_number { rest.find('_').map_or(1, |end| end + 1) } else { 1 };
         rest = &rest[length..];
     }
@@ -125,6 +125,7 @@ mod tests {
             "_R*4whit3bar5cycle*3Bar3run*"
         );
         assert_eq!(pattern("_RNvCsabc_4text4push.llvm.123").unwrap(), "_R*4text4push*");
+        assert_eq!(pattern("_RINvCsabc_4text4fillKj100_E").unwrap(), "_R*4text4fill*");
         assert_eq!(pattern("memcpy"), None);
     }
 }

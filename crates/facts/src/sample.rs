@@ -177,7 +177,8 @@ impl CgroupLimits {
 pub struct Sample {
     /// When.
     pub clock: Clock,
-    /// [`Source::Stat`](crate::source::Source::Stat).
+    /// [`Source::Stat`](crate::source::Source::Stat); of [`Source::CpuTotal`](crate::source::Source::CpuTotal) only `total` and
+    /// `ticks_per_second`.
     pub stat: Reading<Stat>,
     /// Memory.
     pub memory: Reading<MemInfo>,

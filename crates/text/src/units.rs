@@ -64,7 +64,7 @@ fn scaled(value: f64, base: f64, units: &[&str], steps: f64) -> (f64, usize) {
     (scaled, unit)
 }
 
-/// A number that is not negative, rounded; half goes up. `f64::round` is a call on processors before SSE 4.1.
+/// A number that is not negative, rounded; half goes up. Exact below 2^52. `f64::round` is a call on processors before SSE 4.1.
 fn rounded(value: f64) -> u64 {
     (value + 0.5) as u64
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
 }
 
 /// What is compared: ours, theirs, the limit of the ratio, and whether what waking up costs is taken off both.
-const COMPARED: [(&str, &str, &str, &str, bool); 8] = [
+const COMPARED: [(&str, &str, &str, &str, bool); 10] = [
     ("i3status' own, beyond waking up", "whit, imported", "i3status, own", "0.125", true),
     ("i3status' own: i3status", "whit, imported", "i3status, own", "", false),
     ("every segment: i3status' own", "whit, every segment", "i3status, own", "1.00", false),
@@ -67,6 +67,8 @@ const COMPARED: [(&str, &str, &str, &str, bool); 8] = [
     ("i3status' own: py3status", "whit, imported", "py3status", "", false),
     ("whit's own: i3blocks + sh", "whit", "i3blocks", "", false),
     ("whit's own: the bare reads", "whit", "bare reads", "", false),
+    ("the bare reads: i3status", "bare reads", "i3status, same", "", false),
+    ("waking up: i3status' own", WAKE, "i3status, own", "", false),
 ];
 
 fn measure(commands: &[(&str, Vec<&str>)], circumstance: &str) -> Outcome {

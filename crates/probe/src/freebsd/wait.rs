@@ -1,4 +1,4 @@
-//! Waits for the next whole interval and for whatever else may happen meanwhile, by kqueue(2).
+//! The event loop of the commands that wait for several things at once, by kqueue(2).
 
 use std::collections::VecDeque;
 use std::io;
@@ -54,7 +54,8 @@ impl Waiter {
     /// # Errors
     /// If the kernel has no room for it.
     pub fn watch(&mut self, token: u64, watch: Watch<'_>) -> io::Result<()> {
-        if matches!(watch, Watch::Writable(_) | Watch::Abandoned(_)) {
+        self.only_closed.retain(|known| *known != token);
+        if matches!(watch, Watch::Abandoned(_)) {
             self.only_closed.push(token);
         }
         for event in events(watch).into_iter().flatten() {
@@ -84,25 +85,36 @@ impl Waiter {
     /// If the kernel refuses to wait.
     pub fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         ready.clear();
-        let at_most = self.is_clock_watched.then_some(LONGEST_WAIT);
-        let timeout = Nanos::earlier(timeout, at_most);
-        let (signals, only_closed) = (&mut self.signals, &self.only_closed);
-        self.calls += 1;
-        let waited = self.queue.wait(timeout, |event, token, is_closed| match event {
-            QueueEvent::Signal(number) => signals.extend(Signal::of(number)),
-            QueueEvent::NewWritable(_) if !is_closed && only_closed.contains(&token) => {}
-            event => ready.push(Ready {
-                token,
-                is_readable: matches!(event, QueueEvent::Readable(_) | QueueEvent::NewReadable(_)),
-                is_writable: matches!(event, QueueEvent::NewWritable(_)),
-                is_closed,
-            }),
-        });
-        match waited {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            waited => waited?,
+        let at_most = if self.is_clock_watched { LONGEST_WAIT } else { Nanos(u64::MAX) };
+        let timeout = timeout.map(|timeout| timeout.min(at_most));
+        match self.receive(timeout, ready) {
+            // A signal may have come.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.receive(Some(Nanos(0)), ready)?
+            }
+            received => received?,
         }
         Ok(!self.signals.is_empty() || !ready.is_empty())
+    }
+
+    fn receive(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> io::Result<()> {
+        let (signals, only_closed) = (&mut self.signals, &self.only_closed);
+        self.calls += 1;
+        self.queue.wait(timeout, |event, token, is_at_end| {
+            let is_of_writing = matches!(event, QueueEvent::NewWritable(_));
+            let is_abandoned = only_closed.contains(&token);
+            match event {
+                QueueEvent::Signal(number) => signals.extend(Signal::of(number)),
+                QueueEvent::NewWritable(_) if is_abandoned && !is_at_end => {}
+                _ => ready.push(Ready {
+                    token,
+                    is_readable: !is_of_writing,
+                    is_writable: is_of_writing,
+                    // A socket that whit itself does not write to any more is at its end for writing, and may still be read.
+                    is_closed: is_at_end && (!is_of_writing || is_abandoned),
+                }),
+            }
+        })
     }
 
     /// Whether a signal came and was not taken.
@@ -127,7 +139,7 @@ fn events(watch: Watch<'_>) -> [Option<QueueEvent>; 2] {
             Some(QueueEvent::NewReadable(descriptor)),
             with_room.then_some(QueueEvent::NewWritable(descriptor)),
         ],
-        // The first is not needed here: an outlet blocks when it writes. The second is reported with the end of the file.
+        // The second is reported with the end of the file.
         Watch::Writable(_) | Watch::Abandoned(_) => [Some(QueueEvent::NewWritable(descriptor)), None],
     }
 }

@@ -1,4 +1,4 @@
-//! Waits for the next whole interval and for whatever else may happen meanwhile.
+//! The event loop of the commands that wait for several things at once.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -20,6 +20,8 @@ const FAR_AHEAD_S: u64 = 10 * 365 * 24 * 3600;
 /// The tokens of what the waiter itself waits for; a caller's are smaller.
 const SENTINEL: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
+/// Longer waits need epoll_pwait2(2), of Linux 5.11.
+const LONGEST_WAIT: Nanos = Nanos(i32::MAX as u64 * 1_000_000);
 /// Something new to read, or the end of it.
 const EDGES: epoll::EventFlags =
     epoll::EventFlags::IN.union(epoll::EventFlags::RDHUP).union(epoll::EventFlags::ET);
@@ -107,13 +109,17 @@ impl Waiter {
     /// If the kernel refuses to wait.
     pub fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         ready.clear();
-        let timeout = timeout.map(timespec);
+        let mut timeout = timeout.map(|timeout| timespec(timeout.min(LONGEST_WAIT)));
         let mut room = [MaybeUninit::uninit(); EVENTS_AT_A_TIME];
-        self.calls += 1;
-        match epoll::wait(&self.epoll, &mut room, timeout.as_ref()) {
-            Ok(([], _)) | Err(Errno::INTR) => Ok(false),
-            Ok((events, _)) => self.sort(events, ready),
-            Err(error) => Err(error.into()),
+        loop {
+            self.calls += 1;
+            match epoll::wait(&self.epoll, &mut room, timeout.as_ref()) {
+                Ok(([], _)) => return Ok(false),
+                Ok((events, _)) => return self.sort(events, ready),
+                // After SIGSTOP and SIGCONT, although the second can be read by now.
+                Err(Errno::INTR) => timeout = Some(timespec(Nanos(0))),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
 

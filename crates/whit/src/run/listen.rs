@@ -12,8 +12,11 @@ use probe::spawn::{Command, reap_any};
 use probe::wait::{Waiter, Watch};
 use rustix::fd::{AsFd, BorrowedFd};
 
-use super::supervise::{Outcome, start, wait, watch};
+use super::supervise::{Outcome, SOURCE, soon_if, start, wait};
 use crate::failure::Failure;
+
+/// The token of the signals that end it.
+const SIGNALS: u64 = SOURCE + 1;
 
 /// How listening ended.
 #[derive(Debug)]
@@ -35,7 +38,7 @@ pub(crate) fn listen(
 ) -> Result<Listened, Failure> {
     let signals = Signals::open(&[Signal::Interrupt, Signal::Terminate]).map_err(Failure::of_system)?;
     let mut waiter = Waiter::open(&[Signal::Child]).map_err(Failure::of_system)?;
-    waiter.watch(0, Watch::Readable(signals.as_fd())).map_err(Failure::of_system)?;
+    waiter.watch(SIGNALS, Watch::Readable(signals.as_fd())).map_err(Failure::of_system)?;
     let command = command.map(|words| Command { words: words.to_vec(), ..Command::default() });
     let child = command.as_ref().map(start).transpose()?;
     let child = child.map(|pid| TaskKey { pid, start: clock_now().boottime });
@@ -66,10 +69,10 @@ pub(crate) fn listen(
         if ended.is_some() || is_over || (child.is_none() && written.is_err()) {
             return Ok(Listened { lost_records, code: ended, written });
         }
-        if let Some(records) = &records {
-            watch(&mut waiter, Watch::Readable(records.as_fd()));
-        }
-        wait(&mut waiter, None, &mut ready);
+        let is_watched = records
+            .as_ref()
+            .is_none_or(|records| waiter.watch(SOURCE, Watch::Readable(records.as_fd())).is_ok());
+        wait(&mut waiter, soon_if(!is_watched, None), &mut ready);
         while waiter.next_signal().is_some() {}
         while let Some(signal) = signals.next() {
             match (signal, child) {

@@ -26,8 +26,10 @@ use super::signals::{FORWARDED, ends, forwarded};
 use crate::failure::Failure;
 use text::printable::Shown as _;
 
+/// The token of records and forks.
+pub(super) const SOURCE: u64 = 0;
 /// How long records and forks are collected.
-pub(super) const MOMENT: Nanos = Nanos(20_000_000);
+const MOMENT: Nanos = Nanos(20_000_000);
 
 /// Pauses between rounds of killing: the first, and the longest that it grows to by doubling.
 const FIRST_PAUSE: Nanos = Nanos(20_000_000);
@@ -309,10 +311,11 @@ impl Supervision {
         let at_most = if is_ending { LOOK_AGAIN } else { Nanos(u64::MAX) };
         let timeout = timeout.map(|timeout| timeout.min(at_most));
         let sources = [self.records.as_ref().map(AsFd::as_fd), self.events.as_ref().map(AsFd::as_fd)];
+        let mut is_watched = true;
         for source in sources.into_iter().flatten() {
-            watch(&mut self.waiter, Watch::ReadableOnce(source));
+            is_watched &= self.waiter.watch(SOURCE, Watch::ReadableOnce(source)).is_ok();
         }
-        let is_woken = wait(&mut self.waiter, timeout, &mut self.ready);
+        let is_woken = wait(&mut self.waiter, soon_if(!is_watched, timeout), &mut self.ready);
         // On a busy machine tasks fork and end all the time: events of a moment are read together, unless a signal comes.
         if is_woken && !self.ready.is_empty() {
             let end = clock_now().boottime + MOMENT;
@@ -345,9 +348,9 @@ pub(super) fn wait(waiter: &mut Waiter, timeout: Option<Nanos>, ready: &mut Vec<
     })
 }
 
-/// Waits for a descriptor, too. If that fails (for example with ENOMEM), it is tried again before the next wait.
-pub(super) fn watch(waiter: &mut Waiter, watch: Watch<'_>) {
-    let _ = waiter.watch(0, watch);
+/// A moment if a descriptor could not be watched (for example with ENOMEM): it is then read without being asked.
+pub(super) fn soon_if(is_blind: bool, timeout: Option<Nanos>) -> Option<Nanos> {
+    if is_blind { Nanos::earlier(timeout, Some(MOMENT)) } else { timeout }
 }
 
 /// Whether a child has ended and waits to be reaped.

@@ -174,7 +174,7 @@ fn push_common(format: &str, local: LocalTime, out: &mut String) -> bool {
             return true;
         }
         let (number, width) = match rest.as_bytes().get(length + 1) {
-            Some(b'Y') if date.year() >= 1000 => (u32::from(date.year().unsigned_abs()), 4),
+            Some(b'Y') if date.year() >= 1000 => (u32::from(date.year().unsigned_abs()), 1),
             Some(b'm') => (u32::from(date.month().unsigned_abs()), 2),
             Some(b'd') => (u32::from(date.day().unsigned_abs()), 2),
             Some(b'H') => (second / 3600, 2),

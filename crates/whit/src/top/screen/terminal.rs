@@ -217,7 +217,7 @@ fn blank(
 
 fn enter(output: &ScreenOutput) -> Result<(), Failure> {
     enable_raw_mode().map_err(failure)?;
-    // With VMIN and VTIME 0, read(2) does not block if another process has already read the input that poll(2) reported.
+    // With VMIN and VTIME 0, read(2) does not block if another process has already read the input that was reported.
     // `disable_raw_mode` restores the old settings, these included.
     let mut modes = tcgetattr(stdin()).map_err(|error| failure(error.into()))?;
     modes.special_codes[SpecialCodeIndex::VMIN] = 0;
