@@ -65,7 +65,7 @@ impl Failure {
             // Whatever became part of the message must not move the terminal; a configuration's fault shows its line.
             let lines: Vec<String> =
                 self.message.lines().map(|line| printable_text(line.as_bytes())).collect();
-            say(&format!("whit: {}\n", lines.join("\n")));
+            write_stderr(&format!("whit: {}\n", lines.join("\n")));
         }
         ExitCode::from(self.code)
     }
@@ -109,16 +109,16 @@ fn is_exhausted(error: &io::Error) -> bool {
 }
 
 /// Writes a message that will be repeated: it is dropped if standard error would block.
-pub(crate) fn say_in_passing(text: &str) {
+pub(crate) fn write_stderr_if_ready(text: &str) {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut descriptors = [PollFd::from_borrowed_fd(rustix::stdio::stderr(), PollFlags::OUT)];
     if poll(&mut descriptors, Some(&now)).is_ok_and(|ready| ready > 0) {
-        say(text);
+        write_stderr(text);
     }
 }
 
 /// Writes a message to standard error. It is dropped if it cannot be written (a full disk).
-pub(crate) fn say(text: &str) {
+pub(crate) fn write_stderr(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -13,7 +13,7 @@ use crate::unit::Bytes;
 pub struct MemoryReport {
     /// /proc/meminfo itself.
     pub meminfo: MemInfo,
-    /// Told apart.
+    /// Its parts.
     pub breakdown: MemoryBreakdown,
     /// For new work; `None` if neither the kernel nor the formula says.
     pub available: Option<Available>,

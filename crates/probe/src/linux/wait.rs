@@ -170,7 +170,7 @@ impl Waiter {
         let once = Itimerspec { it_interval: timespec(Nanos(0)), it_value: timespec(ahead) };
         let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
         match timerfd_settime(sentinel, flags, &once) {
-            // Told that the clock was set since it was armed last: that is taken notice of, and it is armed.
+            // ECANCELED: the clock was set since the timer was armed last. It is armed now.
             Ok(_) | Err(Errno::CANCELED) => Ok(()),
             Err(error) => Err(error.into()),
         }

@@ -82,7 +82,7 @@ impl Machine {
         }
         if wants(Source::MemInfo) || wants(Source::AvailableMemory) {
             sample.memory.fill(|memory| {
-                vm_stats(sysctl)?.fill(memory, Some(swap_pages(sysctl)?), arc_size(sysctl).unwrap_or(0));
+                vm_stats(sysctl)?.fill(memory, swap_pages(sysctl).ok(), arc_size(sysctl).unwrap_or(0));
                 Ok(())
             });
         }

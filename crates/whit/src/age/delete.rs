@@ -22,7 +22,7 @@ use super::report::DeletionCounts;
 use super::scan::{Counts, Visitor};
 use super::selection::{Selection, aged};
 use super::visitors::{ListOutput, push_path};
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, write_stderr};
 use text::printable::printable_text;
 
 /// What goes, and what went.
@@ -141,7 +141,7 @@ impl Deleting<'_> {
         if !self.is_stopped.swap(true, Ordering::Relaxed) {
             Counts::add(&self.counts.failures, 1);
             let path = printable_text(&node.path(None));
-            say(&format!(
+            write_stderr(&format!(
                 "whit: {path}: strict deletion is not possible: {error}. Nothing more is deleted. \
                  --delete=plain deletes by name, without a second look\n"
             ));
@@ -231,7 +231,7 @@ impl Deleting<'_> {
             Leftover::InUse => return,
             Leftover::Unproven => {
                 tally.unproven += 1;
-                return say(&format!(
+                return write_stderr(&format!(
                     "whit: {path}: left alone: it is called as a killed run's directory is, but this user's whit has no \
                      record of having made it\n"
                 ));
@@ -243,7 +243,9 @@ impl Deleting<'_> {
         let verb = if is_dry_run { "would be moved" } else { "was moved" };
         for name in names {
             let name = printable_text(&node.path(Some(&name)));
-            say(&format!("whit: {name}: {verb} back from {path}, where a run that was killed had it\n"));
+            write_stderr(&format!(
+                "whit: {name}: {verb} back from {path}, where a run that was killed had it\n"
+            ));
         }
         if let Some(error) = error {
             self.counts.fail("cannot move everything back from", &node.path(Some(name)), &error);
@@ -342,7 +344,7 @@ impl Visitor for Deleting<'_> {
             Ok(EntryOutcome::PutBackAs(other)) => {
                 tally.put_back += 1;
                 Counts::add(&self.counts.failures, 1);
-                say(&format!(
+                write_stderr(&format!(
                     "whit: {}: exchanged while it was looked at, twice: the younger file is kept, as {}\n",
                     printable_text(&node.path(Some(name))),
                     printable_text(&node.path(Some(&other)))

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use crate::failure::say;
+use crate::failure::write_stderr;
 
 /// Before the first word, and between two.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -29,11 +29,11 @@ impl Progress {
             scope.spawn(move || {
                 let mut has_spoken = false;
                 while receiver.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                    say(&format!("\r{} entries\x1b[K", self.0.load(Ordering::Relaxed)));
+                    write_stderr(&format!("\r{} entries\x1b[K", self.0.load(Ordering::Relaxed)));
                     has_spoken = true;
                 }
                 if has_spoken {
-                    say("\r\x1b[K");
+                    write_stderr("\r\x1b[K");
                 }
             });
             let done = work();

@@ -15,7 +15,7 @@ use super::batch::Batch;
 use super::node::Node;
 use super::progress::Progress;
 use super::selection::Selection;
-use crate::failure::say;
+use crate::failure::write_stderr;
 use text::printable::printable_text;
 
 /// What one call of getdents64 may give: some two thousand names.
@@ -88,7 +88,7 @@ impl Counts {
     pub(super) fn fail(&self, what: &str, path: &[u8], error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
             Self::add(&self.failures, 1);
-            say(&format!("whit: {what} {}: {error}\n", printable_text(path)));
+            write_stderr(&format!("whit: {what} {}: {error}\n", printable_text(path)));
         }
     }
 }

@@ -16,7 +16,7 @@ use probe::named;
 
 use super::job::Job;
 use super::selection::Selection;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, write_stderr};
 use sampling::users::Users;
 use text::printable::Shown as _;
 
@@ -54,7 +54,10 @@ pub(super) fn jobs(named_files: &[PathBuf], selection: &Selection) -> Result<Vec
         configuration.add(lines);
     }
     for line in configuration.only_protecting() {
-        say(&format!("whit: {} is not cleaned: its user or group is not known\n", line.path.shown()));
+        write_stderr(&format!(
+            "whit: {} is not cleaned: its user or group is not known\n",
+            line.path.shown()
+        ));
     }
     let protection = Arc::new(configuration.protection());
     let mut jobs = Vec::new();

@@ -48,7 +48,7 @@ pub(crate) struct Threshold {
 
 /// Renders the items of a segment (interfaces, disks …) into its block.
 pub(crate) struct ItemRenderer<'a> {
-    look: &'a mut Appearance,
+    appearance: &'a mut Appearance,
     block: &'a mut Block,
     /// Whether its interval is due. Values are added to histories only then.
     is_tick: bool,
@@ -56,15 +56,15 @@ pub(crate) struct ItemRenderer<'a> {
 
 impl<'a> ItemRenderer<'a> {
     /// Clears the block.
-    pub(crate) fn new(look: &'a mut Appearance, block: &'a mut Block, is_tick: bool) -> Self {
+    pub(crate) fn new(appearance: &'a mut Appearance, block: &'a mut Block, is_tick: bool) -> Self {
         block.text.clear();
         block.short.clear();
         block.tone = Tone::Normal;
-        (block.color, block.background) = (look.color, look.background);
-        if is_tick && look.format.has_sparklines() {
-            look.histories.forget_unseen();
+        (block.color, block.background) = (appearance.color, appearance.background);
+        if is_tick && appearance.format.has_sparklines() {
+            appearance.histories.forget_unseen();
         }
-        Self { look, block, is_tick }
+        Self { appearance, block, is_tick }
     }
 
     /// Renders the only item of a segment.
@@ -74,34 +74,34 @@ impl<'a> ItemRenderer<'a> {
 
     /// Renders one of several items, with a value for each field.
     pub(crate) fn named(&mut self, name: &str, values: &[Value<'_>]) {
-        let look = &mut *self.look;
-        let (hide_when, short, icons) = match &look.extras {
+        let appearance = &mut *self.appearance;
+        let (hide_when, short, icons) = match &appearance.extras {
             Some(extras) => (extras.hide_when.as_ref(), extras.short.as_ref(), &extras.icons[..]),
             None => (None, None, &[][..]),
         };
         if hide_when.is_some_and(|condition| condition.holds(values)) {
             return;
         }
-        let history = if look.format.has_sparklines() {
-            let history = look.histories.of(name);
+        let history = if appearance.format.has_sparklines() {
+            let history = appearance.histories.of(name);
             if self.is_tick {
-                look.format.remember(values, history);
+                appearance.format.remember(values, history);
             }
             history
         } else {
             History::EMPTY
         };
-        let variant = look.variants.iter().find(|variant| variant.when.holds(values));
+        let variant = appearance.variants.iter().find(|variant| variant.when.holds(values));
         let (format, short) = match variant {
             Some(variant) => (&variant.format, variant.short.as_ref()),
-            None => (&look.format, short),
+            None => (&appearance.format, short),
         };
-        let filling = Filling { values, icons, is_markup: look.is_markup };
-        push_item(format, &filling, history, &look.separator, &mut self.block.text);
+        let filling = Filling { values, icons, is_markup: appearance.is_markup };
+        push_item(format, &filling, history, &appearance.separator, &mut self.block.text);
         if let Some(short) = short {
-            push_item(short, &filling, History::EMPTY, &look.separator, &mut self.block.short);
+            push_item(short, &filling, History::EMPTY, &appearance.separator, &mut self.block.short);
         }
-        if let Some(threshold) = look.thresholds.iter().find(|threshold| threshold.when.holds(values))
+        if let Some(threshold) = appearance.thresholds.iter().find(|threshold| threshold.when.holds(values))
             && threshold.tone >= self.block.tone
         {
             // The colours of the segment are those of the normal state.
@@ -116,7 +116,7 @@ impl<'a> ItemRenderer<'a> {
 
     /// Renders one of several numbered items.
     pub(crate) fn numbered(&mut self, number: u64, values: &[Value<'_>]) {
-        if self.look.format.has_sparklines() {
+        if self.appearance.format.has_sparklines() {
             self.named(&number.to_string(), values);
         } else {
             self.named("", values);

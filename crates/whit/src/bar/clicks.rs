@@ -5,7 +5,7 @@ use probe::orphans::Known;
 use probe::spawn::Process;
 
 use super::config::Member;
-use crate::failure::say_in_passing;
+use crate::failure::write_stderr_if_ready;
 
 /// Commands that clicks have started and that still run, and others that are dying.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl Started {
             ];
             match Process::start(command, &environment) {
                 Ok(process) => self.0.push(Running { process, member: Some(index) }),
-                Err(error) => say_in_passing(&format!("whit: {}: {error}\n", command[0])),
+                Err(error) => write_stderr_if_ready(&format!("whit: {}: {error}\n", command[0])),
             }
         }
         Some(index)

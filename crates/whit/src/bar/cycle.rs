@@ -295,7 +295,7 @@ impl Bar {
             }
             Err(failure) => {
                 let message = failure.to_string();
-                crate::failure::say_in_passing(&format!("whit: {message}\n"));
+                crate::failure::write_stderr_if_ready(&format!("whit: {message}\n"));
                 self.line.set_notice(message.lines().next().unwrap_or_default());
             }
         }

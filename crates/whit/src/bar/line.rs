@@ -152,8 +152,8 @@ impl Line {
         let sampler = &self.samplers[self.sampler_of[member]];
         let (sample, rates, available) = (sampler.now(), sampler.rates(), sampler.available());
         let input = SegmentInput { sample, available, rates, time_zone };
-        let Member { segment, look, .. } = &mut self.members[member];
-        segment.render(&input, &mut ItemRenderer::new(look, &mut self.blocks[member], is_tick));
+        let Member { segment, appearance, .. } = &mut self.members[member];
+        segment.render(&input, &mut ItemRenderer::new(appearance, &mut self.blocks[member], is_tick));
     }
 
     /// What is shown.

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use self::measurement::Measurement;
 use self::options::BenchOptions;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, write_stderr};
 use crate::new_file::NewFile;
 use crate::output::Output;
 
@@ -72,13 +72,17 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
         let name = measurement.name;
         let progress = |round: usize, rounds: usize| {
             if shows_progress {
-                say(&format!("\r{} of {count}, {}: round {round} of {rounds}\x1b[K", place + 1, name));
+                write_stderr(&format!(
+                    "\r{} of {count}, {}: round {round} of {rounds}\x1b[K",
+                    place + 1,
+                    name
+                ));
             }
         };
         progress(0, options.rounds);
         let measured = measurement.run(options.rounds, &progress);
         if shows_progress {
-            say("\r\x1b[K");
+            write_stderr("\r\x1b[K");
         }
         let text = if options.is_json { render::json(&measured) } else { render::text(&measured) };
         output.write(text.as_bytes())?;

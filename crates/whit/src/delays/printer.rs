@@ -8,7 +8,7 @@ use super::{Notes, Round, Row};
 use crate::delays::arguments::{SortKey, View};
 use crate::delays::json::TaskJson;
 use crate::delays::{classic, render};
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, write_stderr};
 use crate::output::stdout_style;
 use crate::output::{DRAIN_BYTES, Output};
 use text::style::Style;
@@ -100,7 +100,7 @@ impl Printer {
         match self.view {
             View::Table => self.output.write(text.as_bytes()),
             View::Classic | View::Json => {
-                say(&text);
+                write_stderr(&text);
                 Ok(())
             }
         }

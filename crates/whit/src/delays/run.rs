@@ -14,7 +14,7 @@ use super::interval::Intervals;
 use super::printer::Printer;
 use super::{Kind, Notes, Round, Row, selection};
 use crate::delays::arguments::Selection;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, write_stderr};
 use crate::run;
 use sampling::ticker::Ticker;
 
@@ -29,7 +29,7 @@ pub(crate) fn enable(reader: &mut TaskReader) -> Result<(), Failure> {
         ),
         absence => Failure::unreadable("/proc/sys/kernel/task_delayacct", absence),
     })?;
-    say(&format!(
+    write_stderr(&format!(
         "whit: kernel.task_delayacct {} 1: tasks made from now on are counted, older ones need a restart\n",
         if was_on { "was already" } else { "set to" }
     ));

@@ -9,7 +9,7 @@ use probe::task_detail::TaskFiles;
 use rustix::fd::{AsFd, BorrowedFd};
 
 use super::options::LockOptions;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, write_stderr};
 use text::printable::Shown as _;
 use text::units::Span;
 
@@ -48,7 +48,7 @@ pub(super) fn take(options: &LockOptions) -> Result<Held, Failure> {
     if taken == Taken::No {
         let holders = holders(&file);
         if options.patience != Some(Duration::ZERO) {
-            say(&format!("whit: {path} is held by {holders}; waiting\n"));
+            write_stderr(&format!("whit: {path} is held by {holders}; waiting\n"));
             taken = file.take(options.patience).map_err(fail)?;
         }
         if taken == Taken::No {
@@ -58,7 +58,7 @@ pub(super) fn take(options: &LockOptions) -> Result<Held, Failure> {
     }
     let waited = probe::clock_now().monotonic.saturating_sub(started);
     if waited > Nanos(100_000_000) {
-        say(&format!("whit: {path}: waited {} for the lock\n", Span(waited)));
+        write_stderr(&format!("whit: {path}: waited {} for the lock\n", Span(waited)));
     }
     Ok(Held { file, is_inherited: options.is_inherited, waited })
 }

@@ -7,7 +7,7 @@ use facts::unit::Nanos;
 use super::options::RunOptions;
 use super::render::{self, FIGURES};
 use super::supervise::Supervised;
-use crate::failure::{Failure, say};
+use crate::failure::{Failure, write_stderr};
 use crate::new_file::NewFile;
 use crate::run::json::RunJson;
 
@@ -65,7 +65,7 @@ impl<'a> Report<'a> {
             _ if self.options.is_quiet => Ok(()),
             Some(output) => output.write(text),
             None => {
-                say(text);
+                write_stderr(text);
                 Ok(())
             }
         }

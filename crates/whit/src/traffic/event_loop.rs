@@ -21,7 +21,7 @@ const WAKER: u64 = TIMER + 1;
 /// Signals that end the command.
 const SIGNALS: [Signal; 3] = [Signal::Interrupt, Signal::Terminate, Signal::Hangup];
 
-/// Told to all threads when it is time to end.
+/// Shared by all threads of a command: the request to end.
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     is_requested: AtomicBool,
@@ -31,7 +31,7 @@ pub(super) struct Stop {
 }
 
 impl Stop {
-    pub(super) fn tell(&self) {
+    pub(super) fn request(&self) {
         self.is_requested.store(true, Ordering::Release);
         self.wake();
     }
@@ -42,12 +42,12 @@ impl Stop {
         }
     }
 
-    pub(super) fn expect(&self, others: usize) {
+    pub(super) fn set_others(&self, others: usize) {
         self.others.store(others, Ordering::Release);
     }
 
     /// One of the others has done its work.
-    pub(super) fn leave(&self) {
+    pub(super) fn worker_ended(&self) {
         self.others.fetch_sub(1, Ordering::AcqRel);
         self.wake();
     }
@@ -131,7 +131,7 @@ impl EventLoop {
             }
         }
         while self.waiter.next_signal().is_some() {
-            self.stop.tell();
+            self.stop.request();
         }
         Ok(())
     }

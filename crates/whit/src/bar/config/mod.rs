@@ -44,7 +44,7 @@ pub(crate) struct Member {
     pub(crate) instance: String,
     pub(crate) segment: Box<dyn Segment>,
     pub(crate) interval: Duration,
-    pub(crate) look: Appearance,
+    pub(crate) appearance: Appearance,
     /// A text that defines the minimum width of its block.
     pub(crate) min_width: String,
     /// The alignment in a block that is wider than its text.
@@ -58,7 +58,7 @@ impl Member {
         Block {
             kind: self.kind.name,
             instance: self.instance.clone(),
-            is_markup: self.look.is_markup,
+            is_markup: self.appearance.is_markup,
             min_width: self.min_width.clone(),
             align: self.align,
             ..Block::default()

@@ -144,7 +144,7 @@ fn member(options: &Options<'_, '_>, bar_interval: Duration) -> Result<Member, F
         instance: options.text("name")?.unwrap_or_default().to_owned(),
         segment,
         interval: interval.unwrap_or(usual),
-        look: look(options, kind)?,
+        appearance: appearance(options, kind)?,
         min_width: options.text("min_width")?.unwrap_or_default().to_owned(),
         align: options.choice("align", &ALIGNMENTS)?,
         actions: actions(options)?,
@@ -154,7 +154,7 @@ fn member(options: &Options<'_, '_>, bar_interval: Duration) -> Result<Member, F
 /// By their names for i3bar.
 const ALIGNMENTS: [(&str, &str); 3] = [("left", "left"), ("center", "center"), ("right", "right")];
 
-fn look(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Appearance, Fault> {
+fn appearance(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Appearance, Fault> {
     let built_in = |text: &str| {
         // Those of the table are good, which a test holds.
         Template::new(text, kind.fields).map_err(|fault| options.fault(fault.message))

@@ -61,7 +61,7 @@ impl Segment for Delays {
             let request = TaskRequest { sources: &TaskSource::FOR_ONE_READING, extra: FigureSet::default() };
             let Ok(reader) = TaskReader::open(&context.roots, &request) else { return };
             let mut watcher = Watcher { reader, store: TaskStore::default(), groups: TaskGroups::default() };
-            self.query = Some(Query::new(Box::new(move || watcher.look())));
+            self.query = Some(Query::new(Box::new(move || watcher.most_delayed())));
         }
         if let Some(query) = &mut self.query {
             query.request("delays", context);
@@ -96,7 +96,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn look(&mut self) -> Option<Longest> {
+    fn most_delayed(&mut self) -> Option<Longest> {
         self.reader.read(&mut self.store).ok()?;
         self.store.finish(&mut Vec::new());
         self.groups.update(&self.store, GroupBy::Process, None);

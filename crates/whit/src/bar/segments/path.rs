@@ -30,8 +30,8 @@ pub(crate) const KIND: Kind = Kind {
         let last = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let name = options.text("name")?.unwrap_or(last).to_owned();
         let text = path.shown().to_string();
-        let look: Job<Found> = Box::new(move || paths::exists(&path));
-        Ok(Box::new(Path { name, path: text, query: Query::new(look) }))
+        let job: Job<Found> = Box::new(move || paths::exists(&path));
+        Ok(Box::new(Path { name, path: text, query: Query::new(job) }))
     },
     ..Kind::DEFAULT
 };

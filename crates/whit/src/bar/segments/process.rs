@@ -28,8 +28,8 @@ pub(crate) const KIND: Kind = Kind {
         let path = options.required_path("pid_file", "\"/run/program.pid\"")?;
         let stem = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
         let name = options.text("name")?.unwrap_or(stem).to_owned();
-        let look: Job<Living> = Box::new(move || paths::living_process(&path));
-        Ok(Box::new(Process { name, query: Query::new(look) }))
+        let job: Job<Living> = Box::new(move || paths::living_process(&path));
+        Ok(Box::new(Process { name, query: Query::new(job) }))
     },
     ..Kind::DEFAULT
 };

@@ -81,7 +81,7 @@ impl Connection {
         latency_ns: &mut Histogram<u64>,
     ) -> io::Result<Turn> {
         for _ in 0..BURSTS_A_TURN {
-            if self.echo_left > 0 && !self.hear(schedule, memory, latency_ns)? {
+            if self.echo_left > 0 && !self.receive_echo(schedule, memory, latency_ns)? {
                 return self.wait_for_peer(schedule);
             }
             if self.burst_left == 0 {
@@ -167,7 +167,7 @@ impl Connection {
     }
 
     /// Waits for the echo. Whether it is whole.
-    fn hear(
+    fn receive_echo(
         &mut self,
         schedule: &Schedule,
         memory: &mut [u8],

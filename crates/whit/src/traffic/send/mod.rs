@@ -30,13 +30,13 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Failure> {
         workers.push(Worker::new(event_loop, options, thread..options.connections, threads, &packets)?);
     }
     let mut own = workers.remove(0);
-    stop.expect(workers.len());
+    stop.set_others(workers.len());
     let (sent, waits) = std::thread::scope(|scope| -> Result<_, Failure> {
         let others: Vec<_> = workers.into_iter().map(|worker| scope.spawn(move || worker.run())).collect();
         let sent = own.run_here(options.is_live).and_then(|sent| own.wait_for_others().map(|()| sent));
         if sent.is_err() {
             // A failure of one worker ends all of them.
-            stop.tell();
+            stop.request();
         }
         let mut sent = sent?;
         let waits = waits::own();

@@ -10,7 +10,7 @@ use rustix::net::{Shutdown, shutdown, sockopt};
 use super::connection::{Connection, Schedule};
 use super::options::SendOptions;
 use super::sent::Sent;
-use crate::failure::{Failure, say_in_passing};
+use crate::failure::{Failure, write_stderr_if_ready};
 use crate::traffic::address::Patience;
 use crate::traffic::agenda::{Agenda, Turn};
 use crate::traffic::event_loop::EventLoop;
@@ -109,7 +109,7 @@ impl<'a> Worker<'a> {
     /// The same, by a thread other than the one that receives signals.
     pub(super) fn run(mut self) -> Result<Sent, Failure> {
         let sent = self.run_here(false);
-        self.event_loop.stop().leave();
+        self.event_loop.stop().worker_ended();
         sent
     }
 
@@ -144,18 +144,18 @@ impl<'a> Worker<'a> {
                 let mut line = "\r".to_owned();
                 let fresh = packets.saturating_sub(*last);
                 push_live(&mut line, packets, fresh, fresh * self.options.size as u64);
-                say_in_passing(&line);
+                write_stderr_if_ready(&line);
                 (*next, *last) = (now + Nanos::SECOND, packets);
             }
             if end.is_some_and(|end| end <= now) {
-                self.event_loop.stop().tell();
+                self.event_loop.stop().request();
             }
             if self.event_loop.is_stop_requested() {
                 break;
             }
         }
         if live.is_some() {
-            say_in_passing("\r\x1b[K");
+            write_stderr_if_ready("\r\x1b[K");
         }
         if self.living > 0 {
             // Its time is over, or a signal ends it: packets that were not accepted until then count as well.

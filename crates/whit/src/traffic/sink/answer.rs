@@ -43,7 +43,7 @@ pub(super) enum Next {
 #[derive(Debug)]
 pub(super) struct Conversation {
     answers: Arc<Answers>,
-    heard: Vec<u8>,
+    received: Vec<u8>,
     /// Bytes of the request's body that are still to be discarded.
     skip: u64,
     dice: Dice,
@@ -58,7 +58,7 @@ impl Conversation {
     pub(super) fn new(answers: &Arc<Answers>, seed: u64) -> Self {
         Self {
             answers: Arc::clone(answers),
-            heard: Vec::new(),
+            received: Vec::new(),
             skip: 0,
             dice: Dice::new(seed),
             held: None,
@@ -67,11 +67,11 @@ impl Conversation {
         }
     }
 
-    pub(super) fn hear(&mut self, mut bytes: &[u8]) {
+    pub(super) fn receive(&mut self, mut bytes: &[u8]) {
         let skipped = self.skip.min(bytes.len() as u64);
         self.skip -= skipped;
         bytes = &bytes[skipped as usize..];
-        self.heard.extend_from_slice(bytes);
+        self.received.extend_from_slice(bytes);
     }
 
     /// What has to be done now; an answer that is due is in `output`.
@@ -86,7 +86,7 @@ impl Conversation {
         }
         let (answer, is_last) = match self.answer() {
             Some(answer) => answer,
-            None if self.heard.len() > MOST_HEAD_BYTES => return Next::Reset,
+            None if self.received.len() > MOST_HEAD_BYTES => return Next::Reset,
             None => return Next::Read,
         };
         let fault = self.answers.faults.roll(&mut self.dice);
@@ -109,12 +109,12 @@ impl Conversation {
         }
     }
 
-    /// The answer to what was heard, if that is whole, and whether it is the last.
+    /// The answer to what was received, if that is whole, and whether it is the last.
     fn answer(&mut self) -> Option<(Vec<u8>, bool)> {
         let answers = Arc::clone(&self.answers);
         match &answers.kind {
-            Kind::Echo if self.heard.is_empty() => None,
-            Kind::Echo => Some((std::mem::take(&mut self.heard), false)),
+            Kind::Echo if self.received.is_empty() => None,
+            Kind::Echo => Some((std::mem::take(&mut self.received), false)),
             Kind::Http(status) => self.answer_http(|_| (*status, String::new())),
             Kind::Canned(replies) if replies.is_http() => {
                 self.answer_http(|path| match replies.to_path(path) {
@@ -123,8 +123,8 @@ impl Conversation {
                 })
             }
             Kind::Canned(replies) => {
-                let end = self.heard.iter().position(|byte| *byte == b'\n')?;
-                let line: Vec<u8> = self.heard.drain(..=end).collect();
+                let end = self.received.iter().position(|byte| *byte == b'\n')?;
+                let line: Vec<u8> = self.received.drain(..=end).collect();
                 let line = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
                 match replies.to_line(&line) {
                     Some(reply) => Some((reply.text.clone().into_bytes(), false)),
@@ -138,7 +138,7 @@ impl Conversation {
     fn answer_http(&mut self, reply: impl Fn(&str) -> (u16, String)) -> Option<(Vec<u8>, bool)> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut request = httparse::Request::new(&mut headers);
-        let head = match request.parse(&self.heard) {
+        let head = match request.parse(&self.received) {
             Ok(httparse::Status::Complete(length)) => length,
             Ok(httparse::Status::Partial) => return None,
             Err(_) => return Some((response(400, "", true), true)),
@@ -156,9 +156,9 @@ impl Conversation {
         let (status, text) = reply(request.path.unwrap_or("/"));
         let is_head = request.method == Some("HEAD");
         let answer = response(status, if is_head { "" } else { &text }, is_last);
-        let there = (self.heard.len() - head) as u64;
+        let there = (self.received.len() - head) as u64;
         self.skip = body.saturating_sub(there);
-        self.heard.drain(..head + body.min(there) as usize);
+        self.received.drain(..head + body.min(there) as usize);
         Some((answer, is_last))
     }
 }
@@ -201,8 +201,8 @@ mod tests {
         Conversation::new(&Arc::new(Answers { kind, faults: Faults(faults) }), 0)
     }
 
-    fn said(conversation: &mut Conversation, heard: &[u8]) -> (Next, String) {
-        conversation.hear(heard);
+    fn said(conversation: &mut Conversation, received: &[u8]) -> (Next, String) {
+        conversation.receive(received);
         let mut output = Vec::new();
         let next = conversation.next(&mut output, Nanos(0));
         (next, String::from_utf8(output).unwrap())

@@ -16,7 +16,7 @@ const READS_A_TURN: usize = 16;
 /// Of answers, how much may wait to go out before nothing more is read.
 const MOST_WAITING_BYTES: usize = 1 << 20;
 
-/// How long a peer is heard out that does not end.
+/// How long data of a peer that does not close its side is still read.
 const LONGEST_LINGER: Nanos = Nanos(2 * Nanos::SECOND.0);
 
 /// A connection.
@@ -157,7 +157,7 @@ impl Client {
                 self.is_ending = true;
                 continue;
             }
-            conversation.hear(&memory[..length]);
+            conversation.receive(&memory[..length]);
             self.count(length, now);
         }
         Ok(Turn::Ready)

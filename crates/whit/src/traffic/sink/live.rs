@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use facts::unit::Nanos;
 
 use super::shared::Shared;
-use crate::failure::say_in_passing;
+use crate::failure::write_stderr_if_ready;
 use crate::traffic::render::push_live;
 
 /// Overwrites one line with the figures of the last second.
@@ -21,12 +21,12 @@ impl Live {
         Self { next: now + Nanos::SECOND, packets: 0, bytes: 0 }
     }
 
-    pub(super) fn tell(&mut self, shared: &Shared, now: Nanos) {
+    pub(super) fn print(&mut self, shared: &Shared, now: Nanos) {
         let (packets, bytes) = (shared.packets.load(Ordering::Relaxed), shared.bytes.load(Ordering::Relaxed));
         let mut line = "\r".to_owned();
         // By the second that has passed: this is a glance, the report at the end is exact.
         push_live(&mut line, packets, packets.saturating_sub(self.packets), bytes.saturating_sub(self.bytes));
-        say_in_passing(&line);
+        write_stderr_if_ready(&line);
         (self.packets, self.bytes) = (packets, bytes);
         self.next = now + Nanos::SECOND;
     }

@@ -19,7 +19,7 @@ use self::worker::{Done, Worker};
 use super::address::Address;
 use super::event_loop::{EventLoop, Stop};
 use super::waits;
-use crate::failure::{Failure, say_in_passing};
+use crate::failure::{Failure, write_stderr_if_ready};
 use crate::output::Output;
 use crate::paths::identity_of;
 use crate::traffic::render::SinkReport;
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
         _ => None,
     };
     let mut own = Worker::new(own_loop, socket, options, &shared).map_err(Failure::of_system)?;
-    say_in_passing(&format!("whit: listening at {address}\n"));
+    write_stderr_if_ready(&format!("whit: listening at {address}\n"));
     let (done, waits) = std::thread::scope(|scope| {
         let others: Vec<_> =
             workers.into_iter().map(|mut worker| scope.spawn(move || worker.run(false))).collect();

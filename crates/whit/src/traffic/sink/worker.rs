@@ -15,7 +15,7 @@ use super::client::{Client, Reading};
 use super::live::Live;
 use super::options::SinkOptions;
 use super::shared::Shared;
-use crate::failure::say_in_passing;
+use crate::failure::write_stderr_if_ready;
 use crate::traffic::agenda::{Agenda, Turn};
 use crate::traffic::event_loop::{EventLoop, Happened};
 
@@ -116,7 +116,7 @@ impl<'a> Worker<'a> {
             }
             if let Err(error) = self.event_loop.wait(until, &mut happened) {
                 failure = Some(error);
-                self.event_loop.stop().tell();
+                self.event_loop.stop().request();
                 break;
             }
             let now = probe::clock_now().monotonic;
@@ -134,21 +134,21 @@ impl<'a> Worker<'a> {
                 self.turn(*token, now);
             }
             if let Some(live) = live.as_mut().filter(|live| live.next <= now) {
-                live.tell(self.shared, now);
+                live.print(self.shared, now);
             }
             let is_enough = self
                 .options
                 .clients
                 .is_some_and(|clients| self.shared.finished.load(Ordering::Relaxed) >= clients);
             if is_enough || self.end.is_some_and(|end| end <= now) {
-                self.event_loop.stop().tell();
+                self.event_loop.stop().request();
             }
             if self.event_loop.is_stop_requested() {
                 break;
             }
         }
         if live.is_some() {
-            say_in_passing("\r\x1b[K");
+            write_stderr_if_ready("\r\x1b[K");
         }
         let (accounts, dropped) = self.finish(datagrams);
         Done { accounts, dropped, failure }
@@ -186,7 +186,7 @@ impl<'a> Worker<'a> {
                         self.has_said_full = true;
                         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
                         let limit = limit.map_or("none".to_owned(), |limit| limit.to_string());
-                        say_in_passing(&format!(
+                        write_stderr_if_ready(&format!(
                             "whit: no more clients than {}: {error} (limit of descriptors: {limit}; see ulimit -n)\n",
                             self.clients.len() - self.free.len()
                         ));
