@@ -27,11 +27,12 @@ enum Place {
 }
 
 impl NewFile {
-    /// Begins a file for this path, or opens the device or pipe that is there.
+    /// Begins a file for this path, or opens the device or pipe that is there. `-` is standard output.
     ///
     /// # Errors
     /// If it could not be written in the end, as far as that can be known now.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        let path = if path == Path::new("-") { Path::new("/dev/stdout") } else { path };
         if is_open_already(path) {
             let file = OpenOptions::new().append(true).open(path).map_err(|error| failed(path, &error))?;
             return Ok(Self { path: path.to_owned(), place: Place::Stream(file) });

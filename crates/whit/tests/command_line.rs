@@ -24,6 +24,34 @@ fn a_task_that_is_gone_is_1() {
     fails(&["delays", "-t", "99999999"], 1, "thread 99999999: there is none");
     fails(&["delays", "--comm", "no such name"], 1, "no process is named \"no such name\"");
     fails(&["delays", "-C", "/no/such/cgroup"], 1, "cgroup /no/such/cgroup: no cgroup of that name");
+    let top = ["top", "--tasks", "procfs", "-n", "1"];
+    fails(&[&top[..], &["-p", "4194305"]].concat(), 1, "process 4194305: there is none");
+    fails(&[&top[..], &["--comm", "no such name"]].concat(), 1, "no process is named \"no such name\"");
+    fails(&[&top[..], &["--cgroup", "no/such"]].concat(), 1, "cgroup no/such: no cgroup of that name");
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let directory = std::env::temp_dir().join(format!("whit-dash-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let output = whit(&["run", "--json", "-", "--", "true"]).current_dir(&directory).assert().code(0);
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(text.starts_with('{') && text.contains("\"wall_ns\""), "{text}");
+    assert!(std::fs::read_dir(&directory).unwrap().next().is_none(), "a file was made");
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn a_locked_directory_is_counted_and_left_alone() {
+    let directory = std::env::temp_dir().join(format!("whit-locked-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("old"), "").unwrap();
+    let opened = std::fs::File::open(&directory).unwrap();
+    rustix::fs::flock(&opened, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let output = whit(&["age", "--delete", "--older", "0s", directory.to_str().unwrap()]).assert().code(0);
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(text.contains("1 locked directory was not entered") && directory.join("old").exists(), "{text}");
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 #[test]
@@ -34,6 +62,8 @@ fn usage_errors_are_2() {
     fails(&["delays", "-p", "1", "--", "true"], 2, "without a command");
     fails(&["delays"], 2, "whose delays?");
     fails(&["delays", "-a", "-n", "2"], 2, "--interval");
+    fails(&["delays", "--exits", "-n", "2", "--", "true"], 2, "without a command");
+    fails(&["age", "--list", "--json", "."], 2, "--list and --null print paths");
     fails(&["delays", "-a", "--sort", "nothing"], 2, "nothing");
     fails(&["free", "-s", "nan"], 2, "0.01");
     fails(&["free", "-c", "0"], 2, "0");
@@ -43,6 +73,10 @@ fn usage_errors_are_2() {
     fails(&["bar", "-o", "telex"], 2, "telex");
     fails(&["nothing"], 2, "nothing");
     fails(&["run"], 2, "CMD");
+    fails(&["run", "--tiemout", "1s", "true"], 2, "--timeout");
+    fails(&["age", "--delete", "--older", "1d"], 2, "--delete needs a DIR");
+    fails(&["send", "127.0.0.1"], 2, "the port is missing: write HOST:PORT, for instance 127.0.0.1:7000");
+    fails(&["send", "::1"], 2, "for instance [::1]:7000");
     fails(&["run", "--timeout", "5q", "--", "true"], 2, "with ms, s, m, h, d, w or y");
     fails(&["run", "--limit", "x=1", "--", "true"], 2, "nofile");
     fails(&["run", "--shared", "--", "true"], 2, "--lock");
@@ -68,6 +102,19 @@ fn a_command_gives_its_own_status() {
     // Not an interrupt, which whoever runs this in the background has ignored.
     whit(&["delays", "--procfs", "--", "sh", "-c", "kill -USR1 $$"]).assert().code(138);
     whit(&["delays", "--", "sh", "-c", "grep -q '^SigBlk:.0*$' /proc/self/status"]).assert().code(0);
+}
+
+#[test]
+fn a_command_needs_no_dashes_before_it() {
+    whit(&["run", "-q", "sh", "-c", "exit 3"]).assert().code(3);
+    whit(&["run", "-q", "--", "sh", "-c", "exit 4"]).assert().code(4);
+    whit(&["run", "-q", "--timeout", "5s", "sh", "-c", "exit 5", "--json"]).assert().code(5);
+}
+
+#[test]
+fn a_scan_without_a_directory_is_of_this_one() {
+    let output = whit(&["age"]).assert().code(0).get_output().stdout.clone();
+    assert!(output.starts_with(b".\n"), "{}", String::from_utf8_lossy(&output));
 }
 
 #[test]

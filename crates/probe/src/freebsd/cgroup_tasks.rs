@@ -10,6 +10,8 @@ use facts::cgroup::CgroupUsage;
 pub struct Cgroup {
     /// Its directory.
     pub directory: PathBuf,
+    /// Its path within the hierarchy.
+    pub path: String,
     /// 1 or 2.
     pub version: u8,
 }

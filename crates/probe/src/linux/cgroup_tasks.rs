@@ -1,7 +1,9 @@
 //! The tasks of a cgroup and of those below it, in either version.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use facts::cursor::{Cursor, lines};
@@ -12,6 +14,8 @@ use facts::linux::mounts;
 pub struct Cgroup {
     /// Its directory.
     pub directory: PathBuf,
+    /// Its path within the hierarchy, as in /proc/PID/cgroup: `/` and below.
+    pub path: String,
     /// 1 or 2.
     pub version: u8,
 }
@@ -22,22 +26,22 @@ impl Cgroup {
     /// # Errors
     /// If no hierarchy has it.
     pub fn find(path: &Path) -> io::Result<Self> {
-        if let Some(version) = version_of(path) {
-            return Ok(Self { directory: path.to_owned(), version });
-        }
         let mut all = Vec::new();
         // A line that cannot be read ends the list; the mounts before it stand.
         let _ = mounts::parse(&fs::read("/proc/self/mounts")?, &mut all);
         all.retain(|mount| mount.filesystem.starts_with(b"cgroup"));
         all.sort_by_key(|mount| mount.filesystem != b"cgroup2");
+        let hierarchies = || all.iter().map(|mount| Path::new(OsStr::from_bytes(&mount.target)));
+        if let Some(version) = version_of(path) {
+            let directory = fs::canonicalize(path)?;
+            let below = hierarchies().find_map(|hierarchy| directory.strip_prefix(hierarchy).ok());
+            let path = path_within(below.unwrap_or(&directory));
+            return Ok(Self { directory, path, version });
+        }
         let below = path.strip_prefix("/").unwrap_or(path);
-        let directories = all.iter().map(|mount| {
-            let target: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(&mount.target);
-            Path::new(target).join(below)
-        });
-        let found = directories.into_iter().find_map(|directory| {
+        let found = hierarchies().map(|hierarchy| hierarchy.join(below)).find_map(|directory| {
             let version = version_of(&directory)?;
-            Some(Self { directory, version })
+            Some(Self { directory, path: path_within(below), version })
         });
         found
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no cgroup of that name in any hierarchy"))
@@ -74,6 +78,10 @@ impl Cgroup {
         tids.extend(lines(&text).filter_map(|line| tid(line)));
         Ok(())
     }
+}
+
+fn path_within(below: &Path) -> String {
+    format!("/{}", below.to_string_lossy().trim_matches('/'))
 }
 
 fn tid(mut line: Cursor<'_>) -> Option<u32> {

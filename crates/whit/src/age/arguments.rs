@@ -26,9 +26,8 @@ pub(crate) fn command() -> Command {
                 Arg::new("directory")
                     .value_name("DIR")
                     .num_args(1..)
-                    .required_unless_present("tmpfiles")
                     .value_parser(value_parser!(PathBuf))
-                    .help("The directories"),
+                    .help("The directories [default: .]"),
             )
             .arg(option("older", "AGE", "Only what is older: 30s, 10m, 6h, 7d, 2w, 1y").value_parser(age))
             .arg(option("by", "amcb", "Which time counts: modification, access, change, birth; of several the newest [default: m]").value_parser(age_by))
@@ -142,8 +141,16 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgeOptions, Failure> 
     let tmpfiles =
         is_given.then(|| paths("tmpfiles").into_iter().filter(|path| !path.as_os_str().is_empty()).collect());
     let view = view(matches, &selection, is_given)?;
+    let mut directories = paths("directory");
+    if directories.is_empty() && tmpfiles.is_none() {
+        // Nothing is deleted of a directory that was not named.
+        if matches!(view, View::Delete(_)) {
+            return Err(Failure::usage("--delete needs a DIR"));
+        }
+        directories.push(PathBuf::from("."));
+    }
     Ok(AgeOptions {
-        directories: paths("directory"),
+        directories,
         tmpfiles,
         selection,
         is_recursive: matches.get_flag("recurse"),
@@ -165,6 +172,11 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
     let chosen = [flag("list") || flag("null"), flag("count"), is_verdict, delete.is_some()];
     if chosen.into_iter().filter(|is_chosen| *is_chosen).count() > 1 {
         return Err(Failure::usage("one of --list, --null, --count, --warn and --crit, --delete"));
+    }
+    if chosen[0] && flag("json") && !flag("stats") {
+        return Err(Failure::usage(
+            "--list and --null print paths; --json goes with the report, --count, --warn, --crit or --delete",
+        ));
     }
     if let Some(way) = delete {
         let cap = Cap {

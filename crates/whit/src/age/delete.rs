@@ -291,7 +291,11 @@ impl Visitor for Deleting<'_> {
         if let Ok(status) = node.directory.own_status(self.status_wanted()) {
             let _ = node.status.set(status);
         }
-        !node.directory.is_locked()
+        let is_locked = node.directory.is_locked();
+        if is_locked {
+            locked(&self.tally).locked_directories += 1;
+        }
+        !is_locked
     }
 
     fn leave(&self, node: &Node) {

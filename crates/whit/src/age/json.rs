@@ -35,6 +35,7 @@ pub(crate) fn push(out: &mut String, found: &DirectoryReport, now_ns: i64) {
                 "kept": sums(&tally.kept, now_ns),
                 "kept_sticky": tally.sticky,
                 "kept_locked": tally.locked,
+                "locked_directories": tally.locked_directories,
                 "kept_failed": tally.failed,
                 "put_back": tally.put_back,
                 "restored": tally.restored,

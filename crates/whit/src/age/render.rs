@@ -48,6 +48,11 @@ pub(crate) fn push(out: &mut String, found: &DirectoryReport, now_ns: i64) {
                     out.push_str(&format!(", {count} {what}"));
                 }
             }
+            match tally.locked_directories {
+                0 => {}
+                1 => out.push_str("; 1 locked directory was not entered"),
+                count => out.push_str(&format!("; {count} locked directories were not entered")),
+            }
             out.push('\n');
         }
     }

@@ -47,6 +47,8 @@ pub(crate) struct DeletionCounts {
     pub(crate) sticky: u64,
     /// Old files that a process holds a lock on.
     pub(crate) locked: u64,
+    /// Directories that another program has locked (flock): nothing in them is looked at.
+    pub(crate) locked_directories: u64,
     /// Exchanged, or written to, between two looks: put back.
     pub(crate) put_back: u64,
     /// Old files that could not be deleted; each failure was reported.

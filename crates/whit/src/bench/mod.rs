@@ -56,10 +56,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
     }
     let mut output = Output::stdout();
     if options.is_list {
-        let mut text = String::new();
-        chosen.iter().for_each(|measurement| {
-            text.push_str(&format!("{:<18} {}\n", measurement.name, measurement.title))
-        });
+        let text = if options.is_json { render::list_json(&chosen) } else { render::list(&chosen) };
         output.write(text.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -3,6 +3,7 @@
 use facts::unit::Nanos;
 use serde_json::{Value, json};
 
+use crate::bench::measurement::Measurement;
 use crate::bench::{Measured, SideMeasured, Spread, Unit};
 use text::table::{Align, Table};
 use text::units::{Span, push_decimals};
@@ -34,6 +35,17 @@ impl Unit {
             }
         }
     }
+}
+
+/// Names of measurements, and what each measures.
+pub(crate) fn list(measurements: &[Measurement]) -> String {
+    measurements.iter().map(|one| format!("{:<18} {}\n", one.name, one.title)).collect()
+}
+
+/// The same as one document.
+pub(crate) fn list_json(measurements: &[Measurement]) -> String {
+    let all = measurements.iter().map(|one| json!({ "name": one.name, "title": one.title }));
+    format!("{}\n", Value::from_iter(all))
 }
 
 /// A ratio in three digits.

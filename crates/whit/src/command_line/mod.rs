@@ -51,7 +51,6 @@ pub(crate) fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .about("Tells where a machine's time and memory go, for next to nothing")
         .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor.")
-        .disable_help_subcommand(true)
         // A subcommand's options are built only when it is the one that is called: half of a short run's time.
         .subcommand(bar::command())
         .subcommand(free::command())

@@ -133,7 +133,7 @@ pub(crate) fn command() -> Command {
             )
             .group(ArgGroup::new("selection").args(["comm", "all", "cgroup"]).conflicts_with_all(["pid", "tid", "command", "exits"]))
             .arg(seconds_option("interval", 'i', "Differences over SECS seconds instead of totals, again and again").conflicts_with_all(["command","exits"]))
-            .arg(count_option('n', "End after N intervals").requires("interval"))
+            .arg(count_option('n', "End after N intervals, or with --exits after N tasks"))
             .arg(
                 Arg::new("sort")
                     .long("sort")
@@ -191,6 +191,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
         ));
     };
     let interval = matches.get_one("interval").copied();
+    let has_count = matches.get_one::<u64>("count").is_some();
+    if has_count && interval.is_none() && !matches!(selection, Selection::Exits(None)) {
+        return Err(Failure::usage("-n goes with --interval, or with --exits without a command"));
+    }
     if roots.is_captured() {
         if interval.is_some() {
             return Err(Failure::usage("a captured machine stands still: --root goes without -i"));

@@ -1,6 +1,7 @@
 //! The ways to run: once, in intervals, beside a command, over all exits.
 
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -107,10 +108,11 @@ pub(crate) fn command(
     Ok(ExitCode::from(supervised.outcome.code()))
 }
 
-/// Prints each task as it ends, until ended or until a command does.
+/// Prints each task as it ends, until ended, until there were `count` of them, or until a command ends.
 pub(crate) fn exits(
     reader: &TaskReader,
     command: Option<&[OsString]>,
+    count: Option<u64>,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
     let opened = ExitRecords::open(reader.accounting_on()).map_err(|absence| match absence {
@@ -121,10 +123,13 @@ pub(crate) fn exits(
     })?;
     let mut notes = Notes::new(&[], reader);
     let written = printer.heading_of_ended();
+    let mut remaining = count;
     let each = |record: ExitRecord, end: BorrowedFd<'_>| {
         let row = Row::new(Kind::Ended(record.exit), record.account());
         notes.add(&row);
-        printer.ended(&row, end)
+        printer.ended(&row, end)?;
+        remaining = remaining.map(|remaining| remaining - 1);
+        Ok(if remaining == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     };
     let listened = written.and_then(|()| run::listen(opened, command, each))?;
     notes.lost_records = listened.lost_records;

@@ -20,7 +20,7 @@ pub(crate) fn command() -> Command {
         };
         let of_lock = |arg: Arg| arg.requires("lock");
         command
-            .arg(path("json", "FILE", "Write the account to FILE as JSON, a document a run"))
+            .arg(path("json", "FILE", "Write the account to FILE as JSON, a document a run; - is standard output"))
             .arg(path("output", "FILE", "Write the account to FILE instead of standard error").short('o'))
             .arg(switch("quiet", "Write no account but the JSON").short('q').conflicts_with("output"))
             .arg(
@@ -65,7 +65,8 @@ pub(crate) fn command() -> Command {
                     .value_name("CMD")
                     .num_args(1..)
                     .required(true)
-                    .last(true)
+                    // What follows its name belongs to it; "--" is not needed before it.
+                    .trailing_var_arg(true)
                     .value_parser(value_parser!(OsString))
                     .help("The command, run without a shell"),
             )

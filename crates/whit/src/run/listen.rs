@@ -1,6 +1,7 @@
 //! All exits of the machine, until ended or beside a command.
 
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 
 use facts::task::TaskKey;
 use facts::task::exit_record::ExitRecord;
@@ -28,13 +29,13 @@ pub(crate) struct Listened {
     pub(crate) written: Result<(), Failure>,
 }
 
-/// Calls `each` with each record, and with a descriptor that becomes readable when whit is to end, until Ctrl-C or TERM. With a command:
-/// until that ends; then Ctrl-C is left to the command (the terminal sends it to both) and TERM is passed on. A reader that closed the pipe
+/// Calls `each` with each record, and with a descriptor that becomes readable when whit is to end, until Ctrl-C or TERM or until `each`
+/// breaks. With a command: until that ends; then Ctrl-C is left to the command (the terminal sends it to both) and TERM is passed on. A reader that closed the pipe
 /// does not end the command.
 pub(crate) fn listen(
     records: ExitRecords,
     command: Option<&[OsString]>,
-    mut each: impl FnMut(ExitRecord, BorrowedFd<'_>) -> Result<(), Failure>,
+    mut each: impl FnMut(ExitRecord, BorrowedFd<'_>) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<Listened, Failure> {
     let signals = Signals::open(&[Signal::Interrupt, Signal::Terminate]).map_err(Failure::of_system)?;
     let mut waiter = Waiter::open(&[Signal::Child]).map_err(Failure::of_system)?;
@@ -55,8 +56,8 @@ pub(crate) fn listen(
         // After the command's end its record lies in the queue, so the queue is emptied once more.
         if let Some(open) = &mut records {
             let received = open.receive(|record| {
-                if written.is_ok() {
-                    written = each(record, signals.as_fd());
+                if written.is_ok() && !is_over {
+                    written = each(record, signals.as_fd()).map(|flow| is_over = flow.is_break());
                 }
             });
             lost_records = open.lost();

@@ -27,6 +27,7 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     let mut ticker = Ticker::start(session.settings.interval);
     let mut output = Output::stdout();
     session.tick()?;
+    session.refuse_empty_selection()?;
     let mut remaining = options.count;
     let mut printed = Vec::new();
     loop {

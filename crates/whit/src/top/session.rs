@@ -1,9 +1,12 @@
 //! A run of `whit top`: the machine, its tasks, and how they are arranged.
 
+use std::path::Path;
+
 use facts::sample::Absence;
 use facts::task::TaskRow;
 use facts::task::groups::{GroupBy, RowId};
 use facts::unit::Bytes;
+use probe::cgroup_tasks::Cgroup;
 use probe::task_detail::TaskFiles;
 use probe::tasks::{OpenError, Refused, TaskSource};
 
@@ -61,6 +64,12 @@ fn source_refused(error: OpenError) -> Failure {
     }
 }
 
+/// The path of a cgroup within its hierarchy, of that path or of a directory.
+fn path_of_cgroup(name: &str) -> Result<String, Failure> {
+    let found = Cgroup::find(Path::new(name));
+    found.map(|cgroup| cgroup.path).map_err(|error| Failure::new(format!("cgroup {name}: {error}")))
+}
+
 impl Session {
     pub(super) fn open(options: &TopOptions) -> Result<Self, Failure> {
         let mut settings = Settings::read()?;
@@ -73,6 +82,13 @@ impl Session {
         settings.is_reversed |= options.is_reversed;
         settings.is_tree |= options.is_tree;
         settings.with_commands |= options.with_commands;
+        let mut selection = options.selection.clone();
+        if let Some(cgroup) = &mut selection.cgroup {
+            *cgroup = match options.roots.is_captured() {
+                true => format!("/{}", cgroup.trim_matches('/')),
+                false => path_of_cgroup(cgroup)?,
+            };
+        }
         Ok(Self {
             machine: Machine::open(&options.roots)?,
             tasks: TaskSampler::open(&options.roots, options.source).map_err(source_refused)?,
@@ -84,7 +100,7 @@ impl Session {
                 is_tree: settings.is_tree,
                 filter: String::new(),
             },
-            selection: options.selection.clone(),
+            selection,
             settings,
             is_captured: options.roots.is_captured(),
         })
@@ -96,6 +112,32 @@ impl Session {
         self.tasks.sample().map_err(|absence| Failure::unreadable("/proc", absence))?;
         self.group();
         self.machine.count_own();
+        Ok(())
+    }
+
+    /// What was asked for must exist, at least at the first reading.
+    ///
+    /// # Errors
+    /// Names what does not.
+    pub(super) fn refuse_empty_selection(&mut self) -> Result<(), Failure> {
+        let Self { selection, tasks, commands, .. } = self;
+        let rows = || tasks.store.rows();
+        let is_missing = |pid: &&u32| rows().all(|row| row.key.pid != **pid && row.process() != **pid);
+        if let Some(pid) = selection.pids.iter().find(is_missing) {
+            return Err(Failure::new(format!("process {pid}: there is none (it may have ended)")));
+        }
+        if let Some(name) = &selection.comm {
+            let of_name = Selection { comm: Some(name.clone()), ..Selection::default() };
+            if !rows().any(|row| of_name.takes(row, commands)) {
+                return Err(Failure::new(format!("no process is named \"{name}\"")));
+            }
+        }
+        if let Some(path) = &selection.cgroup {
+            let of_cgroup = Selection { cgroup: Some(path.clone()), ..Selection::default() };
+            if !rows().any(|row| of_cgroup.takes(row, commands)) {
+                return Err(Failure::new(format!("cgroup {path}: no task is in it")));
+            }
+        }
         Ok(())
     }
 

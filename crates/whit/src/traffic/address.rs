@@ -42,7 +42,11 @@ impl Address {
         if let Ok(address) = text.parse() {
             return Ok(address);
         }
-        let (host, port) = text.rsplit_once(':').ok_or_else(|| format!("\"{text}\": HOST:PORT"))?;
+        let is_address = text.parse::<IpAddr>().is_ok();
+        let (host, port) = text.rsplit_once(':').filter(|_| !is_address).ok_or_else(|| {
+            let example = if text.contains(':') { format!("[{text}]:7000") } else { format!("{text}:7000") };
+            format!("the port is missing: write HOST:PORT, for instance {example}")
+        })?;
         let port = port.parse().map_err(|_| format!("\"{port}\" is no port"))?;
         let hosts = std::fs::read("/etc/hosts").unwrap_or_default();
         let found = (host == "localhost").then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));

@@ -31,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("what_ended_is_in_its_cgroup", &with_cc, cgroup_of_ended),
         trial("cgroups_are_shown_without_bpf", &root, cgroups_without_bpf),
+        trial("a_cgroup_has_three_spellings", &root, spellings_of_cgroup),
         trial("memory_that_grew_is_shown_by_every_source", &with_python, memory),
         trial(
             "tasks_of_a_pid_namespace_have_their_parents",
@@ -187,11 +188,7 @@ fn cgroup_of_ended() -> Result<(), Failed> {
     enable_accounting();
     let execs = peer("execs");
     let name = format!("whit-storm-{}", std::process::id());
-    let mount = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"]
-        .into_iter()
-        .find(|mount| fs::metadata(format!("{mount}/cgroup.procs")).is_ok())
-        .ok_or("no cgroups of version 2")?;
-    let directory = format!("{mount}/{name}");
+    let directory = format!("{}/{name}", unified_mount()?);
     fs::create_dir(&directory)?;
     let words = format!("echo $$ > {directory}/cgroup.procs && exec {} exec 9 > /dev/null", execs.display());
     let mut storm = Command::new("sh").args(["-c", &words]).process_group(0).spawn()?;
@@ -231,6 +228,35 @@ fn cgroups_without_bpf() -> Result<(), Failed> {
         assert!(found >= expected.min(2), "{way}: {found} rows, by BPF {expected}");
     }
     Ok(())
+}
+
+/// A directory, and a path within the hierarchy with and without the slash before it.
+fn spellings_of_cgroup() -> Result<(), Failed> {
+    let name = format!("whit-spelled-{}", std::process::id());
+    let directory = format!("{}/{name}", unified_mount()?);
+    fs::create_dir(&directory)?;
+    let sleeper = Load::start(&["sleep", "60"]);
+    fs::write(format!("{directory}/cgroup.procs"), sleeper.0.id().to_string())?;
+    for spelling in [directory.clone(), format!("/{name}"), name] {
+        for source in ["bpf", "taskstats", "procfs"] {
+            let text = whit(&[
+                "top", "-b", "-n", "1", "-d", "0.2", "--json", "--tasks", source, "--cgroup", &spelling,
+            ]);
+            let tick = documents(&text).pop().ok_or("no tick")?;
+            let pids: Vec<_> = tick["tasks"].as_array().unwrap().iter().map(|row| &row["pid"]).collect();
+            assert_eq!(pids, [sleeper.0.id()], "{spelling} by {source}");
+        }
+    }
+    drop(sleeper);
+    Ok(fs::remove_dir(&directory)?)
+}
+
+/// Where cgroups of version 2 are.
+fn unified_mount() -> Result<&'static str, Failed> {
+    let mounts = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+    let mut mounts = mounts.into_iter();
+    let found = mounts.find(|mount| fs::metadata(format!("{mount}/cgroup.procs")).is_ok());
+    found.ok_or_else(|| "no cgroups of version 2".into())
 }
 
 /// A process that grows after it was seen first.

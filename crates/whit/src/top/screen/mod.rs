@@ -44,6 +44,7 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     signals.extend([Signal::Stop, Signal::Continue, Signal::Resize]);
     let waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
     session.tick()?;
+    session.refuse_empty_selection()?;
     let mut terminal = Terminal::open(waiter)?;
     let mut state = State::new(&session);
     let mut histories = Histories::default();

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::failure::Failure;
 use probe::named;
@@ -14,7 +15,7 @@ use text::printable::line_and_column;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Replies {
     #[serde(default, rename = "reply")]
-    replies: Vec<Reply>,
+    replies: Vec<Spanned<Reply>>,
 }
 
 /// One reply: to an HTTP path, or to a line.
@@ -43,30 +44,42 @@ impl Replies {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let replies: Self = toml::from_str(text).map_err(|error| {
-            let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
-            format!("{line}:{column}: {}", error.message())
-        })?;
-        if let Some(reply) = replies.replies.iter().find(|reply| reply.path.is_some() == reply.line.is_some())
-        {
-            let meant = reply.path.as_deref().map_or(String::new(), |path| format!(" (path = \"{path}\")"));
-            return Err(format!(" a reply is either to a path or to a line: one has both or neither{meant}"));
+        let fault = |offset: usize, message: &str| {
+            let (line, column) = line_and_column(text, offset);
+            format!("{line}:{column}: {message}")
+        };
+        let replies: Replies = toml::from_str(text)
+            .map_err(|error| fault(error.span().map_or(0, |span| span.start), error.message()))?;
+        let is_http = replies.is_http();
+        for reply in &replies.replies {
+            let is_to_path = reply.get_ref().path.is_some();
+            let message = match &reply.get_ref().line {
+                Some(_) if is_to_path => "a reply is to a path or to a line, and this one to both",
+                None if !is_to_path => "a reply needs path = \"/…\" or line = \"…\"",
+                Some(_) if is_http => {
+                    "this reply is to a line, and others are to paths of HTTP: a sink answers one kind"
+                }
+                _ => continue,
+            };
+            return Err(fault(reply.span().start, message));
         }
         Ok(replies)
     }
 
     /// Whether any is to an HTTP path.
     pub(super) fn is_http(&self) -> bool {
-        self.replies.iter().any(|reply| reply.path.is_some())
+        self.replies.iter().any(|reply| reply.get_ref().path.is_some())
     }
 
     pub(super) fn to_path(&self, path: &str) -> Option<&Reply> {
         let path = path.split('?').next().unwrap_or_default();
-        self.replies.iter().find(|reply| reply.path.as_deref().is_some_and(|pattern| is_meant(pattern, path)))
+        let mut all = self.replies.iter().map(Spanned::get_ref);
+        all.find(|reply| reply.path.as_deref().is_some_and(|pattern| is_meant(pattern, path)))
     }
 
     pub(super) fn to_line(&self, line: &str) -> Option<&Reply> {
-        self.replies.iter().find(|reply| reply.line.as_deref().is_some_and(|pattern| is_meant(pattern, line)))
+        let mut all = self.replies.iter().map(Spanned::get_ref);
+        all.find(|reply| reply.line.as_deref().is_some_and(|pattern| is_meant(pattern, line)))
     }
 }
 
@@ -81,13 +94,14 @@ mod tests {
     #[test]
     fn the_first_that_is_meant_replies() {
         let replies = Replies::parse(
-            "[[reply]]\npath = \"/a\"\nbody = \"one\"\n[[reply]]\npath = \"/*\"\nstatus = 404\n\
-             [[reply]]\nline = \"PING\"\ntext = \"PONG\\n\"\n",
+            "[[reply]]\npath = \"/a\"\nbody = \"one\"\n[[reply]]\npath = \"/*\"\nstatus = 404\n",
         )
         .unwrap();
         assert!(replies.is_http());
         assert_eq!(replies.to_path("/a?x=1").map(|reply| reply.body.as_str()), Some("one"));
         assert_eq!(replies.to_path("/b").and_then(|reply| reply.status), Some(404));
+        let replies = Replies::parse("[[reply]]\nline = \"PING\"\ntext = \"PONG\\n\"\n").unwrap();
+        assert!(!replies.is_http());
         assert_eq!(replies.to_line("PING").map(|reply| reply.text.as_str()), Some("PONG\n"));
         assert!(replies.to_line("PONG").is_none());
     }
@@ -96,6 +110,12 @@ mod tests {
     fn what_is_wrong_is_said_with_its_place() {
         let error = Replies::parse("[[reply]]\npath = \"/\"\ncolour = 3\n").unwrap_err();
         assert!(error.starts_with("3:1: "), "{error}");
-        assert!(Replies::parse("[[reply]]\nbody = \"x\"\n").is_err());
+        let error = |text: &str| Replies::parse(text).unwrap_err();
+        assert!(error("[[reply]]\nbody = \"x\"\n").starts_with("1:1: a reply needs path"));
+        assert!(
+            error("\n[[reply]]\npath = \"/\"\nline = \"a\"\n").starts_with("2:1: a reply is to a path or")
+        );
+        let both = "[[reply]]\nline = \"PING\"\n[[reply]]\npath = \"/\"\n";
+        assert!(error(both).starts_with("1:1: this reply is to a line"), "{}", error(both));
     }
 }
