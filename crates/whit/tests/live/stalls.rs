@@ -111,8 +111,12 @@ fn nobody_looks() -> Result<(), Failed> {
 fn reading_again() -> Result<(), Failed> {
     let (reader, writer) = pipe()?;
     rustix::pipe::fcntl_setpipe_size(&writer, 4096)?;
+    // A line that has not changed is not written: one that always changes, however idle the machine is.
+    let config = std::env::temp_dir().join(format!("whit-clock-{}.toml", std::process::id()));
+    std::fs::write(&config, "[[segment]]\ntype = \"date\"\nformat = \"%H:%M:%S%.9f\"\n")?;
     let mut command = Command::new(WHIT);
-    command.args(["bar", "-i", "0.02", "-o", "i3bar"]).stdin(Stdio::null()).stdout(writer);
+    command.args(["bar", "-i", "0.02", "-o", "i3bar", "--config"]).arg(&config);
+    command.stdin(Stdio::null()).stdout(writer);
     let mut child = command.spawn()?;
     drop(command);
     std::thread::sleep(Duration::from_millis(1_500));
@@ -124,6 +128,7 @@ fn reading_again() -> Result<(), Failed> {
         text.extend_from_slice(&chunk[..length]);
     }
     assert!(ends_on_term(&mut child));
+    std::fs::remove_file(&config)?;
     let text = String::from_utf8(text)?;
     let lines: Vec<&str> = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).skip(2).collect();
     assert!(lines.len() > 10, "{text}");
