@@ -1,4 +1,4 @@
-//! Tells the program which target it was built for, for bug reports, and the linker in which order to place functions.
+//! Gives the program the name of its target, which bug reports contain, and the linker the order of functions.
 
 use std::env::var;
 

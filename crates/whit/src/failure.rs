@@ -36,6 +36,24 @@ impl Failure {
         Self::new(format!("{path}: {absence}"))
     }
 
+    /// A process or thread that was requested and cannot be read.
+    pub(crate) fn of_task(what: &str, id: u32, absence: Absence) -> Self {
+        Self::new(match absence {
+            Absence::Gone => format!("{what} {id}: there is none (it may have ended)"),
+            absence => format!("{what} {id}: {absence}"),
+        })
+    }
+
+    /// A name that was requested and that no process has.
+    pub(crate) fn no_process_named(name: &str) -> Self {
+        Self::new(format!("no process is named \"{name}\""))
+    }
+
+    /// A cgroup that was requested and cannot be shown.
+    pub(crate) fn of_cgroup(name: impl fmt::Display, reason: impl fmt::Display) -> Self {
+        Self::new(format!("cgroup {name}: {reason}"))
+    }
+
     /// A call that fails where descriptors, memory or threads are used up, and cannot fail otherwise.
     pub(crate) fn of_system(error: io::Error) -> Self {
         if is_exhausted(&error) {

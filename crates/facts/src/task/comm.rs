@@ -19,6 +19,11 @@ impl Comm {
         &self.0[..end]
     }
 
+    /// Whether it is this name, of which the kernel keeps the first 15 bytes.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.as_bytes() == Self::new(name.as_bytes()).as_bytes()
+    }
+
     /// As text, up to the first byte that is not UTF-8.
     pub fn as_str(&self) -> &str {
         let bytes = self.as_bytes();

@@ -19,7 +19,7 @@ pub struct Waiter {
     queue: Queue,
     signals: VecDeque<Signal>,
     is_clock_watched: bool,
-    /// Tokens of which only a closed end is reported.
+    /// Tokens of descriptors that are reported only when their other end is closed.
     only_closed: Vec<u64>,
     /// System calls made.
     pub calls: u64,
@@ -61,7 +61,7 @@ impl Waiter {
         for event in events(watch).into_iter().flatten() {
             self.calls += 1;
             match self.queue.add(event, token) {
-                // What has no such events never keeps anybody waiting.
+                // A descriptor without such events, a regular file for example, is always ready.
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENODEV)) => {}
                 added => added?,
             }

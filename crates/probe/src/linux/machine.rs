@@ -49,60 +49,36 @@ struct FileSource {
 /// Reads a file into its part of a sample.
 type Fill = fn(&KeptFile, &mut Buffer, &mut Sample);
 
+/// A row of [`FILES`]: the source, its file, how the kernel makes that, the part of the sample, and the parser.
+macro_rules! file {
+    ($source:ident, $path:literal, $extent:ident, $($part:ident).+, $parse:path) => {
+        FileSource {
+            source: Source::$source,
+            path: $path,
+            extent: Extent::$extent,
+            fill: |file, buffer, sample| file.fill(buffer, &mut sample.$($part).+, $parse),
+        }
+    };
+}
+
 /// In the order in which they are read.
-const FILES: [FileSource; 15] = {
-    use Extent::{Lines, Records, Whole};
-    const fn of(source: Source, path: &'static str, extent: Extent, fill: Fill) -> FileSource {
-        FileSource { source, path, extent, fill }
-    }
-    [
-        of(Source::Stat, "proc/stat", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.stat, Stat::parse);
-        }),
-        of(Source::CpuTotal, "proc/stat", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.stat, Stat::parse_total);
-        }),
-        of(Source::ZoneInfo, "proc/zoneinfo", Records, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.zones, ZoneInfo::parse);
-        }),
-        of(Source::VmStat, "proc/vmstat", Lines, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.vmstat, VmStat::parse);
-        }),
-        of(Source::LoadAverage, "proc/loadavg", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.load, LoadAverage::parse);
-        }),
-        of(Source::Uptime, "proc/uptime", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.uptime, Uptime::parse);
-        }),
-        of(Source::NetDev, "proc/net/dev", Lines, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.net_dev, NetDev::parse);
-        }),
-        of(Source::DiskStats, "proc/diskstats", Lines, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.diskstats, DiskStats::parse);
-        }),
-        of(Source::PressureCpu, "proc/pressure/cpu", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.pressure.cpu, Pressure::parse);
-        }),
-        of(Source::PressureIo, "proc/pressure/io", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.pressure.io, Pressure::parse);
-        }),
-        of(Source::PressureMemory, "proc/pressure/memory", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.pressure.memory, Pressure::parse);
-        }),
-        of(Source::PressureIrq, "proc/pressure/irq", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.pressure.irq, Pressure::parse);
-        }),
-        of(Source::ArcStats, "proc/spl/kstat/zfs/arcstats", Lines, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.arc, ArcStats::parse);
-        }),
-        of(Source::MemInfo, "proc/meminfo", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.memory, MemInfo::parse);
-        }),
-        of(Source::AvailableMemory, "proc/meminfo", Whole, |file, buffer, sample| {
-            file.fill(buffer, &mut sample.memory, MemInfo::parse_available);
-        }),
-    ]
-};
+const FILES: [FileSource; 15] = [
+    file!(Stat, "proc/stat", Whole, stat, Stat::parse),
+    file!(CpuTotal, "proc/stat", Whole, stat, Stat::parse_total),
+    file!(ZoneInfo, "proc/zoneinfo", Records, zones, ZoneInfo::parse),
+    file!(VmStat, "proc/vmstat", Lines, vmstat, VmStat::parse),
+    file!(LoadAverage, "proc/loadavg", Whole, load, LoadAverage::parse),
+    file!(Uptime, "proc/uptime", Whole, uptime, Uptime::parse),
+    file!(NetDev, "proc/net/dev", Lines, net_dev, NetDev::parse),
+    file!(DiskStats, "proc/diskstats", Lines, diskstats, DiskStats::parse),
+    file!(PressureCpu, "proc/pressure/cpu", Whole, pressure.cpu, Pressure::parse),
+    file!(PressureIo, "proc/pressure/io", Whole, pressure.io, Pressure::parse),
+    file!(PressureMemory, "proc/pressure/memory", Whole, pressure.memory, Pressure::parse),
+    file!(PressureIrq, "proc/pressure/irq", Whole, pressure.irq, Pressure::parse),
+    file!(ArcStats, "proc/spl/kstat/zfs/arcstats", Lines, arc, ArcStats::parse),
+    file!(MemInfo, "proc/meminfo", Whole, memory, MemInfo::parse),
+    file!(AvailableMemory, "proc/meminfo", Whole, memory, MemInfo::parse_available),
+];
 
 /// Kept descriptors of one machine.
 #[derive(Debug)]
@@ -182,8 +158,8 @@ impl Machine {
         }
         if let Some(filesystems) = &mut self.filesystems {
             filesystems.ask();
-            filesystems.fill(&mut self.buffer, &mut sample.filesystems);
         }
+        self.collect(sample);
     }
 
     /// Readable when [`drain_events`](Self::drain_events) has something to read.

@@ -123,7 +123,8 @@ impl Waiter {
         }
     }
 
-    #[cold]
+    // Not within `wait`, where a tick without events would load it.
+    #[inline(never)]
     fn sort(&mut self, events: &[epoll::Event], ready: &mut Vec<Ready>) -> io::Result<bool> {
         use epoll::EventFlags as Flags;
         let mut was_clock_set = false;

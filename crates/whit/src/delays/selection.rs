@@ -36,13 +36,15 @@ pub(crate) fn read(reader: &mut TaskReader, selection: &Selection) -> Result<Vec
         Selection::AllProcesses => read_all_processes(reader),
         Selection::Name(name) => {
             let mut rows = read_all_processes(reader)?;
-            rows.retain(|row| is_named(row.task.comm.as_bytes(), name));
-            if rows.is_empty() { Err(none_is_named(name)) } else { Ok(rows) }
+            rows.retain(|row| row.task.comm.is_named(name));
+            if rows.is_empty() { Err(Failure::no_process_named(name)) } else { Ok(rows) }
         }
         Selection::Ids { processes, threads } => {
             let mut rows = Vec::with_capacity(processes.len() + threads.len());
             for pid in processes {
-                let process = reader.read_process(*pid).map_err(|absence| named("process", *pid, absence))?;
+                let process = reader
+                    .read_process(*pid)
+                    .map_err(|absence| Failure::of_task("process", *pid, absence))?;
                 let ended = process.ended.map(Box::new);
                 rows.push(Row { ended, ..Row::new(Kind::Process, process.living) });
             }
@@ -63,7 +65,7 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
             let mut groups = read_members(reader, processes);
             for pid in processes {
                 if !groups.iter().any(|group| group.id == *pid) {
-                    return Err(named("process", *pid, Absence::Gone));
+                    return Err(Failure::of_task("process", *pid, Absence::Gone));
                 }
             }
             read_process_cpu(reader, &mut groups);
@@ -73,11 +75,9 @@ pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Res
         Selection::Name(name) => {
             let pids = list(reader)?;
             let mut groups = read_members(reader, &pids);
-            groups.retain(|group| {
-                group.members.first().is_some_and(|leader| is_named(leader.comm.as_bytes(), name))
-            });
+            groups.retain(|group| group.members.first().is_some_and(|leader| leader.comm.is_named(name)));
             read_process_cpu(reader, &mut groups);
-            if groups.is_empty() { Err(none_is_named(name)) } else { Ok(groups) }
+            if groups.is_empty() { Err(Failure::no_process_named(name)) } else { Ok(groups) }
         }
         Selection::AllProcesses => {
             let pids = list(reader)?;
@@ -138,23 +138,6 @@ impl Group {
     }
 }
 
-/// A name on the command line may be longer than the 15 bytes that the kernel keeps of it.
-fn is_named(comm: &[u8], name: &str) -> bool {
-    let (kept, name) = (comm, name.as_bytes());
-    kept == name || kept == &name[..name.len().min(15)]
-}
-
-fn none_is_named(name: &str) -> Failure {
-    Failure::new(format!("no process is named \"{name}\""))
-}
-
-fn named(what: &str, id: u32, absence: Absence) -> Failure {
-    Failure::new(match absence {
-        Absence::Gone => format!("{what} {id}: there is none (it may have ended)"),
-        absence => format!("{what} {id}: {absence}"),
-    })
-}
-
 fn list(reader: &mut TaskReader) -> Result<Vec<u32>, Failure> {
     let mut pids = Vec::new();
     reader.processes(&mut pids).map_err(|absence| Failure::unreadable("/proc", absence))?;
@@ -170,7 +153,7 @@ fn read_threads(reader: &mut TaskReader, tids: &[u32]) -> Result<Vec<Group>, Fai
     let (mut groups, mut failure) = (Vec::with_capacity(tids.len()), None);
     reader.read_threads(tids, |index, row| match row {
         Ok(row) => groups.push(Group::of_thread(&row)),
-        Err(absence) => failure = Some(named("thread", tids[index], absence)),
+        Err(absence) => failure = Some(Failure::of_task("thread", tids[index], absence)),
     });
     failure.map_or(Ok(groups), Err)
 }
@@ -209,14 +192,14 @@ fn read_process_cpu(reader: &mut TaskReader, groups: &mut [Group]) {
 }
 
 fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
-    let fail = |error| Failure::new(format!("cgroup {}: {error}", path.display()));
+    let fail = |error| Failure::of_cgroup(path.display(), error);
     let cgroup = Cgroup::find(path).map_err(fail)?;
     let mut tids = Vec::new();
     let directories = cgroup.tasks(&mut tids).map_err(fail)?;
     let mut members = Vec::with_capacity(tids.len());
     reader.read_threads(&tids, |_, row| members.extend(row));
     if members.is_empty() {
-        return Err(Failure::new(format!("cgroup {}: no task is in it", path.display())));
+        return Err(Failure::of_cgroup(path.display(), "no task is in it"));
     }
     let name = Name::new(cgroup.directory.file_name().map_or(b"/", |name| name.as_bytes()));
     let facts = CgroupFacts { name, states: states(reader, &directories, &tids), usage: cgroup.usage() };

@@ -142,10 +142,7 @@ impl Selection {
         if uid.is_some() && task.uid != *uid {
             return false;
         }
-        // The kernel keeps 15 bytes of a name.
-        if let Some(comm) = comm
-            && task.comm.as_bytes() != &comm.as_bytes()[..comm.len().min(15)]
-        {
+        if comm.as_ref().is_some_and(|comm| !task.comm.is_named(comm)) {
             return false;
         }
         let Some(cgroup) = cgroup else { return true };

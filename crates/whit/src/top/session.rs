@@ -67,7 +67,7 @@ fn source_refused(error: OpenError) -> Failure {
 /// The path of a cgroup within its hierarchy, of that path or of a directory.
 fn path_of_cgroup(name: &str) -> Result<String, Failure> {
     let found = Cgroup::find(Path::new(name));
-    found.map(|cgroup| cgroup.path).map_err(|error| Failure::new(format!("cgroup {name}: {error}")))
+    found.map(|cgroup| cgroup.path).map_err(|error| Failure::of_cgroup(name, error))
 }
 
 impl Session {
@@ -124,18 +124,17 @@ impl Session {
         let rows = || tasks.store.rows();
         let is_missing = |pid: &&u32| rows().all(|row| row.key.pid != **pid && row.process() != **pid);
         if let Some(pid) = selection.pids.iter().find(is_missing) {
-            return Err(Failure::new(format!("process {pid}: there is none (it may have ended)")));
+            return Err(Failure::of_task("process", *pid, Absence::Gone));
         }
-        if let Some(name) = &selection.comm {
-            let of_name = Selection { comm: Some(name.clone()), ..Selection::default() };
-            if !rows().any(|row| of_name.takes(row, commands)) {
-                return Err(Failure::new(format!("no process is named \"{name}\"")));
-            }
+        if let Some(name) = &selection.comm
+            && !rows().any(|row| row.comm.is_named(name))
+        {
+            return Err(Failure::no_process_named(name));
         }
         if let Some(path) = &selection.cgroup {
             let of_cgroup = Selection { cgroup: Some(path.clone()), ..Selection::default() };
             if !rows().any(|row| of_cgroup.takes(row, commands)) {
-                return Err(Failure::new(format!("cgroup {path}: no task is in it")));
+                return Err(Failure::of_cgroup(path, "no task is in it"));
             }
         }
         Ok(())

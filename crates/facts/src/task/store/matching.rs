@@ -128,9 +128,9 @@ impl TaskStore {
     }
 
     /// Finds the previous row of a thread that took over the id `pid` of its main thread by execve(2), and marks it as taken. The
-    /// candidates are threads of the process that disappeared without an exit record and whose counters are not above `account`. If
-    /// there are several, the one with the most CPU time is chosen. Returns `None` if there is no candidate: the thread then started
-    /// within the interval.
+    /// candidates are threads of the process that disappeared without an exit record and whose counters are not above `account`. Of
+    /// several candidates, it takes the one with the most CPU time. Without a candidate it returns `None`: the thread was started within
+    /// the interval.
     fn heir(&mut self, pid: u32, with_record: &HashSet<u32>, account: &Figures) -> Option<TaskRow> {
         let is_candidate = |gone: &&mut Gone| {
             !gone.is_taken

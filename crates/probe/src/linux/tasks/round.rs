@@ -88,7 +88,7 @@ impl LinuxTasks {
         }
     }
 
-    /// Makes the next round read every task. Only the BPF source skips tasks; there is no effect on the others.
+    /// Makes the next round read every task. Other sources than BPF do that in any case.
     pub(crate) fn forget(&mut self) {
         if let OpenSource::Bpf(tasks, _) = &mut self.source {
             tasks.forget();

@@ -53,25 +53,28 @@ impl Segment for Cpu {
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         let Ok(stat) = input.sample.stat.get() else { return };
         let warmest = if self.with_temperature { warmest_millidegrees(input) } else { None };
-        let mut values = values_of(input.rates.cpu, warmest);
         if !self.with_cpus {
-            return items.only(&values);
+            return items.only(&values_of(input.rates.cpu, warmest));
         }
         let cpus = &input.rates.cpus;
         let busy = |shares: &Option<CpuShares>| shares.map(|shares| shares.busy.percent());
         self.heights.clear();
         push_heights(cpus.iter().map(busy), &mut self.heights);
-        let busiest = Value::number_of(cpus.iter().filter_map(busy).reduce(f64::max), Unit::Percent);
-        let count = Value::count(stat.cpus.len() as u64);
-        (values[5], values[6], values[9]) = (busiest, Value::text(&self.heights), count);
+        let busiest = cpus.iter().filter_map(busy).reduce(f64::max);
+        let shown = |shares: Option<CpuShares>, number: Option<u32>| {
+            let mut values = values_of(shares, warmest);
+            values[5] = Value::number_of(busiest, Unit::Percent);
+            values[6] = Value::text(&self.heights);
+            values[8] = Value::number_of(number.map(f64::from), Unit::Count);
+            values[9] = Value::count(stat.cpus.len() as u64);
+            values
+        };
         if !self.is_each {
-            return items.only(&values);
+            return items.only(&shown(input.rates.cpu, None));
         }
         for (index, (number, _)) in stat.cpus.iter().enumerate() {
-            let mut values = values_of(cpus.get(index).copied().flatten(), warmest);
-            (values[5], values[6], values[9]) = (busiest, Value::text(&self.heights), count);
-            values[8] = Value::count(u64::from(*number));
-            items.numbered(u64::from(*number), &values);
+            let shares = cpus.get(index).copied().flatten();
+            items.numbered(u64::from(*number), &shown(shares, Some(*number)));
         }
     }
 }
