@@ -59,6 +59,11 @@ impl TaskReader {
         of_system!(Reader, &self.0, tasks => tasks.accounting_on())
     }
 
+    /// Whether this user may enable delay accounting: whether `/proc/sys/kernel/task_delayacct` may be written.
+    pub fn may_enable_accounting(&self) -> bool {
+        of_system!(Reader, &self.0, tasks => tasks.may_enable_accounting())
+    }
+
     /// Enables delay accounting for tasks that are started from now on.
     ///
     /// # Errors

@@ -78,6 +78,23 @@ impl TaskSampler {
         self.reader.accounting_on()
     }
 
+    /// Whether this user may enable delay accounting.
+    pub fn may_enable_accounting(&self) -> bool {
+        self.reader.may_enable_accounting()
+    }
+
+    /// Enables delay accounting for tasks that are started from now on.
+    ///
+    /// # Errors
+    /// If the kernel has no such switch, or this user may not set it.
+    pub fn enable_accounting(&mut self) -> Result<(), Absence> {
+        self.reader.enable_accounting()?;
+        if let Ok(records) = &mut self.exit_records {
+            records.accounting_was_enabled();
+        }
+        Ok(())
+    }
+
     /// Exit records that were lost.
     pub fn lost_exits(&self) -> u64 {
         self.exit_records.as_ref().map_or(0, ExitRecords::lost)

@@ -8,6 +8,7 @@ pub mod table;
 pub mod template;
 pub mod time_bar;
 pub mod units;
+pub mod wrap;
 
 /// Stands for an absent value.
 pub const ABSENT: &str = "–";

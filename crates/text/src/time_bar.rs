@@ -5,14 +5,14 @@ use facts::unit::Nanos;
 
 use super::style::{Emphasis, Style};
 
-/// On CPU, run queue, block I/O, unrecorded, sleeping, unknown: each as long as the longest bar.
+/// On CPU, run queue, block I/O, unrecorded, sleeping, undivided: each as long as the longest bar.
 const GLYPHS: [(&str, Emphasis); PARTS] = [
     ("████████████████████", Emphasis::Good),
     ("▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓", Emphasis::Caution),
     ("▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒", Emphasis::Bad),
     ("~~~~~~~~~~~~~~~~~~~~", Emphasis::Faint),
     ("····················", Emphasis::Faint),
-    ("????????????????????", Emphasis::Faint),
+    ("────────────────────", Emphasis::Faint),
 ];
 
 /// Parts of a breakdown.
@@ -22,9 +22,28 @@ const PARTS: usize = 6;
 pub const BAR_WIDTH: usize = 20;
 
 /// Explains the glyphs, for the foot of a table.
-pub const LEGEND: &str = "█ on CPU  ▓ run queue  ▒ block I/O  · sleeping";
-/// Explains the glyphs in tables that contain ended tasks.
-pub const LEGEND_WITH_ENDED: &str = "█ on CPU  ▓ run queue  ▒ block I/O  ~ unrecorded  · sleeping";
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Legend {
+    /// There are ended tasks.
+    pub with_unrecorded: bool,
+    /// There is time that could not be divided.
+    pub with_undivided: bool,
+}
+
+impl Legend {
+    /// Adds what a bar contains.
+    pub fn add(&mut self, breakdown: &TimeBreakdown) {
+        self.with_undivided |= breakdown.undivided.is_some_and(|undivided| undivided.0 > 0);
+    }
+
+    /// Appends it.
+    pub fn push(self, out: &mut String) {
+        out.push_str("█ on CPU  ▓ run queue  ▒ block I/O");
+        out.push_str(if self.with_unrecorded { "  ~ unrecorded" } else { "" });
+        out.push_str("  · sleeping");
+        out.push_str(if self.with_undivided { "  ─ off CPU" } else { "" });
+    }
+}
 
 /// Appends a bar of [`BAR_WIDTH`] characters. A part that is shorter than a character but not zero still gets one.
 pub fn push_bar(out: &mut String, breakdown: &TimeBreakdown, style: Style) {

@@ -9,6 +9,7 @@ mod bar;
 #[cfg(feature = "bench")]
 mod bench;
 mod command_line;
+mod delay_accounting;
 mod delays;
 mod doctor;
 mod failure;

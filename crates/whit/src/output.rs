@@ -21,6 +21,13 @@ pub(crate) struct Output {
 /// From how many bytes on a long text goes out before it is whole: memory that is used again is cheaper than new.
 pub(crate) const DRAIN_BYTES: usize = 64 * 1024;
 
+/// Characters of a line of explanations: the terminal's, within what is pleasant to read.
+pub(crate) fn line_width() -> usize {
+    const WIDTHS: std::ops::RangeInclusive<usize> = 40..=98;
+    let size = rustix::termios::tcgetwinsize(stdout()).ok().filter(|size| size.ws_col > 0);
+    size.map_or(*WIDTHS.end(), |size| usize::from(size.ws_col).clamp(*WIDTHS.start(), *WIDTHS.end()))
+}
+
 /// What a pipe that is writable takes at once: pipe(7), PIPE_BUF.
 const PART_BYTES: usize = 4096;
 

@@ -17,8 +17,9 @@ pub struct TimeBreakdown {
     pub unrecorded: Option<Nanos>,
     /// The rest: asleep, or waiting for something that the kernel does not count.
     pub sleeping: Option<Nanos>,
-    /// The rest if a part is absent; `None` if all parts are known.
-    pub unknown: Option<Nanos>,
+    /// The rest if a part of it is not counted, so that sleep cannot be told apart from it; mostly time off the CPU, of which block
+    /// I/O is not counted. `None` if all parts are known.
+    pub undivided: Option<Nanos>,
 }
 
 /// What the rest of the time may contain, beside sleep.
@@ -53,13 +54,13 @@ impl TimeBreakdown {
             block_io,
             unrecorded: (remainder.most_unrecorded.0 > 0).then_some(unrecorded),
             sleeping: is_complete.then_some(left),
-            unknown: (!is_complete).then_some(left),
+            undivided: (!is_complete).then_some(left),
         }
     }
 
-    /// All parts in the order of the bar: on CPU, run queue, block I/O, unrecorded, sleeping, unknown.
+    /// All parts in the order of the bar: on CPU, run queue, block I/O, unrecorded, sleeping, undivided.
     pub fn parts(&self) -> [Nanos; 6] {
-        [self.on_cpu, self.run_queue, self.block_io, self.unrecorded, self.sleeping, self.unknown]
+        [self.on_cpu, self.run_queue, self.block_io, self.unrecorded, self.sleeping, self.undivided]
             .map(Option::unwrap_or_default)
     }
 }

@@ -224,14 +224,14 @@ mod tests {
     #[test]
     fn the_parts_add_up_to_the_wall() {
         let breakdown = thread(1000, 300, 200, Some(100), true).breakdown();
-        assert_eq!((breakdown.sleeping, breakdown.unknown), (Some(Nanos(400)), None));
+        assert_eq!((breakdown.sleeping, breakdown.undivided), (Some(Nanos(400)), None));
     }
 
     #[test]
     fn without_accounting_sleep_and_block_io_are_one_unknown() {
         let breakdown = thread(1000, 300, 200, Some(0), false).breakdown();
         assert_eq!((breakdown.block_io, breakdown.sleeping), (None, None));
-        assert_eq!(breakdown.unknown, Some(Nanos(500)));
+        assert_eq!(breakdown.undivided, Some(Nanos(500)));
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
             assert_eq!((sum.thread_time, sum.threads, sum.on_cpu()), (Nanos(2000), 2, Some(Nanos(400))));
             let breakdown = sum.breakdown();
             assert_eq!((breakdown.block_io, breakdown.sleeping), (Some(Nanos(100)), None));
-            assert_eq!(breakdown.unknown, Some(Nanos(1200)));
+            assert_eq!(breakdown.undivided, Some(Nanos(1200)));
             assert_eq!(sum.delay(Cause::RunQueue).max(), Some(Nanos(200)));
         }
     }

@@ -18,6 +18,11 @@ impl ExitRecords {
     }
 
     /// Never called.
+    pub fn accounting_was_enabled(&mut self) {
+        match *self {}
+    }
+
+    /// Never called.
     ///
     /// # Errors
     /// Never.

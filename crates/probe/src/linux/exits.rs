@@ -75,6 +75,12 @@ impl ExitRecords {
         }
     }
 
+    /// Delay accounting was enabled just now.
+    pub fn accounting_was_enabled(&mut self) {
+        self.accounting_on = Some(true);
+        self.opened = clock_now().boottime;
+    }
+
     /// Hands over the records that wait, without waiting for more. Values are as the kernel reports them.
     ///
     /// # Errors

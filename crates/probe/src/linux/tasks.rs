@@ -199,6 +199,11 @@ impl LinuxTasks {
         self.taskstats.as_mut().ok()?.cgroup_io_wait(directory)
     }
 
+    /// Whether this user may switch delay accounting on.
+    pub(crate) fn may_enable_accounting(&self) -> bool {
+        self.procfs.may_enable_accounting()
+    }
+
     /// Switches delay accounting on for tasks made from now on.
     ///
     /// # Errors

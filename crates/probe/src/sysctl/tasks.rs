@@ -202,6 +202,11 @@ impl FreeBsdTasks {
     }
 
     /// There is nothing to switch on.
+    pub(crate) fn may_enable_accounting(&self) -> bool {
+        false
+    }
+
+    /// There is nothing to switch on.
     ///
     /// # Errors
     /// Always.

@@ -40,7 +40,7 @@ pub(crate) struct TaskJson {
     block_io_ns: Option<u64>,
     unrecorded_ns: Option<u64>,
     sleeping_ns: Option<u64>,
-    unknown_ns: Option<u64>,
+    undivided_ns: Option<u64>,
     #[serde(flatten)]
     figures: FigureFields,
     accounting: &'static str,
@@ -114,7 +114,7 @@ impl TaskJson {
             block_io_ns: nanos(breakdown.block_io),
             unrecorded_ns: nanos(breakdown.unrecorded),
             sleeping_ns: nanos(breakdown.sleeping),
-            unknown_ns: nanos(breakdown.unknown),
+            undivided_ns: nanos(breakdown.undivided),
             figures: FigureFields::new(sum, &FIGURES),
             accounting: match task.accounting {
                 Accounting::On => "on",

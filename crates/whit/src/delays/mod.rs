@@ -84,6 +84,8 @@ impl AsMut<TaskAccount> for Row {
 pub(crate) struct Notes {
     /// A row is not counted because accounting is off.
     pub(crate) is_off: bool,
+    /// This user may switch it on.
+    pub(crate) may_enable: bool,
     /// A row may be older than the switch.
     pub(crate) is_unsure: bool,
     /// The kernel has `kernel.task_delayacct`.
@@ -111,6 +113,7 @@ impl Notes {
     /// From the rows, and the way they were read.
     pub(crate) fn new(rows: &[Row], reader: &TaskReader) -> Self {
         let mut notes = Self {
+            may_enable: reader.may_enable_accounting(),
             has_switch: reader.accounting_on().is_some(),
             procfs_reason: match reader.source() {
                 TaskSource::Procfs => reader.taskstats_version().err(),

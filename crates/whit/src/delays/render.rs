@@ -9,13 +9,16 @@ use facts::task::{Accounting, Cause, TaskAccount};
 use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
 
+use crate::delay_accounting::{Remedy, explain_off};
 use crate::delays::{Kind, Notes, Round, Row, States};
+use crate::output::line_width;
 use crate::time_zone;
 use text::columns::Columns;
 use text::printable::push_printable;
 use text::style::{Emphasis, Style};
-use text::time_bar::{BAR_WIDTH, LEGEND, LEGEND_WITH_ENDED, push_bar};
+use text::time_bar::{BAR_WIDTH, Legend, push_bar};
 use text::units::{Size, Span, push_number};
+use text::wrap::wrapped;
 use text::{ABSENT, UNSURE};
 
 /// How wide a task's name is; a cgroup's may be longer and then moves its line.
@@ -35,12 +38,13 @@ pub(crate) fn write<E>(
     let with_ending = rows.iter().any(|row| matches!(row.kind, Kind::Ended(_)));
     write_heading(out, with_ending);
     let mut cell = String::new();
+    let mut legend = Legend { with_unrecorded: with_ending, ..Legend::default() };
     for row in rows {
+        legend.add(&row.task.sum.breakdown());
         write_row(row, style, out, &mut cell);
         drain(out)?;
     }
-    let legend = if with_ending { LEGEND_WITH_ENDED } else { LEGEND };
-    style.paint_into(out, Emphasis::Faint, |out| out.push_str(legend));
+    style.paint_into(out, Emphasis::Faint, |out| legend.push(out));
     out.push('\n');
     for row in rows {
         write_beside(row, out);
@@ -204,9 +208,12 @@ fn push_usage(out: &mut String, usage: &CgroupUsage) {
 
 /// What must be said once: limits of the figures, with the remedy.
 pub(crate) fn write_notes(notes: &Notes, out: &mut String) {
+    let width = line_width();
     let mut say = |sentence: &str| {
-        out.push_str(sentence);
-        out.push('\n');
+        for line in wrapped(sentence, width) {
+            out.push_str(line);
+            out.push('\n');
+        }
     };
     if notes.has_no_delays {
         say(
@@ -221,15 +228,13 @@ pub(crate) fn write_notes(notes: &Notes, out: &mut String) {
         }
     }
     if notes.is_off {
-        say(
-            "–: not counted, delay accounting is off. Remedy: sysctl kernel.task_delayacct=1 (or whit delays --enable); \
-             tasks that are older than that need a restart.",
-        );
+        let remedy = if notes.may_enable { Remedy::Command } else { Remedy::Administrator };
+        say(&explain_off(remedy));
     }
     if notes.is_unsure {
         say(if notes.has_switch {
-            "?: the kernel says zero, which it also says of tasks made before sysctl kernel.task_delayacct=1; a restart of \
-             the task makes it certain."
+            "?: the kernel says zero, which it also says of tasks that were started before delay accounting was enabled; \
+             started again, the task is counted for certain."
         } else {
             "?: the kernel says zero, which it also says where delay accounting is not compiled in or was switched off at \
              boot (nodelayacct)."

@@ -14,6 +14,7 @@ use rustix::fd::BorrowedFd;
 use super::interval::Intervals;
 use super::printer::Printer;
 use super::{Kind, Notes, Round, Row, selection};
+use crate::delay_accounting;
 use crate::delays::arguments::Selection;
 use crate::failure::{Failure, write_stderr};
 use crate::run;
@@ -22,14 +23,7 @@ use sampling::ticker::Ticker;
 /// Enables delay accounting, and prints that.
 pub(crate) fn enable(reader: &mut TaskReader) -> Result<(), Failure> {
     let was_on = reader.accounting_on() == Some(true);
-    reader.enable_accounting().map_err(|absence| match absence {
-        Absence::Denied => Failure::new("kernel.task_delayacct: only root may set it"),
-        Absence::Unsupported => Failure::new(
-            "kernel.task_delayacct: this kernel has no such switch (before 5.14 accounting is on unless it was booted with \
-             nodelayacct)",
-        ),
-        absence => Failure::unreadable("/proc/sys/kernel/task_delayacct", absence),
-    })?;
+    reader.enable_accounting().map_err(delay_accounting::refused)?;
     write_stderr(&format!(
         "whit: kernel.task_delayacct {} 1: tasks made from now on are counted, older ones need a restart\n",
         if was_on { "was already" } else { "set to" }

@@ -50,8 +50,8 @@ impl Program {
         TimeBreakdown {
             on_cpu: Some(self.cpu),
             unrecorded: Some(self.unrecorded),
-            sleeping: breakdown.sleeping.or(breakdown.unknown),
-            unknown: None,
+            sleeping: breakdown.sleeping.or(breakdown.undivided),
+            undivided: None,
             ..breakdown
         }
     }

@@ -9,17 +9,19 @@ use facts::unit::Nanos;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::head::{self, Breadth};
 use super::lines::Line;
 use super::session::{Session, Topic};
 use crate::failure::Failure;
-use crate::output::{Output, stdout_style};
+use crate::output::{Output, line_width, stdout_style};
 use crate::task_fields::{FigureFields, delays};
 use crate::top::columns::Column;
 use crate::top::options::{OutputKind, TopOptions};
 use sampling::ticker::Ticker;
 use text::printable::push_printable;
 use text::table::Table;
-use text::time_bar::{LEGEND_WITH_ENDED, push_bar};
+use text::time_bar::{Legend, push_bar};
+use text::wrap::wrapped;
 
 /// Prints again and again. One table spans an interval, and so comes after it.
 pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
@@ -58,7 +60,7 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
 
 /// A table, and the notes below it that are not among those that were printed before (`printed`).
 fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, out: &mut String) {
-    for line in session.head() {
+    for line in head::lines(session, Breadth::Wide) {
         out.push_str(&line);
         out.push('\n');
     }
@@ -67,10 +69,15 @@ fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, o
     let headings: Vec<_> = columns.iter().map(|column| (column.heading(), column.align())).collect();
     let mut table = Table::new(&headings);
     let style = stdout_style();
+    let mut legend = Legend { with_unrecorded: true, ..Legend::default() };
     for line in lines {
         for column in &columns {
             table.cell(|out| match column {
-                Column::Time => push_bar(out, &session.tasks.row(line.id).breakdown(), style),
+                Column::Time => {
+                    let breakdown = session.tasks.row(line.id).breakdown();
+                    legend.add(&breakdown);
+                    push_bar(out, &breakdown, style);
+                }
                 Column::Cgroup => {
                     push_printable(out, session.cgroup_of(line.id).unwrap_or("–").as_bytes());
                 }
@@ -84,14 +91,16 @@ fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, o
     }
     table.write(out);
     if columns.contains(&Column::Time) {
-        out.push_str(LEGEND_WITH_ENDED);
+        legend.push(out);
         out.push('\n');
     }
-    for note in session.notes() {
+    for note in session.notes(OutputKind::Text) {
         if !printed.contains(&note.topic) {
             printed.push(note.topic);
-            out.push_str(&note.text);
-            out.push('\n');
+            for line in wrapped(&note.text, line_width()) {
+                out.push_str(line);
+                out.push('\n');
+            }
         }
     }
 }
@@ -160,7 +169,7 @@ struct RowJson<'a> {
     block_io_ns: Option<u64>,
     unrecorded_ns: Option<u64>,
     sleeping_ns: Option<u64>,
-    unknown_ns: Option<u64>,
+    undivided_ns: Option<u64>,
     #[serde(flatten)]
     cpu: FigureFields,
     accounting: &'static str,
@@ -249,7 +258,7 @@ impl<'a> RowJson<'a> {
         cgroup: Option<String>,
         command_line: Option<String>,
     ) -> Self {
-        let TimeBreakdown { whole, on_cpu, run_queue, block_io, unrecorded, sleeping, unknown } =
+        let TimeBreakdown { whole, on_cpu, run_queue, block_io, unrecorded, sleeping, undivided } =
             row.breakdown();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_one = !row.is_several();
@@ -273,7 +282,7 @@ impl<'a> RowJson<'a> {
             block_io_ns: nanos(block_io),
             unrecorded_ns: nanos(unrecorded),
             sleeping_ns: nanos(sleeping),
-            unknown_ns: nanos(unknown),
+            undivided_ns: nanos(undivided),
             cpu: FigureFields::new(&row.sum, &CPU_FIGURES),
             accounting: match row.accounting() {
                 Accounting::On => "on",

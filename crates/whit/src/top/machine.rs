@@ -26,6 +26,7 @@ impl Machine {
         let wanted = Wanted::from([
             Source::Stat,
             Source::MemInfo,
+            Source::Cgroup,
             Source::LoadAverage,
             Source::Uptime,
             Source::PressureCpu,

@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 mod batch;
 mod columns;
+mod head;
 mod lines;
 mod machine;
 pub(crate) mod options;

@@ -5,7 +5,6 @@ use std::path::Path;
 use facts::sample::Absence;
 use facts::task::TaskRow;
 use facts::task::groups::{GroupBy, RowId};
-use facts::unit::Bytes;
 use probe::cgroup_tasks::Cgroup;
 use probe::task_detail::TaskFiles;
 use probe::tasks::{OpenError, Refused, TaskSource};
@@ -13,15 +12,14 @@ use probe::tasks::{OpenError, Refused, TaskSource};
 use super::lines::{Arrangement, Lines, arrange};
 use super::machine::Machine;
 use super::settings::Settings;
+use crate::delay_accounting::{self, ENABLED, Remedy, explain_off};
 use crate::failure::Failure;
 use crate::top::columns::Column;
-use crate::top::options::{Selection, TopOptions};
+use crate::top::options::{OutputKind, Selection, TopOptions};
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use sampling::users::Users;
-use text::ABSENT;
 use text::printable::push_printable;
-use text::units::{Size, Span, push_decimals};
 
 /// What limits the view, and how to lift it.
 #[derive(Clone, Debug)]
@@ -51,7 +49,9 @@ pub(super) struct Session {
     /// What was asked for on the command line.
     selection: Selection,
     /// Its tasks are shown since they started, and whit is not among them.
-    is_captured: bool,
+    pub(super) is_captured: bool,
+    /// Delay accounting was enabled from here.
+    has_enabled_accounting: bool,
 }
 
 /// That tasks cannot be read by the source that was requested.
@@ -103,6 +103,7 @@ impl Session {
             selection,
             settings,
             is_captured: options.roots.is_captured(),
+            has_enabled_accounting: false,
         })
     }
 
@@ -112,6 +113,13 @@ impl Session {
         self.tasks.sample().map_err(|absence| Failure::unreadable("/proc", absence))?;
         self.group();
         self.machine.count_own();
+        Ok(())
+    }
+
+    /// Enables delay accounting for tasks that are started from now on.
+    pub(super) fn enable_accounting(&mut self) -> Result<(), Failure> {
+        self.tasks.enable_accounting().map_err(delay_accounting::refused)?;
+        self.has_enabled_accounting = true;
         Ok(())
     }
 
@@ -187,121 +195,8 @@ impl Session {
         self.commands.cgroup_of(&self.tasks.row(id), self.tasks.living(id))
     }
 
-    /// The head as lines of text.
-    pub(super) fn head(&self) -> Vec<String> {
-        let machine = &self.machine;
-        let mut first = String::from("CPU ");
-        match machine.cpu() {
-            Some(cpu) => {
-                push_decimals(&mut first, cpu.busy.percent(), 1);
-                first.push_str(" % (user ");
-                push_decimals(&mut first, cpu.user.percent(), 1);
-                first.push_str(", system ");
-                push_decimals(&mut first, cpu.system.percent(), 1);
-                first.push_str(", I/O wait ");
-                push_decimals(&mut first, cpu.iowait.percent(), 1);
-                first.push_str(", stolen ");
-                push_decimals(&mut first, cpu.steal.percent(), 1);
-                first.push(')');
-            }
-            None => first.push('–'),
-        }
-        if let Ok(load) = machine.now().load.get() {
-            let [one, five, fifteen] = load.averages();
-            first.push_str(&format!("   load {one:.2} {five:.2} {fifteen:.2}"));
-        }
-        if let Ok(uptime) = machine.now().uptime.get() {
-            first.push_str(&format!("   up {}", Span(uptime.uptime)));
-        }
-        vec![first, self.memory_line(), self.traffic_line(), self.tasks_line()]
-    }
-
-    /// Memory as `whit free` counts it, and swap.
-    pub(super) fn memory_line(&self) -> String {
-        let Some(memory) = self.machine.memory() else { return "memory –".to_owned() };
-        let breakdown = &memory.breakdown;
-        let available =
-            memory.available.map_or("–".to_owned(), |available| Size(available.bytes).to_string());
-        let others = Bytes(u64::try_from(breakdown.others_bytes).unwrap_or(0));
-        let used = memory.used().map_or(ABSENT.to_owned(), |used| Size(used).to_string());
-        let mut line = format!(
-            "memory {used} of {}: anonymous {}, kernel {}, caches {}, others {}; available {available}",
-            Size(breakdown.total),
-            Size(breakdown.anonymous),
-            Size(breakdown.kernel),
-            Size(breakdown.caches.total()),
-            Size(others),
-        );
-        match &memory.swap {
-            Some(swap) if swap.total.0 > 0 => {
-                line.push_str(&format!("   swap {} of {}", Size(swap.used), Size(swap.total)));
-            }
-            _ => line.push_str("   no swap"),
-        }
-        line
-    }
-
-    /// Network, disks and pressure.
-    pub(super) fn traffic_line(&self) -> String {
-        let rate = |rate: Option<f64>| {
-            rate.map_or("–".to_owned(), |rate| format!("{}/s", Size(Bytes(rate as u64))))
-        };
-        let (network, disks) = (self.machine.network(), self.machine.disks());
-        let mut line = format!(
-            "network ↓{} ↑{}   disks read {}, written {}   pressure",
-            rate(network.inwards),
-            rate(network.outwards),
-            rate(disks.inwards),
-            rate(disks.outwards)
-        );
-        let pressure = self.machine.pressure();
-        if pressure == [None; 3] {
-            line.push_str(" –");
-        }
-        for (name, percent) in ["cpu", "io", "memory"].into_iter().zip(pressure) {
-            if let Some(percent) = percent {
-                line.push_str(&format!(" {name} {percent:.0} %"));
-            }
-        }
-        line
-    }
-
-    /// How many tasks, and what whit costs.
-    pub(super) fn tasks_line(&self) -> String {
-        let store = &self.tasks.store;
-        // By taskstats alone states are known of what is on the screen.
-        let are_states_known = self.tasks.source() != TaskSource::Taskstats;
-        let count = |state: u8| match are_states_known {
-            true => store.count_of_state(state).to_string(),
-            false => ABSENT.to_owned(),
-        };
-        let ended = store.ended().len();
-        let mut line = format!("{} threads, {} running, {} waiting", store.len(), count(b'R'), count(b'D'));
-        match self.tasks.exits_absence() {
-            None => {
-                line.push_str(&format!(", {ended} ended (on CPU {}", Span(self.tasks.ended_cpu)));
-                // Of whole lives a little, of a storm of short ones a tenth.
-                if let Some(unrecorded) = self.tasks.unrecorded_cpu.filter(|unrecorded| unrecorded.0 > 0) {
-                    line.push_str(&format!(" and {} unrecorded", Span(unrecorded)));
-                }
-                line.push(')');
-            }
-            Some(_) => line.push_str(", ended –"),
-        }
-        if self.tasks.lost_exits() > 0 {
-            line.push_str(&format!(", {} exit records lost", self.tasks.lost_exits()));
-        }
-        if self.is_captured {
-            return line;
-        }
-        let share =
-            self.machine.own_share().map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0));
-        line.push_str(&format!("   whit {share} of a CPU, by {}", self.tasks.source().name()));
-        line
-    }
-
-    /// What limits the view and how to lift it: said once.
-    pub(super) fn notes(&self) -> Vec<Note> {
+    /// What limits the view and how to lift it.
+    pub(super) fn notes(&self, view: OutputKind) -> Vec<Note> {
         let mut notes = Vec::new();
         let mut add = |topic: Topic, text: String| notes.push(Note { topic, text });
         if self.is_captured {
@@ -313,12 +208,12 @@ impl Session {
         }
         let source = self.tasks.source();
         if let Some((better, refused)) = self.tasks.refused().first() {
-            let lacks = match source {
+            let known = match source {
                 TaskSource::Procfs | TaskSource::Sysctl => {
-                    "delays but the run queue's and block I/O, and other users' I/O"
+                    "of delays only run queue and block I/O are known, of other users' tasks no I/O"
                 }
                 TaskSource::Bpf | TaskSource::Taskstats => {
-                    "the state and memory of what is not on the screen"
+                    "state and memory are known of what is on the screen"
                 }
             };
             let remedy = match refused.reason {
@@ -327,12 +222,7 @@ impl Session {
             };
             add(
                 Topic::Source,
-                format!(
-                    "–: by {}, which does not say {lacks} ({}: {}; {remedy})",
-                    source.name(),
-                    better.name(),
-                    refused.detail
-                ),
+                format!("– by {}: {known} ({}: {}; {remedy}).", source.name(), better.name(), refused.detail),
             );
         }
         if self.tasks.exits_absence().is_some() && !matches!(source, TaskSource::Procfs | TaskSource::Sysctl)
@@ -340,7 +230,14 @@ impl Session {
             add(Topic::Exits, "Tasks that ended between two ticks are not shown: exit records need the initial namespaces (see whit doctor)".to_owned());
         }
         if self.tasks.accounting_on() == Some(false) {
-            add(Topic::Accounting, "–: delays are not counted but the run queue's: sysctl kernel.task_delayacct=1, for tasks made from then on".to_owned());
+            let remedy = match (self.tasks.may_enable_accounting(), view) {
+                (false, _) => Remedy::Administrator,
+                (true, OutputKind::Screen) => Remedy::Key,
+                (true, OutputKind::Text | OutputKind::Json) => Remedy::Command,
+            };
+            add(Topic::Accounting, explain_off(remedy));
+        } else if self.has_enabled_accounting {
+            add(Topic::Accounting, ENABLED.to_owned());
         }
         if self.tasks.impossible_values > 0 {
             add(

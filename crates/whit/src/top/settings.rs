@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) by: GroupBy,
     pub(crate) with_commands: bool,
     pub(crate) with_each_cpu: bool,
+    /// What limits the view is said on the screen.
+    pub(crate) with_notes: bool,
     pub(crate) interval: Duration,
 }
 
@@ -38,6 +40,7 @@ impl Default for Settings {
             by: GroupBy::Process,
             with_commands: false,
             with_each_cpu: false,
+            with_notes: true,
             interval: Duration::from_secs(1),
         }
     }
@@ -54,6 +57,7 @@ struct File {
     by: Option<toml::Spanned<String>>,
     command_lines: Option<bool>,
     each_cpu: Option<bool>,
+    notes: Option<bool>,
     interval_seconds: Option<toml::Spanned<f64>>,
 }
 
@@ -119,6 +123,7 @@ impl Settings {
         settings.is_tree = file.tree.unwrap_or(false);
         settings.with_commands = file.command_lines.unwrap_or(false);
         settings.with_each_cpu = file.each_cpu.unwrap_or(false);
+        settings.with_notes = file.notes.unwrap_or(true);
         Ok(settings)
     }
 
@@ -128,7 +133,7 @@ impl Settings {
             self.columns.iter().map(|column| format!("\"{}\"", column.name())).collect();
         format!(
             "# Written by whit top.\ncolumns = [{}]\nsort = \"{}\"\nreverse = {}\ntree = {}\nby = \"{}\"\n\
-             command_lines = {}\neach_cpu = {}\ninterval_seconds = {:?}\n",
+             command_lines = {}\neach_cpu = {}\nnotes = {}\ninterval_seconds = {:?}\n",
             columns.join(", "),
             self.sort.name(),
             self.is_reversed,
@@ -136,6 +141,7 @@ impl Settings {
             group_name(self.by),
             self.with_commands,
             self.with_each_cpu,
+            self.with_notes,
             self.interval.as_secs_f64()
         )
     }

@@ -366,7 +366,12 @@ fn switched_off() -> Result<(), Failed> {
     std::thread::sleep(std::time::Duration::from_millis(100));
     let pid = sleeper.0.id().to_string();
     let table = whit(&["delays", "-p", &pid]);
-    assert!(table.contains("Remedy: sysctl kernel.task_delayacct=1"), "{table}");
+    assert!(table.contains("─ off CPU") && table.contains("whit delays --enable"), "{table}");
+    assert!(!table.contains("??"), "{table}");
+    // Who may not enable it is not told to.
+    let words = format!("setpriv --reuid 65534 --clear-groups {} delays -p {pid}", super::machine::WHIT);
+    let table = String::from_utf8(shell(&words).stdout)?;
+    assert!(table.contains("Only root") && !table.contains("--enable"), "{table}");
     let row = documents(&whit(&["delays", "-p", &pid, "--json"]))[0].clone();
     assert_eq!((&row["accounting"], &row["block_io_ns"]), (&"off".into(), &Value::Null));
     // The run queue's wait is counted regardless.

@@ -57,7 +57,7 @@ fn check_parts(tasks: &[Value]) -> usize {
         let [wall, on_cpu, sleeping] =
             ["thread_time_ns", "on_cpu_ns", "sleeping_ns"].map(|name| number(task, name));
         let others =
-            ["run_queue_ns", "block_io_ns", "unrecorded_ns", "unknown_ns"].map(|name| number(task, name));
+            ["run_queue_ns", "block_io_ns", "unrecorded_ns", "undivided_ns"].map(|name| number(task, name));
         let parts = on_cpu + sleeping + others.iter().sum::<u64>();
         // Of a living task whose clocks disagree by less than a tick the whole is a little longer than its time.
         assert!(parts >= wall && parts - wall <= 25_000_000, "{parts} of {wall}: {task}");

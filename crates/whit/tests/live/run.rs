@@ -62,7 +62,7 @@ fn build() -> Result<(), Failed> {
     // What a task's time consists of. A wait that cannot be is left out, and the time that it could have is unknown.
     for program in told["programs"].as_array().unwrap() {
         let parts =
-            ["on_cpu_ns", "run_queue_ns", "block_io_ns", "sleeping_ns", "unrecorded_ns", "unknown_ns"];
+            ["on_cpu_ns", "run_queue_ns", "block_io_ns", "sleeping_ns", "unrecorded_ns", "undivided_ns"];
         let sum: u64 = parts.iter().filter_map(|name| program[name].as_u64()).sum();
         assert!(program["block_io_ns"].is_u64() || get(program, "impossible_values") > 0, "{program}");
         // A tick more or less for each thread.

@@ -20,6 +20,11 @@ pub(crate) fn trials() -> Vec<Trial> {
     let with = [Need::Program("tmux"), Need::Program("stress")];
     vec![
         trial("the_screen_shows_sorts_and_filters", &with, screen),
+        trial(
+            "the_first_screen_explains_itself",
+            &[Need::Root, Need::Accounting, Need::Program("tmux")],
+            first_screen,
+        ),
         trial("a_task_is_opened", &with, detail),
         trial("forty_columns_suffice", &with, narrow),
         trial("columns_are_kept", &with, columns),
@@ -134,6 +139,30 @@ fn screen() -> Result<(), Failed> {
     screen.wait_for("users", |text| text.lines().count() > 5 && text.contains("root"));
     screen.keys(&["?"]);
     screen.wait_for("help", |text| text.contains("copying write-protected pages"));
+    Ok(())
+}
+
+/// Without delay accounting, which is how every distribution comes.
+fn first_screen() -> Result<(), Failed> {
+    let switch = "/proc/sys/kernel/task_delayacct";
+    std::fs::write(switch, "0\n")?;
+    let explanation = "off CPU: waiting for a disk cannot be told from sleep";
+    let screen = Screen::open("first-screen", 80, 24, "");
+    let text = screen.wait_for("time that is undivided", |text| text.contains("───"));
+    assert!(!text.contains("??"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains(explanation) && text.contains("Press A to enable it"), "{text}");
+    // A key does not take the explanation away.
+    screen.keys(&["Down", "M"]);
+    let text = screen.wait_for("another order", |text| text.contains("MEM▼"));
+    assert!(text.contains(explanation), "{text}");
+    screen.keys(&["A"]);
+    screen.wait_for("the question", |text| text.contains("sure?"));
+    screen.keys(&["y"]);
+    screen.wait_for("what is counted", |text| text.contains("Tasks that ran before stay uncounted"));
+    assert_eq!(std::fs::read_to_string(switch)?.trim(), "1");
+    screen.keys(&["N"]);
+    screen.wait_for("a table without notes", |text| !text.contains("stay uncounted"));
     Ok(())
 }
 

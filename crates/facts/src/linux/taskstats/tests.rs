@@ -224,7 +224,7 @@ proptest! {
         if let Ok(stats) = decode(&bytes, Some(true)) {
             prop_assert!(stats.length >= expected_length(stats.version));
             let breakdown = stats.row.sum_since_start(true).breakdown();
-            let parts = [breakdown.on_cpu, breakdown.run_queue, breakdown.block_io, breakdown.sleeping, breakdown.unknown];
+            let parts = [breakdown.on_cpu, breakdown.run_queue, breakdown.block_io, breakdown.sleeping, breakdown.undivided];
             let total = parts.into_iter().flatten().fold(0u64, |sum, part| sum.saturating_add(part.0));
             prop_assert_eq!(total, breakdown.whole.0);
         }

@@ -141,7 +141,7 @@ impl GroupRow<'_> {
         match self.interval {
             Some(_) => breakdown,
             // No time has passed in which something could have been done.
-            None => TimeBreakdown { unrecorded: None, sleeping: None, unknown: None, ..breakdown },
+            None => TimeBreakdown { unrecorded: None, sleeping: None, undivided: None, ..breakdown },
         }
     }
 }

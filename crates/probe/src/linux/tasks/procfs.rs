@@ -12,7 +12,7 @@ use facts::task::comm::Comm;
 use facts::task::figure::{Figure, FigureSet};
 use facts::task::{Accounting, Cause, TaskKey, TaskRow};
 use facts::unit::Nanos;
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, openat};
 use rustix::io::write;
 
 use crate::clock::clock_now;
@@ -49,6 +49,10 @@ impl Procfs {
     pub(crate) fn accounting_switch(&mut self) -> Option<bool> {
         let bytes = self.buffer.read_once(&self.root, SWITCH).ok()?;
         Some(bytes.trim_ascii() != b"0")
+    }
+
+    pub(super) fn may_enable_accounting(&self) -> bool {
+        accessat(&self.root, SWITCH, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
     }
 
     pub(super) fn enable_accounting(&mut self) -> Result<(), Absence> {

@@ -17,7 +17,7 @@ pub(super) const SIGNALS: [(&str, TaskSignal, &str); 9] = [
     ("USR2", TaskSignal::User2, "what the program says"),
 ];
 
-/// One thing that can be done.
+/// One thing that can be done to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     /// By its place in [`SIGNALS`].

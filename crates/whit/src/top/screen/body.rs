@@ -13,9 +13,9 @@ use crate::top::lines::Line;
 use crate::top::session::Session;
 use text::table::Align;
 
-/// What is left between head and foot.
-pub(super) fn area(area: Rect, head: u16) -> Rect {
-    Rect { y: area.y + head, height: area.height.saturating_sub(head + 1), ..area }
+/// What is left between the head, and the notes and the foot.
+pub(super) fn area(area: Rect, head: u16, notes: u16) -> Rect {
+    Rect { y: area.y + head, height: area.height.saturating_sub(head + notes + 1), ..area }
 }
 
 /// Columns with their places, as many as fit; the command has at least this much room.

@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::palette::Palette;
+use crate::top::head::{self, Breadth};
 use crate::top::session::Session;
 
 /// More CPUs than this are shown several a line.
@@ -15,7 +16,7 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
     // Of a low screen the table gets the most.
     let most = (area.height / 3).max(1);
     let mut y = area.y;
-    let lines = session.head();
+    let lines = head::lines(session, Breadth::of(area.width));
     let is_full = |y: u16| y - area.y >= most;
     cpu_line(session, palette, buffer, Rect { y, height: 1, ..area }, &lines[0]);
     y += 1;
@@ -50,7 +51,7 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
 
 /// A bar of all CPUs, and the words.
 fn cpu_line(session: &Session, palette: Palette, buffer: &mut Buffer, area: Rect, words: &str) {
-    let width = usize::from(area.width / 6).min(24);
+    let width = usize::from(area.width / 6).min(if area.width < 132 { 10 } else { 24 });
     let share = session.machine.cpu().map(|cpu| cpu.busy.0);
     gauge(buffer, area.x, area.y, width, share, palette);
     let x = if width > 0 { area.x + width as u16 + 1 } else { area.x };

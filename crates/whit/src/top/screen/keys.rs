@@ -12,6 +12,7 @@ use super::detail::Detail;
 use super::menu::Menu;
 use super::state::{State, Typing, row};
 use super::target::Target;
+use crate::delay_accounting::{ENABLED, Remedy, explain_off};
 use crate::top::columns::Column;
 use crate::top::session::Session;
 use facts::task::Cause;
@@ -44,7 +45,7 @@ pub(super) fn handle(event: &Event, state: &mut State, session: &mut Session) ->
             } else if state.menu.is_some() {
                 menu_key(key, state, session)
             } else if state.detail.is_some() {
-                detail_key(key, state)
+                detail_key(key, state, session)
             } else {
                 table_key(key, state, session)
             }
@@ -149,18 +150,25 @@ fn menu_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcome
             session.tasks.forget();
             return Outcome::Now;
         }
+        (Menu::EnableAccounting, KeyCode::Char('y')) => {
+            if let Err(failure) = session.enable_accounting() {
+                state.message = Some(failure.to_string());
+            }
+            session.tasks.forget();
+            return Outcome::Now;
+        }
         _ => {}
     }
     state.menu = Some(menu);
     Outcome::Go
 }
 
-fn detail_key(key: &KeyEvent, state: &mut State) -> Outcome {
+fn detail_key(key: &KeyEvent, state: &mut State, session: &Session) -> Outcome {
     let Some(detail) = &mut state.detail else { return Outcome::Go };
     match key.code {
         KeyCode::Esc | KeyCode::Enter | KeyCode::Backspace => state.detail = None,
         KeyCode::Char('q') | KeyCode::F(10) => return Outcome::Quit,
-        KeyCode::Char('?' | 'h') | KeyCode::F(1) => state.menu = Some(Menu::Help { first: 0 }),
+        KeyCode::Char('?' | 'h') | KeyCode::F(1) => state.menu = Some(Menu::help(session)),
         KeyCode::Up => detail.first = detail.first.saturating_sub(1),
         KeyCode::Down => detail.first += 1,
         KeyCode::PageUp => detail.first = detail.first.saturating_sub(20),
@@ -183,7 +191,7 @@ fn table_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcom
         KeyCode::End => state.move_by(isize::MAX),
         KeyCode::Left => state.shift = state.shift.saturating_sub(8),
         KeyCode::Right => state.shift = (state.shift + 8).min(4096),
-        KeyCode::Char('?' | 'h') | KeyCode::F(1) => state.menu = Some(Menu::Help { first: 0 }),
+        KeyCode::Char('?' | 'h') | KeyCode::F(1) => state.menu = Some(Menu::help(session)),
         KeyCode::Char('/') | KeyCode::F(3) => {
             state.search.clear();
             state.typing = Some(Typing::Search);
@@ -201,6 +209,8 @@ fn table_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcom
         }
         KeyCode::Char('C') | KeyCode::F(2) => state.menu = Some(Menu::columns(&session.settings.columns)),
         KeyCode::Char('p' | 'Z') => state.is_paused ^= true,
+        KeyCode::Char('A') => ask_for_accounting(state, session),
+        KeyCode::Char('N') => session.settings.with_notes ^= true,
         KeyCode::Char('F') => follow(state, session),
         KeyCode::Char('c') => session.settings.with_commands ^= true,
         KeyCode::Char('1') => session.settings.with_each_cpu ^= true,
@@ -265,6 +275,15 @@ fn sort_by(column: Column, state: &mut State, session: &mut Session) {
     session.arrangement.sort = column;
     session.arrangement.is_reversed = false;
     state.is_stale = true;
+}
+
+fn ask_for_accounting(state: &mut State, session: &Session) {
+    match session.tasks.accounting_on() {
+        Some(false) if session.tasks.may_enable_accounting() => state.menu = Some(Menu::EnableAccounting),
+        Some(false) => state.message = Some(explain_off(Remedy::Administrator)),
+        Some(true) => state.message = Some(ENABLED.to_owned()),
+        None => state.message = Some("this kernel has no switch for delay accounting".to_owned()),
+    }
 }
 
 /// The selected task; `None` if the row stands for several.

@@ -10,12 +10,17 @@ use super::head::put;
 use super::palette::Palette;
 use super::target::Target;
 use crate::top::columns::Column;
+use crate::top::options::OutputKind;
+use crate::top::session::Session;
+use text::wrap::wrapped;
 
 /// What a box is for.
 #[derive(Clone, Debug)]
 pub(super) enum Menu {
     Help {
         first: usize,
+        /// What limits the view.
+        notes: Vec<String>,
     },
     /// What to sort by.
     Sort {
@@ -35,9 +40,19 @@ pub(super) enum Menu {
         act: Act,
         target: Target,
     },
+    /// Yes or no, before delay accounting is enabled.
+    EnableAccounting,
 }
 
 impl Menu {
+    /// The keys, and what limits the view.
+    pub(super) fn help(session: &Session) -> Self {
+        let notes = session.notes(OutputKind::Screen).into_iter().map(|note| note.text);
+        let heading = "What limits this view".to_owned();
+        let notes: Vec<String> = [String::new(), heading].into_iter().chain(notes).collect();
+        Self::Help { first: 0, notes: if notes.len() > 2 { notes } else { Vec::new() } }
+    }
+
     /// A list of all columns with those that are shown first.
     pub(super) fn columns(shown: &[Column]) -> Self {
         let others = Column::all().filter(|column| !shown.contains(column));
@@ -51,13 +66,16 @@ impl Menu {
             Self::Sort { .. } => " sort by ",
             Self::Columns { .. } => " columns: space on/off, < > moves, enter keeps ",
             Self::Signal { .. } => " signal ",
-            Self::Question { .. } => " sure? ",
+            Self::Question { .. } | Self::EnableAccounting => " sure? ",
         }
     }
 
     fn lines(&self) -> Vec<String> {
         match self {
-            Self::Help { .. } => HELP.lines().map(str::to_owned).collect(),
+            Self::Help { notes, .. } => {
+                let notes = notes.iter().flat_map(|note| wrapped(note, HELP_WIDTH));
+                HELP.lines().chain(notes).map(str::to_owned).collect()
+            }
             Self::Sort { .. } => {
                 Column::all().map(|column| format!("{:<11} {}", column.name(), column.help())).collect()
             }
@@ -79,25 +97,34 @@ impl Menu {
                     }
                     _ => format!("{} {} ({comm})?", act.words(target), key.pid),
                 };
-                vec![question, "y yes   n no".to_owned()]
+                vec![question, YES_OR_NO.to_owned()]
             }
+            Self::EnableAccounting => vec![
+                "Enable delay accounting for the whole machine".to_owned(),
+                "(sysctl kernel.task_delayacct=1, until it is".to_owned(),
+                "started again)? It counts tasks that start from".to_owned(),
+                "now on, and costs two clock reads a wait.".to_owned(),
+                YES_OR_NO.to_owned(),
+            ],
         }
     }
 
     /// The line that is selected, and how far it can go.
     pub(super) fn selection(&mut self) -> Option<(&mut usize, usize)> {
+        let count = self.lines().len();
         match self {
-            Self::Help { first } => Some((first, HELP.lines().count())),
-            Self::Sort { selected } => Some((selected, Column::all().count())),
-            Self::Columns { selected, columns } => {
-                let count = columns.len();
+            Self::Help { first, .. } => Some((first, count)),
+            Self::Sort { selected } | Self::Columns { selected, .. } | Self::Signal { selected, .. } => {
                 Some((selected, count))
             }
-            Self::Signal { selected, .. } => Some((selected, SIGNALS.len())),
-            Self::Question { .. } => None,
+            Self::Question { .. } | Self::EnableAccounting => None,
         }
     }
 }
+
+/// As wide as the list of keys.
+const HELP_WIDTH: usize = 72;
+const YES_OR_NO: &str = "y yes   n no";
 
 const HELP: &str = "\
 arrows PgUp PgDn Home End   move; left and right move the command
@@ -111,11 +138,13 @@ c       command lines               1       each CPU
 C F2    columns: which, what order (kept)
 F       follow the selected task    p Z     pause
 k F9    send a signal (asks first)  - F8  + F7  nicer, less nice (asks first)
-d       seconds between readings    Space   read now
+d       time between readings       Space   read now
+A       enable delay accounting     N       notes above this line, or none
 Ctrl-Z  stop for a while            q F10   quit
 mouse   click a row or a heading, turn the wheel
 
-A row's time:  █ on CPU  ▓ run queue  ▒ block I/O  · sleeping  ? not counted
+A row's time:  █ on CPU  ▓ run queue  ▒ block I/O  · sleeping
+  ─ off CPU: delay accounting did not count it, so that disk and sleep are one
 overlapping:  s swap-in  t thrashing  r reclaim  c compaction
   w copying write-protected pages  i interrupts
 X ended in the interval; its time is known from its exit record

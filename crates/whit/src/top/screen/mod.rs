@@ -9,6 +9,7 @@ mod history;
 mod input;
 mod keys;
 mod menu;
+mod notes;
 mod palette;
 mod screen_output;
 mod state;
@@ -46,7 +47,7 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     session.tick()?;
     session.refuse_empty_selection()?;
     let mut terminal = Terminal::open(waiter)?;
-    let mut state = State::new(&session);
+    let mut state = State::new();
     let mut histories = Histories::default();
     // Two readings make a difference: the second comes soon.
     let mut next_tick = probe::clock_now().boottime + interval(&session).min(FIRST_INTERVAL);
@@ -114,7 +115,8 @@ fn draw(
             detail::draw(detail, session, histories, state.palette, frame.buffer_mut(), area);
         } else {
             let head = head::draw(session, state.palette, frame.buffer_mut(), area);
-            let body = body::area(area, head);
+            let notes = notes::draw(session, state.palette, frame.buffer_mut(), area);
+            let body = body::area(area, head, notes);
             body::draw(state, session, frame.buffer_mut(), body);
         }
         foot::draw(state, session, frame.buffer_mut(), area);

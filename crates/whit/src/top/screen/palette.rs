@@ -17,7 +17,7 @@ impl Palette {
         if self.is_colored { Style::new().fg(color) } else { Style::new() }
     }
 
-    /// The parts of a bar: on CPU, run queue, block I/O, unrecorded, sleeping, unknown.
+    /// The parts of a bar: on CPU, run queue, block I/O, unrecorded, sleeping, undivided.
     pub(super) fn parts(self) -> [(char, Style); 6] {
         [
             ('█', self.colored(Color::Green)),
@@ -25,7 +25,7 @@ impl Palette {
             ('▒', self.colored(Color::Red)),
             ('~', self.faint()),
             ('·', self.faint()),
-            ('?', self.faint()),
+            ('─', self.faint()),
         ]
     }
 

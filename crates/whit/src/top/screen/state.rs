@@ -47,7 +47,7 @@ pub(super) enum Typing {
 }
 
 impl State {
-    pub(super) fn new(session: &Session) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             palette: Palette::new(),
             lines: Lines::default(),
@@ -60,8 +60,7 @@ impl State {
             search: String::new(),
             menu: None,
             detail: None,
-            // Said once.
-            message: session.notes().into_iter().next().map(|note| note.text),
+            message: None,
             is_stale: true,
             body: Rect::ZERO,
             column_ends: Vec::new(),

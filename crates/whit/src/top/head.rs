@@ -1,0 +1,217 @@
+//! The lines above the table: what the machine as a whole does, in as many words as there is room for.
+
+use std::fmt::Write as _;
+
+use facts::unit::{Bytes, Ratio};
+use probe::tasks::TaskSource;
+use text::ABSENT;
+use text::units::{Size, Span};
+
+use super::session::Session;
+
+/// How much room there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Breadth {
+    /// From 40 columns on.
+    Narrow,
+    /// From 80 columns on.
+    Medium,
+    /// Everything that is known.
+    Wide,
+}
+
+impl Breadth {
+    /// Of a screen of so many columns.
+    pub(super) fn of(columns: u16) -> Self {
+        match columns {
+            ..80 => Self::Narrow,
+            80..132 => Self::Medium,
+            132.. => Self::Wide,
+        }
+    }
+}
+
+/// The lines: CPU, memory, traffic, tasks.
+pub(super) fn lines(session: &Session, breadth: Breadth) -> [String; 4] {
+    [
+        cpu_line(session, breadth),
+        memory_line(session, breadth),
+        traffic_line(session, breadth),
+        tasks_line(session, breadth),
+    ]
+}
+
+fn or_absent(text: Option<String>) -> String {
+    text.unwrap_or_else(|| ABSENT.to_owned())
+}
+
+/// Appends to a text, which cannot fail.
+macro_rules! push {
+    ($out:expr, $($what:tt)*) => {
+        let _ = write!($out, $($what)*);
+    };
+}
+
+fn cpu_line(session: &Session, breadth: Breadth) -> String {
+    let machine = &session.machine;
+    let mut line = String::from("CPU ");
+    match (machine.cpu(), breadth) {
+        (Some(cpu), _) => {
+            let [busy, user, system, iowait, steal] =
+                [cpu.busy, cpu.user, cpu.system, cpu.iowait, cpu.steal].map(Ratio::percent);
+            push!(line, "{busy:.1} %");
+            match breadth {
+                Breadth::Wide => {
+                    push!(
+                        line,
+                        " (user {user:.1}, system {system:.1}, I/O wait {iowait:.1}, stolen {steal:.1})"
+                    );
+                }
+                Breadth::Medium => {
+                    push!(line, " (us {user:.0} sy {system:.0} io {iowait:.0} st {steal:.0})");
+                }
+                Breadth::Narrow => {}
+            }
+        }
+        (None, _) => line.push_str(ABSENT),
+    }
+    if let Ok(load) = machine.now().load.get() {
+        let [one, five, fifteen] = load.averages();
+        match breadth {
+            Breadth::Narrow => {
+                push!(line, "  load {one:.2}");
+            }
+            _ => {
+                push!(line, "   load {one:.2} {five:.2} {fifteen:.2}");
+            }
+        }
+    }
+    if let Ok(uptime) = machine.now().uptime.get() {
+        let gap = if breadth == Breadth::Narrow { " " } else { "   up" };
+        push!(line, "{gap} {}", Span(uptime.uptime));
+    }
+    line
+}
+
+/// Memory as `whit free` counts it, the own cgroup's limit, and swap.
+fn memory_line(session: &Session, breadth: Breadth) -> String {
+    let Some(memory) = session.machine.memory() else { return format!("memory {ABSENT}") };
+    let breakdown = &memory.breakdown;
+    let available = or_absent(memory.available.map(|available| Size(available.bytes).to_string()));
+    let used = or_absent(memory.used().map(|used| Size(used).to_string()));
+    let mut line = format!("memory {used} of {}", Size(breakdown.total));
+    match breadth {
+        Breadth::Wide => {
+            let others = Bytes(u64::try_from(breakdown.others_bytes).unwrap_or(0));
+            push!(
+                line,
+                ": anonymous {}, kernel {}, caches {}, others {}; available {available}",
+                Size(breakdown.anonymous),
+                Size(breakdown.kernel),
+                Size(breakdown.caches.total()),
+                Size(others)
+            );
+        }
+        Breadth::Medium => {
+            push!(line, ", caches {}", Size(breakdown.caches.total()));
+        }
+        Breadth::Narrow => {}
+    }
+    // A container's limit says more about it than the machine's memory does.
+    if let Some(limit) = &memory.limit {
+        match breadth {
+            Breadth::Narrow => line = format!("memory {} of limit {}", Size(limit.used), Size(limit.limit)),
+            _ => {
+                push!(line, "   limit {}, {} left", Size(limit.limit), Size(limit.available));
+            }
+        }
+    }
+    match (&memory.swap, breadth) {
+        (Some(swap), Breadth::Narrow) if swap.total.0 > 0 => {
+            push!(line, " swap {}", Size(swap.used));
+        }
+        (Some(swap), _) if swap.total.0 > 0 => {
+            push!(line, "   swap {} of {}", Size(swap.used), Size(swap.total));
+        }
+        (_, Breadth::Narrow) => {}
+        _ => line.push_str("   no swap"),
+    }
+    line
+}
+
+/// Network, disks and pressure.
+fn traffic_line(session: &Session, breadth: Breadth) -> String {
+    let machine = &session.machine;
+    let unit = if breadth == Breadth::Wide { "/s" } else { "" };
+    let size = |rate: Option<f64>| or_absent(rate.map(|rate| format!("{}{unit}", Size(Bytes(rate as u64)))));
+    let (network, disks) = (machine.network(), machine.disks());
+    let (down, up) = (size(network.inwards), size(network.outwards));
+    let (read, written) = (size(disks.inwards), size(disks.outwards));
+    let mut line = match breadth {
+        Breadth::Wide => format!("network ↓{down} ↑{up}   disks read {read}, written {written}"),
+        Breadth::Medium => format!("net/s ↓{down} ↑{up}   disk/s r {read} w {written}"),
+        Breadth::Narrow => return format!("/s ↓{down} ↑{up} r {read} w {written}"),
+    };
+    line.push_str("   pressure");
+    let pressure = machine.pressure();
+    if pressure == [None; 3] {
+        line.push_str(" –");
+    }
+    let names = if breadth == Breadth::Wide { ["cpu", "io", "memory"] } else { ["cpu", "io", "mem"] };
+    for (name, percent) in names.into_iter().zip(pressure) {
+        if let Some(percent) = percent {
+            let unit = if breadth == Breadth::Wide { " %" } else { "" };
+            push!(line, " {name} {percent:.0}{unit}");
+        }
+    }
+    if breadth == Breadth::Medium && pressure != [None; 3] {
+        line.push('%');
+    }
+    line
+}
+
+/// How many tasks, and what whit costs.
+fn tasks_line(session: &Session, breadth: Breadth) -> String {
+    let tasks = &session.tasks;
+    let store = &tasks.store;
+    // By taskstats alone states are known of what is on the screen.
+    let are_states_known = tasks.source() != TaskSource::Taskstats;
+    let count = |state: u8| or_absent(are_states_known.then(|| store.count_of_state(state).to_string()));
+    let mut line = format!("{} threads, {} running", store.len(), count(b'R'));
+    if breadth > Breadth::Narrow {
+        push!(line, ", {} waiting", count(b'D'));
+        match tasks.exits_absence() {
+            None => {
+                push!(line, ", {} ended", store.ended().len());
+            }
+            Some(_) => line.push_str(", ended –"),
+        }
+    }
+    if breadth == Breadth::Wide && tasks.exits_absence().is_none() {
+        push!(line, " (on CPU {}", Span(tasks.ended_cpu));
+        // Of whole lives a little, of a storm of short ones a tenth.
+        if let Some(unrecorded) = tasks.unrecorded_cpu.filter(|unrecorded| unrecorded.0 > 0) {
+            push!(line, " and {} unrecorded", Span(unrecorded));
+        }
+        line.push(')');
+    }
+    if tasks.lost_exits() > 0 {
+        push!(line, ", {} exit records lost", tasks.lost_exits());
+    }
+    if session.is_captured {
+        return line;
+    }
+    let share = or_absent(session.machine.own_share().map(|share| format!("{:.1} %", share * 100.0)));
+    match breadth {
+        Breadth::Wide => {
+            push!(line, "   whit {share} of a CPU, by {}", tasks.source().name());
+        }
+        Breadth::Medium => {
+            push!(line, "   whit {share}, by {}", tasks.source().name());
+        }
+        Breadth::Narrow => {
+            push!(line, "  whit {share}");
+        }
+    }
+    line
+}
