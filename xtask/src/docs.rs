@@ -1,4 +1,4 @@
-//! docs/metrics.md from the catalogue, docs/bar.md from the bar's tables.
+//! docs/metrics.md from the catalogue, docs/bar.md from the bar's tables, docs/grammar.md from the options.
 
 use std::process::Command;
 
@@ -8,10 +8,15 @@ pub(crate) fn write() -> Outcome {
     let keep =
         |path: &str, text: &[u8]| std::fs::write(path, text).map_err(|error| format!("{path}: {error}"));
     keep("docs/metrics.md", facts::catalog::markdown().as_bytes())?;
-    let words = ["run", "--quiet", "--package", "whit", "--", "bar", "--reference"];
-    let output = Command::new("cargo").args(words).output().map_err(|error| format!("cargo: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("whit bar --reference: {}", output.status));
+    for (path, words) in [("docs/bar.md", ["bar", "--reference"]), ("docs/grammar.md", ["man", "--grammar"])]
+    {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["run", "--quiet", "--package", "whit", "--"]).args(words);
+        let output = cargo.output().map_err(|error| format!("cargo: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("whit {}: {}", words.join(" "), output.status));
+        }
+        keep(path, &output.stdout)?;
     }
-    keep("docs/bar.md", &output.stdout)
+    Ok(())
 }

@@ -72,12 +72,12 @@ fn count_all() -> Result<Vec<(String, u64)>, String> {
     let whit = whit()?;
     let mut counts = Vec::new();
     for (name, words) in [
-        ("bar-tick-plain-linux-6.18", "--root fixtures/linux-6.18 --output plain"),
-        ("bar-tick-i3bar-laptop", "--root fixtures/laptop --output i3bar"),
-        ("bar-tick-plain-server-128cpu", "--root fixtures/server-128cpu --output plain"),
+        ("bar-tick-plain-linux-6.18", "--root fixtures/linux-6.18 --for plain"),
+        ("bar-tick-i3bar-laptop", "--root fixtures/laptop --for i3bar"),
+        ("bar-tick-plain-server-128cpu", "--root fixtures/server-128cpu --for plain"),
         (
             "bar-tick-memory-and-date",
-            "--root fixtures/linux-6.18 --output plain --config benches/memory-and-date.toml",
+            "--root fixtures/linux-6.18 --for plain --config benches/memory-and-date.toml",
         ),
     ] {
         let words: Vec<&str> = words.split(' ').chain(["--interval", "0.01"]).collect();

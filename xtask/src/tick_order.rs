@@ -12,10 +12,10 @@ const SCRIPT: &str = "crates/whit/tick.ld";
 const TARGET_DIRECTORY: &str = "target/tick-order";
 /// Ticks whose functions are placed, the most common first.
 const BARS: [&str; 4] = [
-    "--output plain --config benches/memory-and-date.toml",
-    "--output plain",
-    "--root fixtures/laptop --output i3bar",
-    "--output waybar",
+    "--for plain --config benches/memory-and-date.toml",
+    "--for plain",
+    "--root fixtures/laptop --for i3bar",
+    "--for waybar",
 ];
 
 /// Builds whit, traces its bars and writes the script.

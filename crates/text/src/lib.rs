@@ -3,6 +3,7 @@
 pub mod columns;
 pub mod nearest;
 pub mod printable;
+pub mod quantity;
 pub mod style;
 pub mod table;
 pub mod template;

@@ -103,7 +103,7 @@ impl Display for Size {
     }
 }
 
-/// A duration with its unit chosen by size: "730 ns", "1.24 ms", "12.5 s", "2m28s", "3h05m", "12d04h".
+/// A duration with its unit chosen by size: "730 ns", "1.24 ms", "12.5 s", "2m28s", "3h05m", "12d04h", "20y106d".
 pub struct Span(pub Nanos);
 
 impl Span {
@@ -112,6 +112,7 @@ impl Span {
         const MICRO: u64 = 1_000;
         const MILLI: u64 = 1_000_000;
         const SECOND: u64 = 1_000_000_000;
+        const YEAR: u64 = 365 * 86_400;
         let nanos = self.0.0;
         match nanos {
             0 => out.push('0'),
@@ -124,7 +125,8 @@ impl Span {
                 let (large, small, units) = match seconds {
                     ..3_600 => (seconds / 60, seconds % 60, ["m", "s"]),
                     3_600..86_400 => (seconds / 3_600, seconds / 60 % 60, ["h", "m"]),
-                    _ => (seconds / 86_400, seconds / 3_600 % 24, ["d", "h"]),
+                    86_400..YEAR => (seconds / 86_400, seconds / 3_600 % 24, ["d", "h"]),
+                    _ => (seconds / YEAR, seconds / 86_400 % 365, ["y", "d"]),
                 };
                 push_number(out, large);
                 out.push_str(units[0]);
@@ -263,7 +265,8 @@ mod tests {
         assert_eq!(span(9_995_000), "10.0 ms");
         assert_eq!(span(99_950_000), "100 ms");
         assert_eq!(span(3_605_000_000_000), "1h00m");
-        assert_eq!(span(u64::MAX), "213503d23h");
+        assert_eq!(span(u64::MAX), "584y343d");
+        assert_eq!(span(7_411 * 86_400 * 1_000_000_000), "20y111d");
         assert_eq!(span(148_000_000_000), "2m28s");
         assert_eq!(span(90_000_000_000_000), "1d01h");
     }

@@ -1,5 +1,6 @@
 //! What ends a command: a sentence that says what to do, and an exit status.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -138,5 +139,34 @@ pub(crate) fn write_stderr_if_ready(text: &str) {
 
 /// Writes a message to standard error. It is dropped if it cannot be written (a full disk).
 pub(crate) fn write_stderr(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let _ = std::io::stderr().write_all(without_error_numbers(text).as_bytes());
+}
+
+/// A message without the " (os error 2)" that `io::Error` appends: the words before it say the same.
+pub(crate) fn without_error_numbers(text: &str) -> Cow<'_, str> {
+    const START: &str = " (os error ";
+    let mut shorter = Cow::Borrowed(text);
+    while let Some(start) = shorter.find(START) {
+        let rest = &shorter[start + START.len()..];
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+        if digits == 0 || !rest[digits..].starts_with(')') {
+            break;
+        }
+        let end = start + START.len() + digits + 1;
+        shorter = format!("{}{}", &shorter[..start], &shorter[end..]).into();
+    }
+    shorter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_errors_are_left_out() {
+        let error = io::Error::from_raw_os_error(2).to_string();
+        assert!(error.contains("(os error 2)"));
+        assert_eq!(without_error_numbers(&format!("x: {error}: y")), "x: No such file or directory: y");
+        assert_eq!(without_error_numbers("a (os error x) b"), "a (os error x) b");
+    }
 }

@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         Action::Send(options) => traffic::send::run(&options),
         Action::Doctor(args) => doctor::command::run(&args),
         Action::Man { directory } => pages::man(directory.as_deref()),
+        Action::Grammar => pages::grammar(),
         Action::Completions(shell) => pages::completions(shell),
     });
     done.unwrap_or_else(|failure| failure.report())

@@ -28,6 +28,12 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints the table of options.
+pub(crate) fn grammar() -> Result<ExitCode, Failure> {
+    Output::stdout().write(command_line::grammar::markdown(&mut command_line::command()).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Prints completions.
 pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();

@@ -34,7 +34,7 @@ fn a_task_that_is_gone_is_1() {
 fn a_dash_is_standard_output() {
     let directory = std::env::temp_dir().join(format!("whit-dash-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
-    let output = whit(&["run", "--json", "-", "--", "true"]).current_dir(&directory).assert().code(0);
+    let output = whit(&["run", "--json", "true"]).current_dir(&directory).assert().code(0);
     let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
     assert!(text.starts_with('{') && text.contains("\"wall_ns\""), "{text}");
     assert!(std::fs::read_dir(&directory).unwrap().next().is_none(), "a file was made");
@@ -65,19 +65,20 @@ fn usage_errors_are_2() {
     fails(&["delays", "--exits", "-n", "2", "--", "true"], 2, "without a command");
     fails(&["age", "--list", "--json", "."], 2, "--list and --null print paths");
     fails(&["delays", "-a", "--sort", "nothing"], 2, "nothing");
-    fails(&["free", "-s", "nan"], 2, "0.01");
+    fails(&["free", "-s", "nan"], 2, "a duration: 5, 5s, 200ms, 1m30s, 1d12h");
+    fails(&["free", "-i", "1ms"], 2, "from 10ms to 1y");
     fails(&["free", "-c", "0"], 2, "0");
     fails(&["free", "-b", "-k"], 2, "cannot be used with");
     fails(&["free", "--root", ".", "-s", "1"], 2, "stands still");
     fails(&["bar", "--once", "--count", "3"], 2, "cannot be used with");
-    fails(&["bar", "-o", "telex"], 2, "telex");
+    fails(&["bar", "--for", "telex"], 2, "telex");
     fails(&["nothing"], 2, "nothing");
     fails(&["run"], 2, "CMD");
     fails(&["run", "--tiemout", "1s", "true"], 2, "--timeout");
     fails(&["age", "--delete", "--older", "1d"], 2, "--delete needs a DIR");
     fails(&["send", "127.0.0.1"], 2, "the port is missing: write HOST:PORT, for instance 127.0.0.1:7000");
     fails(&["send", "::1"], 2, "for instance [::1]:7000");
-    fails(&["run", "--timeout", "5q", "--", "true"], 2, "with ms, s, m, h, d, w or y");
+    fails(&["run", "--timeout", "5q", "--", "true"], 2, "units y w d h m s ms us ns");
     fails(&["run", "--limit", "x=1", "--", "true"], 2, "nofile");
     fails(&["run", "--shared", "--", "true"], 2, "--lock");
     fails(&["top", "--sort", "memry"], 2, "memory");

@@ -68,7 +68,7 @@ const BAR: &[&str] = &[
     "interval = 2",
     "separator = \" · \"",
     "theme = \"nord\"",
-    "output = \"plain\"",
+    "for = \"plain\"",
     "theme = { base = \"mono\", urgent = \"#f00\" }",
 ];
 const COMMON: &[&str] = &[
@@ -178,7 +178,7 @@ fn a_clear_place_or_a_running_bar() {
             assert!(told.status.success(), "{number}: {errors}\n{text}");
             // Commands take their time; the others are drawn at once.
             if !text.contains("\"command\"") {
-                let drawn = whit(&["--once", "-o", "i3bar", "--root", laptop], &config);
+                let drawn = whit(&["--once", "--for", "i3bar", "--root", laptop], &config);
                 let errors = String::from_utf8(drawn.stderr).unwrap();
                 assert!(drawn.status.success() && errors.is_empty(), "{number}: {errors}\n{text}");
                 let lines = String::from_utf8(drawn.stdout).unwrap();
@@ -234,6 +234,13 @@ fn the_bars_page_is_the_reference() {
     assert!(page.as_bytes() == told.stdout, "run cargo xtask docs");
 }
 
+#[test]
+fn the_options_page_is_of_the_options() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grammar.md")).unwrap();
+    let told = Command::new(WHIT).args(["man", "--grammar"]).output().unwrap();
+    assert!(page.as_bytes() == told.stdout, "run cargo xtask docs");
+}
+
 /// Each recipe is a configuration, and runs where its program is on this machine.
 #[test]
 fn the_recipes_are_good() {
@@ -248,12 +255,12 @@ fn the_recipes_are_good() {
         fs::write(&config, recipe).unwrap();
         let checked = whit(&["--check"], &config);
         assert!(checked.status.success(), "{recipe}\n{checked:?}");
-        let drawn = whit(&["--once", "-o", "plain"], &config);
+        let drawn = whit(&["--once", "--for", "plain"], &config);
         assert!(drawn.status.success(), "{recipe}\n{drawn:?}");
     }
     let text = |recipe: &str| {
         fs::write(&config, recipe).unwrap();
-        String::from_utf8(whit(&["--once", "-o", "plain"], &config).stdout).unwrap()
+        String::from_utf8(whit(&["--once", "--for", "plain"], &config).stdout).unwrap()
     };
     let of = |words: &str| page.split("```toml\n").skip(1).find(|recipe| recipe.contains(words)).unwrap();
     let recipe = |words: &str| of(words).split("```").next().unwrap();

@@ -56,7 +56,7 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
         }
         let files = Files::make(parent)?;
         let directory = files.0.as_str();
-        let alone = [programs.whit.as_str(), "age", "--threads", "1", "--older", "1d", directory];
+        let alone = [programs.whit.as_str(), "age", "--workers", "1", "--older", "1d", directory];
         let measured = pairs(&alone, &[&programs.scan, directory], ROUNDS)?;
         let what = format!("age, 1 thread, {name}: a bare loop");
         print_row(&what, measured.ours.median, measured.theirs.median, &measured.ratios, "1.15");

@@ -24,12 +24,12 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
     std::fs::write("target/floor/mbox", "").map_err(|error| format!("target/floor/mbox: {error}"))?;
 
     let whit = programs.whit.as_str();
-    let bar = |config: &'static str| [whit, "bar", "--output", "i3bar", "--config", config];
+    let bar = |config: &'static str| [whit, "bar", "--for", "i3bar", "--config", config];
     let all: [(&str, &[&str]); 10] = [
-        ("whit", &[whit, "bar", "--output", "i3bar", "--net", &interface]),
+        ("whit", &[whit, "bar", "--for", "i3bar", "--net", &interface]),
         ("bare reads", &[&programs.bar_reads, &state]),
         (WAKE, &[&programs.wake]),
-        ("whit, imported", &[whit, "bar", "--output", "i3bar", "--config", &imported]),
+        ("whit, imported", &[whit, "bar", "--for", "i3bar", "--config", &imported]),
         ("whit, every segment", &bar("benches/every-segment.toml")),
         ("i3status, same", &["i3status", "-c", &same]),
         ("i3status, own", &["i3status", "-c", &own]),

@@ -23,7 +23,7 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
     let configuration =
         format!("interval = 0.2\n[[segment]]\ntype = \"mail\"\npaths = \"{MAILBOX}\"\ninterval = 0.2\n");
     std::fs::write(CONFIGURATION, configuration).map_err(|error| error.to_string())?;
-    let whit = [programs.whit.as_str(), "bar", "-o", "plain", "--config", CONFIGURATION];
+    let whit = [programs.whit.as_str(), "bar", "--for", "plain", "--config", CONFIGURATION];
     let mapped = ["python3", "benches/mail_mmap.py", MAILBOX];
     // The search is a thread's, whose account goes with the process: it is read while the bar runs on.
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());

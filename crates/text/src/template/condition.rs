@@ -2,7 +2,9 @@
 
 use super::field::{Fault, Field};
 use super::parse::field_index;
-use super::value::Value;
+use super::value::{Unit, Value};
+use crate::quantity;
+use facts::unit::Nanos;
 
 /// Comparisons that must all hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,13 +20,45 @@ struct Comparison {
 enum Test {
     Present,
     Absent,
-    Number(Operator, f64),
+    Number(Operator, Number),
     /// `number` is set if the word is an unquoted number, since a field may hold either.
     Word {
         word: String,
-        number: Option<f64>,
+        number: Option<Number>,
         is_equal: bool,
     },
+}
+
+/// A number as it was written: what its letters mean depends on the field's unit, which its value has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Number {
+    /// Prefixes of 1000.
+    plain: Option<f64>,
+    /// Prefixes of 1024.
+    bytes: Option<f64>,
+    seconds: Option<f64>,
+}
+
+impl Number {
+    /// `None` if it is none of them.
+    fn new(text: &str) -> Option<Self> {
+        let (sign, digits) = text.strip_prefix('-').map_or((1.0, text), |digits| (-1.0, digits));
+        let plain = quantity::number(digits.strip_suffix('%').unwrap_or(digits)).ok();
+        let bytes = quantity::size(digits).ok().map(|bytes| bytes.0 as f64);
+        let seconds = quantity::duration(digits).ok().map(Nanos::as_secs_f64);
+        let is_any = plain.is_some() || bytes.is_some() || seconds.is_some();
+        let signed = |number: Option<f64>| number.map(|number| sign * number);
+        is_any.then(|| Self { plain: signed(plain), bytes: signed(bytes), seconds: signed(seconds) })
+    }
+
+    /// As it compares with a value of this unit; `None` if it is no such quantity.
+    fn of(self, unit: Unit) -> Option<f64> {
+        match unit {
+            Unit::Bytes | Unit::BytesPerSecond => self.bytes,
+            Unit::Seconds | Unit::HoursMinutes => self.seconds,
+            _ => self.plain,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,20 +78,6 @@ const OPERATORS: [(&str, Operator); 6] = [
     ("!=", Operator::NotEqual),
     (">=", Operator::GreaterOrEqual),
     (">", Operator::Greater),
-];
-
-/// The suffixes of numbers.
-const SUFFIXES: [(&str, f64); 10] = [
-    ("%", 1.0),
-    ("Ki", 1024.0),
-    ("Mi", 1_048_576.0),
-    ("Gi", 1_073_741_824.0),
-    ("Ti", 1_099_511_627_776.0),
-    ("k", 1e3),
-    ("M", 1e6),
-    ("G", 1e9),
-    ("T", 1e12),
-    ("", 1.0),
 ];
 
 impl Condition {
@@ -117,12 +137,17 @@ impl Condition {
             match &comparison.test {
                 Test::Present => !value.is_absent(),
                 Test::Absent => value.is_absent(),
-                Test::Number(operator, number) => {
-                    value.number().is_some_and(|value| operator.holds(value, *number))
-                }
+                Test::Number(operator, number) => match value {
+                    Value::Number(value, unit) => {
+                        number.of(unit).is_some_and(|number| operator.holds(value, number))
+                    }
+                    _ => false,
+                },
                 Test::Word { word, number, is_equal } => match value {
                     Value::Text(text) | Value::Markup(text) => (text == word) == *is_equal,
-                    Value::Number(value, _) => number.is_some_and(|number| (value == number) == *is_equal),
+                    Value::Number(value, unit) => number
+                        .and_then(|number| number.of(unit))
+                        .is_some_and(|number| (value == number) == *is_equal),
                     Value::Absent => false,
                 },
             }
@@ -162,16 +187,13 @@ fn comparison(
     if is_quoted && !text[offset + operand.len()..].starts_with(['"', '\'']) {
         return fault(offset - 1, "this quote is not closed");
     }
-    let number = SUFFIXES.iter().find_map(|(suffix, factor)| {
-        operand.strip_suffix(suffix)?.parse::<f64>().ok().map(|number| number * factor)
-    });
-    let number = number.filter(|number| number.is_finite() && !is_quoted);
+    let number = Number::new(operand).filter(|_| !is_quoted);
     match (operator, number) {
         (Operator::Equal | Operator::NotEqual, number) => {
             Ok(Test::Word { word: operand.to_owned(), number, is_equal: *operator == Operator::Equal })
         }
         (operator, Some(number)) => Ok(Test::Number(*operator, number)),
-        (_, None) => fault(offset, "not a number (suffixes: % k M G T Ki Mi Gi Ti)"),
+        (_, None) => fault(offset, "not a number: 5, 80%, 10G, 1m30s"),
     }
 }
 
@@ -195,7 +217,6 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::Unit;
 
     const FIELDS: [Field; 2] = [Field { name: "percent", help: "" }, Field { name: "state", help: "" }];
 
@@ -210,6 +231,12 @@ mod tests {
         assert!(!holds("percent >= 50 and state == full", half, "empty"));
         assert!(holds("percent < 51%", half, ""));
         assert!(holds("percent > 1Gi", Value::Number(2e9, Unit::Bytes), ""));
+        assert!(!holds("percent < 2G", Value::Number(2.1e9, Unit::Count), ""));
+        assert!(holds("percent < 2G", Value::Number(2.1e9, Unit::Bytes), ""));
+        assert!(holds("percent < 1h30m", Value::Number(5_399.0, Unit::HoursMinutes), ""));
+        assert!(holds("percent > -5", Value::Number(0.0, Unit::Celsius), ""));
+        // No temperature is a size.
+        assert!(!holds("percent < 5KiB", Value::Number(0.0, Unit::Celsius), ""));
         assert!(holds("state != 'not charging'", half, "full"));
         assert!(holds("state == 0 and percent == 50", half, "0"));
         assert!(holds("state == '5G' and percent != 5", half, "5G"));

@@ -1,48 +1,39 @@
-//! AgeOptions of `whit age`.
+//! Options of `whit age`.
 
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use facts::age::{AgeBy, Cap};
 use probe::directory::{EntryKind, Mounts};
 
 use super::options::{AgeOptions, DeleteMode, Deletion, Measure, Threshold, View};
 use super::selection::Selection;
-use crate::command_line::options::{json, switch};
-use crate::command_line::quantity::{age, count, rate, size};
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{directories, json, number, option, paragraphs, several, switch};
+use crate::command_line::quantity::{age, amount, size};
 use crate::failure::Failure;
 use sampling::users::Users;
 
 pub(crate) fn command() -> Command {
     Command::new("age").about("Tell how old the files of a directory are, and delete the old").defer(|command| {
-        let option = |name: &'static str, value: &'static str, help: &'static str| {
-            Arg::new(name).long(name).value_name(value).help(help)
-        };
-        let many = |arg: Arg| arg.action(ArgAction::Append);
         command
-            .arg(
-                Arg::new("directory")
-                    .value_name("DIR")
-                    .num_args(1..)
-                    .value_parser(value_parser!(PathBuf))
-                    .help("The directories [default: .]"),
-            )
-            .arg(option("older", "AGE", "Only what is older: 30s, 10m, 6h, 7d, 2w, 1y").value_parser(age))
-            .arg(option("by", "amcb", "Which time counts: modification, access, change, birth; of several the newest [default: m]").value_parser(age_by))
-            .arg(many(option("match", "GLOB", "Only names that match one of these")))
-            .arg(many(option("exclude", "GLOB", "No names that match one of these, and nothing in directories so called")))
-            .arg(option("type", "fdlpsbc", "Only files, directories, links, pipes, sockets, devices [default: f]").value_parser(kinds))
-            .arg(option("owner", "USER", "Only this user's"))
+            .arg(directories("The directories [default: .]"))
+            .arg(option("older", Kind::Age, "Only what is older: 30s, 10m, 6h, 7d, 2w, 1y"))
+            .arg(letters("time", "amcb", age_by, "Which time counts: modification, access, change, birth; of several the newest [default: m]"))
+            .arg(several("match", Kind::Glob, "Only names that match one of these"))
+            .arg(several("exclude", Kind::Glob, "No names that match one of these, and nothing in directories so called"))
+            .arg(letters("type", "fdlpsbc", kinds, "Only files, directories, links, pipes, sockets, devices [default: f]"))
+            .arg(option("user", Kind::User, "Only this user's").short('u'))
             .arg(switch("recurse", "Go into sub-directories").short('r'))
             .arg(switch("all-filesystems", "Go into what is mounted below, too"))
             .arg(switch("by-directory", "Sums of each directory at the first level, too").requires("recurse"))
             .arg(switch("list", "Print their paths, a line each").short('l'))
             .arg(switch("null", "Print their paths, each ended by NUL").short('0'))
-            .arg(switch("count", "Print their number, for which nothing is asked of them"))
-            .arg(many(option("warn", "age|files|bytes=N", "Be a Nagios plugin: warn above this").value_parser(threshold)))
-            .arg(many(option("crit", "age|files|bytes=N", "Be a Nagios plugin: critical above this").value_parser(threshold)))
+            .arg(switch("number", "Print their number, for which nothing is asked of them"))
+            .arg(limit("warn", "Be a Nagios plugin: warn above this"))
+            .arg(limit("crit", "Be a Nagios plugin: critical above this"))
             .arg(
                 Arg::new("delete")
                     .long("delete")
@@ -53,23 +44,23 @@ pub(crate) fn command() -> Command {
                     .value_parser(["strict", "plain"])
                     .help("Delete them; strict checks each again in a private directory, where no other user can exchange it"),
             )
-            .arg(switch("dry-run", "Print what --delete would delete").short('n').requires("delete"))
+            .arg(switch("dry-run", "Print what --delete would delete").requires("delete"))
             .arg(switch("empty", "Delete old directories that are empty, too").requires("delete"))
-            .arg(option("keep-size", "SIZE", "Delete the oldest until the rest takes no more of the disk").value_parser(size).requires("delete"))
-            .arg(option("keep-files", "N", "Delete the oldest until no more are left; with K, M").value_parser(count).requires("delete"))
-            .arg(option("pace", "N", "Delete at most so many a second").value_parser(rate).requires("delete"))
+            .arg(option("keep-size", Kind::Size, "Delete the oldest until the rest takes no more of the disk").requires("delete"))
+            .arg(option("keep-files", Kind::Amount, "Delete the oldest until no more are left").requires("delete"))
+            .arg(option("rate", Kind::Rate, "Delete at most so many a second").requires("delete"))
             .arg(
-                many(option("tmpfiles", "FILE", "Directories and ages from configurations of tmpfiles.d(5) [default: all of the system's]"))
+                several("tmpfiles", Kind::File, "Directories and ages from configurations of tmpfiles.d(5) [default: all of the system's]")
                     .num_args(0..)
                     .default_missing_value("")
                     // None is an empty one; the parser of paths takes none that is.
                     .value_parser(OsStringValueParser::new().map(PathBuf::from))
-                    .conflicts_with_all(["directory", "older", "by", "type"]),
+                    .conflicts_with_all(["directory", "older", "time", "type"]),
             )
-            .arg(option("threads", "N", "Threads that look at entries [default: one a CPU]").value_parser(value_parser!(u64).range(1..=256)))
+            .arg(option("workers", Kind::Workers, "Threads that read entries [default: one a CPU]"))
             .arg(json())
             .arg(switch("stats", "At the end system calls and time"))
-            .after_help(EXPLANATION)
+            .after_help(paragraphs(EXPLANATION))
     })
 }
 
@@ -82,6 +73,25 @@ sockets, locked files and sticky directories, and stops at a line that it does n
 Exit status: 0, 1 where something could not be looked at or deleted (each is named), 2 for a
 command line that cannot be; with --warn or --crit that of a plugin: 0, 1, 2, or 3 where
 something could not be looked at.";
+
+/// An option whose value is some of these letters.
+fn letters<T: Clone + Send + Sync + 'static>(
+    name: &'static str,
+    letters: &'static str,
+    parse: fn(&str) -> Result<T, String>,
+    help: &'static str,
+) -> Arg {
+    Arg::new(name).long(name).value_name(letters).value_parser(parse).help(help)
+}
+
+fn limit(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .value_name("age|files|bytes=N")
+        .value_parser(threshold)
+        .action(ArgAction::Append)
+        .help(help)
+}
 
 fn age_by(text: &str) -> Result<AgeBy, String> {
     AgeBy::parse(text).ok_or_else(|| "some of the letters a, m, c and b".to_owned())
@@ -105,7 +115,7 @@ fn threshold(text: &str) -> Result<Threshold, String> {
     let (measure, limit) = text.split_once('=').ok_or("age=AGE, files=N or bytes=SIZE")?;
     let (measure, limit) = match measure {
         "age" => (Measure::Age, age(limit)?.0),
-        "files" => (Measure::Files, count(limit)?),
+        "files" => (Measure::Files, amount(limit)?),
         "bytes" => (Measure::Bytes, size(limit)?.0),
         _ => return Err("age=AGE, files=N or bytes=SIZE".to_owned()),
     };
@@ -123,11 +133,11 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgeOptions, Failure> 
         fast_glob::validate(pattern)
             .map_err(|error| Failure::usage(format!("\"{pattern}\" is no pattern: {error}")))?;
     }
-    let owner = matches.get_one::<String>("owner").map(|name| Users::named(name)).transpose();
+    let owner = matches.get_one::<String>("user").map(|name| Users::named(name)).transpose();
     let owner = owner.map_err(Failure::usage)?;
     let selection = Selection {
         older: matches.get_one("older").copied(),
-        by: matches.get_one("by").copied().unwrap_or(AgeBy::MODIFIED),
+        by: matches.get_one("time").copied().unwrap_or(AgeBy::MODIFIED),
         matches: texts("match"),
         excludes: texts("exclude"),
         kinds: matches.get_one("type").cloned().unwrap_or_else(|| vec![EntryKind::File]),
@@ -158,7 +168,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgeOptions, Failure> 
         view,
         is_json: matches.get_flag("json"),
         with_stats: matches.get_flag("stats"),
-        threads: matches.get_one::<u64>("threads").and_then(|threads| usize::try_from(*threads).ok()),
+        threads: number(matches, "workers"),
     })
 }
 
@@ -169,13 +179,13 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
     let (warn, crit) = (thresholds("warn"), thresholds("crit"));
     let is_verdict = !warn.is_empty() || !crit.is_empty();
     let delete = matches.get_one::<String>("delete");
-    let chosen = [flag("list") || flag("null"), flag("count"), is_verdict, delete.is_some()];
+    let chosen = [flag("list") || flag("null"), flag("number"), is_verdict, delete.is_some()];
     if chosen.into_iter().filter(|is_chosen| *is_chosen).count() > 1 {
-        return Err(Failure::usage("one of --list, --null, --count, --warn and --crit, --delete"));
+        return Err(Failure::usage("one of --list, --null, --number, --warn and --crit, --delete"));
     }
     if chosen[0] && flag("json") && !flag("stats") {
         return Err(Failure::usage(
-            "--list and --null print paths; --json goes with the report, --count, --warn, --crit or --delete",
+            "--list and --null print paths; --json goes with the report, --number, --warn, --crit or --delete",
         ));
     }
     if let Some(way) = delete {
@@ -193,7 +203,7 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
             "plain" => DeleteMode::Plain,
             _ => DeleteMode::Strict,
         };
-        let pace = matches.get_one("pace").copied();
+        let pace = matches.get_one("rate").copied();
         // systemd-tmpfiles does so, too.
         let with_empty_directories = flag("empty") || has_tmpfiles;
         return Ok(View::Delete(Deletion { way, with_empty_directories, cap, pace }));

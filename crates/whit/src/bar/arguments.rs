@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValue, value_parser};
+use clap::{Arg, ArgMatches, Command, builder::PossibleValue, value_parser};
 use probe::Roots;
 
 use crate::bar::Defaults;
-use crate::command_line::options::{count_option, root, roots, seconds_option, switch};
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{count, interval, option, paragraphs, root, roots, several, switch};
 use crate::failure::Failure;
 
 /// `whit bar`, validated.
@@ -87,52 +88,37 @@ pub(crate) fn command() -> Command {
     Command::new("bar").about("A status line: network, mail, memory, CPU, load, disk, battery, date").defer(
         |command| {
             command
-                .arg(path("config", "FILE", "The configuration [default: see below]"))
+                .arg(option("config", Kind::File, "The configuration [default: see below]"))
                 .arg(
-                    Arg::new("output")
-                        .long("output")
-                        .short('o')
-                        .value_name("FORMAT")
+                    Arg::new("for")
+                        .long("for")
+                        .value_name("PROGRAM")
                         .value_parser(value_parser!(BarOutput))
                         .help("The program that reads it [default: the one that started whit; a terminal reads plain]"),
                 )
-                .arg(seconds_option(
-                    "interval",
-                    'i',
-                    "A line every SECS seconds, on whole intervals of the clock [default: 1]",
-                ))
-                .arg(count_option('n', "End after N ticks"))
+                .arg(interval("A line so often, on whole intervals of the clock [default: 1s]"))
+                .arg(count("End after N lines"))
                 .arg(switch("once", "Print one line and end").conflicts_with("count"))
-                .arg(several("disk", "PATH", "Without a configuration: show the filesystem PATH is on"))
-                .arg(
-                    Arg::new("net")
-                        .long("net")
-                        .value_name("NAME")
-                        .action(ArgAction::Append)
-                        .conflicts_with("config")
-                        .help("Without a configuration: show this interface, up or down"),
-                )
-                .arg(several("mailbox", "PATH", "Without a configuration: show this mbox or Maildir"))
+                .arg(default("disk", Kind::Path, "Without a configuration: show the filesystem PATH is on"))
+                .arg(default("net", Kind::Name, "Without a configuration: show this interface, up or down"))
+                .arg(default("mailbox", Kind::Path, "Without a configuration: show this mbox or Maildir"))
                 .arg(switch("debug", "Append what the cycle before cost: wall time, CPU time, system calls"))
                 .arg(switch("check", "Say whether the configuration is good, and end"))
                 .arg(
-                    path("import", "FILE", "Print the equivalent of a configuration of i3status, and end")
+                    option("import", Kind::File, "Print the equivalent of a configuration of i3status, and end")
                         .exclusive(true),
                 )
                 .arg(switch("print-defaults", "Print the default configuration, and end"))
                 .arg(switch("reference", "Print all segments, fields and options, and end").exclusive(true))
                 .arg(root())
-                .after_help(EXPLANATION)
+                .after_help(paragraphs(EXPLANATION))
         },
     )
 }
 
-fn path(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help)
-}
-
-fn several(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    path(name, value, help).action(ArgAction::Append).conflicts_with("config")
+/// What the default configuration shows.
+fn default(name: &'static str, kind: Kind, help: &'static str) -> Arg {
+    several(name, kind, help).conflicts_with("config")
 }
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<BarCommand, Failure> {
@@ -161,7 +147,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<BarCommand, Failure> 
     Ok(BarCommand::Draw(BarArgs {
         config,
         defaults,
-        output: matches.get_one("output").copied(),
+        output: matches.get_one("for").copied(),
         interval: matches.get_one("interval").copied(),
         count: if is_one { Some(1) } else { matches.get_one("count").copied() },
         is_debug: matches.get_flag("debug"),

@@ -2,7 +2,7 @@
 
 mod fault;
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::Color;
 use text::nearest::did_you_mean;
+use text::quantity;
 use text::template::{self, Condition, Field, Template};
 
 pub(crate) use fault::Fault;
@@ -149,9 +150,21 @@ impl<'t, 'i> Options<'t, 'i> {
         number.map(Some).ok_or_else(|| expected(value, &format!("a number from {at_least} to {at_most}")))
     }
 
-    /// Seconds, from a twentieth to a day.
-    pub(crate) fn seconds(&self, key: &str) -> Result<Option<Duration>, Fault> {
-        Ok(self.number(key, 0.05, 86_400.0)?.map(Duration::from_secs_f64))
+    /// A duration from 50 ms to a day: a number of seconds, or a text with units.
+    pub(crate) fn duration(&self, key: &str) -> Result<Option<Duration>, Fault> {
+        const POSSIBLE: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_secs(86_400);
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let duration = match value.get_ref().as_str() {
+            Some(text) => {
+                let nanos = quantity::duration(text).map_err(|wanted| expected(value, &wanted))?;
+                Duration::from_nanos(nanos.0)
+            }
+            None => self.number(key, 0.05, 86_400.0)?.map(Duration::from_secs_f64).unwrap_or_default(),
+        };
+        match POSSIBLE.contains(&duration) {
+            true => Ok(Some(duration)),
+            false => Err(expected(value, "50ms to 1d")),
+        }
     }
 
     /// One of some words.

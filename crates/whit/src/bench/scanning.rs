@@ -122,9 +122,9 @@ fn scanners() -> Vec<Scanner> {
     vec![
         Scanner::new("whit age", &[], &[&own, "age", "--list", "--older", "1d", "DIR"]),
         Scanner::new(
-            "whit age --threads 1",
+            "whit age --workers 1",
             &[],
-            &[&own, "age", "--list", "--threads", "1", "--older", "1d", "DIR"],
+            &[&own, "age", "--list", "--workers", "1", "--older", "1d", "DIR"],
         ),
         Scanner::new("fd", fd_needs, &[fd, "-t", "f", "--changed-before", "1d", ".", "DIR"]),
         Scanner::new("find", &["find"], &["find", "DIR", "-type", "f", "-mmin", "+1440"]),

@@ -2,6 +2,8 @@
 //!
 //! What leaves this module is validated; a command never sees a raw argument.
 
+pub(crate) mod grammar;
+pub(crate) mod kind;
 pub(crate) mod options;
 pub(crate) mod quantity;
 
@@ -42,6 +44,8 @@ pub(crate) enum Action {
     Man {
         directory: Option<PathBuf>,
     },
+    /// The table of options.
+    Grammar,
     Completions(Shell),
 }
 
@@ -49,6 +53,7 @@ pub(crate) enum Action {
 pub(crate) fn command() -> Command {
     let command = Command::new("whit")
         .version(env!("CARGO_PKG_VERSION"))
+        .max_term_width(80)
         .about("Tells where a machine's time and memory go, for next to nothing")
         .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor.")
         // A subcommand's options are built only when it is the one that is called: half of a short run's time.
@@ -66,16 +71,19 @@ pub(crate) fn command() -> Command {
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print the man page, or write one of each command").defer(
             |command| {
-                command.arg(
-                    Arg::new("directory")
-                        .value_name("DIR")
-                        .value_parser(value_parser!(PathBuf))
-                        .help("Write whit.1, whit-free.1 … into DIR"),
-                )
+                command
+                    .arg(options::directories("Write whit.1, whit-free.1 … into DIR").num_args(1))
+                    .arg(options::switch("grammar", "Print all options of all commands, as Markdown"))
             },
         ))
         .subcommand(Command::new("completions").about("Print completions for a shell").defer(|command| {
-            command.arg(Arg::new("shell").value_parser(value_parser!(Shell)).required(true).help("The shell"))
+            command.arg(
+                Arg::new("shell")
+                    .value_name("SHELL")
+                    .value_parser(value_parser!(Shell))
+                    .required(true)
+                    .help("The shell"),
+            )
         }))
 }
 
@@ -99,6 +107,7 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         #[cfg(feature = "bench")]
         Some(("bench", matches)) => Ok(Action::Bench(bench::from_matches(matches))),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
+        Some(("man", matches)) if matches.get_flag("grammar") => Ok(Action::Grammar),
         Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),
         Some(("completions", matches)) => match matches.get_one("shell") {
             Some(shell) => Ok(Action::Completions(*shell)),
@@ -120,13 +129,13 @@ mod tests {
     }
 
     #[test]
-    fn explanations_fit_where_help_is_wrapped() {
+    fn help_fits_eighty_columns() {
         let mut command = command();
         command.build();
-        for subcommand in command.get_subcommands() {
-            let explanation = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
-            for line in explanation.lines() {
-                assert!(line.chars().count() <= 98, "{}: {line}", subcommand.get_name());
+        for subcommand in command.get_subcommands_mut() {
+            let help = subcommand.render_help().to_string();
+            for line in help.lines() {
+                assert!(line.chars().count() <= 80, "{}: {line}", subcommand.get_name());
             }
         }
     }

@@ -1,10 +1,12 @@
-//! Options that several commands have.
+//! Options as all commands have them: a name means the same thing, with the same letter and kind of value, wherever it stands.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use probe::Roots;
+
+use super::kind::Kind;
 
 /// How often to repeat.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,12 +21,33 @@ pub(crate) fn switch(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
+/// An option with a value.
+pub(crate) fn option(name: &'static str, kind: Kind, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(kind.name()).value_parser(kind.parser()).help(help)
+}
+
+/// The same, to be given as often as one likes.
+pub(crate) fn several(name: &'static str, kind: Kind, help: &'static str) -> Arg {
+    option(name, kind, help).action(ArgAction::Append)
+}
+
+/// Process or thread ids: several, also with commas between them.
+pub(crate) fn ids(name: &'static str, letter: char, help: &'static str) -> Arg {
+    several(name, Kind::Id, help).short(letter).value_delimiter(',')
+}
+
+/// How often it is done.
+pub(crate) fn interval(help: &'static str) -> Arg {
+    option("interval", Kind::Interval, help).short('i')
+}
+
+/// How many times it is done.
+pub(crate) fn count(help: &'static str) -> Arg {
+    option("count", Kind::Count, help).short('n')
+}
+
 pub(crate) fn root() -> Arg {
-    Arg::new("root")
-        .long("root")
-        .value_name("DIR")
-        .value_parser(value_parser!(PathBuf))
-        .help("Read a captured machine: a directory that holds proc, and perhaps sys")
+    option("root", Kind::Directory, "Read a captured machine: a directory that holds proc, and perhaps sys")
 }
 
 pub(crate) fn roots(matches: &ArgMatches) -> Roots {
@@ -35,35 +58,33 @@ pub(crate) fn json() -> Arg {
     switch("json", "Print the same facts as JSON, a document a line, units in the field names")
 }
 
-/// An option that takes seconds.
-pub(crate) fn seconds_option(name: &'static str, letter: char, help: &'static str) -> Arg {
-    Arg::new(name).long(name).short(letter).value_name("SECS").value_parser(seconds).help(help)
+/// Directories that a command works on.
+pub(crate) fn directories(help: &'static str) -> Arg {
+    Arg::new("directory")
+        .value_name(Kind::Directory.name())
+        .num_args(1..)
+        .value_parser(value_parser!(PathBuf))
+        .help(help)
 }
 
-/// The option that takes how often to repeat.
-pub(crate) fn count_option(letter: char, help: &'static str) -> Arg {
-    let at_least_once = value_parser!(u64).range(1..);
-    Arg::new("count").long("count").short(letter).value_name("N").value_parser(at_least_once).help(help)
+/// A count as an index into memory.
+pub(crate) fn number(matches: &ArgMatches, name: &str) -> Option<usize> {
+    matches.get_one::<u64>(name).map(|number| usize::try_from(*number).unwrap_or(usize::MAX))
 }
 
-/// Seconds with a fraction, from a hundredth to a year.
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("\"{text}\" is no number of seconds"))?;
-    if !(0.01..=31_536_000.0).contains(&seconds) {
-        return Err("from 0.01 to 31536000 seconds".to_owned());
-    }
-    Ok(Duration::from_secs_f64(seconds))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_are_bounded() {
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        for text in ["0", "-1", "nan", "inf", "x", "1e99"] {
-            assert!(seconds(text).is_err(), "{text}");
+/// An explanation with its lines joined to paragraphs, which help breaks where they fit. Lines that begin with a blank are a table's.
+pub(crate) fn paragraphs(text: &str) -> String {
+    let mut joined = String::new();
+    for line in text.lines() {
+        let is_own = line.is_empty() || line.starts_with(' ');
+        let follows_text =
+            joined.rsplit('\n').next().is_some_and(|last| !last.is_empty() && !last.starts_with(' '));
+        match follows_text && !is_own {
+            true => joined.push(' '),
+            false if !joined.is_empty() => joined.push('\n'),
+            false => {}
         }
+        joined.push_str(line);
     }
+    joined
 }

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, builder::PossibleValue, value_parser};
+use clap::{Arg, ArgGroup, ArgMatches, Command, builder::PossibleValue, value_parser};
 use facts::task::Cause;
 use probe::Roots;
 
-use crate::command_line::options::{count_option, json, root, roots, seconds_option, switch};
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{count, ids, interval, json, option, paragraphs, root, roots, switch};
 use crate::failure::Failure;
 
 /// `whit delays`, validated.
@@ -98,29 +99,14 @@ impl clap::ValueEnum for SortKey {
 
 pub(crate) fn command() -> Command {
     Command::new("delays").about("What tasks wait for: CPU, block I/O, memory").defer(|command| {
-        let ids = |name: &'static str, letter, value, help| {
-            Arg::new(name)
-                .long(name)
-                .short(letter)
-                .value_name(value)
-                .value_parser(value_parser!(u32).range(1..))
-                .value_delimiter(',')
-                .action(ArgAction::Append)
-                .help(help)
-        };
         command
-            .arg(ids("pid", 'p', "PID", "A process: its threads summed, maxima from the threads (getdelays: -t)"))
-            .arg(ids("tid", 't', "TID", "One thread (getdelays: -p)"))
-            .arg(Arg::new("comm").long("comm").value_name("NAME").help("The processes of this name"))
+            .arg(ids("pid", 'p', "A process: its threads summed, maxima from the threads (getdelays: -t)"))
+            .arg(ids("tid", 't', "One thread (getdelays: -p)"))
+            .arg(option("comm", Kind::Name, "The processes of this name"))
             .arg(switch("all", "All processes").short('a'))
-            .arg(switch("threads", "With -a, all threads instead").requires("all"))
+            .arg(switch("threads", "With -a, all threads instead").short('H').requires("all"))
             .arg(
-                Arg::new("cgroup")
-                    .long("cgroup")
-                    .short('C')
-                    .value_name("CGROUP")
-                    .value_parser(value_parser!(PathBuf))
-                    .help("A cgroup's tasks and those of the cgroups below it, summed, with their states and its own counts; a directory, or a path within a hierarchy"),
+                option("cgroup", Kind::Cgroup, "A cgroup's tasks and those of the cgroups below it, summed, with their states and its own counts").short('C'),
             )
             .arg(switch("exits", "Each task as it ends, from all CPUs; with a command, until that ends"))
             .arg(
@@ -132,12 +118,13 @@ pub(crate) fn command() -> Command {
                     .help("Run CMD without a shell, then tell what it waited for"),
             )
             .group(ArgGroup::new("selection").args(["comm", "all", "cgroup"]).conflicts_with_all(["pid", "tid", "command", "exits"]))
-            .arg(seconds_option("interval", 'i', "Differences over SECS seconds instead of totals, again and again").conflicts_with_all(["command","exits"]))
-            .arg(count_option('n', "End after N intervals, or with --exits after N tasks"))
+            .arg(interval("Differences over this long instead of totals, again and again").conflicts_with_all(["command","exits"]))
+            .arg(count("End after N intervals, or with --exits after N tasks"))
             .arg(
                 Arg::new("sort")
                     .long("sort")
-                    .value_name("KEY")
+                    .short('s')
+                    .value_name("COLUMN")
                     .conflicts_with_all(["command", "exits"])
                     .value_parser(value_parser!(SortKey))
                     .help("Order by this: pid upwards, all else the largest first"),
@@ -147,7 +134,7 @@ pub(crate) fn command() -> Command {
             .arg(switch("enable", "First switch delay accounting on (kernel.task_delayacct=1; needs root)"))
             .arg(switch("procfs", "Read /proc alone, as for a user without privileges").conflicts_with("exits"))
             .arg(root())
-            .after_help(EXPLANATION)
+            .after_help(paragraphs(EXPLANATION))
     })
 }
 

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
+use clap::{ArgMatches, Command, ValueHint};
 use probe::Roots;
 
-use crate::command_line::options::{json, root, roots, switch};
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{json, option, root, roots, switch};
 
 /// `whit doctor`, validated.
 #[derive(Debug)]
@@ -28,12 +29,8 @@ pub(crate) fn command() -> Command {
                         .conflicts_with_all(["metrics", "root"]),
                 )
                 .arg(
-                    Arg::new("capture")
-                        .long("capture")
-                        .value_name("DIR")
-                        .value_parser(value_parser!(PathBuf))
+                    option("capture", Kind::Directory, "Copy what whit reads of this machine into a new directory, for --root. Command lines are left out")
                         .value_hint(ValueHint::DirPath)
-                        .help("Copy what whit reads of this machine into a new directory, for --root. Command lines are left out")
                         .conflicts_with_all(["metrics", "selftest", "json"]),
                 )
                 .arg(json())

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use probe::Roots;
 
-use crate::command_line::options::{Repeat, count_option, json, root, roots, seconds_option, switch};
+use crate::command_line::options::{Repeat, count, interval, json, paragraphs, root, roots, switch};
 use crate::failure::Failure;
 use crate::free::render::MemoryLayout;
 use text::units::ByteUnit;
@@ -52,11 +52,11 @@ pub(crate) fn command() -> Command {
                 "emulate",
                 "Compute \"available\" by the kernel's formula even where the kernel says it",
             ))
-            .arg(seconds_option("seconds", 's', "Repeat every SECS seconds"))
-            .arg(count_option('c', "Repeat N times, every second unless -s says otherwise"))
+            .arg(interval("Print it again and again").visible_alias("seconds").visible_short_alias('s'))
+            .arg(count("Print it N times, every second unless -i says otherwise").visible_short_alias('c'))
             .arg(json())
             .arg(root())
-            .after_help(COLUMNS)
+            .after_help(paragraphs(COLUMNS))
     })
 }
 
@@ -84,10 +84,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FreeArgs, Failure> {
         None => ByteUnit::Fixed(base),
     };
     let count = matches.get_one("count").copied();
-    let interval = matches.get_one("seconds").copied();
+    let interval = matches.get_one("interval").copied();
     let roots = roots(matches);
     if roots.is_captured() && (interval.is_some() || count.is_some_and(|count| count > 1)) {
-        return Err(Failure::usage("a captured machine stands still: --root goes without -s and -c"));
+        return Err(Failure::usage("a captured machine stands still: --root goes without -i and -n"));
     }
     Ok(FreeArgs {
         layout: MemoryLayout {

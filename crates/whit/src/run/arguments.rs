@@ -8,33 +8,25 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use probe::spawn::Limit;
 
 use super::options::{LockOptions, RunOptions};
-use crate::command_line::options::switch;
-use crate::command_line::quantity::{duration, patience, size};
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{count, json, option, paragraphs, switch};
+use crate::command_line::quantity;
 use crate::failure::Failure;
 use text::printable::Shown as _;
 
 pub(crate) fn command() -> Command {
     Command::new("run").about("Run a command, and tell where the time of all it started went").defer(|command| {
-        let path = |name: &'static str, value: &'static str, help: &'static str| {
-            Arg::new(name).long(name).value_name(value).value_parser(value_parser!(PathBuf)).help(help)
-        };
         let of_lock = |arg: Arg| arg.requires("lock");
         command
-            .arg(path("json", "FILE", "Write the account to FILE as JSON, a document a run; - is standard output"))
-            .arg(path("output", "FILE", "Write the account to FILE instead of standard error").short('o'))
-            .arg(switch("quiet", "Write no account but the JSON").short('q').conflicts_with("output"))
-            .arg(
-                Arg::new("repeat")
-                    .long("repeat")
-                    .value_name("N")
-                    .value_parser(value_parser!(u64).range(1..=100_000))
-                    .help("Run it N times, one after the other, and tell median and spread"),
-            )
-            .arg(duration_option("timeout", "End it and all it started after DURATION, with exit status 124"))
-            .arg(duration_option("kill-after", "From TERM to KILL, at the end of the time [default: 5 s]").requires("timeout"))
-            .arg(path("lock", "FILE", "Hold a lock on FILE while it runs, as flock(1) does"))
+            .arg(json())
+            .arg(option("output", Kind::File, "Write the account to FILE: as text instead of on standard error, as JSON instead of on standard output").short('o'))
+            .arg(switch("quiet", "Write no account").short('q').conflicts_with_all(["json", "output"]))
+            .arg(count("Run it N times, one after the other, and tell median and spread"))
+            .arg(option("timeout", Kind::Duration, "End it and all it started after this long, with exit status 124"))
+            .arg(option("kill-after", Kind::Duration, "From TERM to KILL, at the end of the time [default: 5s]").requires("timeout"))
+            .arg(option("lock", Kind::File, "Hold a lock on FILE while it runs, as flock(1) does"))
             .arg(of_lock(switch("shared", "A lock that others may share")))
-            .arg(of_lock(Arg::new("wait").long("wait").value_name("SECS").value_parser(patience).help("Wait for the lock at most so long; 0: not at all")))
+            .arg(of_lock(option("wait", Kind::Wait, "Wait for the lock at most so long; 0: not at all")))
             .arg(of_lock(
                 Arg::new("conflict-exit")
                     .long("conflict-exit")
@@ -43,7 +35,7 @@ pub(crate) fn command() -> Command {
                     .help("Exit status if the lock could not be acquired [default: 1]"),
             ))
             .arg(of_lock(switch("inherit-lock", "The command and what outlives it hold the lock, too")))
-            .arg(path("directory", "DIR", "Run it in DIR").short('C'))
+            .arg(option("directory", Kind::Directory, "Run it in DIR").short('C'))
             .arg(
                 Arg::new("env")
                     .long("env")
@@ -58,7 +50,7 @@ pub(crate) fn command() -> Command {
                     .value_name("NAME=VALUE")
                     .value_parser(limit)
                     .action(ArgAction::Append)
-                    .help("Bound what it may use, as setrlimit(2) does: as, core, fsize, stack (bytes, or with K, M, G, T), cpu (seconds), nofile, nproc; or unlimited"),
+                    .help("Bound what it may use, as setrlimit(2) does: as, core, fsize, stack (SIZE), cpu (DURATION), nofile, nproc (N); or unlimited"),
             )
             .arg(
                 Arg::new("command")
@@ -70,7 +62,7 @@ pub(crate) fn command() -> Command {
                     .value_parser(value_parser!(OsString))
                     .help("The command, run without a shell"),
             )
-            .after_help(EXPLANATION)
+            .after_help(paragraphs(EXPLANATION))
     })
 }
 
@@ -82,10 +74,6 @@ ends, and may lack its last tick. Descendants are followed wherever they go whil
 Exit status: CMD's; 128+N where signal N ended it, 124 where its time was over, 126 where it
 cannot be executed, 127 where it is not found, 66 where the lock's file cannot be opened.";
 
-fn duration_option(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name("DURATION").value_parser(duration).help(help)
-}
-
 /// `nofile=100`, `as=2G`, `core=unlimited`.
 fn limit(text: &str) -> Result<(Limit, u64), String> {
     let (name, value) = text.split_once('=').ok_or("NAME=VALUE")?;
@@ -94,8 +82,14 @@ fn limit(text: &str) -> Result<(Limit, u64), String> {
     if value == "unlimited" {
         return Ok((limit, u64::MAX));
     }
-    let bytes_or_number = size(value).map_err(|wrong| format!("{wrong}, or unlimited"))?;
-    Ok((limit, bytes_or_number.0))
+    let number = match limit {
+        Limit::AddressSpace | Limit::Core | Limit::FileSize | Limit::Stack => {
+            quantity::size(value).map(|bytes| bytes.0)
+        }
+        Limit::Cpu => quantity::duration(value).map(|duration| duration.as_secs().max(1)),
+        Limit::OpenFiles | Limit::Processes => quantity::amount(value),
+    };
+    Ok((limit, number.map_err(|wrong| format!("{wrong}, or unlimited"))?))
 }
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<RunOptions, Failure> {
@@ -113,10 +107,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<RunOptions, Failure> 
     }
     Ok(RunOptions {
         command: matches.get_many("command").into_iter().flatten().cloned().collect(),
-        json: path("json"),
+        is_json: matches.get_flag("json"),
         output: path("output"),
         is_quiet: matches.get_flag("quiet"),
-        repeat: matches.get_one("repeat").copied().unwrap_or(1),
+        repeat: matches.get_one("count").copied().unwrap_or(1),
         lock,
         timeout: matches.get_one("timeout").copied(),
         kill_after: matches.get_one("kill-after").copied().unwrap_or(Duration::from_secs(5)),
@@ -142,8 +136,9 @@ mod tests {
     #[test]
     fn limits_have_names_and_units() {
         assert_eq!(limit("as=2G"), Ok((Limit::AddressSpace, 2 << 30)));
+        assert_eq!(limit("cpu=1m30s"), Ok((Limit::Cpu, 90)));
         assert_eq!(limit("core=unlimited"), Ok((Limit::Core, u64::MAX)));
-        assert!(limit("as=2P").is_err() && limit("x=1").is_err() && limit("as").is_err());
+        assert!(limit("as=2Q").is_err() && limit("x=1").is_err() && limit("as").is_err());
         assert!(limit("as=99999999999999G").is_err());
     }
 }

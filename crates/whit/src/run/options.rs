@@ -10,7 +10,8 @@ use probe::spawn::Limit;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunOptions {
     pub(crate) command: Vec<OsString>,
-    pub(crate) json: Option<PathBuf>,
+    /// The account is JSON.
+    pub(crate) is_json: bool,
     pub(crate) output: Option<PathBuf>,
     pub(crate) is_quiet: bool,
     pub(crate) repeat: u64,

@@ -1,6 +1,6 @@
 //! The report about a command: for people, on standard error or in a file, and for programs.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use facts::unit::Nanos;
 
@@ -16,7 +16,7 @@ use crate::run::json::RunJson;
 pub(super) struct Report<'a> {
     options: &'a RunOptions,
     lock_waited: Option<Nanos>,
-    json: Option<NewFile>,
+    /// None: text to standard error.
     output: Option<NewFile>,
     figures: Vec<[Nanos; FIGURES.len()]>,
 }
@@ -24,9 +24,9 @@ pub(super) struct Report<'a> {
 impl<'a> Report<'a> {
     /// Begins the files that were asked for.
     pub(super) fn create(options: &'a RunOptions) -> Result<Self, Failure> {
-        let create = |path: &Option<PathBuf>| path.as_deref().map(NewFile::create).transpose();
-        let (json, output) = (create(&options.json)?, create(&options.output)?);
-        Ok(Self { options, lock_waited: None, json, output, figures: Vec::new() })
+        let standard = options.is_json.then(|| Path::new("-"));
+        let output = options.output.as_deref().or(standard).map(NewFile::create).transpose()?;
+        Ok(Self { options, lock_waited: None, output, figures: Vec::new() })
     }
 
     /// How long the lock was waited for.
@@ -34,30 +34,31 @@ impl<'a> Report<'a> {
         self.lock_waited = Some(waited);
     }
 
-    /// Tells a run. What people read comes in any case.
+    /// Tells a run.
     pub(super) fn add(&mut self, run: &Supervised) -> Result<(), Failure> {
         self.figures.push(FIGURES.map(|(_, figure)| figure(run)));
         let mut text = String::new();
-        render::push(run, &mut text);
-        let written = self.write(&text);
-        let Some(json) = &mut self.json else { return written };
-        let document = RunJson::new(self.options, run, self.lock_waited);
-        let document = serde_json::to_string(&document).map_err(Failure::internal)?;
-        written.and(json.write(&(document + "\n")))
+        if self.options.is_json {
+            let document = RunJson::new(self.options, run, self.lock_waited);
+            text = serde_json::to_string(&document).map_err(Failure::internal)? + "\n";
+        } else {
+            render::push(run, &mut text);
+        }
+        self.write(&text)
     }
 
     /// Tells what several runs have in common, and puts the files in their places.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         let mut written = Ok(());
-        if self.figures.len() > 1 {
+        if self.figures.len() > 1 && !self.options.is_json {
             let mut text = String::new();
             render::push_spread(&self.figures, &mut text);
             written = self.write(&text);
         }
-        for file in [self.json, self.output].into_iter().flatten() {
-            written = written.and(file.finish());
+        match self.output {
+            Some(file) => written.and(file.finish()),
+            None => written,
         }
-        written
     }
 
     fn write(&mut self, text: &str) -> Result<(), Failure> {

@@ -1,11 +1,15 @@
 //! Options of `whit top`.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, builder::PossibleValue, value_parser};
+use clap::{Arg, ArgMatches, Command, builder::PossibleValue, value_parser};
 use probe::tasks::TaskSource;
 
-use crate::command_line::options::{count_option, json, root, roots, seconds_option, switch};
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{
+    count, ids, interval, json, option, paragraphs, root, roots, several, switch,
+};
 use crate::failure::Failure;
 use crate::top::columns::Column;
 use crate::top::options::{OutputKind, Selection, TopOptions};
@@ -21,33 +25,17 @@ const WAYS: [(&str, &str); 3] = [
 pub(crate) fn command() -> Command {
     Command::new("top").about("All tasks, and where their time goes, on the screen").defer(|command| {
         command
-            .arg(seconds_option("interval", 'd', "Seconds between two readings"))
-            .arg(count_option('n', "End after N readings; off the screen, one if not said"))
+            .arg(interval("Time between two readings [default: 1s, or as was kept]").visible_short_alias('d'))
+            .arg(count("End after N readings [default: 1 where there is no screen]"))
             .arg(switch("batch", "Tables one after the other instead of the screen").short('b'))
             .arg(json())
+            .arg(ids("pid", 'p', "These processes alone"))
+            .arg(several("tid", Kind::Id, "These threads alone").value_delimiter(','))
+            .arg(option("user", Kind::User, "This user's alone").short('u'))
+            .arg(option("comm", Kind::Name, "The processes of this name alone"))
             .arg(
-                Arg::new("pid")
-                    .long("pid")
-                    .short('p')
-                    .value_name("PID")
-                    .value_parser(value_parser!(u32).range(1..))
-                    .value_delimiter(',')
-                    .action(ArgAction::Append)
-                    .help("These processes or threads alone"),
-            )
-            .arg(
-                Arg::new("user")
-                    .long("user")
-                    .short('u')
-                    .value_name("USER")
-                    .help("This user's alone, by name or number"),
-            )
-            .arg(Arg::new("comm").long("comm").value_name("NAME").help("Those of this name alone"))
-            .arg(
-                Arg::new("cgroup")
-                    .long("cgroup")
-                    .value_name("PATH")
-                    .help("Those of a cgroup and of the cgroups below it alone"),
+                option("cgroup", Kind::Cgroup, "A cgroup's tasks and those of the cgroups below it alone")
+                    .short('C'),
             )
             .arg(
                 Arg::new("sort")
@@ -71,7 +59,7 @@ pub(crate) fn command() -> Command {
             .arg(
                 Arg::new("by")
                     .long("by")
-                    .value_name("WHAT")
+                    .value_name("GROUP")
                     .value_parser(GROUPS.map(|(name, _)| name))
                     .help("What a row stands for"),
             )
@@ -81,12 +69,12 @@ pub(crate) fn command() -> Command {
             .arg(
                 Arg::new("tasks")
                     .long("tasks")
-                    .value_name("WAY")
+                    .value_name("SOURCE")
                     .value_parser(WAYS.map(|(name, help)| PossibleValue::new(name).help(help)))
                     .help("How to read tasks [default: the best that is permitted]"),
             )
             .arg(root())
-            .after_help(EXPLANATION)
+            .after_help(paragraphs(EXPLANATION))
     })
 }
 
@@ -99,6 +87,7 @@ $XDG_CONFIG_HOME (~/.config). What ended between two readings is counted, by its
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
+    let ids = |name: &str| matches.get_many::<u32>(name).into_iter().flatten().copied().collect();
     let roots = roots(matches);
     let is_terminal = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let output = match (matches.get_flag("json"), matches.get_flag("batch")) {
@@ -119,10 +108,11 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> 
         count: count.or((output == OutputKind::Text && !is_asked_for_repetition).then_some(1)),
         output,
         selection: Selection {
-            pids: matches.get_many::<u32>("pid").into_iter().flatten().copied().collect(),
+            pids: ids("pid"),
+            tids: ids("tid"),
             uid,
             comm: text("comm"),
-            cgroup: text("cgroup"),
+            cgroup: matches.get_one::<PathBuf>("cgroup").map(|path| path.to_string_lossy().into_owned()),
         },
         by: by.and_then(|name| GROUPS.iter().find(|(group, _)| *group == name)).map(|(_, by)| *by),
         sort: matches.get_one("sort").copied(),

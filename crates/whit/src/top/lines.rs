@@ -1,7 +1,7 @@
 //! Which rows are shown, and in which order.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use facts::task::TaskRow;
 use facts::task::groups::{GroupRow, RowId};
@@ -133,16 +133,29 @@ fn by_number(a: Option<f64>, b: Option<f64>, ascending: bool) -> Ordering {
 }
 
 impl Selection {
-    /// Whether a process, or a thread where each is a row, is one that was asked for.
-    pub(super) fn takes(&self, task: &TaskRow, commands: &mut TaskLabels) -> bool {
-        let Self { pids, uid, comm, cgroup } = self;
-        if !pids.is_empty() && !pids.contains(&task.key.pid) && !pids.contains(&task.process()) {
+    /// The processes of the name that was asked for, if one was.
+    pub(super) fn named<'a>(&self, rows: impl Iterator<Item = &'a TaskRow>) -> Option<HashSet<u32>> {
+        let comm = self.comm.as_ref()?;
+        let is_process = |row: &&TaskRow| row.key.pid == row.process() && row.comm.is_named(comm);
+        Some(rows.filter(is_process).map(|row| row.key.pid).collect())
+    }
+
+    /// Whether a task is among what was asked for; `named` is what [`named`](Self::named) gave.
+    pub(super) fn takes(
+        &self,
+        task: &TaskRow,
+        named: Option<&HashSet<u32>>,
+        commands: &mut TaskLabels,
+    ) -> bool {
+        let Self { pids, tids, uid, comm: _, cgroup } = self;
+        let is_any = pids.is_empty() && tids.is_empty();
+        if !is_any && !pids.contains(&task.process()) && !tids.contains(&task.key.pid) {
             return false;
         }
         if uid.is_some() && task.uid != *uid {
             return false;
         }
-        if comm.as_ref().is_some_and(|comm| !task.comm.is_named(comm)) {
+        if named.is_some_and(|named| !named.contains(&task.process())) {
             return false;
         }
         let Some(cgroup) = cgroup else { return true };
@@ -307,7 +320,9 @@ mod tests {
             tasks(&[(1, 0, 0, "init", Some(5)), (8, 1, 5, "other", Some(7)), (9, 1, 5, "more", Some(1))]);
         let mut commands = TaskLabels::new(TaskFiles::open(&Roots::live()).unwrap());
         let mut memory = |selection: Selection| {
-            tasks.group(GroupBy::User, Some(&mut |task| selection.takes(task, &mut commands)));
+            let named = selection.named(tasks.store.rows());
+            let mut takes = |task: &TaskRow| selection.takes(task, named.as_ref(), &mut commands);
+            tasks.group(GroupBy::User, Some(&mut takes));
             let rows = tasks.groups.rows().map(|id| tasks.row(id));
             rows.map(|row| (row.uid(), row.get(Figure::RESIDENT_BYTES))).collect::<Vec<_>>()
         };

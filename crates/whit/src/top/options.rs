@@ -41,6 +41,7 @@ pub(crate) enum OutputKind {
 pub(crate) struct Selection {
     /// Empty: all.
     pub(crate) pids: Vec<u32>,
+    pub(crate) tids: Vec<u32>,
     pub(crate) uid: Option<u32>,
     pub(crate) comm: Option<String>,
     /// A path within its hierarchy, with what is below it.

@@ -130,18 +130,22 @@ impl Session {
     pub(super) fn refuse_empty_selection(&mut self) -> Result<(), Failure> {
         let Self { selection, tasks, commands, .. } = self;
         let rows = || tasks.store.rows();
-        let is_missing = |pid: &&u32| rows().all(|row| row.key.pid != **pid && row.process() != **pid);
+        let is_missing = |pid: &&u32| rows().all(|row| row.process() != **pid);
         if let Some(pid) = selection.pids.iter().find(is_missing) {
             return Err(Failure::of_task("process", *pid, Absence::Gone));
         }
+        let is_no_thread = |tid: &&u32| rows().all(|row| row.key.pid != **tid);
+        if let Some(tid) = selection.tids.iter().find(is_no_thread) {
+            return Err(Failure::of_task("thread", *tid, Absence::Gone));
+        }
         if let Some(name) = &selection.comm
-            && !rows().any(|row| row.comm.is_named(name))
+            && selection.named(rows()).is_some_and(|named| named.is_empty())
         {
             return Err(Failure::no_process_named(name));
         }
         if let Some(path) = &selection.cgroup {
             let of_cgroup = Selection { cgroup: Some(path.clone()), ..Selection::default() };
-            if !rows().any(|row| of_cgroup.takes(row, commands)) {
+            if !rows().any(|row| of_cgroup.takes(row, None, commands)) {
                 return Err(Failure::of_cgroup(path, "no task is in it"));
             }
         }
@@ -160,7 +164,8 @@ impl Session {
         match *selection == Selection::default() {
             true => tasks.group(settings.by, None),
             false => {
-                let mut takes = |task: &TaskRow| selection.takes(task, commands);
+                let named = selection.named(tasks.store.rows());
+                let mut takes = |task: &TaskRow| selection.takes(task, named.as_ref(), commands);
                 tasks.group(settings.by, Some(&mut takes));
             }
         }

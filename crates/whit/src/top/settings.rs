@@ -1,8 +1,11 @@
 //! What `whit top` remembers: columns, order and interval, in whit/top.toml.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use facts::unit::Nanos;
 
 use facts::task::groups::GroupBy;
 use serde::Deserialize;
@@ -14,6 +17,7 @@ use probe::named;
 use text::nearest::did_you_mean;
 use text::printable::Shown as _;
 use text::printable::line_and_column;
+use text::quantity;
 
 /// What is remembered.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +62,25 @@ struct File {
     command_lines: Option<bool>,
     each_cpu: Option<bool>,
     notes: Option<bool>,
-    interval_seconds: Option<toml::Spanned<f64>>,
+    interval: Option<toml::Spanned<Interval>>,
+}
+
+/// Seconds, or a text with units.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Interval {
+    Seconds(f64),
+    Text(String),
+}
+
+/// The time between two readings, of what was typed or kept.
+pub(crate) fn parse_interval(text: &str) -> Result<Duration, String> {
+    const POSSIBLE: RangeInclusive<Nanos> = Nanos(100_000_000)..=Nanos(3_600 * Nanos::SECOND.0);
+    let interval = quantity::duration(text)?;
+    match POSSIBLE.contains(&interval) {
+        true => Ok(Duration::from_nanos(interval.0)),
+        false => Err("an interval is 100ms to 1h".to_owned()),
+    }
 }
 
 /// Names of what rows stand for.
@@ -113,11 +135,12 @@ impl Settings {
             settings.by =
                 group.ok_or_else(|| (by.span().start, format!("\"{}\" is not {names}", by.get_ref())))?.1;
         }
-        if let Some(seconds) = &file.interval_seconds {
-            if !(0.1..=3600.0).contains(seconds.get_ref()) {
-                return Err((seconds.span().start, "an interval is 0.1 to 3600 seconds".to_owned()));
-            }
-            settings.interval = Duration::from_secs_f64(*seconds.get_ref());
+        if let Some(interval) = &file.interval {
+            let text = match interval.get_ref() {
+                Interval::Seconds(seconds) => format!("{seconds}s"),
+                Interval::Text(text) => text.clone(),
+            };
+            settings.interval = parse_interval(&text).map_err(|message| (interval.span().start, message))?;
         }
         settings.is_reversed = file.reverse.unwrap_or(false);
         settings.is_tree = file.tree.unwrap_or(false);
@@ -133,7 +156,7 @@ impl Settings {
             self.columns.iter().map(|column| format!("\"{}\"", column.name())).collect();
         format!(
             "# Written by whit top.\ncolumns = [{}]\nsort = \"{}\"\nreverse = {}\ntree = {}\nby = \"{}\"\n\
-             command_lines = {}\neach_cpu = {}\nnotes = {}\ninterval_seconds = {:?}\n",
+             command_lines = {}\neach_cpu = {}\nnotes = {}\ninterval = {:?}\n",
             columns.join(", "),
             self.sort.name(),
             self.is_reversed,
@@ -185,7 +208,7 @@ mod tests {
             fault("tree = true\nsort = \"memry\""),
             (19, "no column is called \"memry\"; did you mean \"memory\"?".to_owned())
         );
-        assert_eq!(fault("interval_seconds = 0.0").0, 19);
+        assert_eq!(fault("interval = 0.0").0, 11);
         assert!(fault("colums = []").1.contains("colums"));
         assert!(fault("by = \"x\"").1.contains("process, thread, user or cgroup"));
     }

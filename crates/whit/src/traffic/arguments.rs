@@ -5,34 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 
 use super::address::Address;
 use super::send::options::SendOptions;
-use super::sink::answer::{Answers, Kind};
+use super::sink::answer::{self, Answers};
 use super::sink::fault::{Fault, Faults};
 use super::sink::options::SinkOptions;
 use super::sink::replies::Replies;
-use crate::command_line::options::{json, switch};
-use crate::command_line::quantity::{duration, rate};
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{count, json, number, option, paragraphs, switch};
+use crate::command_line::quantity::duration;
 use crate::failure::Failure;
 
 /// Of the server that this replaces.
 const PORT: u16 = 22222;
 
-fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name(value).help(help)
-}
-
 fn common(command: Command) -> Command {
     command
-        .arg(
-            option("size", "BYTES", "Bytes of a packet [default: 1024]")
-                .value_parser(value_parser!(u64).range(1..=1 << 30)),
-        )
-        .arg(option("duration", "DURATION", "End after that").value_parser(duration))
-        .arg(option("threads", "N", "Threads [default: 1]").value_parser(value_parser!(u64).range(1..=256)))
-        .arg(option("unix", "PATH", "By a Unix socket").value_parser(value_parser!(PathBuf)))
+        .arg(option("size", Kind::Size, "Bytes of a packet [default: 1K]"))
+        .arg(option("duration", Kind::Duration, "End after that"))
+        .arg(option("workers", Kind::Workers, "Threads that do it [default: 1]"))
+        .arg(option("unix", Kind::Path, "By a Unix socket"))
         .arg(switch("udp", "By datagrams").conflicts_with("unix"))
         .arg(switch("live", "Tell each second how it goes, on standard error"))
         .arg(json())
@@ -42,42 +36,41 @@ pub(crate) fn sink_command() -> Command {
     Command::new("sink").about("Take what clients send over sockets, and count it").defer(|command| {
         common(command)
             .arg(
-                option("listen", "ADDRESS", "Address to listen at [default: 127.0.0.1]")
-                    .conflicts_with("unix"),
+                Arg::new("listen")
+                    .long("listen")
+                    .value_name("ADDRESS")
+                    .conflicts_with("unix")
+                    .help("Address to listen at [default: 127.0.0.1]"),
             )
             .arg(
-                option("port", "PORT", "Port to listen at [default: 22222]")
+                Arg::new("port")
+                    .long("port")
+                    .value_name("PORT")
                     .value_parser(value_parser!(u16))
-                    .conflicts_with("unix"),
+                    .conflicts_with("unix")
+                    .help("Port to listen at [default: 22222]"),
             )
-            .arg(
-                option("delay", "DURATION", "Time that each packet takes to be dealt with")
-                    .value_parser(duration),
-            )
-            .arg(
-                option("clients", "N", "End when so many clients have come and gone")
-                    .value_parser(value_parser!(u64).range(1..)),
-            )
+            .arg(option("delay", Kind::Duration, "Time that each packet takes to be dealt with"))
+            .arg(option("clients", Kind::Count, "End when so many clients have come and gone"))
             .arg(switch("echo", "Send everything back").conflicts_with_all(["http", "replies"]))
             .arg(
-                option("http", "STATUS", "Answer every HTTP request with this status")
+                Arg::new("http")
+                    .long("http")
+                    .value_name("STATUS")
                     .value_parser(value_parser!(u16).range(100..600))
-                    .conflicts_with("replies"),
+                    .conflicts_with("replies")
+                    .help("Answer every HTTP request with this status"),
             )
+            .arg(option("replies", Kind::File, "Answer as the file says, by path or by first line"))
             .arg(
-                option("replies", "FILE", "Answer as the file says, by path or by first line")
-                    .value_parser(value_parser!(PathBuf)),
+                Arg::new("fault")
+                    .long("fault")
+                    .value_name("reset|half|slow=SHARE")
+                    .value_parser(fault)
+                    .action(ArgAction::Append)
+                    .help("How many of all answers are reset, cut in half, or slow (slow=0.1:500ms)"),
             )
-            .arg(
-                option(
-                    "fault",
-                    "reset|half|slow=RATE",
-                    "How many of all answers are reset, cut in half, or slow (slow=0.1:500ms)",
-                )
-                .value_parser(fault)
-                .action(ArgAction::Append),
-            )
-            .after_help(SINK_EXPLANATION)
+            .after_help(paragraphs(SINK_EXPLANATION))
     })
 }
 
@@ -100,28 +93,16 @@ pub(crate) fn send_command() -> Command {
                     .conflicts_with("unix")
                     .help("Where to send"),
             )
-            .arg(
-                option("count", "N", "Packets in all [default, without --duration: 10000]")
-                    .value_parser(value_parser!(u64).range(1..)),
-            )
-            .arg(
-                option(
-                    "patience",
-                    "DURATION",
-                    "Give up on a peer that takes and returns nothing for so long [default: 10s]",
-                )
-                .value_parser(duration),
-            )
-            .arg(
-                option("rate", "N", "Packets a second in all [default: as fast as they are taken]")
-                    .value_parser(rate),
-            )
-            .arg(
-                option("connections", "N", "Connections at once [default: 1]")
-                    .value_parser(value_parser!(u64).range(1..=1_000_000)),
-            )
+            .arg(count("Packets in all [default, without --duration: 10k]"))
+            .arg(option(
+                "timeout",
+                Kind::Duration,
+                "Give up on a peer that takes and returns nothing for so long [default: 10s]",
+            ))
+            .arg(option("rate", Kind::Rate, "Packets a second in all [default: as fast as they are taken]"))
+            .arg(option("connections", Kind::Count, "Connections at once [default: 1]"))
             .arg(switch("echo", "Wait for each packet to come back, and tell how long that took"))
-            .after_help(SEND_EXPLANATION)
+            .after_help(paragraphs(SEND_EXPLANATION))
     })
 }
 
@@ -131,13 +112,14 @@ what a slow answer held up has waited as well. Sends to the address that is name
 else. Exit status 1 where a connection failed.";
 
 fn fault(text: &str) -> Result<(f64, Fault), String> {
-    let wrong = || "reset=RATE, half=RATE or slow=RATE:DURATION, a rate from 0 to 1".to_owned();
+    let wrong = || "reset=SHARE, half=SHARE or slow=SHARE:DURATION, a share from 0 to 1".to_owned();
     let (name, rest) = text.split_once('=').ok_or_else(wrong)?;
     let (rate, delay) = match rest.split_once(':') {
         Some((rate, delay)) => (rate, Some(duration(delay)?)),
         None => (rest, None),
     };
-    let rate: f64 = rate.parse().ok().filter(|rate| (0.0..=1.0).contains(rate)).ok_or_else(wrong)?;
+    let rate =
+        text::quantity::number(rate).ok().filter(|rate| (0.0..=1.0).contains(rate)).ok_or_else(wrong)?;
     match (name, delay) {
         ("reset", None) => Ok((rate, Fault::Reset)),
         ("half", None) => Ok((rate, Fault::Half)),
@@ -146,8 +128,18 @@ fn fault(text: &str) -> Result<(f64, Fault), String> {
     }
 }
 
-fn number(matches: &ArgMatches, name: &str, default: usize) -> usize {
-    matches.get_one::<u64>(name).and_then(|number| usize::try_from(*number).ok()).unwrap_or(default)
+/// The largest packet.
+const LARGEST: Bytes = Bytes(1 << 30);
+/// The most connections at once.
+const MOST_CONNECTIONS: usize = 1_000_000;
+
+/// Bytes of a packet.
+fn size(matches: &ArgMatches) -> Result<u64, Failure> {
+    let size = matches.get_one::<Bytes>("size").copied().unwrap_or(Bytes(1024));
+    if !(Bytes(1)..=LARGEST).contains(&size) {
+        return Err(Failure::usage("--size is from 1 byte to 1G"));
+    }
+    Ok(size.0)
 }
 
 fn address(matches: &ArgMatches, to: &str) -> Result<Address, Failure> {
@@ -168,11 +160,15 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
     };
     let faults: Vec<(f64, Fault)> = matches.get_many("fault").into_iter().flatten().copied().collect();
     let kind = if matches.get_flag("echo") {
-        Some(Kind::Echo)
+        Some(answer::Kind::Echo)
     } else if let Some(status) = matches.get_one("http") {
-        Some(Kind::Http(*status))
+        Some(answer::Kind::Http(*status))
     } else {
-        matches.get_one::<PathBuf>("replies").map(|path| Replies::read(path)).transpose()?.map(Kind::Canned)
+        matches
+            .get_one::<PathBuf>("replies")
+            .map(|path| Replies::read(path))
+            .transpose()?
+            .map(answer::Kind::Canned)
     };
     let address = address(matches, &to)?;
     if kind.is_none() && !faults.is_empty() {
@@ -189,11 +185,11 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
     }
     Ok(SinkOptions {
         address,
-        size: matches.get_one("size").copied().unwrap_or(1024),
+        size: size(matches)?,
         delay: matches.get_one::<Duration>("delay").copied(),
         clients: matches.get_one("clients").copied(),
         duration: matches.get_one("duration").copied(),
-        threads: number(matches, "threads", 1),
+        threads: number(matches, "workers").unwrap_or(1),
         answers: kind.map(|kind| Arc::new(Answers { kind, faults: Faults(faults) })),
         is_live: matches.get_flag("live"),
         is_json: matches.get_flag("json"),
@@ -204,7 +200,11 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
     let address = address(matches, matches.get_one::<String>("to").map_or("", String::as_str))?;
     let duration = matches.get_one::<Duration>("duration").copied();
     let count = matches.get_one("count").copied();
-    let size = number(matches, "size", 1024);
+    let size = usize::try_from(size(matches)?).map_err(Failure::internal)?;
+    let connections = number(matches, "connections").unwrap_or(1);
+    if connections > MOST_CONNECTIONS {
+        return Err(Failure::usage("--connections is at most 1M"));
+    }
     if address.is_udp() && size > 65_507 {
         return Err(Failure::usage("a datagram holds at most 65507 bytes"));
     }
@@ -217,11 +217,11 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
         count: if count.is_none() && duration.is_none() { Some(10_000) } else { count },
         size,
         rate: matches.get_one("rate").copied(),
-        connections: number(matches, "connections", 1),
+        connections,
         duration,
-        patience: matches.get_one("patience").copied().unwrap_or(std::time::Duration::from_secs(10)),
+        patience: matches.get_one("timeout").copied().unwrap_or(std::time::Duration::from_secs(10)),
         expects_echo,
-        threads: number(matches, "threads", 1),
+        threads: number(matches, "workers").unwrap_or(1),
         is_live: matches.get_flag("live"),
         is_json: matches.get_flag("json"),
     })
@@ -238,6 +238,5 @@ mod tests {
         for wrong in ["reset", "reset=2", "slow=0.1", "half=0.1:1s", "x=0.1", "slow=0.1:x"] {
             assert!(fault(wrong).is_err(), "{wrong}");
         }
-        assert!(rate("0").is_err() && rate("nan").is_err() && rate("10.5").is_ok());
     }
 }

@@ -207,7 +207,7 @@ fn caps() -> Result<(), Failed> {
     assert_eq!(left(), (0..150).collect());
     report(&scratch.0, &["--delete", "--keep-size", "800K"]);
     assert_eq!(left(), (0..100).collect());
-    report(&scratch.0, &["--delete", "--keep-size", "100G", "--older", "80h", "--pace", "100"]);
+    report(&scratch.0, &["--delete", "--keep-size", "100G", "--older", "80h", "--rate", "100"]);
     assert_eq!(left(), (0..80).collect());
     // Many of one age: however many threads, no more go than have to.
     let scratch = Scratch::new("caps-of-one-age");
@@ -215,7 +215,7 @@ fn caps() -> Result<(), Failed> {
     shell(&format!("find {} -type f -exec touch -d @1700000000 {{}} +", scratch.0.display()));
     for keep in [4_000, 2_999, 17] {
         let told =
-            report(&scratch.0, &["--delete=plain", "--threads", "8", "--keep-files", &keep.to_string()]);
+            report(&scratch.0, &["--delete=plain", "--workers", "8", "--keep-files", &keep.to_string()]);
         assert_eq!(fs::read_dir(&scratch.0)?.count(), keep, "{told}");
     }
     Ok(())

@@ -146,7 +146,7 @@ fn clicks() -> Result<(), Failed> {
         "[[segment]]\ntype = \"text\"\nformat = \"a\"\n[[segment]]\ntype = \"text\"\nname = \"b\"\nformat = \"b\"\n\
          click = {write}\non = {{ scroll_up = {write} }}\n"
     );
-    let mut bar = Bar::start("clicks", &config, &["-o", "i3bar"]);
+    let mut bar = Bar::start("clicks", &config, &["--for", "i3bar"]);
     let header: Value = serde_json::from_str(&bar.line(|line| line.starts_with('{'))?)?;
     assert_eq!((&header["version"], &header["click_events"]), (&Value::from(1), &Value::from(true)));
     bar.line(|line| line.contains("\"name\":\"text\",\"instance\":\"b\""))?;
@@ -183,7 +183,7 @@ interval = 3600
 click = ["sh", "-c", "sleep 0.05; echo new > value"]
 on = { right = ["sh", "-c", "echo $$ > started; echo end >> started; exec sleep 7654"] }
 "#;
-    let mut bar = Bar::start("effects", config, &["-o", "i3bar"]);
+    let mut bar = Bar::start("effects", config, &["--for", "i3bar"]);
     bar.line(|line| line.contains("cat: exit 1"))?;
     fs::write(bar.scratch.0.join("value"), "old\n")?;
     bar.signal(Signal::USR1);
@@ -207,7 +207,7 @@ fn reload() -> Result<(), Failed> {
         let talker = "[[segment]]\ntype = \"command\"\ncommand = [\"sh\", \"-c\", \"while :; do echo x; sleep 0.05; done\"]\nruns = \"on\"\n";
         format!("[[segment]]\ntype = \"text\"\nformat = \"n{seconds}.\"\n{command}{talker}")
     };
-    let bar = Bar::start("reload", &many(1000), &["-o", "plain"]);
+    let bar = Bar::start("reload", &many(1000), &["--for", "plain"]);
     bar.line(|line| line.starts_with("n1000."))?;
     let path = bar.scratch.0.join("bar.toml");
     for round in 1001..1004 {
@@ -237,7 +237,7 @@ fn reload() -> Result<(), Failed> {
 
 fn signals() -> Result<(), Failed> {
     let config = "[[segment]]\ntype = \"file\"\npath = \"value\"\ninterval = 3600\n";
-    let mut bar = Bar::start("signals", config, &["-o", "plain"]);
+    let mut bar = Bar::start("signals", config, &["--for", "plain"]);
     bar.line(|line| line == "–")?;
     fs::write(bar.scratch.0.join("value"), "one\n")?;
     bar.signal(Signal::USR1);
@@ -261,7 +261,7 @@ fn signals() -> Result<(), Failed> {
 
 fn hiding() -> Result<(), Failed> {
     let config = "[[segment]]\ntype = \"date\"\n";
-    let bar = Bar::start("hiding", config, &["-o", "i3bar"]);
+    let bar = Bar::start("hiding", config, &["--for", "i3bar"]);
     let header: Value = serde_json::from_str(&bar.line(|line| line.starts_with('{'))?)?;
     assert_eq!(header["stop_signal"], Value::from(Signal::TSTP.as_raw()));
     assert_eq!(header["cont_signal"], Value::from(Signal::CONT.as_raw()));
@@ -283,7 +283,7 @@ fn reader_gone() -> Result<(), Failed> {
         let path = scratch.0.join("whit.toml");
         fs::write(&path, config)?;
         let mut child = Command::new(WHIT)
-            .args(["bar", "--config", path.to_str().unwrap(), "-o", "plain"])
+            .args(["bar", "--config", path.to_str().unwrap(), "--for", "plain"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -300,7 +300,7 @@ fn reader_gone() -> Result<(), Failed> {
 
 fn only_changes() -> Result<(), Failed> {
     let config = "interval = 0.05\n[[segment]]\ntype = \"text\"\nformat = \"x\"\n[[segment]]\ntype = \"date\"\nformat = \"%S\"\n";
-    let bar = Bar::start("changes", config, &["-o", "plain"]);
+    let bar = Bar::start("changes", config, &["--for", "plain"]);
     let lines = bar.lines_for(Duration::from_millis(2500));
     assert!((2..=4).contains(&lines.len()), "a line a second at twenty ticks a second: {lines:?}");
     assert!(lines.windows(2).all(|pair| pair[0] != pair[1]), "{lines:?}");
@@ -338,7 +338,7 @@ runs = "on"
 [[segment]]
 type = "date"
 "##;
-    let mut bar = Bar::start("commands", config, &["-o", "i3bar"]);
+    let mut bar = Bar::start("commands", config, &["--for", "i3bar"]);
     let expected = ["sh: timeout", "flood xxxx…", "sh: signal 9", "program: not found", "jä", "\"n", "once"];
     let told = bar.line(|line| expected.iter().all(|words| line.contains(words)))?;
     let blocks: Value = serde_json::from_str(told.trim_start_matches(','))?;
@@ -395,7 +395,7 @@ fn dead_mount() -> Result<(), Failed> {
          [[segment]]\ntype = \"date\"\nformat = \"%S.\"\n"
     );
     let done = (|| {
-        let bar = Bar::start("dead-bar", &config, &["-o", "plain"]);
+        let bar = Bar::start("dead-bar", &config, &["--for", "plain"]);
         let line = bar.line(|line| line.matches("(stale)").count() == 4)?;
         println!("{line}");
         assert!(line.starts_with("/ ") && line.contains(" free"), "the living filesystem is told: {line}");
@@ -420,7 +420,8 @@ fn interfaces() -> Result<(), Failed> {
     let done = (|| {
         let config = "interval = 0.2\n[[segment]]\ntype = \"net\"\nformat = \"{name} {address} {received}\"\n\
                       [[segment]]\ntype = \"net\"\ninterfaces = [\"w0\"]\nformat = \"{name} {state}\"\n";
-        let bar = Bar::start_under(&["ip", "netns", "exec", &space], "interfaces", config, &["-o", "plain"]);
+        let bar =
+            Bar::start_under(&["ip", "netns", "exec", &space], "interfaces", config, &["--for", "plain"]);
         bar.line(|line| line == "no network | w0 down")?;
         for round in 0..3 {
             ip("link add w0 type veth peer name w1");
@@ -463,7 +464,7 @@ fn import() -> Result<(), Failed> {
     let missing: Vec<&str> = text.lines().filter(|line| line.contains("not carried over")).collect();
     assert!(output.status.success(), "{text}");
     assert!(missing.iter().all(|line| line.contains("memory_used_method")), "{missing:?}");
-    let bar = Bar::start("imported", &text, &["-o", "i3bar"]);
+    let bar = Bar::start("imported", &text, &["--for", "i3bar"]);
     let line = bar.line(|line| line.starts_with("[{"))?;
     let blocks: Value = serde_json::from_str(&line)?;
     assert!(blocks.as_array().is_some_and(|blocks| blocks.len() >= 7), "{line}");
@@ -483,7 +484,7 @@ fn wake_ups() -> Result<(), Failed> {
     let status = Command::new("strace")
         .args(["-f", "-e", "trace=epoll_pwait,epoll_wait,write", "-o"])
         .arg(&trace)
-        .args([WHIT, "bar", "-n", "5", "-o", "plain", "--config"])
+        .args([WHIT, "bar", "-n", "5", "--for", "plain", "--config"])
         .arg(&config)
         .stdout(Stdio::null())
         .status()?;

@@ -20,7 +20,7 @@ fn bench() -> Result<(), Failed> {
         ["figure", "mail", "scan-calls", "sieve-100k", "pids-1k", "tasks-1k", "memory", "send", "lock"];
     let only: Vec<&str> = names.iter().flat_map(|name| ["--only", *name]).collect();
     let words = [
-        &["bench", "--rounds", "1", "--json", "--directory", directory, "--html", page.to_str().unwrap()],
+        &["bench", "--count", "1", "--json", "--directory", directory, "--html", page.to_str().unwrap()],
         &only[..],
     ]
     .concat();

@@ -74,7 +74,7 @@ fn check_load(words: &[&str], least_busy: usize) -> Result<(), Failed> {
         let scratch = Scratch::new("parts");
         let path = scratch.0.join("account.json");
         let mut run = Command::new(WHIT)
-            .args(["run", "-q", "--json", path.to_str().unwrap(), "--"])
+            .args(["run", "--json", "--output", path.to_str().unwrap(), "--"])
             .args(words)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -312,7 +312,8 @@ fn used_memory() -> Result<(), Failed> {
     assert_eq!(top["machine"]["memory_used_bytes"], expected);
     let config = scratch.0.join("whit.toml");
     fs::write(&config, "[[segment]]\ntype = \"memory\"\nformat = \"{used}\"\n")?;
-    let bar = whit(&["bar", "--once", "-o", "plain", "--config", config.to_str().unwrap(), "--root", root]);
+    let bar =
+        whit(&["bar", "--once", "--for", "plain", "--config", config.to_str().unwrap(), "--root", root]);
     assert_eq!(bar.trim(), "2.9 GiB");
     Ok(())
 }

@@ -39,7 +39,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn account(words: &str) -> Result<Value, Failed> {
     let scratch = Scratch::new("account");
     let path = scratch.0.join("account.json");
-    let output = shell(&format!("{WHIT} run -q --json {} {words}", path.display()));
+    let output = shell(&format!("{WHIT} run --json -o {} {words}", path.display()));
     assert!(output.status.success(), "{output:?}");
     Ok(documents(&fs::read_to_string(path)?)[0].clone())
 }
@@ -153,7 +153,7 @@ fn statuses() -> Result<(), Failed> {
         ("-- nonexistent-program", 127),
         ("-- /etc/passwd", 126),
         ("--timeout 50ms -- sleep 60", 124),
-        ("--repeat 3 -- false", 1),
+        ("-n 3 -- false", 1),
         ("--lock /nonexistent/lock -- true", 66),
     ] {
         let output = shell(&format!("{WHIT} run -q {words}"));
@@ -291,7 +291,7 @@ fn earlier_children() -> Result<(), Failed> {
     let path = scratch.0.join("account.json");
     let sleeper = "sleep 20 > /dev/null 2>&1 & echo $!";
     let busy = "(i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done) &";
-    let whit = format!("{WHIT} run -q --json {}", path.display());
+    let whit = format!("{WHIT} run --json -o {}", path.display());
     let output = shell(&format!("sh -c '{sleeper}; {busy} exec {whit} --timeout 0.9 -- sleep 20'"));
     assert_eq!(output.status.code(), Some(124));
     let sleeper = String::from_utf8(output.stdout)?.trim().to_owned();
@@ -318,7 +318,7 @@ fn ignored_signals() -> Result<(), Failed> {
 fn unwritable() -> Result<(), Failed> {
     let scratch = Scratch::new("unwritable");
     let made = scratch.0.join("made");
-    for option in ["-o", "--json"] {
+    for option in ["-o", "--json --output"] {
         let output = shell(&format!("{WHIT} run {option} /nonexistent/x -- touch {}", made.display()));
         let message = String::from_utf8(output.stderr)?;
         assert!(message.contains("/nonexistent/x") && output.status.code() == Some(1), "{message}");

@@ -39,7 +39,7 @@ fn says(child: &mut Child) -> String {
 }
 
 fn port() -> Result<(), Failed> {
-    for words in [&["--port", "0"][..], &["--udp", "--port", "0"], &["--port", "0", "--threads", "3"]] {
+    for words in [&["--port", "0"][..], &["--udp", "--port", "0"], &["--port", "0", "--workers", "3"]] {
         let mut child = sink(&[words, &["--duration", "0.5s"]].concat());
         let line = says(&mut child);
         let port: u16 = line.trim().rsplit(':').next().unwrap().trim_end_matches(" (UDP)").parse()?;
@@ -83,7 +83,7 @@ fn silent_peer() -> Result<(), Failed> {
     // Old ones know no patience, and would wait for ever.
     let output = shell(&format!("timeout 20 {WHIT} send --echo --count 3 {address}"));
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(String::from_utf8(output.stderr)?.contains("--patience"), "the patience is not named");
+    assert!(String::from_utf8(output.stderr)?.contains("--timeout"), "the timeout is not named");
     Ok(())
 }
 

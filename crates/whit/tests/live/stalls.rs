@@ -115,7 +115,7 @@ fn reading_again() -> Result<(), Failed> {
     let config = std::env::temp_dir().join(format!("whit-clock-{}.toml", std::process::id()));
     std::fs::write(&config, "[[segment]]\ntype = \"date\"\nformat = \"%H:%M:%S%.9f\"\n")?;
     let mut command = Command::new(WHIT);
-    command.args(["bar", "-i", "0.02", "-o", "i3bar", "--config"]).arg(&config);
+    command.args(["bar", "-i", "0.02", "--for", "i3bar", "--config"]).arg(&config);
     command.stdin(Stdio::null()).stdout(writer);
     let mut child = command.spawn()?;
     drop(command);
@@ -207,7 +207,7 @@ fn flood() -> Result<(), Failed> {
         "[[segment]]\ntype = \"command\"\ncommand = [\"python3\", \"-c\", \"import os\\ni = 0\\nwhile 1:\\n \
          os.write(1, b'%d\\\\n' % i)\\n i += 1\"]\nruns = \"on\"\n",
     )?;
-    let output = shell(&format!("timeout 2 {WHIT} bar -o plain --config {}", config.display()));
+    let output = shell(&format!("timeout 2 {WHIT} bar --for plain --config {}", config.display()));
     let lines = String::from_utf8(output.stdout)?.lines().count();
     // Ten a second, the schedule's, and as many again for a machine that is late.
     assert!((5..60).contains(&lines), "{lines} lines in two seconds");
@@ -229,7 +229,7 @@ fn left_behind() -> Result<(), Failed> {
     ];
     std::fs::write(&config, text.concat())?;
     let mut child = Command::new(WHIT)
-        .args(["bar", "-o", "plain", "--config", config.to_str().unwrap()])
+        .args(["bar", "--for", "plain", "--config", config.to_str().unwrap()])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .spawn()?;

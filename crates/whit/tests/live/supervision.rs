@@ -172,13 +172,10 @@ fn killed_with_lock() -> Result<(), Failed> {
 
 fn reports() -> Result<(), Failed> {
     let scratch = Scratch::new("reports");
-    let (lock, json, text) = (scratch.0.join("lock"), scratch.0.join("json"), scratch.0.join("text"));
-    let run = |words: &str| {
-        shell(&format!("{WHIT} run --json {} -o {} {words}", json.display(), text.display())).status.code()
-    };
-    let are_kept = || fs::read(&json).unwrap() == b"before" && fs::read(&text).unwrap() == b"before";
-    fs::write(&json, "before")?;
-    fs::write(&text, "before")?;
+    let (lock, report) = (scratch.0.join("lock"), scratch.0.join("report"));
+    let run = |words: &str| shell(&format!("{WHIT} run -o {} {words}", report.display())).status.code();
+    let is_kept = || fs::read(&report).unwrap() == b"before";
+    fs::write(&report, "before")?;
     let mut holder = Command::new("flock").arg(&lock).args(["sleep", "30"]).spawn()?;
     while shell(&format!("flock -n {} true", lock.display())).status.success() {
         std::thread::sleep(Duration::from_millis(20));
@@ -186,17 +183,18 @@ fn reports() -> Result<(), Failed> {
     let code = run(&format!("--lock {} --wait 0 --conflict-exit 75 -- true", lock.display()));
     holder.kill()?;
     holder.wait()?;
-    assert!(code == Some(75) && are_kept(), "the loser of the lock erased the report");
-    assert!(run("-- /nonexistent/program") == Some(127) && are_kept(), "no command, and no report any more");
+    assert!(code == Some(75) && is_kept(), "the loser of the lock erased the report");
+    assert!(run("-- /nonexistent/program") == Some(127) && is_kept(), "no command, and no report any more");
     assert!(
-        run(&format!("-- grep -q before {}", json.display())) == Some(0),
+        run(&format!("--json -- grep -q before {}", report.display())) == Some(0),
         "erased before the command ended"
     );
-    assert!(fs::read_to_string(&json)?.starts_with('{') && fs::read_to_string(&text)?.starts_with("wall"));
+    assert!(fs::read_to_string(&report)?.starts_with('{'));
+    assert!(run("-- true") == Some(0) && fs::read_to_string(&report)?.starts_with("wall"));
     // Nothing is left beside them, and a report can go to a pipe.
     let names = || fs::read_dir(&scratch.0).unwrap().count();
-    assert_eq!(names(), 3);
-    let piped = shell(&format!("{WHIT} run -q --json /dev/stdout -- true | grep -c wall_ns"));
+    assert_eq!(names(), 2);
+    let piped = shell(&format!("{WHIT} run --json -o /dev/stdout -- true | grep -c wall_ns"));
     assert_eq!(String::from_utf8(piped.stdout)?.trim(), "1");
     Ok(())
 }

@@ -108,8 +108,8 @@ threads = [threading.Thread(target=regular) for _ in range(4)] + [threading.Thre
     assert_eq!(told["bytes"], 4 * 10_000 * 1024 + ragged);
     assert!(told["waits"]["on_cpu_ns"].is_u64());
     // Both ends of whit's own, by TCP in several threads, and by a Unix socket.
-    let sink = Sink::start("own", "--port 22302 --threads 2 --clients 7 --size 100");
-    let sent = send("localhost:22302 --connections 7 --count 1000003 --size 100 --threads 2");
+    let sink = Sink::start("own", "--port 22302 --workers 2 --clients 7 --size 100");
+    let sent = send("localhost:22302 --connections 7 --count 1000003 --size 100 --workers 2");
     let told = sink.told();
     assert_eq!((&sent["packets"], &told["packets"]), (&1_000_003.into(), &1_000_003.into()));
     assert_eq!(told["incomplete_packets"], 0);

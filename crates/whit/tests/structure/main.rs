@@ -127,6 +127,37 @@ fn assert_absent(folder: &str, words: &[&str], but_in: &[&str]) {
     }
 }
 
+/// Durations, sizes and counts are read by text::quantity.
+#[test]
+fn quantities_are_read_in_one_place() {
+    // Configurations of other programs have their own grammars; a TOML file has numbers of its own.
+    let others = [
+        "crates/text/src/quantity.rs",
+        "crates/whit/src/bar/config/import.rs",
+        "crates/whit/src/bar/config/import/modules.rs",
+        "crates/whit/src/bar/options.rs",
+    ];
+    for folder in ["crates/text/src", "crates/sampling/src", "crates/whit/src"] {
+        assert_absent(
+            folder,
+            &["parse::<f64>", "from_secs_f64", "f64 = text.parse", "parse::<u64>"],
+            &others,
+        );
+    }
+    for (name, text) in sources("crates/whit/src") {
+        if !name.ends_with("arguments.rs") {
+            continue;
+        }
+        for (at, line) in code(&text) {
+            let is_number = ["value_parser!(u64)", "value_parser!(f64)", ".parse()"];
+            assert!(
+                !is_number.iter().any(|word| line.contains(word)),
+                "{name}:{at}: see command_line::kind: {line}"
+            );
+        }
+    }
+}
+
 #[test]
 fn unsafe_stays_in_its_room() {
     for folder in ROOMS {

@@ -47,10 +47,10 @@ fn head(general: &Section, out: &mut String) -> General {
     push(out, format_args!("interval = {}\n", interval.clamp(0.05, 86_400.0)));
     match general.get("output_format") {
         None | Some("auto") => {}
-        Some("i3bar") => out.push_str("output = \"i3bar\"\n"),
-        Some("xmobar") => out.push_str("output = \"xmobar\"\n"),
-        Some("lemonbar") => out.push_str("output = \"lemonbar\"\n"),
-        Some("term" | "none") => out.push_str("output = \"plain\"\n"),
+        Some("i3bar") => out.push_str("for = \"i3bar\"\n"),
+        Some("xmobar") => out.push_str("for = \"xmobar\"\n"),
+        Some("lemonbar") => out.push_str("for = \"lemonbar\"\n"),
+        Some("term" | "none") => out.push_str("for = \"plain\"\n"),
         Some(other) => push(out, format_args!("# not carried over: output_format = {}\n", comment(other))),
     }
     if let Some(separator) = general.get("separator") {

@@ -21,8 +21,8 @@ const MOST_SEGMENTS: usize = 64;
 
 /// The options of the bar itself.
 pub(crate) const BAR_OPTIONS: [(&str, &str); 5] = [
-    ("interval", "how often segments are drawn that say nothing else, in seconds; 1"),
-    ("output", "the program that reads the bar: i3bar, plain, waybar, tmux, xmobar, lemonbar, dwm"),
+    ("interval", "how often segments are drawn that say nothing else: seconds, or \"500ms\", \"1m30s\"; 1"),
+    ("for", "the program that reads the bar: i3bar, plain, waybar, tmux, xmobar, lemonbar, dwm"),
     ("separator", "between segments, where the reader has none of its own; \" | \""),
     ("theme", "a theme's name, or a table: base, foreground, background, good, warning, urgent"),
     ("segment", "the segments, from left to right, each a [[segment]]"),
@@ -35,7 +35,7 @@ pub(crate) const SEGMENT_OPTIONS: [(&str, &str); 20] = [
     ("format", "what is shown; see below"),
     ("short", "what is shown where the room does not suffice"),
     ("variants", "other formats: [{ when = CONDITION, format = …, short = … }]; the first that holds"),
-    ("interval", "how often it is drawn, in seconds"),
+    ("interval", "how often it is drawn: seconds, or \"500ms\", \"1m30s\""),
     ("hide_when", "a condition"),
     ("good", "a condition; false for none"),
     ("warning", "a condition; false for none"),
@@ -65,7 +65,7 @@ pub(crate) fn read(text: &str, interval: Option<Duration>) -> Result<BarConfig, 
     bar.refuse_unknown(BAR_OPTIONS.iter().map(|(name, _)| *name), "the bar")?;
     let outputs: Vec<(&str, BarOutput)> =
         BarOutput::NAMED.iter().map(|(name, output, _)| (*name, *output)).collect();
-    let own_interval = bar.seconds("interval")?;
+    let own_interval = bar.duration("interval")?;
     let interval = interval.or(own_interval).unwrap_or(Duration::from_secs(1));
     let mut members: Vec<Member> = Vec::new();
     for options in bar.tables("segment")? {
@@ -86,7 +86,7 @@ pub(crate) fn read(text: &str, interval: Option<Duration>) -> Result<BarConfig, 
         return Err(bar.fault("a bar needs at least one [[segment]]"));
     }
     Ok(BarConfig {
-        output: bar.choice("output", &outputs)?,
+        output: bar.choice("for", &outputs)?,
         style: LineStyle {
             theme: theme(&bar)?,
             separator: bar.text("separator")?.unwrap_or(" | ").to_owned(),
@@ -136,7 +136,7 @@ fn member(options: &Options<'_, '_>, bar_interval: Duration) -> Result<Member, F
     let own = kind.options.iter().map(|(name, _)| *name);
     let known = SEGMENT_OPTIONS.iter().map(|(name, _)| *name).chain(own);
     options.refuse_unknown(known, &format!("the segment {name}"))?;
-    let interval = options.seconds("interval")?;
+    let interval = options.duration("interval")?;
     let segment = (kind.make)(options)?;
     let usual = segment.usual_interval().or(kind.interval).unwrap_or_default().max(bar_interval);
     Ok(Member {

@@ -33,6 +33,6 @@ pub(crate) fn open(output: BarOutput) -> Result<Box<dyn LineOutput>, Failure> {
         #[cfg(feature = "x11")]
         BarOutput::Dwm => Box::new(dwm::Dwm::open()?),
         #[cfg(not(feature = "x11"))]
-        BarOutput::Dwm => return Err(Failure::new("--output dwm: this whit was built without X11")),
+        BarOutput::Dwm => return Err(Failure::new("--for dwm: this whit was built without X11")),
     })
 }

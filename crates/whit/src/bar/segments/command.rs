@@ -41,7 +41,7 @@ pub(crate) const KIND: Kind = Kind {
             "plain: lines for text, short text and colour; json: an object; auto: JSON where it begins with {",
         ),
         ("runs", "once: it prints and ends, each time; on: it runs on, and each line is shown as it comes"),
-        ("timeout", "how long it may take, in seconds; 10"),
+        ("timeout", "how long it may take: seconds, or \"500ms\"; 10"),
     ],
     make: |options| Ok(Box::new(Command::new(options)?)),
     ..Kind::DEFAULT
@@ -73,7 +73,7 @@ impl Command {
         let words = options.words("command")?;
         let words = words.ok_or_else(|| options.fault("this needs command = [\"program\", \"argument\"]"))?;
         let syntaxes = [("auto", Syntax::Auto), ("plain", Syntax::Plain), ("json", Syntax::Json)];
-        let timeout = options.seconds("timeout")?.unwrap_or(Duration::from_secs(10));
+        let timeout = options.duration("timeout")?.unwrap_or(Duration::from_secs(10));
         Ok(Self {
             words,
             syntax: options.choice("output", &syntaxes)?.unwrap_or_default(),

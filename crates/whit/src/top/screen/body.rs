@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::head::{put, set};
-use super::palette::Palette;
 use super::state::{State, row};
 use super::time_bar::draw_breakdown;
 use crate::top::columns::Column;
@@ -96,6 +95,8 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
         for Place { column, x, width } in &places {
             text.clear();
             let row = row(session, line);
+            let is_busy =
+                *column == Column::Cpu && column.number(&row).is_some_and(|percent| percent >= 10.0);
             let style = if row.is_ended { base.patch(state.palette.faint()) } else { base };
             match column {
                 Column::Time => {
@@ -117,18 +118,9 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
                 Align::Right => x + width.saturating_sub(length),
                 Align::Left => *x,
             };
-            let style =
-                if *column == Column::Cpu { strong_if_busy(&text, style, state.palette) } else { style };
+            let style = if is_busy { style.patch(state.palette.strong()) } else { style };
             put(buffer, x, y, &text, *width, style);
         }
-    }
-}
-
-fn strong_if_busy(text: &str, style: Style, palette: Palette) -> Style {
-    if text.parse::<f64>().is_ok_and(|percent| percent >= 10.0) {
-        style.patch(palette.strong())
-    } else {
-        style
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn draw(state: &State, session: &Session, buffer: &mut Buffer, area: 
         let (what, text) = match typing {
             Typing::Search => ("search: ", &state.search),
             Typing::Filter => ("filter: ", &session.arrangement.filter),
-            Typing::Interval => ("seconds between readings: ", &state.search),
+            Typing::Interval => ("time between readings: ", &state.search),
         };
         set(buffer, line.x, y, line, &format!("{what}{text}▏"), palette.strong());
         return;

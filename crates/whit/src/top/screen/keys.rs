@@ -1,7 +1,5 @@
 //! From a key or the mouse to what changes.
 
-use std::time::Duration;
-
 use facts::task::groups::GroupBy;
 use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -15,6 +13,7 @@ use super::target::Target;
 use crate::delay_accounting::{ENABLED, Remedy, explain_off};
 use crate::top::columns::Column;
 use crate::top::session::Session;
+use crate::top::settings::parse_interval;
 use facts::task::Cause;
 use text::printable::Shown as _;
 
@@ -90,12 +89,12 @@ fn type_key(key: &KeyEvent, state: &mut State, session: &mut Session) {
 
 fn set_interval(state: &mut State, session: &mut Session) {
     let text = std::mem::take(&mut state.search);
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.1..=3600.0).contains(&seconds) => {
-            session.settings.interval = Duration::from_secs_f64(seconds);
+    match parse_interval(&text) {
+        Ok(interval) => {
+            session.settings.interval = interval;
             keep(state, session);
         }
-        _ => state.message = Some("0.1 to 3600 seconds".to_owned()),
+        Err(message) => state.message = Some(message),
     }
 }
 

@@ -133,7 +133,7 @@ impl Connection {
         let (since, is_armed) = *self.stalled.get_or_insert((now, false));
         if since + patience <= now {
             let what = if self.echo_left > 0 { "returned" } else { "took" };
-            let message = format!("the peer {what} nothing for {} (see --patience)", Span(patience));
+            let message = format!("the peer {what} nothing for {} (see --timeout)", Span(patience));
             return Err(io::Error::new(io::ErrorKind::TimedOut, message));
         }
         self.stalled = Some((since, true));

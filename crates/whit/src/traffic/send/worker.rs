@@ -1,5 +1,6 @@
 //! One thread of a sender, and its connections.
 
+use crate::failure::without_error_numbers;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -70,7 +71,7 @@ impl<'a> Worker<'a> {
                 Ok(socket) => socket,
                 Err(error) => {
                     sent.failed += 1;
-                    sent.failure.get_or_insert(error.to_string());
+                    sent.failure.get_or_insert(without_error_numbers(&error.to_string()).into_owned());
                     continue;
                 }
             };
@@ -211,7 +212,7 @@ impl<'a> Worker<'a> {
         sent.last = sent.last.max(connection.last);
         if let Some(error) = error {
             sent.failed += 1;
-            sent.failure.get_or_insert(error.to_string());
+            sent.failure.get_or_insert(without_error_numbers(&error.to_string()).into_owned());
         }
         // The peer may know as well that this was all.
         let _ = shutdown(&connection.socket, Shutdown::Write);

@@ -1,0 +1,164 @@
+//! The table of all options, by name: docs/grammar.md.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use clap::{Arg, Command};
+
+use super::kind::Kind;
+
+/// What else stands for a value, and what may stand there.
+const OTHERS: [(&str, &str); 13] = [
+    ("ADDRESS", "an IP address or the name of a host"),
+    ("CMD", "a command and its arguments; no shell takes it apart"),
+    ("CODE", "an exit status, 0 to 255"),
+    ("COLUMN", "a column of `whit top`, or of `whit delays`"),
+    ("COLUMNS", "columns of `whit top` with commas between them"),
+    ("GROUP", "what a row stands for: process, thread, user, cgroup"),
+    ("HOST:PORT", "an address or name, and a port"),
+    ("NAME=VALUE", "a name, and what it is to be"),
+    ("PORT", "a port, 0 to 65535"),
+    ("PROGRAM", "a program that shows a bar"),
+    ("SHELL", "a shell"),
+    ("SOURCE", "where figures of tasks come from: bpf, taskstats, procfs"),
+    ("STATUS", "an HTTP status, 100 to 599"),
+];
+
+/// One option as a command has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    command: String,
+    letter: Option<char>,
+    /// Letters that tools know which it replaces.
+    other_letters: Vec<char>,
+    /// None: it is a switch.
+    value: Option<String>,
+}
+
+/// All options of all commands, by name.
+fn entries(command: &mut Command) -> BTreeMap<String, Vec<Entry>> {
+    command.build();
+    let mut entries: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+    for subcommand in command.get_subcommands() {
+        for arg in subcommand.get_arguments() {
+            let Some(name) = arg.get_long().filter(|name| !matches!(*name, "help" | "version")) else {
+                continue;
+            };
+            entries.entry(name.to_owned()).or_default().push(Entry {
+                command: subcommand.get_name().to_owned(),
+                letter: arg.get_short(),
+                other_letters: arg.get_visible_short_aliases().unwrap_or_default(),
+                value: value_name(arg),
+            });
+        }
+    }
+    entries
+}
+
+fn value_name(arg: &Arg) -> Option<String> {
+    let takes_value = arg.get_action().takes_values();
+    takes_value.then(|| arg.get_value_names().map(|names| names.join(" ")).unwrap_or_default())
+}
+
+/// The page.
+pub(crate) fn markdown(command: &mut Command) -> String {
+    let mut page = String::from(
+        "# Options\n\nWritten by `cargo xtask docs`. An option means the same thing in every command that has it.\n\n\
+         ## Values\n\n| value | what may stand there |\n|---|---|\n",
+    );
+    let mut row = |line: std::fmt::Arguments<'_>| {
+        // A text takes whatever is written to it.
+        let _ = page.write_fmt(line);
+    };
+    for kind in Kind::NAMED {
+        row(format_args!("| {} | {} |\n", kind.name(), kind.help()));
+    }
+    for (name, help) in OTHERS {
+        row(format_args!("| {name} | {help} |\n"));
+    }
+    row(format_args!(
+        "\nIn configurations the same: a number where a duration stands is seconds, and `\"1m30s\"` is a minute and a half.\n\n\
+         ## Options\n\n| option | letter | value | commands |\n|---|---|---|---|\n"
+    ));
+    for (name, entries) in entries(command) {
+        let letter = entries.iter().find_map(|entry| entry.letter);
+        let value = entries[0].value.as_deref().unwrap_or("").replace('|', "\\|");
+        let commands: Vec<String> = entries
+            .iter()
+            .map(|entry| {
+                let others = entry.other_letters.iter().map(|letter| format!(" (also `-{letter}`)"));
+                let without = if entry.letter == letter { "" } else { " (no letter)" };
+                format!("{}{without}{}", entry.command, others.collect::<String>())
+            })
+            .collect();
+        let letter = letter.map_or(String::new(), |letter| format!("`-{letter}`"));
+        row(format_args!("| `--{name}` | {letter} | {value} | {} |\n", commands.join(", ")));
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::TypeId;
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use facts::unit::{Bytes, Nanos};
+
+    use super::*;
+    use crate::command_line::command;
+
+    #[test]
+    fn a_name_is_one_thing() {
+        for (name, entries) in entries(&mut command()) {
+            let mut letters: Vec<char> = entries.iter().filter_map(|entry| entry.letter).collect();
+            letters.dedup();
+            assert!(letters.len() <= 1, "--{name} has the letters {letters:?}");
+            for entry in &entries {
+                let (first, other) = (&entries[0].command, &entry.command);
+                assert_eq!(entry.value, entries[0].value, "--{name} of {first} and {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn repetition_has_one_pair_of_letters() {
+        for (name, entries) in entries(&mut command()) {
+            for entry in entries {
+                assert_eq!(entry.letter == Some('i'), name == "interval", "-i of {}", entry.command);
+                assert_eq!(entry.letter == Some('n'), name == "count", "-n of {}", entry.command);
+            }
+        }
+    }
+
+    #[test]
+    fn every_value_is_of_a_kind() {
+        let mut command = command();
+        command.build();
+        for subcommand in command.get_subcommands() {
+            for arg in subcommand.get_arguments() {
+                let Some(value) = value_name(arg) else { continue };
+                let place = format!("{} {}", subcommand.get_name(), arg.get_id());
+                let parser = arg.get_value_parser();
+                let type_id = match value.as_str() {
+                    "DURATION" => TypeId::of::<Duration>(),
+                    "AGE" => TypeId::of::<Nanos>(),
+                    "SIZE" => TypeId::of::<Bytes>(),
+                    "N" => TypeId::of::<u64>(),
+                    "RATE" => TypeId::of::<f64>(),
+                    "ID" => TypeId::of::<u32>(),
+                    "FILE" | "DIR" | "PATH" | "CGROUP" => TypeId::of::<PathBuf>(),
+                    value => {
+                        let is_kind = Kind::NAMED.iter().any(|kind| kind.name() == value);
+                        let is_other = OTHERS.iter().any(|(name, _)| *name == value);
+                        // It spells out what it takes.
+                        let is_spelled = value.chars().any(char::is_lowercase);
+                        assert!(is_kind || is_other || is_spelled, "{place}: no kind is called {value}");
+                        continue;
+                    }
+                };
+                assert!(parser.type_id() == type_id, "{place}: {value} is parsed as something else");
+            }
+        }
+    }
+}
