@@ -209,6 +209,8 @@ pub struct Cap {
     pub files: Option<u64>,
     /// At most so much of the disk.
     pub allocated: Option<Bytes>,
+    /// At least so much of the disk is to be freed, or all that they take.
+    pub freed: Option<Bytes>,
 }
 
 /// The age at which the files that have to go end.
@@ -303,7 +305,8 @@ impl Cutoff {
         let excess = |all: u64, cap: Option<u64>| cap.map_or(0, |cap| all.saturating_sub(cap));
         self.excess = Bucket {
             files: excess(all.files, cap.files),
-            allocated: excess(all.allocated, cap.allocated.map(|bytes| bytes.0)),
+            allocated: excess(all.allocated, cap.allocated.map(|bytes| bytes.0))
+                .max(cap.freed.map_or(0, |bytes| bytes.0.min(all.allocated))),
         };
         self.border = self.pass();
         self.buckets.fill(Bucket::default());

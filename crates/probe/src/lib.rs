@@ -16,6 +16,7 @@ macro_rules! of_system {
 }
 
 pub mod background_job;
+mod boot;
 pub mod capture;
 mod capture_directory;
 mod clock;
@@ -56,10 +57,12 @@ pub use system::{
     process_events, signals, wait,
 };
 
+pub use boot::boot_id;
 pub use clock::{clock_now, file_clock_now, own_cpu_time, sleep_until, timespec};
 pub use probe::Probe;
 pub use request::Request;
 pub use roots::Roots;
+pub use space::space_of_path;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

@@ -77,6 +77,11 @@ impl Roots {
         Self { root: Some(root.into()) }
     }
 
+    /// The directory of a captured machine.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
     /// Whether the machine stands still.
     pub fn is_captured(&self) -> bool {
         self.root.is_some()

@@ -1,6 +1,8 @@
 //! The space of one filesystem, by statvfs(3).
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use facts::cursor::lines;
 use facts::linux::mounts;
@@ -19,6 +21,11 @@ pub(crate) fn space_of(path: &CStr) -> Option<Space> {
         inodes: stat.f_files,
         free_inodes: stat.f_ffree,
     })
+}
+
+/// The space of the filesystem that a path is on; `None` if it is not known. As the other, this can hang.
+pub fn space_of_path(path: &Path) -> Option<Space> {
+    space_of(&CString::new(path.as_os_str().as_bytes()).ok()?)
 }
 
 /// The space of a captured machine's filesystem: from lines of "mount size free available inodes free_inodes", in bytes.

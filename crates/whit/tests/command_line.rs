@@ -55,6 +55,36 @@ fn a_locked_directory_is_counted_and_left_alone() {
 }
 
 #[test]
+fn files_are_listed_by_age_and_size() {
+    let directory = std::env::temp_dir().join(format!("whit-listed-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    for (name, bytes, age_s) in [("young", 10, 10), ("old", 2_000, 900_000), ("middle", 300, 5_000)] {
+        let file = std::fs::File::create(directory.join(name)).unwrap();
+        file.set_len(bytes).unwrap();
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(age_s)).unwrap();
+    }
+    let told = |words: &[&str]| {
+        let output = whit(&[&["age"], words, &[directory.to_str().unwrap()]].concat()).assert().code(0);
+        String::from_utf8_lossy(&output.get_output().stdout).into_owned()
+    };
+    let names =
+        |text: &str| text.lines().map(|line| line.rsplit('/').next().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(names(&told(&["--list", "--sort", "age"])), ["old", "middle", "young"]);
+    assert_eq!(names(&told(&["--long", "--sort", "size", "-n", "2"])), ["old", "middle"]);
+    assert_eq!(names(&told(&["--list", "--sort", "path"])), ["middle", "old", "young"]);
+    assert_eq!(names(&told(&["--list", "--newer", "1h"])), ["young"]);
+    assert_eq!(names(&told(&["--list", "--larger", "300", "--older", "1d"])), ["old"]);
+    let long = told(&["--long", "--older", "1w"]);
+    assert!(long.trim_start().starts_with("10d10h    2.0 KiB  "), "{long}");
+    let report = told(&[]);
+    assert!(report.contains("oldest") && report.contains("10d10h") && report.contains("/old"), "{report}");
+    // More than the filesystem has, so that all go; and nothing where that much is free.
+    let dry = ["--delete", "--dry-run", "--older", "100y", "--keep-free"];
+    assert!(told(&[&dry[..], &["1"]].concat()).contains("would delete 0 files"));
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
 fn usage_errors_are_2() {
     fails(&["delays", "-p", "x"], 2, "'x'");
     fails(&["delays", "-p", "0"], 2, "0");
@@ -63,7 +93,9 @@ fn usage_errors_are_2() {
     fails(&["delays"], 2, "whose delays?");
     fails(&["delays", "-a", "-n", "2"], 2, "--interval");
     fails(&["delays", "--exits", "-n", "2", "--", "true"], 2, "without a command");
-    fails(&["age", "--list", "--json", "."], 2, "--list and --null print paths");
+    fails(&["age", "--null", "--json", "."], 2, "--null prints paths and --json documents");
+    fails(&["age", "--sort", "age", "."], 2, "--sort goes with --list");
+    fails(&["age", "--delete", "--keep-free", "101%", "."], 2, "from 0% to 100%");
     fails(&["delays", "-a", "--sort", "nothing"], 2, "nothing");
     fails(&["free", "-s", "nan"], 2, "a duration: 5, 5s, 200ms, 1m30s, 1d12h");
     fails(&["free", "-i", "1ms"], 2, "from 10ms to 1y");

@@ -75,15 +75,18 @@ fn the_oldest_go_until_the_rest_is_within_the_cap() {
     for (begin, step) in [(1_700_000_000, 40_000), (1_700_000_000, 0), (-100_000, 100), (-9_000_000_000, 1)] {
         let files: Vec<Aged> = (0..100).map(|at| aged(begin + at * step, 10)).collect();
         for keep in 0..=100 {
-            assert_eq!(left(&files, Cap { files: Some(keep), allocated: None }) as u64, keep);
-            let size = Cap { files: None, allocated: Some(Bytes(keep * 10 + 5)) };
+            assert_eq!(left(&files, Cap { files: Some(keep), allocated: None, freed: None }) as u64, keep);
+            let size = Cap { files: None, allocated: Some(Bytes(keep * 10 + 5)), freed: None };
             assert_eq!(left(&files, size) as u64, keep);
         }
-        let both = Cap { files: Some(50), allocated: Some(Bytes(300)) };
+        let both = Cap { files: Some(50), allocated: Some(Bytes(300)), freed: None };
         assert_eq!(left(&files, both), 30);
         assert_eq!(left(&files, Cap::default()), 100);
+        // To free 95 bytes ten files of ten go, and to free more than there is all of them.
+        let freed = |bytes| Cap { freed: Some(Bytes(bytes)), ..Cap::default() };
+        assert_eq!([0, 95, 1_000, 5_000].map(|bytes| left(&files, freed(bytes))), [100, 90, 0, 0]);
     }
-    assert_eq!(left(&[], Cap { files: Some(0), allocated: None }), 0);
+    assert_eq!(left(&[], Cap { files: Some(0), allocated: None, freed: None }), 0);
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn the_future_and_the_unknown_are_of_age_zero() {
         let odd = Aged { time_ns, bytes: Bytes(1), allocated: Bytes(1_000) };
         let fresh = Aged { time_ns: Some(NOW), ..odd };
         for size in [0, 5, 999, 1_000, 1_500, 2_000, 2_010, 2_049] {
-            let cap = Cap { files: None, allocated: Some(Bytes(size)) };
+            let cap = Cap { files: None, allocated: Some(Bytes(size)), freed: None };
             let of = |young: [Aged; 2]| {
                 let old = (1..=5).map(|day| aged(1_800_000_000 - day * 86_400, 10));
                 kept(&young.into_iter().chain(old).collect::<Vec<_>>(), cap).len()

@@ -9,7 +9,7 @@ use super::files::Buffer;
 use crate::capture_directory::{Capture, CaptureError};
 use crate::roots::{MachineDirectory, Roots};
 
-const FILES: [&str; 19] = [
+const FILES: [&str; 20] = [
     "proc/cpuinfo",
     "proc/diskstats",
     "proc/loadavg",
@@ -24,6 +24,7 @@ const FILES: [&str; 19] = [
     "proc/spl/kstat/zfs/arcstats",
     "proc/stat",
     "proc/sys/kernel/osrelease",
+    "proc/sys/kernel/random/boot_id",
     "proc/sys/kernel/task_delayacct",
     "proc/sys/vm/min_free_kbytes",
     "proc/uptime",

@@ -6,12 +6,16 @@ use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use facts::age::{AgeBy, Cap};
+use facts::unit::Ratio;
 use probe::directory::{EntryKind, Mounts};
+use text::quantity;
 
-use super::options::{AgeOptions, DeleteMode, Deletion, Measure, Threshold, View};
+use super::options::{
+    AgeOptions, DeleteMode, Deletion, FileOrder, FreeSpace, ListForm, Measure, Threshold, View,
+};
 use super::selection::Selection;
 use crate::command_line::kind::Kind;
-use crate::command_line::options::{directories, json, number, option, paragraphs, several, switch};
+use crate::command_line::options::{count, directories, json, number, option, paragraphs, several, switch};
 use crate::command_line::quantity::{age, amount, size};
 use crate::failure::Failure;
 use sampling::users::Users;
@@ -21,6 +25,8 @@ pub(crate) fn command() -> Command {
         command
             .arg(directories("The directories [default: .]"))
             .arg(option("older", Kind::Age, "Only what is older: 30s, 10m, 6h, 7d, 2w, 1y"))
+            .arg(option("newer", Kind::Age, "Only what is younger"))
+            .arg(option("larger", Kind::Size, "Only what is larger"))
             .arg(letters("time", "amcb", age_by, "Which time counts: modification, access, change, birth; of several the newest [default: m]"))
             .arg(several("match", Kind::Glob, "Only names that match one of these"))
             .arg(several("exclude", Kind::Glob, "No names that match one of these, and nothing in directories so called"))
@@ -30,6 +36,16 @@ pub(crate) fn command() -> Command {
             .arg(switch("all-filesystems", "Go into what is mounted below, too"))
             .arg(switch("by-directory", "Sums of each directory at the first level, too").requires("recurse"))
             .arg(switch("list", "Print their paths, a line each").short('l'))
+            .arg(switch("long", "Print their ages, sizes and paths, a line each").short('L'))
+            .arg(
+                Arg::new("sort")
+                    .long("sort")
+                    .short('s')
+                    .value_name("COLUMN")
+                    .value_parser(["age", "size", "path"])
+                    .help("Print them in order: the oldest, the largest, or the first by path first"),
+            )
+            .arg(count("Print at most N of them").requires("sort"))
             .arg(switch("null", "Print their paths, each ended by NUL").short('0'))
             .arg(switch("number", "Print their number, for which nothing is asked of them"))
             .arg(limit("warn", "Be a Nagios plugin: warn above this"))
@@ -48,6 +64,14 @@ pub(crate) fn command() -> Command {
             .arg(switch("empty", "Delete old directories that are empty, too").requires("delete"))
             .arg(option("keep-size", Kind::Size, "Delete the oldest until the rest takes no more of the disk").requires("delete"))
             .arg(option("keep-files", Kind::Amount, "Delete the oldest until no more are left").requires("delete"))
+            .arg(
+                Arg::new("keep-free")
+                    .long("keep-free")
+                    .value_name("SIZE|N%")
+                    .value_parser(free_space)
+                    .requires("delete")
+                    .help("Delete the oldest until this much of the filesystem is free"),
+            )
             .arg(option("rate", Kind::Rate, "Delete at most so many a second").requires("delete"))
             .arg(
                 several("tmpfiles", Kind::File, "Directories and ages from configurations of tmpfiles.d(5) [default: all of the system's]")
@@ -66,7 +90,7 @@ pub(crate) fn command() -> Command {
 
 const EXPLANATION: &str = "\
 Deletion never follows a symlink, and leaves the filesystem with --all-filesystems alone. What
-is sticky or locked (flock) stays. Without --older, --keep-size or --keep-files nothing is
+is sticky or locked (flock) stays. Without --older, --keep-size, --keep-files or --keep-free nothing is
 deleted. A file of several names counts for each of them. A dry run does not know which
 directories would become empty. --tmpfiles deletes what systemd-tmpfiles --clean would, but keeps
 sockets, locked files and sticky directories, and stops at a line that it does not understand.
@@ -91,6 +115,16 @@ fn limit(name: &'static str, help: &'static str) -> Arg {
         .value_parser(threshold)
         .action(ArgAction::Append)
         .help(help)
+}
+
+/// Space of a filesystem: `10G`, `10%`.
+fn free_space(text: &str) -> Result<FreeSpace, String> {
+    let Some(percent) = text.strip_suffix('%') else { return size(text).map(FreeSpace::Size) };
+    let percent = quantity::number(percent)?;
+    match percent {
+        0.0..=100.0 => Ok(FreeSpace::Share(Ratio(percent / 100.0))),
+        _ => Err("from 0% to 100%".to_owned()),
+    }
 }
 
 fn age_by(text: &str) -> Result<AgeBy, String> {
@@ -137,6 +171,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgeOptions, Failure> 
     let owner = owner.map_err(Failure::usage)?;
     let selection = Selection {
         older: matches.get_one("older").copied(),
+        newer: matches.get_one("newer").copied(),
+        larger: matches.get_one("larger").copied(),
         by: matches.get_one("time").copied().unwrap_or(AgeBy::MODIFIED),
         matches: texts("match"),
         excludes: texts("exclude"),
@@ -179,23 +215,32 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
     let (warn, crit) = (thresholds("warn"), thresholds("crit"));
     let is_verdict = !warn.is_empty() || !crit.is_empty();
     let delete = matches.get_one::<String>("delete");
-    let chosen = [flag("list") || flag("null"), flag("number"), is_verdict, delete.is_some()];
-    if chosen.into_iter().filter(|is_chosen| *is_chosen).count() > 1 {
-        return Err(Failure::usage("one of --list, --null, --number, --warn and --crit, --delete"));
+    let order = matches.get_one::<String>("sort").map(|order| match order.as_str() {
+        "age" => FileOrder::Age,
+        "size" => FileOrder::Size,
+        _ => FileOrder::Path,
+    });
+    let is_list = flag("list") || flag("null") || flag("long");
+    if order.is_some() && !is_list {
+        return Err(Failure::usage("--sort goes with --list, --long or --null"));
     }
-    if chosen[0] && flag("json") && !flag("stats") {
-        return Err(Failure::usage(
-            "--list and --null print paths; --json goes with the report, --number, --warn, --crit or --delete",
-        ));
+    let chosen = [is_list, flag("number"), is_verdict, delete.is_some()];
+    if chosen.into_iter().filter(|is_chosen| *is_chosen).count() > 1 {
+        return Err(Failure::usage("one of --list, --long, --null, --number, --warn and --crit, --delete"));
+    }
+    if flag("null") && flag("json") {
+        return Err(Failure::usage("--null prints paths and --json documents: one of them"));
     }
     if let Some(way) = delete {
         let cap = Cap {
             files: matches.get_one("keep-files").copied(),
             allocated: matches.get_one("keep-size").copied(),
+            freed: None,
         };
-        if selection.older.is_none() && cap == Cap::default() && !has_tmpfiles {
+        let keep_free = matches.get_one("keep-free").copied();
+        if selection.older.is_none() && cap == Cap::default() && keep_free.is_none() && !has_tmpfiles {
             return Err(Failure::usage(
-                "--delete needs --older, --keep-size or --keep-files: what is to go?",
+                "--delete needs --older, --keep-size, --keep-files or --keep-free: what is to go?",
             ));
         }
         let way = match way.as_str() {
@@ -206,10 +251,19 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
         let pace = matches.get_one("rate").copied();
         // systemd-tmpfiles does so, too.
         let with_empty_directories = flag("empty") || has_tmpfiles;
-        return Ok(View::Delete(Deletion { way, with_empty_directories, cap, pace }));
+        return Ok(View::Delete(Deletion { way, with_empty_directories, cap, keep_free, pace }));
     }
     Ok(match chosen {
-        [true, ..] => View::List { end: if flag("null") { 0 } else { b'\n' } },
+        [true, ..] => View::List {
+            form: match (flag("json"), flag("null"), flag("long")) {
+                (true, ..) => ListForm::Json,
+                (_, true, _) => ListForm::Paths { end: 0 },
+                (_, _, true) => ListForm::Long,
+                _ => ListForm::Paths { end: b'\n' },
+            },
+            order,
+            most: number(matches, "count"),
+        },
         [_, true, ..] => View::Count,
         [_, _, true, _] => View::Verdict { warn, crit },
         _ => View::Report { by_directory: flag("by-directory") },

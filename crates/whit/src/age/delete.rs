@@ -12,6 +12,7 @@ use facts::age::{AgeBy, Border, Claim};
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
 use super::json;
+use super::listing::{ListOutput, push_path};
 use super::mutex::locked;
 use super::node::Node;
 use super::options::DeleteMode;
@@ -21,7 +22,7 @@ use super::registry::Registry;
 use super::report::DeletionCounts;
 use super::scan::{Counts, Visitor};
 use super::selection::{Selection, aged};
-use super::visitors::{ListOutput, push_path};
+use crate::document::Documents;
 use crate::failure::{Failure, write_stderr};
 use text::printable::printable_text;
 
@@ -42,7 +43,8 @@ pub(super) struct Deleting<'a> {
     pub(super) tally: Mutex<DeletionCounts>,
     /// Where a dry run's paths go as they are found, and whether each is a document.
     pub(super) paths_to: Mutex<ListOutput>,
-    pub(super) is_json: bool,
+    /// Of a dry run: its files are told as documents.
+    pub(super) documents: Option<&'a Documents>,
     pub(super) is_for_people: bool,
 }
 
@@ -326,11 +328,15 @@ impl Visitor for Deleting<'_> {
             tally.deleted.add(&file, self.now_ns);
             if self.way == DeleteMode::DryRun {
                 let path = node.path(Some(name));
-                match self.is_json {
-                    true => json::push_path(&mut batch.paths, &path),
-                    false => push_path(&mut batch.paths, &path, self.is_for_people),
+                match self.documents {
+                    Some(documents) => {
+                        json::push_file(&mut batch.paths, documents, &path, &file, self.now_ns)
+                    }
+                    None => {
+                        push_path(&mut batch.paths, &path, self.is_for_people);
+                        batch.paths.push(b'\n');
+                    }
                 }
-                batch.paths.push(b'\n');
             }
             return;
         }

@@ -3,8 +3,10 @@
 pub(crate) mod arguments;
 mod batch;
 mod delete;
+mod extremes;
 mod job;
 pub(crate) mod json;
+mod listing;
 mod mutex;
 mod node;
 pub(crate) mod options;
@@ -27,6 +29,7 @@ use std::process::ExitCode;
 use self::job::Job;
 use self::options::{AgeOptions, View};
 use self::sweep::Sweep;
+use crate::document::Documents;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -42,7 +45,8 @@ pub(crate) fn run(options: &AgeOptions) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::new(format!("no thread can be made (ulimit -u, -v): {error}")))?;
     let began = probe::clock_now();
     let now_ns = i64::try_from(began.realtime.0).unwrap_or(i64::MAX);
-    let mut sweep = Sweep::new(options, now_ns);
+    let documents = Documents::of_live();
+    let mut sweep = Sweep::new(options, &documents, now_ns);
     let mut swept = Vec::new();
     for job in jobs(options)? {
         match sweep.run(&job) {
@@ -60,20 +64,26 @@ pub(crate) fn run(options: &AgeOptions) -> Result<ExitCode, Failure> {
     for swept in &swept {
         match (&options.view, options.is_json) {
             (View::Verdict { .. } | View::List { .. }, _) => {}
-            (_, true) => json::push(&mut text, swept, now_ns),
+            (_, true) => json::push(&mut text, &documents, swept, now_ns)?,
             (_, false) => render::push(&mut text, swept, now_ns),
         }
     }
     let mut code = u8::from(sweep.failures() > 0);
     if let View::Verdict { warn, crit } = &options.view {
         let verdict = verdict::judge(&swept, warn, crit, now_ns, sweep.failures());
-        text.push_str(&verdict.line);
+        match options.is_json {
+            true => json::push_verdict(&mut text, &documents, &verdict, now_ns)?,
+            false => text.push_str(&verdict.line),
+        }
         code = verdict.code;
     }
     if options.with_stats {
         let wall = probe::clock_now().monotonic.saturating_sub(began.monotonic);
-        let stats = render::stats(&sweep.cost(), wall, probe::own_cpu_time(), options.is_json);
-        text.push_str(&stats);
+        let (cost, cpu) = (sweep.cost(), probe::own_cpu_time());
+        match options.is_json {
+            true => json::push_cost(&mut text, &documents, &cost, wall, cpu, now_ns)?,
+            false => text.push_str(&render::stats(&cost, wall, cpu)),
+        }
     }
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::from(code))

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use facts::age::Cap;
+use facts::unit::{Bytes, Ratio};
 use probe::directory::Mounts;
 
 use super::selection::Selection;
@@ -29,8 +30,8 @@ pub(crate) struct AgeOptions {
 pub(crate) enum View {
     /// Sums and a histogram.
     Report { by_directory: bool },
-    /// Their paths, each with this behind it.
-    List { end: u8 },
+    /// Each of them, as they are found or in an order, then at most so many.
+    List { form: ListForm, order: Option<FileOrder>, most: Option<usize> },
     /// Their number, for which nothing is asked of them.
     Count,
     /// A Nagios plugin's line and exit status.
@@ -39,12 +40,43 @@ pub(crate) enum View {
     Delete(Deletion),
 }
 
+/// How an entry is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListForm {
+    /// Its path, with this behind it.
+    Paths { end: u8 },
+    /// Its age, its size and its path.
+    Long,
+    /// A document.
+    Json,
+}
+
+/// In which order they are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileOrder {
+    /// The oldest first.
+    Age,
+    /// The largest first.
+    Size,
+    Path,
+}
+
+/// Space that a filesystem is to have left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum FreeSpace {
+    Size(Bytes),
+    /// Of the filesystem.
+    Share(Ratio),
+}
+
 /// What goes beside what is older, and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deletion {
     pub(crate) way: DeleteMode,
     pub(crate) with_empty_directories: bool,
     pub(crate) cap: Cap,
+    /// So much is to be available on the filesystem.
+    pub(crate) keep_free: Option<FreeSpace>,
     /// At most so many a second.
     pub(crate) pace: Option<f64>,
 }

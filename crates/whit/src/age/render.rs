@@ -3,6 +3,7 @@
 use facts::age::{AGE_BOUNDS, AgeSums, age_ns};
 use facts::unit::Nanos;
 
+use super::extremes::{Extremes, Found};
 use super::options::DeleteMode;
 use super::report::{DeletionCounts, DirectoryReport, Outcome, ScanCost};
 use text::printable::{printable_text, push_printable};
@@ -16,13 +17,14 @@ const BAR_WIDTH: u64 = 40;
 pub(crate) fn push(out: &mut String, found: &DirectoryReport, now_ns: i64) {
     match &found.what {
         Outcome::Count(count) => out.push_str(&format!("{count}\n")),
-        Outcome::Sums { all, by_directory } => {
+        Outcome::Sums { all, extremes, by_directory } => {
             push_printable(out, found.path.as_bytes());
             if let Some(older) = found.older {
                 out.push_str(&format!(", older than {}", Span(older)));
             }
             out.push('\n');
             push_sums(out, all, now_ns);
+            push_extremes(out, extremes, now_ns);
             if !by_directory.is_empty() {
                 push_directories(out, by_directory, now_ns);
             }
@@ -68,14 +70,19 @@ fn age_of(time_ns: Option<i64>, now_ns: i64) -> String {
 }
 
 fn push_sums(out: &mut String, sums: &AgeSums, now_ns: i64) {
-    out.push_str(&format!(
-        "  {}   oldest {}   newest {}\n",
-        files_and_sizes(sums),
-        age_of(sums.oldest_ns, now_ns),
-        age_of(sums.newest_ns, now_ns)
-    ));
+    out.push_str(&format!("  {}\n  newest   {:>9}\n", files_and_sizes(sums), age_of(sums.newest_ns, now_ns)));
     if sums.ageless > 0 {
         out.push_str(&format!("  of {} the time is not kept\n", sums.ageless));
+    }
+}
+
+fn push_extremes(out: &mut String, extremes: &Extremes, now_ns: i64) {
+    if let Some(Found { path, value }) = &extremes.oldest {
+        let age = Span(Nanos(age_ns(*value, now_ns)));
+        out.push_str(&format!("  oldest   {:>9}  {}\n", age, printable_text(path)));
+    }
+    if let Some(Found { path, value }) = &extremes.largest {
+        out.push_str(&format!("  largest  {:>9}  {}\n", Size(*value), printable_text(path)));
     }
 }
 
@@ -137,21 +144,8 @@ fn push_histogram(out: &mut String, sums: &AgeSums) {
 }
 
 /// What the work cost.
-pub(crate) fn stats(cost: &ScanCost, wall: Nanos, cpu: Nanos, is_json: bool) -> String {
+pub(crate) fn stats(cost: &ScanCost, wall: Nanos, cpu: Nanos) -> String {
     let per_entry = if cost.entries == 0 { 0.0 } else { cost.calls as f64 / cost.entries as f64 };
-    if is_json {
-        return format!(
-            "{{\"system_calls\":{},\"entries\":{},\"directories\":{},\"left_alone\":{},\"failures\":{},\"threads\":{},\"wall_ns\":{},\"cpu_ns\":{}}}\n",
-            cost.calls,
-            cost.entries,
-            cost.directories,
-            cost.left_alone,
-            cost.failures,
-            cost.threads,
-            wall.0,
-            cpu.0
-        );
-    }
     format!(
         "{} system calls for {} entries in {} directories ({per_entry:.4} each), {} left alone, {} failed; {} on {} threads, on CPU {}\n",
         cost.calls,

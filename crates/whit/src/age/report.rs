@@ -3,6 +3,7 @@
 use facts::age::{AgeBy, AgeSums};
 use facts::unit::Nanos;
 
+use super::extremes::Extremes;
 use super::options::DeleteMode;
 
 /// What was found, to be shown as text or JSON.
@@ -20,6 +21,7 @@ pub(crate) enum Outcome {
     /// All, and by directory where that was asked for.
     Sums {
         all: Box<AgeSums>,
+        extremes: Box<Extremes>,
         by_directory: Vec<(String, AgeSums)>,
     },
     Count(u64),

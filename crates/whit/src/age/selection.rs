@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use facts::age::{AgeBy, Aged};
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 use fast_glob::glob_match;
 use formats::tmpfiles::Protection;
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
@@ -13,6 +13,10 @@ use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 pub(crate) struct Selection {
     /// Not younger than this.
     pub(crate) older: Option<Nanos>,
+    /// Younger than this.
+    pub(crate) newer: Option<Nanos>,
+    /// Longer than this.
+    pub(crate) larger: Option<Bytes>,
     /// Which of its times counts.
     pub(crate) by: AgeBy,
     /// One of these patterns; without any, every name.
@@ -47,10 +51,11 @@ impl Selection {
 
     /// What has to be asked of an entry to know whether it is meant.
     pub(super) fn wanted(&self) -> Option<StatusWanted> {
-        if self.older.is_none() && self.owner.is_none() {
+        let asks_time = self.older.is_some() || self.newer.is_some();
+        if !asks_time && self.owner.is_none() && self.larger.is_none() {
             return None;
         }
-        let times = if self.older.is_some() { self.by } else { StatusWanted::KIND.times };
+        let times = if asks_time { self.by } else { StatusWanted::KIND.times };
         Some(StatusWanted { times, owner: self.owner.is_some(), identity: false })
     }
 
@@ -58,12 +63,19 @@ impl Selection {
     pub(super) fn takes(&self, status: &EntryStatus, now_ns: i64) -> bool {
         self.kinds.contains(&status.kind)
             && (self.owner.is_none() || self.owner == status.uid)
+            && self.larger.is_none_or(|larger| status.bytes > larger)
+            && self.newer.is_none_or(|newer| self.is_new(&aged(self.by, status), newer, now_ns))
             && (self.older.is_none() || self.is_old(&aged(self.by, status), now_ns))
     }
 
     /// Whether it is older than what is older; nothing is where that was not asked for.
     pub(super) fn is_old(&self, file: &Aged, now_ns: i64) -> bool {
         self.older.is_some_and(|older| file.is_old(older, now_ns))
+    }
+
+    /// Whether it is younger than that; what has no known time is not.
+    fn is_new(&self, file: &Aged, newer: Nanos, now_ns: i64) -> bool {
+        file.time_ns.is_some() && !file.is_old(newer, now_ns)
     }
 
     /// Whether a configuration leaves a path alone. It is only made if there is one.
@@ -96,13 +108,14 @@ pub(super) fn aged(by: AgeBy, status: &EntryStatus) -> Aged {
 #[cfg(test)]
 mod tests {
     use facts::age::FileTimes;
-    use facts::unit::Bytes;
 
     use super::*;
 
     fn selection() -> Selection {
         Selection {
             older: Some(Nanos(1_000)),
+            newer: None,
+            larger: None,
             by: AgeBy::MODIFIED,
             matches: vec!["*.tmp".into(), "core.[0-9]*".into()],
             excludes: vec!["keep*".into()],

@@ -6,26 +6,30 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use facts::age::{Border, Cutoff};
+use facts::age::{Border, Cap, Cutoff};
+use facts::unit::Bytes;
 use probe::directory::{Directory, Mounts};
 
 use super::delete::Deleting;
 use super::job::Job;
+use super::listing::{ListOutput, Listing};
 use super::mutex::locked;
-use super::options::{AgeOptions, Deletion, View};
+use super::options::{AgeOptions, Deletion, FreeSpace, View};
 use super::pace::Pace;
 use super::progress::Progress;
 use super::registry::Registry;
 use super::report::{DirectoryReport, Outcome, ScanCost};
 use super::scan::{Counts, Reach, Scan, Visitor};
 use super::selection::Selection;
-use super::visitors::{Capping, Counting, ListOutput, Listing, Summing};
+use super::visitors::{Capping, Counting, Summing};
+use crate::document::Documents;
 use crate::failure::Failure;
 use text::printable::Shown as _;
 
 /// Walks, and what they counted together.
 pub(super) struct Sweep<'a> {
     options: &'a AgeOptions,
+    documents: &'a Documents,
     now_ns: i64,
     counts: Counts,
     progress: Progress,
@@ -33,9 +37,9 @@ pub(super) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    pub(super) fn new(options: &'a AgeOptions, now_ns: i64) -> Self {
+    pub(super) fn new(options: &'a AgeOptions, documents: &'a Documents, now_ns: i64) -> Self {
         let (counts, progress) = (Counts::default(), Progress::default());
-        Self { options, now_ns, counts, progress, registry: Registry::new() }
+        Self { options, documents, now_ns, counts, progress, registry: Registry::new() }
     }
 
     pub(super) fn count_failure(&self) {
@@ -69,18 +73,21 @@ impl<'a> Sweep<'a> {
                 self.walk(job, &job.selection, &counting)?;
                 Outcome::Count(Counts::get(&counting.0))
             }
-            View::List { end } => {
-                let output = Mutex::new(ListOutput::new());
+            View::List { form, order, most } => {
                 let listing = Listing {
-                    end: *end,
+                    form: *form,
+                    by,
+                    now_ns: self.now_ns,
+                    order: *order,
+                    most: *most,
+                    documents: self.documents,
                     is_for_people: ListOutput::is_for_people(),
                     count: AtomicU64::new(0),
-                    output,
+                    kept: Mutex::default(),
+                    output: Mutex::new(ListOutput::new()),
                 };
                 self.walk(job, &job.selection, &listing)?;
-                if let Some(failure) = locked(&listing.output).failure.take() {
-                    return Err(failure);
-                }
+                listing.finish()?;
                 Outcome::Count(Counts::get(&listing.count))
             }
             View::Delete(deletion) => {
@@ -116,18 +123,24 @@ impl<'a> Sweep<'a> {
             false => name.to_string_lossy().into_owned(),
         };
         let by_directory = sums.by_directory.into_iter().map(|(key, sums)| (name(key), sums)).collect();
-        Ok(Outcome::Sums { all: Box::new(sums.all), by_directory })
+        let extremes = Box::new(sums.extremes);
+        Ok(Outcome::Sums { all: Box::new(sums.all), extremes, by_directory })
     }
 
     /// Finds the age from which files exceed the cap. Takes two walks, one if all files are within the cap, and none without a cap.
     fn border(&self, job: &Job, all: &Selection, deletion: Deletion) -> Result<Option<Border>, Failure> {
-        if deletion.cap == facts::age::Cap::default() {
+        let wanted = deletion.keep_free.map(|keep| missing_space(job, keep)).transpose()?;
+        let mut cap = deletion.cap;
+        if cap == Cap::default() && wanted.is_none_or(|wanted| wanted == Bytes(0)) {
             return Ok(None);
         }
         let cutoff = Mutex::new(Cutoff::new(self.now_ns));
-        let capping = Capping { selection: &job.selection, now_ns: self.now_ns, cutoff };
+        let going = AtomicU64::new(0);
+        let capping = Capping { selection: &job.selection, now_ns: self.now_ns, cutoff, going };
         self.walk(job, all, &capping)?;
-        if !locked(&capping.cutoff).narrow(deletion.cap) {
+        let going = Bytes(Counts::get(&capping.going));
+        cap.freed = wanted.map(|wanted| wanted.saturating_sub(going));
+        if !locked(&capping.cutoff).narrow(cap) {
             return Ok(None);
         }
         self.walk(job, all, &capping)?;
@@ -154,7 +167,7 @@ impl<'a> Sweep<'a> {
             is_stopped: AtomicBool::new(false),
             tally: Mutex::default(),
             paths_to: Mutex::new(ListOutput::new()),
-            is_json: self.options.is_json,
+            documents: self.options.is_json.then_some(self.documents),
             is_for_people: ListOutput::is_for_people(),
         };
         let walked = self.walk(job, all, &deleting);
@@ -164,6 +177,18 @@ impl<'a> Sweep<'a> {
         let tally = std::mem::take(&mut *locked(&deleting.tally));
         Ok(Outcome::Deleted(deletion.way, Box::new(tally)))
     }
+}
+
+/// How much the filesystem of a directory lacks of what is to be available there.
+fn missing_space(job: &Job, keep: FreeSpace) -> Result<Bytes, Failure> {
+    let space = probe::space_of_path(&job.directory).ok_or_else(|| {
+        Failure::new(format!("{}: its filesystem does not say how much is free", job.directory.shown()))
+    })?;
+    let wanted = match keep {
+        FreeSpace::Size(bytes) => bytes,
+        FreeSpace::Share(share) => Bytes((space.total.0 as f64 * share.0) as u64),
+    };
+    Ok(wanted.saturating_sub(space.available))
 }
 
 fn open(job: &Job) -> Result<Directory, Failure> {

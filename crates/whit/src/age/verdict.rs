@@ -13,6 +13,17 @@ use text::units::{Size, Span};
 pub(super) struct Verdict {
     pub(super) line: String,
     pub(super) code: u8,
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    pub(super) oldest_ns: Option<u64>,
+    pub(super) failures: u64,
+}
+
+impl Verdict {
+    /// As a plugin says it.
+    pub(super) fn word(&self) -> &'static str {
+        WORDS[usize::from(self.code)]
+    }
 }
 
 const WORDS: [&str; 4] = ["OK", "WARNING", "CRITICAL", "UNKNOWN"];
@@ -73,7 +84,7 @@ pub(super) fn judge(
         perfdata::push(&mut line, &figure);
     }
     line.push('\n');
-    Verdict { line, code }
+    Verdict { line, code, files: all.files, bytes: all.bytes.0, oldest_ns: oldest, failures }
 }
 
 #[cfg(test)]
@@ -90,7 +101,7 @@ mod tests {
             path: "/x".to_owned(),
             older: None,
             by: AgeBy::MODIFIED,
-            what: Outcome::Sums { all: Box::new(sums), by_directory: Vec::new() },
+            what: Outcome::Sums { all: Box::new(sums), extremes: Box::default(), by_directory: Vec::new() },
         };
         judge(&[found], warn, crit, 60_000_000_000, failures)
     }

@@ -1,22 +1,19 @@
-//! What is done with entries that stay where they are: summed, printed, or counted for a cap.
+//! What is done with entries that stay where they are: summed, or counted for a cap.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
-use std::io::IsTerminal;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use facts::age::{AgeBy, AgeSums, Aged, Cutoff};
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
+use super::extremes::Extremes;
 use super::mutex::locked;
 use super::node::Node;
 use super::private::has_private_name;
 use super::scan::{Counts, Visitor};
 use super::selection::{Selection, aged};
-use crate::failure::Failure;
-use crate::output::{DRAIN_BYTES, Output};
-use text::printable::printable_text;
 
 /// Sums all, and those of each directory at the first level.
 #[derive(Debug)]
@@ -30,6 +27,7 @@ pub(super) struct Summing {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     pub(super) all: AgeSums,
+    pub(super) extremes: Extremes,
     /// By the directory's name; those directly in the top one have none.
     pub(super) by_directory: BTreeMap<CString, AgeSums>,
 }
@@ -37,6 +35,7 @@ pub(super) struct Sums {
 #[derive(Debug, Default)]
 pub(super) struct LocalSums {
     sums: AgeSums,
+    extremes: Extremes,
     directory: Option<CString>,
 }
 
@@ -47,18 +46,21 @@ impl Visitor for Summing {
         Some(StatusWanted { times: self.by, ..StatusWanted::KIND })
     }
 
-    fn visit(&self, local: &mut LocalSums, node: &Arc<Node>, _name: &CStr, status: Option<&EntryStatus>) {
+    fn visit(&self, local: &mut LocalSums, node: &Arc<Node>, name: &CStr, status: Option<&EntryStatus>) {
         let Some(status) = status else { return };
         // A batch is of one directory.
         if self.is_by_directory && local.directory.is_none() {
             local.directory = Some(node.first_level().unwrap_or_default().to_owned());
         }
-        local.sums.add(&aged(self.by, status), self.now_ns);
+        let file = aged(self.by, status);
+        local.sums.add(&file, self.now_ns);
+        local.extremes.add(node, name, &file);
     }
 
     fn merge(&self, local: LocalSums) {
         let mut sums = locked(&self.sums);
         sums.all.merge(&local.sums);
+        sums.extremes.merge(local.extremes);
         if let Some(directory) = local.directory {
             sums.by_directory.entry(directory).or_default().merge(&local.sums);
         }
@@ -85,95 +87,13 @@ impl Visitor for Counting {
     }
 }
 
-/// Prints the path of each, with this behind it.
-#[derive(Debug)]
-pub(super) struct Listing {
-    pub(super) end: u8,
-    pub(super) is_for_people: bool,
-    pub(super) count: AtomicU64,
-    pub(super) output: Mutex<ListOutput>,
-}
-
-/// Where the paths are written; `None` after the reader has closed the pipe.
-#[derive(Debug)]
-pub(super) struct ListOutput {
-    output: Output,
-    pub(super) failure: Option<Failure>,
-}
-
-/// Appends a path as it is for programs, and on a terminal so that it cannot move it.
-pub(super) fn push_path(out: &mut Vec<u8>, path: &[u8], is_for_people: bool) {
-    match is_for_people {
-        true => out.extend_from_slice(printable_text(path).as_bytes()),
-        false => out.extend_from_slice(path),
-    }
-}
-
-impl ListOutput {
-    pub(super) fn new() -> Self {
-        Self { output: Output::stdout(), failure: None }
-    }
-
-    /// Whether paths go to a terminal.
-    pub(super) fn is_for_people() -> bool {
-        std::io::stdout().is_terminal()
-    }
-
-    pub(super) fn write(&mut self, bytes: &[u8]) {
-        if self.failure.is_none() {
-            self.failure = self.output.write(bytes).err();
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct LocalPaths {
-    text: Vec<u8>,
-    /// Of the directory, made once a batch.
-    directory: Vec<u8>,
-    count: u64,
-}
-
-impl Visitor for Listing {
-    type Local = LocalPaths;
-
-    fn wanted(&self) -> Option<StatusWanted> {
-        None
-    }
-
-    fn visit(&self, local: &mut LocalPaths, node: &Arc<Node>, name: &CStr, _status: Option<&EntryStatus>) {
-        if local.directory.is_empty() {
-            local.directory = node.path(None);
-            if local.directory.last() != Some(&b'/') {
-                local.directory.push(b'/');
-            }
-        }
-        local.count += 1;
-        push_path(&mut local.text, &local.directory, self.is_for_people);
-        push_path(&mut local.text, name.to_bytes(), self.is_for_people);
-        local.text.push(self.end);
-        if local.text.len() >= DRAIN_BYTES {
-            self.write(&std::mem::take(&mut local.text));
-        }
-    }
-
-    fn merge(&self, local: LocalPaths) {
-        Counts::add(&self.count, local.count);
-        self.write(&local.text);
-    }
-}
-
-impl Listing {
-    fn write(&self, bytes: &[u8]) {
-        locked(&self.output).write(bytes);
-    }
-}
-
 /// Counts by age what is not going anyway, to find what goes beyond a cap.
 pub(super) struct Capping<'a> {
     pub(super) selection: &'a Selection,
     pub(super) now_ns: i64,
     pub(super) cutoff: Mutex<Cutoff>,
+    /// What is going anyway takes so much of the disk.
+    pub(super) going: AtomicU64,
 }
 
 impl Visitor for Capping<'_> {
@@ -190,8 +110,11 @@ impl Visitor for Capping<'_> {
     fn visit(&self, local: &mut Vec<Aged>, _node: &Arc<Node>, _name: &CStr, status: Option<&EntryStatus>) {
         // Directories go when they are empty, and for no cap.
         let status = status.filter(|status| status.kind != EntryKind::Directory);
-        let file = status.map(|status| aged(self.selection.by, status));
-        local.extend(file.filter(|file| !self.selection.is_old(file, self.now_ns)));
+        let Some(file) = status.map(|status| aged(self.selection.by, status)) else { return };
+        match self.selection.is_old(&file, self.now_ns) {
+            true => Counts::add(&self.going, file.allocated.0),
+            false => local.push(file),
+        }
     }
 
     fn merge(&self, local: Vec<Aged>) {

@@ -22,6 +22,7 @@ use std::process::ExitCode;
 
 use self::measurement::Measurement;
 use self::options::BenchOptions;
+use crate::document::{DocumentKind, Documents};
 use crate::failure::{Failure, write_stderr};
 use crate::new_file::NewFile;
 use crate::output::Output;
@@ -56,7 +57,11 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
     }
     let mut output = Output::stdout();
     if options.is_list {
-        let text = if options.is_json { render::list_json(&chosen) } else { render::list(&chosen) };
+        let mut text = String::new();
+        match options.is_json {
+            true => push(DocumentKind::BenchList, &render::list_json(&chosen), &mut text)?,
+            false => text = render::list(&chosen),
+        }
         output.write(text.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -81,7 +86,11 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
         if shows_progress {
             write_stderr("\r\x1b[K");
         }
-        let text = if options.is_json { render::json(&measured) } else { render::text(&measured) };
+        let mut text = String::new();
+        match options.is_json {
+            true => push(DocumentKind::Bench, &render::json(&measured), &mut text)?,
+            false => text = render::text(&measured),
+        }
         output.write(text.as_bytes())?;
         measurements.push(measured);
     }
@@ -95,4 +104,8 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
         .flat_map(|measured| &measured.sides)
         .any(|side| matches!(side.ns, Err((true, _))));
     Ok(ExitCode::from(u8::from(has_failed)))
+}
+
+fn push(kind: DocumentKind, body: &serde_json::Value, text: &mut String) -> Result<(), Failure> {
+    Documents::of_live().push(kind, probe::clock_now().realtime, body, text)
 }

@@ -42,10 +42,10 @@ pub(crate) fn list(measurements: &[Measurement]) -> String {
     measurements.iter().map(|one| format!("{:<18} {}\n", one.name, one.title)).collect()
 }
 
-/// The same as one document.
-pub(crate) fn list_json(measurements: &[Measurement]) -> String {
+/// The same as the body of a document.
+pub(crate) fn list_json(measurements: &[Measurement]) -> Value {
     let all = measurements.iter().map(|one| json!({ "name": one.name, "title": one.title }));
-    format!("{}\n", Value::from_iter(all))
+    json!({ "measurements": all.collect::<Value>() })
 }
 
 /// A ratio in three digits.
@@ -92,30 +92,32 @@ pub(crate) fn text(measured: &Measured) -> String {
     text
 }
 
-/// A document of one measurement.
-pub(crate) fn json(measured: &Measured) -> String {
-    let spread =
-        |spread: &Spread| json!({ "median": spread.median, "least": spread.least, "most": spread.most });
+/// The body of a document of one measurement.
+pub(crate) fn json(measured: &Measured) -> Value {
+    let spread = |spread: &Spread, unit: &str| {
+        let figures = [("median", spread.median), ("least", spread.least), ("most", spread.most)];
+        figures.map(|(name, value)| (format!("{name}_{unit}"), json!(value))).into_iter().collect::<Value>()
+    };
     let sides = measured.sides.iter().map(|SideMeasured { name, ns, ratio }| {
-        let mut document = json!({ "side": name, "ratio_to_whit": ratio.as_ref().map(spread) });
-        let values = match measured.unit {
-            Unit::Cpu(_) => "cpu_ns",
-            Unit::Wall(_) => "wall_ns",
-            Unit::Count(_) => "count",
+        let mut document =
+            json!({ "name": name, "relative": ratio.as_ref().map(|ratio| spread(ratio, "ratio")) });
+        let (name, unit) = match measured.unit {
+            Unit::Cpu(_) => ("cpu", "ns"),
+            Unit::Wall(_) => ("wall", "ns"),
+            Unit::Count(_) => ("number", "count"),
         };
         match ns {
-            Ok(values_of) => document[values] = spread(values_of),
+            Ok(values) => document[name] = spread(values, unit),
             Err((_, reason)) => document["not_measured"] = json!(reason),
         }
         document
     });
-    let document = json!({
-        "measurement": measured.name,
+    json!({
+        "name": measured.name,
         "title": measured.title,
         "how": measured.how,
         "unit": measured.unit.words(),
         "rounds": measured.rounds,
         "sides": sides.collect::<Vec<Value>>(),
-    });
-    format!("{document}\n")
+    })
 }

@@ -8,11 +8,11 @@ use clap::{Arg, Command};
 use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
-const OTHERS: [(&str, &str); 13] = [
+const OTHERS: [(&str, &str); 14] = [
     ("ADDRESS", "an IP address or the name of a host"),
     ("CMD", "a command and its arguments; no shell takes it apart"),
     ("CODE", "an exit status, 0 to 255"),
-    ("COLUMN", "a column of `whit top`, or of `whit delays`"),
+    ("COLUMN", "what rows are ordered by; `--help` lists the columns of a command"),
     ("COLUMNS", "columns of `whit top` with commas between them"),
     ("GROUP", "what a row stands for: process, thread, user, cgroup"),
     ("HOST:PORT", "an address or name, and a port"),
@@ -20,6 +20,7 @@ const OTHERS: [(&str, &str); 13] = [
     ("PORT", "a port, 0 to 65535"),
     ("PROGRAM", "a program that shows a bar"),
     ("SHELL", "a shell"),
+    ("SIZE|N%", "a size, or a share of the whole: `10G`, `10%`"),
     ("SOURCE", "where figures of tasks come from: bpf, taskstats, procfs"),
     ("STATUS", "an HTTP status, 100 to 599"),
 ];
@@ -74,7 +75,7 @@ pub(crate) fn markdown(command: &mut Command) -> String {
         row(format_args!("| {} | {} |\n", kind.name(), kind.help()));
     }
     for (name, help) in OTHERS {
-        row(format_args!("| {name} | {help} |\n"));
+        row(format_args!("| {} | {help} |\n", name.replace('|', "\\|")));
     }
     row(format_args!(
         "\nIn configurations the same: a number where a duration stands is seconds, and `\"1m30s\"` is a minute and a half.\n\n\

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &DelaysArgs) -> Result<ExitCode, Failure> {
     };
     let request = TaskRequest { sources, extra: FigureSet::default() };
     let mut reader = TaskReader::open(&args.roots, &request)?;
-    let mut printer = Printer::new(args.view, args.sort);
+    let mut printer = Printer::new(&args.roots, args.view, args.sort);
     if args.enable {
         run::enable(&mut reader)?;
     }

@@ -22,8 +22,6 @@ const FIGURES: [Figure; 5] = [
 #[derive(Serialize)]
 pub(crate) struct TaskJson {
     #[serde(skip_serializing_if = "Option::is_none")]
-    realtime_ns: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     interval_ns: Option<u64>,
     kind: &'static str,
     pid: Option<u32>,
@@ -92,7 +90,6 @@ impl TaskJson {
         let is_cgroup = matches!(row.kind, Kind::Cgroup);
         let of_one = |value: Option<u32>| value.filter(|_| !is_cgroup);
         Self {
-            realtime_ns: round.map(|round| round.realtime.0),
             interval_ns: round.map(|round| round.elapsed.0),
             kind: match row.kind {
                 Kind::Process => "process",

@@ -2,12 +2,15 @@
 
 use std::cmp::Reverse;
 
+use facts::unit::Nanos;
+use probe::Roots;
 use rustix::fd::BorrowedFd;
 
 use super::{Notes, Round, Row};
 use crate::delays::arguments::{SortKey, View};
 use crate::delays::json::TaskJson;
 use crate::delays::{classic, render};
+use crate::document::{DocumentKind, Documents, realtime};
 use crate::failure::{Failure, write_stderr};
 use crate::output::stdout_style;
 use crate::output::{DRAIN_BYTES, Output};
@@ -23,10 +26,12 @@ pub(crate) struct Printer {
     is_under_way: bool,
     /// What has been said.
     printed: Notes,
+    documents: Documents,
+    roots: Roots,
 }
 
 impl Printer {
-    pub(crate) fn new(view: View, sort: SortKey) -> Self {
+    pub(crate) fn new(roots: &Roots, view: View, sort: SortKey) -> Self {
         Self {
             view,
             sort,
@@ -34,6 +39,8 @@ impl Printer {
             output: Output::stdout(),
             is_under_way: false,
             printed: Notes::default(),
+            documents: Documents::of(roots),
+            roots: roots.clone(),
         }
     }
 
@@ -67,7 +74,13 @@ impl Printer {
                 render::write(&rows, self.style, &mut text, |text| output.drain(text))?;
             }
             View::Classic => rows.iter().for_each(|row| classic::write(row, &mut text)),
-            View::Json => rows.iter().try_for_each(|row| write_json(row, round, &mut text))?,
+            View::Json => {
+                let realtime = match round {
+                    Some(round) => round.realtime,
+                    None => realtime(&self.roots)?,
+                };
+                rows.iter().try_for_each(|row| self.push_json(row, round, realtime, &mut text))?;
+            }
         }
         self.output.write(text.as_bytes())?;
         self.notes(notes)
@@ -88,9 +101,19 @@ impl Printer {
         match self.view {
             View::Table => render::write_row(row, self.style, &mut text, &mut String::new()),
             View::Classic => classic::write(row, &mut text),
-            View::Json => write_json(row, None, &mut text)?,
+            View::Json => self.push_json(row, None, probe::clock_now().realtime, &mut text)?,
         }
         self.output.write_until(text.as_bytes(), end)
+    }
+
+    fn push_json(
+        &self,
+        row: &Row,
+        round: Option<Round>,
+        realtime: Nanos,
+        text: &mut String,
+    ) -> Result<(), Failure> {
+        self.documents.push(DocumentKind::Delays, realtime, &TaskJson::new(row, round), text)
     }
 
     /// Says what has not been said before.
@@ -105,12 +128,6 @@ impl Printer {
             }
         }
     }
-}
-
-fn write_json(row: &Row, round: Option<Round>, text: &mut String) -> Result<(), Failure> {
-    text.push_str(&serde_json::to_string(&TaskJson::new(row, round)).map_err(Failure::internal)?);
-    text.push('\n');
-    Ok(())
 }
 
 /// Orders rows, the largest first; absent values come last.

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use probe::capture::CaptureError;
+use serde_json::{Value, json};
 use text::printable::printable_text;
 
 use crate::doctor;
 use crate::doctor::arguments::DoctorArgs;
 use crate::doctor::render as draw;
 use crate::doctor::selftest::Verdict;
+use crate::document::{DocumentKind, Documents, realtime};
 use crate::failure::Failure;
 use crate::output::{Output, stdout_style};
 
@@ -25,18 +27,24 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
         return capture(args, directory);
     }
     match (args.with_metrics, args.is_json) {
-        (true, true) => text = draw::metrics_json(&doctor::sample_all(&args.roots)?).to_string(),
+        (true, true) => {
+            let metrics = draw::metrics_json(&doctor::sample_all(&args.roots)?);
+            push(args, DocumentKind::Metrics, &json!({ "metrics": metrics }), &mut text)?;
+        }
         (true, false) => draw::write_metrics(&doctor::sample_all(&args.roots)?, &mut text),
         (false, true) => {
-            text = serde_json::to_string(&doctor::examine(&args.roots)?).map_err(Failure::internal)?;
+            let findings = doctor::examine(&args.roots)?;
+            push(args, DocumentKind::Doctor, &json!({ "findings": findings }), &mut text)?;
         }
         (false, false) => draw::write(&doctor::examine(&args.roots)?, stdout_style(), &mut text),
     }
-    if args.is_json {
-        text.push('\n');
-    }
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Appends a document about the machine that was asked about.
+fn push(args: &DoctorArgs, kind: DocumentKind, body: &Value, text: &mut String) -> Result<(), Failure> {
+    Documents::of(&args.roots).push(kind, realtime(&args.roots)?, body, text)
 }
 
 /// Writes a capture.
@@ -59,8 +67,7 @@ fn selftest(args: &DoctorArgs) -> Result<ExitCode, Failure> {
     let checks = doctor::selftest::run(&args.roots)?;
     let mut text = String::new();
     if args.is_json {
-        text = serde_json::to_string(&checks).map_err(Failure::internal)?;
-        text.push('\n');
+        push(args, DocumentKind::Selftest, &json!({ "checks": checks }), &mut text)?;
     } else {
         draw::write_checks(&checks, stdout_style(), &mut text);
     }

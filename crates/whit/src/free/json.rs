@@ -1,16 +1,14 @@
 //! The same facts as the table of `whit free`, for programs. Every size in bytes.
 
-use facts::linux::pressure::Stall;
 use facts::memory::{AvailableSource, MemoryReport};
-use facts::unit::Nanos;
 use serde::Serialize;
 
 use super::render::extended;
+use crate::pressure_fields::PressureFields;
 
 /// `whit free --json`.
 #[derive(Serialize)]
 pub(crate) struct MemoryJson {
-    realtime_ns: u64,
     total_bytes: u64,
     used_bytes: Option<u64>,
     free_bytes: u64,
@@ -29,8 +27,8 @@ pub(crate) struct MemoryJson {
     huge_pages: Option<HugePagesJson>,
     zfs_arc: Option<ArcJson>,
     zram: Option<ZramJson>,
-    pressure: Option<PressureJson>,
-    extended_bytes: serde_json::Map<String, serde_json::Value>,
+    pressure: Option<PressureFields>,
+    extended: serde_json::Map<String, serde_json::Value>,
 }
 
 #[derive(Serialize)]
@@ -74,30 +72,9 @@ struct ZramJson {
     original_bytes: u64,
 }
 
-#[derive(Serialize)]
-struct PressureJson {
-    some: Option<StallJson>,
-    full: Option<StallJson>,
-}
-
-#[derive(Serialize)]
-struct StallJson {
-    average_10s_percent: f64,
-    average_60s_percent: f64,
-    average_300s_percent: f64,
-    total_ns: u64,
-}
-
-impl StallJson {
-    fn new(stall: Stall) -> Self {
-        let [average_10s_percent, average_60s_percent, average_300s_percent] = stall.averages_percent();
-        Self { average_10s_percent, average_60s_percent, average_300s_percent, total_ns: stall.total.0 }
-    }
-}
-
 impl MemoryJson {
-    /// From the report, and when it was read, since 1970.
-    pub(crate) fn new(report: &MemoryReport, realtime: Nanos) -> Self {
+    /// From the report.
+    pub(crate) fn new(report: &MemoryReport) -> Self {
         let parts = &report.breakdown;
         let source = |source| match source {
             AvailableSource::Kernel => "kernel",
@@ -105,7 +82,6 @@ impl MemoryJson {
             AvailableSource::Estimated => "estimated",
         };
         Self {
-            realtime_ns: realtime.0,
             total_bytes: parts.total.0,
             used_bytes: report.used().map(|used| used.0),
             free_bytes: parts.free.0,
@@ -142,12 +118,9 @@ impl MemoryJson {
             zram: report
                 .zram
                 .map(|zram| ZramJson { used_bytes: zram.used.0, original_bytes: zram.original.0 }),
-            pressure: report.pressure.map(|pressure| PressureJson {
-                some: pressure.some.map(StallJson::new),
-                full: pressure.full.map(StallJson::new),
-            }),
-            extended_bytes: extended(&report.meminfo)
-                .map(|(name, bytes)| (name.to_owned(), bytes.map(|bytes| bytes.0).into()))
+            pressure: report.pressure.as_ref().map(PressureFields::new),
+            extended: extended(&report.meminfo)
+                .map(|(_, field, bytes)| (field.to_owned(), bytes.map(|bytes| bytes.0).into()))
                 .collect(),
         }
     }

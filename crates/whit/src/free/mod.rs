@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use facts::source::{Source, Wanted};
 use probe::Request;
 
+use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
 use arguments::FreeArgs;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
     let formula = if args.emulate { Formula::Always } else { Formula::IfNeeded };
     let mut sampler = MachineSampler::open(&args.roots, request, formula)?;
 
+    let documents = Documents::of(&args.roots);
     let mut output = Output::stdout();
     let mut ticker = args.repeat.interval.map(Ticker::start);
     let mut remaining = args.repeat.count;
@@ -40,9 +42,8 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
         let report = sampler.memory().map_err(|absence| Failure::unreadable("/proc/meminfo", absence))?;
         let mut text = String::with_capacity(1024);
         if args.is_json {
-            text = serde_json::to_string(&MemoryJson::new(&report, sampler.now().clock.realtime))
-                .map_err(Failure::internal)?;
-            text.push('\n');
+            let realtime = sampler.now().clock.realtime;
+            documents.push(DocumentKind::Free, realtime, &MemoryJson::new(&report), &mut text)?;
         } else {
             render::write(&report, args.layout, &mut text);
         }

@@ -180,31 +180,34 @@ fn write_apart(report: &MemoryReport, out: &mut String) {
 }
 
 /// Mlocked pages lie on the unevictable list: they are part of its figure.
-const EXTENDED: [(&str, &[Field]); 10] = [
-    ("Buffers", &[Field::Buffers]),
-    ("Cached", &[Field::Cached]),
-    ("SwapCached", &[Field::SwapCached]),
-    ("Shmem", &[Field::Shmem]),
-    ("AnonPages", &[Field::AnonPages]),
-    ("Mapped", &[Field::Mapped]),
-    ("Unevictable", &[Field::Unevictable]),
-    ("Mlocked", &[Field::Mlocked]),
-    ("Dirty+Writeback", &[Field::Dirty, Field::Writeback]),
-    ("NFS+Bounce", &[Field::NfsUnstable, Field::Bounce]),
+/// As people read it, as JSON has it, and of what it is the sum.
+const EXTENDED: [(&str, &str, &[Field]); 10] = [
+    ("Buffers", "buffers_bytes", &[Field::Buffers]),
+    ("Cached", "cached_bytes", &[Field::Cached]),
+    ("SwapCached", "swap_cached_bytes", &[Field::SwapCached]),
+    ("Shmem", "shmem_bytes", &[Field::Shmem]),
+    ("AnonPages", "anon_pages_bytes", &[Field::AnonPages]),
+    ("Mapped", "mapped_bytes", &[Field::Mapped]),
+    ("Unevictable", "unevictable_bytes", &[Field::Unevictable]),
+    ("Mlocked", "mlocked_bytes", &[Field::Mlocked]),
+    ("Dirty+Writeback", "dirty_and_writeback_bytes", &[Field::Dirty, Field::Writeback]),
+    ("NFS+Bounce", "nfs_and_bounce_bytes", &[Field::NfsUnstable, Field::Bounce]),
 ];
 
 /// A figure of the extended list: `None` if the kernel prints none of its fields.
-pub(crate) fn extended(meminfo: &MemInfo) -> impl Iterator<Item = (&'static str, Option<Bytes>)> {
-    EXTENDED.iter().map(|(name, fields)| {
+pub(crate) fn extended(
+    meminfo: &MemInfo,
+) -> impl Iterator<Item = (&'static str, &'static str, Option<Bytes>)> {
+    EXTENDED.iter().map(|(name, key, fields)| {
         let any = fields.iter().any(|field| meminfo.get(*field).is_some());
-        (*name, any.then(|| meminfo.sum(fields)))
+        (*name, *key, any.then(|| meminfo.sum(fields)))
     })
 }
 
 fn write_extended(report: &MemoryReport, layout: MemoryLayout, out: &mut String) {
     let cells = Cells { layout, total: report.breakdown.total };
     out.push_str("\nExtended memory usage info:\n");
-    for (name, bytes) in extended(&report.meminfo) {
+    for (name, _, bytes) in extended(&report.meminfo) {
         let cell = bytes.map_or(ABSENT.to_owned(), |bytes| cells.size(bytes));
         out.push_str(&format!("  {name:<15} {cell:>12}\n"));
     }

@@ -25,7 +25,7 @@ pub(crate) struct RunJson {
     system_ns: u64,
     peak_resident_bytes: u64,
     lock_waited_ns: Option<u64>,
-    lost_records: u64,
+    lost_exit_records: u64,
     lost_forks: u64,
     has_all_descendants: bool,
     left_running: usize,
@@ -79,7 +79,7 @@ impl RunJson {
             system_ns: run.usage.system.0,
             peak_resident_bytes: run.peak_resident().0,
             lock_waited_ns: lock_waited.map(|waited| waited.0),
-            lost_records: run.lost_records,
+            lost_exit_records: run.lost_records,
             lost_forks: run.lost_forks,
             has_all_descendants: run.records_absence.or(run.events_absence).is_none(),
             left_running: run.survivors.len(),
@@ -103,7 +103,7 @@ impl ProgramJson {
         let mut delays = delays(of_cause, false);
         for cause in Cause::ALL {
             if let Some(Value::Object(fields)) = delays.get_mut(cause.name()) {
-                fields.insert("threads_unknown".to_owned(), program.sum.unknown(cause).into());
+                fields.insert("uncounted_threads".to_owned(), program.sum.unknown(cause).into());
             }
         }
         Self {

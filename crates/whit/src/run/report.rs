@@ -7,6 +7,7 @@ use facts::unit::Nanos;
 use super::options::RunOptions;
 use super::render::{self, FIGURES};
 use super::supervise::Supervised;
+use crate::document::{DocumentKind, Documents};
 use crate::failure::{Failure, write_stderr};
 use crate::new_file::NewFile;
 use crate::run::json::RunJson;
@@ -40,7 +41,8 @@ impl<'a> Report<'a> {
         let mut text = String::new();
         if self.options.is_json {
             let document = RunJson::new(self.options, run, self.lock_waited);
-            text = serde_json::to_string(&document).map_err(Failure::internal)? + "\n";
+            let realtime = probe::clock_now().realtime;
+            Documents::of_live().push(DocumentKind::Run, realtime, &document, &mut text)?;
         } else {
             render::push(run, &mut text);
         }

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use facts::linux::pressure::Pressure;
+use facts::sample::Reading;
 use facts::task::figure::Figure;
 use facts::task::groups::GroupRow;
 use facts::task::{Accounting, TimeBreakdown};
@@ -12,8 +14,10 @@ use serde_json::{Map, Value};
 use super::head::{self, Breadth};
 use super::lines::Line;
 use super::session::{Session, Topic};
+use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::{Output, line_width, stdout_style};
+use crate::pressure_fields::PressureFields;
 use crate::task_fields::{FigureFields, delays};
 use crate::top::columns::Column;
 use crate::top::options::{OutputKind, TopOptions};
@@ -28,6 +32,7 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     let mut session = Session::open(options)?;
     let mut ticker = Ticker::start(session.settings.interval);
     let mut output = Output::stdout();
+    let documents = Documents::of(&options.roots);
     session.tick()?;
     session.refuse_empty_selection()?;
     let mut remaining = options.count;
@@ -42,7 +47,7 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
         session.tasks.complete(lines.iter().map(|line| line.id));
         let mut text = String::new();
         match options.output {
-            OutputKind::Json => write_json(&mut session, &lines, &mut text)?,
+            OutputKind::Json => write_json(&mut session, &documents, &lines, &mut text)?,
             OutputKind::Text | OutputKind::Screen => {
                 write_text(&mut session, &lines, &mut printed, &mut text)
             }
@@ -108,10 +113,9 @@ fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, o
 /// A tick.
 #[derive(Serialize)]
 struct TickJson<'a> {
-    realtime_ns: u64,
     interval_ns: Option<u64>,
     by: &'static str,
-    tasks_by: &'static str,
+    source: &'static str,
     machine: MachineJson,
     whit: OwnJson,
     tasks: Vec<RowJson<'a>>,
@@ -120,27 +124,42 @@ struct TickJson<'a> {
 #[derive(Serialize)]
 struct MachineJson {
     cpu_busy_ratio: Option<f64>,
-    cpus: Vec<Option<f64>>,
+    each_cpu_busy_ratio: Vec<Option<f64>>,
     load_averages: Option<[f64; 3]>,
-    memory_total_bytes: Option<u64>,
-    memory_used_bytes: Option<u64>,
-    memory_available_bytes: Option<u64>,
-    swap_used_bytes: Option<u64>,
-    swap_total_bytes: Option<u64>,
+    memory: Option<MemoryFields>,
+    swap: Option<SwapFields>,
     received_bytes_per_second: Option<f64>,
     sent_bytes_per_second: Option<f64>,
     read_bytes_per_second: Option<f64>,
     written_bytes_per_second: Option<f64>,
-    pressure_cpu_ratio: Option<f64>,
-    pressure_io_ratio: Option<f64>,
-    pressure_memory_ratio: Option<f64>,
+    pressure: Pressures,
+}
+
+#[derive(Serialize)]
+struct MemoryFields {
+    total_bytes: u64,
+    used_bytes: Option<u64>,
+    available_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct SwapFields {
+    total_bytes: u64,
+    used_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Pressures {
+    cpu: Option<PressureFields>,
+    io: Option<PressureFields>,
+    memory: Option<PressureFields>,
 }
 
 /// What whit costs, and what it missed.
 #[derive(Serialize)]
 struct OwnJson {
     cpu_ns: u64,
-    lost_exits: u64,
+    lost_exit_records: u64,
     /// Used by tasks that ended, after their records were made or without any.
     unrecorded_cpu_ns: Option<u64>,
     impossible_values: u64,
@@ -173,7 +192,7 @@ struct RowJson<'a> {
     #[serde(flatten)]
     cpu: FigureFields,
     accounting: &'static str,
-    uncounted_tasks: u32,
+    uncounted_threads: u32,
     delays: Map<String, Value>,
     #[serde(flatten)]
     figures: FigureFields,
@@ -192,7 +211,12 @@ const OTHER_FIGURES: [Figure; 8] = [
     Figure::VIRTUAL_BYTES,
 ];
 
-fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result<(), Failure> {
+fn write_json(
+    session: &mut Session,
+    documents: &Documents,
+    lines: &[Line],
+    out: &mut String,
+) -> Result<(), Failure> {
     let interval = session.tasks.store.interval();
     let mut tasks = Vec::with_capacity(lines.len());
     for line in lines {
@@ -204,22 +228,19 @@ fn write_json(session: &mut Session, lines: &[Line], out: &mut String) -> Result
         tasks.push(RowJson::new(&row, user, cgroup, command_line));
     }
     let document = TickJson {
-        realtime_ns: session.machine.now().clock.realtime.0,
         interval_ns: interval.map(|interval| interval.elapsed().0),
         by: super::settings::group_name(session.settings.by),
-        tasks_by: session.tasks.source().name(),
+        source: session.tasks.source().name(),
         machine: MachineJson::new(session),
         whit: OwnJson {
             cpu_ns: session.machine.own_cpu().0,
-            lost_exits: session.tasks.lost_exits(),
+            lost_exit_records: session.tasks.lost_exits(),
             unrecorded_cpu_ns: session.tasks.unrecorded_cpu.map(|cpu| cpu.0),
             impossible_values: session.tasks.impossible_values,
         },
         tasks,
     };
-    out.push_str(&serde_json::to_string(&document).map_err(Failure::internal)?);
-    out.push('\n');
-    Ok(())
+    documents.push(DocumentKind::Top, session.machine.now().clock.realtime, &document, out)
 }
 
 impl MachineJson {
@@ -228,25 +249,27 @@ impl MachineJson {
         let memory = machine.memory();
         let swap = memory.as_ref().and_then(|memory| memory.swap.as_ref());
         let (network, disks) = (machine.network(), machine.disks());
-        let [cpu, io, of_memory] = machine.pressure().map(|percent| percent.map(|percent| percent / 100.0));
+        let pressures = &machine.now().pressure;
+        let pressure = |of: &Reading<Pressure>| of.get().ok().map(PressureFields::new);
         Self {
             cpu_busy_ratio: machine.cpu().map(|cpu| cpu.busy.0),
-            cpus: machine.cpus().iter().map(|cpu| cpu.map(|cpu| cpu.busy.0)).collect(),
+            each_cpu_busy_ratio: machine.cpus().iter().map(|cpu| cpu.map(|cpu| cpu.busy.0)).collect(),
             load_averages: machine.now().load.get().ok().map(|load| load.averages()),
-            memory_total_bytes: memory.as_ref().map(|memory| memory.breakdown.total.0),
-            memory_used_bytes: memory.as_ref().and_then(|memory| Some(memory.used()?.0)),
-            memory_available_bytes: memory
-                .as_ref()
-                .and_then(|memory| memory.available.map(|available| available.bytes.0)),
-            swap_used_bytes: swap.map(|swap| swap.used.0),
-            swap_total_bytes: swap.map(|swap| swap.total.0),
+            memory: memory.as_ref().map(|memory| MemoryFields {
+                total_bytes: memory.breakdown.total.0,
+                used_bytes: memory.used().map(|used| used.0),
+                available_bytes: memory.available.map(|available| available.bytes.0),
+            }),
+            swap: swap.map(|swap| SwapFields { total_bytes: swap.total.0, used_bytes: swap.used.0 }),
             received_bytes_per_second: network.inwards,
             sent_bytes_per_second: network.outwards,
             read_bytes_per_second: disks.inwards,
             written_bytes_per_second: disks.outwards,
-            pressure_cpu_ratio: cpu,
-            pressure_io_ratio: io,
-            pressure_memory_ratio: of_memory,
+            pressure: Pressures {
+                cpu: pressure(&pressures.cpu),
+                io: pressure(&pressures.io),
+                memory: pressure(&pressures.memory),
+            },
         }
     }
 }
@@ -289,7 +312,7 @@ impl<'a> RowJson<'a> {
                 Accounting::Off => "off",
                 Accounting::Unsure => "unsure",
             },
-            uncounted_tasks: row.sum.uncounted,
+            uncounted_threads: row.sum.uncounted,
             delays: delays(|cause| row.sum.delay(cause), false),
             figures: FigureFields::new(&row.sum, &OTHER_FIGURES),
         }

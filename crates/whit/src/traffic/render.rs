@@ -84,11 +84,11 @@ impl SinkReport {
         text
     }
 
-    pub(crate) fn json(&self) -> String {
+    pub(crate) fn json(&self) -> Value {
         let Accounts { listed, all, clients } = &self.accounts;
         let each = listed.iter().map(|client| {
             let mut document = account(client);
-            document["client"] = json!(client.name);
+            document["address"] = json!(client.name);
             document["is_aborted"] = json!(client.is_aborted);
             document
         });
@@ -96,11 +96,11 @@ impl SinkReport {
         document["answers"] = json!(all.answers.map(|answered| answered.answers));
         document["faults"] = json!(all.answers.map(|answered| answered.faults));
         document["dropped_packets"] = json!(self.dropped);
-        document["waits"] = self.waits.as_ref().map_or(Value::Null, breakdown);
+        document["whit"] = self.waits.as_ref().map_or(Value::Null, breakdown);
         // Only the first of very many are reported.
-        document["clients_omitted"] = json!(clients - listed.len() as u64);
+        document["omitted_clients"] = json!(clients - listed.len() as u64);
         document["clients"] = each.collect();
-        format!("{document}\n")
+        document
     }
 }
 
@@ -114,7 +114,7 @@ fn incomplete(account: &Account) -> String {
 fn account(account: &Account) -> Value {
     let wall = span(account.first, account.last);
     json!({
-        "total_ns": wall.0,
+        "wall_ns": wall.0,
         "packets": account.packets,
         "bytes": account.bytes,
         "incomplete_packets": account.incomplete_packets,
@@ -142,7 +142,8 @@ pub(crate) struct SendReport {
 }
 
 /// Of a hundred.
-const PERCENTILES: [(f64, &str); 4] = [(50.0, "p50"), (90.0, "p90"), (99.0, "p99"), (99.9, "p99.9")];
+const PERCENTILES: [(f64, &str, &str); 4] =
+    [(50.0, "p50", "p50_ns"), (90.0, "p90", "p90_ns"), (99.0, "p99", "p99_ns"), (99.9, "p99.9", "p99_9_ns")];
 
 impl SendReport {
     pub(crate) fn new(sent: Sent, size: u64, waits: Option<&TaskAccount>) -> Self {
@@ -161,7 +162,7 @@ impl SendReport {
         text.push_str(&format!("connections  {}\n", sent.connections));
         if !sent.latency_ns.is_empty() {
             text.push_str("latency     ");
-            for (percentile, name) in PERCENTILES {
+            for (percentile, name, _) in PERCENTILES {
                 let value = Nanos(sent.latency_ns.value_at_percentile(percentile));
                 text.push_str(&format!(" {name} {},", Span(value)));
             }
@@ -173,27 +174,26 @@ impl SendReport {
         text
     }
 
-    pub(crate) fn json(&self) -> String {
+    pub(crate) fn json(&self) -> Value {
         let sent = &self.sent;
         let wall = span(sent.first, sent.last);
         let latency = (!sent.latency_ns.is_empty()).then(|| {
-            let mut latency = json!({ "count": sent.latency_ns.len(), "max": sent.latency_ns.max() });
-            for (percentile, name) in PERCENTILES {
-                latency[name] = json!(sent.latency_ns.value_at_percentile(percentile));
+            let mut latency = json!({ "count": sent.latency_ns.len(), "max_ns": sent.latency_ns.max() });
+            for (percentile, _, field) in PERCENTILES {
+                latency[field] = json!(sent.latency_ns.value_at_percentile(percentile));
             }
             latency
         });
-        let document = json!({
-            "total_ns": wall.0,
+        json!({
+            "wall_ns": wall.0,
             "packets": sent.packets,
             "bytes": sent.bytes,
             "packets_per_second": rate(sent.packets, wall),
             "connections": sent.connections,
             "failed_connections": sent.failed,
             "failure": sent.failure,
-            "latency_ns": latency,
-            "waits": self.waits.as_ref().map_or(Value::Null, breakdown),
-        });
-        format!("{document}\n")
+            "latency": latency,
+            "whit": self.waits.as_ref().map_or(Value::Null, breakdown),
+        })
     }
 }

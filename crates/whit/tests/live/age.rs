@@ -75,7 +75,7 @@ fn dry_run(directory: &Path, words: &[&str]) -> (BTreeSet<Vec<u8>>, Value) {
     let path = directory.to_str().unwrap();
     let mut told = documents(&whit(&[&["age", "--json"], words, &[path]].concat()));
     let report = told.pop().unwrap();
-    let path = |told: &Value| told["would_delete"].as_str().unwrap().as_bytes().to_vec();
+    let path = |told: &Value| told["path"].as_str().unwrap().as_bytes().to_vec();
     (told.iter().map(path).collect(), report)
 }
 
@@ -166,7 +166,11 @@ fn deletion() -> Result<(), Failed> {
         assert_eq!(find(directory, "-type f"), all, "a dry run deletes nothing");
         let told = report(directory, &["-r", "--older", "7d", &option, "--empty"]);
         assert_eq!(told["deleted"]["files"], old.len(), "{told}");
-        assert_eq!((&told["kept_sticky"], &told["kept_locked"]), (&1.into(), &1.into()), "{told}");
+        assert_eq!(
+            (&told["kept_sticky_files"], &told["kept_locked_files"]),
+            (&1.into(), &1.into()),
+            "{told}"
+        );
         let left: BTreeSet<_> = all.difference(&old).cloned().collect();
         assert_eq!(find(directory, "-type f"), left);
         assert_eq!(find(directory, "-name .whit-age*").len(), 0, "the private directories went");
@@ -182,7 +186,7 @@ fn deletion() -> Result<(), Failed> {
     make(&path.join("old"), DAY * 9);
     shell(&format!("touch -d '9 days ago' {0}/a/b/c {0}/a/b {0}/a", scratch.0.display()));
     let told = report(&scratch.0, &["-r", "--older", "7d", "--delete", "--empty"]);
-    assert_eq!(told["directories_deleted"], 3, "{told}");
+    assert_eq!(told["deleted_directories"], 3, "{told}");
     assert_eq!(fs::read_dir(&scratch.0)?.count(), 0);
     // What cannot be deleted is named, and a command that would delete everything is not carried out.
     let words = format!("{WHIT} age --delete {}", scratch.0.display());

@@ -33,14 +33,14 @@ fn bench() -> Result<(), Failed> {
             let is_missing =
                 side["not_measured"].as_str().is_some_and(|why| why.ends_with("is not installed"));
             assert!(is_missing || side["not_measured"].is_null(), "{measurement}");
-            assert_eq!(side["ratio_to_whit"].is_object(), place > 0 && !is_missing, "{side}");
+            assert_eq!(side["relative"].is_object(), place > 0 && !is_missing, "{side}");
         }
         // That there is a ratio. Its size means nothing for a debug build on a busy machine.
-        let ratio = sides[1]["ratio_to_whit"]["median"].as_f64().unwrap_or(0.0);
-        match measurement["measurement"].as_str().unwrap() {
+        let ratio = sides[1]["relative"]["median_ratio"].as_f64().unwrap_or(0.0);
+        match measurement["name"].as_str().unwrap() {
             "figure" | "tasks-1k" => assert!(ratio > 0.0, "{measurement}"),
             "scan-calls" => {
-                let calls = sides[0]["count"]["median"].as_f64().unwrap();
+                let calls = sides[0]["number"]["median_count"].as_f64().unwrap();
                 assert!((1.0..1.02).contains(&calls), "{measurement}");
             }
             _ => {}

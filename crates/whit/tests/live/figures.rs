@@ -309,7 +309,7 @@ fn used_memory() -> Result<(), Failed> {
     let free: Value = serde_json::from_str(&whit(&["free", "--json", "--root", root]))?;
     assert_eq!(free["used_bytes"], expected);
     let top = documents(&whit(&["top", "-b", "-n", "1", "--json", "--root", root])).remove(0);
-    assert_eq!(top["machine"]["memory_used_bytes"], expected);
+    assert_eq!(top["machine"]["memory"]["used_bytes"], expected);
     let config = scratch.0.join("whit.toml");
     fs::write(&config, "[[segment]]\ntype = \"memory\"\nformat = \"{used}\"\n")?;
     let bar =

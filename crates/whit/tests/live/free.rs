@@ -72,10 +72,10 @@ fn same_read() -> Result<(), Failed> {
     assert_eq!(parts.iter().map(|part| number(shown, part)).sum::<i128>(), not_free);
     assert_eq!(number(&shown["swap"], "total_bytes"), get("SwapTotal"));
     assert_eq!(number(&shown["swap"], "free_bytes"), get("SwapFree"));
-    let extended = &shown["extended_bytes"];
-    assert_eq!(number(extended, "Dirty+Writeback"), get("Dirty") + get("Writeback"));
-    assert_eq!(number(extended, "Unevictable"), get("Unevictable"));
-    assert_eq!(number(extended, "Mlocked"), get("Mlocked"));
+    let extended = &shown["extended"];
+    assert_eq!(number(extended, "dirty_and_writeback_bytes"), get("Dirty") + get("Writeback"));
+    assert_eq!(number(extended, "unevictable_bytes"), get("Unevictable"));
+    assert_eq!(number(extended, "mlocked_bytes"), get("Mlocked"));
     Ok(())
 }
 

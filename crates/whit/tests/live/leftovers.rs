@@ -90,11 +90,11 @@ fn killed_run() -> Result<(), Failed> {
     make(&tree.join("old"), DAY);
     let output = deletion.run("");
     let told = &documents(std::str::from_utf8(&output.stdout)?)[0];
-    assert_eq!((&told["restored"], &told["deleted"]["files"]), (&1.into(), &0.into()), "{told}");
+    assert_eq!((&told["restored_files"], &told["deleted"]["files"]), (&1.into(), &0.into()), "{told}");
     assert!(String::from_utf8(output.stderr)?.contains("was moved back"));
     assert_eq!((find(tree, "-type f").len(), find(tree, "-name old.whit-kept-*").len()), (2, 1));
     let told = &documents(std::str::from_utf8(&deletion.run("").stdout)?)[0];
-    assert_eq!((&told["restored"], &told["deleted"]["files"]), (&0.into(), &1.into()), "{told}");
+    assert_eq!((&told["restored_files"], &told["deleted"]["files"]), (&0.into(), &1.into()), "{told}");
     assert_eq!(find(&scratch.0, "-type f"), find(tree, "-name old"), "no record is left, either");
     Ok(())
 }
@@ -114,11 +114,11 @@ fn obstacle() -> Result<(), Failed> {
         let output = deletion.run("");
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(error.contains("cannot move everything back"), "{error}");
-        assert_eq!(documents(std::str::from_utf8(&output.stdout)?)[0]["restored"], restored);
+        assert_eq!(documents(std::str::from_utf8(&output.stdout)?)[0]["restored_files"], restored);
     }
     assert_eq!(find(tree, "-path */.whit-age-*/stays").len(), 1);
     shell(&format!("chattr -i {}/stays", aside.display()));
-    assert_eq!(documents(std::str::from_utf8(&deletion.run("").stdout)?)[0]["restored"], 1);
+    assert_eq!(documents(std::str::from_utf8(&deletion.run("").stdout)?)[0]["restored_files"], 1);
     assert_eq!(find(&scratch.0, "-type f").len(), 3, "and no record is left");
     Ok(())
 }

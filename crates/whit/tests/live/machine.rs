@@ -7,6 +7,8 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
+use super::check::{check_document, schemas};
+
 /// The program under test; WHIT_PROGRAM at compile time names another, to see a test fail on it.
 pub(crate) const WHIT: &str = match option_env!("WHIT_PROGRAM") {
     Some(program) => program,
@@ -20,12 +22,15 @@ pub(crate) fn whit(words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The JSON documents that whit printed, a line each.
+/// The JSON documents that whit printed, a line each; each must be as its schema says.
 pub(crate) fn documents(text: &str) -> Vec<Value> {
-    text.lines()
-        .filter(|line| line.starts_with('{'))
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    let schemas = schemas();
+    let read = |line: &str| {
+        let document: Value = serde_json::from_str(line).unwrap();
+        check_document(&schemas, &document, "whit");
+        document
+    };
+    text.lines().filter(|line| line.starts_with('{')).map(read).collect()
 }
 
 /// Runs a shell's words, for what a shell is good at: cgroups and redirections in tests.

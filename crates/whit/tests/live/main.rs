@@ -8,6 +8,8 @@
 mod age;
 mod bar;
 mod bench;
+#[path = "../schema/check.rs"]
+mod check;
 mod delays;
 mod demonstrations;
 mod desktop;

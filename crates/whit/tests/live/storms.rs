@@ -75,7 +75,7 @@ fn ratio_of_execs() -> Result<f64, Failed> {
         beside(&["top", "--json", "-d", "1"], || spawn_all(&["exec", SECONDS]))?;
     let (mut seen, mut told_ns, mut unrecorded_ns, mut lost) = (0, 0, 0, 0);
     for tick in &ticks {
-        lost = tick["whit"]["lost_exits"].as_u64().unwrap();
+        lost = tick["whit"]["lost_exit_records"].as_u64().unwrap();
         // What a task does after its record is made: giving back its memory, which of so short ones is a tenth.
         unrecorded_ns += tick["whit"]["unrecorded_cpu_ns"].as_u64().unwrap();
         for row in tick["tasks"].as_array().unwrap() {

@@ -272,7 +272,7 @@ fn ways() -> Result<(), Failed> {
     let row = |way: &str| -> Value {
         let text = whit(&["top", "--json", "-n", "1", "--tasks", way, "-p", worker.trim()]);
         let tick = documents(&text)[0].clone();
-        assert_eq!(tick["tasks_by"], way);
+        assert_eq!(tick["source"], way);
         assert_eq!(tick["tasks"].as_array().map(Vec::len), Some(1), "{tick}");
         tick["tasks"][0].clone()
     };

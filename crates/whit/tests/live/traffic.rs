@@ -106,7 +106,7 @@ threads = [threading.Thread(target=regular) for _ in range(4)] + [threading.Thre
         (&1.into(), &(ragged % 1024).into())
     );
     assert_eq!(told["bytes"], 4 * 10_000 * 1024 + ragged);
-    assert!(told["waits"]["on_cpu_ns"].is_u64());
+    assert!(told["whit"]["on_cpu_ns"].is_u64());
     // Both ends of whit's own, by TCP in several threads, and by a Unix socket.
     let sink = Sink::start("own", "--port 22302 --workers 2 --clients 7 --size 100");
     let sent = send("localhost:22302 --connections 7 --count 1000003 --size 100 --workers 2");
@@ -215,9 +215,9 @@ fn omission() -> Result<(), Failed> {
     // A tenth of the answers takes 200 ms, at a packet each 10 ms over one connection: nearly all wait.
     let sink = Sink::start("omission", "--port 22308 --echo --fault slow=0.1:200ms --size 10");
     let sent = send("localhost:22308 --echo --rate 100 --count 200 --size 10");
-    let latency = &sent["latency_ns"];
+    let latency = &sent["latency"];
     assert_eq!(latency["count"], 200);
-    assert!(latency["p50"].as_u64().unwrap() > 100_000_000, "{latency}");
+    assert!(latency["p50_ns"].as_u64().unwrap() > 100_000_000, "{latency}");
     assert!(sink.interrupt()["faults"].as_u64().unwrap() > 5);
     Ok(())
 }
@@ -251,6 +251,6 @@ fn delayed() -> Result<(), Failed> {
     let told = sink.told();
     // Twenty packets a client, side by side.
     assert_eq!(told["packets"], 40);
-    assert!(told["total_ns"].as_u64().unwrap() >= 19 * 20_000_000, "{told}");
+    assert!(told["wall_ns"].as_u64().unwrap() >= 19 * 20_000_000, "{told}");
     Ok(())
 }

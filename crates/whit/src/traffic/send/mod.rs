@@ -13,6 +13,7 @@ use self::options::SendOptions;
 use self::worker::Worker;
 use super::event_loop::{EventLoop, Stop};
 use super::waits;
+use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::traffic::render::SendReport;
@@ -56,7 +57,12 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Failure> {
     }
     let code = u8::from(sent.failed > 0);
     let report = SendReport::new(sent, options.size as u64, waits.as_ref());
-    let text = if options.is_json { report.json() } else { report.text() };
+    let mut text = report.text();
+    if options.is_json {
+        text.clear();
+        let realtime = probe::clock_now().realtime;
+        Documents::of_live().push(DocumentKind::Send, realtime, &report.json(), &mut text)?;
+    }
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::from(code))
 }

@@ -19,6 +19,7 @@ use self::worker::{Done, Worker};
 use super::address::Address;
 use super::event_loop::{EventLoop, Stop};
 use super::waits;
+use crate::document::{DocumentKind, Documents};
 use crate::failure::{Failure, write_stderr_if_ready};
 use crate::output::Output;
 use crate::paths::identity_of;
@@ -75,7 +76,12 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
     }
     accounts.listed.sort_by_key(|account| account.first);
     let report = SinkReport::new(accounts, dropped, waits.as_ref());
-    let text = if options.is_json { report.json() } else { report.text() };
+    let mut text = report.text();
+    if options.is_json {
+        text.clear();
+        let realtime = probe::clock_now().realtime;
+        Documents::of_live().push(DocumentKind::Sink, realtime, &report.json(), &mut text)?;
+    }
     Output::stdout().write(text.as_bytes())?;
     failure.map_or(Ok(ExitCode::SUCCESS), |error| Err(at(error)))
 }
