@@ -19,6 +19,7 @@ fuzz_target!(|data: &[u8]| {
             has_group: &|name| name.len() % 2 == 0,
         };
         let _ = formats::tmpfiles::parse(text, &machine);
+        let _ = formats::conky::Configuration::parse(text);
         if let Ok(configuration) = Configuration::parse(text) {
             configuration.order.iter().for_each(|entry| drop(configuration.section(entry)));
         }

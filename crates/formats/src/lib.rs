@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod conky;
 pub mod fnmatch;
 pub mod hosts;
 pub mod i3bar;

@@ -1,6 +1,6 @@
 //! JSON documents: what each begins with, and then its own fields. docs/schema holds a schema of each.
 
-use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use facts::sample::Sample;
 use facts::source::{Source, Wanted};
@@ -40,14 +40,16 @@ pub(crate) enum DocumentKind {
 /// Makes documents of one machine.
 #[derive(Debug)]
 pub(crate) struct Documents {
-    boot_id: Option<String>,
+    roots: Roots,
+    /// Read for the first document.
+    boot_id: OnceLock<Option<String>>,
 }
 
 #[derive(Serialize)]
 struct Document<'a, T> {
     document: DocumentKind,
     realtime_ns: u64,
-    boot_id: Option<Cow<'a, str>>,
+    boot_id: Option<&'a str>,
     #[serde(flatten)]
     body: &'a T,
 }
@@ -55,7 +57,7 @@ struct Document<'a, T> {
 impl Documents {
     /// Of the machine at these roots.
     pub(crate) fn of(roots: &Roots) -> Self {
-        Self { boot_id: probe::boot_id(roots) }
+        Self { roots: roots.clone(), boot_id: OnceLock::new() }
     }
 
     /// Of the machine on which whit runs.
@@ -71,7 +73,7 @@ impl Documents {
         body: &impl Serialize,
         out: &mut String,
     ) -> Result<(), Failure> {
-        let boot_id = self.boot_id.as_deref().map(Cow::Borrowed);
+        let boot_id = self.boot_id.get_or_init(|| probe::boot_id(&self.roots)).as_deref();
         let document = Document { document: kind, realtime_ns: realtime.0, boot_id, body };
         out.push_str(&serde_json::to_string(&document).map_err(Failure::internal)?);
         out.push('\n');

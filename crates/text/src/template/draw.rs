@@ -59,10 +59,11 @@ fn pad(spec: &Spec, out: &mut String, start: usize) {
     let before = match spec.align {
         Align::Left => 0,
         Align::Middle => missing / 2,
-        Align::Right => missing,
+        Align::Right | Align::Zeros => missing,
     };
+    let filler = if spec.align == Align::Zeros { '0' } else { ' ' };
     for _ in 0..before {
-        out.insert(start, ' ');
+        out.insert(start, filler);
     }
     out.extend(std::iter::repeat_n(' ', missing - before));
 }

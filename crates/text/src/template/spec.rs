@@ -2,6 +2,7 @@
 
 /// All options with their help texts, for documents and error messages.
 pub const OPTIONS_HELP: &[(&str, &str)] = &[
+    ("02", "at least this many characters, with zeros before it"),
     (">8  <8  ^8", "at least this many characters, aligned to the right, to the left, centred"),
     ("max20", "at most this many characters"),
     (".1", "this many decimals"),
@@ -34,6 +35,8 @@ pub(super) enum Align {
     Left,
     Middle,
     Right,
+    /// To the right, with zeros.
+    Zeros,
 }
 
 /// The divisor of sizes.
@@ -98,6 +101,8 @@ impl Spec {
             self.scale = Scale::Fixed { divisor: *divisor, name };
         } else if let Some(rest) = option.strip_prefix('>') {
             (self.align, self.width) = (Align::Right, width(rest)?);
+        } else if let Some(rest) = option.strip_prefix('0').filter(|rest| !rest.is_empty()) {
+            (self.align, self.width) = (Align::Zeros, width(rest)?);
         } else if let Some(rest) = option.strip_prefix('<') {
             (self.align, self.width) = (Align::Left, width(rest)?);
         } else if let Some(rest) = option.strip_prefix('^') {

@@ -4,6 +4,9 @@ use text::template::{Condition, Filling, Histories, History, Template, Value};
 
 use super::block::{Block, Color, Tone};
 
+/// No kind of segment has more.
+pub(crate) const MOST_FIELDS: usize = 32;
+
 /// The appearance of a segment, from its configuration. What most segments do not set is apart, so that a tick loads little.
 #[derive(Debug)]
 pub(crate) struct Appearance {
@@ -101,7 +104,13 @@ impl<'a> ItemRenderer<'a> {
         if let Some(short) = short {
             push_item(short, &filling, History::EMPTY, &appearance.separator, &mut self.block.short);
         }
-        if let Some(threshold) = appearance.thresholds.iter().find(|threshold| threshold.when.holds(values))
+        self.judge(values);
+    }
+
+    /// Takes the colours of the first threshold that holds, unless an item before was worse.
+    fn judge(&mut self, values: &[Value<'_>]) {
+        let threshold = self.appearance.thresholds.iter().find(|threshold| threshold.when.holds(values));
+        if let Some(threshold) = threshold
             && threshold.tone >= self.block.tone
         {
             // The colours of the segment are those of the normal state.
@@ -123,9 +132,10 @@ impl<'a> ItemRenderer<'a> {
         }
     }
 
-    /// Appends a note in place of items.
+    /// Appends a note in place of items; conditions see that all fields are absent.
     pub(crate) fn note(&mut self, words: &str) {
         self.block.text.push_str(words);
+        self.judge(&[Value::Absent; MOST_FIELDS]);
     }
 
     /// Marks the values as stale: the source of new ones does not answer.

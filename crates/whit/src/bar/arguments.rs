@@ -18,7 +18,7 @@ pub(crate) enum BarCommand {
     Draw(BarArgs),
     /// Say whether a configuration is good.
     Check { config: Option<PathBuf> },
-    /// Print a configuration made from one of i3status.
+    /// Print a configuration made from one of i3status or conky.
     Import { path: PathBuf },
     /// Print the default configuration.
     PrintDefaults(Defaults),
@@ -105,7 +105,7 @@ pub(crate) fn command() -> Command {
                 .arg(switch("debug", "Append what the cycle before cost: wall time, CPU time, system calls"))
                 .arg(switch("check", "Say whether the configuration is good, and end"))
                 .arg(
-                    option("import", Kind::File, "Print the equivalent of a configuration of i3status, and end")
+                    option("import", Kind::File, "Print the equivalent of a configuration of i3status or conky, and end")
                         .exclusive(true),
                 )
                 .arg(switch("print-defaults", "Print the default configuration, and end"))

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use crate::bar::arguments::BarCommand;
 use crate::bar::{self, Defaults, Origin};
-use crate::failure::Failure;
+use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
 use probe::named;
 use text::printable::Shown as _;
@@ -35,6 +35,13 @@ fn import(path: &Path) -> Result<ExitCode, Failure> {
     let text = named::read_text(path, named::CONFIGURATION_BYTES)
         .map_err(|error| Failure::new(format!("{name}: {error}")))?;
     let imported = bar::import(&text).map_err(|error| Failure::new(format!("{name}:{error}")))?;
+    let notes =
+        imported.lines().filter(|line| line.starts_with("# not carried") || line.starts_with("# differs"));
+    match notes.count() {
+        0 => {}
+        1 => write_stderr("whit: one thing is not as it was: see the comment\n"),
+        count => write_stderr(&format!("whit: {count} things are not as they were: see the comments\n")),
+    }
     print(&imported)
 }
 

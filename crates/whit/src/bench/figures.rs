@@ -54,7 +54,7 @@ fn bar() -> Measurement {
     };
     let whit = move || {
         let program = own_program();
-        of_ticks(&|ticks| cpu(&[&program, "bar", "-o", "plain", "-i", "0.02", "-n", &ticks.to_string()]))
+        of_ticks(&|ticks| cpu(&[&program, "bar", "--for", "plain", "-i", "0.02", "-n", &ticks.to_string()]))
     };
     let script = move || of_ticks(&|ticks| cpu(&["sh", "-c", &SCRIPT.replace("COUNT", &ticks.to_string())]));
     Measurement::new(

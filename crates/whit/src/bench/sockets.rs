@@ -75,7 +75,7 @@ pub(super) fn measurements() -> Vec<Measurement> {
         )
         .side("whit send to whit sink", &[], move || {
             let client = [&own_program(), "send", &to, "--count", &format!("{count}0")];
-            per_packet(&sink(&second_port, &client)?, "/total_ns")
+            per_packet(&sink(&second_port, &client)?, "/wall_ns")
         })
         .side("iperf3", &["iperf3"], || {
             let server = Running::start(&["iperf3", "-s", "-1", "-B", "127.0.0.1", "-p", "22291"])?;

@@ -117,7 +117,7 @@ fn calls() -> Result<(), Failed> {
     for file in 0..20_000 {
         File::create(scratch.0.join(format!("{file:08}")))?;
     }
-    for (words, most) in [("", 1.01), ("--older 1d", 1.01), ("--count", 0.01), ("--list --match x*", 0.01)] {
+    for (words, most) in [("", 1.01), ("--older 1d", 1.01), ("--number", 0.01), ("--list --match x*", 0.01)] {
         let log = scratch.0.with_extension("strace");
         // What every process begins and ends with is taken away.
         let count = |directory: &Path| -> u64 {
@@ -158,7 +158,7 @@ fn deletion() -> Result<(), Failed> {
         let all = find(directory, "-type f");
         assert!(old.len() > 200);
         let option = format!("--delete={way}");
-        let (would_go, before) = dry_run(directory, &["-r", "--older", "7d", &option, "-n"]);
+        let (would_go, before) = dry_run(directory, &["-r", "--older", "7d", &option, "--dry-run"]);
         assert_eq!(before["deleted"]["files"], old.len());
         // JSON has no bytes that are no text.
         let as_text = |path: &Vec<u8>| String::from_utf8_lossy(path).into_owned().into_bytes();

@@ -444,7 +444,7 @@ fn interfaces() -> Result<(), Failed> {
 fn waybar() -> Result<(), Failed> {
     let config = "[[segment]]\ntype = \"text\"\nformat = \"a & <b>\"\ncolor = \"#ff0000\"\n\
                   [[segment]]\ntype = \"memory\"\nurgent = \"used_percent >= 0\"\n";
-    let bar = Bar::start("waybar", config, &["-o", "waybar"]);
+    let bar = Bar::start("waybar", config, &["--for", "waybar"]);
     let line: Value = serde_json::from_str(&bar.line(|line| line.starts_with('{'))?)?;
     let text = line["text"].as_str().ok_or("no text")?;
     assert!(text.starts_with("<span color=\"#ff0000\">a &amp; &lt;b&gt;</span> | "), "{text}");

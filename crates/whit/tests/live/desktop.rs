@@ -117,7 +117,7 @@ fn dwm() -> Result<(), Failed> {
     )?;
     let name = until("the name", || {
         let mut bar = screen.command(WHIT);
-        bar.args(["bar", "--once", "-o", "dwm", "--config"]).arg(&config);
+        bar.args(["bar", "--once", "--for", "dwm", "--config"]).arg(&config);
         // Before the screen is there it says so.
         bar.status().ok().filter(std::process::ExitStatus::success)?;
         let output = screen.command("xprop").args(["-root", "-notype", "WM_NAME"]).output().ok()?;
@@ -125,7 +125,7 @@ fn dwm() -> Result<(), Failed> {
     })?;
     assert!(name.contains("whit") && name.contains("| up "), "{name}");
     let refused = Command::new(WHIT)
-        .args(["bar", "--once", "-o", "dwm", "--config"])
+        .args(["bar", "--once", "--for", "dwm", "--config"])
         .arg(&config)
         .env("DISPLAY", ":99999")
         .output()?;

@@ -15,6 +15,7 @@ mod demonstrations;
 mod desktop;
 mod figures;
 mod free;
+mod import;
 mod leftovers;
 mod machine;
 mod mail;
@@ -51,6 +52,7 @@ fn main() {
         bench::trials(),
         mail::trials(),
         desktop::trials(),
+        import::trials(),
         privilege::trials(),
         namespaces::trials(),
         run::trials(),

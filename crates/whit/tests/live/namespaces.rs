@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// Commands that must succeed, without their output.
 const COMMANDS: [&str; 7] = [
     "free --json",
-    "bar --once -o plain",
+    "bar --once --for plain",
     "doctor",
     "delays -a",
     "delays -p $$ -i 0.2 -n 1",

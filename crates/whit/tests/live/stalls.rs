@@ -59,7 +59,7 @@ fn ends(child: &mut Child) -> bool {
 fn nobody_reads() -> Result<(), Failed> {
     for (words, is_on_stderr) in [
         ("bar -i 0.1", false),
-        ("bar -i 0.1 -o i3bar", false),
+        ("bar -i 0.1 --for i3bar", false),
         ("free -s 0.1", false),
         ("top -b -d 0.1", false),
         ("delays -a -i 0.1", false),

@@ -1,23 +1,71 @@
-//! From i3status' configuration to whit's own.
+//! From i3status' and conky's configurations to whit's own.
 
+mod battery;
+mod conky_text;
 mod format;
 mod modules;
 mod segment;
+mod space;
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
+use formats::conky;
 use formats::i3status::{Configuration, Section, SyntaxError};
 
 use super::defaults::quoted;
 use modules::convert;
 use segment::{General, Segment};
 
-/// The text of an equivalent configuration; what could not be carried over stands in comments that begin with `# not
-/// carried over`.
+/// Why nothing was made of a configuration.
+#[derive(Debug)]
+pub(crate) enum ImportError {
+    Syntax(SyntaxError),
+    /// It has nothing that a bar shows.
+    Empty,
+}
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(error) => error.fmt(f),
+            Self::Empty => f.write_str(
+                " nothing in it can be shown in a bar: is it a configuration of i3status (order += …) or conky (conky.text, TEXT)?",
+            ),
+        }
+    }
+}
+
+/// The text of an equivalent configuration, of i3status or conky; what could not be carried over stands in comments that begin with `# not
+/// carried over`, and what is shown in another way in those that begin with `# differs`.
 ///
 /// # Errors
-/// If the text is no configuration of i3status.
-pub(crate) fn import(text: &str) -> Result<String, SyntaxError> {
+/// If the text is no such configuration, or there is nothing in it to be shown.
+pub(crate) fn import(text: &str) -> Result<String, ImportError> {
+    let imported = match conky::Configuration::is_one(text) {
+        true => import_conky(text),
+        false => import_i3status(text).map_err(ImportError::Syntax)?,
+    };
+    if imported.contains("[[segment]]") { Ok(imported) } else { Err(ImportError::Empty) }
+}
+
+fn import_conky(text: &str) -> String {
+    let configuration = conky::Configuration::parse(text).unwrap_or_default();
+    let mut out =
+        String::from("# From a configuration of conky: its lines as segments, from left to right.\n");
+    let interval = configuration.update_interval.as_deref().and_then(|text| text.parse::<f64>().ok());
+    push(&mut out, format_args!("interval = {}\n", interval.unwrap_or(1.0).clamp(0.05, 86_400.0)));
+    let (segments, notes) = conky_text::import(&configuration);
+    for note in notes {
+        push(&mut out, format_args!("# not carried over: {}\n", comment(&note)));
+    }
+    for segment in segments {
+        out.push('\n');
+        push_segment(&segment, &mut out);
+    }
+    out
+}
+
+fn import_i3status(text: &str) -> Result<String, SyntaxError> {
     let configuration = Configuration::parse(text)?;
     let empty = Section::default();
     let general = configuration.section("general").unwrap_or(&empty);
@@ -97,15 +145,22 @@ fn write_segment(segment: Segment, entry: &str, general: &General, out: &mut Str
     for note in &segment.notes {
         push(out, format_args!("# not carried over: {}\n", comment(note)));
     }
+    for difference in &segment.differences {
+        push(out, format_args!("# differs: {}\n", comment(difference)));
+    }
     if segment.kind.is_empty() {
         return;
     }
+    push_segment(&segment, out);
+    if general.is_markup {
+        out.push_str("markup = true\n");
+    }
+}
+
+fn push_segment(segment: &Segment, out: &mut String) {
     push(out, format_args!("[[segment]]\ntype = \"{}\"\n", segment.kind));
     for (name, value) in &segment.options {
         push(out, format_args!("{name} = {value}\n"));
-    }
-    if general.is_markup {
-        out.push_str("markup = true\n");
     }
 }
 

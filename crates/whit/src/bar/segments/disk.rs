@@ -28,6 +28,9 @@ pub(crate) const KIND: Kind = Kind {
         field("total", "size"),
         field("free_inodes_percent", "absent where they are made as needed"),
         field("filesystem", "ext4, nfs4 …"),
+        field("free_percent", "of the size, root's reserve included"),
+        field("size_used_percent", "size − free, of the size"),
+        field("unavailable_percent", "size − available, of the size"),
     ],
     format: "{path} {available} free",
     thresholds: &[(Tone::Urgent, "available_percent < 4"), (Tone::Warning, "available_percent < 10")],
@@ -79,7 +82,7 @@ impl Segment for Disk {
     }
 }
 
-fn values<'a>(found: &Filesystem, path: &'a str, filesystem: &'a str) -> [Value<'a>; 9] {
+fn values<'a>(found: &Filesystem, path: &'a str, filesystem: &'a str) -> [Value<'a>; 12] {
     let space = found.space;
     let bytes = |bytes: Option<Bytes>| Value::number_of(bytes.map(|bytes| bytes.0 as f64), Unit::Bytes);
     let used = space.map(|space| space.total.saturating_sub(space.free));
@@ -95,6 +98,11 @@ fn values<'a>(found: &Filesystem, path: &'a str, filesystem: &'a str) -> [Value<
         bytes(space.map(|space| space.total)),
         Value::share(space.and_then(|space| Ratio::of(space.free_inodes, space.inodes))),
         Value::text(filesystem),
+        Value::share(space.and_then(|space| Ratio::of(space.free.0, space.total.0))),
+        Value::share(space.zip(used).and_then(|(space, used)| Ratio::of(used.0, space.total.0))),
+        Value::share(
+            space.and_then(|space| Ratio::of(space.total.saturating_sub(space.available).0, space.total.0)),
+        ),
     ]
 }
 

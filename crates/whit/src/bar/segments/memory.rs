@@ -24,14 +24,28 @@ pub(crate) const KIND: Kind = Kind {
         field("anonymous", "what only swap could hold"),
         field("caches", "files' pages and what else is given back when asked for"),
         field("kernel", "what the kernel itself holds"),
+        field("free_percent", "of the total"),
+        field("used_classical", "total − free − buffers − cached, as older tools count"),
+        field("used_classical_percent", "of the total"),
+        field("shared", "tmpfs and shared memory"),
+        field("shared_percent", "of the total"),
     ],
     format: "mem {used} {used_percent}",
     thresholds: &[(Tone::Urgent, "used_percent >= 92"), (Tone::Warning, "used_percent >= 80")],
-    make: |options| {
-        Ok(Box::new(Memory { with_parts: options.mentions(KIND.format, &["anonymous", "caches", "kernel"]) }))
-    },
+    make: |options| Ok(Box::new(Memory { with_parts: options.mentions(KIND.format, FROM_ALL) })),
     ..Kind::DEFAULT
 };
+
+/// What is made of more than the total and what is available.
+const FROM_ALL: &[&str] = &[
+    "anonymous",
+    "caches",
+    "kernel",
+    "used_classical",
+    "used_classical_percent",
+    "shared",
+    "shared_percent",
+];
 
 struct Memory {
     with_parts: bool,
@@ -51,16 +65,29 @@ impl Segment for Memory {
         let size = |size: Option<Bytes>| Value::number_of(size.map(|size| size.0 as f64), Unit::Bytes);
         let share =
             |size: Option<Bytes>| size.map_or(Value::Absent, |size| Value::share(Ratio::of(size.0, total.0)));
+        let bytes = |field| memory.bytes(field);
+        let free = bytes(MemInfoField::MemFree);
+        let shared = bytes(MemInfoField::Shmem).filter(|_| self.with_parts);
+        let classical = || {
+            let caches = bytes(MemInfoField::Buffers)? + bytes(MemInfoField::Cached)?;
+            Some(total.saturating_sub(free? + caches))
+        };
+        let classical = self.with_parts.then(classical).flatten();
         items.only(&[
             size(used),
             share(used),
             size(available),
             share(available),
-            size(memory.bytes(MemInfoField::MemFree)),
+            size(free),
             size(Some(total)),
             size(parts.map(|parts| parts.anonymous)),
             size(parts.map(|parts| parts.caches.total())),
             size(parts.map(|parts| parts.kernel)),
+            share(free),
+            size(classical),
+            share(classical),
+            size(shared),
+            share(shared),
         ]);
     }
 }

@@ -34,6 +34,12 @@ pub(super) fn translate(format: &str, placeholders: Placeholders<'_>) -> (String
     (out, unknown)
 }
 
+/// A format of which only the words are left: what is shown where there is nothing to fill in.
+pub(super) fn words(format: &str) -> String {
+    let (template, _) = translate(format, &[]);
+    ["{{", "}}", "[[", "]]"].iter().fold(template, |text, doubled| text.replace(doubled, &doubled[1..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,10 @@
 use formats::i3status::Section;
 
 use super::super::defaults::quoted;
-use super::format::{Placeholders, translate};
-use super::segment::{General, Segment};
+use super::battery::battery;
+use super::format::{Placeholders, translate, words};
+use super::segment::{General, Segment, Tone, number};
+use super::space::{disk, memory};
 
 /// The segment for a section.
 pub(super) fn convert(section: &Section, general: &General) -> Segment {
@@ -12,15 +14,15 @@ pub(super) fn convert(section: &Section, general: &General) -> Segment {
         "ipv6" => ipv6(section, general),
         "wireless" => wireless(section, general),
         "ethernet" => ethernet(section, general),
-        "battery" => battery(section),
-        "cpu_temperature" => cpu_temperature(section),
-        "cpu_usage" => cpu_usage(section),
-        "load" => load(section),
-        "disk" => disk(section),
-        "memory" => memory(section),
+        "battery" => battery(section, general),
+        "cpu_temperature" => cpu_temperature(section, general),
+        "cpu_usage" => cpu_usage(section, general),
+        "load" => load(section, general),
+        "disk" => disk(section, general),
+        "memory" => memory(section, general),
         "run_watch" => run_watch(section, general),
         "path_exists" => path_exists(section, general),
-        "read_file" => read_file(section),
+        "read_file" => read_file(section, general),
         "time" | "tztime" => date(section),
         "volume" => unmatched("volume: use a command, see docs/recipes.md"),
         "ddate" => unmatched("ddate: use a command, [\"ddate\"]"),
@@ -34,44 +36,6 @@ fn unmatched(note: &str) -> Segment {
     segment
 }
 
-impl Segment {
-    /// The format of an option, or i3status' own.
-    fn format(&mut self, section: &Section, option: &str, usual: &str, names: Placeholders<'_>) -> String {
-        let (format, unknown) = translate(section.get(option).unwrap_or(usual), names);
-        for placeholder in unknown {
-            self.note(format!("{placeholder} in {option}"));
-        }
-        format
-    }
-
-    /// Notes options that nothing was made of.
-    fn note_others(&mut self, section: &Section, known: &[&str]) {
-        // Looks of i3bar's that i3status passes through.
-        const LOOKS: [&str; 4] = ["separator", "separator_block_width", "min_width", "align"];
-        for (name, value) in &section.options {
-            if name == "align" && ["left", "center", "right"].contains(&value.as_str()) {
-                self.text("align", value);
-            } else if name == "min_width" && value.parse::<u32>().is_err() {
-                self.text("min_width", value);
-            } else if LOOKS.contains(&name.as_str()) || !known.contains(&name.as_str()) {
-                self.note(format!("{name} = {value}"));
-            }
-        }
-    }
-
-    fn variant(&mut self, when: &str, format: &str) {
-        self.raw("variants", format!("[{{ when = {}, format = {} }}]", quoted(when), quoted(format)));
-    }
-
-    /// Good and bad as i3status paints them, without the urgency that i3bar would show.
-    fn paint(&mut self, general: &General, good: &str, bad: &str) {
-        if let Some([good_color, _, bad_color]) = &general.colors {
-            let row = |when: &str, color: &str| format!("{{ when = {}, color = \"{color}\" }}", quoted(when));
-            self.raw("thresholds", format!("[{}, {}]", row(bad, bad_color), row(good, good_color)));
-        }
-    }
-}
-
 fn ipv6(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("net");
     segment.raw("first", "true");
@@ -80,7 +44,7 @@ fn ipv6(section: &Section, general: &General) -> Segment {
     segment.text("format", &up);
     segment.variant("not ipv6", &down);
     segment.text("none", &words(section.get("format_down").unwrap_or("no IPv6")));
-    segment.paint(general, "ipv6", "not ipv6");
+    segment.paint(section, general, &[(Tone::Bad, "not ipv6"), (Tone::Good, "ipv6")]);
     segment.note_others(section, &["format_up", "format_down"]);
     segment
 }
@@ -129,50 +93,21 @@ fn link(
     segment.text("format", &up);
     segment.variant("state == down", &down);
     segment.text("none", &words(section.get("format_down").unwrap_or(usual_down)));
-    segment.paint(general, "state == up", "state == down");
+    let conditions = [(Tone::Bad, "state == down"), (Tone::Bad, "not state"), (Tone::Good, "state == up")];
+    segment.paint(section, general, &conditions);
+    if section.get("format_up").unwrap_or(usual_up).contains("%speed") {
+        segment.differs(
+            "%speed: here – where the link has none, there 0 Mbit/s; and 1.0 Gbit/s for 1000 Mbit/s",
+        );
+    }
+    if section.get("format_up").unwrap_or(usual_up).contains("%bitrate") {
+        segment.differs("%bitrate: in three digits");
+    }
     segment.note_others(section, &["format_up", "format_down"]);
     segment
 }
 
-fn battery(section: &Section) -> Segment {
-    const NAMES: Placeholders<'_> = &[
-        ("status", "{state}"),
-        ("percentage", "{percent}"),
-        ("remaining", "{remaining}"),
-        ("consumption", "{watts}"),
-    ];
-    let mut segment = Segment::new("battery");
-    if section.title != "all" {
-        segment.raw("batteries", format!("[{}]", quoted(&format!("BAT{}", section.title))));
-    }
-    let format = segment.format(section, "format", "%status %percentage %remaining", NAMES);
-    segment.text("format", &format);
-    segment.text("none", &words(section.get("format_down").unwrap_or("No battery")));
-    let low: f64 = section.get("low_threshold").and_then(|text| text.parse().ok()).unwrap_or(30.0);
-    let condition = match section.get("threshold_type") {
-        Some("percentage") => format!("state == discharging and percent < {low}"),
-        // Minutes.
-        _ => format!("state == discharging and remaining < {}", low * 60.0),
-    };
-    segment.text("urgent", &condition);
-    segment.raw("warning", "false");
-    segment.note_others(section, &["format", "format_down", "low_threshold", "threshold_type"]);
-    segment
-}
-
-/// A format of which only the words are left: what is shown where there is nothing to fill in.
-fn words(format: &str) -> String {
-    let (template, _) = translate(format, &[]);
-    ["{{", "}}", "[[", "]]"].iter().fold(template, |text, doubled| text.replace(doubled, &doubled[1..]))
-}
-
-/// Numbers as i3status reads them: what is none is the default.
-fn number(section: &Section, name: &str, usual: f64) -> f64 {
-    let number = section.get(name).and_then(|text| text.parse().ok());
-    number.filter(|number: &f64| number.is_finite()).unwrap_or(usual)
-}
-
-fn cpu_temperature(section: &Section) -> Segment {
+fn cpu_temperature(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("temperature");
     // A laptop's first zone is mostly the board's; whit knows which sensors are the CPU's.
     if !["0", "all", ""].contains(&section.title.as_str()) {
@@ -181,164 +116,37 @@ fn cpu_temperature(section: &Section) -> Segment {
     let names: Placeholders<'_> = &[("degrees", "{temperature:.0,bare}")];
     let format = segment.format(section, "format", "%degrees °C", names);
     segment.text("format", &format);
-    segment.text("urgent", &format!("temperature >= {}", number(section, "max_threshold", 75.0)));
-    segment.raw("warning", "false");
+    let hot = format!("temperature >= {}", number(section, "max_threshold", 75.0));
+    segment.paint(section, general, &[(Tone::Bad, &hot)]);
     segment.note_others(section, &["format", "max_threshold"]);
     segment
 }
 
-fn cpu_usage(section: &Section) -> Segment {
+fn cpu_usage(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("cpu");
-    let format = segment.format(section, "format", "%usage", &[("usage", "{busy}")]);
+    let format = segment.format(section, "format", "%usage", &[("usage", "{busy:.0,bare,02}%")]);
     segment.text("format", &format);
-    segment.text("urgent", &format!("busy >= {}", number(section, "max_threshold", 95.0)));
-    segment.text("warning", &format!("busy >= {}", number(section, "degraded_threshold", 90.0)));
+    let bad = format!("busy >= {}", number(section, "max_threshold", 95.0));
+    let degraded = format!("busy >= {}", number(section, "degraded_threshold", 90.0));
+    segment.paint(section, general, &[(Tone::Bad, &bad), (Tone::Degraded, &degraded)]);
+    segment.differs("%usage: here interrupts and stolen time count as busy, there they are left out");
     segment.note_others(section, &["format", "max_threshold", "degraded_threshold"]);
     segment
 }
 
-fn load(section: &Section) -> Segment {
+fn load(section: &Section, general: &General) -> Segment {
     const NAMES: Placeholders<'_> = &[("1min", "{load1}"), ("5min", "{load5}"), ("15min", "{load15}")];
     let mut segment = Segment::new("load");
     let format = segment.format(section, "format", "%1min %5min %15min", NAMES);
     let condition = format!("load1 >= {}", number(section, "max_threshold", 5.0));
     segment.text("format", &format);
-    segment.text("urgent", &condition);
-    segment.raw("warning", "false");
+    segment.paint(section, general, &[(Tone::Bad, &condition)]);
     if section.get("format_above_threshold").is_some() {
         let above = segment.format(section, "format_above_threshold", "", NAMES);
         segment.variant(&condition, &above);
     }
     segment.note_others(section, &["format", "max_threshold", "format_above_threshold"]);
     segment
-}
-
-fn disk(section: &Section) -> Segment {
-    let scale = match section.get("prefix_type") {
-        Some("decimal") => "si",
-        _ => "bin",
-    };
-    let sized = |field: &str| format!("{{{field}:{scale},.1}}");
-    let (free, available, used, total) = (sized("free"), sized("available"), sized("used"), sized("total"));
-    let names: Placeholders<'_> = &[
-        ("free", &free),
-        ("avail", &available),
-        ("used", &used),
-        ("total", &total),
-        ("percentage_used", "{used_percent}"),
-        ("percentage_avail", "{available_percent}"),
-        ("percentage_used_of_avail", "{used_percent}"),
-    ];
-    let mut segment = Segment::new("disk");
-    segment.text("paths", if section.title.is_empty() { "/" } else { &section.title });
-    let format = segment.format(section, "format", "%free", names);
-    segment.text("format", &format);
-    if section.get("threshold_type") == Some("percentage_free") {
-        segment.note("threshold_type = percentage_free: what is free for everyone is looked at");
-    }
-    match low_space(section) {
-        Some(condition) => {
-            segment.text("urgent", &condition);
-            if section.get("format_below_threshold").is_some() {
-                let below = segment.format(section, "format_below_threshold", "", names);
-                segment.variant(&condition, &below);
-            }
-        }
-        None => segment.raw("urgent", "false"),
-    }
-    segment.raw("warning", "false");
-    let known = ["format", "prefix_type", "low_threshold", "threshold_type", "format_below_threshold"];
-    segment.note_others(section, &known);
-    segment
-}
-
-/// `low_threshold = 5`, `threshold_type = gbytes_avail`.
-fn low_space(section: &Section) -> Option<String> {
-    let low = number(section, "low_threshold", 0.0);
-    let kind = section.get("threshold_type").unwrap_or("percentage_avail");
-    let (unit, field) = kind.rsplit_once('_')?;
-    let field = match field {
-        "avail" => "available",
-        "free" => "free",
-        _ => return None,
-    };
-    let condition = match unit {
-        "percentage" => format!("available_percent < {low}"),
-        "bytes" => format!("{field} < {low}"),
-        "kbytes" => format!("{field} < {low}Ki"),
-        "mbytes" => format!("{field} < {low}Mi"),
-        "gbytes" => format!("{field} < {low}Gi"),
-        "tbytes" => format!("{field} < {low}Ti"),
-        _ => return None,
-    };
-    (low > 0.0).then_some(condition)
-}
-
-fn memory(section: &Section) -> Segment {
-    let unit = match section.get("unit") {
-        Some("KiB") => "Ki,",
-        Some("MiB") => "Mi,",
-        Some("GiB") => "Gi,",
-        Some("TiB") => "Ti,",
-        _ => "",
-    };
-    let decimals = number(section, "decimals", 1.0).clamp(0.0, 9.0);
-    let sized = |field: &str| format!("{{{field}:{unit}.{decimals:.0}}}");
-    let (used, free, available, total) = (sized("used"), sized("free"), sized("available"), sized("total"));
-    let names: Placeholders<'_> = &[
-        ("used", &used),
-        ("free", &free),
-        ("available", &available),
-        ("total", &total),
-        ("percentage_used", "{used_percent}"),
-        ("percentage_available", "{available_percent}"),
-    ];
-    let mut segment = Segment::new("memory");
-    let format = segment.format(section, "format", "%used %free %available", names);
-    segment.text("format", &format);
-    for (option, key) in [("threshold_critical", "urgent"), ("threshold_degraded", "warning")] {
-        match section.get(option).and_then(low_memory) {
-            Some(condition) => segment.text(key, &condition),
-            None => segment.raw(key, "false"),
-        }
-    }
-    if section.get("format_degraded").is_some()
-        && let Some(condition) = section.get("threshold_degraded").and_then(low_memory)
-    {
-        let degraded = segment.format(section, "format_degraded", "", names);
-        segment.variant(&condition, &degraded);
-    }
-    // The default of i3status, too.
-    let shows_used = section.get("format").unwrap_or("%used").contains("used");
-    if shows_used && section.get("memory_used_method") != Some("memavailable") {
-        segment.note("memory_used_method = classical: here used is total − available");
-    }
-    let known = [
-        "format",
-        "format_degraded",
-        "threshold_critical",
-        "threshold_degraded",
-        "unit",
-        "decimals",
-        "memory_used_method",
-    ];
-    segment.note_others(section, &known);
-    segment
-}
-
-/// `10%` of the total, or `1G`: so much must be available.
-fn low_memory(threshold: &str) -> Option<String> {
-    let digits = threshold.trim_end_matches(|character: char| !character.is_ascii_digit());
-    let number: f64 = digits.parse().ok()?;
-    match threshold[digits.len()..].trim().to_ascii_uppercase().as_str() {
-        "%" => Some(format!("available_percent < {number}")),
-        "" | "B" => Some(format!("available < {number}")),
-        "K" | "KB" | "KIB" => Some(format!("available < {number}Ki")),
-        "M" | "MB" | "MIB" => Some(format!("available < {number}Mi")),
-        "G" | "GB" | "GIB" => Some(format!("available < {number}Gi")),
-        "T" | "TB" | "TIB" => Some(format!("available < {number}Ti")),
-        _ => None,
-    }
 }
 
 fn run_watch(section: &Section, general: &General) -> Segment {
@@ -366,10 +174,10 @@ fn yes_or_no(segment: &mut Segment, section: &Section, states: (&str, &str), gen
     let down = segment.format(section, option, "%title: %status", &names("no"));
     segment.text("format", &up);
     segment.variant(states.1, &down);
-    segment.paint(general, states.0, states.1);
+    segment.paint(section, general, &[(Tone::Bad, states.1), (Tone::Good, states.0)]);
 }
 
-fn read_file(section: &Section) -> Segment {
+fn read_file(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("file");
     segment.text("path", section.get("path").unwrap_or("/nonexistent"));
     let title = section.title.replace(['{', '}', '[', ']'], "");
@@ -385,6 +193,10 @@ fn read_file(section: &Section) -> Segment {
     );
     segment.text("format", &good);
     segment.variant("not text", &bad);
+    segment.paint(section, general, &[(Tone::Bad, "not text"), (Tone::Good, "text")]);
+    if section.get("format_bad").unwrap_or("%error").contains("%err") {
+        segment.differs("%errno and %error: here the file's state in words");
+    }
     segment.note_others(section, &["path", "format", "format_bad", "Max_characters"]);
     segment
 }

@@ -1,5 +1,8 @@
 //! A segment of the imported configuration.
 
+use formats::i3status::Section;
+
+use super::format::{Placeholders, translate};
 use crate::bar::config::defaults::quoted;
 
 /// One segment to be written, and what of the section it could not take.
@@ -9,6 +12,7 @@ pub(super) struct Segment {
     /// Names, and values as TOML writes them.
     pub(super) options: Vec<(&'static str, String)>,
     pub(super) notes: Vec<String>,
+    pub(super) differences: Vec<String>,
 }
 
 impl Segment {
@@ -24,9 +28,93 @@ impl Segment {
         self.options.push((name, value.into()));
     }
 
+    /// Notes what is shown in another way.
+    pub(super) fn differs(&mut self, what: &str) {
+        self.differences.push(what.to_owned());
+    }
+
     pub(super) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
+}
+
+/// i3status' colours.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Tone {
+    Good,
+    Degraded,
+    Bad,
+}
+
+impl Segment {
+    /// The format of an option, or i3status' own.
+    pub(super) fn format(
+        &mut self,
+        section: &Section,
+        option: &str,
+        usual: &str,
+        names: Placeholders<'_>,
+    ) -> String {
+        let (format, unknown) = translate(section.get(option).unwrap_or(usual), names);
+        for placeholder in unknown {
+            self.note(format!("{placeholder} in {option}"));
+        }
+        format
+    }
+
+    /// Notes options that nothing was made of.
+    pub(super) fn note_others(&mut self, section: &Section, known: &[&str]) {
+        // Looks of i3bar's that i3status passes through.
+        const LOOKS: [&str; 4] = ["separator", "separator_block_width", "min_width", "align"];
+        const COLORS: [&str; 3] = ["color_good", "color_degraded", "color_bad"];
+        for (name, value) in &section.options {
+            if name == "align" && ["left", "center", "right"].contains(&value.as_str()) {
+                self.text("align", value);
+            } else if name == "min_width" && value.parse::<u32>().is_err() {
+                self.text("min_width", value);
+            } else if COLORS.contains(&name.as_str()) {
+                if value.parse::<crate::bar::Color>().is_err() {
+                    self.note(format!("{name} = {value}"));
+                }
+            } else if LOOKS.contains(&name.as_str()) || !known.contains(&name.as_str()) {
+                self.note(format!("{name} = {value}"));
+            }
+        }
+    }
+
+    pub(super) fn variant(&mut self, when: &str, format: &str) {
+        self.raw("variants", format!("[{{ when = {}, format = {} }}]", quoted(when), quoted(format)));
+    }
+
+    /// Colours where these conditions hold, the first that does, as i3status paints: nothing of it is urgent.
+    pub(super) fn paint(&mut self, section: &Section, general: &General, conditions: &[(Tone, &str)]) {
+        // What is built in would be urgent.
+        self.raw("urgent", "false");
+        self.raw("warning", "false");
+        let Some([good, degraded, bad]) = &general.colors else { return };
+        let rows: Vec<String> = conditions
+            .iter()
+            .map(|(tone, when)| {
+                let (option, usual) = match tone {
+                    Tone::Good => ("color_good", good),
+                    Tone::Degraded => ("color_degraded", degraded),
+                    Tone::Bad => ("color_bad", bad),
+                };
+                // A section may have colours of its own.
+                let color = section.get(option).unwrap_or(usual);
+                format!("{{ when = {}, color = {} }}", quoted(when), quoted(color))
+            })
+            .collect();
+        if !rows.is_empty() {
+            self.raw("thresholds", format!("[{}]", rows.join(", ")));
+        }
+    }
+}
+
+/// Numbers as i3status reads them: what is none is the default.
+pub(super) fn number(section: &Section, name: &str, usual: f64) -> f64 {
+    let number = section.get(name).and_then(|text| text.parse().ok());
+    number.filter(|number: &f64| number.is_finite()).unwrap_or(usual)
 }
 
 /// What holds for all sections.

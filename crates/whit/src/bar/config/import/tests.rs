@@ -72,11 +72,12 @@ load { }
             toml.lines().any(|line| line.starts_with("# not carried over") && line.contains(words));
         assert!(is_named, "{words}: {toml}");
     }
-    assert!(toml.contains("urgent = \"available < 5Gi\"") && toml.contains("theme = \"mono\""), "{toml}");
+    assert!(toml.contains("theme = \"mono\"") && !toml.contains("thresholds ="), "{toml}");
 }
 
 #[test]
 fn configurations_in_anger() {
+    assert!(matches!(import("general { colors = true }"), Err(ImportError::Empty)));
     for text in [
         "order = { \"load\", 'cpu_usage' }\nload { format = \"[%1min] {%5min} 100%%\" max_threshold = \"lots\" }",
         "order += tztime\ntztime { format = \"<b>%time</b>\" format_time = \"%H\" timezone = Mars/Olympus }",
@@ -86,12 +87,75 @@ fn configurations_in_anger() {
         "/* all */ order += \"read_file X\" read_file X { path = /etc/hostname format_bad = \"%title %errno: %error\" } \
          order += memory memory { unit = GiB decimals = 2 threshold_critical = 5% }",
         "order += \"cpu_temperature 1\"\ncpu_temperature 1 { format = \"%degrees\" path = \"/sys/x\" }\norder += ddate",
-        "",
     ] {
-        let toml = import(text).unwrap();
-        if toml.contains("[[segment]]") {
-            imported(text);
-        }
+        imported(text);
     }
     assert!(import("general { interval = }").is_err());
+}
+
+#[test]
+fn thresholds_paint_and_are_not_urgent() {
+    let toml = imported(
+        "general { color_bad = \"#123456\" }\norder += \"load\"\norder += \"disk /\"\norder += \"memory\"\n\
+         load { max_threshold = 4 color_bad = \"#abcdef\" }\ndisk \"/\" { low_threshold = 5 }\n\
+         memory { threshold_critical = 5% format = \"%used %shared\" }",
+    );
+    for row in [
+        "{ when = \"load1 >= 4\", color = \"#abcdef\" }",
+        "{ when = \"available_percent < 5\", color = \"#123456\" }",
+        "{ when = \"available_percent < 5\", color = \"#123456\" }",
+        "{used_classical:.1} {shared:.1}",
+    ] {
+        assert!(toml.contains(row), "{row}: {toml}");
+    }
+    assert_eq!(
+        (toml.matches("urgent = false").count(), toml.matches("warning = false").count()),
+        (3, 3),
+        "{toml}"
+    );
+}
+
+#[test]
+fn a_battery_has_its_words() {
+    let toml = imported(
+        "order += \"battery 0\"\nbattery 0 { status_chr = \"⚡\" integer_battery_capacity = true last_full_capacity = true }",
+    );
+    assert!(
+        toml.contains(
+            "{ when = \"state == 'charging'\", format = \"⚡ {percent:.0,bare}% [{remaining:05}]\" }"
+        ),
+        "{toml}"
+    );
+    assert!(
+        toml.contains("format = \"FULL ") && !toml.contains("# not") && !toml.contains("# differs"),
+        "{toml}"
+    );
+}
+
+/// As conky comes, and in the old syntax.
+const CONKY: &str = "conky.config = {\n  update_interval = 2.0,\n}\nconky.text = [[\n\
+    ${color grey}RAM:$color $mem/$memmax - $memperc% ${membar 4}\n\
+    Root ${fs_used /}/${fs_size /} | CPU $cpu% | ${time %H:%M} {x}\n\
+    ${execi 30 sensors -u} ${exec a | wc} ${upspeed eth0} ${top name 1} $nonsense\n]]\n";
+
+#[test]
+fn conky_is_recognised() {
+    let toml = imported(CONKY);
+    for part in [
+        "interval = 2\n",
+        "format = \"RAM: {used}/{total} - {used_percent:.0,bare}% {used_percent:bar10}\"",
+        "paths = [\"/\"]\nformat = \"Root {used}/{total}\"",
+        "format = \"CPU {busy:.0,bare}%\"",
+        "type = \"date\"\nformat = \"%H:%M\"",
+        "command = [\"sensors\", \"-u\"]\ninterval = 30.0",
+        "interfaces = [\"eth0\"]\nformat = \"{sent}\"",
+        "# not carried over: ${exec a | wc}: a shell would be needed",
+        "# not carried over: ${top name 1}: see whit top",
+        "# not carried over: ${nonsense}",
+        "# not carried over: looks: color",
+    ] {
+        assert!(toml.contains(part), "{part}: {toml}");
+    }
+    assert!(imported("background no\nTEXT\n$uptime\n").contains("type = \"uptime\""));
+    assert!(matches!(import("conky.text = [[ $nonsense ]]"), Err(ImportError::Empty)));
 }

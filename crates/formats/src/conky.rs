@@ -1,0 +1,194 @@
+//! conky's configuration: conky(1), in Lua as of 1.10 and in the syntax before it. Only its text is taken apart; programs in it
+//! are not run.
+
+/// A configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configuration {
+    /// How often it is drawn, as it is written: `1.0`.
+    pub update_interval: Option<String>,
+    /// What is shown, from the beginning to the end.
+    pub pieces: Vec<Piece>,
+}
+
+/// A part of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// As it stands.
+    Text(String),
+    /// `$name`, or `${name arguments}`.
+    Variable {
+        /// `fs_used`.
+        name: String,
+        /// What stands behind it, without blanks around it.
+        arguments: String,
+    },
+    /// A line ends.
+    LineEnd,
+}
+
+impl Configuration {
+    /// Whether a text is such a configuration.
+    pub fn is_one(text: &str) -> bool {
+        text.contains("conky.text") || text.lines().any(|line| line.trim() == "TEXT")
+    }
+
+    /// Takes a text apart; `None` if it has no part that is shown.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (settings, shown) = lua(text).or_else(|| classic(text))?;
+        Some(Self { update_interval: update_interval(settings), pieces: pieces(shown) })
+    }
+}
+
+/// Settings, and what stands between `conky.text = [[` and `]]`, or longer brackets.
+fn lua(text: &str) -> Option<(&str, &str)> {
+    let (before, after) = text.split_once("conky.text")?;
+    let after = after.trim_start().strip_prefix('=')?.trim_start().strip_prefix('[')?;
+    let level = after.len() - after.trim_start_matches('=').len();
+    let shown = after[level..].strip_prefix('[')?;
+    let end = format!("]{}]", "=".repeat(level));
+    // As in Lua, a line's end right behind the bracket is none of the text.
+    let shown = shown.strip_prefix('\n').unwrap_or(shown);
+    Some((before, &shown[..shown.find(&end).unwrap_or(shown.len())]))
+}
+
+/// Settings, and what stands below a line `TEXT`.
+fn classic(text: &str) -> Option<(&str, &str)> {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim() == "TEXT" {
+            return Some((&text[..start], &text[start + line.len()..]));
+        }
+        start += line.len();
+    }
+    None
+}
+
+fn update_interval(settings: &str) -> Option<String> {
+    settings.lines().find_map(|line| {
+        let value = line.trim().strip_prefix("update_interval")?;
+        // Not `update_interval_on_battery`.
+        let value = value.strip_prefix(|letter: char| letter.is_whitespace() || letter == '=')?;
+        let is_blank = |letter: char| letter.is_whitespace() || matches!(letter, '=' | ',' | '\'' | '"');
+        Some(value.trim_matches(is_blank).to_owned())
+    })
+}
+
+fn pieces(shown: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for line in shown.lines() {
+        line_pieces(line, &mut pieces);
+        pieces.push(Piece::LineEnd);
+    }
+    pieces
+}
+
+fn line_pieces(line: &str, pieces: &mut Vec<Piece>) {
+    let (mut rest, mut text) = (line, String::new());
+    while let Some(at) = rest.find(['$', '\\']) {
+        text.push_str(&rest[..at]);
+        let is_escape = rest[at..].starts_with('\\');
+        rest = &rest[at + 1..];
+        let Some(next) = rest.chars().next() else {
+            // At the end of a line `\` joins it to the next one, which is a line of its own here.
+            if !is_escape {
+                text.push('$');
+            }
+            break;
+        };
+        let (inside, after) = match next {
+            _ if is_escape => {
+                text.push(next);
+                rest = &rest[next.len_utf8()..];
+                continue;
+            }
+            '$' => {
+                text.push('$');
+                rest = &rest[1..];
+                continue;
+            }
+            '{' => braced(&rest[1..]),
+            _ => {
+                let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                rest.split_at(rest.find(|letter| !is_name(letter)).unwrap_or(rest.len()))
+            }
+        };
+        if inside.is_empty() {
+            text.push('$');
+            continue;
+        }
+        if !text.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut text)));
+        }
+        let inside = inside.trim();
+        let (name, arguments) = inside.split_once(char::is_whitespace).unwrap_or((inside, ""));
+        pieces.push(Piece::Variable { name: name.to_owned(), arguments: arguments.trim().to_owned() });
+        rest = after;
+    }
+    text.push_str(rest.strip_suffix('\\').unwrap_or(rest));
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text));
+    }
+}
+
+/// What stands before the brace that closes, and what behind it; braces within are counted.
+fn braced(text: &str) -> (&str, &str) {
+    let mut depth = 1;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return (&text[..at], &text[at + 1..]);
+        }
+    }
+    (text, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn variable(name: &str, arguments: &str) -> Piece {
+        Piece::Variable { name: name.into(), arguments: arguments.into() }
+    }
+
+    #[test]
+    fn both_syntaxes_are_read() {
+        let expected = [
+            Piece::Text("CPU ".into()),
+            variable("cpu", "cpu0"),
+            Piece::Text("% for $1 ".into()),
+            variable("loadavg", ""),
+            Piece::LineEnd,
+        ];
+        let lua = "conky.config = {\n  update_interval = 2.5,\n}\nconky.text = [[\nCPU ${cpu cpu0}% for $$1 $loadavg\n]]\n";
+        let classic = "background no\nupdate_interval 2.5\nTEXT\nCPU ${cpu cpu0}% for $$1 $loadavg\n";
+        for text in [lua, classic] {
+            assert!(Configuration::is_one(text));
+            let configuration = Configuration::parse(text).unwrap();
+            assert_eq!(configuration.update_interval.as_deref(), Some("2.5"), "{text}");
+            assert_eq!(configuration.pieces, expected, "{text}");
+        }
+        assert!(!Configuration::is_one("order += \"load\"") && Configuration::parse("x").is_none());
+        let long = Configuration::parse("conky.text = [==[a]]b]==]").unwrap();
+        assert_eq!(long.pieces, [Piece::Text("a]]b".into()), Piece::LineEnd]);
+    }
+
+    #[test]
+    fn braces_within_arguments_are_counted() {
+        let text = "TEXT\n${execi 60 echo ${HOME}} $ \\$x";
+        let pieces = Configuration::parse(text).unwrap().pieces;
+        assert_eq!(pieces[0], variable("execi", "60 echo ${HOME}"));
+        assert_eq!(pieces[1], Piece::Text(" $ $x".into()));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in "(TEXT\n|conky.text = \\[\\[)?[\\$\\{\\}a-z \\\\\n\\]µ]{0,60}") {
+            let _ = Configuration::parse(&text);
+        }
+    }
+}

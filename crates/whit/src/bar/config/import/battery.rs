@@ -1,0 +1,81 @@
+//! i3status' batteries, whose states have words of their own.
+
+use formats::i3status::Section;
+
+use super::format::{Placeholders, translate, words};
+use super::segment::{General, Segment, Tone};
+use crate::bar::config::defaults::quoted;
+
+pub(super) fn battery(section: &Section, general: &General) -> Segment {
+    /// States as whit names them, the option with i3status' word, and its usual word.
+    const STATES: [(&str, &str, &str); 5] = [
+        ("charging", "status_chr", "CHR"),
+        ("discharging", "status_bat", "BAT"),
+        ("full", "status_full", "FULL"),
+        ("idle", "status_idle", "IDLE"),
+        ("unknown", "status_unk", "UNK"),
+    ];
+    let is_set = |option: &str| section.get(option) == Some("true");
+    let mut segment = Segment::new("battery");
+    if section.title != "all" {
+        segment.raw("batteries", format!("[{}]", quoted(&format!("BAT{}", section.title))));
+    }
+    let decimals = if is_set("integer_battery_capacity") { 0 } else { 2 };
+    let percentage = format!("{{percent:.{decimals},bare}}%");
+    let format_with = |segment: &mut Segment, word: &str| {
+        let (status, _) = translate(word, &[]);
+        let names: Placeholders<'_> = &[
+            ("status", &status),
+            ("percentage", &percentage),
+            ("remaining", "[{remaining:05}]"),
+            ("consumption", "{watts:.2,bare}W"),
+        ];
+        segment.format(section, "format", "%status %percentage %remaining", names)
+    };
+    let word = |option: &str, usual: &str| section.get(option).unwrap_or(usual).to_owned();
+    let usual = format_with(&mut segment, &word("status_unk", "UNK"));
+    segment.text("format", &usual);
+    if section.get("format").unwrap_or("%status").contains("%status") {
+        let variants = STATES.map(|(state, option, usual)| {
+            let format = format_with(&mut Segment::default(), &word(option, usual));
+            let when = format!("state == {}", quoted(state).replace('"', "'"));
+            format!("{{ when = {}, format = {} }}", quoted(&when), quoted(&format))
+        });
+        segment.raw("variants", format!("[{}]", variants.join(", ")));
+    }
+    segment.text("none", &words(section.get("format_down").unwrap_or("No battery")));
+    let low: f64 = section.get("low_threshold").and_then(|text| text.parse().ok()).unwrap_or(30.0);
+    let condition = match section.get("threshold_type") {
+        Some("percentage") => format!("state == discharging and percent < {low}"),
+        _ => format!("state == discharging and remaining < {low}m"),
+    };
+    segment.paint(section, general, &[(Tone::Bad, &condition)]);
+    if !is_set("last_full_capacity") {
+        segment.differs(
+            "%percentage: here of what the battery still holds, there of its design (last_full_capacity)",
+        );
+    }
+    if section.get("hide_seconds") == Some("false") {
+        segment.note("hide_seconds = false");
+    }
+    if section.get("path").is_some_and(|path| path != "/sys/class/power_supply/BAT%d/uevent") {
+        segment.note("path: batteries are found below /sys/class/power_supply");
+    }
+    let known = [
+        "format",
+        "format_down",
+        "low_threshold",
+        "threshold_type",
+        "status_chr",
+        "status_bat",
+        "status_full",
+        "status_idle",
+        "status_unk",
+        "integer_battery_capacity",
+        "last_full_capacity",
+        "hide_seconds",
+        "path",
+    ];
+    segment.note_others(section, &known);
+    segment
+}

@@ -1,0 +1,132 @@
+//! i3status' modules of space: filesystems and memory.
+
+use formats::i3status::Section;
+
+use super::format::Placeholders;
+use super::segment::{General, Segment, Tone, number};
+
+pub(super) fn disk(section: &Section, general: &General) -> Segment {
+    let scale = match section.get("prefix_type") {
+        Some("decimal") => "si",
+        _ => "bin",
+    };
+    let sized = |field: &str| format!("{{{field}:{scale},.1}}");
+    let (free, available, used, total) = (sized("free"), sized("available"), sized("used"), sized("total"));
+    let names: Placeholders<'_> = &[
+        ("free", &free),
+        ("avail", &available),
+        ("used", &used),
+        ("total", &total),
+        ("percentage_free", "{free_percent:.1,bare}%"),
+        ("percentage_used", "{size_used_percent:.1,bare}%"),
+        ("percentage_avail", "{available_percent:.1,bare}%"),
+        ("percentage_used_of_avail", "{unavailable_percent:.1,bare}%"),
+    ];
+    let mut segment = Segment::new("disk");
+    segment.text("paths", if section.title.is_empty() { "/" } else { &section.title });
+    let format = segment.format(section, "format", "%free", names);
+    segment.text("format", &format);
+    match low_space(section) {
+        Some(condition) => {
+            segment.paint(section, general, &[(Tone::Bad, &condition)]);
+            if section.get("format_below_threshold").is_some() {
+                let below = segment.format(section, "format_below_threshold", "", names);
+                segment.variant(&condition, &below);
+            }
+        }
+        None => segment.paint(section, general, &[]),
+    }
+    let known = ["format", "prefix_type", "low_threshold", "threshold_type", "format_below_threshold"];
+    segment.note_others(section, &known);
+    segment
+}
+
+/// `low_threshold = 5`, `threshold_type = gbytes_avail`.
+fn low_space(section: &Section) -> Option<String> {
+    let low = number(section, "low_threshold", 0.0);
+    let kind = section.get("threshold_type").unwrap_or("percentage_avail");
+    let (unit, field) = kind.rsplit_once('_')?;
+    let field = match field {
+        "avail" => "available",
+        "free" => "free",
+        _ => return None,
+    };
+    let condition = match unit {
+        "percentage" => format!("{field}_percent < {low}"),
+        "bytes" => format!("{field} < {low}"),
+        "kbytes" => format!("{field} < {low}Ki"),
+        "mbytes" => format!("{field} < {low}Mi"),
+        "gbytes" => format!("{field} < {low}Gi"),
+        "tbytes" => format!("{field} < {low}Ti"),
+        _ => return None,
+    };
+    (low > 0.0).then_some(condition)
+}
+
+pub(super) fn memory(section: &Section, general: &General) -> Segment {
+    let unit = match section.get("unit") {
+        Some("KiB") => "Ki,",
+        Some("MiB") => "Mi,",
+        Some("GiB") => "Gi,",
+        Some("TiB") => "Ti,",
+        _ => "",
+    };
+    let decimals = number(section, "decimals", 1.0).clamp(0.0, 9.0);
+    let sized = |field: &str| format!("{{{field}:{unit}.{decimals:.0}}}");
+    let used =
+        if section.get("memory_used_method") == Some("memavailable") { "used" } else { "used_classical" };
+    let used_percent = format!("{{{used}_percent:.1,bare}}%");
+    let [used, free, available, total, shared] = [used, "free", "available", "total", "shared"].map(sized);
+    let names: Placeholders<'_> = &[
+        ("used", &used),
+        ("free", &free),
+        ("available", &available),
+        ("total", &total),
+        ("shared", &shared),
+        ("percentage_used", &used_percent),
+        ("percentage_free", "{free_percent:.1,bare}%"),
+        ("percentage_available", "{available_percent:.1,bare}%"),
+        ("percentage_shared", "{shared_percent:.1,bare}%"),
+    ];
+    let mut segment = Segment::new("memory");
+    let format = segment.format(section, "format", "%used %free %available", names);
+    segment.text("format", &format);
+    let low = |option| section.get(option).and_then(low_memory);
+    let (critical, degraded) = (low("threshold_critical"), low("threshold_degraded"));
+    let conditions = [(Tone::Bad, critical.as_deref()), (Tone::Degraded, degraded.as_deref())];
+    let conditions: Vec<(Tone, &str)> =
+        conditions.into_iter().filter_map(|(tone, condition)| Some((tone, condition?))).collect();
+    segment.paint(section, general, &conditions);
+    if section.get("format_degraded").is_some()
+        && let Some(condition) = section.get("threshold_degraded").and_then(low_memory)
+    {
+        let degraded = segment.format(section, "format_degraded", "", names);
+        segment.variant(&condition, &degraded);
+    }
+    let known = [
+        "format",
+        "format_degraded",
+        "threshold_critical",
+        "threshold_degraded",
+        "unit",
+        "decimals",
+        "memory_used_method",
+    ];
+    segment.note_others(section, &known);
+    segment
+}
+
+/// `10%` of the total, or `1G`: so much must be available.
+fn low_memory(threshold: &str) -> Option<String> {
+    let digits = threshold.trim_end_matches(|character: char| !character.is_ascii_digit());
+    let number: f64 = digits.parse().ok()?;
+    match threshold[digits.len()..].trim().to_ascii_uppercase().as_str() {
+        "%" => Some(format!("available_percent < {number}")),
+        "" | "B" => Some(format!("available < {number}")),
+        "K" | "KB" | "KIB" => Some(format!("available < {number}Ki")),
+        "M" | "MB" | "MIB" => Some(format!("available < {number}Mi")),
+        "G" | "GB" | "GIB" => Some(format!("available < {number}Gi")),
+        "T" | "TB" | "TIB" => Some(format!("available < {number}Ti")),
+        _ => None,
+    }
+}
