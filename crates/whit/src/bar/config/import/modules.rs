@@ -4,7 +4,7 @@ use formats::i3status::Section;
 
 use super::super::defaults::quoted;
 use super::battery::battery;
-use super::format::{Placeholders, translate, words};
+use super::format::{Placeholders, words};
 use super::segment::{General, Segment, Tone, number};
 use super::space::{disk, memory};
 
