@@ -5,7 +5,7 @@ use std::path::Path;
 use facts::sample::Absence;
 use facts::task::store::TaskStore;
 use facts::task::{TaskAccount, TaskRow};
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 
 #[cfg(target_os = "linux")]
 use crate::linux::tasks::LinuxTasks;
@@ -57,6 +57,12 @@ impl TaskReader {
     /// `nodelayacct`).
     pub fn accounting_on(&self) -> Option<bool> {
         of_system!(Reader, &self.0, tasks => tasks.accounting_on())
+    }
+
+    /// How much of a process is swapped out: VmSwap of its status, proc_pid_status(5); `None` if it is gone or the system does
+    /// not say.
+    pub fn swapped(&mut self, pid: u32) -> Option<Bytes> {
+        of_system!(Reader, &mut self.0, tasks => tasks.swapped(pid))
     }
 
     /// Whether this user may enable delay accounting: whether `/proc/sys/kernel/task_delayacct` may be written.

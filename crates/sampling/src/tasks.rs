@@ -1,13 +1,15 @@
 //! All tasks from tick to tick: what each did in the last interval, grouped as the view wants it.
 
+use std::collections::HashMap;
+
 use facts::sample::Absence;
 use facts::task::TaskRow;
 use facts::task::exit_record::ExitRecord;
-use facts::task::figure::FigureSet;
+use facts::task::figure::{Figure, FigureSet};
 use facts::task::groups::{Filter, GroupBy, GroupRow, RowId, TaskGroups};
 use facts::task::store::TaskStore;
 use facts::task::unrecorded::Unrecorded;
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 use probe::Roots;
 use probe::exits::ExitRecords;
 use probe::tasks::{OpenError, Refused, TaskReader, TaskRequest, TaskSource};
@@ -27,6 +29,7 @@ pub struct TaskSampler {
     /// CPU time that no exit record contains, in the last interval; `None` if it is not counted.
     pub unrecorded_cpu: Option<Nanos>,
     unrecorded: Unrecorded,
+    swapped: HashMap<u32, Bytes>,
     /// Values dropped so far because they cannot be true.
     pub impossible_values: u64,
     is_first: bool,
@@ -58,6 +61,7 @@ impl TaskSampler {
             ended_cpu: Nanos(0),
             unrecorded_cpu: None,
             unrecorded: Unrecorded::default(),
+            swapped: HashMap::new(),
             impossible_values: 0,
             is_first: true,
         })
@@ -138,6 +142,11 @@ impl TaskSampler {
         self.reader.forget();
     }
 
+    /// Makes all kernel threads one row of the processes, or no longer.
+    pub fn fold_kernel_threads(&mut self, is_wanted: bool) {
+        self.groups.fold_kernel_threads(&self.store, is_wanted);
+    }
+
     /// Sums all of them, or those that the filter chooses.
     pub fn group(&mut self, by: GroupBy, filter: Option<Filter<'_>>) {
         self.groups.update(&self.store, by, filter);
@@ -155,6 +164,35 @@ impl TaskSampler {
         }
         self.reader.complete(&mut self.store, pids);
         self.groups.follow_amendments(&self.store);
+    }
+
+    /// Reads how much of each process is swapped out; for views that show it, since it takes a file a process.
+    pub fn read_swapped(&mut self) {
+        self.swapped.clear();
+        let leaders = self.store.rows().filter(|row| row.key.pid == row.process()).map(|row| row.key.pid);
+        let pids: Vec<u32> = leaders.collect();
+        for pid in pids {
+            self.swapped.extend(self.reader.swapped(pid).map(|swapped| (pid, swapped)));
+        }
+    }
+
+    /// How much of a row's processes is swapped out, by the last [`read_swapped`](Self::read_swapped).
+    pub fn swapped(&self, id: RowId) -> Option<Bytes> {
+        let of_leader = |row: &TaskRow| self.swapped.get(&row.process()).copied();
+        let row = self.row(id);
+        if !row.is_several() {
+            return self.swapped.get(&row.tgid()).copied().filter(|_| !row.is_ended);
+        }
+        let leaders = self.living(id).filter(|row| row.key.pid == row.process());
+        leaders.map(of_leader).sum()
+    }
+
+    /// CPU time that a row's living threads have used since they started; `None` if one of them is not known.
+    pub fn cpu_since_start(&self, id: RowId) -> Option<Nanos> {
+        if self.row(id).is_ended {
+            return None;
+        }
+        self.living(id).map(|row| row.figures.get(Figure::ON_CPU)).sum::<Option<u64>>().map(Nanos)
     }
 
     /// CPU time of a process with its threads that have ended; `None` if it is not known.

@@ -20,6 +20,9 @@ use group::{Busy, Group, Member, Unit};
 
 pub use row::GroupRow;
 
+/// The parent of all kernel threads.
+const KTHREADD: u32 = 2;
+
 /// What makes tasks one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
@@ -73,6 +76,7 @@ pub struct TaskGroups {
     /// The figures that members lack, with the number of members.
     absent: HashMap<FigureSet, u32>,
     is_filtered: bool,
+    folds_kernel_threads: bool,
     /// Round of the store that the groups are of, and how many of its touched slots were seen.
     round: u32,
     seen_touched: usize,
@@ -271,7 +275,28 @@ impl TaskGroups {
     }
 
     fn unit_key(&self, row: &TaskRow) -> (u64, u32) {
-        (self.by.key(row), row.process())
+        let key = if self.is_folded(row) { u64::from(KTHREADD) } else { self.by.key(row) };
+        (key, row.process())
+    }
+
+    /// Whether it is a kernel thread that is one row with all others.
+    fn is_folded(&self, row: &TaskRow) -> bool {
+        self.folds_kernel_threads
+            && self.by == GroupBy::Process
+            && (row.process() == KTHREADD || row.ppid == Some(KTHREADD))
+    }
+
+    /// Makes all kernel threads one row where each process is a row, or no longer. Elsewhere than in the initial PID namespace
+    /// there are none, and their number may be another's.
+    pub fn fold_kernel_threads(&mut self, store: &TaskStore, is_wanted: bool) {
+        let is_kthreadd =
+            |row: &TaskRow| row.key.pid == KTHREADD && row.ppid == Some(0) && row.comm.is_named("kthreadd");
+        let folds =
+            is_wanted && store.slot_of(KTHREADD).and_then(|slot| store.row_in(slot)).is_some_and(is_kthreadd);
+        if std::mem::replace(&mut self.folds_kernel_threads, folds) != folds {
+            // The next update makes the groups anew.
+            self.round = 0;
+        }
     }
 
     /// The number of rows.

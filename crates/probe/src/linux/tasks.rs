@@ -17,7 +17,7 @@ use std::path::Path;
 use facts::sample::Absence;
 use facts::task::TaskRow;
 use facts::task::figure::FigureSet;
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 
 use crate::linux::privilege;
 use crate::roots::Roots;
@@ -184,6 +184,11 @@ impl LinuxTasks {
     /// CPU time of a process with the threads that have ended; `None` if it is gone.
     pub(crate) fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
         self.procfs.process_cpu(pid)
+    }
+
+    /// How much of a process is swapped out.
+    pub(crate) fn swapped(&mut self, pid: u32) -> Option<Bytes> {
+        self.procfs.swapped(pid)
     }
 
     /// A thread's state.

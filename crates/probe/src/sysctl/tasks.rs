@@ -9,7 +9,7 @@ use facts::sample::Absence;
 use facts::task::figure::Figure;
 use facts::task::store::TaskStore;
 use facts::task::{TaskAccount, TaskRow};
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 
 use super::{Node, Sysctl};
 use crate::roots::Roots;
@@ -198,6 +198,11 @@ impl FreeBsdTasks {
 
     /// There are no cgroups.
     pub(crate) fn cgroup_io_wait(&mut self, _directory: &Path) -> Option<u64> {
+        None
+    }
+
+    /// FreeBSD does not say.
+    pub(crate) fn swapped(&mut self, _pid: u32) -> Option<Bytes> {
         None
     }
 

@@ -65,6 +65,9 @@ pub(crate) fn command() -> Command {
             )
             .arg(switch("threads", "The same as --by thread").short('H').conflicts_with("by"))
             .arg(switch("tree", "Children below their parents").short('t'))
+            .arg(
+                switch("kernel-threads", "Each kernel thread, instead of one row for all of them").short('K'),
+            )
             .arg(switch("command-lines", "Command lines instead of names").short('c'))
             .arg(
                 Arg::new("tasks")
@@ -120,6 +123,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> 
         is_tree: matches.get_flag("tree"),
         columns: matches.get_many::<Column>("columns").map(|columns| columns.copied().collect()),
         with_commands: matches.get_flag("command-lines"),
+        with_kernel_threads: matches.get_flag("kernel-threads"),
     })
 }
 

@@ -70,7 +70,7 @@ fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, o
         out.push('\n');
     }
     out.push('\n');
-    let columns = session.settings.columns.clone();
+    let columns = session.columns();
     let headings: Vec<_> = columns.iter().map(|column| (column.heading(), column.align())).collect();
     let mut table = Table::new(&headings);
     let style = stdout_style();
@@ -90,7 +90,7 @@ fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, o
                     out.push_str(&line.branches);
                     session.push_command(line.id, out);
                 }
-                column => column.write(&session.tasks.row(line.id), &session.users, out),
+                column => session.push_cell(*column, line.id, out),
             });
         }
     }

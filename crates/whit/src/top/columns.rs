@@ -3,13 +3,14 @@
 use clap::builder::PossibleValue;
 use facts::task::Cause;
 use facts::task::figure::Figure;
-use facts::task::groups::GroupRow;
+use facts::task::groups::{GroupRow, RowId};
 use facts::unit::{Bytes, Nanos};
 
+use sampling::tasks::TaskSampler;
 use sampling::users::Users;
 use text::printable::push_printable;
 use text::table::Align;
-use text::units::{Size, push_decimals};
+use text::units::{Size, Span, push_decimals};
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,12 @@ pub(crate) enum Column {
     Cpu,
     UserCpu,
     SystemCpu,
+    /// Since it started.
+    CpuTime,
+    Elapsed,
     Resident,
+    MemoryShare,
+    Swapped,
     Virtual,
     Read,
     Written,
@@ -38,6 +44,25 @@ pub(crate) enum Column {
     Faults,
     Cgroup,
     Command,
+}
+
+/// A row, and where more of it is known.
+pub(crate) struct Cell<'a> {
+    pub(crate) row: GroupRow<'a>,
+    pub(crate) id: RowId,
+    pub(crate) tasks: &'a TaskSampler,
+}
+
+impl<'a> Cell<'a> {
+    pub(crate) fn new(tasks: &'a TaskSampler, id: RowId) -> Self {
+        Self { row: tasks.row(id), id, tasks }
+    }
+}
+
+/// What no row contains and cells need.
+pub(crate) struct Beside<'a> {
+    pub(crate) users: &'a Users,
+    pub(crate) memory_total: Option<Bytes>,
 }
 
 /// How a column is called on the command line and in the settings, above it, and how wide it is.
@@ -65,7 +90,7 @@ use Align::{Left, Right};
 
 /// A width of 0 takes what is left.
 #[rustfmt::skip]
-const ALL: [Described; 29] = [
+const ALL: [Described; 33] = [
     described(Column::Pid, "pid", "PID", 7, Right, "process, or thread where threads are shown"),
     described(Column::ParentPid, "ppid", "PPID", 7, Right, "parent process"),
     described(Column::User, "user", "USER", 9, Left, "real user"),
@@ -75,7 +100,11 @@ const ALL: [Described; 29] = [
     described(Column::Cpu, "cpu", "CPU%", 6, Right, "time on a CPU; 100 is one CPU"),
     described(Column::UserCpu, "user_cpu", "USR%", 6, Right, "of that in user mode, counted in ticks"),
     described(Column::SystemCpu, "system_cpu", "SYS%", 6, Right, "of that in the kernel, counted in ticks"),
+    described(Column::CpuTime, "cpu_time", "TIME+", 9, Right, "time on a CPU since it started, of living threads"),
+    described(Column::Elapsed, "elapsed", "ELAPSED", 9, Right, "time since it started"),
     described(Column::Resident, "memory", "MEM", 8, Right, "resident memory, shared pages included"),
+    described(Column::MemoryShare, "memory_share", "MEM%", 6, Right, "resident memory, of the machine's"),
+    described(Column::Swapped, "swap", "SWAP", 8, Right, "swapped out"),
     described(Column::Virtual, "virtual", "VIRT", 8, Right, "address space"),
     described(Column::Read, "read", "READ/s", 8, Right, "bytes read from block devices"),
     described(Column::Written, "written", "WRITE/s", 8, Right, "bytes written to block devices, or left to be"),
@@ -155,7 +184,8 @@ impl Column {
     }
 
     /// What rows are ordered by; `None` if it is not known.
-    pub(crate) fn number(self, row: &GroupRow<'_>) -> Option<f64> {
+    pub(crate) fn number(self, cell: &Cell<'_>) -> Option<f64> {
+        let Cell { row, id, tasks } = cell;
         let sum = |figures: [Figure; 2]| {
             let [first, second] = figures.map(|figure| row.per_second(figure));
             Some(first? + second?)
@@ -171,7 +201,10 @@ impl Column {
             Self::Cpu | Self::Time => time(Figure::ON_CPU),
             Self::UserCpu => time(Figure::USER),
             Self::SystemCpu => time(Figure::SYSTEM),
-            Self::Resident => row.get(Figure::RESIDENT_BYTES).map(|bytes| bytes as f64),
+            Self::CpuTime => tasks.cpu_since_start(*id).map(|cpu| cpu.0 as f64),
+            Self::Elapsed => elapsed(row, tasks).map(|elapsed| elapsed.0 as f64),
+            Self::Resident | Self::MemoryShare => row.get(Figure::RESIDENT_BYTES).map(|bytes| bytes as f64),
+            Self::Swapped => tasks.swapped(*id).map(|bytes| bytes.0 as f64),
             Self::Virtual => row.get(Figure::VIRTUAL_BYTES).map(|bytes| bytes as f64),
             Self::Read => row.per_second(Figure::READ_BYTES),
             Self::Written => row.per_second(Figure::WRITTEN_BYTES),
@@ -201,7 +234,8 @@ impl Column {
     }
 
     /// Appends what stands in it; what whit reads from elsewhere (bar, cgroup, command line) is not here.
-    pub(crate) fn write(self, row: &GroupRow<'_>, users: &Users, out: &mut String) {
+    pub(crate) fn write(self, cell: &Cell<'_>, beside: &Beside<'_>, out: &mut String) {
+        let (row, users) = (&cell.row, beside.users);
         match self {
             Self::Pid if row.is_ended || row.is_several() => out.push('·'),
             Self::State => out.push(row.state().map_or('–', char::from)),
@@ -214,6 +248,7 @@ impl Column {
             },
             Self::Command => {
                 match row.comm() {
+                    _ if row.is_kernel_threads() => out.push_str("kernel threads"),
                     Some(comm) => push_printable(out, comm.as_bytes()),
                     None => out.push_str("all"),
                 }
@@ -230,17 +265,25 @@ impl Column {
                     }
                 }
             }
-            Self::Resident | Self::Virtual => match self.number(row) {
+            Self::CpuTime | Self::Elapsed => match self.number(cell) {
+                Some(nanos) => Span(Nanos(nanos as u64)).push(out),
+                None => out.push('–'),
+            },
+            Self::MemoryShare => match self.number(cell).zip(beside.memory_total) {
+                Some((bytes, total)) => push_decimals(out, bytes * 100.0 / total.0.max(1) as f64, 1),
+                None => out.push('–'),
+            },
+            Self::Resident | Self::Virtual | Self::Swapped => match self.number(cell) {
                 Some(bytes) => out.push_str(&Size(Bytes(bytes as u64)).to_string()),
                 None => out.push('–'),
             },
-            Self::Read | Self::Written => match self.number(row) {
+            Self::Read | Self::Written => match self.number(cell) {
                 Some(0.0) => out.push('0'),
                 Some(bytes) => out.push_str(&Size(Bytes(bytes as u64)).to_string()),
                 None => out.push('–'),
             },
             Self::Pid | Self::ParentPid | Self::Nice | Self::Threads | Self::Switches | Self::Faults => {
-                match self.number(row) {
+                match self.number(cell) {
                     Some(number) => push_decimals(out, number, 0),
                     None => out.push('–'),
                 }
@@ -251,7 +294,7 @@ impl Column {
             | Self::Cause(_)
             | Self::Unrecorded
             | Self::Sleeping => {
-                match self.number(row) {
+                match self.number(cell) {
                     // Some of its tasks are not counted.
                     Some(share) if matches!(self, Self::Cause(cause) if row.sum.is_partial(cause)) => {
                         out.push('≥');
@@ -267,6 +310,12 @@ impl Column {
             Self::Time | Self::Cgroup => {}
         }
     }
+}
+
+/// How long ago it started; `None` if it is several or has ended.
+fn elapsed(row: &GroupRow<'_>, tasks: &TaskSampler) -> Option<Nanos> {
+    let is_one = !row.is_several() && !row.is_ended;
+    is_one.then(|| tasks.store.clock().boottime.saturating_sub(row.key().start))
 }
 
 /// As the bar's marks and this column have room for.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use facts::rate::{DiskRates, InterfaceRates};
 use facts::unit::{Bytes, Ratio};
 use probe::tasks::TaskSource;
 use text::ABSENT;
@@ -168,6 +169,28 @@ fn traffic_line(session: &Session, breadth: Breadth) -> String {
         line.push('%');
     }
     line
+}
+
+/// A line for each disk and each interface.
+pub(super) fn device_lines(session: &Session) -> Vec<String> {
+    let rates = session.machine.rates();
+    let size = |rate: Option<f64>| or_absent(rate.map(|rate| format!("{}/s", Size(Bytes(rate as u64)))));
+    let disk = |disk: &DiskRates| {
+        let busy = or_absent(disk.busy.map(|busy| format!("{:.0} %", busy.percent())));
+        let (read, written) = (size(disk.read_bytes_per_second), size(disk.written_bytes_per_second));
+        format!("{:<15} read {read:>11}   written {written:>11}   busy {busy:>5}", disk.name.as_str())
+    };
+    let interface = |interface: &InterfaceRates| {
+        let (down, up) = (size(interface.received_bytes_per_second), size(interface.sent_bytes_per_second));
+        format!("{:<15}    ↓ {down:>11}         ↑ {up:>11}", interface.name.as_str())
+    };
+    rates
+        .disks
+        .iter()
+        .filter(|disk| disk.is_whole)
+        .map(disk)
+        .chain(rates.interfaces.iter().map(interface))
+        .collect()
 }
 
 /// How many tasks, and what whit costs.

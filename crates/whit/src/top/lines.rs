@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use facts::task::TaskRow;
 use facts::task::groups::{GroupRow, RowId};
 
-use super::columns::Column;
+use super::columns::{Cell, Column};
 use crate::top::options::Selection;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
@@ -112,8 +112,8 @@ fn order(
     }
     let mut keyed: Vec<(Option<f64>, u32, RowId)> = rows
         .map(|id| {
-            let row = tasks.row(id);
-            (arrangement.sort.number(&row), row.pid(), id)
+            let cell = Cell::new(tasks, id);
+            (arrangement.sort.number(&cell), cell.row.pid(), id)
         })
         .collect();
     // Equal values are ordered by pid. Only rows of ended tasks can share a pid, and their order does not matter.

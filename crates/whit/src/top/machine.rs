@@ -1,8 +1,8 @@
 //! The head: what the machine as a whole does, and what whit itself costs.
 
 use facts::memory::MemoryReport;
-use facts::rate::CpuShares;
 use facts::rate::totals::Traffic;
+use facts::rate::{CpuShares, Rates};
 use facts::sample::Sample;
 use facts::source::{Source, Wanted};
 use facts::unit::Nanos;
@@ -58,6 +58,11 @@ impl Machine {
 
     pub(crate) fn now(&self) -> &Sample {
         self.sampler.now()
+    }
+
+    /// What disks and interfaces did.
+    pub(crate) fn rates(&self) -> &Rates {
+        self.sampler.rates()
     }
 
     /// What all CPUs did.

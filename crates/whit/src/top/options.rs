@@ -26,6 +26,7 @@ pub(crate) struct TopOptions {
     pub(crate) is_tree: bool,
     pub(crate) columns: Option<Vec<Column>>,
     pub(crate) with_commands: bool,
+    pub(crate) with_kernel_threads: bool,
 }
 
 /// For whom.

@@ -1,7 +1,9 @@
 //! A run of `whit top`: the machine, its tasks, and how they are arranged.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use facts::linux::meminfo::MemInfoField;
 use facts::sample::Absence;
 use facts::task::TaskRow;
 use facts::task::groups::{GroupBy, RowId};
@@ -14,7 +16,7 @@ use super::machine::Machine;
 use super::settings::Settings;
 use crate::delay_accounting::{self, ENABLED, Remedy, explain_off};
 use crate::failure::Failure;
-use crate::top::columns::Column;
+use crate::top::columns::{Beside, Cell, Column};
 use crate::top::options::{OutputKind, Selection, TopOptions};
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
@@ -50,6 +52,8 @@ pub(super) struct Session {
     selection: Selection,
     /// Its tasks are shown since they started, and whit is not among them.
     pub(super) is_captured: bool,
+    /// Kernel threads are one row: not for programs, which get every task.
+    folds: bool,
     /// Delay accounting was enabled from here.
     has_enabled_accounting: bool,
 }
@@ -82,6 +86,7 @@ impl Session {
         settings.is_reversed |= options.is_reversed;
         settings.is_tree |= options.is_tree;
         settings.with_commands |= options.with_commands;
+        settings.with_kernel_threads |= options.with_kernel_threads;
         let mut selection = options.selection.clone();
         if let Some(cgroup) = &mut selection.cgroup {
             *cgroup = match options.roots.is_captured() {
@@ -103,6 +108,7 @@ impl Session {
             selection,
             settings,
             is_captured: options.roots.is_captured(),
+            folds: options.output != OutputKind::Json,
             has_enabled_accounting: false,
         })
     }
@@ -154,10 +160,17 @@ impl Session {
 
     /// Sums them another way.
     pub(super) fn group(&mut self) {
-        let Self { tasks, selection, commands, settings, .. } = self;
+        let Self { tasks, selection, commands, settings, arrangement, folds, .. } = self;
         let wants_cgroups = settings.by == GroupBy::Cgroup
             || selection.cgroup.is_some()
-            || settings.columns.contains(&Column::Cgroup);
+            || settings.columns.contains(&Column::Cgroup)
+            || arrangement.sort == Column::Cgroup;
+        if settings.columns.contains(&Column::Swapped) || arrangement.sort == Column::Swapped {
+            tasks.read_swapped();
+        }
+        // Who looks for a task finds it.
+        let is_narrowed = *selection != Selection::default() || !arrangement.filter.is_empty();
+        tasks.fold_kernel_threads(!settings.with_kernel_threads && !is_narrowed && *folds);
         if wants_cgroups && tasks.source() != TaskSource::Bpf {
             commands.find_cgroups(&mut tasks.store);
         }
@@ -171,6 +184,27 @@ impl Session {
         }
     }
 
+    /// Whose tasks are shown; `None`: everyone's.
+    pub(super) fn selected_user(&self) -> Option<u32> {
+        self.selection.uid
+    }
+
+    /// Shows one user's tasks alone, or everyone's.
+    pub(super) fn select_user(&mut self, uid: Option<u32>) {
+        self.selection.uid = uid;
+        self.group();
+    }
+
+    /// Users who have tasks, by name, after "all".
+    pub(super) fn users_with_tasks(&self) -> Vec<(Option<u32>, String)> {
+        let uids: BTreeSet<u32> = self.tasks.store.rows().filter_map(|row| row.uid).collect();
+        let name = |uid: u32| self.users.name(uid).map_or_else(|| uid.to_string(), str::to_owned);
+        let mut users: Vec<_> = uids.into_iter().map(|uid| (Some(uid), name(uid))).collect();
+        users.sort_by(|a, b| a.1.cmp(&b.1));
+        users.insert(0, (None, "all".to_owned()));
+        users
+    }
+
     /// The rows to be shown.
     pub(super) fn lines(&self) -> Lines {
         let mut arrangement = self.arrangement.clone();
@@ -182,17 +216,37 @@ impl Session {
     /// Appends what stands for a row: its name or command line; of a sum by cgroup, its path.
     pub(super) fn push_command(&mut self, id: RowId, out: &mut String) {
         let Self { tasks, commands, settings, users, .. } = self;
-        let row = tasks.row(id);
+        let beside = Beside { users, memory_total: None };
+        let cell = Cell::new(tasks, id);
+        let row = &cell.row;
         let is_path = settings.by == GroupBy::Cgroup;
-        let path = if is_path { commands.cgroup_of(&row, tasks.living(id)) } else { None };
+        let path = if is_path { commands.cgroup_of(row, tasks.living(id)) } else { None };
         if let Some(path) = path {
             push_printable(out, path.as_bytes());
             return out.push_str(&format!(" ×{}", row.sum.processes));
         }
-        match settings.with_commands.then(|| commands.line_of(&row)).flatten() {
+        match settings.with_commands.then(|| commands.line_of(row)).flatten() {
             Some(line) => push_printable(out, line.as_bytes()),
-            None => Column::Command.write(&row, users, out),
+            None => Column::Command.write(&cell, &beside, out),
         }
+    }
+
+    /// Appends what stands in a column whose text is not read from elsewhere.
+    pub(super) fn push_cell(&self, column: Column, id: RowId, out: &mut String) {
+        let memory_total =
+            self.machine.now().memory.get().ok().and_then(|memory| memory.bytes(MemInfoField::MemTotal));
+        column.write(&Cell::new(&self.tasks, id), &Beside { users: &self.users, memory_total }, out);
+    }
+
+    /// The columns, with the one that rows are ordered by where that was not among them.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let mut columns = self.settings.columns.clone();
+        if !columns.contains(&self.arrangement.sort) {
+            // The command takes what is left, at the end.
+            let end = columns.iter().position(|column| *column == Column::Command).unwrap_or(columns.len());
+            columns.insert(end, self.arrangement.sort);
+        }
+        columns
     }
 
     /// The path of a row's cgroup.

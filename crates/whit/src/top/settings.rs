@@ -29,6 +29,10 @@ pub(crate) struct Settings {
     pub(crate) by: GroupBy,
     pub(crate) with_commands: bool,
     pub(crate) with_each_cpu: bool,
+    /// Lines of each disk and interface above the table.
+    pub(crate) with_each_device: bool,
+    /// Each kernel thread is a row.
+    pub(crate) with_kernel_threads: bool,
     /// What limits the view is said on the screen.
     pub(crate) with_notes: bool,
     pub(crate) interval: Duration,
@@ -44,6 +48,8 @@ impl Default for Settings {
             by: GroupBy::Process,
             with_commands: false,
             with_each_cpu: false,
+            with_each_device: false,
+            with_kernel_threads: false,
             with_notes: true,
             interval: Duration::from_secs(1),
         }
@@ -61,6 +67,8 @@ struct File {
     by: Option<toml::Spanned<String>>,
     command_lines: Option<bool>,
     each_cpu: Option<bool>,
+    each_device: Option<bool>,
+    kernel_threads: Option<bool>,
     notes: Option<bool>,
     interval: Option<toml::Spanned<Interval>>,
 }
@@ -146,6 +154,8 @@ impl Settings {
         settings.is_tree = file.tree.unwrap_or(false);
         settings.with_commands = file.command_lines.unwrap_or(false);
         settings.with_each_cpu = file.each_cpu.unwrap_or(false);
+        settings.with_each_device = file.each_device.unwrap_or(false);
+        settings.with_kernel_threads = file.kernel_threads.unwrap_or(false);
         settings.with_notes = file.notes.unwrap_or(true);
         Ok(settings)
     }
@@ -156,7 +166,7 @@ impl Settings {
             self.columns.iter().map(|column| format!("\"{}\"", column.name())).collect();
         format!(
             "# Written by whit top.\ncolumns = [{}]\nsort = \"{}\"\nreverse = {}\ntree = {}\nby = \"{}\"\n\
-             command_lines = {}\neach_cpu = {}\nnotes = {}\ninterval = {:?}\n",
+             command_lines = {}\neach_cpu = {}\neach_device = {}\nkernel_threads = {}\nnotes = {}\ninterval = {:?}\n",
             columns.join(", "),
             self.sort.name(),
             self.is_reversed,
@@ -164,6 +174,8 @@ impl Settings {
             group_name(self.by),
             self.with_commands,
             self.with_each_cpu,
+            self.with_each_device,
+            self.with_kernel_threads,
             self.with_notes,
             self.interval.as_secs_f64()
         )

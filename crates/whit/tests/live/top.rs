@@ -25,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             &[Need::Root, Need::Accounting, Need::Program("tmux")],
             first_screen,
         ),
+        trial("kernel_threads_are_one_row", &[Need::Root, Need::Program("tmux")], kernel_threads),
         trial("a_task_is_opened", &with, detail),
         trial("forty_columns_suffice", &with, narrow),
         trial("columns_are_kept", &with, columns),
@@ -139,6 +140,32 @@ fn screen() -> Result<(), Failed> {
     screen.wait_for("users", |text| text.lines().count() > 5 && text.contains("root"));
     screen.keys(&["?"]);
     screen.wait_for("help", |text| text.contains("copying write-protected pages"));
+    Ok(())
+}
+
+/// One row for all of them, each of them, and the columns that the sort adds.
+fn kernel_threads() -> Result<(), Failed> {
+    let screen = Screen::open("kernel-threads", 120, 40, "");
+    let text = screen.wait_for("one row for all", |text| text.contains("kernel threads ×"));
+    assert!(!text.contains("ksoftirqd/0"), "{text}");
+    screen.keys(&["K"]);
+    screen
+        .wait_for("each of them", |text| text.contains("ksoftirqd/0") && !text.contains("kernel threads ×"));
+    screen.keys(&["s"]);
+    screen.wait_for("what to sort by", |text| text.contains("sort by"));
+    screen.keys(&["Escape", "D"]);
+    screen.wait_for("a line for each interface", |text| text.lines().any(|line| line.starts_with("lo ")));
+    screen.keys(&["u"]);
+    screen.wait_for("users", |text| text.contains("whose tasks") && text.contains("│all"));
+    screen.keys(&["Escape"]);
+    // A column that is not among those shown is added when it is sorted by.
+    let words = ["top", "-b", "-n", "1", "-i", "0.2", "-o", "pid,command", "-s", "cpu_time"];
+    let table = whit(&words);
+    let heading = table.lines().find(|line| line.contains("PID")).ok_or("no heading")?;
+    assert_eq!(heading.split_whitespace().collect::<Vec<_>>(), ["PID", "TIME+", "COMMAND"]);
+    // Programs get every task.
+    let tick = documents(&whit(&["top", "--json", "-n", "1", "-i", "0.2"])).remove(0);
+    assert!(tick["tasks"].as_array().unwrap().iter().any(|task| task["comm"] == "ksoftirqd/0"));
     Ok(())
 }
 

@@ -69,6 +69,11 @@ impl GroupRow<'_> {
         self.sum.processes > 1
     }
 
+    /// Whether it stands for all kernel threads.
+    pub fn is_kernel_threads(&self) -> bool {
+        self.by == GroupBy::Process && !self.is_ended && self.is_several()
+    }
+
     /// The key of the task that stands for the row.
     pub fn key(&self) -> TaskKey {
         self.first.key

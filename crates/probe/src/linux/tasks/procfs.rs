@@ -11,7 +11,7 @@ use facts::sample::{Absence, Clock};
 use facts::task::comm::Comm;
 use facts::task::figure::{Figure, FigureSet};
 use facts::task::{Accounting, Cause, TaskKey, TaskRow};
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, openat};
 use rustix::io::write;
 
@@ -49,6 +49,10 @@ impl Procfs {
     pub(crate) fn accounting_switch(&mut self) -> Option<bool> {
         let bytes = self.buffer.read_once(&self.root, SWITCH).ok()?;
         Some(bytes.trim_ascii() != b"0")
+    }
+
+    pub(super) fn swapped(&mut self, pid: u32) -> Option<Bytes> {
+        self.read(&format!("proc/{pid}/status"), PidStatus::parse).ok()?.swapped
     }
 
     pub(super) fn may_enable_accounting(&self) -> bool {

@@ -27,13 +27,13 @@ struct Place {
 }
 
 /// From the left; a column that does not fit goes, rather than the command.
-fn places(columns: &[Column], area: Rect) -> Vec<Place> {
+fn places(columns: &[Column], sort: Column, area: Rect) -> Vec<Place> {
     let has_rest = columns.iter().any(|column| column.width() == 0);
     let reserved = if has_rest { LEAST_COMMAND_WIDTH.min(area.width) } else { 0 };
     let mut room = area.width.saturating_sub(reserved);
     // The rarer ones go first: those with the most characters that are not the task's name.
     let mut kept: Vec<Column> = Vec::new();
-    for column in by_importance(columns) {
+    for column in by_importance(columns, sort) {
         let width = column.width() as u16;
         if width == 0 || width < room {
             room = room.saturating_sub(if width == 0 { 0 } else { width + 1 });
@@ -54,9 +54,11 @@ fn places(columns: &[Column], area: Rect) -> Vec<Place> {
 }
 
 /// The columns that identify a row and have its main figures first: they get space first.
-fn by_importance(columns: &[Column]) -> Vec<Column> {
+fn by_importance(columns: &[Column], sort: Column) -> Vec<Column> {
     let rank = |column: &Column| match column {
         Column::Pid | Column::Command => 0,
+        // What the rows are ordered by is to be seen.
+        column if *column == sort => 0,
         Column::Cpu => 1,
         Column::Resident => 2,
         Column::State => 3,
@@ -74,7 +76,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
     if area.height == 0 {
         return;
     }
-    let places = places(&session.settings.columns, area);
+    let places = places(&session.columns(), session.arrangement.sort, area);
     draw_headings(state, session, &places, buffer, area);
     let page = usize::from(area.height - 1);
     keep_in_sight(state, page);
@@ -96,7 +98,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
             text.clear();
             let row = row(session, line);
             let is_busy =
-                *column == Column::Cpu && column.number(&row).is_some_and(|percent| percent >= 10.0);
+                *column == Column::Cpu && row.share(row.sum.on_cpu()).is_some_and(|share| share >= 0.1);
             let style = if row.is_ended { base.patch(state.palette.faint()) } else { base };
             match column {
                 Column::Time => {
@@ -111,7 +113,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
                     session.push_command(line.id, &mut text);
                     text = text.chars().skip(state.shift).collect();
                 }
-                column => column.write(&row, &session.users, &mut text),
+                column => session.push_cell(*column, line.id, &mut text),
             }
             let length = text.chars().count() as u16;
             let x = match column.align() {
@@ -165,7 +167,7 @@ mod tests {
 
     fn shown(width: u16) -> Vec<&'static str> {
         let area = Rect { x: 0, y: 0, width, height: 1 };
-        let places = places(&Column::DEFAULT, area);
+        let places = places(&Column::DEFAULT, Column::Cpu, area);
         let mut end = 0;
         for place in &places {
             assert!(place.x >= end && place.x + place.width <= width.max(8), "{width}");

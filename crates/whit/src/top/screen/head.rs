@@ -39,7 +39,11 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
         let used = (session.machine.cpus().len() as u16).div_ceil(cells);
         y = (y + used).min(area.y + most);
     }
-    for line in &lines[1..] {
+    let devices = match session.settings.with_each_device {
+        true => head::device_lines(session),
+        false => Vec::new(),
+    };
+    for line in lines[1..].iter().chain(&devices) {
         if is_full(y) {
             break;
         }

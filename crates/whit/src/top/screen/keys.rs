@@ -141,6 +141,11 @@ fn menu_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcome
             }
             return Outcome::Go;
         }
+        (Menu::Users { selected, users }, KeyCode::Enter) => {
+            session.select_user(users.get(*selected).and_then(|(uid, _)| *uid));
+            state.is_stale = true;
+            return Outcome::Go;
+        }
         (Menu::Signal { selected, target }, KeyCode::Enter) => {
             menu = Menu::Question { act: Act::Signal(*selected), target: target.clone() };
         }
@@ -212,6 +217,13 @@ fn table_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcom
         KeyCode::Char('N') => session.settings.with_notes ^= true,
         KeyCode::Char('F') => follow(state, session),
         KeyCode::Char('c') => session.settings.with_commands ^= true,
+        KeyCode::Char('D') => session.settings.with_each_device ^= true,
+        KeyCode::Char('K') => {
+            session.settings.with_kernel_threads ^= true;
+            session.group();
+            state.is_stale = true;
+        }
+        KeyCode::Char('u') => state.menu = Some(Menu::users(session)),
         KeyCode::Char('1') => session.settings.with_each_cpu ^= true,
         KeyCode::Enter => open_detail(state, session),
         KeyCode::Char('k') | KeyCode::F(9) => {

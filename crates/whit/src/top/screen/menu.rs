@@ -35,6 +35,11 @@ pub(super) enum Menu {
         selected: usize,
         target: Target,
     },
+    /// Whose tasks to show; none: all.
+    Users {
+        selected: usize,
+        users: Vec<(Option<u32>, String)>,
+    },
     /// Yes or no, before anything is done to a task.
     Question {
         act: Act,
@@ -53,6 +58,13 @@ impl Menu {
         Self::Help { first: 0, notes: if notes.len() > 2 { notes } else { Vec::new() } }
     }
 
+    /// All users who have tasks.
+    pub(super) fn users(session: &Session) -> Self {
+        let users = session.users_with_tasks();
+        let selected = users.iter().position(|(uid, _)| *uid == session.selected_user()).unwrap_or(0);
+        Self::Users { selected, users }
+    }
+
     /// A list of all columns with those that are shown first.
     pub(super) fn columns(shown: &[Column]) -> Self {
         let others = Column::all().filter(|column| !shown.contains(column));
@@ -66,6 +78,7 @@ impl Menu {
             Self::Sort { .. } => " sort by ",
             Self::Columns { .. } => " columns: space on/off, < > moves, enter keeps ",
             Self::Signal { .. } => " signal ",
+            Self::Users { .. } => " whose tasks ",
             Self::Question { .. } | Self::EnableAccounting => " sure? ",
         }
     }
@@ -89,6 +102,7 @@ impl Menu {
             Self::Signal { .. } => {
                 SIGNALS.iter().map(|(name, _, what)| format!("{name:<5} {what}")).collect()
             }
+            Self::Users { users, .. } => users.iter().map(|(_, name)| name.clone()).collect(),
             Self::Question { act, target } => {
                 let Target { key, tgid, comm, .. } = target;
                 let question = match act {
@@ -114,9 +128,10 @@ impl Menu {
         let count = self.lines().len();
         match self {
             Self::Help { first, .. } => Some((first, count)),
-            Self::Sort { selected } | Self::Columns { selected, .. } | Self::Signal { selected, .. } => {
-                Some((selected, count))
-            }
+            Self::Sort { selected }
+            | Self::Columns { selected, .. }
+            | Self::Users { selected, .. }
+            | Self::Signal { selected, .. } => Some((selected, count)),
             Self::Question { .. } | Self::EnableAccounting => None,
         }
     }
@@ -134,7 +149,8 @@ s F6    sort by a column            < >     sort by the next column
 P M T   by CPU, memory, run queue   B       by block I/O
 r I     the other way round         t F5    tree
 H       threads                     g       process, user, cgroup
-c       command lines               1       each CPU
+u       one user's tasks            K       kernel threads, each or as one
+c       command lines               1  D    each CPU, each disk and interface
 C F2    columns: which, what order (kept)
 F       follow the selected task    p Z     pause
 k F9    send a signal (asks first)  - F8  + F7  nicer, less nice (asks first)
