@@ -123,9 +123,10 @@ pub fn keep_children() {
 }
 
 /// What a person may send to a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskSignal {
     /// SIGTERM.
+    #[default]
     Terminate,
     /// SIGKILL.
     Kill,
@@ -143,4 +144,17 @@ pub enum TaskSignal {
     User1,
     /// SIGUSR2.
     User2,
+}
+
+impl TaskSignal {
+    /// Those that end a process or ask it to: name, number, signal. The numbers are the same everywhere but of the user's own.
+    pub const NAMED: [(&str, i32, Self); 7] = [
+        ("TERM", libc::SIGTERM, Self::Terminate),
+        ("KILL", libc::SIGKILL, Self::Kill),
+        ("INT", libc::SIGINT, Self::Interrupt),
+        ("HUP", libc::SIGHUP, Self::Hangup),
+        ("QUIT", libc::SIGQUIT, Self::Quit),
+        ("USR1", libc::SIGUSR1, Self::User1),
+        ("USR2", libc::SIGUSR2, Self::User2),
+    ];
 }

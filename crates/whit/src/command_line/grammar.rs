@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
-const OTHERS: [(&str, &str); 14] = [
+const OTHERS: [(&str, &str); 15] = [
     ("ADDRESS", "an IP address or the name of a host"),
     ("CMD", "a command and its arguments; no shell takes it apart"),
     ("CODE", "an exit status, 0 to 255"),
@@ -20,6 +20,7 @@ const OTHERS: [(&str, &str); 14] = [
     ("PORT", "a port, 0 to 65535"),
     ("PROGRAM", "a program that shows a bar"),
     ("SHELL", "a shell"),
+    ("SIGNAL", "a signal, by name or number: `TERM`, `SIGINT`, `9`"),
     ("SIZE|N%", "a size, or a share of the whole: `10G`, `10%`"),
     ("SOURCE", "where figures of tasks come from: bpf, taskstats, procfs"),
     ("STATUS", "an HTTP status, 100 to 599"),

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, ArgGroup, ArgMatches, Command, builder::PossibleValue, value_parser};
-use facts::task::Cause;
+use facts::task::{Cause, TaskAccount};
+use facts::unit::Nanos;
 use probe::Roots;
 
 use crate::command_line::kind::Kind;
@@ -23,6 +24,8 @@ pub(crate) struct DelaysArgs {
     pub(crate) interval: Option<Duration>,
     pub(crate) count: Option<u64>,
     pub(crate) enable: bool,
+    /// Of the tasks that end.
+    pub(crate) of_exits: ExitFilter,
     /// Read /proc alone, as for a user without privileges.
     pub(crate) procfs_only: bool,
 }
@@ -46,6 +49,27 @@ pub(crate) enum Selection {
     Exits(Option<Vec<OsString>>),
     /// None: delay accounting is switched on, and that is all.
     Nothing,
+}
+
+/// Which of the tasks that end are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExitFilter {
+    pub(crate) comm: Option<String>,
+    pub(crate) parent: Option<u32>,
+    pub(crate) least_wall: Option<Nanos>,
+    /// Of the longest of its delays.
+    pub(crate) least_delay: Option<Nanos>,
+}
+
+impl ExitFilter {
+    /// Whether a task is shown.
+    pub(crate) fn takes(&self, task: &TaskAccount) -> bool {
+        let longest = || Cause::ALL.into_iter().filter_map(|cause| task.sum.delay(cause).total()).max();
+        self.comm.as_ref().is_none_or(|comm| task.comm.is_named(comm))
+            && self.parent.is_none_or(|parent| task.ppid == Some(parent))
+            && self.least_wall.is_none_or(|least| task.wall >= least)
+            && self.least_delay.is_none_or(|least| longest() >= Some(least))
+    }
 }
 
 /// The form of the output.
@@ -109,6 +133,9 @@ pub(crate) fn command() -> Command {
                 option("cgroup", Kind::Cgroup, "A cgroup's tasks and those of the cgroups below it, summed, with their states and its own counts").short('C'),
             )
             .arg(switch("exits", "Each task as it ends, from all CPUs; with a command, until that ends"))
+            .arg(option("parent", Kind::Id, "With --exits: the children of this process alone").requires("exits"))
+            .arg(option("min-wall", Kind::Duration, "With --exits: those alone that lived so long").requires("exits"))
+            .arg(option("min-delay", Kind::Duration, "With --exits: those alone that something held up for so long").requires("exits"))
             .arg(
                 Arg::new("command")
                     .value_name("CMD")
@@ -117,7 +144,7 @@ pub(crate) fn command() -> Command {
                     .value_parser(value_parser!(OsString))
                     .help("Run CMD without a shell, then tell what it waited for"),
             )
-            .group(ArgGroup::new("selection").args(["comm", "all", "cgroup"]).conflicts_with_all(["pid", "tid", "command", "exits"]))
+            .group(ArgGroup::new("selection").args(["comm", "all", "cgroup"]).conflicts_with_all(["pid", "tid"]))
             .arg(interval("Differences over this long instead of totals, again and again").conflicts_with_all(["command","exits"]))
             .arg(count("End after N intervals, or with --exits after N tasks"))
             .arg(
@@ -158,16 +185,28 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
     if has_ids && (command.is_some() || matches.get_flag("exits")) {
         return Err(Failure::usage("-p and -t go without a command and without --exits"));
     }
+    let is_exits = matches.get_flag("exits");
+    if is_exits && (matches.get_flag("all") || matches.contains_id("cgroup")) {
+        return Err(Failure::usage(
+            "--exits is of all CPUs: of it --comm, --parent, --min-wall and --min-delay select",
+        ));
+    }
+    if command.is_some() && !is_exits && ["comm", "cgroup"].iter().any(|name| matches.contains_id(name)) {
+        return Err(Failure::usage("a command is its own selection: --comm and -C go without one"));
+    }
+    if command.is_some() && matches.get_flag("all") {
+        return Err(Failure::usage("a command is its own selection: -a goes without one"));
+    }
     let selection = if has_ids {
         Selection::Ids { processes, threads }
+    } else if is_exits {
+        Selection::Exits(command)
     } else if let Some(name) = matches.get_one::<String>("comm") {
         Selection::Name(name.clone())
     } else if matches.get_flag("all") {
         if matches.get_flag("threads") { Selection::AllThreads } else { Selection::AllProcesses }
     } else if let Some(cgroup) = matches.get_one("cgroup") {
         Selection::Cgroup(PathBuf::clone(cgroup))
-    } else if matches.get_flag("exits") {
-        Selection::Exits(command)
     } else if let Some(command) = command {
         Selection::Command(command)
     } else if enable {
@@ -202,6 +241,12 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
         interval,
         count: matches.get_one("count").copied(),
         enable,
+        of_exits: ExitFilter {
+            comm: matches.get_one("comm").cloned(),
+            parent: matches.get_one("parent").copied(),
+            least_wall: matches.get_one::<Duration>("min-wall").copied().map(Nanos::from),
+            least_delay: matches.get_one::<Duration>("min-delay").copied().map(Nanos::from),
+        },
         procfs_only: matches.get_flag("procfs"),
         roots,
     })

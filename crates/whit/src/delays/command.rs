@@ -27,7 +27,9 @@ pub(crate) fn run(args: &DelaysArgs) -> Result<ExitCode, Failure> {
         (Selection::Command(command), _) => {
             run::command(&mut reader, command, args.procfs_only, &mut printer)
         }
-        (Selection::Exits(command), _) => run::exits(&reader, command.as_deref(), args.count, &mut printer),
+        (Selection::Exits(command), _) => {
+            run::exits(&reader, command.as_deref(), &args.of_exits, args.count, &mut printer)
+        }
         (selection, Some(every)) => run::intervals(&mut reader, selection, every, args.count, &mut printer),
         (selection, None) => run::once(&mut reader, selection, &mut printer),
     }

@@ -9,6 +9,7 @@ use rustix::fd::BorrowedFd;
 use super::{Notes, Round, Row};
 use crate::delays::arguments::{SortKey, View};
 use crate::delays::json::TaskJson;
+use crate::delays::render::Ends;
 use crate::delays::{classic, render};
 use crate::document::{DocumentKind, Documents, realtime};
 use crate::failure::{Failure, write_stderr};
@@ -28,6 +29,7 @@ pub(crate) struct Printer {
     printed: Notes,
     documents: Documents,
     roots: Roots,
+    ends: Ends,
 }
 
 impl Printer {
@@ -41,6 +43,7 @@ impl Printer {
             printed: Notes::default(),
             documents: Documents::of(roots),
             roots: roots.clone(),
+            ends: Ends::default(),
         }
     }
 
@@ -71,7 +74,7 @@ impl Printer {
         match self.view {
             View::Table => {
                 let output = &mut self.output;
-                render::write(&rows, self.style, &mut text, |text| output.drain(text))?;
+                render::write(&rows, self.style, &mut text, &self.ends, |text| output.drain(text))?;
             }
             View::Classic => rows.iter().for_each(|row| classic::write(row, &mut text)),
             View::Json => {
@@ -99,7 +102,7 @@ impl Printer {
     pub(crate) fn ended(&mut self, row: &Row, end: BorrowedFd<'_>) -> Result<(), Failure> {
         let mut text = String::with_capacity(256);
         match self.view {
-            View::Table => render::write_row(row, self.style, &mut text, &mut String::new()),
+            View::Table => render::write_row(row, self.style, &self.ends, &mut text, &mut String::new()),
             View::Classic => classic::write(row, &mut text),
             View::Json => self.push_json(row, None, probe::clock_now().realtime, &mut text)?,
         }

@@ -3,6 +3,8 @@
 //! Columns have fixed widths, so that a line can be written when its task is known: a table of every task of a machine
 //! is the largest thing that whit prints, and most of its price would be the keeping and measuring of cells.
 
+use std::cell::OnceCell;
+
 use facts::linux::taskstats::ExitInfo;
 use facts::sample::Absence;
 use facts::task::{Accounting, Cause, TaskAccount};
@@ -13,6 +15,7 @@ use crate::delay_accounting::{Remedy, explain_off};
 use crate::delays::{Kind, Notes, Round, Row, States};
 use crate::output::line_width;
 use crate::time_zone;
+use sampling::users::Users;
 use text::columns::Columns;
 use text::printable::push_printable;
 use text::style::{Emphasis, Style};
@@ -25,14 +28,30 @@ use text::{ABSENT, UNSURE};
 const COMM_WIDTH: usize = 15;
 /// "exit 255", "signal 11".
 const ENDED_WIDTH: usize = 9;
+/// "12:34:56".
+const TIME_WIDTH: usize = 8;
+const USER_WIDTH: usize = 8;
 const SPAN_WIDTH: usize = 9;
 const UNRECORDED_WIDTH: usize = 10;
+
+/// What rows of ended tasks need beside themselves.
+#[derive(Default)]
+pub(crate) struct Ends {
+    /// Read for the first of them.
+    users: OnceCell<Users>,
+}
+
+fn push_time_of_day(out: &mut String, realtime: Nanos) {
+    let when = jiff::Timestamp::from_nanosecond(i128::from(realtime.0)).unwrap_or_default();
+    out.push_str(&when.to_zoned(time_zone::system()).strftime("%H:%M:%S").to_string());
+}
 
 /// Writes the rows under headings, and what the glyphs mean. `drain` may empty the text after each line.
 pub(crate) fn write<E>(
     rows: &[Row],
     style: Style,
     out: &mut String,
+    ends: &Ends,
     mut drain: impl FnMut(&mut String) -> Result<(), E>,
 ) -> Result<(), E> {
     let with_ending = rows.iter().any(|row| matches!(row.kind, Kind::Ended(_)));
@@ -41,7 +60,7 @@ pub(crate) fn write<E>(
     let mut legend = Legend { with_unrecorded: with_ending, ..Legend::default() };
     for row in rows {
         legend.add(&row.task.sum.breakdown());
-        write_row(row, style, out, &mut cell);
+        write_row(row, style, ends, out, &mut cell);
         drain(out)?;
     }
     style.paint_into(out, Emphasis::Faint, |out| legend.push(out));
@@ -63,7 +82,14 @@ pub(crate) fn write_round(round: Round, out: &mut String) {
 pub(crate) fn write_heading(out: &mut String, with_ending: bool) {
     let mut cell = String::new();
     let mut columns = Columns::new(out, &mut cell);
+    if with_ending {
+        columns.left(TIME_WIDTH, |out| out.push_str("TIME"));
+    }
     columns.right(7, |out| out.push_str("PID"));
+    if with_ending {
+        columns.right(7, |out| out.push_str("PPID"));
+        columns.left(USER_WIDTH, |out| out.push_str("USER"));
+    }
     columns.left(COMM_WIDTH, |out| out.push_str("COMM"));
     if with_ending {
         columns.left(ENDED_WIDTH, |out| out.push_str("ENDED"));
@@ -82,7 +108,7 @@ pub(crate) fn write_heading(out: &mut String, with_ending: bool) {
 }
 
 /// A line for a task; `cell` is room to write in.
-pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut String) {
+pub(crate) fn write_row(row: &Row, style: Style, ends: &Ends, out: &mut String, cell: &mut String) {
     let task = &row.task;
     let breakdown = task.sum.breakdown();
     let push = |out: &mut String, value: Option<Nanos>, absent: &str| match value {
@@ -90,11 +116,28 @@ pub(crate) fn write_row(row: &Row, style: Style, out: &mut String, cell: &mut St
         None => out.push_str(absent),
     };
     let mut columns = Columns::new(out, cell);
+    let is_ended = matches!(row.kind, Kind::Ended(_));
+    if is_ended {
+        columns.left(TIME_WIDTH, |out| push_time_of_day(out, probe::clock_now().realtime));
+    }
     columns.right(7, |out| {
         if row.kind != Kind::Cgroup {
             push_number(out, u64::from(task.key.pid));
         }
     });
+    if is_ended {
+        columns.right(7, |out| match task.ppid {
+            Some(ppid) => push_number(out, u64::from(ppid)),
+            None => out.push_str(ABSENT),
+        });
+        columns.left(USER_WIDTH, |out| match task.uid {
+            Some(uid) => match ends.users.get_or_init(Users::read).name(uid) {
+                Some(name) => push_printable(out, name.as_bytes()),
+                None => push_number(out, u64::from(uid)),
+            },
+            None => out.push_str(ABSENT),
+        });
+    }
     columns.left(COMM_WIDTH, |out| push_printable(out, row.name()));
     if let Kind::Ended(exit) = row.kind {
         columns.left(ENDED_WIDTH, |out| push_ending(out, exit));

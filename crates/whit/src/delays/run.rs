@@ -15,7 +15,7 @@ use super::interval::Intervals;
 use super::printer::Printer;
 use super::{Kind, Notes, Round, Row, selection};
 use crate::delay_accounting;
-use crate::delays::arguments::Selection;
+use crate::delays::arguments::{ExitFilter, Selection};
 use crate::failure::{Failure, write_stderr};
 use crate::run;
 use sampling::ticker::Ticker;
@@ -106,6 +106,7 @@ pub(crate) fn command(
 pub(crate) fn exits(
     reader: &TaskReader,
     command: Option<&[OsString]>,
+    filter: &ExitFilter,
     count: Option<u64>,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
@@ -120,6 +121,9 @@ pub(crate) fn exits(
     let mut remaining = count;
     let each = |record: ExitRecord, end: BorrowedFd<'_>| {
         let row = Row::new(Kind::Ended(record.exit), record.account());
+        if !filter.takes(&row.task) {
+            return Ok(ControlFlow::Continue(()));
+        }
         notes.add(&row);
         printer.ended(&row, end)?;
         remaining = remaining.map(|remaining| remaining - 1);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use probe::control::TaskSignal;
 use probe::spawn::Limit;
 
 use super::options::{LockOptions, RunOptions};
@@ -22,8 +23,18 @@ pub(crate) fn command() -> Command {
             .arg(option("output", Kind::File, "Write the account to FILE: as text instead of on standard error, as JSON instead of on standard output").short('o'))
             .arg(switch("quiet", "Write no account").short('q').conflicts_with_all(["json", "output"]))
             .arg(count("Run it N times, one after the other, and tell median and spread"))
+            .arg(option("compare", Kind::File, "Compare with an earlier report, which --json --output wrote").conflicts_with_all(["json", "quiet"]))
             .arg(option("timeout", Kind::Duration, "End it and all it started after this long, with exit status 124"))
-            .arg(option("kill-after", Kind::Duration, "From TERM to KILL, at the end of the time [default: 5s]").requires("timeout"))
+            .arg(
+                Arg::new("signal")
+                    .long("signal")
+                    .short('s')
+                    .value_name("SIGNAL")
+                    .value_parser(signal)
+                    .requires("timeout")
+                    .help("What ends it at the end of the time: TERM, INT, HUP, QUIT, USR1, USR2, KILL, or its number [default: TERM]"),
+            )
+            .arg(option("kill-after", Kind::Duration, "From that signal to KILL [default: 5s]").requires("timeout"))
             .arg(option("lock", Kind::File, "Hold a lock on FILE while it runs, as flock(1) does"))
             .arg(of_lock(switch("shared", "A lock that others may share")))
             .arg(of_lock(option("wait", Kind::Wait, "Wait for the lock at most so long; 0: not at all")))
@@ -74,6 +85,15 @@ ends, and may lack its last tick. Descendants are followed wherever they go whil
 Exit status: CMD's; 128+N where signal N ended it, 124 where its time was over, 126 where it
 cannot be executed, 127 where it is not found, 66 where the lock's file cannot be opened.";
 
+/// `TERM`, `SIGTERM` or `15`.
+fn signal(text: &str) -> Result<TaskSignal, String> {
+    let name = text.to_ascii_uppercase();
+    let name = name.strip_prefix("SIG").unwrap_or(&name);
+    let known = |(known, number, _): &&(&str, i32, TaskSignal)| *known == name || number.to_string() == name;
+    let found = TaskSignal::NAMED.iter().find(known);
+    found.map(|(_, _, signal)| *signal).ok_or_else(|| "TERM, INT, HUP, QUIT, USR1, USR2 or KILL".to_owned())
+}
+
 /// `nofile=100`, `as=2G`, `core=unlimited`.
 fn limit(text: &str) -> Result<(Limit, u64), String> {
     let (name, value) = text.split_once('=').ok_or("NAME=VALUE")?;
@@ -113,6 +133,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<RunOptions, Failure> 
         repeat: matches.get_one("count").copied().unwrap_or(1),
         lock,
         timeout: matches.get_one("timeout").copied(),
+        signal: matches.get_one("signal").copied().unwrap_or_default(),
+        compare: path("compare"),
         kill_after: matches.get_one("kill-after").copied().unwrap_or(Duration::from_secs(5)),
         directory: path("directory"),
         environment,

@@ -2,6 +2,7 @@
 
 mod account;
 pub(crate) mod arguments;
+mod earlier;
 mod family;
 mod json;
 mod listen;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use probe::control::TaskSignal;
 use probe::spawn::Limit;
 
 /// The options.
@@ -17,6 +18,10 @@ pub(crate) struct RunOptions {
     pub(crate) repeat: u64,
     pub(crate) lock: Option<LockOptions>,
     pub(crate) timeout: Option<Duration>,
+    /// What ends it when its time is over.
+    pub(crate) signal: TaskSignal,
+    /// An earlier report to compare with.
+    pub(crate) compare: Option<PathBuf>,
     /// From the first signal to the one that cannot be caught.
     pub(crate) kill_after: Duration,
     pub(crate) directory: Option<PathBuf>,

@@ -42,6 +42,10 @@ pub(crate) fn push(run: &Supervised, out: &mut String) {
         Span(run.usage.system),
         Size(run.peak_resident()),
     ));
+    if let Some(summary) = summary(run) {
+        out.push_str(&summary);
+        out.push('\n');
+    }
     if run.tree.programs.is_empty() {
         write_own(run, out);
     } else {
@@ -50,6 +54,52 @@ pub(crate) fn push(run: &Supervised, out: &mut String) {
     for note in notes(run) {
         out.push_str(&note);
         out.push('\n');
+    }
+}
+
+/// Where most of the time went, in a sentence; `None` if that is not known, or nothing took a tenth of it.
+fn summary(run: &Supervised) -> Option<String> {
+    let whole_ns = run.wall.0.max(1) as f64;
+    let share = |nanos: Nanos| nanos.0 as f64 / whole_ns;
+    let spent = |program: &Program| {
+        let waits = Cause::ALL.map(|cause| (Some(cause), program.waited(cause)));
+        let most = waits.into_iter().max_by_key(|(_, waited)| *waited).unwrap_or((None, Nanos(0)));
+        // What overlaps with the time on a CPU or for the disk says more than these.
+        if most.1.0 * 2 >= program.cpu.0 { most } else { (None, program.cpu) }
+    };
+    let named = run.tree.programs.iter().map(|program| (program, spent(program)));
+    let (program, (cause, time)) = named.max_by_key(|(_, (_, time))| *time)?;
+    let mut name = String::new();
+    push_printable(&mut name, program.comm.as_bytes());
+    let how_much = match share(time) {
+        ..0.1 => {
+            let slept = share(run.tree.whole.breakdown().sleeping?);
+            let is_asleep = slept >= 0.9;
+            return is_asleep.then(|| {
+                "It slept nearly all of the time: for a timer, a lock, the network or another process."
+                    .to_owned()
+            });
+        }
+        share @ ..1.5 => format!("{:.0} % of its wall time", (share * 100.0).min(100.0)),
+        share => format!("{share:.1} times its wall time"),
+    };
+    Some(match cause {
+        Some(cause) => format!("It waited {how_much} {}, in {name}.", for_what(cause)),
+        None => format!("It was on a CPU for {how_much}, most of it in {name}."),
+    })
+}
+
+/// As a sentence names what is waited for.
+fn for_what(cause: Cause) -> &'static str {
+    match cause {
+        Cause::RunQueue => "for a CPU",
+        Cause::BlockIo => "for the disk",
+        Cause::SwapIn => "for pages from swap",
+        Cause::Reclaim => "for memory to be reclaimed",
+        Cause::Thrashing => "for pages that had been dropped",
+        Cause::Compaction => "for memory to be compacted",
+        Cause::Copy => "for pages to be copied",
+        Cause::Irq => "for interrupts to be served",
     }
 }
 
@@ -199,6 +249,31 @@ fn survivors(all: &[Survivor]) -> String {
         note.push_str(" …");
     }
     note
+}
+
+/// Figures of an earlier report, and of these runs: medians, and the change.
+pub(crate) fn push_comparison(
+    before: &[[Nanos; FIGURES.len()]],
+    runs: &[[Nanos; FIGURES.len()]],
+    out: &mut String,
+) {
+    let columns =
+        [("", Align::Left), ("before", Align::Right), ("now", Align::Right), ("change", Align::Right)];
+    let mut table = Table::new(&columns);
+    for (place, (name, _)) in FIGURES.into_iter().enumerate() {
+        let median = |runs: &[[Nanos; FIGURES.len()]]| {
+            let mut values: Vec<Nanos> = runs.iter().map(|figures| figures[place]).collect();
+            values.sort_unstable();
+            values.get((values.len().max(1) - 1) / 2).copied().unwrap_or_default()
+        };
+        let (before, now) = (median(before), median(runs));
+        let change = match before {
+            Nanos(0) => text::ABSENT.to_owned(),
+            _ => format!("{:+.1} %", (now.0 as f64 / before.0 as f64 - 1.0) * 100.0),
+        };
+        table.row([name.to_owned(), Span(before).to_string(), Span(now).to_string(), change]);
+    }
+    table.write(out);
 }
 
 /// Median and spread of several runs.

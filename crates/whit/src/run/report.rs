@@ -4,6 +4,7 @@ use std::path::Path;
 
 use facts::unit::Nanos;
 
+use super::earlier;
 use super::options::RunOptions;
 use super::render::{self, FIGURES};
 use super::supervise::Supervised;
@@ -20,6 +21,8 @@ pub(super) struct Report<'a> {
     /// None: text to standard error.
     output: Option<NewFile>,
     figures: Vec<[Nanos; FIGURES.len()]>,
+    /// The same of an earlier report.
+    before: Option<Vec<[Nanos; FIGURES.len()]>>,
 }
 
 impl<'a> Report<'a> {
@@ -27,7 +30,8 @@ impl<'a> Report<'a> {
     pub(super) fn create(options: &'a RunOptions) -> Result<Self, Failure> {
         let standard = options.is_json.then(|| Path::new("-"));
         let output = options.output.as_deref().or(standard).map(NewFile::create).transpose()?;
-        Ok(Self { options, lock_waited: None, output, figures: Vec::new() })
+        let before = options.compare.as_deref().map(earlier::read).transpose()?;
+        Ok(Self { options, lock_waited: None, output, figures: Vec::new(), before })
     }
 
     /// How long the lock was waited for.
@@ -56,6 +60,11 @@ impl<'a> Report<'a> {
             let mut text = String::new();
             render::push_spread(&self.figures, &mut text);
             written = self.write(&text);
+        }
+        if let Some(before) = self.before.take() {
+            let mut text = String::new();
+            render::push_comparison(&before, &self.figures, &mut text);
+            written = written.and(self.write(&text));
         }
         match self.output {
             Some(file) => written.and(file.finish()),

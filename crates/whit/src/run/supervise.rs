@@ -252,10 +252,10 @@ impl Supervision {
             }
             let now = clock_now().boottime;
             if deadline.is_some_and(|deadline| deadline <= now) {
-                let signal = if ended_by_us.is_none() { TaskSignal::Terminate } else { TaskSignal::Kill };
+                let signal = if ended_by_us.is_none() { options.signal } else { TaskSignal::Kill };
                 self.family.send_all(signal);
                 ended_by_us = Some(signal);
-                if signal == TaskSignal::Terminate {
+                if signal != TaskSignal::Kill {
                     // A stopped process would not receive it.
                     self.family.send_all(TaskSignal::Continue);
                     deadline = Some(now + Nanos::from(options.kill_after));

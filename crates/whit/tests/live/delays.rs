@@ -32,6 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             &[Need::Root, Need::Accounting, Need::Controller("memory")],
             cgroup,
         ),
+        trial("exits_are_chosen_by_name_parent_and_length", &[Need::Root, Need::Accounting], chosen_exits),
         trial("accounting_that_is_off_is_no_zero", &[Need::Root, Need::Accounting], switched_off),
         trial("netlink_and_proc_agree", &[Need::Root, Need::Accounting], netlink_and_proc),
         trial(
@@ -345,6 +346,31 @@ fn piled_up() -> Result<(), Failed> {
     if cpus < 8 {
         assert!(row["run_queue_ns"].as_u64().unwrap() > 500_000_000, "{row}");
     }
+    Ok(())
+}
+
+/// Exits by name, parent and length of life.
+fn chosen_exits() -> Result<(), Failed> {
+    enable_accounting();
+    let exits = |words: &str| {
+        let script = "true; sleep 0.3; cat /dev/null";
+        let output =
+            shell(&format!("{} delays --exits --json {words} -- sh -c '{script}'", super::machine::WHIT));
+        documents(&String::from_utf8(output.stdout).unwrap())
+    };
+    let all = exits("");
+    let shell_pid = all.iter().find(|row| row["comm"] == "sh").ok_or("no shell")?["pid"].clone();
+    let child = all.iter().find(|row| row["comm"] == "sleep").ok_or("no sleep")?;
+    assert_eq!(child["ppid"], shell_pid);
+    assert!(exits("--comm sleep").iter().all(|row| row["comm"] == "sleep"));
+    let long = exits("--min-wall 250ms");
+    let is_there = |name: &str| long.iter().any(|row| row["comm"] == name);
+    assert!(is_there("sleep") && is_there("sh") && !is_there("cat"), "{long:?}");
+    assert!(exits("--min-delay 1h").is_empty());
+    assert!(exits("--parent 1").iter().all(|row| row["ppid"] == 1));
+    let table = shell(&format!("{} delays --exits -- true", super::machine::WHIT));
+    let table = String::from_utf8(table.stdout)?;
+    assert!(table.starts_with("TIME          PID     PPID  USER"), "{table}");
     Ok(())
 }
 

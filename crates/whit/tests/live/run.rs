@@ -28,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("the_holder_of_a_lock_is_named", &[Need::Program("flock")], holder),
         trial("what_outlives_a_command_does_not_hold_its_lock", &[Need::Program("flock")], outlived),
         trial("limits_and_places_are_set", &[], limits),
+        trial("a_report_says_what_took_the_time_and_compares", &[], sentences),
         trial("earlier_children_are_left_alone", &[], earlier_children),
         trial("what_was_ignored_stays_ignored", &[], ignored_signals),
         trial("a_report_that_cannot_be_written_is_reported_before_the_command", &[], unwritable),
@@ -282,6 +283,29 @@ fn unprivileged() -> Result<(), Failed> {
     ));
     let row = documents(&String::from_utf8(output.stdout)?)[0].clone();
     assert!(row["on_cpu_ns"].as_u64().unwrap() > 1_000_000, "{row}");
+    Ok(())
+}
+
+/// The summary in a sentence, the signal at the end of the time, and an earlier report beside this one.
+fn sentences() -> Result<(), Failed> {
+    let scratch = Scratch::new("sentences");
+    let before = scratch.0.join("before.json");
+    let told = |words: &str| String::from_utf8(shell(&format!("{WHIT} run {words}")).stderr).unwrap();
+    let text = told("sleep 0.3");
+    assert!(text.contains("It slept nearly all of the time"), "{text}");
+    let text = told("sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'");
+    assert!(text.contains("most of it in sh") || text.contains("for a CPU, in sh"), "{text}");
+    let words = "--timeout 0.3 --signal INT sh -c 'trap \"echo interrupted; exit\" INT; while :; do sleep 0.05; done'";
+    let output = shell(&format!("{WHIT} run -q {words}"));
+    assert_eq!((output.status.code(), String::from_utf8(output.stdout)?.trim()), (Some(124), "interrupted"));
+    assert!(shell(&format!("{WHIT} run --json -n 3 -o {} true", before.display())).status.success());
+    let text = told(&format!("--compare {} sleep 0.2", before.display()));
+    let row =
+        text.lines().find(|line| line.starts_with("wall") && line.ends_with('%')).ok_or("no comparison")?;
+    assert!(row.contains('+'), "{text}");
+    fs::write(&before, "{\"document\":\"free\"}\n")?;
+    let text = told(&format!("--compare {} true", before.display()));
+    assert!(text.contains("before.json:1:") && text.contains("no report of whit run"), "{text}");
     Ok(())
 }
 
