@@ -29,7 +29,9 @@ pub enum Piece {
 impl Configuration {
     /// Whether a text is such a configuration.
     pub fn is_one(text: &str) -> bool {
-        text.contains("conky.text") || text.lines().any(|line| line.trim() == "TEXT")
+        lua(text).is_some()
+            || (classic(text).is_some()
+                && !text.lines().any(|line| line.trim_start().starts_with("order +=")))
     }
 
     /// Takes a text apart; `None` if it has no part that is shown.
@@ -41,8 +43,13 @@ impl Configuration {
 
 /// Settings, and what stands between `conky.text = [[` and `]]`, or longer brackets.
 fn lua(text: &str) -> Option<(&str, &str)> {
-    let (before, after) = text.split_once("conky.text")?;
-    let after = after.trim_start().strip_prefix('=')?.trim_start().strip_prefix('[')?;
+    // The first that is set, and not one in a comment.
+    let mut places = text.match_indices("conky.text");
+    let (before, after) = places.find_map(|(place, name)| {
+        let line = &text[text[..place].rfind('\n').map_or(0, |end| end + 1)..place];
+        let after = text[place + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+        (!line.contains("--")).then(|| after.strip_prefix('[').map(|after| (&text[..place], after)))?
+    })?;
     let level = after.len() - after.trim_start_matches('=').len();
     let shown = after[level..].strip_prefix('[')?;
     let end = format!("]{}]", "=".repeat(level));
@@ -65,18 +72,25 @@ fn classic(text: &str) -> Option<(&str, &str)> {
 
 fn update_interval(settings: &str) -> Option<String> {
     settings.lines().find_map(|line| {
-        let value = line.trim().strip_prefix("update_interval")?;
+        let (before, value) = line.split_once("update_interval")?;
+        let is_comment = before.contains("--") || before.contains('#');
         // Not `update_interval_on_battery`.
         let value = value.strip_prefix(|letter: char| letter.is_whitespace() || letter == '=')?;
-        let is_blank = |letter: char| letter.is_whitespace() || matches!(letter, '=' | ',' | '\'' | '"');
-        Some(value.trim_matches(is_blank).to_owned())
+        let is_blank = |letter: char| letter.is_whitespace() || matches!(letter, '=' | '\'' | '"');
+        let value = value.trim_start_matches(is_blank);
+        let end = value
+            .find(|letter: char| is_blank(letter) || matches!(letter, ',' | '}' | '#'))
+            .unwrap_or(value.len());
+        (!is_comment).then(|| value[..end].to_owned())
     })
 }
 
 fn pieces(shown: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for line in shown.lines() {
-        line_pieces(line, &mut pieces);
+        // A comment goes to the end of its line, as in the rest of the file; `\#` is the sign itself.
+        let comment = line.match_indices('#').find(|(at, _)| *at == 0 || line.as_bytes()[at - 1] != b'\\');
+        line_pieces(comment.map_or(line, |(at, _)| line[..at].trim_end()), &mut pieces);
         pieces.push(Piece::LineEnd);
     }
     pieces
@@ -173,6 +187,13 @@ mod tests {
             assert_eq!(configuration.pieces, expected, "{text}");
         }
         assert!(!Configuration::is_one("order += \"load\"") && Configuration::parse("x").is_none());
+        let odd = "-- conky.text is below\nconky.config = { update_interval = 7 }\nconky.text = [[$cpu # not shown\n]]";
+        let odd = Configuration::parse(odd).unwrap();
+        assert_eq!((odd.update_interval.as_deref(), odd.pieces.len()), (Some("7"), 2));
+        assert!(
+            !Configuration::is_one("order += load # conky.text")
+                && !Configuration::is_one("order += load\nTEXT\n")
+        );
         let long = Configuration::parse("conky.text = [==[a]]b]==]").unwrap();
         assert_eq!(long.pieces, [Piece::Text("a]]b".into()), Piece::LineEnd]);
     }

@@ -24,6 +24,7 @@ const TIMES: [(&str, u64); 10] = [
 const PREFIXES: [(char, u32); 7] = [('k', 1), ('K', 1), ('M', 2), ('G', 3), ('T', 4), ('P', 5), ('E', 6)];
 
 const DURATION_EXPECTED: &str = "a duration: 5, 5s, 200ms, 1m30s, 1d12h (units y w d h m s ms us ns)";
+const AGE_EXPECTED: &str = "an age with its unit: 30s, 10m, 6h, 7d, 2w, 1y";
 const SIZE_EXPECTED: &str = "a size: 512, 64K, 10G, 10GiB (of 1024), 1MB (of 1000)";
 const COUNT_EXPECTED: &str = "a number, perhaps with k, M or G: 1M is 1000000";
 const TOO_LARGE: &str = "too large";
@@ -48,13 +49,17 @@ impl Decimal {
         }
         // Zeros at the end say nothing, and more than eighteen decimals are nobody's.
         let fraction = fraction.trim_end_matches('0');
-        let digits = format!("{whole}{fraction}").parse().ok()?;
         let decimals = u32::try_from(fraction.len()).ok().filter(|decimals| *decimals <= 18)?;
+        // What is larger than any number is too large in every unit.
+        let digits = format!("{whole}{fraction}").parse().unwrap_or(u64::MAX);
         Some((Self { digits, decimals }, rest))
     }
 
     /// So many times a unit, rounded down; `None` if that is too large.
     fn times(self, unit: u64) -> Option<u64> {
+        if self.digits == u64::MAX {
+            return None;
+        }
         u64::try_from(u128::from(self.digits) * u128::from(unit) / 10u128.pow(self.decimals)).ok()
     }
 
@@ -89,7 +94,9 @@ pub fn age(text: &str) -> Result<Nanos, String> {
         Some((_, "")) => {
             Err(format!("what unit? {text}d is days, {text}h hours, {text}m minutes, {text}s seconds"))
         }
-        _ => with_units(text),
+        // A bare number, which the message about durations offers, is no age.
+        _ => with_units(text)
+            .map_err(|error| if error == DURATION_EXPECTED { AGE_EXPECTED.to_owned() } else { error }),
     }
 }
 
@@ -160,6 +167,9 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// Says what is expected.
 pub fn number(text: &str) -> Result<f64, String> {
     let (number, factor) = scaled(text).ok_or(COUNT_EXPECTED)?;
+    if number.digits == u64::MAX {
+        return Err(TOO_LARGE.to_owned());
+    }
     Ok(number.digits as f64 / 10f64.powi(number.decimals as i32) * factor as f64)
 }
 
@@ -231,6 +241,10 @@ mod tests {
         for wrong in ["", "k", "1.5", "1Ki", "-1", "1e3", "99999999999G"] {
             assert!(count(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(
+            (count("18446744073709551616"), age("1D")),
+            (Err(TOO_LARGE.into()), Err(AGE_EXPECTED.into()))
+        );
     }
 
     proptest! {

@@ -27,6 +27,8 @@ pub(crate) enum DocumentKind {
     #[cfg(feature = "traffic")]
     Sink,
     #[cfg(feature = "traffic")]
+    SinkRequest,
+    #[cfg(feature = "traffic")]
     Send,
     #[cfg(feature = "bench")]
     Bench,

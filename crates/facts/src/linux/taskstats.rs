@@ -235,8 +235,9 @@ fn accounting(figures: &Figures, accounting_on: Option<bool>) -> Accounting {
         .filter(|cause| *cause != Cause::RunQueue)
         .any(|cause| figures.get(Figure::count(cause)).is_some_and(|count| count > 0));
     match (counts_any, accounting_on) {
+        // What it counted before the switch was turned off is no more than a lower bound.
+        (_, Some(false)) => Accounting::Off,
         (true, _) => Accounting::On,
-        (false, Some(false)) => Accounting::Off,
         (false, _) => Accounting::Unsure,
     }
 }

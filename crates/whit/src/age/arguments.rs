@@ -79,7 +79,7 @@ pub(crate) fn command() -> Command {
                     .default_missing_value("")
                     // None is an empty one; the parser of paths takes none that is.
                     .value_parser(OsStringValueParser::new().map(PathBuf::from))
-                    .conflicts_with_all(["directory", "older", "time", "type"]),
+                    .conflicts_with_all(["directory", "older", "time", "type", "keep-size", "keep-files", "keep-free"]),
             )
             .arg(option("workers", Kind::Workers, "Threads that read entries [default: one a CPU]"))
             .arg(json())
@@ -91,7 +91,8 @@ pub(crate) fn command() -> Command {
 const EXPLANATION: &str = "\
 Deletion never follows a symlink, and leaves the filesystem with --all-filesystems alone. What
 is sticky or locked (flock) stays. Without --older, --keep-size, --keep-files or --keep-free nothing is
-deleted. A file of several names counts for each of them. A dry run does not know which
+deleted; several of these add up: what is older goes in any case, and then the oldest of the rest, by whole
+seconds, until what is to be kept is reached. A file of several names counts for each of them. A dry run does not know which
 directories would become empty. --tmpfiles deletes what systemd-tmpfiles --clean would, but keeps
 sockets, locked files and sticky directories, and stops at a line that it does not understand.
 Exit status: 0, 1 where something could not be looked at or deleted (each is named), 2 for a
@@ -120,7 +121,7 @@ fn limit(name: &'static str, help: &'static str) -> Arg {
 /// Space of a filesystem: `10G`, `10%`.
 fn free_space(text: &str) -> Result<FreeSpace, String> {
     let Some(percent) = text.strip_suffix('%') else { return size(text).map(FreeSpace::Size) };
-    let percent = quantity::number(percent)?;
+    let percent: f64 = quantity::number(percent).map_err(|_| "a size or a share: 10G, 10%".to_owned())?;
     match percent {
         0.0..=100.0 => Ok(FreeSpace::Share(Ratio(percent / 100.0))),
         _ => Err("from 0% to 100%".to_owned()),
@@ -142,6 +143,9 @@ fn kinds(text: &str) -> Result<Vec<EntryKind>, String> {
         'c' => Ok(EntryKind::CharacterDevice),
         _ => Err("some of the letters f, d, l, p, s, b and c".to_owned()),
     };
+    if text.is_empty() {
+        return Err("some of the letters f, d, l, p, s, b and c".to_owned());
+    }
     text.chars().map(kind).collect()
 }
 
@@ -195,6 +199,11 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgeOptions, Failure> 
         }
         directories.push(PathBuf::from("."));
     }
+    if directories.len() > 1 && matches.contains_id("sort") {
+        return Err(Failure::usage(
+            "--sort is of one DIR: their parent with --recurse and --match, or one after the other",
+        ));
+    }
     Ok(AgeOptions {
         directories,
         tmpfiles,
@@ -227,6 +236,12 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
     let chosen = [is_list, flag("number"), is_verdict, delete.is_some()];
     if chosen.into_iter().filter(|is_chosen| *is_chosen).count() > 1 {
         return Err(Failure::usage("one of --list, --long, --null, --number, --warn and --crit, --delete"));
+    }
+    if flag("null") && flag("long") {
+        return Err(Failure::usage("--null prints paths alone, and --long more: one of them"));
+    }
+    if flag("by-directory") && (is_list || flag("number") || is_verdict || delete.is_some()) {
+        return Err(Failure::usage("--by-directory is about the report"));
     }
     if flag("null") && flag("json") {
         return Err(Failure::usage("--null prints paths and --json documents: one of them"));

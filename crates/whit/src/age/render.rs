@@ -37,7 +37,8 @@ pub(crate) fn push(out: &mut String, found: &DirectoryReport, now_ns: i64) {
             push_printable(out, found.path.as_bytes());
             out.push_str(&format!(": {verb} {}", files_and_sizes(deleted)));
             if *directories > 0 {
-                out.push_str(&format!(", and {directories} empty directories"));
+                let word = if *directories == 1 { "directory" } else { "directories" };
+                out.push_str(&format!(", and {directories} empty {word}"));
             }
             out.push_str(&format!("; kept {}", files_and_sizes(kept)));
             for (count, what) in [
@@ -147,10 +148,11 @@ fn push_histogram(out: &mut String, sums: &AgeSums) {
 pub(crate) fn stats(cost: &ScanCost, wall: Nanos, cpu: Nanos) -> String {
     let per_entry = if cost.entries == 0 { 0.0 } else { cost.calls as f64 / cost.entries as f64 };
     format!(
-        "{} system calls for {} entries in {} directories ({per_entry:.4} each), {} left alone, {} failed; {} on {} threads, on CPU {}\n",
+        "{} system calls for {} entries in {} director{} ({per_entry:.4} each), {} left alone, {} failed; {} on {} threads, on CPU {}\n",
         cost.calls,
         cost.entries,
         cost.directories,
+        if cost.directories == 1 { "y" } else { "ies" },
         cost.left_alone,
         cost.failures,
         Span(wall),

@@ -14,7 +14,7 @@ use super::delete::Deleting;
 use super::job::Job;
 use super::listing::{ListOutput, Listing};
 use super::mutex::locked;
-use super::options::{AgeOptions, Deletion, FreeSpace, View};
+use super::options::{AgeOptions, DeleteMode, Deletion, FreeSpace, View};
 use super::pace::Pace;
 use super::progress::Progress;
 use super::registry::Registry;
@@ -23,8 +23,9 @@ use super::scan::{Counts, Reach, Scan, Visitor};
 use super::selection::Selection;
 use super::visitors::{Capping, Counting, Summing};
 use crate::document::Documents;
-use crate::failure::Failure;
+use crate::failure::{Failure, write_stderr};
 use text::printable::Shown as _;
+use text::units::Size;
 
 /// Walks, and what they counted together.
 pub(super) struct Sweep<'a> {
@@ -94,7 +95,19 @@ impl<'a> Sweep<'a> {
                 // Entries that are not old are visited as well: they are kept, unless they exceed the cap.
                 let all = Selection { older: None, ..job.selection.clone() };
                 let border = self.border(job, &all, *deletion)?;
-                self.delete(job, &all, *deletion, border)?
+                let deleted = self.delete(job, &all, *deletion, border)?;
+                if let Some(keep) = deletion.keep_free.filter(|_| deletion.way != DeleteMode::DryRun) {
+                    let missing = missing_space(job, keep)?;
+                    if missing > Bytes(0) {
+                        self.count_failure();
+                        write_stderr(&format!(
+                            "whit: {}: {} more are to be free: what was deleted was not enough, or is still open\n",
+                            job.directory.shown(),
+                            Size(missing)
+                        ));
+                    }
+                }
+                deleted
             }
         };
         let path = job.directory.to_string_lossy().into_owned();
@@ -194,7 +207,9 @@ fn missing_space(job: &Job, keep: FreeSpace) -> Result<Bytes, Failure> {
 fn open(job: &Job) -> Result<Directory, Failure> {
     open_below(job).map_err(|error| {
         let hint = match error.kind() {
-            std::io::ErrorKind::NotADirectory => " (a symlink is not followed: name the directory itself)",
+            std::io::ErrorKind::NotADirectory => {
+                " (of a file its directory is meant; a symlink is not followed)"
+            }
             std::io::ErrorKind::Unsupported => " (statx(2) is needed: Linux 4.11 or later)",
             _ => "",
         };

@@ -27,7 +27,7 @@ pub(crate) fn run(command: &BarCommand) -> Result<ExitCode, Failure> {
 fn check(config: Option<&Path>) -> Result<ExitCode, Failure> {
     let origin = Origin::find(config, Defaults::default());
     let segments = origin.read(None)?.members.len();
-    print(&format!("{origin}: good, {segments} segments\n"))
+    print(&format!("{origin}: good, {segments} segment{}\n", if segments == 1 { "" } else { "s" }))
 }
 
 fn import(path: &Path) -> Result<ExitCode, Failure> {

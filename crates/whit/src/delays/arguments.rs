@@ -128,7 +128,7 @@ pub(crate) fn command() -> Command {
             .arg(ids("tid", 't', "One thread (getdelays: -p)"))
             .arg(option("comm", Kind::Name, "The processes of this name"))
             .arg(switch("all", "All processes").short('a'))
-            .arg(switch("threads", "With -a, all threads instead").short('H').requires("all"))
+            .arg(switch("threads", "With -a, all threads instead").short('H').requires("all").conflicts_with_all(["pid", "tid"]))
             .arg(
                 option("cgroup", Kind::Cgroup, "A cgroup's tasks and those of the cgroups below it, summed, with their states and its own counts").short('C'),
             )

@@ -41,19 +41,13 @@ impl Program {
         Nanos(self.figure(Figure::delay(cause)))
     }
 
-    /// Where its time went. What is not known of a thread counts as its sleep.
+    /// Where its time went.
     pub(crate) fn breakdown(&self) -> TimeBreakdown {
         let mut sum = self.sum.clone();
         sum.set(Figure::ON_CPU, Some((self.cpu + self.unrecorded).0));
         sum.most_unrecorded = Nanos(0);
         let breakdown = sum.breakdown();
-        TimeBreakdown {
-            on_cpu: Some(self.cpu),
-            unrecorded: Some(self.unrecorded),
-            sleeping: breakdown.sleeping.or(breakdown.undivided),
-            undivided: None,
-            ..breakdown
-        }
+        TimeBreakdown { on_cpu: Some(self.cpu), unrecorded: Some(self.unrecorded), ..breakdown }
     }
 
     /// CPU time in timer ticks. A short task can be charged a whole tick that was mostly used by another task, so the result is at
@@ -233,8 +227,11 @@ mod tests {
             ..TaskRow::NONE
         };
         row.figures.set(Figure::ON_CPU, Some(on_cpu));
-        // It slept.
+        // It slept, and waited for nothing.
         row.figures.set(Figure::VOLUNTARY_SWITCHES, Some(1));
+        for cause in [Cause::RunQueue, Cause::BlockIo] {
+            row.figures.set(Figure::delay(cause), Some(0));
+        }
         ExitRecord { row, exit: ExitInfo::default(), between: (Nanos(0), Nanos(0)), tick: Nanos(0) }
     }
 

@@ -106,7 +106,9 @@ fn limit(text: &str) -> Result<(Limit, u64), String> {
         Limit::AddressSpace | Limit::Core | Limit::FileSize | Limit::Stack => {
             quantity::size(value).map(|bytes| bytes.0)
         }
-        Limit::Cpu => quantity::duration(value).map(|duration| duration.as_secs().max(1)),
+        // The kernel counts whole seconds: none is cut short.
+        Limit::Cpu => quantity::duration(value)
+            .map(|duration| duration.as_secs() + u64::from(duration.subsec_nanos() > 0)),
         Limit::OpenFiles | Limit::Processes => quantity::amount(value),
     };
     Ok((limit, number.map_err(|wrong| format!("{wrong}, or unlimited"))?))

@@ -49,6 +49,7 @@ struct ProgramJson {
     block_io_ns: u64,
     unrecorded_ns: u64,
     sleeping_ns: Option<u64>,
+    undivided_ns: Option<u64>,
     cpu_precise_ns: u64,
     #[serde(flatten)]
     cpu: FigureFields,
@@ -116,6 +117,7 @@ impl ProgramJson {
             block_io_ns: program.waited(Cause::BlockIo).0,
             unrecorded_ns: program.unrecorded.0,
             sleeping_ns: breakdown.sleeping.map(|sleeping| sleeping.0),
+            undivided_ns: breakdown.undivided.map(|undivided| undivided.0),
             cpu_precise_ns: program.figure(Figure::ON_CPU),
             cpu: FigureFields::at_least(&program.sum, &CPU_FIGURES),
             delays,

@@ -23,7 +23,10 @@ pub(crate) const FIGURES: [(&str, FigureOf); 5] = [
     ("on CPU", |run| run.cpu()),
     ("run queue", |run| run.tree.whole.waited(Cause::RunQueue)),
     ("block I/O", |run| run.tree.whole.waited(Cause::BlockIo)),
-    ("sleeping", |run| run.tree.whole.breakdown().sleeping.unwrap_or_default()),
+    ("sleeping", |run| {
+        let breakdown = run.tree.whole.breakdown();
+        breakdown.sleeping.or(breakdown.undivided).unwrap_or_default()
+    }),
 ];
 
 /// Appends where the time of one run went.
@@ -167,7 +170,7 @@ fn row(table: &mut Table, name: &str, program: &Program) {
         least(Cause::RunQueue),
         least(Cause::BlockIo),
         Span(program.unrecorded).to_string(),
-        Span(breakdown.sleeping.unwrap_or_default()).to_string(),
+        breakdown.sleeping.map_or(text::ABSENT.to_owned(), |sleeping| Span(sleeping).to_string()),
         overlapping_delays(program),
         bytes(Figure::PEAK_RESIDENT_BYTES),
         bytes(Figure::READ_BYTES),
@@ -211,8 +214,9 @@ fn notes(run: &Supervised) -> Vec<String> {
         notes.push(format!("{} exit records were lost: the table is of the others", run.lost_records));
     }
     if whole.sum.uncounted > 0 {
+        let threads = if whole.sum.uncounted == 1 { "thread" } else { "threads" };
         notes.push(format!(
-            "Of {} threads only the run queue was counted: sysctl kernel.task_delayacct=1",
+            "Of {} {threads} only the run queue was counted, so that disk and sleep are one (–): sysctl kernel.task_delayacct=1",
             whole.sum.uncounted
         ));
     }

@@ -26,7 +26,9 @@ pub(crate) fn command() -> Command {
     Command::new("top").about("All tasks, and where their time goes, on the screen").defer(|command| {
         command
             .arg(interval("Time between two readings [default: 1s, or as was kept]").visible_short_alias('d'))
-            .arg(count("End after N readings [default: 1 where there is no screen]"))
+            .arg(count(
+                "End after N readings [default: 1 where there is no screen, unless -b or --json is given]",
+            ))
             .arg(switch("batch", "Tables one after the other instead of the screen").short('b'))
             .arg(json())
             .arg(ids("pid", 'p', "These processes alone"))
@@ -102,7 +104,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> 
     let is_asked_for_repetition = matches.get_flag("batch") || matches.get_flag("json");
     let count = matches.get_one("count").copied();
     let by = if matches.get_flag("threads") { Some("thread".to_owned()) } else { text("by") };
-    let uid = text("user").map(|name| Users::named(&name)).transpose().map_err(Failure::new)?;
+    let uid = text("user").map(|name| Users::named(&name)).transpose().map_err(Failure::usage)?;
     Ok(TopOptions {
         roots,
         source: text("tasks")

@@ -11,6 +11,8 @@ use super::address::Address;
 use super::send::options::SendOptions;
 use super::sink::answer::{self, Answers};
 use super::sink::fault::{Fault, Faults};
+use super::sink::http;
+use super::sink::log::Log;
 use super::sink::options::SinkOptions;
 use super::sink::replies::Replies;
 use crate::command_line::kind::Kind;
@@ -62,6 +64,7 @@ pub(crate) fn sink_command() -> Command {
                     .help("Answer every HTTP request with this status"),
             )
             .arg(option("replies", Kind::File, "Answer as the file says, by path or by first line"))
+            .arg(option("log", Kind::File, "Append a line for each request to FILE; with --json a document"))
             .arg(
                 Arg::new("fault")
                     .long("fault")
@@ -81,6 +84,8 @@ counted separately if it is incomplete. A file of replies is TOML:
   path = \"/health\"       line = \"PING\"
   status = 200           text = \"PONG\\n\"
   body = \"fine\"
+  method = \"GET\"         content_type = \"text/plain\"
+  headers = { Name = \"value\" }
 Ends on Ctrl-C, after --duration or --clients, and tells what came.";
 
 pub(crate) fn send_command() -> Command {
@@ -162,7 +167,7 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
     let kind = if matches.get_flag("echo") {
         Some(answer::Kind::Echo)
     } else if let Some(status) = matches.get_one("http") {
-        Some(answer::Kind::Http(*status))
+        Some(answer::Kind::Http(http::Answer::new(*status)))
     } else {
         matches
             .get_one::<PathBuf>("replies")
@@ -183,6 +188,14 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
     if kind.is_some() && address.is_udp() {
         return Err(Failure::usage("answers go over streams: not with --udp"));
     }
+    let has_requests = matches!(kind, Some(answer::Kind::Http(_) | answer::Kind::Canned(_)));
+    if matches.contains_id("log") && !has_requests {
+        return Err(Failure::usage("--log is of requests: with --http or --replies"));
+    }
+    let log = matches
+        .get_one::<PathBuf>("log")
+        .map(|path| Log::open(path, matches.get_flag("json")))
+        .transpose()?;
     Ok(SinkOptions {
         address,
         size: size(matches)?,
@@ -190,7 +203,7 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
         clients: matches.get_one("clients").copied(),
         duration: matches.get_one("duration").copied(),
         threads: number(matches, "workers").unwrap_or(1),
-        answers: kind.map(|kind| Arc::new(Answers { kind, faults: Faults(faults) })),
+        answers: kind.map(|kind| Arc::new(Answers { kind, log, faults: Faults(faults) })),
         is_live: matches.get_flag("live"),
         is_json: matches.get_flag("json"),
     })

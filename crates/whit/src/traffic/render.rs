@@ -7,14 +7,19 @@ use serde_json::{Value, json};
 use crate::traffic::send::sent::Sent;
 use crate::traffic::sink::accounts::{Account, Accounts, Answered};
 use crate::traffic::waits;
-use text::units::{Size, Span, push_decimals};
+use text::units::{Size, Span, push_human};
 
 /// Clients that are named one by one.
 const NAMED_CLIENTS: usize = 20;
 
 /// Appends a glance: packets so far, and those of the last second.
 pub(crate) fn push_live(out: &mut String, packets: u64, fresh: u64, fresh_bytes: u64) {
-    out.push_str(&format!("{packets} packets, {fresh} packets/s, {}/s\x1b[K", Size(Bytes(fresh_bytes))));
+    out.push_str(&format!(
+        "{} packets, {} packets/s, {}/s\x1b[K",
+        grouped(packets),
+        grouped(fresh),
+        Size(Bytes(fresh_bytes))
+    ));
 }
 
 /// Packets a second over a span; none over none.
@@ -22,12 +27,28 @@ fn rate(packets: u64, span: Nanos) -> Option<f64> {
     (span.0 > 0).then(|| packets as f64 * 1e9 / span.0 as f64)
 }
 
-fn rate_words(packets: u64, bytes: u64, span: Nanos) -> String {
-    let Some(rate) = rate(packets, span) else { return text::ABSENT.to_owned() };
+/// `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
     let mut text = String::new();
-    push_decimals(&mut text, rate, 0);
-    let a_second = Bytes((bytes as f64 * 1e9 / span.0 as f64) as u64);
-    format!("{text} packets/s, {}/s", Size(a_second))
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Of so many packets or requests, and their bytes.
+fn rate_words(count: u64, what: &str, bytes: u64, span: Nanos) -> String {
+    let Some(rate) = rate(count, span) else { return text::ABSENT.to_owned() };
+    let a_second = bytes as f64 * 1e9 / span.0 as f64;
+    let mut bits = String::new();
+    push_human(&mut bits, a_second * 8.0, 1000.0, &["", " k", " M", " G", " T"]);
+    let gap = if bits.ends_with(|last: char| last.is_ascii_digit()) { " " } else { "" };
+    let size = Size(Bytes(a_second as u64));
+    format!("{} {what}/s, {size}/s, {bits}{gap}bit/s", grouped((rate + 0.5) as u64))
 }
 
 fn span(first: Option<Nanos>, last: Option<Nanos>) -> Nanos {
@@ -39,11 +60,21 @@ pub(crate) struct SinkReport {
     accounts: Accounts,
     dropped: u64,
     waits: Option<TaskAccount>,
+    /// Requests are counted, and packets mean nothing.
+    is_http: bool,
 }
 
 impl SinkReport {
-    pub(crate) fn new(accounts: Accounts, dropped: u64, waits: Option<&TaskAccount>) -> Self {
-        Self { accounts, dropped, waits: waits.cloned() }
+    pub(crate) fn new(accounts: Accounts, dropped: u64, waits: Option<&TaskAccount>, is_http: bool) -> Self {
+        Self { accounts, dropped, waits: waits.cloned(), is_http }
+    }
+
+    /// How many packets or requests, and what they are called.
+    fn count(&self, account: &Account) -> (u64, &'static str) {
+        match account.answers.filter(|_| self.is_http) {
+            Some(answered) => (answered.answers, "requests"),
+            None => (account.packets, "packets"),
+        }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -54,29 +85,42 @@ impl SinkReport {
             for client in listed.iter().take(NAMED_CLIENTS) {
                 let wall = span(client.first, client.last);
                 let aborted = if client.is_aborted { ", aborted" } else { "" };
+                let (count, what) = self.count(client);
+                let rest = if self.is_http { String::new() } else { incomplete(client) };
                 text.push_str(&format!(
-                    "{}: {} packets in {}, {}{}{aborted}\n",
+                    "{}: {} {what} in {}, {}{rest}{aborted}\n",
                     client.name,
-                    client.packets,
+                    grouped(count),
                     Span(wall),
-                    rate_words(client.packets, client.bytes, wall),
-                    incomplete(client)
+                    rate_words(count, what, client.bytes, wall),
                 ));
             }
             let more = clients.saturating_sub(NAMED_CLIENTS as u64);
             if more > 0 {
-                text.push_str(&format!("and {more} more clients\n"));
+                let clients = if more == 1 { "client" } else { "clients" };
+                text.push_str(&format!("and {} more {clients}\n", grouped(more)));
             }
         }
         text.push_str(&format!("total time   {}\n", Span(wall)));
-        text.push_str(&format!("packets      {}{}\n", all.packets, incomplete(all)));
-        text.push_str(&format!("rate         {}\n", rate_words(all.packets, all.bytes, wall)));
-        text.push_str(&format!("clients      {clients}\n"));
-        if let Some(Answered { answers, faults }) = all.answers {
-            text.push_str(&format!("answers      {answers}, {faults} of them faulty\n"));
+        let (count, what) = self.count(all);
+        let rest = if self.is_http { String::new() } else { incomplete(all) };
+        text.push_str(&format!("{what:<12} {}{rest}\n", grouped(count)));
+        text.push_str(&format!("rate         {}\n", rate_words(count, what, all.bytes, wall)));
+        text.push_str(&format!("clients      {}\n", grouped(*clients)));
+        if let Some(Answered { answers, faults }) =
+            all.answers.filter(|answered| !self.is_http || answered.faults > 0)
+        {
+            text.push_str(&format!(
+                "answers      {}, {} of them faulty\n",
+                grouped(answers),
+                grouped(faults)
+            ));
         }
         if self.dropped > 0 {
-            text.push_str(&format!("dropped      {} for which the kernel had no room\n", self.dropped));
+            text.push_str(&format!(
+                "dropped      {} for which the kernel had no room\n",
+                grouped(self.dropped)
+            ));
         }
         if let Some(waits) = &self.waits {
             text.push_str(&format!("whit         {}\n", waits::words(waits)));
@@ -107,7 +151,9 @@ impl SinkReport {
 fn incomplete(account: &Account) -> String {
     match account.incomplete_packets {
         0 => String::new(),
-        packets => format!(" and {packets} incomplete ({})", Size(Bytes(account.incomplete_bytes))),
+        packets => {
+            format!(" and {} incomplete ({})", grouped(packets), Size(Bytes(account.incomplete_bytes)))
+        }
     }
 }
 
@@ -154,12 +200,12 @@ impl SendReport {
         let sent = &self.sent;
         let wall = span(sent.first, sent.last);
         let rest = sent.bytes - sent.packets * self.size;
-        let mut text = format!("total time   {}\npackets      {}", Span(wall), sent.packets);
+        let mut text = format!("total time   {}\npackets      {}", Span(wall), grouped(sent.packets));
         if rest > 0 {
             text.push_str(&format!(", and {} of incomplete ones", Size(Bytes(rest))));
         }
-        text.push_str(&format!("\nrate         {}\n", rate_words(sent.packets, sent.bytes, wall)));
-        text.push_str(&format!("connections  {}\n", sent.connections));
+        text.push_str(&format!("\nrate         {}\n", rate_words(sent.packets, "packets", sent.bytes, wall)));
+        text.push_str(&format!("connections  {}\n", grouped(sent.connections)));
         if !sent.latency_ns.is_empty() {
             text.push_str("latency     ");
             for (percentile, name, _) in PERCENTILES {

@@ -15,6 +15,7 @@ use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::{Btf, EbpfError, EbpfLoader};
 use facts::linux::bpf_task::{EndOfRound, Item, Items};
 use facts::sample::{Absence, Clock};
+use facts::task::Accounting;
 use facts::task::store::TaskStore;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, statat};
@@ -55,6 +56,8 @@ pub(crate) struct BpfTasks {
     exiting: Vec<u32>,
     /// Whether whit runs in a PID namespace. The programs at tracepoints record ids of the initial namespace, which are then useless.
     is_nested: bool,
+    /// Delay accounting is off.
+    is_uncounted: bool,
     buffer: Vec<u8>,
     page_bytes: u64,
 }
@@ -98,12 +101,30 @@ impl BpfTasks {
         give_memory_back();
         let page_bytes = system_constant(libc::_SC_PAGESIZE).unwrap_or(4096);
         let (exiting, buffer) = (Vec::new(), vec![0; READ_BYTES]);
-        Ok(Self { links: links?, privilege, last: None, exiting, is_nested: false, buffer, page_bytes })
+        Ok(Self {
+            links: links?,
+            privilege,
+            last: None,
+            exiting,
+            is_nested: false,
+            is_uncounted: false,
+            buffer,
+            page_bytes,
+        })
     }
 
     /// Puts the threads that the iterator reports into a store whose round has begun. `left_out` are threads in the store that the
     /// iterator never reports.
-    pub(super) fn read(&mut self, store: &mut TaskStore, left_out: &[u32]) -> Result<Round, Absence> {
+    /// `accounting_on` is what the switch says: turned off, nothing is counted for tasks that have room for it either.
+    pub(super) fn read(
+        &mut self,
+        store: &mut TaskStore,
+        left_out: &[u32],
+        accounting_on: Option<bool>,
+    ) -> Result<Round, Absence> {
+        if std::mem::replace(&mut self.is_uncounted, accounting_on == Some(false)) != self.is_uncounted {
+            self.last = None;
+        }
         let is_followed =
             self.last.take() == Some(store.clock_before()) && self.links.changes.is_some() && !self.is_nested;
         let threads = if is_followed { self.read_changes(store, left_out)? } else { None };
@@ -149,12 +170,16 @@ impl BpfTasks {
         let (page_bytes, since_boot) = (self.page_bytes, store.clock().boottime);
         let counts_freed = self.links.freed.is_some();
         self.exiting.clear();
+        let is_uncounted = self.is_uncounted;
         let (exiting, is_nested) = (&mut self.exiting, &mut self.is_nested);
         round(link, self.privilege, &mut self.buffer, |bytes| {
             for item in Items::new(bytes, page_bytes, since_boot) {
                 match item {
-                    Item::Thread { row, is_exiting } => {
+                    Item::Thread { mut row, is_exiting } => {
                         count += 1;
+                        if is_uncounted {
+                            row.accounting = Accounting::Off;
+                        }
                         exiting.extend(is_exiting.then_some(row.key.pid));
                         store.put_exact(&row);
                     }

@@ -171,8 +171,8 @@ impl Procfs {
             nice: stat.nice,
             policy: stat.policy,
             accounting: match (block_io, accounting_on) {
-                (Some(Nanos(1..)), _) => Accounting::On,
                 (_, Some(false)) => Accounting::Off,
+                (Some(Nanos(1..)), _) => Accounting::On,
                 _ => Accounting::Unsure,
             },
             wall: self.since_boot().saturating_sub(start),

@@ -26,7 +26,7 @@ impl LinuxTasks {
         match &mut self.source {
             OpenSource::Bpf(tasks, left_out) => {
                 let before = left_out.tids().to_vec();
-                let round = tasks.read(store, &before)?;
+                let round = tasks.read(store, &before, self.accounting_on)?;
                 left_out.find(store, round.threads, &mut self.procfs, &self.listing);
                 let tids = left_out.tids();
                 match &mut self.taskstats {

@@ -14,23 +14,24 @@ use formats::i3status::{Configuration, Section, SyntaxError};
 
 use super::defaults::quoted;
 use modules::convert;
-use segment::{General, Segment};
+use segment::{General, Segment, is_true};
 
 /// Why nothing was made of a configuration.
 #[derive(Debug)]
 pub(crate) enum ImportError {
     Syntax(SyntaxError),
-    /// It has nothing that a bar shows.
-    Empty,
+    /// It has nothing that a bar shows; what there was instead.
+    Empty(Vec<String>),
 }
 
 impl fmt::Display for ImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Syntax(error) => error.fmt(f),
-            Self::Empty => f.write_str(
+            Self::Empty(notes) if notes.is_empty() => f.write_str(
                 " nothing in it can be shown in a bar: is it a configuration of i3status (order += …) or conky (conky.text, TEXT)?",
             ),
+            Self::Empty(notes) => write!(f, " nothing in it can be shown in a bar: {}", notes.join("; ")),
         }
     }
 }
@@ -41,19 +42,23 @@ impl fmt::Display for ImportError {
 /// # Errors
 /// If the text is no such configuration, or there is nothing in it to be shown.
 pub(crate) fn import(text: &str) -> Result<String, ImportError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let imported = match conky::Configuration::is_one(text) {
         true => import_conky(text),
         false => import_i3status(text).map_err(ImportError::Syntax)?,
     };
-    if imported.contains("[[segment]]") { Ok(imported) } else { Err(ImportError::Empty) }
+    if imported.contains("[[segment]]") {
+        return Ok(imported);
+    }
+    let notes = imported.lines().filter_map(|line| line.strip_prefix("# not carried over: "));
+    Err(ImportError::Empty(notes.take(3).map(str::to_owned).collect()))
 }
 
 fn import_conky(text: &str) -> String {
     let configuration = conky::Configuration::parse(text).unwrap_or_default();
     let mut out =
         String::from("# From a configuration of conky: its lines as segments, from left to right.\n");
-    let interval = configuration.update_interval.as_deref().and_then(|text| text.parse::<f64>().ok());
-    push(&mut out, format_args!("interval = {}\n", interval.unwrap_or(1.0).clamp(0.05, 86_400.0)));
+    push_interval(configuration.update_interval.as_deref(), "update_interval", &mut out);
     let (segments, notes) = conky_text::import(&configuration);
     for note in notes {
         push(&mut out, format_args!("# not carried over: {}\n", comment(&note)));
@@ -91,8 +96,7 @@ fn import_i3status(text: &str) -> Result<String, SyntaxError> {
 }
 
 fn head(general: &Section, out: &mut String) -> General {
-    let interval = general.get("interval").and_then(|text| text.parse::<f64>().ok()).unwrap_or(1.0);
-    push(out, format_args!("interval = {}\n", interval.clamp(0.05, 86_400.0)));
+    push_interval(general.get("interval"), "interval", out);
     match general.get("output_format") {
         None | Some("auto") => {}
         Some("i3bar") => out.push_str("for = \"i3bar\"\n"),
@@ -104,7 +108,7 @@ fn head(general: &Section, out: &mut String) -> General {
     if let Some(separator) = general.get("separator") {
         push(out, format_args!("separator = {}\n", quoted(separator)));
     }
-    let is_colored = general.get("colors").is_none_or(|value| value == "true" || value == "1");
+    let is_colored = general.get("colors").is_none() || is_true(general, "colors");
     let color = |name: &str, usual: &str| {
         let value = general.get(name).filter(|value| value.parse::<crate::bar::Color>().is_ok());
         value.unwrap_or(usual).to_owned()
@@ -161,6 +165,16 @@ fn push_segment(segment: &Segment, out: &mut String) {
     push(out, format_args!("[[segment]]\ntype = \"{}\"\n", segment.kind));
     for (name, value) in &segment.options {
         push(out, format_args!("{name} = {value}\n"));
+    }
+}
+
+/// Seconds between two lines, and a note where the value was none.
+fn push_interval(text: Option<&str>, option: &str, out: &mut String) {
+    const POSSIBLE: std::ops::RangeInclusive<f64> = 0.05..=86_400.0;
+    let seconds = text.and_then(|text| text.parse::<f64>().ok()).filter(|seconds| POSSIBLE.contains(seconds));
+    push(out, format_args!("interval = {}\n", seconds.unwrap_or(1.0)));
+    if let (Some(text), None) = (text, seconds) {
+        push(out, format_args!("# not carried over: {option} = {}\n", comment(text)));
     }
 }
 

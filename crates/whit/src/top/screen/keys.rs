@@ -10,7 +10,6 @@ use super::detail::Detail;
 use super::menu::Menu;
 use super::state::{State, Typing, row};
 use super::target::Target;
-use crate::delay_accounting::{ENABLED, Remedy, explain_off};
 use crate::top::columns::Column;
 use crate::top::session::Session;
 use crate::top::settings::parse_interval;
@@ -291,8 +290,8 @@ fn sort_by(column: Column, state: &mut State, session: &mut Session) {
 fn ask_for_accounting(state: &mut State, session: &Session) {
     match session.tasks.accounting_on() {
         Some(false) if session.tasks.may_enable_accounting() => state.menu = Some(Menu::EnableAccounting),
-        Some(false) => state.message = Some(explain_off(Remedy::Administrator)),
-        Some(true) => state.message = Some(ENABLED.to_owned()),
+        Some(false) => state.message = Some("only root can enable delay accounting".to_owned()),
+        Some(true) => state.message = Some("delay accounting is on; older tasks stay uncounted".to_owned()),
         None => state.message = Some("this kernel has no switch for delay accounting".to_owned()),
     }
 }

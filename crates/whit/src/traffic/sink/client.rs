@@ -123,28 +123,41 @@ impl Client {
 
     fn converse(&mut self, memory: &mut [u8], now: Nanos) -> io::Result<Turn> {
         for _ in 0..READS_A_TURN {
+            // All answers that are due go out together: requests may come without waiting for each.
+            let mut resume = None;
+            while self.output.len() < MOST_WAITING_BYTES && !self.is_ending {
+                let Some(conversation) = &mut self.conversation else { return Ok(Turn::Over) };
+                match conversation.next(&mut self.output, now) {
+                    Next::Read => break,
+                    Next::Write => {}
+                    Next::WriteAndEnd => self.is_ending = true,
+                    Next::Reset => {
+                        self.flush()?;
+                        rustix::net::sockopt::set_socket_linger(
+                            &self.socket,
+                            Some(std::time::Duration::ZERO),
+                        )?;
+                        return Ok(Turn::Over);
+                    }
+                    Next::Wait(until) => {
+                        resume = Some(until);
+                        break;
+                    }
+                }
+            }
+            let is_full = self.output.len() >= MOST_WAITING_BYTES;
             if !self.flush()? {
                 return Ok(Turn::Quiet);
             }
             if self.is_ending {
                 return self.linger(memory, now);
             }
-            let Some(conversation) = &mut self.conversation else { return Ok(Turn::Over) };
-            match conversation.next(&mut self.output, now) {
-                Next::Read => {}
-                Next::Write => continue,
-                Next::WriteAndEnd => {
-                    self.is_ending = true;
-                    continue;
-                }
-                Next::Reset => {
-                    rustix::net::sockopt::set_socket_linger(&self.socket, Some(std::time::Duration::ZERO))?;
-                    return Ok(Turn::Over);
-                }
-                Next::Wait(until) => {
-                    self.resume = Some(until);
-                    return Ok(Turn::Paused(until));
-                }
+            if let Some(until) = resume {
+                self.resume = Some(until);
+                return Ok(Turn::Paused(until));
+            }
+            if is_full {
+                continue;
             }
             let length = match recv(&self.socket, &mut *memory, RecvFlags::DONTWAIT) {
                 Ok((length, _)) => length,
@@ -157,7 +170,9 @@ impl Client {
                 self.is_ending = true;
                 continue;
             }
-            conversation.receive(&memory[..length]);
+            if let Some(conversation) = &mut self.conversation {
+                conversation.receive(&memory[..length]);
+            }
             self.count(length, now);
         }
         Ok(Turn::Ready)

@@ -4,7 +4,9 @@ pub(crate) mod accounts;
 pub(crate) mod answer;
 mod client;
 pub(crate) mod fault;
+pub(crate) mod http;
 mod live;
+pub(crate) mod log;
 pub(crate) mod options;
 pub(crate) mod replies;
 mod shared;
@@ -75,7 +77,7 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
         }
     }
     accounts.listed.sort_by_key(|account| account.first);
-    let report = SinkReport::new(accounts, dropped, waits.as_ref());
+    let report = SinkReport::new(accounts, dropped, waits.as_ref(), options.is_http());
     let mut text = report.text();
     if options.is_json {
         text.clear();

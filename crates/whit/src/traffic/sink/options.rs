@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::answer::Answers;
+use super::answer::{Answers, Kind};
 use crate::traffic::address::Address;
 
 /// The options.
@@ -21,4 +21,15 @@ pub(crate) struct SinkOptions {
     pub(crate) answers: Option<Arc<Answers>>,
     pub(crate) is_live: bool,
     pub(crate) is_json: bool,
+}
+
+impl SinkOptions {
+    /// Whether it answers requests of HTTP, which are counted in place of packets.
+    pub(super) fn is_http(&self) -> bool {
+        self.answers.as_ref().is_some_and(|answers| match &answers.kind {
+            Kind::Http(_) => true,
+            Kind::Canned(replies) => replies.is_http(),
+            Kind::Echo => false,
+        })
+    }
 }

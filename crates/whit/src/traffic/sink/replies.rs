@@ -1,5 +1,6 @@
 //! Canned replies, from a file.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -24,9 +25,14 @@ pub(crate) struct Replies {
 pub(super) struct Reply {
     /// Of HTTP, without what is asked behind `?`; `*` at the end for whatever follows.
     path: Option<String>,
+    /// Of HTTP: to requests of this method alone.
+    method: Option<String>,
     pub(super) status: Option<u16>,
     #[serde(default)]
     pub(super) body: String,
+    content_type: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
     /// Otherwise the first line, in the same way.
     line: Option<String>,
     #[serde(default)]
@@ -43,7 +49,7 @@ impl Replies {
         Self::parse(&text).map_err(|error| Failure::new(format!("{}:{error}", path.shown())))
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let fault = |offset: usize, message: &str| {
             let (line, column) = line_and_column(text, offset);
             format!("{line}:{column}: {message}")
@@ -53,6 +59,17 @@ impl Replies {
         let is_http = replies.is_http();
         for reply in &replies.replies {
             let is_to_path = reply.get_ref().path.is_some();
+            let is_field = |text: &str| !text.is_empty() && !text.contains(['\r', '\n', '\0']);
+            let fields = reply.get_ref().headers();
+            if !fields.iter().all(|(name, value)| is_token(name) && is_field(value)) {
+                return Err(fault(
+                    reply.span().start,
+                    "a header has a name of letters, digits and -, and a value in one line",
+                ));
+            }
+            if reply.get_ref().status.is_some_and(|status| !(100..600).contains(&status)) {
+                return Err(fault(reply.span().start, "a status is from 100 to 599"));
+            }
             let message = match &reply.get_ref().line {
                 Some(_) if is_to_path => "a reply is to a path or to a line, and this one to both",
                 None if !is_to_path => "a reply needs path = \"/…\" or line = \"…\"",
@@ -71,16 +88,36 @@ impl Replies {
         self.replies.iter().any(|reply| reply.get_ref().path.is_some())
     }
 
-    pub(super) fn to_path(&self, path: &str) -> Option<&Reply> {
+    /// The reply to a request; what is to GET is to HEAD as well.
+    pub(super) fn to_request(&self, method: &str, path: &str) -> Option<&Reply> {
         let path = path.split('?').next().unwrap_or_default();
         let mut all = self.replies.iter().map(Spanned::get_ref);
-        all.find(|reply| reply.path.as_deref().is_some_and(|pattern| is_meant(pattern, path)))
+        let is_method = |reply: &Reply| {
+            let as_get = if method == "HEAD" { "GET" } else { method };
+            reply.method.as_deref().is_none_or(|wanted| wanted == method || wanted == as_get)
+        };
+        all.find(|reply| {
+            is_method(reply) && reply.path.as_deref().is_some_and(|pattern| is_meant(pattern, path))
+        })
     }
 
     pub(super) fn to_line(&self, line: &str) -> Option<&Reply> {
         let mut all = self.replies.iter().map(Spanned::get_ref);
         all.find(|reply| reply.line.as_deref().is_some_and(|pattern| is_meant(pattern, line)))
     }
+}
+
+impl Reply {
+    /// Its headers, as they are sent.
+    pub(super) fn headers(&self) -> Vec<(&str, &str)> {
+        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        self.content_type.iter().map(|value| ("Content-Type", value.as_str())).chain(own).collect()
+    }
+}
+
+/// The name of a header.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 fn is_meant(pattern: &str, text: &str) -> bool {
@@ -98,8 +135,8 @@ mod tests {
         )
         .unwrap();
         assert!(replies.is_http());
-        assert_eq!(replies.to_path("/a?x=1").map(|reply| reply.body.as_str()), Some("one"));
-        assert_eq!(replies.to_path("/b").and_then(|reply| reply.status), Some(404));
+        assert_eq!(replies.to_request("GET", "/a?x=1").map(|reply| reply.body.as_str()), Some("one"));
+        assert_eq!(replies.to_request("PUT", "/b").and_then(|reply| reply.status), Some(404));
         let replies = Replies::parse("[[reply]]\nline = \"PING\"\ntext = \"PONG\\n\"\n").unwrap();
         assert!(!replies.is_http());
         assert_eq!(replies.to_line("PING").map(|reply| reply.text.as_str()), Some("PONG\n"));

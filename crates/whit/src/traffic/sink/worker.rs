@@ -129,6 +129,10 @@ impl<'a> Worker<'a> {
             for event in &happened {
                 self.handle(event, now, &mut datagrams);
             }
+            if let Some(log) = self.options.answers.as_ref().and_then(|answers| answers.log.as_ref()) {
+                // A full disk must not end the server.
+                let _ = log.flush();
+            }
             self.agenda.take_due(now, &mut due);
             for token in &due {
                 self.turn(*token, now);
@@ -199,7 +203,13 @@ impl<'a> Worker<'a> {
                 .map_or_else(|| "unix".to_owned(), |address| address.to_string());
             let answers = self.options.answers.as_ref();
             let accepted = self.shared.accepted.fetch_add(1, Ordering::Relaxed);
-            let conversation = answers.map(|answers| Conversation::new(answers, accepted));
+            let conversation = answers.map(|answers| {
+                // Answers are whole, and wait for nothing more to be sent.
+                if self.options.address.is_tcp() {
+                    let _ = rustix::net::sockopt::set_tcp_nodelay(&socket, true);
+                }
+                Conversation::new(answers, accepted, name.clone())
+            });
             let token = self.free.pop().unwrap_or(self.clients.len());
             if self.event_loop.add(&socket, token, conversation.is_some()).is_err() {
                 if token < self.clients.len() {

@@ -3,7 +3,7 @@
 use formats::i3status::Section;
 
 use super::format::{Placeholders, translate, words};
-use super::segment::{General, Segment, Tone};
+use super::segment::{General, Segment, Tone, is_true, number};
 use crate::bar::config::defaults::quoted;
 
 pub(super) fn battery(section: &Section, general: &General) -> Segment {
@@ -15,7 +15,7 @@ pub(super) fn battery(section: &Section, general: &General) -> Segment {
         ("idle", "status_idle", "IDLE"),
         ("unknown", "status_unk", "UNK"),
     ];
-    let is_set = |option: &str| section.get(option) == Some("true");
+    let is_set = |option: &str| is_true(section, option);
     let mut segment = Segment::new("battery");
     if section.title != "all" {
         segment.raw("batteries", format!("[{}]", quoted(&format!("BAT{}", section.title))));
@@ -44,7 +44,7 @@ pub(super) fn battery(section: &Section, general: &General) -> Segment {
         segment.raw("variants", format!("[{}]", variants.join(", ")));
     }
     segment.text("none", &words(section.get("format_down").unwrap_or("No battery")));
-    let low: f64 = section.get("low_threshold").and_then(|text| text.parse().ok()).unwrap_or(30.0);
+    let low: f64 = number(section, "low_threshold", 30.0);
     let condition = match section.get("threshold_type") {
         Some("percentage") => format!("state == discharging and percent < {low}"),
         _ => format!("state == discharging and remaining < {low}m"),
@@ -55,7 +55,7 @@ pub(super) fn battery(section: &Section, general: &General) -> Segment {
             "%percentage: here of what the battery still holds, there of its design (last_full_capacity)",
         );
     }
-    if section.get("hide_seconds") == Some("false") {
+    if section.get("hide_seconds").is_some() && !is_set("hide_seconds") {
         segment.note("hide_seconds = false");
     }
     if section.get("path").is_some_and(|path| path != "/sys/class/power_supply/BAT%d/uevent") {

@@ -188,6 +188,9 @@ fn translate(name: &str, arguments: &str) -> Translated {
         "swapfree" => of("swap", "{free}"),
         "swapperc" => of("swap", "{used_percent:.0,bare}"),
         "swapbar" => of("swap", "{used_percent:bar10}"),
+        _ if name.starts_with("fs_") && !path.starts_with('/') && name != "fs_bar" => {
+            unknown(": its path is to be absolute")
+        }
         "fs_used" => field(Source::of("disk", "paths", path), "{used}"),
         "fs_free" => field(Source::of("disk", "paths", path), "{available}"),
         "fs_size" => field(Source::of("disk", "paths", path), "{total}"),

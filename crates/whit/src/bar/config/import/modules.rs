@@ -5,7 +5,7 @@ use formats::i3status::Section;
 use super::super::defaults::quoted;
 use super::battery::battery;
 use super::format::{Placeholders, words};
-use super::segment::{General, Segment, Tone, number};
+use super::segment::{General, Segment, Tone, number, unmatched};
 use super::space::{disk, memory};
 
 /// The segment for a section.
@@ -28,12 +28,6 @@ pub(super) fn convert(section: &Section, general: &General) -> Segment {
         "ddate" => unmatched("ddate: use a command, [\"ddate\"]"),
         other => unmatched(&format!("{other}: there is no such segment")),
     }
-}
-
-fn unmatched(note: &str) -> Segment {
-    let mut segment = Segment::default();
-    segment.note(note);
-    segment
 }
 
 fn ipv6(section: &Section, general: &General) -> Segment {
@@ -151,7 +145,8 @@ fn load(section: &Section, general: &General) -> Segment {
 
 fn run_watch(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("process");
-    segment.text("pid_file", section.get("pidfile").unwrap_or("/nonexistent"));
+    segment
+        .text("pid_file", section.get("pidfile").filter(|path| !path.is_empty()).unwrap_or("/nonexistent"));
     segment.text("name", &section.title);
     yes_or_no(&mut segment, section, ("state == running", "state == stopped"), general);
     segment.note_others(section, &["pidfile", "format", "format_down"]);
@@ -160,7 +155,7 @@ fn run_watch(section: &Section, general: &General) -> Segment {
 
 fn path_exists(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("path");
-    segment.text("path", section.get("path").unwrap_or("/nonexistent"));
+    segment.text("path", section.get("path").filter(|path| !path.is_empty()).unwrap_or("/nonexistent"));
     segment.text("name", &section.title);
     yes_or_no(&mut segment, section, ("state == found", "state == missing"), general);
     segment.note_others(section, &["path", "format", "format_down"]);
@@ -179,7 +174,7 @@ fn yes_or_no(segment: &mut Segment, section: &Section, states: (&str, &str), gen
 
 fn read_file(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("file");
-    segment.text("path", section.get("path").unwrap_or("/nonexistent"));
+    segment.text("path", section.get("path").filter(|path| !path.is_empty()).unwrap_or("/nonexistent"));
     let title = section.title.replace(['{', '}', '[', ']'], "");
     let longest = number(section, "Max_characters", 200.0).clamp(1.0, 200.0);
     let content = format!("{{text:max{longest:.0}}}");

@@ -67,7 +67,11 @@ impl Segment {
         // Looks of i3bar's that i3status passes through.
         const LOOKS: [&str; 4] = ["separator", "separator_block_width", "min_width", "align"];
         const COLORS: [&str; 3] = ["color_good", "color_degraded", "color_bad"];
-        for (name, value) in &section.options {
+        for (place, (name, value)) in section.options.iter().enumerate() {
+            // Of an option that is given twice the last stands.
+            if section.options[place + 1..].iter().any(|(later, _)| later == name) {
+                continue;
+            }
             if name == "align" && ["left", "center", "right"].contains(&value.as_str()) {
                 self.text("align", value);
             } else if name == "min_width" && value.parse::<u32>().is_err() {
@@ -101,7 +105,8 @@ impl Segment {
                     Tone::Bad => ("color_bad", bad),
                 };
                 // A section may have colours of its own.
-                let color = section.get(option).unwrap_or(usual);
+                let own = section.get(option).filter(|color| color.parse::<crate::bar::Color>().is_ok());
+                let color = own.unwrap_or(usual);
                 format!("{{ when = {}, color = {} }}", quoted(when), quoted(color))
             })
             .collect();
@@ -111,10 +116,28 @@ impl Segment {
     }
 }
 
+/// Whether a switch is on, as libConfuse reads it.
+pub(super) fn is_true(section: &Section, name: &str) -> bool {
+    section
+        .get(name)
+        .is_some_and(|value| ["true", "yes", "on"].iter().any(|word| value.eq_ignore_ascii_case(word)))
+}
+
+/// A number as conditions take it: finite, and of no more digits than a format writes.
+pub(super) fn plain_number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| (-1e12..=1e12).contains(number))
+}
+
 /// Numbers as i3status reads them: what is none is the default.
 pub(super) fn number(section: &Section, name: &str, usual: f64) -> f64 {
-    let number = section.get(name).and_then(|text| text.parse().ok());
-    number.filter(|number: &f64| number.is_finite()).unwrap_or(usual)
+    section.get(name).and_then(plain_number).unwrap_or(usual)
+}
+
+/// A section that nothing is made of, and why.
+pub(super) fn unmatched(note: &str) -> Segment {
+    let mut segment = Segment::default();
+    segment.note(note);
+    segment
 }
 
 /// What holds for all sections.

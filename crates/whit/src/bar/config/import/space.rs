@@ -3,7 +3,7 @@
 use formats::i3status::Section;
 
 use super::format::Placeholders;
-use super::segment::{General, Segment, Tone, number};
+use super::segment::{General, Segment, Tone, number, plain_number, unmatched};
 
 pub(super) fn disk(section: &Section, general: &General) -> Segment {
     let scale = match section.get("prefix_type") {
@@ -23,9 +23,17 @@ pub(super) fn disk(section: &Section, general: &General) -> Segment {
         ("percentage_used_of_avail", "{unavailable_percent:.1,bare}%"),
     ];
     let mut segment = Segment::new("disk");
-    segment.text("paths", if section.title.is_empty() { "/" } else { &section.title });
+    let path = if section.title.is_empty() { "/" } else { &section.title };
+    if !path.starts_with('/') {
+        return unmatched(&format!("disk {path}: its path is to be absolute"));
+    }
+    segment.text("paths", path);
     let format = segment.format(section, "format", "%free", names);
     segment.text("format", &format);
+    let is_low = section.get("low_threshold").is_some();
+    if is_low && low_space(section).is_none() && number(section, "low_threshold", 0.0) != 0.0 {
+        segment.note("low_threshold, threshold_type");
+    }
     match low_space(section) {
         Some(condition) => {
             segment.paint(section, general, &[(Tone::Bad, &condition)]);
@@ -92,6 +100,11 @@ pub(super) fn memory(section: &Section, general: &General) -> Segment {
     let format = segment.format(section, "format", "%used %free %available", names);
     segment.text("format", &format);
     let low = |option| section.get(option).and_then(low_memory);
+    for option in ["threshold_critical", "threshold_degraded"] {
+        if let Some(value) = section.get(option).filter(|_| low(option).is_none()) {
+            segment.note(format!("{option} = {value}"));
+        }
+    }
     let (critical, degraded) = (low("threshold_critical"), low("threshold_degraded"));
     let conditions = [(Tone::Bad, critical.as_deref()), (Tone::Degraded, degraded.as_deref())];
     let conditions: Vec<(Tone, &str)> =
@@ -119,7 +132,7 @@ pub(super) fn memory(section: &Section, general: &General) -> Segment {
 /// `10%` of the total, or `1G`: so much must be available.
 fn low_memory(threshold: &str) -> Option<String> {
     let digits = threshold.trim_end_matches(|character: char| !character.is_ascii_digit());
-    let number: f64 = digits.parse().ok()?;
+    let number = plain_number(digits)?;
     match threshold[digits.len()..].trim().to_ascii_uppercase().as_str() {
         "%" => Some(format!("available_percent < {number}")),
         "" | "B" => Some(format!("available < {number}")),

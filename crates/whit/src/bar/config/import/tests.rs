@@ -77,7 +77,7 @@ load { }
 
 #[test]
 fn configurations_in_anger() {
-    assert!(matches!(import("general { colors = true }"), Err(ImportError::Empty)));
+    assert!(matches!(import("general { colors = true }"), Err(ImportError::Empty(_))));
     for text in [
         "order = { \"load\", 'cpu_usage' }\nload { format = \"[%1min] {%5min} 100%%\" max_threshold = \"lots\" }",
         "order += tztime\ntztime { format = \"<b>%time</b>\" format_time = \"%H\" timezone = Mars/Olympus }",
@@ -91,6 +91,21 @@ fn configurations_in_anger() {
         imported(text);
     }
     assert!(import("general { interval = }").is_err());
+    // What cannot be a number, a colour or a path, and options that are given twice.
+    for text in [
+        "general { interval = nan colors = yes }\norder += \"battery 0\"\nbattery 0 { low_threshold = nan }",
+        "order += \"memory\"\nmemory { threshold_critical = \"1e400\" threshold_degraded = 99999999999999999999999T }",
+        "order += \"disk /\"\ndisk / { low_threshold = 1e30 threshold_type = bytes_free }",
+        "order += \"load\"\nload { color_bad = red align = left align = right min_width = abc min_width = def }",
+        "order += \"load\"\norder += \"disk home\"\norder += \"path_exists X\"\npath_exists X { path = \"\" }",
+        "conky.text = [[ ${fs_used home} $cpu ]]",
+        "\u{feff}order += \"load\"",
+        "order += \"load\" # conky.text",
+    ] {
+        imported(text);
+    }
+    assert!(imported("general { colors = on }\norder += \"load\"").contains("color = \"#FF0000\""));
+    assert!(import("order += \"volume master\"").unwrap_err().to_string().contains("see docs/recipes.md"));
 }
 
 #[test]
@@ -157,5 +172,5 @@ fn conky_is_recognised() {
         assert!(toml.contains(part), "{part}: {toml}");
     }
     assert!(imported("background no\nTEXT\n$uptime\n").contains("type = \"uptime\""));
-    assert!(matches!(import("conky.text = [[ $nonsense ]]"), Err(ImportError::Empty)));
+    assert!(matches!(import("conky.text = [[ $nonsense ]]"), Err(ImportError::Empty(_))));
 }
