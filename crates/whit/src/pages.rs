@@ -1,31 +1,83 @@
 //! `whit man` and `whit completions`: other renderings of the table of options.
 
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap_complete::Shell;
 
-use crate::command_line;
+use crate::command_line::{self, examples};
 use crate::failure::Failure;
 use crate::output::Output;
 use text::printable::Shown as _;
 
 /// Prints the man page, or writes one a command into a directory.
 pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
-    let command = command_line::command();
-    match directory {
-        Some(directory) => {
-            std::fs::create_dir_all(directory)
-                .and_then(|()| clap_mangen::generate_to(command, directory))
-                .map_err(|error| Failure::new(format!("{}: {error}", directory.shown())))?;
-        }
-        None => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(command).render(&mut page).map_err(Failure::internal)?;
-            Output::stdout().write(&page)?;
-        }
+    let mut command = command_line::command();
+    let Some(directory) = directory else {
+        Output::stdout().write(&page(&command)?)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    command.build();
+    let pages =
+        std::iter::once(&command).chain(command.get_subcommands().filter(|one| one.get_name() != "help"));
+    let fail = |path: &Path, error: io::Error| Failure::new(format!("{}: {error}", path.shown()));
+    std::fs::create_dir_all(directory).map_err(|error| fail(directory, error))?;
+    for command in pages {
+        let name = match command.get_name() {
+            "whit" => "whit".to_owned(),
+            name => format!("whit-{name}"),
+        };
+        let path = directory.join(format!("{name}.1"));
+        let page = page(&command.clone().display_name(name))?;
+        std::fs::write(&path, page).map_err(|error| fail(&path, error))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A man page: what clap knows, then examples and notes with their tables as they are.
+fn page(command: &clap::Command) -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    let man = clap_mangen::Man::new(command.clone());
+    man.render_title(&mut page)
+        .and_then(|()| man.render_name_section(&mut page))
+        .and_then(|()| man.render_synopsis_section(&mut page))
+        .and_then(|()| man.render_description_section(&mut page))
+        .and_then(|()| man.render_options_section(&mut page))
+        .map_err(Failure::internal)?;
+    if command.get_name() == "whit" {
+        man.render_subcommands_section(&mut page).map_err(Failure::internal)?;
+    }
+    let mut text = String::new();
+    let examples = examples::of(command.get_name());
+    if !examples.is_empty() {
+        text.push_str(".SH EXAMPLES\n");
+    }
+    for (words, what) in examples {
+        text.push_str(&format!(".TP\n.B whit {}\n{}\n", escaped(words), escaped(what)));
+    }
+    if let Some(notes) = command.get_after_help() {
+        text.push_str(".SH NOTES\n");
+        let mut is_table = false;
+        for line in notes.to_string().lines() {
+            let is_row = line.starts_with(' ');
+            if is_row != is_table {
+                text.push_str(if is_row { ".PP\n.nf\n" } else { ".fi\n.PP\n" });
+                is_table = is_row;
+            }
+            text.push_str(&escaped(line));
+            text.push_str(if is_row || line.is_empty() { "\n" } else { "\n.br\n" });
+        }
+        text.push_str(if is_table { ".fi\n" } else { "" });
+    }
+    page.extend_from_slice(text.as_bytes());
+    Ok(page)
+}
+
+/// As roff reads it as it is.
+fn escaped(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    if text.starts_with('.') { format!("\\&{text}") } else { text }
 }
 
 /// Prints the table of options.

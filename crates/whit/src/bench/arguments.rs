@@ -15,6 +15,10 @@ pub(crate) fn command() -> Command {
                 .arg(several("only", Kind::Name, "Only measurements whose names begin so"))
                 .arg(switch("list", "Print the names and what they measure").short('l'))
                 .arg(count("Rounds of each, where one does not take too long [default: 5]"))
+                .arg(
+                    switch("quick", "A first look: one round, without those that take long")
+                        .conflicts_with("count"),
+                )
                 .arg(option("html", Kind::File, "Write a page, too"))
                 .arg(
                     option(
@@ -42,7 +46,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> BenchOptions {
     BenchOptions {
         only: matches.get_many::<String>("only").into_iter().flatten().cloned().collect(),
         is_list: matches.get_flag("list"),
-        rounds: number(matches, "count").unwrap_or(5),
+        rounds: number(matches, "count").unwrap_or(if matches.get_flag("quick") { 1 } else { 5 }),
+        is_quick: matches.get_flag("quick"),
         is_json: matches.get_flag("json"),
         html: matches.get_one("html").cloned(),
         directory: matches.get_one("directory").cloned().unwrap_or_else(default),

@@ -28,6 +28,9 @@ use crate::new_file::NewFile;
 use crate::output::Output;
 
 /// All measurements, in the order of the output. None does anything before it is run.
+/// Those that take four seconds a round or more, and together most of the time.
+const LONG: [&str; 5] = ["bar", "spawn-1G", "scan-1M", "scan-calls", "sieve-50M"];
+
 fn all(options: &BenchOptions) -> Vec<Measurement> {
     [
         figures::measurements(),
@@ -49,7 +52,9 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
     let chosen: Vec<Measurement> = all(options)
         .into_iter()
         .filter(|measurement| {
-            options.only.is_empty() || options.only.iter().any(|only| measurement.name.starts_with(only))
+            !(options.is_quick && LONG.contains(&measurement.name))
+                && (options.only.is_empty()
+                    || options.only.iter().any(|only| measurement.name.starts_with(only)))
         })
         .collect();
     if chosen.is_empty() {

@@ -9,6 +9,8 @@ pub(crate) struct BenchOptions {
     pub(crate) only: Vec<String>,
     pub(crate) is_list: bool,
     pub(crate) rounds: usize,
+    /// Without those that take long.
+    pub(crate) is_quick: bool,
     pub(crate) is_json: bool,
     pub(crate) html: Option<PathBuf>,
     /// Where files are made and taken away again.

@@ -116,6 +116,10 @@ mod tests {
             let mut letters: Vec<char> = entries.iter().filter_map(|entry| entry.letter).collect();
             letters.dedup();
             assert!(letters.len() <= 1, "--{name} has the letters {letters:?}");
+            // What it says where the peer is a server, and what it asks where it is a client.
+            if name == "http" {
+                continue;
+            }
             for entry in &entries {
                 let (first, other) = (&entries[0].command, &entry.command);
                 assert_eq!(entry.value, entries[0].value, "--{name} of {first} and {other}");

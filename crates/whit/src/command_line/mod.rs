@@ -2,6 +2,7 @@
 //!
 //! What leaves this module is validated; a command never sees a raw argument.
 
+pub(crate) mod examples;
 pub(crate) mod grammar;
 pub(crate) mod kind;
 pub(crate) mod options;
@@ -129,10 +130,31 @@ mod tests {
     }
 
     #[test]
+    fn every_command_has_examples_that_are_understood() {
+        for subcommand in command().get_subcommands().map(Command::get_name) {
+            let examples = examples::of(subcommand);
+            assert!(
+                !examples.is_empty() || ["man", "completions", "help"].contains(&subcommand),
+                "{subcommand}"
+            );
+            for (words, _) in examples {
+                let words = std::iter::once("whit").chain(words.split_whitespace());
+                let matches =
+                    command().try_get_matches_from(words.clone()).unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(matches.subcommand_name(), Some(subcommand));
+            }
+        }
+    }
+
+    #[test]
     fn help_fits_eighty_columns() {
         let mut command = command();
         command.build();
         for subcommand in command.get_subcommands_mut() {
+            let explanation = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for row in explanation.lines().filter(|line| line.starts_with(' ')) {
+                assert!(row.chars().count() <= 80, "{}, of a table: {row}", subcommand.get_name());
+            }
             let help = subcommand.render_help().to_string();
             for line in help.lines() {
                 assert!(line.chars().count() <= 80, "{}: {line}", subcommand.get_name());

@@ -68,9 +68,9 @@ Columns, from the fields of /proc/meminfo:
   anonymous  AnonPages + Shmem: only swap could hold it
   kernel     SUnreclaim + KernelStack + PageTables + SecPageTables + Percpu
   caches     Buffers + Cached - Shmem + KReclaimable (SReclaimable before 4.20)
-  others     the rest: huge pages, vmalloc, drivers' pages, swap cache, ZFS ARC, zram; a little
-             below 0 where the kernel's lazily summed counters run ahead
-  available  MemAvailable; with * computed, for kernels before 3.14 or --emulate
+  others     the rest: huge pages, vmalloc, drivers' pages, swap cache, ZFS ARC,
+             zram; a little below 0 where the kernel's lazy counters run ahead
+  available  MemAvailable; with * computed, before 3.14 or for --emulate
 + caches: free and caches together. Limit: of the own cgroup or one above it, whichever has the
 least left.";
 

@@ -16,6 +16,8 @@ pub(super) enum Turn {
     Paused(Nanos),
     /// It has ended.
     Over,
+    /// The peer closes after each answer: the next goes over a new connection.
+    Reconnect,
 }
 
 /// Those that can go on at once, and those that can at a time.

@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use facts::unit::{Bytes, Nanos};
 
 use super::address::Address;
+use super::send::connection::Answer;
 use super::send::options::SendOptions;
 use super::sink::answer::{self, Answers};
 use super::sink::fault::{Fault, Faults};
@@ -106,6 +107,13 @@ pub(crate) fn send_command() -> Command {
             ))
             .arg(option("rate", Kind::Rate, "Packets a second in all [default: as fast as they are taken]"))
             .arg(option("connections", Kind::Count, "Connections at once [default: 1]"))
+            .arg(
+                Arg::new("http")
+                    .long("http")
+                    .value_name("/path")
+                    .conflicts_with_all(["echo", "size", "udp"])
+                    .help("Ask for PATH by HTTP/1.1 instead, wait for each answer, and count their statuses"),
+            )
             .arg(switch("echo", "Wait for each packet to come back, and tell how long that took"))
             .after_help(paragraphs(SEND_EXPLANATION))
     })
@@ -209,6 +217,16 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
     })
 }
 
+/// A request for a path.
+fn request(path: &str, matches: &ArgMatches) -> Result<Vec<u8>, Failure> {
+    let is_one = path.starts_with('/') && path.bytes().all(|byte| (b'!'..=b'~').contains(&byte));
+    if !is_one {
+        return Err(Failure::usage("--http takes a path: /, /health?x=1"));
+    }
+    let host = matches.get_one::<String>("to").map_or("localhost", String::as_str);
+    Ok(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: whit\r\n\r\n").into_bytes())
+}
+
 pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Failure> {
     let address = address(matches, matches.get_one::<String>("to").map_or("", String::as_str))?;
     let duration = matches.get_one::<Duration>("duration").copied();
@@ -221,6 +239,8 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
     if address.is_udp() && size > 65_507 {
         return Err(Failure::usage("a datagram holds at most 65507 bytes"));
     }
+    let request = matches.get_one::<String>("http").map(|path| request(path, matches)).transpose()?;
+    let size = request.as_ref().map_or(size, Vec::len);
     let expects_echo = matches.get_flag("echo");
     if expects_echo && address.is_udp() {
         return Err(Failure::usage("--echo goes over streams: not with --udp"));
@@ -233,7 +253,12 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
         connections,
         duration,
         patience: matches.get_one("timeout").copied().unwrap_or(std::time::Duration::from_secs(10)),
-        expects_echo,
+        answer: match (&request, expects_echo) {
+            (Some(_), _) => Answer::Http,
+            (None, true) => Answer::Echo,
+            (None, false) => Answer::None,
+        },
+        request,
         threads: number(matches, "workers").unwrap_or(1),
         is_live: matches.get_flag("live"),
         is_json: matches.get_flag("json"),

@@ -4,6 +4,7 @@ use facts::task::TaskAccount;
 use facts::unit::{Bytes, Nanos};
 use serde_json::{Value, json};
 
+use crate::traffic::send::options::SendOptions;
 use crate::traffic::send::sent::Sent;
 use crate::traffic::sink::accounts::{Account, Accounts, Answered};
 use crate::traffic::waits;
@@ -184,6 +185,8 @@ fn breakdown(task: &TaskAccount) -> Value {
 pub(crate) struct SendReport {
     sent: Sent,
     size: u64,
+    /// Requests were sent, and not packets.
+    is_http: bool,
     waits: Option<TaskAccount>,
 }
 
@@ -192,20 +195,27 @@ const PERCENTILES: [(f64, &str, &str); 4] =
     [(50.0, "p50", "p50_ns"), (90.0, "p90", "p90_ns"), (99.0, "p99", "p99_ns"), (99.9, "p99.9", "p99_9_ns")];
 
 impl SendReport {
-    pub(crate) fn new(sent: Sent, size: u64, waits: Option<&TaskAccount>) -> Self {
-        Self { sent, size, waits: waits.cloned() }
+    pub(crate) fn new(sent: Sent, options: &SendOptions, waits: Option<&TaskAccount>) -> Self {
+        let (size, is_http) = (options.size as u64, options.request.is_some());
+        Self { sent, size, is_http, waits: waits.cloned() }
     }
 
     pub(crate) fn text(&self) -> String {
         let sent = &self.sent;
         let wall = span(sent.first, sent.last);
         let rest = sent.bytes - sent.packets * self.size;
-        let mut text = format!("total time   {}\npackets      {}", Span(wall), grouped(sent.packets));
+        let what = if self.is_http { "requests" } else { "packets" };
+        let mut text = format!("total time   {}\n{what:<12} {}", Span(wall), grouped(sent.packets));
         if rest > 0 {
             text.push_str(&format!(", and {} of incomplete ones", Size(Bytes(rest))));
         }
-        text.push_str(&format!("\nrate         {}\n", rate_words(sent.packets, "packets", sent.bytes, wall)));
+        text.push_str(&format!("\nrate         {}\n", rate_words(sent.packets, what, sent.bytes, wall)));
         text.push_str(&format!("connections  {}\n", grouped(sent.connections)));
+        if self.is_http {
+            let statuses =
+                sent.statuses.iter().map(|(status, count)| format!("{status} ×{}", grouped(*count)));
+            text.push_str(&format!("statuses     {}\n", statuses.collect::<Vec<_>>().join(", ")));
+        }
         if !sent.latency_ns.is_empty() {
             text.push_str("latency     ");
             for (percentile, name, _) in PERCENTILES {
@@ -238,6 +248,10 @@ impl SendReport {
             "connections": sent.connections,
             "failed_connections": sent.failed,
             "failure": sent.failure,
+            "statuses": self.is_http.then(|| {
+                let one = |(status, count): (&u16, &u64)| json!({ "status": status, "count": count });
+                sent.statuses.iter().map(one).collect::<Value>()
+            }),
             "latency": latency,
             "whit": self.waits.as_ref().map_or(Value::Null, breakdown),
         })

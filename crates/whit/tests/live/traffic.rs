@@ -7,7 +7,7 @@ use std::time::Duration;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Scratch, WHIT, shell};
+use super::machine::{Scratch, WHIT, documents, shell};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("ten_thousand_clients_at_once", &[Need::Root], many),
         trial("datagrams_are_counted_or_reported_as_dropped", &[], datagrams),
         trial("a_control_server_answers_and_fails_as_asked", &python, answers),
+        trial("requests_are_counted_logged_and_answered", &python, requests),
         trial("what_waited_behind_a_slow_answer_was_slow", &[], omission),
         trial("a_signal_ends_both_with_figures", &[], signalled),
         trial("a_delay_holds_up_the_sender", &[], delayed),
@@ -51,7 +52,7 @@ impl Sink {
     fn told(mut self) -> Value {
         let output = self.child.take().unwrap().wait_with_output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        serde_json::from_slice(&output.stdout).unwrap()
+        documents(&String::from_utf8(output.stdout).unwrap()).remove(0)
     }
 
     fn interrupt(self) -> Value {
@@ -73,7 +74,7 @@ impl Drop for Sink {
 fn send(words: &str) -> Value {
     let output = Command::new(WHIT).args(["send", "--json"]).args(words.split_whitespace()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    documents(&String::from_utf8(output.stdout).unwrap()).remove(0)
 }
 
 fn python(program: &str) -> String {
@@ -208,6 +209,51 @@ print(fine, reset, half)";
     assert_eq!(sink.interrupt()["answers"], 1000);
     let output = shell(&format!("{WHIT} sink --fault reset=1"));
     assert_eq!(output.status.code(), Some(2));
+    Ok(())
+}
+
+/// whit asks whit and a foreign server; a foreign client asks whit.
+fn requests() -> Result<(), Failed> {
+    let scratch = Scratch::new("requests-files");
+    let (replies, log) = (scratch.0.join("replies.toml"), scratch.0.join("log"));
+    fs::write(
+        &replies,
+        "[[reply]]\npath = \"/busy\"\nstatus = 503\n[[reply]]\npath = \"/page\"\nmethod = \"GET\"\nbody = \"hello\"\n\
+         content_type = \"text/plain\"\nheaders = { X-Whit = \"1\" }\n",
+    )?;
+    let words = format!("--port 22320 --replies {} --log {}", replies.display(), log.display());
+    let sink = Sink::start("requests", &words);
+    let sent = send("localhost:22320 --http /busy -n 100 --connections 3");
+    assert_eq!((&sent["packets"], &sent["latency"]["count"]), (&100.into(), &100.into()), "{sent}");
+    assert_eq!(sent["statuses"], serde_json::json!([{ "status": 503, "count": 100 }]));
+    let told = python(
+        "import http.client\n\
+         for method in ('GET', 'HEAD', 'POST'):\n    \
+             client = http.client.HTTPConnection('localhost', 22320)\n    \
+             client.request(method, '/page?x=1')\n    \
+             answer = client.getresponse()\n    \
+             print(answer.status, answer.getheader('Content-Length'), answer.getheader('Content-Type'), answer.getheader('X-Whit'), len(answer.read()))\n",
+    );
+    assert_eq!(told, "200 5 text/plain 1 5\n200 5 text/plain 1 0\n404 0 None None 0\n");
+    let report = sink.interrupt();
+    assert_eq!(report["answers"], 103, "{report}");
+    let logged = documents(&fs::read_to_string(&log)?);
+    assert_eq!(logged.len(), 103);
+    let last = logged.last().unwrap();
+    assert_eq!(
+        (&last["method"], &last["path"], &last["status"]),
+        (&"POST".into(), &"/page?x=1".into(), &404.into())
+    );
+
+    // A server that closes after each answer, whose length only its end tells.
+    let mut server = Command::new("python3")
+        .args(["-c", "import http.server as s\nclass H(s.BaseHTTPRequestHandler):\n  def do_GET(self):\n    self.send_response(200); self.end_headers(); self.wfile.write(b'x' * 5000)\n  def log_message(self, *a): pass\ns.ThreadingHTTPServer(('127.0.0.1', 22321), H).serve_forever()"])
+        .spawn()?;
+    std::thread::sleep(Duration::from_millis(700));
+    let sent = send("localhost:22321 --http / -n 50 --connections 2");
+    let _ = server.kill();
+    let _ = server.wait();
+    assert_eq!(sent["statuses"], serde_json::json!([{ "status": 200, "count": 50 }]), "{sent}");
     Ok(())
 }
 

@@ -14,7 +14,12 @@ impl BpfTasks {
         Err(Refused::new(Absence::Unsupported, "this whit was built without BPF".to_owned()))
     }
 
-    pub(super) fn read(&mut self, _store: &mut TaskStore, _left_out: &[u32]) -> Result<Round, Absence> {
+    pub(super) fn read(
+        &mut self,
+        _store: &mut TaskStore,
+        _left_out: &[u32],
+        _accounting_on: Option<bool>,
+    ) -> Result<Round, Absence> {
         match *self {}
     }
 

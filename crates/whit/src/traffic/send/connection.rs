@@ -1,5 +1,6 @@
 //! One connection: what it still has to send, and when.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use facts::unit::Nanos;
@@ -8,6 +9,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
+use super::response::{Response, ResponseReader};
 use crate::traffic::agenda::Turn;
 use text::units::Span;
 
@@ -21,11 +23,21 @@ pub(super) struct Schedule {
     pub(super) size: usize,
     /// Of this connection; none: as fast as they are taken.
     pub(super) interval_ns: Option<f64>,
-    pub(super) expects_echo: bool,
+    pub(super) answer: Answer,
     /// Packets that may go out at once.
     pub(super) burst: usize,
     /// How long a peer may take and return nothing; none: until the end.
     pub(super) patience: Option<Nanos>,
+}
+
+/// What is waited for after each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    None,
+    /// The packet again.
+    Echo,
+    /// A response of HTTP.
+    Http,
 }
 
 /// A connection.
@@ -44,6 +56,11 @@ pub(super) struct Connection {
     /// The place of the burst's first packet, and how many are in it.
     burst: (u64, u64),
     echo_left: usize,
+    /// A response is waited for.
+    awaits_response: bool,
+    reader: ResponseReader,
+    /// How many responses had which status.
+    pub(super) statuses: BTreeMap<u16, u64>,
     /// When it will be asked again.
     armed: Option<Nanos>,
     /// Since when the peer has taken and returned nothing, and whether it was asked to be looked at again for that.
@@ -64,6 +81,9 @@ impl Connection {
             burst_left: 0,
             burst: (0, 0),
             echo_left: 0,
+            awaits_response: false,
+            reader: ResponseReader::default(),
+            statuses: BTreeMap::new(),
             armed: None,
             stalled: None,
             bytes: 0,
@@ -83,6 +103,13 @@ impl Connection {
         for _ in 0..BURSTS_A_TURN {
             if self.echo_left > 0 && !self.receive_echo(schedule, memory, latency_ns)? {
                 return self.wait_for_peer(schedule);
+            }
+            if self.awaits_response {
+                match self.receive_response(schedule, memory, latency_ns)? {
+                    None => return self.wait_for_peer(schedule),
+                    Some(response) if response.is_last => return Ok(Turn::Reconnect),
+                    Some(_) => {}
+                }
             }
             if self.burst_left == 0 {
                 match self.plan(schedule) {
@@ -116,10 +143,11 @@ impl Connection {
             self.first.get_or_insert(now);
             self.last = Some(now);
             if self.burst_left == 0 {
-                if schedule.expects_echo {
-                    self.echo_left = schedule.size;
-                } else if schedule.interval_ns.is_some() {
-                    self.record(schedule, now, latency_ns);
+                match schedule.answer {
+                    Answer::Echo => self.echo_left = schedule.size,
+                    Answer::Http => self.awaits_response = true,
+                    Answer::None if schedule.interval_ns.is_some() => self.record(schedule, now, latency_ns),
+                    Answer::None => {}
                 }
             }
         }
@@ -132,7 +160,7 @@ impl Connection {
         let now = probe::clock_now().monotonic;
         let (since, is_armed) = *self.stalled.get_or_insert((now, false));
         if since + patience <= now {
-            let what = if self.echo_left > 0 { "returned" } else { "took" };
+            let what = if self.echo_left > 0 || self.awaits_response { "returned" } else { "took" };
             let message = format!("the peer {what} nothing for {} (see --timeout)", Span(patience));
             return Err(io::Error::new(io::ErrorKind::TimedOut, message));
         }
@@ -146,7 +174,7 @@ impl Connection {
         if left == 0 {
             return None;
         }
-        let mut count = if schedule.expects_echo { 1 } else { (schedule.burst as u64).min(left) };
+        let mut count = if schedule.answer != Answer::None { 1 } else { (schedule.burst as u64).min(left) };
         if let Some(interval_ns) = schedule.interval_ns {
             let (due, now) = (self.due(self.planned, interval_ns), probe::clock_now().monotonic);
             if due > now {
@@ -193,6 +221,51 @@ impl Connection {
         }
         self.record(schedule, probe::clock_now().monotonic, latency_ns);
         Ok(true)
+    }
+
+    /// Waits for the response; `None` if it is not whole.
+    fn receive_response(
+        &mut self,
+        schedule: &Schedule,
+        memory: &mut [u8],
+        latency_ns: &mut Histogram<u64>,
+    ) -> io::Result<Option<Response>> {
+        loop {
+            let response = match recv(&self.socket, &mut *memory, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => match self.reader.close() {
+                    Some(response) => Some(response),
+                    None => {
+                        let error = io::ErrorKind::UnexpectedEof;
+                        return Err(io::Error::new(error, "it ended before its answer was whole"));
+                    }
+                },
+                Ok((length, _)) => {
+                    self.stalled = None;
+                    self.reader.take(&memory[..length])?
+                }
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if let Some(response) = response {
+                self.awaits_response = false;
+                *self.statuses.entry(response.status).or_default() += 1;
+                self.record(schedule, probe::clock_now().monotonic, latency_ns);
+                return Ok(Some(response));
+            }
+        }
+    }
+
+    /// Goes on over another socket.
+    pub(super) fn reconnect(&mut self, socket: OwnedFd) {
+        self.socket = socket;
+        self.is_connected = false;
+        self.reader = ResponseReader::default();
+    }
+
+    /// Whether there is nothing more to be sent.
+    pub(super) fn is_done(&self) -> bool {
+        self.planned >= self.quota
     }
 
     /// From when each packet of the burst should have gone out: what was held up by those before it waited, too. Without a

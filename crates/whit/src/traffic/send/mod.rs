@@ -1,7 +1,8 @@
 //! `whit send`: puts load on a server, and measures how it copes.
 
-mod connection;
+pub(crate) mod connection;
 pub(crate) mod options;
+mod response;
 pub(crate) mod sent;
 mod worker;
 
@@ -56,7 +57,7 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Failure> {
         Failure::new(format!("{}: {of} failed: {failure}", options.address)).report();
     }
     let code = u8::from(sent.failed > 0);
-    let report = SendReport::new(sent, options.size as u64, waits.as_ref());
+    let report = SendReport::new(sent, options, waits.as_ref());
     let mut text = report.text();
     if options.is_json {
         text.clear();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::connection::Answer;
 use crate::traffic::address::Address;
 
 /// The options.
@@ -18,8 +19,9 @@ pub(crate) struct SendOptions {
     pub(crate) duration: Option<Duration>,
     /// How long a peer may take and return nothing before its connection is given up.
     pub(crate) patience: Duration,
-    /// Each packet is waited for until it comes back.
-    pub(crate) expects_echo: bool,
+    pub(crate) answer: Answer,
+    /// Of HTTP: what is sent in place of packets of any content.
+    pub(crate) request: Option<Vec<u8>>,
     pub(crate) threads: usize,
     pub(crate) is_live: bool,
     pub(crate) is_json: bool,

@@ -1,5 +1,7 @@
 //! What was sent.
 
+use std::collections::BTreeMap;
+
 use facts::unit::Nanos;
 use hdrhistogram::Histogram;
 
@@ -14,6 +16,8 @@ pub(crate) struct Sent {
     /// Connections that ended before they should, and why the first did.
     pub(crate) failed: u64,
     pub(crate) failure: Option<String>,
+    /// Of HTTP: how many responses had which status.
+    pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) first: Option<Nanos>,
     pub(crate) last: Option<Nanos>,
     /// From when a packet should have gone out until it was taken or came back, in nanoseconds.
@@ -32,6 +36,7 @@ impl Sent {
             connections: 0,
             failed: 0,
             failure: None,
+            statuses: BTreeMap::new(),
             first: None,
             last: None,
             latency_ns: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).map_err(Failure::internal)?,
@@ -43,6 +48,9 @@ impl Sent {
         self.packets += other.packets;
         self.connections += other.connections;
         self.failed += other.failed;
+        for (status, count) in other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
         self.failure = self.failure.take().or(other.failure);
         self.first = Nanos::earlier(self.first, other.first);
         self.last = self.last.max(other.last);

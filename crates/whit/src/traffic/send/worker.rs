@@ -56,7 +56,7 @@ impl<'a> Worker<'a> {
         packets: &'a AtomicU64,
     ) -> Result<Self, Failure> {
         let size = options.size;
-        let mut burst = (BURST_BYTES / size).max(1);
+        let mut burst = if options.request.is_some() { 1 } else { (BURST_BYTES / size).max(1) };
         let mut connections = Vec::new();
         let begin = probe::clock_now().monotonic + HEAD_START;
         let interval_ns = options.rate.map(|rate| 1e9 * options.connections as f64 / rate);
@@ -91,7 +91,7 @@ impl<'a> Worker<'a> {
             schedule: Schedule {
                 size,
                 interval_ns,
-                expects_echo: options.expects_echo,
+                answer: options.answer,
                 burst,
                 // A time limit ends it in any case, and a peer that takes nothing is what is measured then.
                 patience: options.duration.is_none().then(|| Nanos::from(options.patience)),
@@ -99,7 +99,7 @@ impl<'a> Worker<'a> {
             living: connections.len(),
             connections,
             agenda: Agenda::default(),
-            content: vec![b'1'; burst * size],
+            content: options.request.clone().unwrap_or_else(|| vec![b'1'; burst * size]),
             memory: vec![0; 64 << 10],
             sent,
             packets,
@@ -189,6 +189,7 @@ impl<'a> Worker<'a> {
             Ok(Turn::Ready) => self.agenda.push_ready(token),
             Ok(Turn::Paused(until)) => self.agenda.push_paused(until, token),
             Ok(Turn::Over) => self.finish(token, None),
+            Ok(Turn::Reconnect) => self.reconnect(token),
             Err(error) if self.is_cut_by_kernel && is_uncuttable(&error) => {
                 // Longer than what the way there takes in one piece: let the network cut it.
                 self.is_cut_by_kernel = false;
@@ -202,12 +203,30 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Makes another connection in the place of one that the peer closes.
+    fn reconnect(&mut self, token: usize) {
+        let Some(Some(connection)) = self.connections.get_mut(token) else { return };
+        if connection.is_done() {
+            return self.finish(token, None);
+        }
+        match self.options.address.connect(&mut Patience::default()) {
+            Ok(socket) => match self.event_loop.add(&socket, token, true) {
+                Ok(()) => connection.reconnect(socket),
+                Err(error) => self.finish(token, Some(error)),
+            },
+            Err(error) => self.finish(token, Some(error)),
+        }
+    }
+
     fn finish(&mut self, token: usize, error: Option<io::Error>) {
         let Some(connection) = self.connections.get_mut(token).and_then(Option::take) else { return };
         self.living -= 1;
         let sent = &mut self.sent;
         sent.bytes += connection.bytes;
         sent.packets += connection.bytes / self.schedule.size as u64;
+        for (status, count) in &connection.statuses {
+            *sent.statuses.entry(*status).or_default() += count;
+        }
         sent.first = Nanos::earlier(sent.first, connection.first);
         sent.last = sent.last.max(connection.last);
         if let Some(error) = error {

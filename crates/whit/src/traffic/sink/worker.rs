@@ -247,7 +247,7 @@ impl<'a> Worker<'a> {
             Turn::Quiet => {}
             Turn::Ready => self.agenda.push_ready(token),
             Turn::Paused(until) => self.agenda.push_paused(until, token),
-            Turn::Over => self.forget(token),
+            Turn::Over | Turn::Reconnect => self.forget(token),
         }
     }
 

@@ -1,0 +1,74 @@
+//! Examples of each command, for the man pages.
+
+/// What is typed behind `whit`, and what it does.
+pub(crate) type Example = (&'static str, &'static str);
+
+/// The examples of a command.
+pub(crate) fn of(command: &str) -> &'static [Example] {
+    match command {
+        "bar" => &[
+            (
+                "bar",
+                "A line a second on a terminal; in sway, i3, waybar and tmux in the form that these read",
+            ),
+            ("bar --import ~/.config/i3status/config", "Print the equivalent of a configuration of i3status"),
+            ("bar --for tmux --once", "One line for tmux"),
+        ],
+        "free" => &[
+            ("free -h", "Sizes in the unit that suits each"),
+            ("free -i 5s -n 3", "Three times, every five seconds"),
+            ("free --json", "For programs, in bytes"),
+        ],
+        "delays" => &[
+            ("delays -p 1234", "What a process has waited for since it started"),
+            ("delays -a --sort block_io", "All processes, those that waited longest for a disk first"),
+            ("delays -p 1234 -i 1s", "Differences, every second"),
+            ("delays --exits --min-wall 1s", "Tasks that lived for a second or more, as they end"),
+        ],
+        "top" => &[
+            ("top", "The screen; ? lists the keys"),
+            ("top -b -n 1 -s memory", "One table by memory, for a file or a pipe"),
+            ("top --by cgroup", "A row for each cgroup"),
+            ("top --user www-data", "One user's processes"),
+        ],
+        "run" => &[
+            ("run make -j2", "Where the time of a build went, by program"),
+            ("run -n 5 ./benchmark", "Median and spread of five runs"),
+            (
+                "run --lock /run/lock/backup --wait 0 --timeout 2h backup",
+                "A cron job that never runs twice, nor too long",
+            ),
+            ("run --json -o before.json ./benchmark", "Keep a report"),
+            ("run --compare before.json ./benchmark", "And compare with it"),
+        ],
+        "age" => &[
+            ("age -r /var/log", "How old the files are, and how large"),
+            ("age -r --long --sort size -n 20 ~", "The twenty largest files"),
+            ("age -r --delete --older 30d --dry-run /var/tmp", "What would be deleted"),
+            ("age -r --delete --keep-free 10% /var/cache/builds", "Delete the oldest until a tenth is free"),
+            ("age --warn age=7d --crit files=1M /var/spool/mail", "As a Nagios plugin"),
+        ],
+        "sink" => &[
+            ("sink", "Count what comes to 127.0.0.1:22222 until Ctrl-C"),
+            ("sink --http 204 --log -", "Answer every request, and print each"),
+            ("sink --replies replies.toml --fault slow=0.1:500ms", "A control server that is slow at times"),
+        ],
+        "send" => &[
+            ("send localhost:22222 -n 1M", "A million packets, as fast as they are taken"),
+            (
+                "send localhost:22222 --rate 1k --duration 10s --echo",
+                "Latency at a thousand packets a second",
+            ),
+            ("send localhost:8080 --http /health -n 10k --connections 10", "Ask a web server"),
+        ],
+        "bench" => &[
+            ("bench --quick", "A first look"),
+            ("bench --only scan", "What scanning a directory costs, here"),
+        ],
+        "doctor" => &[
+            ("doctor", "What this machine gives, and how to get the rest"),
+            ("doctor --selftest", "Whether everything hangs together"),
+        ],
+        _ => &[],
+    }
+}
