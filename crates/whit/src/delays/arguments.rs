@@ -169,8 +169,9 @@ const EXPLANATION: &str = "\
 A task's wall time is on CPU + run queue + block I/O + sleeping. Swap-in, thrashing, reclaim,
 compaction, copy and irq overlap with these; the column OVERLAP shows the longest. The time of a
 process is the sum over its threads.
-  –  absent: not counted, or a value that cannot be (a wait longer than the clock)
-  ?  the kernel's answer is zero, and zero is also what it says of a task older than the switch
+  –  absent: not counted, or a value that cannot be (longer than the clock)
+  ?  the kernel says zero, as it also does of tasks older than the switch
+  ─  off CPU: undivided, since delay accounting is off
 Exit status: 1 where a task is gone or may not be read, 2 for usage errors; of a command its own,
 127 where it is not found, 126 where it cannot be executed, 128+N where signal N ended it.";
 

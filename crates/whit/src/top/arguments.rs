@@ -88,7 +88,8 @@ Each row's time is on CPU + run queue + block I/O + sleeping, drawn as a bar; th
 mark what overlaps with those: s swap-in, t thrashing, r reclaim, c compaction, w copy, i irq.
 Keys: ? on the screen. Columns, order and interval are kept in whit/top.toml in
 $XDG_CONFIG_HOME (~/.config). What ended between two readings is counted, by its exit record.
-  –  absent: not counted, or not available from this source (a note says why, and the remedy)";
+  –  absent: not counted, or not available from this source; a note says why
+  ─  off CPU: undivided, since delay accounting is off";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
