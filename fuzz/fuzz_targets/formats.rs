@@ -8,6 +8,8 @@ use formats::tmpfiles::Machine;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
+    let question = formats::dns::question(0x101, "a.b", formats::dns::Family::V4).unwrap_or_default();
+    let _ = formats::dns::reply(&question, data);
     Clicks::default().push(data, drop);
     formats::passwd::users(data).for_each(drop);
     let _ = formats::hosts::address_of(data, b"host");

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conky;
+pub mod dns;
 pub mod fnmatch;
 pub mod hosts;
 pub mod i3bar;

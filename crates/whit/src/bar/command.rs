@@ -19,7 +19,7 @@ pub(crate) fn run(command: &BarCommand) -> Result<ExitCode, Failure> {
         }
         BarCommand::Check { config } => check(config.as_deref()),
         BarCommand::Import { path } => import(path),
-        BarCommand::PrintDefaults(defaults) => print(&bar::default_configuration(defaults)),
+        BarCommand::PrintDefaults(defaults) => print(&bar::printed_defaults(defaults)),
         BarCommand::Reference => print(&bar::reference()),
     }
 }

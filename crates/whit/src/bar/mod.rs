@@ -34,7 +34,7 @@ mod simulation;
 mod theme;
 
 pub(crate) use block::{Block, Color, Tone};
-pub(crate) use config::{Defaults, Origin, default_configuration, import};
+pub(crate) use config::{Defaults, Origin, import, printed_defaults};
 pub(crate) use cycle::run;
 pub(crate) use line_output::{LineOutput, LineStyle, shown};
 pub(crate) use reference::reference;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use rustix::fd::OwnedFd;
@@ -12,6 +12,7 @@ use rustix::net::{
     sockopt,
 };
 
+use super::resolve;
 use text::printable::Shown as _;
 
 /// A place to listen at or to send to.
@@ -37,7 +38,7 @@ impl Default for Patience {
 }
 
 impl Address {
-    /// From `HOST:PORT`: an address, `localhost`, or a name in /etc/hosts; no name service is asked.
+    /// From `HOST:PORT`: an address, or a name in /etc/hosts or of a name server.
     pub(crate) fn parse_host(text: &str) -> Result<SocketAddr, String> {
         if let Ok(address) = text.parse() {
             return Ok(address);
@@ -48,12 +49,7 @@ impl Address {
             format!("the port is missing: write HOST:PORT, for instance {example}")
         })?;
         let port = port.parse().map_err(|_| format!("\"{port}\" is no port"))?;
-        let hosts = std::fs::read("/etc/hosts").unwrap_or_default();
-        let found = (host == "localhost").then_some(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let ip = found.or_else(|| formats::hosts::address_of(&hosts, host.as_bytes())).ok_or_else(|| {
-            format!("\"{host}\" is no address and not in /etc/hosts: whit asks no name service")
-        })?;
-        Ok(SocketAddr::new(ip, port))
+        Ok(SocketAddr::new(resolve::address_of(host)?, port))
     }
 
     pub(crate) fn is_tcp(&self) -> bool {
@@ -170,7 +166,7 @@ mod tests {
         assert_eq!(Address::parse_host("127.0.0.1:5").map(|address| address.port()), Ok(5));
         assert_eq!(Address::parse_host("[::1]:5").map(|address| address.is_ipv6()), Ok(true));
         assert_eq!(Address::parse_host("localhost:5").map(|address| address.ip().is_loopback()), Ok(true));
-        for wrong in ["localhost", "localhost:x", "no.such.host.invalid:5", ""] {
+        for wrong in ["localhost", "localhost:x", ""] {
             assert!(Address::parse_host(wrong).is_err(), "{wrong}");
         }
     }

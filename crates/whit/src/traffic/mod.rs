@@ -5,6 +5,7 @@ mod agenda;
 pub(crate) mod arguments;
 mod event_loop;
 pub(crate) mod render;
+mod resolve;
 pub(crate) mod send;
 pub(crate) mod sink;
 pub(crate) mod waits;

@@ -19,6 +19,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("datagrams_are_counted_or_reported_as_dropped", &[], datagrams),
         trial("a_control_server_answers_and_fails_as_asked", &python, answers),
         trial("requests_are_counted_logged_and_answered", &python, requests),
+        trial(
+            "names_are_asked_of_a_name_server",
+            &[Need::Root, Need::Program("python3"), Need::Program("unshare")],
+            names,
+        ),
         trial("what_waited_behind_a_slow_answer_was_slow", &[], omission),
         trial("a_signal_ends_both_with_figures", &[], signalled),
         trial("a_delay_holds_up_the_sender", &[], delayed),
@@ -254,6 +259,42 @@ fn requests() -> Result<(), Failed> {
     let _ = server.kill();
     let _ = server.wait();
     assert_eq!(sent["statuses"], serde_json::json!([{ "status": 200, "count": 50 }]), "{sent}");
+    Ok(())
+}
+
+/// In namespaces of their own: a name server that knows one name, and a resolv.conf that names it.
+fn names() -> Result<(), Failed> {
+    let scratch = Scratch::new("names");
+    let (server, resolv) = (scratch.0.join("server.py"), scratch.0.join("resolv.conf"));
+    fs::write(&resolv, "nameserver 127.0.0.1\nsearch example\n")?;
+    fs::write(
+        &server,
+        "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.bind(('127.0.0.1', 53))\nwhile True:\n  \
+           q, peer = s.recvfrom(512)\n  \
+           m = bytearray(q)\n  \
+           known = q[12:].lower().startswith(b'\\4test\\7example\\0')\n  \
+           m[2:4] = b'\\x81\\x80' if known else b'\\x81\\x83'\n  \
+           if known and q[-4:-2] == b'\\0\\1':\n    \
+             m[6:8] = b'\\0\\1'\n    \
+             m += b'\\xc0\\x0c\\0\\1\\0\\1\\0\\0\\0\\x09\\0\\4\\x7f\\0\\0\\1'\n  \
+           s.sendto(bytes(m), peer)\n",
+    )?;
+    let script = format!(
+        "ip link set lo up; mount --bind {} /etc/resolv.conf; timeout 20 python3 {} & \
+         timeout 20 {WHIT} sink --port 22330 --clients 2 > /dev/null 2>&1 & sleep 1; \
+         {WHIT} send --json test.example:22330 -n 10; {WHIT} send --json test:22330 -n 10; \
+         {WHIT} send other.example:22330 -n 1; echo status $?; kill %1; wait",
+        resolv.display(),
+        server.display()
+    );
+    let file = scratch.0.join("script");
+    fs::write(&file, script)?;
+    let output = shell(&format!("unshare -mn sh {}", file.display()));
+    let text = String::from_utf8(output.stdout)?;
+    let said = String::from_utf8(output.stderr)?;
+    // By its whole name, and by what is left of it in one's own domain.
+    assert_eq!(documents(&text).iter().filter(|told| told["packets"] == 10).count(), 2, "{text}{said}");
+    assert!(text.contains("status 2") && said.contains("no name server knows it"), "{text}{said}");
     Ok(())
 }
 

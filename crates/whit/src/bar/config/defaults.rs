@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::bar::kinds::KINDS;
+
 /// What the command line says of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Defaults {
@@ -49,6 +51,27 @@ pub(crate) fn default_configuration(defaults: &Defaults) -> String {
     }
     segment("battery", &[]);
     segment("date", &[]);
+    text
+}
+
+/// The same with the formats that the segments have by themselves, to be changed.
+pub(crate) fn printed_defaults(defaults: &Defaults) -> String {
+    let mut text = String::new();
+    for line in default_configuration(defaults).lines() {
+        text.push_str(line);
+        text.push('\n');
+        let name = line.strip_prefix("type = \"").and_then(|rest| rest.strip_suffix('"'));
+        if let Some(kind) = name.and_then(|name| KINDS.iter().find(|kind| kind.name == name)) {
+            let _ = writeln!(text, "format = {}", quoted(kind.format));
+            let variants = kind.variants.iter();
+            let variants: Vec<String> = variants
+                .map(|(when, format)| format!("{{ when = {}, format = {} }}", quoted(when), quoted(format)))
+                .collect();
+            if !variants.is_empty() {
+                let _ = writeln!(text, "variants = [{}]", variants.join(", "));
+            }
+        }
+    }
     text
 }
 

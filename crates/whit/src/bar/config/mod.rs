@@ -18,7 +18,7 @@ use crate::paths;
 use probe::named;
 use text::printable::Shown as _;
 
-pub(crate) use defaults::{Defaults, default_configuration};
+pub(crate) use defaults::{Defaults, default_configuration, printed_defaults};
 pub(crate) use import::import;
 pub(crate) use read::{BAR_OPTIONS, SEGMENT_OPTIONS, read};
 
