@@ -1,6 +1,6 @@
 //! Questions to a name server and its answers: RFC 1035, 4.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
