@@ -18,13 +18,27 @@ pub(crate) fn push(
     now_ns: i64,
 ) -> Result<(), Failure> {
     let path = &found.path;
-    let older_ns = found.older.map(|older| older.0);
+    let (older_ns, newer_ns) = (found.older.map(|older| older.0), found.newer.map(|newer| newer.0));
+    let larger_bytes = found.larger.map(|larger| larger.0);
     let (kind, body) = match &found.what {
-        Outcome::Count(count) => {
-            (DocumentKind::AgeNumber, json!({ "path": path, "older_ns": older_ns, "files": count }))
-        }
+        Outcome::Count(count) => (
+            DocumentKind::AgeNumber,
+            json!({
+                "path": path,
+                "older_ns": older_ns,
+                "newer_ns": newer_ns,
+                "larger_bytes": larger_bytes,
+                "files": count,
+            }),
+        ),
         Outcome::Sums { all, extremes, by_directory } => {
-            let mut body = json!({ "path": path, "older_ns": older_ns, "time": found.by.letters() });
+            let mut body = json!({
+                "path": path,
+                "older_ns": older_ns,
+                "newer_ns": newer_ns,
+                "larger_bytes": larger_bytes,
+                "time": found.by.letters(),
+            });
             merge(&mut body, sums(all, now_ns));
             let name = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
             body["oldest_path"] = extremes.oldest.as_ref().map(|found| name(&found.path)).into();
@@ -44,6 +58,8 @@ pub(crate) fn push(
             let body = json!({
                 "path": path,
                 "older_ns": older_ns,
+                "newer_ns": newer_ns,
+                "larger_bytes": larger_bytes,
                 "time": found.by.letters(),
                 "is_dry_run": *way == DeleteMode::DryRun,
                 "deleted": sums(&tally.deleted, now_ns),

@@ -22,6 +22,12 @@ pub(crate) fn push(out: &mut String, found: &DirectoryReport, now_ns: i64) {
             if let Some(older) = found.older {
                 out.push_str(&format!(", older than {}", Span(older)));
             }
+            if let Some(newer) = found.newer {
+                out.push_str(&format!(", younger than {}", Span(newer)));
+            }
+            if let Some(larger) = found.larger {
+                out.push_str(&format!(", larger than {}", Size(larger)));
+            }
             out.push('\n');
             push_sums(out, all, now_ns);
             push_extremes(out, extremes, now_ns);

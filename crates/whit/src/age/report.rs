@@ -1,7 +1,7 @@
 //! The results for one directory, before they are rendered.
 
 use facts::age::{AgeBy, AgeSums};
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 
 use super::extremes::Extremes;
 use super::options::DeleteMode;
@@ -11,6 +11,8 @@ use super::options::DeleteMode;
 pub(crate) struct DirectoryReport {
     pub(crate) path: String,
     pub(crate) older: Option<Nanos>,
+    pub(crate) newer: Option<Nanos>,
+    pub(crate) larger: Option<Bytes>,
     pub(crate) by: AgeBy,
     pub(crate) what: Outcome,
 }

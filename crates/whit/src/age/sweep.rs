@@ -111,7 +111,8 @@ impl<'a> Sweep<'a> {
             }
         };
         let path = job.directory.to_string_lossy().into_owned();
-        Ok(DirectoryReport { path, older: job.selection.older, by, what })
+        let Selection { older, newer, larger, .. } = job.selection;
+        Ok(DirectoryReport { path, older, newer, larger, by, what })
     }
 
     fn walk<V: Visitor>(&self, job: &Job, selection: &Selection, visitor: &V) -> Result<(), Failure> {

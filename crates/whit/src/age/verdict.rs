@@ -75,8 +75,9 @@ pub(super) fn judge(
         ("bytes", Measure::Bytes, "B", 1.0),
     ] {
         let limit = |thresholds: &[Threshold]| {
-            let of_measure = thresholds.iter().find(|threshold| threshold.measure == measure);
-            of_measure.map(|threshold| threshold.limit as f64 / scale)
+            // Of several the least is what counts.
+            let of_measure = thresholds.iter().filter(|threshold| threshold.measure == measure);
+            of_measure.map(|threshold| threshold.limit).min().map(|limit| limit as f64 / scale)
         };
         line.push(' ');
         let value = value(measure) as f64 / scale;
@@ -100,6 +101,8 @@ mod tests {
         let found = DirectoryReport {
             path: "/x".to_owned(),
             older: None,
+            newer: None,
+            larger: None,
             by: AgeBy::MODIFIED,
             what: Outcome::Sums { all: Box::new(sums), extremes: Box::default(), by_directory: Vec::new() },
         };

@@ -103,12 +103,12 @@ pub(crate) fn command() -> Command {
                 .arg(default("net", Kind::Name, "Without a configuration: show this interface, up or down"))
                 .arg(default("mailbox", Kind::Path, "Without a configuration: show this mbox or Maildir"))
                 .arg(switch("debug", "Append what the cycle before cost: wall time, CPU time, system calls"))
-                .arg(switch("check", "Say whether the configuration is good, and end"))
+                .arg(switch("check", "Say whether the configuration is good, and end").conflicts_with_all(["count", "interval", "for", "once"]))
                 .arg(
-                    option("import", Kind::File, "Print the equivalent of a configuration of i3status or conky, and end")
+                    option("import", Kind::File, "Print the equivalent of a configuration of i3status or conky (- is standard input), and end")
                         .exclusive(true),
                 )
-                .arg(switch("print-defaults", "Print the default configuration, and end"))
+                .arg(switch("print-defaults", "Print the default configuration, and end").conflicts_with_all(["count", "interval", "for", "once", "check"]))
                 .arg(switch("reference", "Print all segments, fields and options, and end").exclusive(true))
                 .arg(root())
                 .after_help(paragraphs(EXPLANATION))

@@ -1,5 +1,6 @@
 //! `whit bar`.
 
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -32,8 +33,11 @@ fn check(config: Option<&Path>) -> Result<ExitCode, Failure> {
 
 fn import(path: &Path) -> Result<ExitCode, Failure> {
     let name = path.shown();
-    let text = named::read_text(path, named::CONFIGURATION_BYTES)
-        .map_err(|error| Failure::new(format!("{name}: {error}")))?;
+    let text = match path == Path::new("-") {
+        true => read_stdin(),
+        false => named::read_text(path, named::CONFIGURATION_BYTES),
+    };
+    let text = text.map_err(|error| Failure::new(format!("{name}: {error}")))?;
     let imported = bar::import(&text).map_err(|error| Failure::new(format!("{name}:{error}")))?;
     let notes =
         imported.lines().filter(|line| line.starts_with("# not carried") || line.starts_with("# differs"));
@@ -43,6 +47,13 @@ fn import(path: &Path) -> Result<ExitCode, Failure> {
         count => write_stderr(&format!("whit: {count} things are not as they were: see the comments\n")),
     }
     print(&imported)
+}
+
+/// What comes by a pipe, as long as a configuration may be.
+fn read_stdin() -> io::Result<String> {
+    let mut text = String::new();
+    io::stdin().take(named::CONFIGURATION_BYTES).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 fn print(text: &str) -> Result<ExitCode, Failure> {

@@ -13,7 +13,12 @@ pub(crate) fn command() -> Command {
         |command| {
             command
                 .arg(several("only", Kind::Name, "Only measurements whose names begin so"))
-                .arg(switch("list", "Print the names and what they measure").short('l'))
+                .arg(switch("list", "Print the names and what they measure").short('l').conflicts_with_all([
+                    "count",
+                    "quick",
+                    "html",
+                    "directory",
+                ]))
                 .arg(count("Rounds of each, where one does not take too long [default: 5]"))
                 .arg(
                     switch("quick", "A first look: one round, without those that take long")

@@ -84,7 +84,10 @@ pub(crate) fn markdown(command: &mut Command) -> String {
     ));
     for (name, entries) in entries(command) {
         let letter = entries.iter().find_map(|entry| entry.letter);
-        let value = entries[0].value.as_deref().unwrap_or("").replace('|', "\\|");
+        // What it says where the peer is a server, and what it asks where it is a client: --http.
+        let mut values: Vec<&str> = entries.iter().filter_map(|entry| entry.value.as_deref()).collect();
+        values.dedup();
+        let value = values.join(" or ").replace('|', "\\|");
         let commands: Vec<String> = entries
             .iter()
             .map(|entry| {

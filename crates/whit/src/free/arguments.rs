@@ -44,7 +44,14 @@ pub(crate) fn command() -> Command {
             .arg(switch("total", "Add a line of memory and swap together").short('t'))
             .arg(switch("wide", "Tell the caches apart: buffers, files, slab").short('w'))
             .arg(switch("lohi", "Add lines of low and high memory").short('l'))
-            .arg(switch("line", "Print one line").short('L'))
+            .arg(switch("line", "Print one line").short('L').conflicts_with_all([
+                "total",
+                "wide",
+                "lohi",
+                "committed",
+                "extended",
+                "percent",
+            ]))
             .arg(switch("committed", "Add a line of the commit limit and what is committed").short('v'))
             .arg(switch("percent", "Shares of the total in per cent").short('p'))
             .arg(switch("extended", "Add the extended list").short('e'))

@@ -140,9 +140,19 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<RunOptions, Failure> 
         kill_after: matches.get_one("kill-after").copied().unwrap_or(Duration::from_secs(5)),
         directory: path("directory"),
         environment,
-        limits: matches.get_many::<(Limit, u64)>("limit").into_iter().flatten().copied().collect(),
+        limits: last_limits(matches.get_many::<(Limit, u64)>("limit").into_iter().flatten().copied()),
         is_procfs_only: false,
     })
+}
+
+/// Of a limit that is given twice the last stands.
+fn last_limits(given: impl Iterator<Item = (Limit, u64)>) -> Vec<(Limit, u64)> {
+    let mut limits: Vec<(Limit, u64)> = Vec::new();
+    for (limit, value) in given {
+        limits.retain(|(other, _)| *other != limit);
+        limits.push((limit, value));
+    }
+    limits
 }
 
 fn split_assignment(assignment: &OsString) -> Result<(OsString, OsString), Failure> {
