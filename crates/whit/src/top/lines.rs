@@ -8,6 +8,7 @@ use facts::task::groups::{GroupRow, RowId};
 
 use super::columns::{Cell, Column};
 use crate::top::options::Selection;
+use probe::cgroup_tasks::Cgroup;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use sampling::users::Users;
@@ -132,21 +133,34 @@ fn by_number(a: Option<f64>, b: Option<f64>, ascending: bool) -> Ordering {
     }
 }
 
+/// The tasks of a selection that only a whole round tells.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Processes of the name that was asked for.
+    pub(super) named: Option<HashSet<u32>>,
+    /// Threads in the cgroup that was asked for.
+    in_cgroup: Option<HashSet<u32>>,
+}
+
 impl Selection {
-    /// The processes of the name that was asked for, if one was.
-    pub(super) fn named<'a>(&self, rows: impl Iterator<Item = &'a TaskRow>) -> Option<HashSet<u32>> {
-        let comm = self.comm.as_ref()?;
-        let is_process = |row: &&TaskRow| row.key.pid == row.process() && row.comm.is_named(comm);
-        Some(rows.filter(is_process).map(|row| row.key.pid).collect())
+    /// What must be found anew in each round: the processes of a name, and the tasks of a cgroup of version 1, whose hierarchies
+    /// tasks do not name.
+    pub(super) fn find<'a>(&self, rows: impl Iterator<Item = &'a TaskRow>, cgroup: Option<&Cgroup>) -> Found {
+        let named = self.comm.as_ref().map(|comm| {
+            let is_process = |row: &&TaskRow| row.key.pid == row.process() && row.comm.is_named(comm);
+            rows.filter(is_process).map(|row| row.key.pid).collect()
+        });
+        let in_cgroup = cgroup.filter(|cgroup| cgroup.version == 1).map(|cgroup| {
+            let mut tids = Vec::new();
+            // A cgroup that is gone has no tasks.
+            let _ = cgroup.tasks(&mut tids);
+            tids.into_iter().collect()
+        });
+        Found { named, in_cgroup }
     }
 
-    /// Whether a task is among what was asked for; `named` is what [`named`](Self::named) gave.
-    pub(super) fn takes(
-        &self,
-        task: &TaskRow,
-        named: Option<&HashSet<u32>>,
-        commands: &mut TaskLabels,
-    ) -> bool {
+    /// Whether a task is among what was asked for; `found` is what [`find`](Self::find) gave.
+    pub(super) fn takes(&self, task: &TaskRow, found: &Found, commands: &mut TaskLabels) -> bool {
         let Self { pids, tids, uid, comm: _, cgroup } = self;
         let is_any = pids.is_empty() && tids.is_empty();
         if !is_any && !pids.contains(&task.process()) && !tids.contains(&task.key.pid) {
@@ -155,8 +169,11 @@ impl Selection {
         if uid.is_some() && task.uid != *uid {
             return false;
         }
-        if named.is_some_and(|named| !named.contains(&task.process())) {
+        if found.named.as_ref().is_some_and(|named| !named.contains(&task.process())) {
             return false;
+        }
+        if let Some(tids) = &found.in_cgroup {
+            return tids.contains(&task.key.pid);
         }
         let Some(cgroup) = cgroup else { return true };
         let wanted = cgroup.trim_end_matches('/');
@@ -320,8 +337,8 @@ mod tests {
             tasks(&[(1, 0, 0, "init", Some(5)), (8, 1, 5, "other", Some(7)), (9, 1, 5, "more", Some(1))]);
         let mut commands = TaskLabels::new(TaskFiles::open(&Roots::live()).unwrap());
         let mut memory = |selection: Selection| {
-            let named = selection.named(tasks.store.rows());
-            let mut takes = |task: &TaskRow| selection.takes(task, named.as_ref(), &mut commands);
+            let found = selection.find(tasks.store.rows(), None);
+            let mut takes = |task: &TaskRow| selection.takes(task, &found, &mut commands);
             tasks.group(GroupBy::User, Some(&mut takes));
             let rows = tasks.groups.rows().map(|id| tasks.row(id));
             rows.map(|row| (row.uid(), row.get(Figure::RESIDENT_BYTES))).collect::<Vec<_>>()

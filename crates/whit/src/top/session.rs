@@ -50,6 +50,8 @@ pub(super) struct Session {
     pub(super) arrangement: Arrangement,
     /// What was asked for on the command line.
     selection: Selection,
+    /// The cgroup of that, on a live machine.
+    cgroup: Option<Cgroup>,
     /// Its tasks are shown since they started, and whit is not among them.
     pub(super) is_captured: bool,
     /// Kernel threads are one row: not for programs, which get every task.
@@ -68,12 +70,6 @@ fn source_refused(error: OpenError) -> Failure {
     }
 }
 
-/// The path of a cgroup within its hierarchy, of that path or of a directory.
-fn path_of_cgroup(name: &str) -> Result<String, Failure> {
-    let found = Cgroup::find(Path::new(name));
-    found.map(|cgroup| cgroup.path).map_err(|error| Failure::of_cgroup(name, error))
-}
-
 impl Session {
     pub(super) fn open(options: &TopOptions) -> Result<Self, Failure> {
         let mut settings = Settings::read()?;
@@ -88,11 +84,16 @@ impl Session {
         settings.with_commands |= options.with_commands;
         settings.with_kernel_threads |= options.with_kernel_threads;
         let mut selection = options.selection.clone();
-        if let Some(cgroup) = &mut selection.cgroup {
-            *cgroup = match options.roots.is_captured() {
-                true => format!("/{}", cgroup.trim_matches('/')),
-                false => path_of_cgroup(cgroup)?,
-            };
+        let mut cgroup = None;
+        if let Some(name) = &mut selection.cgroup {
+            if options.roots.is_captured() {
+                *name = format!("/{}", name.trim_matches('/'));
+            } else {
+                let found =
+                    Cgroup::find(Path::new(name)).map_err(|error| Failure::of_cgroup(&*name, error))?;
+                name.clone_from(&found.path);
+                cgroup = Some(found);
+            }
         }
         Ok(Self {
             machine: Machine::open(&options.roots)?,
@@ -106,6 +107,7 @@ impl Session {
                 filter: String::new(),
             },
             selection,
+            cgroup,
             settings,
             is_captured: options.roots.is_captured(),
             folds: options.output != OutputKind::Json,
@@ -134,7 +136,7 @@ impl Session {
     /// # Errors
     /// Names what does not.
     pub(super) fn refuse_empty_selection(&mut self) -> Result<(), Failure> {
-        let Self { selection, tasks, commands, .. } = self;
+        let Self { selection, cgroup, tasks, commands, .. } = self;
         let rows = || tasks.store.rows();
         let is_missing = |pid: &&u32| rows().all(|row| row.process() != **pid);
         if let Some(pid) = selection.pids.iter().find(is_missing) {
@@ -145,13 +147,14 @@ impl Session {
             return Err(Failure::of_task("thread", *tid, Absence::Gone));
         }
         if let Some(name) = &selection.comm
-            && selection.named(rows()).is_some_and(|named| named.is_empty())
+            && selection.find(rows(), None).named.is_some_and(|named| named.is_empty())
         {
             return Err(Failure::no_process_named(name));
         }
         if let Some(path) = &selection.cgroup {
             let of_cgroup = Selection { cgroup: Some(path.clone()), ..Selection::default() };
-            if !rows().any(|row| of_cgroup.takes(row, None, commands)) {
+            let found = of_cgroup.find(rows(), cgroup.as_ref());
+            if !rows().any(|row| of_cgroup.takes(row, &found, commands)) {
                 return Err(Failure::of_cgroup(path, "no task is in it"));
             }
         }
@@ -160,7 +163,7 @@ impl Session {
 
     /// Sums them another way.
     pub(super) fn group(&mut self) {
-        let Self { tasks, selection, commands, settings, arrangement, folds, .. } = self;
+        let Self { tasks, selection, cgroup, commands, settings, arrangement, folds, .. } = self;
         let wants_cgroups = settings.by == GroupBy::Cgroup
             || selection.cgroup.is_some()
             || settings.columns.contains(&Column::Cgroup)
@@ -177,8 +180,8 @@ impl Session {
         match *selection == Selection::default() {
             true => tasks.group(settings.by, None),
             false => {
-                let named = selection.named(tasks.store.rows());
-                let mut takes = |task: &TaskRow| selection.takes(task, named.as_ref(), commands);
+                let found = selection.find(tasks.store.rows(), cgroup.as_ref());
+                let mut takes = |task: &TaskRow| selection.takes(task, &found, commands);
                 tasks.group(settings.by, Some(&mut takes));
             }
         }

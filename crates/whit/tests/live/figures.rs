@@ -248,6 +248,18 @@ fn spellings_of_cgroup() -> Result<(), Failed> {
         }
     }
     drop(sleeper);
+    fs::remove_dir(&directory)?;
+    // Of a hierarchy of version 1, where there is one, which no task names.
+    let directory = format!("/sys/fs/cgroup/cpu/whit-old-{}", std::process::id());
+    if fs::create_dir(&directory).is_err() {
+        return Ok(());
+    }
+    let sleeper = Load::start(&["sleep", "60"]);
+    fs::write(format!("{directory}/cgroup.procs"), sleeper.0.id().to_string())?;
+    let tick = documents(&whit(&["top", "-n", "1", "-i", "0.2", "--json", "--cgroup", &directory])).remove(0);
+    let pids: Vec<_> = tick["tasks"].as_array().unwrap().iter().map(|row| &row["pid"]).collect();
+    assert_eq!(pids, [sleeper.0.id()]);
+    drop(sleeper);
     Ok(fs::remove_dir(&directory)?)
 }
 
