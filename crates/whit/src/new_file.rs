@@ -32,7 +32,12 @@ impl NewFile {
     /// # Errors
     /// If it could not be written in the end, as far as that can be known now.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let path = if path == Path::new("-") { Path::new("/dev/stdout") } else { path };
+        if path == Path::new("-") {
+            // The same description, so that what comes before and behind it stays.
+            let file =
+                rustix::io::dup(rustix::stdio::stdout()).map_err(|error| failed(path, &error.into()))?;
+            return Ok(Self { path: path.to_owned(), place: Place::Stream(File::from(file)) });
+        }
         if is_open_already(path) {
             let file = OpenOptions::new().append(true).open(path).map_err(|error| failed(path, &error))?;
             return Ok(Self { path: path.to_owned(), place: Place::Stream(file) });

@@ -14,11 +14,14 @@ use text::printable::Shown as _;
 /// Prints the man page, or writes one a command into a directory.
 pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
     let mut command = command_line::command();
-    let Some(directory) = directory else {
-        Output::stdout().write(&page(&command)?)?;
-        return Ok(ExitCode::SUCCESS);
-    };
     command.build();
+    let named = directory.and_then(Path::to_str).and_then(|name| command.find_subcommand(name));
+    if named.is_some() || directory.is_none() {
+        let of_whit = command.clone();
+        Output::stdout().write(&page(named.unwrap_or(&of_whit))?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(directory) = directory else { return Ok(ExitCode::SUCCESS) };
     let pages =
         std::iter::once(&command).chain(command.get_subcommands().filter(|one| one.get_name() != "help"));
     let fail = |path: &Path, error: io::Error| Failure::new(format!("{}: {error}", path.shown()));

@@ -70,10 +70,10 @@ pub(crate) fn command() -> Command {
     let command = command.subcommand(bench::command());
     command
         .subcommand(doctor::command())
-        .subcommand(Command::new("man").about("Print the man page, or write one of each command").defer(
+        .subcommand(Command::new("man").about("Print a man page, or write one of each command").defer(
             |command| {
                 command
-                    .arg(options::directories("Write whit.1, whit-free.1 … into DIR").num_args(1))
+                    .arg(options::directories("A command, whose page is printed; or a directory, into which whit.1, whit-free.1 … are written").num_args(1))
                     .arg(options::switch("grammar", "Print all options of all commands, as Markdown"))
             },
         ))

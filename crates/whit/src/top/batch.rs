@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::output::{Output, line_width, stdout_style};
 use crate::pressure_fields::PressureFields;
 use crate::task_fields::{FigureFields, delays};
+use crate::time_zone;
 use crate::top::columns::Column;
 use crate::top::options::{OutputKind, TopOptions};
 use sampling::ticker::Ticker;
@@ -65,6 +66,11 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
 
 /// A table, and the notes below it that are not among those that were printed before (`printed`).
 fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, out: &mut String) {
+    if !session.is_captured {
+        let realtime = i128::from(session.machine.now().clock.realtime.0);
+        let when = jiff::Timestamp::from_nanosecond(realtime).unwrap_or_default();
+        out.push_str(&when.to_zoned(time_zone::system()).strftime("%Y-%m-%d %H:%M:%S\n").to_string());
+    }
     for line in head::lines(session, Breadth::Wide) {
         out.push_str(&line);
         out.push('\n');

@@ -87,6 +87,7 @@ counted separately if it is incomplete. A file of replies is TOML:
   body = \"fine\"
   method = \"GET\"         content_type = \"text/plain\"
   headers = { Name = \"value\" }
+The first that is meant replies; a * at the end of path or line stands for whatever follows.
 Ends on Ctrl-C, after --duration or --clients, and tells what came.";
 
 pub(crate) fn send_command() -> Command {

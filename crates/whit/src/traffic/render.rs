@@ -132,12 +132,12 @@ impl SinkReport {
     pub(crate) fn json(&self) -> Value {
         let Accounts { listed, all, clients } = &self.accounts;
         let each = listed.iter().map(|client| {
-            let mut document = account(client);
+            let mut document = account(client, self.is_http);
             document["address"] = json!(client.name);
             document["is_aborted"] = json!(client.is_aborted);
             document
         });
-        let mut document = account(all);
+        let mut document = account(all, self.is_http);
         document["answers"] = json!(all.answers.map(|answered| answered.answers));
         document["faults"] = json!(all.answers.map(|answered| answered.faults));
         document["dropped_packets"] = json!(self.dropped);
@@ -158,15 +158,20 @@ fn incomplete(account: &Account) -> String {
     }
 }
 
-fn account(account: &Account) -> Value {
+/// Requests have no packets, and the other way round.
+fn account(account: &Account, is_http: bool) -> Value {
     let wall = span(account.first, account.last);
+    let requests = account.answers.filter(|_| is_http).map(|answered| answered.answers);
+    let of_packets = |number: u64| (!is_http).then_some(number);
     json!({
         "wall_ns": wall.0,
-        "packets": account.packets,
+        "packets": of_packets(account.packets),
+        "requests": requests,
         "bytes": account.bytes,
-        "incomplete_packets": account.incomplete_packets,
-        "incomplete_bytes": account.incomplete_bytes,
-        "packets_per_second": rate(account.packets, wall),
+        "incomplete_packets": of_packets(account.incomplete_packets),
+        "incomplete_bytes": of_packets(account.incomplete_bytes),
+        "packets_per_second": of_packets(account.packets).and_then(|packets| rate(packets, wall)),
+        "requests_per_second": requests.and_then(|requests| rate(requests, wall)),
     })
 }
 
@@ -211,6 +216,9 @@ impl SendReport {
         }
         text.push_str(&format!("\nrate         {}\n", rate_words(sent.packets, what, sent.bytes, wall)));
         text.push_str(&format!("connections  {}\n", grouped(sent.connections)));
+        if sent.failed_requests > 0 {
+            text.push_str(&format!("failed       {}\n", grouped(sent.failed_requests)));
+        }
         if self.is_http {
             let statuses =
                 sent.statuses.iter().map(|(status, count)| format!("{status} ×{}", grouped(*count)));
@@ -247,6 +255,7 @@ impl SendReport {
             "packets_per_second": rate(sent.packets, wall),
             "connections": sent.connections,
             "failed_connections": sent.failed,
+            "failed_requests": self.is_http.then_some(sent.failed_requests),
             "failure": sent.failure,
             "statuses": self.is_http.then(|| {
                 let one = |(status, count): (&u16, &u64)| json!({ "status": status, "count": count });

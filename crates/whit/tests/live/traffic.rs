@@ -250,6 +250,39 @@ fn requests() -> Result<(), Failed> {
         (&"POST".into(), &"/page?x=1".into(), &404.into())
     );
 
+    // Half of the answers are none: each such request has failed, and the others go on.
+    let words =
+        format!("--port 22322 --http 200 --fault reset=0.25 --fault half=0.25 --log {}", log.display());
+    fs::remove_file(&log)?;
+    let sink = Sink::start("requests-faults", &words);
+    let output = shell(&format!("{WHIT} send --json localhost:22322 --http / -n 200 --connections 2"));
+    let sent = documents(&String::from_utf8(output.stdout)?).remove(0);
+    let (failed, whole) =
+        (sent["failed_requests"].as_u64().unwrap(), sent["statuses"][0]["count"].as_u64().unwrap());
+    let report = sink.interrupt();
+    assert_eq!(
+        (failed + whole, report["requests"].as_u64(), report["faults"].as_u64()),
+        (200, Some(200), Some(failed)),
+        "{sent} {report}"
+    );
+    assert_eq!(
+        (output.status.code(), &report["packets"], &sent["failed_connections"]),
+        (Some(1), &Value::Null, &0.into())
+    );
+    let logged = documents(&fs::read_to_string(&log)?);
+    let faulty = logged.iter().filter(|request| !request["fault"].is_null()).count() as u64;
+    assert_eq!((logged.len(), faulty), (200, failed));
+    // Lines and report share standard output, also where that is a file.
+    let file = scratch.0.join("out");
+    let script = format!(
+        "timeout 10 {WHIT} sink --http 204 --log - --port 22323 --clients 1 > {} 2> /dev/null & sleep 0.5; \
+         {WHIT} send localhost:22323 --http /x -n 3 > /dev/null; wait",
+        file.display()
+    );
+    assert!(shell(&script).status.success());
+    let text = fs::read_to_string(&file)?;
+    assert!(text.matches("\"GET /x\" 0 204").count() == 3 && text.contains("requests     3"), "{text}");
+
     // A server that closes after each answer, whose length only its end tells.
     let mut server = Command::new("python3")
         .args(["-c", "import http.server as s\nclass H(s.BaseHTTPRequestHandler):\n  def do_GET(self):\n    self.send_response(200); self.end_headers(); self.wfile.write(b'x' * 5000)\n  def log_message(self, *a): pass\ns.ThreadingHTTPServer(('127.0.0.1', 22321), H).serve_forever()"])

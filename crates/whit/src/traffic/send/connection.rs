@@ -261,6 +261,11 @@ impl Connection {
         self.socket = socket;
         self.is_connected = false;
         self.reader = ResponseReader::default();
+        // What was asked over the other one is answered, or has failed.
+        self.awaits_response = false;
+        self.burst_left = 0;
+        self.stalled = None;
+        self.armed = None;
     }
 
     /// Whether there is nothing more to be sent.

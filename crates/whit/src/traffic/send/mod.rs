@@ -56,7 +56,15 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Failure> {
         let of = format!("{} of {} connections", sent.failed, sent.connections);
         Failure::new(format!("{}: {of} failed: {failure}", options.address)).report();
     }
-    let code = u8::from(sent.failed > 0);
+    if sent.failed_requests > 0 && sent.failed == 0 {
+        let why = sent.failure.clone().unwrap_or_default();
+        Failure::new(format!(
+            "{}: {} requests failed; the first: {why}",
+            options.address, sent.failed_requests
+        ))
+        .report();
+    }
+    let code = u8::from(sent.failed > 0 || sent.failed_requests > 0);
     let report = SendReport::new(sent, options, waits.as_ref());
     let mut text = report.text();
     if options.is_json {

@@ -16,6 +16,8 @@ pub(crate) struct Sent {
     /// Connections that ended before they should, and why the first did.
     pub(crate) failed: u64,
     pub(crate) failure: Option<String>,
+    /// Of HTTP: requests whose answer did not come whole.
+    pub(crate) failed_requests: u64,
     /// Of HTTP: how many responses had which status.
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) first: Option<Nanos>,
@@ -36,6 +38,7 @@ impl Sent {
             connections: 0,
             failed: 0,
             failure: None,
+            failed_requests: 0,
             statuses: BTreeMap::new(),
             first: None,
             last: None,
@@ -48,6 +51,7 @@ impl Sent {
         self.packets += other.packets;
         self.connections += other.connections;
         self.failed += other.failed;
+        self.failed_requests += other.failed_requests;
         for (status, count) in other.statuses {
             *self.statuses.entry(status).or_default() += count;
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use facts::unit::Nanos;
 use rustix::net::{Shutdown, shutdown, sockopt};
 
-use super::connection::{Connection, Schedule};
+use super::connection::{Answer, Connection, Schedule};
 use super::options::SendOptions;
 use super::sent::Sent;
 use crate::failure::{Failure, write_stderr_if_ready};
@@ -199,8 +199,18 @@ impl<'a> Worker<'a> {
                 }
                 self.agenda.push_ready(token);
             }
+            // An answer that was cut or reset is a failed request; the others go over another connection.
+            Err(error) if self.schedule.answer == Answer::Http && self.is_established(token) => {
+                self.sent.failed_requests += 1;
+                self.sent.failure.get_or_insert(without_error_numbers(&error.to_string()).into_owned());
+                self.reconnect(token);
+            }
             Err(error) => self.finish(token, Some(error)),
         }
+    }
+
+    fn is_established(&self, token: usize) -> bool {
+        self.connections.get(token).is_some_and(|place| place.as_ref().is_some_and(|one| one.is_connected))
     }
 
     /// Makes another connection in the place of one that the peer closes.

@@ -6,7 +6,7 @@ use facts::unit::Nanos;
 
 use super::fault::{Dice, Fault, Faults};
 use super::http;
-use super::log::Log;
+use super::log::{Entry, Log};
 use super::replies::Replies;
 
 /// A request's head may be so long.
@@ -98,13 +98,22 @@ impl Conversation {
             return Next::Write;
         }
         let start = output.len();
-        let Some(is_last) = self.answer(output) else {
+        let Some((is_last, entry)) = self.answer(output) else {
             let is_endless = self.received.len() - self.answered > MOST_HEAD_BYTES;
             return if is_endless { Next::Reset } else { Next::Read };
         };
         let fault = self.answers.faults.roll(&mut self.dice);
         self.answers_given += 1;
         self.faults_made += u64::from(fault.is_some());
+        let whole = output.len() - start;
+        let sent = match fault {
+            Some(Fault::Reset) => 0,
+            Some(Fault::Half) => whole / 2,
+            Some(Fault::Slow(_)) | None => whole,
+        };
+        if let (Some(log), Some(entry)) = (&self.answers.log, entry) {
+            log.write(&self.address, &entry, sent as u64, fault);
+        }
         match fault {
             Some(Fault::Reset) => {
                 output.truncate(start);
@@ -123,8 +132,8 @@ impl Conversation {
         }
     }
 
-    /// Appends the answer to what was received, if that is whole. Whether it is the last.
-    fn answer(&mut self, output: &mut Vec<u8>) -> Option<bool> {
+    /// Appends the answer to what was received, if that is whole. Whether it is the last, and what is logged of it.
+    fn answer(&mut self, output: &mut Vec<u8>) -> Option<(bool, Option<Entry>)> {
         let waiting = &self.received[self.answered..];
         let answers = &*self.answers;
         match &answers.kind {
@@ -132,28 +141,26 @@ impl Conversation {
             Kind::Echo => {
                 output.extend_from_slice(waiting);
                 self.answered = self.received.len();
-                Some(false)
+                Some((false, None))
             }
             Kind::Canned(replies) if !replies.is_http() => {
                 let end = waiting.iter().position(|byte| *byte == b'\n')?;
                 let line = String::from_utf8_lossy(waiting[..end].trim_ascii_end());
                 let reply = replies.to_line(&line);
-                if let Some(log) = &answers.log {
-                    log.line(&self.address, &line, reply.is_some());
-                }
+                let entry = answers.log.is_some().then(|| Entry::line(&line, reply.is_some()));
                 self.answered += end + 1;
                 output.extend_from_slice(reply.map_or("", |reply| &reply.text).as_bytes());
                 // Where there is no rule for a request, the conversation ends.
-                Some(reply.is_none())
+                Some((reply.is_none(), entry))
             }
             Kind::Http(_) | Kind::Canned(_) => {
                 if waiting.is_empty() {
                     return None;
                 }
-                let answered = answer_http(waiting, answers, &self.address, output)?;
+                let answered = answer_http(waiting, answers, output)?;
                 self.skip = answered.skip;
                 self.answered += answered.taken;
-                Some(answered.is_last)
+                Some((answered.is_last, answered.entry))
             }
         }
     }
@@ -166,15 +173,11 @@ struct AnsweredRequest {
     /// Bytes of its body that are still to come.
     skip: u64,
     is_last: bool,
+    entry: Option<Entry>,
 }
 
 /// Appends the answer to the request that bytes begin with; `None` if it is not whole.
-fn answer_http(
-    bytes: &[u8],
-    answers: &Answers,
-    address: &str,
-    output: &mut Vec<u8>,
-) -> Option<AnsweredRequest> {
+fn answer_http(bytes: &[u8], answers: &Answers, output: &mut Vec<u8>) -> Option<AnsweredRequest> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     let head = match request.parse(bytes) {
@@ -182,7 +185,8 @@ fn answer_http(
         Ok(httparse::Status::Partial) => return None,
         Err(_) => {
             http::push_response(output, 400, &[], b"", false, true);
-            return Some(AnsweredRequest { taken: bytes.len(), skip: 0, is_last: true });
+            let entry = answers.log.is_some().then(|| Entry::request("–", "–", 400, 0));
+            return Some(AnsweredRequest { taken: bytes.len(), skip: 0, is_last: true, entry });
         }
     };
     let (mut body, mut connection, mut is_coded) = (0, "", false);
@@ -202,7 +206,6 @@ fn answer_http(
     };
     let (method, path) = (request.method.unwrap_or_default(), request.path.unwrap_or("/"));
     let is_head = method == "HEAD";
-    let before = output.len();
     let status = match &answers.kind {
         Kind::Canned(replies) => match replies.to_request(method, path) {
             Some(reply) => {
@@ -228,12 +231,10 @@ fn answer_http(
         }
         Kind::Echo => 500,
     };
-    if let Some(log) = &answers.log {
-        log.request(address, method, path, status, (output.len() - before) as u64);
-    }
+    let entry = answers.log.is_some().then(|| Entry::request(method, path, status, body));
     let there = (bytes.len() - head) as u64;
     let taken = head + body.min(there) as usize;
-    Some(AnsweredRequest { taken, skip: body.saturating_sub(there), is_last })
+    Some(AnsweredRequest { taken, skip: body.saturating_sub(there), is_last, entry })
 }
 
 #[cfg(test)]

@@ -13,6 +13,17 @@ pub(crate) enum Fault {
     Half,
 }
 
+impl Fault {
+    /// As the option and the log name it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Reset => "reset",
+            Self::Slow(_) => "slow",
+            Self::Half => "half",
+        }
+    }
+}
+
 /// Faults and how often each happens, of all answers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Faults(pub(crate) Vec<(f64, Fault)>);

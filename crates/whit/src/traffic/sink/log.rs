@@ -9,6 +9,7 @@ use facts::unit::Nanos;
 use serde_json::json;
 use text::printable::{Shown as _, printable_text};
 
+use super::fault::Fault;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::time_zone;
@@ -21,42 +22,85 @@ pub(crate) struct Log {
     documents: Option<Documents>,
 }
 
+/// What a line is about.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    /// Of HTTP.
+    Request {
+        method: String,
+        path: String,
+        status: u16,
+        body_bytes: u64,
+    },
+    Line {
+        line: String,
+        is_known: bool,
+    },
+}
+
+impl Entry {
+    pub(super) fn request(method: &str, path: &str, status: u16, body_bytes: u64) -> Self {
+        Self::Request { method: method.to_owned(), path: path.to_owned(), status, body_bytes }
+    }
+
+    pub(super) fn line(line: &str, is_known: bool) -> Self {
+        Self::Line { line: line.to_owned(), is_known }
+    }
+}
+
 impl Log {
     /// Appends to a file; `-` is standard output.
     ///
     /// # Errors
     /// If it cannot be opened.
     pub(crate) fn open(path: &Path, is_json: bool) -> Result<Self, Failure> {
-        let path = if path == Path::new("-") { Path::new("/dev/stdout") } else { path };
-        let file = File::options().append(true).create(true).open(path);
+        let file = match path == Path::new("-") {
+            // The same description, so that lines and report stand one behind the other.
+            true => rustix::io::dup(rustix::stdio::stdout()).map(File::from).map_err(Into::into),
+            false => File::options().append(true).create(true).open(path),
+        };
         let file = file.map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
         Ok(Self { file: Mutex::new(BufWriter::new(file)), documents: is_json.then(Documents::of_live) })
     }
 
-    /// A request of HTTP, and its answer.
-    pub(super) fn request(&self, address: &str, method: &str, path: &str, status: u16, bytes: u64) {
-        let body = || json!({ "address": address, "method": method, "path": path, "status": status, "bytes": bytes });
-        let words = || format!("\"{method} {}\" {status} {bytes}", printable_text(path.as_bytes()));
-        self.write(address, body, words);
-    }
-
-    /// A line, and whether there was a reply to it.
-    pub(super) fn line(&self, address: &str, line: &str, is_known: bool) {
-        let body = || json!({ "address": address, "line": line, "is_known": is_known });
-        let words =
-            || format!("\"{}\"{}", printable_text(line.as_bytes()), if is_known { "" } else { " unknown" });
-        self.write(address, body, words);
-    }
-
-    fn write(&self, address: &str, body: impl Fn() -> serde_json::Value, words: impl Fn() -> String) {
+    /// A request, the bytes that go back, and what is done to them.
+    pub(super) fn write(&self, address: &str, entry: &Entry, bytes: u64, fault: Option<Fault>) {
         let now = probe::clock_now().realtime;
         let mut text = String::new();
+        let fault = fault.map(Fault::name);
         match &self.documents {
             Some(documents) => {
+                let mut body = json!({ "address": address, "bytes": bytes, "fault": fault });
+                match entry {
+                    Entry::Request { method, path, status, body_bytes } => {
+                        body["method"] = json!(method);
+                        body["path"] = json!(path);
+                        body["status"] = json!(status);
+                        body["body_bytes"] = json!(body_bytes);
+                    }
+                    Entry::Line { line, is_known } => {
+                        body["line"] = json!(line);
+                        body["is_known"] = json!(is_known);
+                    }
+                }
                 // An object of texts and numbers can always be written.
-                let _ = documents.push(DocumentKind::SinkRequest, now, &body(), &mut text);
+                let _ = documents.push(DocumentKind::SinkRequest, now, &body, &mut text);
             }
-            None => text = format!("{} {address} {}\n", time(now), words()),
+            None => {
+                text = format!("{} {address} ", time(now));
+                match entry {
+                    Entry::Request { method, path, status, body_bytes } => {
+                        let path = printable_text(path.as_bytes());
+                        text.push_str(&format!("\"{method} {path}\" {body_bytes} {status} {bytes}"));
+                    }
+                    Entry::Line { line, is_known } => {
+                        let known = if *is_known { "" } else { " unknown" };
+                        text.push_str(&format!("\"{}\"{known} {bytes}", printable_text(line.as_bytes())));
+                    }
+                }
+                text.push_str(&fault.map_or(String::new(), |fault| format!(" {fault}")));
+                text.push('\n');
+            }
         }
         // A full disk must not end the server: what is lost is a line of the log.
         let _ = self.file().write_all(text.as_bytes());

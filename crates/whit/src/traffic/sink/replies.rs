@@ -61,6 +61,34 @@ impl Replies {
             let is_to_path = reply.get_ref().path.is_some();
             let is_field = |text: &str| !text.is_empty() && !text.contains(['\r', '\n', '\0']);
             let fields = reply.get_ref().headers();
+            let own = ["content-length", "connection", "transfer-encoding"];
+            if fields.iter().any(|(name, _)| own.iter().any(|own| name.eq_ignore_ascii_case(own))) {
+                return Err(fault(
+                    reply.span().start,
+                    "Content-Length, Connection and Transfer-Encoding are whit's own headers",
+                ));
+            }
+            if reply.get_ref().path.as_deref().is_some_and(|path| path.contains('?')) {
+                return Err(fault(
+                    reply.span().start,
+                    "a path is without what is asked behind ?: it replies to all of these",
+                ));
+            }
+            let is_method =
+                |method: &str| !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
+            if reply.get_ref().method.as_deref().is_some_and(|method| !is_method(method)) {
+                return Err(fault(reply.span().start, "a method has capital letters: GET, POST"));
+            }
+            let is_same = |other: &&Spanned<Reply>| {
+                let (one, other) = (reply.get_ref(), other.get_ref());
+                (&one.path, &one.method, &one.line) == (&other.path, &other.method, &other.line)
+            };
+            if replies.replies.iter().find(is_same).is_some_and(|first| first.span() != reply.span()) {
+                return Err(fault(
+                    reply.span().start,
+                    "another reply before this one is to the same: the first that is meant replies",
+                ));
+            }
             if !fields.iter().all(|(name, value)| is_token(name) && is_field(value)) {
                 return Err(fault(
                     reply.span().start,
