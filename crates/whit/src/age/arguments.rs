@@ -48,8 +48,8 @@ pub(crate) fn command() -> Command {
             .arg(count("Print at most N of them").requires("sort"))
             .arg(switch("null", "Print their paths, each ended by NUL").short('0'))
             .arg(switch("number", "Print their number, for which nothing is asked of them"))
-            .arg(limit("warn", "Be a Nagios plugin: warn above this"))
-            .arg(limit("crit", "Be a Nagios plugin: critical above this"))
+            .arg(limit("warn", "Be a Nagios plugin: warn where the oldest or the newest file is older than this, or there are more files, fewer, or more bytes"))
+            .arg(limit("crit", "Be a Nagios plugin: the same, critical"))
             .arg(
                 Arg::new("delete")
                     .long("delete")
@@ -112,7 +112,7 @@ fn letters<T: Clone + Send + Sync + 'static>(
 fn limit(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name)
         .long(name)
-        .value_name("age|files|bytes=N")
+        .value_name("age|newest|files|fewer|bytes=N")
         .value_parser(threshold)
         .action(ArgAction::Append)
         .help(help)
@@ -150,12 +150,15 @@ fn kinds(text: &str) -> Result<Vec<EntryKind>, String> {
 }
 
 fn threshold(text: &str) -> Result<Threshold, String> {
-    let (measure, limit) = text.split_once('=').ok_or("age=AGE, files=N or bytes=SIZE")?;
+    let (measure, limit) =
+        text.split_once('=').ok_or("age=AGE, newest=AGE, files=N, fewer=N or bytes=SIZE")?;
     let (measure, limit) = match measure {
         "age" => (Measure::Age, age(limit)?.0),
         "files" => (Measure::Files, amount(limit)?),
+        "newest" => (Measure::Newest, age(limit)?.0),
+        "fewer" => (Measure::FewerFiles, amount(limit)?),
         "bytes" => (Measure::Bytes, size(limit)?.0),
-        _ => return Err("age=AGE, files=N or bytes=SIZE".to_owned()),
+        _ => return Err("age=AGE, newest=AGE, files=N, fewer=N or bytes=SIZE".to_owned()),
     };
     Ok(Threshold { measure, limit })
 }

@@ -99,6 +99,10 @@ pub(crate) enum Measure {
     Age,
     Files,
     Bytes,
+    /// Of the newest file; without any file the threshold is exceeded.
+    Newest,
+    /// Fewer files than the limit.
+    FewerFiles,
 }
 
 /// Above this it is too much.

@@ -42,13 +42,20 @@ pub(super) fn judge(
         }
     }
     let oldest = all.oldest_ns.map(|time_ns| age_ns(time_ns, now_ns));
+    let newest = all.newest_ns.map(|time_ns| age_ns(time_ns, now_ns));
     let value = |measure| match measure {
         Measure::Age => oldest.unwrap_or(0),
         Measure::Files => all.files,
         Measure::Bytes => all.bytes.0,
+        // What is not there is older than anything.
+        Measure::Newest => newest.unwrap_or(u64::MAX),
+        Measure::FewerFiles => all.files,
     };
     let exceeds = |thresholds: &[Threshold]| {
-        thresholds.iter().any(|threshold| value(threshold.measure) > threshold.limit)
+        thresholds.iter().any(|threshold| match threshold.measure {
+            Measure::FewerFiles => value(threshold.measure) < threshold.limit,
+            measure => value(measure) > threshold.limit,
+        })
     };
     let code = match (exceeds(crit), exceeds(warn)) {
         (true, _) => 2,
@@ -68,9 +75,15 @@ pub(super) fn judge(
     if failures > 0 {
         line.push_str(&format!(", {failures} not looked at"));
     }
+    let asks_newest = warn.iter().chain(crit).any(|threshold| threshold.measure == Measure::Newest);
+    if asks_newest {
+        let age = newest.map_or("–".to_owned(), |newest| Span(Nanos(newest)).to_string());
+        line.push_str(&format!(", the newest {age}"));
+    }
     line.push_str(" |");
     for (label, measure, unit, scale) in [
         ("oldest", Measure::Age, "s", 1e9),
+        ("newest", Measure::Newest, "s", 1e9),
         ("files", Measure::Files, "", 1.0),
         ("bytes", Measure::Bytes, "B", 1.0),
     ] {
@@ -79,6 +92,11 @@ pub(super) fn judge(
             let of_measure = thresholds.iter().filter(|threshold| threshold.measure == measure);
             of_measure.map(|threshold| threshold.limit).min().map(|limit| limit as f64 / scale)
         };
+        // What has no age has no figure.
+        let is_absent = all.files == 0 && matches!(measure, Measure::Age | Measure::Newest);
+        if is_absent || measure == Measure::Newest && !asks_newest {
+            continue;
+        }
         line.push(' ');
         let value = value(measure) as f64 / scale;
         let figure = Perfdata { label, value, unit, warn: limit(warn), crit: limit(crit), min: Some(0.0) };
@@ -118,6 +136,13 @@ mod tests {
         assert_eq!(verdict(&[age(59), files], &[files], 0).code, 2);
         assert_eq!(verdict(&[age(59)], &[], 1).code, 3);
         assert_eq!(verdict(&[], &[files], 1).code, 2);
+        // A file that is not there is too old, and too few.
+        let newest = |limit_s: u64| Threshold { measure: Measure::Newest, limit: limit_s * 1_000_000_000 };
+        let fewer = |limit| Threshold { measure: Measure::FewerFiles, limit };
+        assert_eq!((verdict(&[], &[newest(60)], 0).code, verdict(&[], &[newest(59)], 0).code), (0, 2));
+        assert_eq!((verdict(&[], &[fewer(1)], 0).code, verdict(&[], &[fewer(2)], 0).code), (0, 2));
+        let empty = judge(&[], &[], &[newest(60)], 0, 0);
+        assert_eq!((empty.code, empty.line.contains("oldest=")), (2, false));
         assert_eq!(
             verdict(&[age(59)], &[files], 0).line,
             "CRITICAL - 1 file, 2.0 KiB, the oldest 1m00s | oldest=60s;59;;0 files=1;;0;0 bytes=2048B;;;0\n"

@@ -69,7 +69,14 @@ pub(super) fn draw(
         let shares: Vec<Shares> = history.iter().copied().collect();
         draw_plot(&shares, palette, buffer, plot);
     } else {
-        set(buffer, plot.x, plot.y, plot, "It has done nothing while whit watched.", palette.faint());
+        set(
+            buffer,
+            plot.x,
+            plot.y,
+            plot,
+            "Nothing of it to be drawn yet: no two readings, or too little in them.",
+            palette.faint(),
+        );
     }
     let reading = Some(session.tasks.store.clock().boottime);
     if detail.text_of != reading {

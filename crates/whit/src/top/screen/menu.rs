@@ -127,7 +127,8 @@ impl Menu {
     pub(super) fn selection(&mut self) -> Option<(&mut usize, usize)> {
         let count = self.lines().len();
         match self {
-            Self::Help { first, .. } => Some((first, count)),
+            // On a narrow screen a line is two.
+            Self::Help { first, .. } => Some((first, count * 2)),
             Self::Sort { selected }
             | Self::Columns { selected, .. }
             | Self::Users { selected, .. }
@@ -166,8 +167,27 @@ overlapping:  s swap-in  t thrashing  r reclaim  c compaction
 X ended in the interval; its time is known from its exit record
 – absent: not counted for this task, or not in this way (whit doctor)";
 
+/// Where the second column of the keys begins.
+const SECOND_COLUMN: usize = 36;
+
+/// The list of keys for a screen on which two columns have no room: one below the other, and what is longer wrapped.
+fn narrow(lines: &[String], width: usize) -> Vec<String> {
+    let mut narrow = Vec::new();
+    for line in lines {
+        let split = line.char_indices().nth(SECOND_COLUMN).map(|(at, _)| line.split_at(at));
+        match split.filter(|(first, _)| first.ends_with("  ") && !first.trim().is_empty()) {
+            Some((first, second)) => narrow.extend([first.trim_end().to_owned(), second.to_owned()]),
+            None => narrow.push(line.clone()),
+        }
+    }
+    narrow.iter().flat_map(|line| wrapped(line, width)).map(str::to_owned).collect()
+}
+
 pub(super) fn draw(menu: &Menu, palette: Palette, buffer: &mut Buffer, area: Rect) {
-    let lines = menu.lines();
+    let mut lines = menu.lines();
+    if matches!(menu, Menu::Help { .. }) && usize::from(area.width) < HELP_WIDTH + 2 {
+        lines = narrow(&lines, usize::from(area.width).saturating_sub(2));
+    }
     let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(menu.title().len());
     let width = (widest as u16 + 2).min(area.width);
     let height = (lines.len() as u16 + 2).min(area.height);

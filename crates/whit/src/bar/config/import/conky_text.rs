@@ -50,12 +50,17 @@ struct Import {
     looks: Vec<String>,
     /// The segment that is being put together.
     current: Option<(Source, String)>,
+    /// Conditions that are open.
+    conditions: usize,
     /// Words since the last variable.
     words: String,
 }
 
 impl Import {
     fn text(&mut self, text: &str) {
+        if self.conditions > 0 {
+            return;
+        }
         for letter in text.chars() {
             match letter {
                 '{' | '}' | '[' | ']' => self.words.extend([letter, letter]),
@@ -65,6 +70,20 @@ impl Import {
     }
 
     fn variable(&mut self, name: &str, arguments: &str) {
+        // What stands under a condition would be shown in any case: all of it is left out, and named.
+        if name.starts_with("if_") {
+            self.conditions += 1;
+            self.notes.push(format!(
+                "${{{name} {arguments}}} and what stands under it: see variants and hide_when"
+            ));
+        }
+        if self.conditions > 0 {
+            self.conditions -= usize::from(name == "endif");
+            return;
+        }
+        if name == "freq" {
+            self.notes.push("$freq in MHz: here in the unit that suits".to_owned());
+        }
         match translate(name, arguments) {
             Translated::Field(source, field) => self.field(source, &field),
             Translated::Alone(segment) => {

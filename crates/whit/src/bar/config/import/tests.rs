@@ -172,5 +172,7 @@ fn conky_is_recognised() {
         assert!(toml.contains(part), "{part}: {toml}");
     }
     assert!(imported("background no\nTEXT\n$uptime\n").contains("type = \"uptime\""));
+    let toml = imported("conky.text = [[ ${if_up eth0}up ${addr eth0}${else}down${endif} $cpu ]]");
+    assert!(!toml.contains("down\"") && toml.contains("${if_up eth0} and what stands under it"), "{toml}");
     assert!(matches!(import("conky.text = [[ $nonsense ]]"), Err(ImportError::Empty(_))));
 }
