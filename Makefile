@@ -65,7 +65,7 @@ bpf:
 	llvm-strip-14 -g $(BPF)/tasks.bpf.o
 
 bench:
-	@.ci/install-peers bsdutils conky-cli fd-find findutils gcc htop i3blocks i3status libc6-dev procps py3status python3 util-linux
+	@.ci/install-peers bsdutils conky-cli fd-find findutils gcc htop i3blocks i3status libc6-dev nginx procps py3status python3 util-linux wrk
 	$(CARGO) run --quiet --release --package xtask -- bench
 
 instructions:

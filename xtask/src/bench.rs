@@ -1,10 +1,11 @@
-//! whit beside its peers and beside the floor, in one run, pair by pair: `cargo xtask bench [free|delays|tasks|top|spawn|age|bar|mail …]`.
+//! whit beside its peers and beside the floor, in one run, pair by pair: `cargo xtask bench [free|delays|tasks|top|spawn|age|bar|mail|http …]`.
 //!
 //! A figure is a ratio of CPU times of whole processes, the median of many pairs. CPU time is what the scheduler
 //! counted (/proc/PID/schedstat, nanoseconds), read before the process is reaped.
 
 mod age;
 mod bar;
+mod http;
 mod mail;
 mod process;
 mod programs;
@@ -21,7 +22,7 @@ use row::print_row;
 
 type Bench = fn(&Programs) -> Outcome;
 
-const BENCHES: [(&str, Bench); 8] = [
+const BENCHES: [(&str, Bench); 9] = [
     ("free", free),
     ("delays", delays),
     ("tasks", tasks::run),
@@ -30,6 +31,7 @@ const BENCHES: [(&str, Bench); 8] = [
     ("age", age::run),
     ("bar", bar::run),
     ("mail", mail::run),
+    ("http", http::run),
 ];
 /// Sleeping processes for the table of all tasks.
 const CROWD: &str = "5000";
