@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::linux::arcstats::ArcStats;
 use crate::linux::backlight::Backlight;
+use crate::linux::cgroup_cpu::CpuQuota;
 use crate::linux::diskstats::DiskStats;
 use crate::linux::loadavg::LoadAverage;
 use crate::linux::meminfo::MemInfo;
@@ -206,6 +207,8 @@ pub struct Sample {
     pub power: Reading<Vec<PowerSupply>>,
     /// Own limits.
     pub cgroup: Reading<CgroupLimits>,
+    /// The tightest quota of the own cgroup and of those above it, if there is one.
+    pub cpu_quota: Reading<Option<CpuQuota>>,
     /// Compressed swap.
     pub zram: Reading<Zram>,
     /// ZFS's cache.

@@ -45,6 +45,8 @@ pub enum Source {
     PowerSupply,
     /// The limits of the cgroup that whit runs in.
     Cgroup,
+    /// The quota of CPU time of the cgroup that whit runs in.
+    CpuQuota,
     /// Compressed swap.
     Zram,
     /// ZFS's own cache.
@@ -61,7 +63,7 @@ pub enum Source {
 
 impl Source {
     /// All.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::Stat,
         Self::CpuTotal,
         Self::MemInfo,
@@ -83,6 +85,7 @@ impl Source {
         Self::CpuTemperatures,
         Self::PowerSupply,
         Self::Cgroup,
+        Self::CpuQuota,
         Self::Zram,
         Self::ArcStats,
         Self::Addresses,
@@ -111,7 +114,7 @@ impl Source {
             Self::Filesystems => "statfs(2)",
             Self::Sensors | Self::CpuTemperatures => "/sys/class/hwmon, /sys/class/thermal",
             Self::PowerSupply => "/sys/class/power_supply",
-            Self::Cgroup => "/sys/fs/cgroup",
+            Self::Cgroup | Self::CpuQuota => "/sys/fs/cgroup",
             Self::Zram => "/sys/block/zram*/mm_stat",
             Self::ArcStats => "/proc/spl/kstat/zfs/arcstats",
             Self::Addresses => "rtnetlink(7)",

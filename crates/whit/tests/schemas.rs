@@ -15,8 +15,13 @@ use check::{check_document, root, schemas};
 
 const WHIT: &str = env!("CARGO_BIN_EXE_whit");
 /// What a name ends in, and the unit that it stands for.
-const SUFFIXES: [(&str, &str); 4] =
-    [("_ns", "ns"), ("bytes", "bytes"), ("_ratio", "ratio"), ("_per_second", "per_second")];
+const SUFFIXES: [(&str, &str); 5] = [
+    ("_cpus", "cpus"),
+    ("_ns", "ns"),
+    ("bytes", "bytes"),
+    ("_ratio", "ratio"),
+    ("_per_second", "per_second"),
+];
 /// Units that a name does not show: how many, which, and what only a description can tell.
 const PLAIN_UNITS: [&str; 3] = ["count", "id", "number"];
 

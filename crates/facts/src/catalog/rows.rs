@@ -12,9 +12,9 @@ use crate::linux::meminfo::MemInfoField;
 use crate::linux::vmstat::VmStatField;
 use crate::sample::Sample;
 use crate::source::Source::{
-    self, Addresses, ArcStats, Backlight, Cgroup, DiskStats, Filesystems, Frequency, LinkSpeed, LinkState,
-    LoadAverage, MemInfo, NetDev, PowerSupply, PressureCpu, PressureIo, PressureIrq, PressureMemory, Sensors,
-    Uptime, VmStat, Wireless, ZoneInfo, Zram,
+    self, Addresses, ArcStats, Backlight, Cgroup, CpuQuota, DiskStats, Filesystems, Frequency, LinkSpeed,
+    LinkState, LoadAverage, MemInfo, NetDev, PowerSupply, PressureCpu, PressureIo, PressureIrq,
+    PressureMemory, Sensors, Uptime, VmStat, Wireless, ZoneInfo, Zram,
 };
 
 #[allow(clippy::too_many_arguments, reason = "the columns of a table")]
@@ -340,6 +340,9 @@ pub const METRICS: &[Metric] = &[
     row("whit_cgroup_memory_used_bytes", &[], Bytes, Gauge, Cgroup, "2.6.25",
         "Memory used where that limit is set, page cache included.",
         |sample, visit| access::one(&sample.cgroup, visit, |limits| limits.memory_usage.map(|bytes| bytes.0 as f64))),
+    row("whit_cgroup_cpu_quota_cpus", &[], Count, Gauge, CpuQuota, "3.2",
+        "The own quota of CPU time, in CPUs: the tightest of the cgroup and of those above it.",
+        |sample, visit| access::one(&sample.cpu_quota, visit, |quota| quota.map(|quota| quota.cpus()))),
     row("whit_zram_used_bytes", &[], Bytes, Gauge, Zram, "4.1",
         "Memory that compressed swap devices take.",
         |sample, visit| access::one(&sample.zram, visit, |zram| Some(zram.used.0 as f64))),

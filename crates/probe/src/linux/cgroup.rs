@@ -1,6 +1,7 @@
 //! The limits of the cgroup that whit itself runs in: what a container may use.
 
 use facts::linux::cgroup::CgroupMembership;
+use facts::linux::cgroup_cpu::CpuQuota;
 use facts::linux::cgroup_memory::{self, CgroupMemoryField as Field, CgroupMemoryStat};
 use facts::linux::mounts::{self, Mount};
 use facts::sample::{Absence, CgroupLimits, Sample};
@@ -29,7 +30,7 @@ struct MemoryFiles {
     stat: KeptFile,
 }
 
-/// A hierarchy in which memory is limited, as found in the mounts.
+/// A hierarchy in which a resource is limited, as found in the mounts.
 struct Hierarchy {
     version: u8,
     /// The mount and the own path below it, without slashes at either end.
@@ -38,11 +39,11 @@ struct Hierarchy {
 }
 
 impl Hierarchy {
-    fn of_memory(root: &MachineDirectory, buffer: &mut Buffer) -> Option<Self> {
+    fn of(controller: &[u8], root: &MachineDirectory, buffer: &mut Buffer) -> Option<Self> {
         let mounts = read_mounts(root, buffer);
         let mut own = CgroupMembership::default();
         own.parse(buffer.read_once(root, "proc/self/cgroup").ok()?).ok()?;
-        hierarchy(&mounts, &own, b"memory")
+        hierarchy(&mounts, &own, controller)
     }
 
     /// The directories of the own cgroup and of those above it, the own first.
@@ -61,14 +62,31 @@ impl Hierarchy {
             _ => ["memory.max", "memory.current"],
         }
     }
+
+    /// The quota of CPU time; in version 1 the period has a file of its own.
+    fn quota_and_period(&self) -> &'static [&'static str] {
+        match self.version {
+            1 => &["cpu.cfs_quota_us", "cpu.cfs_period_us"],
+            _ => &["cpu.max"],
+        }
+    }
 }
 
 /// The files that are read, for a capture.
 pub(super) fn paths(root: &MachineDirectory, buffer: &mut Buffer) -> Vec<String> {
-    let Some(hierarchy) = Hierarchy::of_memory(root, buffer) else { return Vec::new() };
-    let [limit, usage] = hierarchy.limit_and_usage();
-    let names = [limit, usage, "memory.high", "memory.stat"];
-    hierarchy.directories().flat_map(|directory| names.map(|name| format!("{directory}/{name}"))).collect()
+    let mut paths = Vec::new();
+    if let Some(hierarchy) = Hierarchy::of(b"memory", root, buffer) {
+        let [limit, usage] = hierarchy.limit_and_usage();
+        let names = [limit, usage, "memory.high", "memory.stat"];
+        let in_directory = |directory: String| names.map(|name| format!("{directory}/{name}"));
+        paths.extend(hierarchy.directories().flat_map(in_directory));
+    }
+    if let Some(hierarchy) = Hierarchy::of(b"cpu", root, buffer) {
+        for directory in hierarchy.directories() {
+            paths.extend(hierarchy.quota_and_period().iter().map(|name| format!("{directory}/{name}")));
+        }
+    }
+    paths
 }
 
 /// Finds where `controller` is governed: in v2 unless a v1 mount claims it.
@@ -85,7 +103,7 @@ fn hierarchy(mounts: &[Mount], own: &CgroupMembership, controller: &[u8]) -> Opt
 
 impl CgroupFiles {
     pub(crate) fn open(root: &MachineDirectory, buffer: &mut Buffer) -> Self {
-        let Some(hierarchy) = Hierarchy::of_memory(root, buffer) else {
+        let Some(hierarchy) = Hierarchy::of(b"memory", root, buffer) else {
             return Self { version: 0, levels: Vec::new(), read: Vec::new() };
         };
         let levels = levels(root, buffer, &hierarchy);
@@ -112,6 +130,73 @@ impl CgroupFiles {
 impl Part for CgroupFiles {
     fn read(&mut self, buffer: &mut Buffer, _: Changes, sample: &mut Sample) {
         sample.cgroup.fill(|limits| self.fill(buffer, limits));
+    }
+}
+
+/// The quotas of CPU time of the own cgroup and of those above it.
+#[derive(Debug)]
+pub(crate) struct QuotaFiles {
+    is_supported: bool,
+    levels: Vec<LevelQuota>,
+}
+
+#[derive(Debug)]
+enum LevelQuota {
+    /// `cpu.max`.
+    V2(KeptFile),
+    /// `cpu.cfs_quota_us` and `cpu.cfs_period_us`.
+    V1(KeptFile, KeptFile),
+}
+
+impl QuotaFiles {
+    pub(crate) fn open(root: &MachineDirectory, buffer: &mut Buffer) -> Self {
+        let Some(hierarchy) = Hierarchy::of(b"cpu", root, buffer) else {
+            return Self { is_supported: false, levels: Vec::new() };
+        };
+        let level = |directory: String| {
+            let file = |name: &str| KeptFile::open(root, &format!("{directory}/{name}"), Extent::Whole);
+            match hierarchy.quota_and_period() {
+                [quota, period] => LevelQuota::V1(file(quota), file(period)),
+                names => LevelQuota::V2(file(names[0])),
+            }
+        };
+        let levels = hierarchy.directories().map(level).filter(LevelQuota::is_open).collect();
+        Self { is_supported: true, levels }
+    }
+
+    fn tightest(&self, buffer: &mut Buffer) -> Option<CpuQuota> {
+        // A level that disappears or is hidden meanwhile is left out.
+        let quotas = self.levels.iter().filter_map(|level| level.read(buffer).ok().flatten());
+        quotas.min_by(|a, b| a.cpus().total_cmp(&b.cpus()))
+    }
+}
+
+impl Part for QuotaFiles {
+    fn read(&mut self, buffer: &mut Buffer, _: Changes, sample: &mut Sample) {
+        sample.cpu_quota.fill(|quota| {
+            *quota = self.tightest(buffer);
+            if self.is_supported { Ok(()) } else { Err(Absence::Unsupported) }
+        });
+    }
+}
+
+impl LevelQuota {
+    /// The root of a hierarchy has no quota, and a path of the host may not be seen.
+    fn is_open(&self) -> bool {
+        match self {
+            Self::V2(file) | Self::V1(file, _) => file.is_open(),
+        }
+    }
+
+    fn read(&self, buffer: &mut Buffer) -> Result<Option<CpuQuota>, Absence> {
+        match self {
+            Self::V2(file) => file.parse(buffer, CpuQuota::parse_v2),
+            Self::V1(quota, period) => {
+                let Some(quota) = quota.parse(buffer, CpuQuota::parse_v1)? else { return Ok(None) };
+                let period = period.parse(buffer, CpuQuota::parse_v1_period)?;
+                Ok(Some(CpuQuota { quota, period }))
+            }
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use facts::unit::Nanos;
 use rustix::fd::{AsFd, BorrowedFd};
 
 use super::addresses::{Addresses, NetworkNews};
-use super::cgroup::CgroupFiles;
+use super::cgroup::{CgroupFiles, QuotaFiles};
 use super::files::{Buffer, Extent, KeptFile};
 use super::filesystems::Filesystems;
 use super::wireless::Wireless;
@@ -217,6 +217,9 @@ fn open_parts(root: &MachineDirectory, wanted: Wanted, buffer: &mut Buffer) -> V
     let mut parts: Vec<Box<dyn Part>> = Vec::new();
     if wanted.has(Source::Cgroup) {
         parts.push(Box::new(CgroupFiles::open(root, buffer)));
+    }
+    if wanted.has(Source::CpuQuota) {
+        parts.push(Box::new(QuotaFiles::open(root, buffer)));
     }
     if wanted.has_any([Source::LinkState, Source::LinkSpeed, Source::Wireless]) {
         parts.push(Box::new(Links::open(root, wanted.has(Source::LinkSpeed))));

@@ -131,6 +131,9 @@ struct TickJson<'a> {
 struct MachineJson {
     cpu_busy_ratio: Option<f64>,
     each_cpu_busy_ratio: Vec<Option<f64>>,
+    /// Of the own cgroup.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quota_cpus: Option<f64>,
     load_averages: Option<[f64; 3]>,
     memory: Option<MemoryFields>,
     swap: Option<SwapFields>,
@@ -260,6 +263,7 @@ impl MachineJson {
         Self {
             cpu_busy_ratio: machine.cpu().map(|cpu| cpu.busy.0),
             each_cpu_busy_ratio: machine.cpus().iter().map(|cpu| cpu.map(|cpu| cpu.busy.0)).collect(),
+            quota_cpus: machine.cpu_quota_cpus(),
             load_averages: machine.now().load.get().ok().map(|load| load.averages()),
             memory: memory.as_ref().map(|memory| MemoryFields {
                 total_bytes: memory.breakdown.total.0,

@@ -76,18 +76,35 @@ fn cpu_line(session: &Session, breadth: Breadth) -> String {
         }
         (None, _) => line.push_str(ABSENT),
     }
+    // A container's quota says more about it than the machine's CPUs do. Where there is little room, it takes that of the
+    // longer averages and of the uptime.
+    let quota_cpus = machine.cpu_quota_cpus();
+    if let Some(cpus) = quota_cpus {
+        match breadth {
+            Breadth::Narrow => {
+                push!(line, "  quota {cpus:.1}");
+            }
+            _ => {
+                push!(line, "   quota {cpus:.2} CPUs");
+            }
+        }
+    }
+    let is_short = quota_cpus.is_some() && breadth < Breadth::Wide;
     if let Ok(load) = machine.now().load.get() {
         let [one, five, fifteen] = load.averages();
         match breadth {
             Breadth::Narrow => {
                 push!(line, "  load {one:.2}");
             }
+            Breadth::Medium if is_short => {
+                push!(line, "   load {one:.2}");
+            }
             _ => {
                 push!(line, "   load {one:.2} {five:.2} {fifteen:.2}");
             }
         }
     }
-    if let Ok(uptime) = machine.now().uptime.get() {
+    if !is_short && let Ok(uptime) = machine.now().uptime.get() {
         let gap = if breadth == Breadth::Narrow { " " } else { "   up" };
         push!(line, "{gap} {}", Span(uptime.uptime));
     }

@@ -27,6 +27,7 @@ impl Machine {
             Source::Stat,
             Source::MemInfo,
             Source::Cgroup,
+            Source::CpuQuota,
             Source::LoadAverage,
             Source::Uptime,
             Source::PressureCpu,
@@ -68,6 +69,11 @@ impl Machine {
     /// What all CPUs did.
     pub(crate) fn cpu(&self) -> Option<CpuShares> {
         self.sampler.rates().cpu
+    }
+
+    /// How many CPUs' time the own cgroup may use, where that is limited.
+    pub(crate) fn cpu_quota_cpus(&self) -> Option<f64> {
+        Some(self.now().cpu_quota.get().ok()?.as_ref()?.cpus())
     }
 
     /// What each CPU did.

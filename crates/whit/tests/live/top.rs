@@ -13,7 +13,7 @@ use probe::Roots;
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use serde_json::Value;
 
-use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, shell, whit};
+use super::machine::{Cgroup, Load, Scratch, WHIT, documents, enable_accounting, shell, whit};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -26,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             first_screen,
         ),
         trial("kernel_threads_are_one_row", &[Need::Root, Need::Program("tmux")], kernel_threads),
+        trial("a_containers_quota_is_in_the_head", &[Need::Root, Need::Controller("cpu")], quota),
         trial("a_task_is_opened", &with, detail),
         trial("forty_columns_suffice", &with, narrow),
         trial("columns_are_kept", &with, columns),
@@ -190,6 +191,21 @@ fn first_screen() -> Result<(), Failed> {
     assert_eq!(std::fs::read_to_string(switch)?.trim(), "1");
     screen.keys(&["N"]);
     screen.wait_for("a table without notes", |text| !text.contains("stay uncounted"));
+    Ok(())
+}
+
+/// Half a CPU, as a container may have.
+fn quota() -> Result<(), Failed> {
+    let cgroup = Cgroup::new("cpu");
+    match cgroup.version {
+        1 => cgroup.set("cpu.cfs_quota_us", "50000"),
+        _ => cgroup.set("cpu.max", "50000 100000"),
+    }
+    let top = format!("{WHIT} top -b -n 1 -i 0.2 --json");
+    let document = &documents(&String::from_utf8(cgroup.run(&top).stdout)?)[0];
+    assert_eq!(document["machine"]["quota_cpus"], 0.5, "{document}");
+    let document = &documents(&whit(&["top", "-b", "-n", "1", "-i", "0.2", "--json"]))[0];
+    assert!(document["machine"].get("quota_cpus").is_none(), "{document}");
     Ok(())
 }
 
