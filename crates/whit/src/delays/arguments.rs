@@ -1,5 +1,6 @@
 //! Options of `whit delays`.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -199,7 +200,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
         return Err(Failure::usage("a command is its own selection: -a goes without one"));
     }
     let selection = if has_ids {
-        Selection::Ids { processes, threads }
+        Selection::Ids { processes: each_once(processes), threads: each_once(threads) }
     } else if is_exits {
         Selection::Exits(command)
     } else if let Some(name) = matches.get_one::<String>("comm") {
@@ -251,4 +252,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
         procfs_only: matches.get_flag("procfs"),
         roots,
     })
+}
+/// Without those that were given before.
+fn each_once(mut ids: Vec<u32>) -> Vec<u32> {
+    let mut known = HashSet::new();
+    ids.retain(|id| known.insert(*id));
+    ids
 }

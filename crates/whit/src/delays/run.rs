@@ -13,7 +13,8 @@ use rustix::fd::BorrowedFd;
 
 use super::interval::Intervals;
 use super::printer::Printer;
-use super::{Kind, Notes, Round, Row, selection};
+use super::selection::{self, Missing};
+use super::{Kind, Notes, Round, Row};
 use crate::delay_accounting;
 use crate::delays::arguments::{ExitFilter, Selection};
 use crate::failure::{Failure, write_stderr};
@@ -37,10 +38,17 @@ pub(crate) fn once(
     selection: &Selection,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    let rows = selection::read(reader, selection)?;
+    let mut missing = Vec::new();
+    let read = selection::read(reader, selection, &mut missing);
+    let others = if read.is_err() { missing.len().saturating_sub(1) } else { missing.len() };
+    for missing in &missing[..others] {
+        missing.failure().report();
+    }
+    let rows = read?;
     let notes = Notes::new(&rows, reader);
     printer.print(rows, &notes)?;
-    Ok(ExitCode::SUCCESS)
+    // The rest was worth printing, but it is not all that was asked for.
+    Ok(if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Reads again and again, and prints the differences.
@@ -53,13 +61,26 @@ pub(crate) fn intervals(
 ) -> Result<ExitCode, Failure> {
     let mut ticker = Ticker::start(every);
     let mut intervals = Intervals::default();
+    let mut reported: Vec<Missing> = Vec::new();
+    // A task that ends is reported once, and the others go on.
+    let mut read = |reader: &mut TaskReader| {
+        let mut missing = Vec::new();
+        let groups = selection::read_groups(reader, selection, &mut missing)?;
+        for missing in missing {
+            if !reported.contains(&missing) {
+                missing.failure().report();
+                reported.push(missing);
+            }
+        }
+        Ok::<_, Failure>(groups)
+    };
     let mut since = probe::clock_now();
-    intervals.add(&selection::read_groups(reader, selection)?, since);
+    intervals.add(&read(reader)?, since);
     ticker.wait();
     let mut remaining = count;
     loop {
         let at = probe::clock_now();
-        let rows = intervals.add(&selection::read_groups(reader, selection)?, at);
+        let rows = intervals.add(&read(reader)?, at);
         let elapsed = at.monotonic.saturating_sub(since.monotonic);
         let notes = Notes::new(&rows, reader);
         printer.print_round(Round { realtime: at.realtime, elapsed }, rows, &notes)?;

@@ -28,9 +28,28 @@ pub(crate) struct Group {
     pub(crate) process_cpu: Option<Nanos>,
 }
 
-/// Reads the selected tasks as rows, the threads of each summed. Fails if a task that was given by its id does not exist. In other
-/// selections, skips tasks that end during the reading.
-pub(crate) fn read(reader: &mut TaskReader, selection: &Selection) -> Result<Vec<Row>, Failure> {
+/// A task that was given by its id and could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Missing {
+    /// "process" or "thread".
+    what: &'static str,
+    id: u32,
+    absence: Absence,
+}
+
+impl Missing {
+    pub(crate) fn failure(self) -> Failure {
+        Failure::of_task(self.what, self.id, self.absence)
+    }
+}
+
+/// Reads the selected tasks as rows, the threads of each summed. Tasks that were given by their ids and could not be read are added
+/// to `missing`; it fails if all of them are. In other selections, skips tasks that end during the reading.
+pub(crate) fn read(
+    reader: &mut TaskReader,
+    selection: &Selection,
+    missing: &mut Vec<Missing>,
+) -> Result<Vec<Row>, Failure> {
     match selection {
         // All at once is worth a way of its own, see there.
         Selection::AllProcesses => read_all_processes(reader),
@@ -42,35 +61,42 @@ pub(crate) fn read(reader: &mut TaskReader, selection: &Selection) -> Result<Vec
         Selection::Ids { processes, threads } => {
             let mut rows = Vec::with_capacity(processes.len() + threads.len());
             for pid in processes {
-                let process = reader
-                    .read_process(*pid)
-                    .map_err(|absence| Failure::of_task("process", *pid, absence))?;
-                let ended = process.ended.map(Box::new);
-                rows.push(Row { ended, ..Row::new(Kind::Process, process.living) });
+                match reader.read_process(*pid) {
+                    Ok(process) => {
+                        let ended = process.ended.map(Box::new);
+                        rows.push(Row { ended, ..Row::new(Kind::Process, process.living) });
+                    }
+                    Err(absence) => missing.push(Missing { what: "process", id: *pid, absence }),
+                }
             }
-            rows.extend(read_threads(reader, threads)?.iter().filter_map(Group::since_their_start));
-            Ok(rows)
+            let threads = read_threads(reader, threads, missing);
+            rows.extend(threads.iter().filter_map(Group::since_their_start));
+            unless_all_are_missing(rows, missing)
         }
         selection => {
-            let groups = read_groups(reader, selection)?;
+            let groups = read_groups(reader, selection, missing)?;
             Ok(groups.iter().filter_map(Group::since_their_start).collect())
         }
     }
 }
 
 /// Reads what is selected thread by thread, so that two readings can be subtracted thread by thread.
-pub(crate) fn read_groups(reader: &mut TaskReader, selection: &Selection) -> Result<Vec<Group>, Failure> {
+pub(crate) fn read_groups(
+    reader: &mut TaskReader,
+    selection: &Selection,
+    missing: &mut Vec<Missing>,
+) -> Result<Vec<Group>, Failure> {
     match selection {
         Selection::Ids { processes, threads } => {
             let mut groups = read_members(reader, processes);
             for pid in processes {
                 if !groups.iter().any(|group| group.id == *pid) {
-                    return Err(Failure::of_task("process", *pid, Absence::Gone));
+                    missing.push(Missing { what: "process", id: *pid, absence: Absence::Gone });
                 }
             }
             read_process_cpu(reader, &mut groups);
-            groups.extend(read_threads(reader, threads)?);
-            Ok(groups)
+            groups.extend(read_threads(reader, threads, missing));
+            unless_all_are_missing(groups, missing)
         }
         Selection::Name(name) => {
             let pids = list(reader)?;
@@ -149,13 +175,21 @@ fn read_all_processes(reader: &mut TaskReader) -> Result<Vec<Row>, Failure> {
     reader.read_all_processes(row).map_err(|absence| Failure::unreadable("/proc", absence))
 }
 
-fn read_threads(reader: &mut TaskReader, tids: &[u32]) -> Result<Vec<Group>, Failure> {
-    let (mut groups, mut failure) = (Vec::with_capacity(tids.len()), None);
+fn read_threads(reader: &mut TaskReader, tids: &[u32], missing: &mut Vec<Missing>) -> Vec<Group> {
+    let mut groups = Vec::with_capacity(tids.len());
     reader.read_threads(tids, |index, row| match row {
         Ok(row) => groups.push(Group::of_thread(&row)),
-        Err(absence) => failure = Some(Failure::of_task("thread", tids[index], absence)),
+        Err(absence) => missing.push(Missing { what: "thread", id: tids[index], absence }),
     });
-    failure.map_or(Ok(groups), Err)
+    groups
+}
+
+/// What was read; if that is nothing, the last of the missing is why, and the others remain to be reported.
+fn unless_all_are_missing<T>(read: Vec<T>, missing: &[Missing]) -> Result<Vec<T>, Failure> {
+    match missing.last().copied().filter(|_| read.is_empty()) {
+        Some(last) => Err(last.failure()),
+        None => Ok(read),
+    }
 }
 
 /// The threads of processes; a process or thread that ended meanwhile is left out.

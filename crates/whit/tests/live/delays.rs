@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Load, documents, enable_accounting, peer, shell, whit};
+use super::machine::{Load, WHIT, documents, enable_accounting, peer, shell, whit};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -32,6 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             &[Need::Root, Need::Accounting, Need::Controller("memory")],
             cgroup,
         ),
+        trial("one_of_several_that_is_gone_stops_nothing", &[], one_gone),
         trial("exits_are_chosen_by_name_parent_and_length", &[Need::Root, Need::Accounting], chosen_exits),
         trial("accounting_that_is_off_is_no_zero", &[Need::Root, Need::Accounting], switched_off),
         trial("netlink_and_proc_agree", &[Need::Root, Need::Accounting], netlink_and_proc),
@@ -257,6 +259,29 @@ fn ended() -> Result<(), Failed> {
         println!("{:.2} of the interval on a CPU", told as f64 / interval as f64);
         assert!(told > interval / 4, "{row}");
     }
+    Ok(())
+}
+
+/// One that does not exist, and one that ends while it is watched.
+fn one_gone() -> Result<(), Failed> {
+    let own = std::process::id().to_string();
+    let output =
+        Command::new(WHIT).args(["delays", "--json", "-p", &format!("{own},99999999,{own}")]).output()?;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8(output.stderr)?.contains("process 99999999: there is none"));
+    assert_eq!(documents(&String::from_utf8(output.stdout)?).len(), 1);
+    let brief = Load::start(&["sleep", "1"]);
+    let ids = format!("{own},{}", brief.0.id());
+    let words = ["delays", "--json", "-i", "0.4", "-n", "6", "-p", &ids];
+    // It is reaped meanwhile: until then it is a zombie, of which there is an account.
+    let watching = Command::new(WHIT).args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    std::thread::sleep(Duration::from_millis(1200));
+    drop(brief);
+    let output = watching.wait_with_output()?;
+    assert!(output.status.success(), "{output:?}");
+    let of_own = documents(&String::from_utf8(output.stdout)?);
+    assert_eq!(of_own.iter().filter(|row| row["pid"].to_string() == own).count(), 6);
+    assert_eq!(String::from_utf8(output.stderr)?.matches("there is none").count(), 1);
     Ok(())
 }
 
