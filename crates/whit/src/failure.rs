@@ -78,6 +78,11 @@ impl Failure {
         !self.message.is_empty()
     }
 
+    /// What there is to say.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Prints it to standard error.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {

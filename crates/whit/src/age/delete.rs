@@ -141,11 +141,10 @@ impl Deleting<'_> {
     /// Strict deletion never turns into plain deletion by itself: what can be made to fail would not protect anything.
     fn stop(&self, node: &Node, error: &io::Error) {
         if !self.is_stopped.swap(true, Ordering::Relaxed) {
-            Counts::add(&self.counts.failures, 1);
             let path = printable_text(&node.path(None));
-            write_stderr(&format!(
-                "whit: {path}: strict deletion is not possible: {error}. Nothing more is deleted. \
-                 --delete=plain deletes by name, without a second look\n"
+            self.counts.failed(format!(
+                "{path}: strict deletion is not possible: {error}. Nothing more is deleted. \
+                 --delete=plain deletes by name, without a second look"
             ));
         }
     }
@@ -353,9 +352,8 @@ impl Visitor for Deleting<'_> {
             Ok(EntryOutcome::Refused) => tally.failed += 1,
             Ok(EntryOutcome::PutBackAs(other)) => {
                 tally.put_back += 1;
-                Counts::add(&self.counts.failures, 1);
-                write_stderr(&format!(
-                    "whit: {}: exchanged while it was looked at, twice: the younger file is kept, as {}\n",
+                self.counts.failed(format!(
+                    "{}: exchanged while it was looked at, twice: the younger file is kept, as {}",
                     printable_text(&node.path(Some(name))),
                     printable_text(&node.path(Some(&other)))
                 ));

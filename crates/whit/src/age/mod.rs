@@ -56,7 +56,7 @@ pub(crate) fn run(options: &AgeOptions) -> Result<ExitCode, Failure> {
             // The others are done all the same.
             Err(failure) => {
                 failure.report();
-                sweep.count_failure();
+                sweep.counts().count_failure(failure.message().to_owned());
             }
         }
     }
@@ -68,9 +68,9 @@ pub(crate) fn run(options: &AgeOptions) -> Result<ExitCode, Failure> {
             (_, false) => render::push(&mut text, swept, now_ns),
         }
     }
-    let mut code = u8::from(sweep.failures() > 0);
+    let mut code = u8::from(sweep.counts().failures() > 0);
     if let View::Verdict { warn, crit } = &options.view {
-        let verdict = verdict::judge(&swept, warn, crit, now_ns, sweep.failures());
+        let verdict = verdict::judge(&swept, warn, crit, now_ns, sweep.counts());
         match options.is_json {
             true => json::push_verdict(&mut text, &documents, &verdict, now_ns)?,
             false => text.push_str(&verdict.line),

@@ -5,8 +5,8 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use probe::directory::{Directory, EntryKind, EntryStatus, Mounts, StatusWanted};
 use rayon::Scope;
@@ -15,7 +15,7 @@ use super::batch::Batch;
 use super::node::Node;
 use super::progress::Progress;
 use super::selection::Selection;
-use crate::failure::write_stderr;
+use crate::failure::{without_error_numbers, write_stderr};
 use text::printable::printable_text;
 
 /// What one call of getdents64 may give: some two thousand names.
@@ -72,7 +72,9 @@ pub(super) struct Counts {
     pub(super) directories: AtomicU64,
     /// Directories that something is mounted on, or that became something else.
     pub(super) left_alone: AtomicU64,
-    pub(super) failures: AtomicU64,
+    failures: AtomicU64,
+    /// What was said of the first failure: a verdict repeats it.
+    first_failure: OnceLock<String>,
 }
 
 impl Counts {
@@ -87,9 +89,29 @@ impl Counts {
     /// Names what could not be done. What is gone needs nothing done.
     pub(super) fn fail(&self, what: &str, path: &[u8], error: &io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
-            Self::add(&self.failures, 1);
-            write_stderr(&format!("whit: {what} {}: {error}\n", printable_text(path)));
+            self.failed(format!("{what} {}: {error}", printable_text(path)));
         }
+    }
+
+    /// Counts a failure, and reports it.
+    pub(super) fn failed(&self, message: String) {
+        write_stderr(&format!("whit: {message}\n"));
+        self.count_failure(message);
+    }
+
+    /// Counts one that is reported elsewhere.
+    pub(super) fn count_failure(&self, message: String) {
+        Self::add(&self.failures, 1);
+        // Of several threads' first failures one is enough.
+        let _ = self.first_failure.set(without_error_numbers(&message).into_owned());
+    }
+
+    pub(super) fn failures(&self) -> u64 {
+        Self::get(&self.failures)
+    }
+
+    pub(super) fn first_failure(&self) -> Option<&str> {
+        self.first_failure.get().map(String::as_str)
     }
 }
 

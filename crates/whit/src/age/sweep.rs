@@ -23,7 +23,7 @@ use super::scan::{Counts, Reach, Scan, Visitor};
 use super::selection::Selection;
 use super::visitors::{Capping, Counting, Summing};
 use crate::document::Documents;
-use crate::failure::{Failure, write_stderr};
+use crate::failure::Failure;
 use text::printable::Shown as _;
 use text::units::Size;
 
@@ -43,12 +43,9 @@ impl<'a> Sweep<'a> {
         Self { options, documents, now_ns, counts, progress, registry: Registry::new() }
     }
 
-    pub(super) fn count_failure(&self) {
-        Counts::add(&self.counts.failures, 1);
-    }
-
-    pub(super) fn failures(&self) -> u64 {
-        Counts::get(&self.counts.failures)
+    /// What the walks counted.
+    pub(super) fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     pub(super) fn cost(&self) -> ScanCost {
@@ -58,7 +55,7 @@ impl<'a> Sweep<'a> {
             entries: Counts::get(&counts.entries),
             directories: Counts::get(&counts.directories),
             left_alone: Counts::get(&counts.left_alone),
-            failures: Counts::get(&counts.failures),
+            failures: counts.failures(),
             threads: rayon::current_num_threads(),
         }
     }
@@ -99,9 +96,8 @@ impl<'a> Sweep<'a> {
                 if let Some(keep) = deletion.keep_free.filter(|_| deletion.way != DeleteMode::DryRun) {
                     let missing = missing_space(job, keep)?;
                     if missing > Bytes(0) {
-                        self.count_failure();
-                        write_stderr(&format!(
-                            "whit: {}: {} more are to be free: what was deleted was not enough, or is still open\n",
+                        self.counts.failed(format!(
+                            "{}: {} more are to be free: what was deleted was not enough, or is still open",
                             job.directory.shown(),
                             Size(missing)
                         ));

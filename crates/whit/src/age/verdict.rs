@@ -6,6 +6,8 @@ use formats::perfdata::{self, Perfdata};
 
 use super::options::{Measure, Threshold};
 use super::report::{DirectoryReport, Outcome};
+use super::scan::Counts;
+use text::printable::printable_text;
 use text::units::{Size, Span};
 
 /// The line and the exit status: 0 fine, 1 warning, 2 critical, 3 unknown.
@@ -33,8 +35,9 @@ pub(super) fn judge(
     warn: &[Threshold],
     crit: &[Threshold],
     now_ns: i64,
-    failures: u64,
+    counts: &Counts,
 ) -> Verdict {
+    let failures = counts.failures();
     let mut all = AgeSums::default();
     for found in found {
         if let Outcome::Sums { all: sums, .. } = &found.what {
@@ -74,6 +77,11 @@ pub(super) fn judge(
     );
     if failures > 0 {
         line.push_str(&format!(", {failures} not looked at"));
+        // A bar would end the text, a line the output: the rest is on standard error.
+        let reason = counts.first_failure().and_then(|reason| reason.lines().next());
+        if let Some(reason) = reason {
+            line.push_str(&format!(" ({})", printable_text(reason.replace('|', "/").as_bytes())));
+        }
     }
     let asks_newest = warn.iter().chain(crit).any(|threshold| threshold.measure == Measure::Newest);
     if asks_newest {
@@ -124,7 +132,9 @@ mod tests {
             by: AgeBy::MODIFIED,
             what: Outcome::Sums { all: Box::new(sums), extremes: Box::default(), by_directory: Vec::new() },
         };
-        judge(&[found], warn, crit, 60_000_000_000, failures)
+        let counts = Counts::default();
+        (0..failures).for_each(|_| counts.count_failure("/y|z: Permission denied".to_owned()));
+        judge(&[found], warn, crit, 60_000_000_000, &counts)
     }
 
     #[test]
@@ -134,14 +144,16 @@ mod tests {
         assert_eq!(verdict(&[age(60)], &[age(120)], 0).code, 0);
         assert_eq!(verdict(&[age(59)], &[age(120)], 0).code, 1);
         assert_eq!(verdict(&[age(59), files], &[files], 0).code, 2);
-        assert_eq!(verdict(&[age(59)], &[], 1).code, 3);
+        let unknown = verdict(&[age(59)], &[], 1);
+        assert_eq!(unknown.code, 3);
+        assert!(unknown.line.contains(", 1 not looked at (/y/z: Permission denied) |"), "{unknown:?}");
         assert_eq!(verdict(&[], &[files], 1).code, 2);
         // A file that is not there is too old, and too few.
         let newest = |limit_s: u64| Threshold { measure: Measure::Newest, limit: limit_s * 1_000_000_000 };
         let fewer = |limit| Threshold { measure: Measure::FewerFiles, limit };
         assert_eq!((verdict(&[], &[newest(60)], 0).code, verdict(&[], &[newest(59)], 0).code), (0, 2));
         assert_eq!((verdict(&[], &[fewer(1)], 0).code, verdict(&[], &[fewer(2)], 0).code), (0, 2));
-        let empty = judge(&[], &[], &[newest(60)], 0, 0);
+        let empty = judge(&[], &[], &[newest(60)], 0, &Counts::default());
         assert_eq!((empty.code, empty.line.contains("oldest=")), (2, false));
         assert_eq!(
             verdict(&[age(59)], &[files], 0).line,

@@ -38,8 +38,8 @@ impl Held {
     }
 }
 
-/// Takes it, or says who is in the way.
-pub(super) fn take(options: &LockOptions) -> Result<Held, Failure> {
+/// Takes it, or says who is in the way; while it waits only if it is not to be quiet.
+pub(super) fn take(options: &LockOptions, is_quiet: bool) -> Result<Held, Failure> {
     let path = options.path.shown();
     let fail = |error| Failure::with_code(format!("{path}: {error}"), 66);
     let mut file = LockFile::open(&options.path, options.is_shared).map_err(fail)?;
@@ -48,7 +48,9 @@ pub(super) fn take(options: &LockOptions) -> Result<Held, Failure> {
     if taken == Taken::No {
         let holders = holders(&file);
         if options.patience != Some(Duration::ZERO) {
-            write_stderr(&format!("whit: {path} is held by {holders}; waiting\n"));
+            if !is_quiet {
+                write_stderr(&format!("whit: {path} is held by {holders}; waiting\n"));
+            }
             taken = file.take(options.patience).map_err(fail)?;
         }
         if taken == Taken::No {
@@ -57,7 +59,7 @@ pub(super) fn take(options: &LockOptions) -> Result<Held, Failure> {
         }
     }
     let waited = probe::clock_now().monotonic.saturating_sub(started);
-    if waited > Nanos(100_000_000) {
+    if waited > Nanos(100_000_000) && !is_quiet {
         write_stderr(&format!("whit: {path}: waited {} for the lock\n", Span(waited)));
     }
     Ok(Held { file, is_inherited: options.is_inherited, waited })

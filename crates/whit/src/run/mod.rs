@@ -23,7 +23,7 @@ use report::Report;
 
 /// Runs the command, as often as requested, and reports where its time went. The exit status is the command's.
 pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
-    let lock = options.lock.as_ref().map(lock::take).transpose()?;
+    let lock = options.lock.as_ref().map(|lock| lock::take(lock, options.is_quiet)).transpose()?;
     // Another run's report is left alone until this one has the lock and something to say.
     let mut report = Report::create(options)?;
     lock.iter().for_each(|lock| report.lock_waited(lock.waited));
