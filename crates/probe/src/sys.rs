@@ -158,9 +158,8 @@ pub(crate) struct Reaped {
     pub(crate) pid: i32,
     /// As wait(2) gives it.
     pub(crate) status: i32,
-    pub(crate) user: Nanos,
-    pub(crate) system: Nanos,
-    pub(crate) peak_resident_kib: u64,
+    /// Its own, and that of the children it waited for.
+    pub(crate) usage: libc::rusage,
 }
 
 /// wait4(2): reaps a child that has ended, whichever it is, without waiting for one; `None` if none has.
@@ -189,17 +188,7 @@ fn wait4(pid: i32, options: libc::c_int) -> Option<Reaped> {
     let mut usage: libc::rusage = unsafe { mem::zeroed() };
     // SAFETY: both pointers are to locals that outlive the call.
     let pid = unsafe { libc::wait4(pid, &raw mut status, options, &raw mut usage) };
-    let nanos = |time: libc::timeval| {
-        let (seconds, micros) = (time.tv_sec.max(0) as u64, time.tv_usec.max(0) as u64);
-        Nanos(seconds.saturating_mul(Nanos::SECOND.0).saturating_add(micros * 1000))
-    };
-    (pid > 0).then(|| Reaped {
-        pid,
-        status,
-        user: nanos(usage.ru_utime),
-        system: nanos(usage.ru_stime),
-        peak_resident_kib: usage.ru_maxrss.max(0) as u64,
-    })
+    (pid > 0).then_some(Reaped { pid, status, usage })
 }
 
 /// setsockopt(2) for an option that is a number.

@@ -1,6 +1,6 @@
 //! Sizes, durations and percentages as short text.
 
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write as _};
 
 use facts::unit::{Bytes, Nanos, Ratio};
 
@@ -100,6 +100,22 @@ impl Display for Size {
         let mut text = String::new();
         push_bytes(&mut text, self.0);
         f.pad(&text)
+    }
+}
+
+/// A number with its digits in groups: "1,234,567".
+pub struct Grouped(pub u64);
+
+impl Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (place, digit) in digits.chars().enumerate() {
+            if place > 0 && (digits.len() - place).is_multiple_of(3) {
+                f.write_char(',')?;
+            }
+            f.write_char(digit)?;
+        }
+        Ok(())
     }
 }
 

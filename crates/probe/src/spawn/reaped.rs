@@ -35,9 +35,45 @@ pub struct Usage {
     pub system: Nanos,
     /// The most memory that one of them had.
     pub peak_resident: Bytes,
+    /// Page faults that no disk was needed for.
+    pub minor_faults: u64,
+    /// Page faults that waited for a disk.
+    pub major_faults: u64,
+    /// Times they gave up the CPU.
+    pub voluntary_switches: u64,
+    /// Times they were made to.
+    pub involuntary_switches: u64,
 }
 
 impl Usage {
+    fn of_system(usage: &libc::rusage) -> Self {
+        let nanos = |time: libc::timeval| {
+            let (seconds, micros) = (time.tv_sec.max(0) as u64, time.tv_usec.max(0) as u64);
+            Nanos(seconds.saturating_mul(Nanos::SECOND.0).saturating_add(micros * 1000))
+        };
+        let count = |number: libc::c_long| number.max(0) as u64;
+        Self {
+            user: nanos(usage.ru_utime),
+            system: nanos(usage.ru_stime),
+            peak_resident: Bytes::from_kib(count(usage.ru_maxrss)),
+            minor_faults: count(usage.ru_minflt),
+            major_faults: count(usage.ru_majflt),
+            voluntary_switches: count(usage.ru_nvcsw),
+            involuntary_switches: count(usage.ru_nivcsw),
+        }
+    }
+
+    /// Adds another child's.
+    pub fn add(&mut self, other: &Self) {
+        self.user += other.user;
+        self.system += other.system;
+        self.peak_resident = self.peak_resident.max(other.peak_resident);
+        self.minor_faults += other.minor_faults;
+        self.major_faults += other.major_faults;
+        self.voluntary_switches += other.voluntary_switches;
+        self.involuntary_switches += other.involuntary_switches;
+    }
+
     /// Time on a CPU.
     pub fn cpu(self) -> Nanos {
         self.user + self.system
@@ -63,11 +99,7 @@ fn of_system(reaped: sys::Reaped) -> Option<Reaped> {
     Some(Reaped {
         pid: u32::try_from(reaped.pid).ok()?,
         ending: ending_of_status(reaped.status),
-        usage: Usage {
-            user: reaped.user,
-            system: reaped.system,
-            peak_resident: Bytes::from_kib(reaped.peak_resident_kib),
-        },
+        usage: Usage::of_system(&reaped.usage),
     })
 }
 

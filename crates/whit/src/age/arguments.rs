@@ -61,6 +61,7 @@ pub(crate) fn command() -> Command {
                     .help("Delete them; strict checks each again in a private directory, where no other user can exchange it"),
             )
             .arg(switch("dry-run", "Print what --delete would delete").requires("delete"))
+            .arg(switch("quiet", "Print nothing about what was deleted").short('q').requires("delete").conflicts_with_all(["dry-run", "json"]))
             .arg(switch("empty", "Delete old directories that are empty, too").requires("delete"))
             .arg(option("keep-size", Kind::Size, "Delete the oldest until the rest takes no more of the disk").requires("delete"))
             .arg(option("keep-files", Kind::Amount, "Delete the oldest until no more are left").requires("delete"))
@@ -269,7 +270,8 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
         let pace = matches.get_one("rate").copied();
         // systemd-tmpfiles does so, too.
         let with_empty_directories = flag("empty") || has_tmpfiles;
-        return Ok(View::Delete(Deletion { way, with_empty_directories, cap, keep_free, pace }));
+        let is_quiet = flag("quiet");
+        return Ok(View::Delete(Deletion { way, with_empty_directories, cap, keep_free, pace, is_quiet }));
     }
     Ok(match chosen {
         [true, ..] => View::List {

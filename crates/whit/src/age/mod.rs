@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use self::job::Job;
-use self::options::{AgeOptions, View};
+use self::options::{AgeOptions, Deletion, View};
 use self::sweep::Sweep;
 use crate::document::Documents;
 use crate::failure::Failure;
@@ -63,7 +63,8 @@ pub(crate) fn run(options: &AgeOptions) -> Result<ExitCode, Failure> {
     let mut text = String::new();
     for swept in &swept {
         match (&options.view, options.is_json) {
-            (View::Verdict { .. } | View::List { .. }, _) => {}
+            (View::Verdict { .. } | View::List { .. } | View::Delete(Deletion { is_quiet: true, .. }), _) => {
+            }
             (_, true) => json::push(&mut text, &documents, swept, now_ns)?,
             (_, false) => render::push(&mut text, swept, now_ns),
         }

@@ -79,6 +79,8 @@ pub(crate) struct Deletion {
     pub(crate) keep_free: Option<FreeSpace>,
     /// At most so many a second.
     pub(crate) pace: Option<f64>,
+    /// Without a report.
+    pub(crate) is_quiet: bool,
 }
 
 /// How an entry is deleted.

@@ -107,6 +107,9 @@ impl<'t, 'i> Options<'t, 'i> {
         if paths.iter().any(String::is_empty) {
             return Err(self.fault_of(key, "an empty path"));
         }
+        if paths.is_empty() && self.get(key).is_some() {
+            return Err(self.fault_of(key, "no path: without this key there is a default"));
+        }
         Ok(paths.iter().map(|path| home(path)).collect())
     }
 

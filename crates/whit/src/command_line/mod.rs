@@ -74,7 +74,7 @@ pub(crate) fn command() -> Command {
             |command| {
                 command
                     .arg(options::directories("A command, whose page is printed; or a directory, into which whit.1, whit-free.1 … are written").num_args(1))
-                    .arg(options::switch("grammar", "Print all options of all commands, as Markdown"))
+                    .arg(options::switch("grammar", "Print all options of all commands, as Markdown").conflicts_with("directory"))
             },
         ))
         .subcommand(Command::new("completions").about("Print completions for a shell").defer(|command| {

@@ -40,8 +40,8 @@ pub(crate) enum Selection {
     Name(String),
     /// All processes.
     AllProcesses,
-    /// All threads.
-    AllThreads,
+    /// Each thread of all processes, or of these alone.
+    EachThread { of: Option<Vec<u32>> },
     /// A cgroup's tasks together.
     Cgroup(PathBuf),
     /// What this command waits for.
@@ -129,7 +129,7 @@ pub(crate) fn command() -> Command {
             .arg(ids("tid", 't', "One thread (getdelays: -p)"))
             .arg(option("comm", Kind::Name, "The processes of this name"))
             .arg(switch("all", "All processes").short('a'))
-            .arg(switch("threads", "With -a, all threads instead").short('H').requires("all").conflicts_with_all(["pid", "tid"]))
+            .arg(switch("threads", "With -a or -p, each thread instead").short('H').conflicts_with_all(["tid", "comm", "cgroup", "exits", "command"]))
             .arg(
                 option("cgroup", Kind::Cgroup, "A cgroup's tasks and those of the cgroups below it, summed, with their states and its own counts").short('C'),
             )
@@ -199,14 +199,21 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
     if command.is_some() && matches.get_flag("all") {
         return Err(Failure::usage("a command is its own selection: -a goes without one"));
     }
-    let selection = if has_ids {
+    let with_threads = matches.get_flag("threads");
+    if with_threads && processes.is_empty() && !matches.get_flag("all") {
+        return Err(Failure::usage("-H is about the threads of all processes (-a) or of some (-p PID)"));
+    }
+    let selection = if with_threads {
+        let of_some = !processes.is_empty();
+        Selection::EachThread { of: of_some.then(|| each_once(processes)) }
+    } else if has_ids {
         Selection::Ids { processes: each_once(processes), threads: each_once(threads) }
     } else if is_exits {
         Selection::Exits(command)
     } else if let Some(name) = matches.get_one::<String>("comm") {
         Selection::Name(name.clone())
     } else if matches.get_flag("all") {
-        if matches.get_flag("threads") { Selection::AllThreads } else { Selection::AllProcesses }
+        Selection::AllProcesses
     } else if let Some(cgroup) = matches.get_one("cgroup") {
         Selection::Cgroup(PathBuf::clone(cgroup))
     } else if let Some(command) = command {

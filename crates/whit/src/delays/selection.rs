@@ -88,12 +88,7 @@ pub(crate) fn read_groups(
 ) -> Result<Vec<Group>, Failure> {
     match selection {
         Selection::Ids { processes, threads } => {
-            let mut groups = read_members(reader, processes);
-            for pid in processes {
-                if !groups.iter().any(|group| group.id == *pid) {
-                    missing.push(Missing { what: "process", id: *pid, absence: Absence::Gone });
-                }
-            }
+            let mut groups = read_processes(reader, processes, missing);
             read_process_cpu(reader, &mut groups);
             groups.extend(read_threads(reader, threads, missing));
             unless_all_are_missing(groups, missing)
@@ -109,9 +104,17 @@ pub(crate) fn read_groups(
             let pids = list(reader)?;
             Ok(read_members(reader, &pids))
         }
-        Selection::AllThreads => {
-            let pids = list(reader)?;
-            let groups = read_members(reader, &pids);
+        Selection::EachThread { of } => {
+            let groups = match of {
+                None => {
+                    let pids = list(reader)?;
+                    read_members(reader, &pids)
+                }
+                Some(pids) => {
+                    let groups = read_processes(reader, pids, missing);
+                    unless_all_are_missing(groups, missing)?
+                }
+            };
             let threads = groups.into_iter().flat_map(|group| group.members);
             Ok(threads.map(|row| Group::of_thread(&row)).collect())
         }
@@ -190,6 +193,15 @@ fn unless_all_are_missing<T>(read: Vec<T>, missing: &[Missing]) -> Result<Vec<T>
         Some(last) => Err(last.failure()),
         None => Ok(read),
     }
+}
+
+/// The threads of processes that were given by their ids.
+fn read_processes(reader: &mut TaskReader, pids: &[u32], missing: &mut Vec<Missing>) -> Vec<Group> {
+    let groups = read_members(reader, pids);
+    let is_missing = |pid: &&u32| !groups.iter().any(|group| group.id == **pid);
+    let of_pid = |pid: &u32| Missing { what: "process", id: *pid, absence: Absence::Gone };
+    missing.extend(pids.iter().filter(is_missing).map(of_pid));
+    groups
 }
 
 /// The threads of processes; a process or thread that ended meanwhile is left out.

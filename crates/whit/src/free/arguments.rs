@@ -19,15 +19,23 @@ pub(crate) struct FreeArgs {
 }
 
 /// Letter, name, power, help.
-const UNITS: [(char, &str, u32, &str); 7] = [
+const UNITS: [(char, &str, u32, &str); 12] = [
     ('b', "bytes", 0, "Sizes in bytes"),
     ('k', "kibi", 1, "Sizes in KiB (the default)"),
     ('m', "mebi", 2, "Sizes in MiB"),
     ('g', "gibi", 3, "Sizes in GiB"),
     ('\0', "tebi", 4, "Sizes in TiB"),
     ('\0', "pebi", 5, "Sizes in PiB"),
+    ('\0', "kilo", 1, "Sizes in kB"),
+    ('\0', "mega", 2, "Sizes in MB"),
+    ('\0', "giga", 3, "Sizes in GB"),
+    ('\0', "tera", 4, "Sizes in TB"),
+    ('\0', "peta", 5, "Sizes in PB"),
     ('h', "human", 0, "Sizes in the unit that suits each"),
 ];
+
+/// Units that are powers of 1000 with or without --si.
+const DECIMAL: [&str; 5] = ["kilo", "mega", "giga", "tera", "peta"];
 
 pub(crate) fn command() -> Command {
     Command::new("free").about("The machine's memory, and how much is really left").defer(|command| {
@@ -87,6 +95,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FreeArgs, Failure> {
     let unit = match chosen {
         Some((_, "human", ..)) if base == 1000 => ByteUnit::HumanDecimal,
         Some((_, "human", ..)) => ByteUnit::HumanBinary,
+        Some((_, name, power, _)) if DECIMAL.contains(name) => ByteUnit::Fixed(1000_u64.pow(*power)),
         Some((_, _, power, _)) => ByteUnit::Fixed(base.pow(*power)),
         None => ByteUnit::Fixed(base),
     };

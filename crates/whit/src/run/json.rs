@@ -24,6 +24,10 @@ pub(crate) struct RunJson {
     user_ns: u64,
     system_ns: u64,
     peak_resident_bytes: u64,
+    voluntary_switches: u64,
+    involuntary_switches: u64,
+    minor_faults: u64,
+    major_faults: u64,
     lock_waited_ns: Option<u64>,
     lost_exit_records: u64,
     lost_forks: u64,
@@ -36,7 +40,15 @@ pub(crate) struct RunJson {
 }
 
 const CPU_FIGURES: [Figure; 2] = [Figure::USER, Figure::SYSTEM];
-const OTHER_FIGURES: [Figure; 3] = [Figure::PEAK_RESIDENT_BYTES, Figure::READ_BYTES, Figure::WRITTEN_BYTES];
+const OTHER_FIGURES: [Figure; 7] = [
+    Figure::VOLUNTARY_SWITCHES,
+    Figure::INVOLUNTARY_SWITCHES,
+    Figure::MINOR_FAULTS,
+    Figure::MAJOR_FAULTS,
+    Figure::PEAK_RESIDENT_BYTES,
+    Figure::READ_BYTES,
+    Figure::WRITTEN_BYTES,
+];
 
 #[derive(Serialize)]
 struct ProgramJson {
@@ -79,6 +91,10 @@ impl RunJson {
             user_ns: run.usage.user.0,
             system_ns: run.usage.system.0,
             peak_resident_bytes: run.peak_resident().0,
+            voluntary_switches: run.usage.voluntary_switches,
+            involuntary_switches: run.usage.involuntary_switches,
+            minor_faults: run.usage.minor_faults,
+            major_faults: run.usage.major_faults,
             lock_waited_ns: lock_waited.map(|waited| waited.0),
             lost_exit_records: run.lost_records,
             lost_forks: run.lost_forks,

@@ -10,7 +10,7 @@ use super::family::Survivor;
 use super::supervise::{Outcome, Supervised};
 use text::printable::push_printable;
 use text::table::{Align, Table};
-use text::units::{Size, Span};
+use text::units::{Grouped, Size, Span};
 
 /// Programs with a line of their own; the others share one.
 const MOST_PROGRAMS: usize = 12;
@@ -44,6 +44,14 @@ pub(crate) fn push(run: &Supervised, out: &mut String) {
         Span(run.usage.user),
         Span(run.usage.system),
         Size(run.peak_resident()),
+    ));
+    let usage = &run.usage;
+    out.push_str(&format!(
+        "page faults {} ({} from a disk)   context switches {} voluntary, {} involuntary\n",
+        Grouped(usage.minor_faults + usage.major_faults),
+        Grouped(usage.major_faults),
+        Grouped(usage.voluntary_switches),
+        Grouped(usage.involuntary_switches),
     ));
     if let Some(summary) = summary(run) {
         out.push_str(&summary);

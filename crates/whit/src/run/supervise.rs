@@ -293,9 +293,7 @@ impl Supervision {
             if self.family.descendants.was_there(reaped.pid) {
                 continue;
             }
-            self.usage.user += reaped.usage.user;
-            self.usage.system += reaped.usage.system;
-            self.usage.peak_resident = self.usage.peak_resident.max(reaped.usage.peak_resident);
+            self.usage.add(&reaped.usage);
             if reaped.pid == self.pid {
                 self.ending = Some(reaped.ending);
                 self.family.child = None;

@@ -7,7 +7,7 @@ use facts::sample::Reading;
 use facts::task::figure::Figure;
 use facts::task::groups::GroupRow;
 use facts::task::{Accounting, TimeBreakdown};
-use facts::unit::Nanos;
+use facts::unit::{Bytes, Nanos};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ use crate::output::{Output, line_width, stdout_style};
 use crate::pressure_fields::PressureFields;
 use crate::task_fields::{FigureFields, delays};
 use crate::time_zone;
-use crate::top::columns::Column;
+use crate::top::columns::{Column, elapsed};
 use crate::top::options::{OutputKind, TopOptions};
 use sampling::ticker::Ticker;
 use text::printable::push_printable;
@@ -191,6 +191,11 @@ struct RowJson<'a> {
     threads: u32,
     processes: u32,
     is_ended: bool,
+    elapsed_ns: Option<u64>,
+    cpu_time_ns: Option<u64>,
+    /// Where its column was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    swapped_bytes: Option<u64>,
     thread_time_ns: u64,
     on_cpu_ns: Option<u64>,
     run_queue_ns: Option<u64>,
@@ -205,6 +210,13 @@ struct RowJson<'a> {
     delays: Map<String, Value>,
     #[serde(flatten)]
     figures: FigureFields,
+}
+
+/// What a row has of its whole life.
+struct SinceStart {
+    elapsed: Option<Nanos>,
+    cpu: Option<Nanos>,
+    swapped: Option<Bytes>,
 }
 
 /// Beside the parts of a row's time.
@@ -234,7 +246,12 @@ fn write_json(
         let with_lines = session.settings.with_commands;
         let command_line = with_lines.then(|| session.commands.line_of(&row)).flatten().map(str::to_owned);
         let user = row.uid().and_then(|uid| session.users.name(uid));
-        tasks.push(RowJson::new(&row, user, cgroup, command_line));
+        let since_start = SinceStart {
+            elapsed: elapsed(&row, &session.tasks),
+            cpu: session.tasks.cpu_since_start(line.id),
+            swapped: session.tasks.swapped(line.id),
+        };
+        tasks.push(RowJson::new(&row, user, cgroup, command_line, since_start));
     }
     let document = TickJson {
         interval_ns: interval.map(|interval| interval.elapsed().0),
@@ -290,6 +307,7 @@ impl<'a> RowJson<'a> {
         user: Option<&'a str>,
         cgroup: Option<String>,
         command_line: Option<String>,
+        beside: SinceStart,
     ) -> Self {
         let TimeBreakdown { whole, on_cpu, run_queue, block_io, unrecorded, sleeping, undivided } =
             row.breakdown();
@@ -309,6 +327,9 @@ impl<'a> RowJson<'a> {
             threads: row.sum.threads,
             processes: row.sum.processes,
             is_ended: row.is_ended,
+            elapsed_ns: nanos(beside.elapsed),
+            cpu_time_ns: nanos(beside.cpu),
+            swapped_bytes: beside.swapped.map(|bytes| bytes.0),
             thread_time_ns: whole.0,
             on_cpu_ns: nanos(on_cpu),
             run_queue_ns: nanos(run_queue),

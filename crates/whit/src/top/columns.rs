@@ -313,7 +313,7 @@ impl Column {
 }
 
 /// How long ago it started; `None` if it is several or has ended.
-fn elapsed(row: &GroupRow<'_>, tasks: &TaskSampler) -> Option<Nanos> {
+pub(crate) fn elapsed(row: &GroupRow<'_>, tasks: &TaskSampler) -> Option<Nanos> {
     let is_one = !row.is_several() && !row.is_ended;
     is_one.then(|| tasks.store.clock().boottime.saturating_sub(row.key().start))
 }

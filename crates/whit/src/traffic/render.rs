@@ -8,7 +8,7 @@ use crate::traffic::send::options::SendOptions;
 use crate::traffic::send::sent::Sent;
 use crate::traffic::sink::accounts::{Account, Accounts, Answered};
 use crate::traffic::waits;
-use text::units::{Size, Span, push_human};
+use text::units::{Grouped, Size, Span, push_human};
 
 /// Clients that are named one by one.
 const NAMED_CLIENTS: usize = 20;
@@ -17,8 +17,8 @@ const NAMED_CLIENTS: usize = 20;
 pub(crate) fn push_live(out: &mut String, packets: u64, fresh: u64, fresh_bytes: u64) {
     out.push_str(&format!(
         "{} packets, {} packets/s, {}/s\x1b[K",
-        grouped(packets),
-        grouped(fresh),
+        Grouped(packets),
+        Grouped(fresh),
         Size(Bytes(fresh_bytes))
     ));
 }
@@ -26,19 +26,6 @@ pub(crate) fn push_live(out: &mut String, packets: u64, fresh: u64, fresh_bytes:
 /// Packets a second over a span; none over none.
 fn rate(packets: u64, span: Nanos) -> Option<f64> {
     (span.0 > 0).then(|| packets as f64 * 1e9 / span.0 as f64)
-}
-
-/// `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Of so many packets or requests, and their bytes.
@@ -49,7 +36,7 @@ fn rate_words(count: u64, what: &str, bytes: u64, span: Nanos) -> String {
     push_human(&mut bits, a_second * 8.0, 1000.0, &["", " k", " M", " G", " T"]);
     let gap = if bits.ends_with(|last: char| last.is_ascii_digit()) { " " } else { "" };
     let size = Size(Bytes(a_second as u64));
-    format!("{} {what}/s, {size}/s, {bits}{gap}bit/s", grouped((rate + 0.5) as u64))
+    format!("{} {what}/s, {size}/s, {bits}{gap}bit/s", Grouped((rate + 0.5) as u64))
 }
 
 fn span(first: Option<Nanos>, last: Option<Nanos>) -> Nanos {
@@ -91,7 +78,7 @@ impl SinkReport {
                 text.push_str(&format!(
                     "{}: {} {what} in {}, {}{rest}{aborted}\n",
                     client.name,
-                    grouped(count),
+                    Grouped(count),
                     Span(wall),
                     rate_words(count, what, client.bytes, wall),
                 ));
@@ -99,28 +86,28 @@ impl SinkReport {
             let more = clients.saturating_sub(NAMED_CLIENTS as u64);
             if more > 0 {
                 let clients = if more == 1 { "client" } else { "clients" };
-                text.push_str(&format!("and {} more {clients}\n", grouped(more)));
+                text.push_str(&format!("and {} more {clients}\n", Grouped(more)));
             }
         }
         text.push_str(&format!("total time   {}\n", Span(wall)));
         let (count, what) = self.count(all);
         let rest = if self.is_http { String::new() } else { incomplete(all) };
-        text.push_str(&format!("{what:<12} {}{rest}\n", grouped(count)));
+        text.push_str(&format!("{what:<12} {}{rest}\n", Grouped(count)));
         text.push_str(&format!("rate         {}\n", rate_words(count, what, all.bytes, wall)));
-        text.push_str(&format!("clients      {}\n", grouped(*clients)));
+        text.push_str(&format!("clients      {}\n", Grouped(*clients)));
         if let Some(Answered { answers, faults }) =
             all.answers.filter(|answered| !self.is_http || answered.faults > 0)
         {
             text.push_str(&format!(
                 "answers      {}, {} of them faulty\n",
-                grouped(answers),
-                grouped(faults)
+                Grouped(answers),
+                Grouped(faults)
             ));
         }
         if self.dropped > 0 {
             text.push_str(&format!(
                 "dropped      {} for which the kernel had no room\n",
-                grouped(self.dropped)
+                Grouped(self.dropped)
             ));
         }
         if let Some(waits) = &self.waits {
@@ -153,7 +140,7 @@ fn incomplete(account: &Account) -> String {
     match account.incomplete_packets {
         0 => String::new(),
         packets => {
-            format!(" and {} incomplete ({})", grouped(packets), Size(Bytes(account.incomplete_bytes)))
+            format!(" and {} incomplete ({})", Grouped(packets), Size(Bytes(account.incomplete_bytes)))
         }
     }
 }
@@ -210,18 +197,18 @@ impl SendReport {
         let wall = span(sent.first, sent.last);
         let rest = sent.bytes - sent.packets * self.size;
         let what = if self.is_http { "requests" } else { "packets" };
-        let mut text = format!("total time   {}\n{what:<12} {}", Span(wall), grouped(sent.packets));
+        let mut text = format!("total time   {}\n{what:<12} {}", Span(wall), Grouped(sent.packets));
         if rest > 0 {
             text.push_str(&format!(", and {} of incomplete ones", Size(Bytes(rest))));
         }
         text.push_str(&format!("\nrate         {}\n", rate_words(sent.packets, what, sent.bytes, wall)));
-        text.push_str(&format!("connections  {}\n", grouped(sent.connections)));
+        text.push_str(&format!("connections  {}\n", Grouped(sent.connections)));
         if sent.failed_requests > 0 {
-            text.push_str(&format!("failed       {}\n", grouped(sent.failed_requests)));
+            text.push_str(&format!("failed       {}\n", Grouped(sent.failed_requests)));
         }
         if self.is_http {
             let statuses =
-                sent.statuses.iter().map(|(status, count)| format!("{status} ×{}", grouped(*count)));
+                sent.statuses.iter().map(|(status, count)| format!("{status} ×{}", Grouped(*count)));
             text.push_str(&format!("statuses     {}\n", statuses.collect::<Vec<_>>().join(", ")));
         }
         if !sent.latency_ns.is_empty() {

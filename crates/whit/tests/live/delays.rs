@@ -1,9 +1,10 @@
 //! `whit delays` against an independent reader, and against what the kernel lists.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
@@ -34,6 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             cgroup,
         ),
         trial("one_of_several_that_is_gone_stops_nothing", &[], one_gone),
+        trial("each_thread_of_a_process_is_a_row", &[Need::Program("python3")], threads_of_process),
         trial("exits_are_chosen_by_name_parent_and_length", &[Need::Root, Need::Accounting], chosen_exits),
         trial("accounting_that_is_off_is_no_zero", &[Need::Root, Need::Accounting], switched_off),
         trial("netlink_and_proc_agree", &[Need::Root, Need::Accounting], netlink_and_proc),
@@ -282,6 +284,34 @@ fn one_gone() -> Result<(), Failed> {
     let of_own = documents(&String::from_utf8(output.stdout)?);
     assert_eq!(of_own.iter().filter(|row| row["pid"].to_string() == own).count(), 6);
     assert_eq!(String::from_utf8(output.stderr)?.matches("there is none").count(), 1);
+    Ok(())
+}
+
+fn threads_of_process() -> Result<(), Failed> {
+    const FOUR_THREADS: &str = "import threading, time; [threading.Thread(target=time.sleep, args=(20,), daemon=True).start() for _ in '123']; time.sleep(20)";
+    let process = Load::start(&["python3", "-c", FOUR_THREADS]);
+    let pid = process.0.id();
+    let task_directory = format!("/proc/{pid}/task");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while fs::read_dir(&task_directory)?.count() < 4 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut listed: Vec<String> = fs::read_dir(&task_directory)?
+        .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
+        .collect::<Result<_, _>>()?;
+    listed.sort();
+    for interval in [&[][..], &["-i", "0.1", "-n", "1"]] {
+        let mut words = vec!["delays", "--json", "--procfs", "-H", "-p"];
+        let pid = pid.to_string();
+        words.push(&pid);
+        words.extend(interval);
+        let output = Command::new(WHIT).args(&words).output()?;
+        assert!(output.status.success(), "{output:?}");
+        let rows = documents(&String::from_utf8(output.stdout)?);
+        let mut shown: Vec<String> = rows.iter().map(|row| row["pid"].to_string()).collect();
+        shown.sort();
+        assert_eq!(shown, listed, "{words:?}");
+    }
     Ok(())
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("a_commands_status_is_its_own", &[], statuses),
         trial("a_tree_ends_when_its_time_is_over", &[Need::Program("setsid")], time_is_over),
+        trial("faults_and_switches_are_those_of_getrusage", &[Need::Program("python3")], faults),
         trial("signals_reach_the_command", &[], signals),
         trial("locks_exclude_other_lockers", &[Need::Program("flock"), Need::Program("python3")], locks),
         trial("the_holder_of_a_lock_is_named", &[Need::Program("flock")], holder),
@@ -142,6 +143,33 @@ fn per_pid() -> Result<(), Failed> {
             "{name}: {account} {told}"
         );
     }
+    Ok(())
+}
+
+fn faults() -> Result<(), Failed> {
+    // It counts a little less than wait4 will, since it goes on after it counted.
+    const PAGES_AND_SLEEPS: &str = "import mmap, resource, time
+memory = mmap.mmap(-1, 5000 * 4096)
+for page in range(5000): memory[page * 4096] = 1
+for _ in range(300): time.sleep(0.0001)
+usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(sum(each.ru_minflt for each in usage), sum(each.ru_nvcsw for each in usage))";
+    let scratch = Scratch::new("faults");
+    let report = scratch.0.join("report");
+    let report = report.to_str().ok_or("the path")?;
+    let output = Command::new(WHIT)
+        .args(["run", "--json", "--output", report, "python3", "-c", PAGES_AND_SLEEPS])
+        .output()?;
+    let printed = String::from_utf8(output.stdout)?;
+    let counted: Vec<u64> = printed.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let document = &documents(&fs::read_to_string(report)?)[0];
+    for (field, counted, most_after) in
+        [("minor_faults", counted[0], 2_000), ("voluntary_switches", counted[1], 100)]
+    {
+        let reported = document[field].as_u64().ok_or(field)?;
+        assert!((counted..counted + most_after).contains(&reported), "{field}: {reported}, not {counted}");
+    }
+    assert!(counted[1] >= 300, "{printed}");
     Ok(())
 }
 
@@ -295,7 +323,7 @@ fn sentences() -> Result<(), Failed> {
     assert!(text.contains("It slept nearly all of the time"), "{text}");
     let text = told("sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'");
     assert!(text.contains("most of it in sh") || text.contains("for a CPU, in sh"), "{text}");
-    let words = "--timeout 0.3 --signal INT sh -c 'trap \"echo interrupted; exit\" INT; while :; do sleep 0.05; done'";
+    let words = "--timeout 0.3 --signal INT sh -c 'trap \"echo interrupted; exit\" INT; while :; do :; done'";
     let output = shell(&format!("{WHIT} run -q {words}"));
     assert_eq!((output.status.code(), String::from_utf8(output.stdout)?.trim()), (Some(124), "interrupted"));
     assert!(shell(&format!("{WHIT} run --json -n 3 -o {} true", before.display())).status.success());
