@@ -229,8 +229,10 @@ fn notes(run: &Supervised) -> Vec<String> {
         ));
     }
     if whole.sum.impossible_values > 0 {
+        let (waits, were) =
+            if whole.sum.impossible_values == 1 { ("wait", "was") } else { ("waits", "were") };
         notes.push(format!(
-            "{} waits longer than the clock were left out: ≥ marks what is at least so long, and sleeping is at most so long",
+            "{} {waits} longer than the clock {were} left out: ≥ marks what is at least so long, and sleep cannot be told apart from it (–)",
             whole.sum.impossible_values
         ));
     }

@@ -302,10 +302,11 @@ impl Session {
             add(Topic::Accounting, ENABLED.to_owned());
         }
         if self.tasks.impossible_values > 0 {
-            add(
-                Topic::Impossible,
-                format!("{} waits longer than the clock were left out", self.tasks.impossible_values),
-            );
+            let text = match self.tasks.impossible_values {
+                1 => "1 wait longer than the clock was left out".to_owned(),
+                waits => format!("{waits} waits longer than the clock were left out"),
+            };
+            add(Topic::Impossible, text);
         }
         notes
     }

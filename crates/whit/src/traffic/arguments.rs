@@ -10,6 +10,7 @@ use facts::unit::{Bytes, Nanos};
 use super::address::Address;
 use super::send::connection::Answer;
 use super::send::options::SendOptions;
+use super::send::request::Request;
 use super::sink::answer::{self, Answers};
 use super::sink::fault::{Fault, Faults};
 use super::sink::http;
@@ -115,6 +116,25 @@ pub(crate) fn send_command() -> Command {
                     .conflicts_with_all(["echo", "size", "udp"])
                     .help("Ask for PATH by HTTP/1.1 instead, wait for each answer, and count their statuses"),
             )
+            .arg(
+                Arg::new("method")
+                    .long("method")
+                    .value_name("METHOD")
+                    .requires("http")
+                    .help("With --http: the method [default: GET, with --body POST]"),
+            )
+            .arg(
+                Arg::new("header")
+                    .long("header")
+                    .value_name("NAME: VALUE")
+                    .requires("http")
+                    .action(ArgAction::Append)
+                    .help("With --http: a header more"),
+            )
+            .arg(
+                option("body", Kind::File, "With --http: what the file holds goes with each request")
+                    .requires("http"),
+            )
             .arg(switch("echo", "Wait for each packet to come back, and tell how long that took"))
             .after_help(paragraphs(SEND_EXPLANATION))
     })
@@ -218,14 +238,14 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
     })
 }
 
-/// A request for a path.
-fn request(path: &str, matches: &ArgMatches) -> Result<Vec<u8>, Failure> {
-    let is_one = path.starts_with('/') && path.bytes().all(|byte| (b'!'..=b'~').contains(&byte));
-    if !is_one {
-        return Err(Failure::usage("--http takes a path: /, /health?x=1"));
+fn request(path: &str, matches: &ArgMatches) -> Request {
+    Request {
+        method: matches.get_one("method").cloned(),
+        path: path.to_owned(),
+        host: matches.get_one::<String>("to").map_or("localhost", String::as_str).to_owned(),
+        headers: matches.get_many("header").into_iter().flatten().cloned().collect(),
+        body: matches.get_one("body").cloned(),
     }
-    let host = matches.get_one::<String>("to").map_or("localhost", String::as_str);
-    Ok(format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: whit\r\n\r\n").into_bytes())
 }
 
 pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Failure> {
@@ -240,7 +260,8 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
     if address.is_udp() && size > 65_507 {
         return Err(Failure::usage("a datagram holds at most 65507 bytes"));
     }
-    let request = matches.get_one::<String>("http").map(|path| request(path, matches)).transpose()?;
+    let asked = matches.get_one::<String>("http").map(|path| request(path, matches));
+    let request = asked.as_ref().map(Request::bytes).transpose()?;
     let size = request.as_ref().map_or(size, Vec::len);
     let expects_echo = matches.get_flag("echo");
     if expects_echo && address.is_udp() {
@@ -254,8 +275,8 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
         connections,
         duration,
         patience: matches.get_one("timeout").copied().unwrap_or(std::time::Duration::from_secs(10)),
-        answer: match (&request, expects_echo) {
-            (Some(_), _) => Answer::Http,
+        answer: match (&asked, expects_echo) {
+            (Some(asked), _) => Answer::Http { has_body: !asked.is_head() },
             (None, true) => Answer::Echo,
             (None, false) => Answer::None,
         },

@@ -7,7 +7,7 @@ use std::time::Duration;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Scratch, WHIT, documents, shell};
+use super::machine::{Load, Scratch, WHIT, documents, shell};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -283,15 +283,38 @@ fn requests() -> Result<(), Failed> {
     let text = fs::read_to_string(&file)?;
     assert!(text.matches("\"GET /x\" 0 204").count() == 3 && text.contains("requests     3"), "{text}");
 
-    // A server that closes after each answer, whose length only its end tells.
-    let mut server = Command::new("python3")
-        .args(["-c", "import http.server as s\nclass H(s.BaseHTTPRequestHandler):\n  def do_GET(self):\n    self.send_response(200); self.end_headers(); self.wfile.write(b'x' * 5000)\n  def log_message(self, *a): pass\ns.ThreadingHTTPServer(('127.0.0.1', 22321), H).serve_forever()"])
-        .spawn()?;
+    other_server(&scratch)
+}
+
+/// One that closes after each answer, whose length only its end tells; and that looks at what it is asked.
+fn other_server(scratch: &Scratch) -> Result<(), Failed> {
+    const SERVER: &str = "
+import http.server as s
+class H(s.BaseHTTPRequestHandler):
+  protocol_version = 'HTTP/1.1'
+  def do_GET(self):
+    self.close_connection = True
+    self.send_response(200); self.end_headers(); self.wfile.write(b'x' * 5000)
+  def do_HEAD(self):
+    self.send_response(200); self.send_header('Content-Length', '5000'); self.end_headers()
+  def do_POST(self):
+    body = self.rfile.read(int(self.headers['Content-Length']))
+    is_right = body == b'y' * 70000 and self.headers['X-Whit'] == 'a:b' and self.headers['Host'] == 'other'
+    self.send_response(201 if is_right else 400); self.send_header('Content-Length', '0'); self.end_headers()
+  def log_message(self, *a): pass
+s.ThreadingHTTPServer(('127.0.0.1', 22321), H).serve_forever()";
+    let body = scratch.0.join("body");
+    fs::write(&body, "y".repeat(70_000))?;
+    let server = Load::start(&["python3", "-c", SERVER]);
     std::thread::sleep(Duration::from_millis(700));
-    let sent = send("localhost:22321 --http / -n 50 --connections 2");
-    let _ = server.kill();
-    let _ = server.wait();
-    assert_eq!(sent["statuses"], serde_json::json!([{ "status": 200, "count": 50 }]), "{sent}");
+    let plain = send("localhost:22321 --http / -n 50 --connections 2");
+    let head = send("localhost:22321 --http / --method HEAD -n 50");
+    let words = format!("--http /in --body {} --header X-Whit:a:b --header host:other", body.display());
+    let posted = send(&format!("localhost:22321 {words} -n 20 --connections 2"));
+    drop(server);
+    for (sent, status, count) in [(plain, 200, 50), (head, 200, 50), (posted, 201, 20)] {
+        assert_eq!(sent["statuses"], serde_json::json!([{ "status": status, "count": count }]), "{sent}");
+    }
     Ok(())
 }
 

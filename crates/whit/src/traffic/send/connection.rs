@@ -36,8 +36,10 @@ pub(crate) enum Answer {
     None,
     /// The packet again.
     Echo,
-    /// A response of HTTP.
-    Http,
+    /// A response of HTTP; one to HEAD has no body.
+    Http {
+        has_body: bool,
+    },
 }
 
 /// A connection.
@@ -145,7 +147,7 @@ impl Connection {
             if self.burst_left == 0 {
                 match schedule.answer {
                     Answer::Echo => self.echo_left = schedule.size,
-                    Answer::Http => self.awaits_response = true,
+                    Answer::Http { .. } => self.awaits_response = true,
                     Answer::None if schedule.interval_ns.is_some() => self.record(schedule, now, latency_ns),
                     Answer::None => {}
                 }
@@ -241,7 +243,7 @@ impl Connection {
                 },
                 Ok((length, _)) => {
                     self.stalled = None;
-                    self.reader.take(&memory[..length])?
+                    self.reader.take(&memory[..length], schedule.answer == Answer::Http { has_body: true })?
                 }
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(Errno::INTR) => continue,

@@ -2,6 +2,7 @@
 
 pub(crate) mod connection;
 pub(crate) mod options;
+pub(crate) mod request;
 mod response;
 pub(crate) mod sent;
 mod worker;

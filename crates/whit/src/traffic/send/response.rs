@@ -38,15 +38,16 @@ pub(super) struct Response {
 }
 
 impl ResponseReader {
-    /// Takes bytes; a response where one is whole with them.
+    /// Takes bytes; a response where one is whole with them. `has_body` is false of answers to HEAD, which tell the length of what
+    /// they leave out.
     ///
     /// # Errors
     /// If they are no HTTP.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<Option<Response>> {
+    pub(super) fn take(&mut self, bytes: &[u8], has_body: bool) -> io::Result<Option<Response>> {
         self.received.extend_from_slice(bytes);
         loop {
             match self.state {
-                State::Head => match self.head()? {
+                State::Head => match self.head(has_body)? {
                     Some(state) => self.state = state,
                     None => return Ok(None),
                 },
@@ -110,7 +111,7 @@ impl ResponseReader {
     }
 
     /// Reads a head; `None` if it is not whole.
-    fn head(&mut self) -> io::Result<Option<State>> {
+    fn head(&mut self, has_body: bool) -> io::Result<Option<State>> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut head = httparse::Response::new(&mut headers);
         let length = match head.parse(&self.received) {
@@ -135,6 +136,7 @@ impl ResponseReader {
         let state = match (status, header("content-length").map(str::parse)) {
             // What comes before the response proper.
             (100..200, _) => State::Head,
+            _ if !has_body => State::Body { left: 0, response },
             (204 | 304, _) => State::Body { left: 0, response },
             _ if is_chunked => State::Chunks { response },
             (_, Some(Ok(left))) => State::Body { left, response },
@@ -159,14 +161,24 @@ mod tests {
         let mut reader = ResponseReader::default();
         let mut found = Vec::new();
         for piece in bytes.chunks(piece) {
-            let mut next = reader.take(piece).unwrap();
+            let mut next = reader.take(piece, true).unwrap();
             while let Some(response) = next {
                 found.push(response);
-                next = reader.take(b"").unwrap();
+                next = reader.take(b"", true).unwrap();
             }
         }
         found.extend(reader.close());
         found
+    }
+
+    #[test]
+    fn an_answer_to_head_is_its_head() {
+        let mut reader = ResponseReader::default();
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n";
+        for _ in 0..2 {
+            let response = reader.take(head, false).unwrap();
+            assert_eq!(response, Some(Response { status: 200, is_last: false }));
+        }
     }
 
     #[test]
@@ -186,7 +198,7 @@ mod tests {
             );
         }
         for wrong in [&b"nonsense\r\n\r\n"[..], b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"] {
-            assert!(ResponseReader::default().take(wrong).is_err());
+            assert!(ResponseReader::default().take(wrong, true).is_err());
         }
     }
 }

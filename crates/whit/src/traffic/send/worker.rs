@@ -200,7 +200,9 @@ impl<'a> Worker<'a> {
                 self.agenda.push_ready(token);
             }
             // An answer that was cut or reset is a failed request; the others go over another connection.
-            Err(error) if self.schedule.answer == Answer::Http && self.is_established(token) => {
+            Err(error)
+                if matches!(self.schedule.answer, Answer::Http { .. }) && self.is_established(token) =>
+            {
                 self.sent.failed_requests += 1;
                 self.sent.failure.get_or_insert(without_error_numbers(&error.to_string()).into_owned());
                 self.reconnect(token);
