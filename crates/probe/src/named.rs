@@ -34,11 +34,14 @@ pub fn open(path: &Path) -> io::Result<OwnedFd> {
 /// # Errors
 /// As for [`open`]; `FileTooLarge` if it is longer than `at_most` bytes.
 pub fn read(path: &Path, at_most: u64) -> io::Result<Vec<u8>> {
-    let file = open(path)?;
+    read_all(&open(path)?, at_most)
+}
+
+fn read_all(file: &OwnedFd, at_most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 64 * 1024];
     loop {
-        match rustix::io::read(&file, &mut chunk) {
+        match rustix::io::read(file, &mut chunk) {
             Ok(0) => return Ok(bytes),
             Ok(length) => bytes.extend_from_slice(&chunk[..length]),
             Err(Errno::INTR) => {}
@@ -56,8 +59,24 @@ pub fn read(path: &Path, at_most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As for [`read`]; `InvalidData` if it is not UTF-8.
 pub fn read_text(path: &Path, at_most: u64) -> io::Result<String> {
-    String::from_utf8(read(path, at_most)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not UTF-8"))
+    text(read(path, at_most)?)
+}
+
+/// The same, or all that comes out of a pipe: for files on the command line, where a shell's `<(...)` is one. Waits for its end.
+///
+/// # Errors
+/// As for [`read_text`].
+pub fn read_text_or_pipe(path: &Path, at_most: u64) -> io::Result<String> {
+    let is_pipe = |mode| FileType::from_raw_mode(mode) == FileType::Fifo;
+    if !is_pipe(statat(CWD, path, AtFlags::empty())?.st_mode) {
+        return read_text(path, at_most);
+    }
+    let pipe = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    text(read_all(&pipe, at_most)?)
+}
+
+fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not UTF-8"))
 }
 
 #[cfg(test)]
@@ -77,6 +96,12 @@ mod tests {
         for path in [&fifo, &directory, Path::new("/dev/zero")] {
             assert_eq!(read(path, 2048).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{path:?}");
         }
+        let writer = std::thread::spawn({
+            let fifo = fifo.clone();
+            move || std::fs::write(fifo, "y = 2").unwrap()
+        });
+        assert_eq!(read_text_or_pipe(&fifo, 2048).unwrap(), "y = 2");
+        writer.join().unwrap();
         assert_eq!(read(&directory.join("gone"), 2048).unwrap_err().kind(), io::ErrorKind::NotFound);
         std::fs::remove_dir_all(&directory).unwrap();
     }

@@ -5,24 +5,25 @@ use std::io;
 use rustix::fd::AsFd;
 use rustix::net::{RecvFlags, recv};
 
+pub use crate::sys::Datagram;
 use crate::sys::{discard_many, set_socket_option};
 
-/// Room for the lengths of datagrams that are taken off a queue at once.
+/// Room for datagrams that are taken off a queue at once.
 #[derive(Debug)]
-pub struct Lengths([usize; 64]);
+pub struct Datagrams([Datagram; 64]);
 
-impl Default for Lengths {
+impl Default for Datagrams {
     fn default() -> Self {
-        Self([0; 64])
+        Self([Datagram::default(); 64])
     }
 }
 
-impl Lengths {
-    /// Discards pending datagrams and returns their lengths.
+impl Datagrams {
+    /// Discards pending datagrams and returns how long they were and whose.
     ///
     /// # Errors
     /// `WouldBlock` where none waits, and what recvmmsg(2) says.
-    pub fn discard(&mut self, socket: impl AsFd) -> io::Result<&[usize]> {
+    pub fn discard(&mut self, socket: impl AsFd) -> io::Result<&[Datagram]> {
         let count = discard_many(socket.as_fd(), &mut self.0)?;
         Ok(&self.0[..count])
     }

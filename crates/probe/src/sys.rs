@@ -152,6 +152,15 @@ pub enum Group {
     Session,
 }
 
+/// A datagram that was taken off a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Datagram {
+    /// Bytes.
+    pub length: usize,
+    /// Who sent it, where the socket's family says so.
+    pub sender: Option<std::net::SocketAddr>,
+}
+
 /// A child that ended and was reaped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaped {

@@ -6,7 +6,7 @@ use std::{io, mem};
 use facts::unit::Nanos;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use super::{Group, SpawnRequest};
+use super::{Datagram, Group, SpawnRequest};
 use crate::sysctl::Node;
 
 /// sysctl(3): a node's bytes, into memory that is kept.
@@ -245,16 +245,19 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
 /// Datagrams one by one, without copying them.
 pub(crate) fn discard_many(
     socket: rustix::fd::BorrowedFd<'_>,
-    lengths: &mut [usize; 64],
+    datagrams: &mut [Datagram; 64],
 ) -> std::io::Result<usize> {
-    use rustix::net::{RecvFlags, recv};
+    use rustix::net::{RecvFlags, recvfrom};
     let mut nothing = [0_u8; 1];
-    for (count, length) in lengths.iter_mut().enumerate() {
-        match recv(socket, &mut nothing[..], RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
-            Ok((_, received)) => *length = received,
+    for (count, datagram) in datagrams.iter_mut().enumerate() {
+        match recvfrom(socket, &mut nothing[..], RecvFlags::TRUNC | RecvFlags::DONTWAIT) {
+            Ok((_, length, sender)) => {
+                let sender = sender.and_then(|sender| std::net::SocketAddr::try_from(sender).ok());
+                *datagram = Datagram { length, sender };
+            }
             Err(_) if count > 0 => return Ok(count),
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(lengths.len())
+    Ok(datagrams.len())
 }

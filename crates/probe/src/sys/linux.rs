@@ -1,10 +1,11 @@
 //! What Linux alone has.
 
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::{io, mem};
 
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use super::system_constant;
+use super::{Datagram, system_constant};
 
 /// madvise(2), MADV_POPULATE_WRITE (Linux 5.14): brings in the whole pages within `memory`. Where the kernel does not
 /// know it, or has no memory, the pages come when they are touched, as ever.
@@ -87,13 +88,20 @@ pub(crate) fn receive_many(socket: BorrowedFd<'_>, room: &mut Datagrams, flags: 
     Ok(received)
 }
 
-/// recvmmsg(2) of nothing but the lengths: takes as many datagrams as wait, up to 64, off the queue without copying them.
-/// How many; `lengths` holds them at its beginning.
-pub(crate) fn discard_many(socket: BorrowedFd<'_>, lengths: &mut [usize; 64]) -> io::Result<usize> {
+/// recvmmsg(2) of nothing but lengths and addresses: takes as many datagrams as wait, up to 64, off the queue without copying them.
+/// How many; `datagrams` holds them at its beginning.
+pub(crate) fn discard_many(socket: BorrowedFd<'_>, datagrams: &mut [Datagram; 64]) -> io::Result<usize> {
     // SAFETY: mmsghdr is a plain C struct for which all zeros is a valid value: no address, no memory, no control data.
     let mut headers: [libc::mmsghdr; 64] = unsafe { mem::zeroed() };
+    // SAFETY: as is sockaddr_in6: an address of no family.
+    let mut names: [libc::sockaddr_in6; 64] = unsafe { mem::zeroed() };
+    for (header, name) in headers.iter_mut().zip(&mut names) {
+        header.msg_hdr.msg_name = (&raw mut *name).cast();
+        header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
+    }
     let flags = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
-    // SAFETY: `headers` holds as many headers as the call is given, and outlives it; none points to memory to be written to.
+    // SAFETY: `headers` holds as many headers as the call is given, and outlives it; each points to an address of `names`, whose
+    // length it has, and to no other memory to be written to.
     let received = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),
@@ -104,10 +112,24 @@ pub(crate) fn discard_many(socket: BorrowedFd<'_>, lengths: &mut [usize; 64]) ->
         )
     };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
-    for (length, header) in lengths.iter_mut().zip(&headers).take(received) {
-        *length = header.msg_len as usize;
+    for ((datagram, header), name) in datagrams.iter_mut().zip(&headers).zip(&names).take(received) {
+        *datagram = Datagram { length: header.msg_len as usize, sender: socket_address(name) };
     }
     Ok(received)
+}
+
+/// An address of IPv4 or IPv6, as the kernel writes it where there is room for the longer one.
+fn socket_address(name: &libc::sockaddr_in6) -> Option<SocketAddr> {
+    let port = u16::from_be(name.sin6_port);
+    match i32::from(name.sin6_family) {
+        // sockaddr_in has its four bytes where the other has its flow information.
+        libc::AF_INET => Some(SocketAddr::from((Ipv4Addr::from(name.sin6_flowinfo.to_ne_bytes()), port))),
+        libc::AF_INET6 => {
+            let address = Ipv6Addr::from(name.sin6_addr.s6_addr);
+            Some(SocketAddr::V6(SocketAddrV6::new(address, port, 0, name.sin6_scope_id)))
+        }
+        _ => None,
+    }
 }
 
 /// How many messages the kernel could not put into this socket's queue since it was opened: `SK_MEMINFO_DROPS` of

@@ -60,11 +60,11 @@ pub(super) fn measurements() -> Vec<Measurement> {
              where they lie, the plain server copies each into a list.",
         )
         .side("whit sink", &["python3"], move || {
-            per_packet(&sink(&first_port, &["python3", "-c", &program(SENDER)])?, "/waits/on_cpu_ns")
+            per_packet(&sink(&first_port, &["python3", "-c", &program(SENDER)])?, "/whit/on_cpu_ns")
         })
         .side("a plain server in Python", &["python3"], move || {
             let report = pair(&["python3", "-c", &program(SERVER)], &["python3", "-c", &program(SENDER)])?;
-            per_packet(&report, "/waits/on_cpu_ns")
+            per_packet(&report, "/whit/on_cpu_ns")
         }),
         Measurement::new(
             "send",

@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
-const OTHERS: [(&str, &str); 15] = [
+const OTHERS: [(&str, &str); 17] = [
     ("ADDRESS", "an IP address or the name of a host"),
     ("CMD", "a command and its arguments; no shell takes it apart"),
     ("CODE", "an exit status, 0 to 255"),
@@ -16,6 +16,8 @@ const OTHERS: [(&str, &str); 15] = [
     ("COLUMNS", "columns of `whit top` with commas between them"),
     ("GROUP", "what a row stands for: process, thread, user, cgroup"),
     ("HOST:PORT", "an address or name, and a port"),
+    ("METHOD", "a method of HTTP: `GET`, `HEAD`, `PUT`"),
+    ("NAME: VALUE", "a header of HTTP"),
     ("NAME=VALUE", "a name, and what it is to be"),
     ("PORT", "a port, 0 to 65535"),
     ("PROGRAM", "a program that shows a bar"),

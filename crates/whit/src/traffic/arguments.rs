@@ -80,14 +80,19 @@ pub(crate) fn sink_command() -> Command {
 }
 
 const SINK_EXPLANATION: &str = "\
-Packets are counted by --size, as they were sent, however the stream was split. The last one is
-counted separately if it is incomplete. A file of replies is TOML:
-  [[reply]]              [[reply]]
-  path = \"/health\"       line = \"PING\"
-  status = 200           text = \"PONG\\n\"
-  body = \"fine\"
-  method = \"GET\"         content_type = \"text/plain\"
+Packets of a stream are counted by --size, as they were sent, however it was split. The last one
+is counted separately if it is incomplete. A file of replies is TOML. To requests of HTTP:
+  [[reply]]
+  path = \"/health\"
+  method = \"GET\"
+  status = 200
+  content_type = \"text/plain\"
   headers = { Name = \"value\" }
+  body = \"fine\"
+or to lines, in a file of its own:
+  [[reply]]
+  line = \"PING\"
+  text = \"PONG\\n\"
 The first that is meant replies; a * at the end of path or line stands for whatever follows.
 Ends on Ctrl-C, after --duration or --clients, and tells what came.";
 
@@ -213,6 +218,14 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
     }
     if address.is_udp() && (matches.contains_id("delay") || matches.contains_id("clients")) {
         return Err(Failure::usage("--delay and --clients are about streams: not with --udp"));
+    }
+    if address.is_udp() && matches.contains_id("size") {
+        return Err(Failure::usage("each datagram is a packet: --size is about streams"));
+    }
+    if kind.is_some() && matches.contains_id("delay") {
+        return Err(Failure::usage(
+            "--delay is about packets; answers take longer with --fault slow=1:300ms",
+        ));
     }
     if kind.is_some() && address.is_udp() {
         return Err(Failure::usage("answers go over streams: not with --udp"));

@@ -4,6 +4,7 @@ mod address;
 mod agenda;
 pub(crate) mod arguments;
 mod event_loop;
+mod http_body;
 pub(crate) mod render;
 mod resolve;
 pub(crate) mod send;

@@ -4,6 +4,7 @@ use facts::task::TaskAccount;
 use facts::unit::{Bytes, Nanos};
 use serde_json::{Value, json};
 
+use crate::traffic::send::connection::Answer;
 use crate::traffic::send::options::SendOptions;
 use crate::traffic::send::sent::Sent;
 use crate::traffic::sink::accounts::{Account, Accounts, Answered};
@@ -29,14 +30,14 @@ fn rate(packets: u64, span: Nanos) -> Option<f64> {
 }
 
 /// Of so many packets or requests, and their bytes.
-fn rate_words(count: u64, what: &str, bytes: u64, span: Nanos) -> String {
+fn rate_words(count: u64, noun: &str, bytes: u64, span: Nanos) -> String {
     let Some(rate) = rate(count, span) else { return text::ABSENT.to_owned() };
     let a_second = bytes as f64 * 1e9 / span.0 as f64;
     let mut bits = String::new();
     push_human(&mut bits, a_second * 8.0, 1000.0, &["", " k", " M", " G", " T"]);
     let gap = if bits.ends_with(|last: char| last.is_ascii_digit()) { " " } else { "" };
     let size = Size(Bytes(a_second as u64));
-    format!("{} {what}/s, {size}/s, {bits}{gap}bit/s", Grouped((rate + 0.5) as u64))
+    format!("{} {noun}s/s, {size}/s, {bits}{gap}bit/s", Grouped((rate + 0.5) as u64))
 }
 
 fn span(first: Option<Nanos>, last: Option<Nanos>) -> Nanos {
@@ -49,19 +50,24 @@ pub(crate) struct SinkReport {
     dropped: u64,
     waits: Option<TaskAccount>,
     /// Requests are counted, and packets mean nothing.
-    is_http: bool,
+    has_requests: bool,
 }
 
 impl SinkReport {
-    pub(crate) fn new(accounts: Accounts, dropped: u64, waits: Option<&TaskAccount>, is_http: bool) -> Self {
-        Self { accounts, dropped, waits: waits.cloned(), is_http }
+    pub(crate) fn new(
+        accounts: Accounts,
+        dropped: u64,
+        waits: Option<&TaskAccount>,
+        has_requests: bool,
+    ) -> Self {
+        Self { accounts, dropped, waits: waits.cloned(), has_requests }
     }
 
-    /// How many packets or requests, and what they are called.
+    /// How many packets or requests, and what one is called.
     fn count(&self, account: &Account) -> (u64, &'static str) {
-        match account.answers.filter(|_| self.is_http) {
-            Some(answered) => (answered.answers, "requests"),
-            None => (account.packets, "packets"),
+        match account.answers.filter(|_| self.has_requests) {
+            Some(answered) => (answered.answers, "request"),
+            None => (account.packets, "packet"),
         }
     }
 
@@ -73,14 +79,15 @@ impl SinkReport {
             for client in listed.iter().take(NAMED_CLIENTS) {
                 let wall = span(client.first, client.last);
                 let aborted = if client.is_aborted { ", aborted" } else { "" };
-                let (count, what) = self.count(client);
-                let rest = if self.is_http { String::new() } else { incomplete(client) };
+                let (count, noun) = self.count(client);
+                let plural = if count == 1 { "" } else { "s" };
+                let rest = if self.has_requests { String::new() } else { incomplete(client) };
                 text.push_str(&format!(
-                    "{}: {} {what} in {}, {}{rest}{aborted}\n",
+                    "{}: {} {noun}{plural} in {}, {}{rest}{aborted}\n",
                     client.name,
                     Grouped(count),
                     Span(wall),
-                    rate_words(count, what, client.bytes, wall),
+                    rate_words(count, noun, client.bytes, wall),
                 ));
             }
             let more = clients.saturating_sub(NAMED_CLIENTS as u64);
@@ -90,13 +97,14 @@ impl SinkReport {
             }
         }
         text.push_str(&format!("total time   {}\n", Span(wall)));
-        let (count, what) = self.count(all);
-        let rest = if self.is_http { String::new() } else { incomplete(all) };
+        let (count, noun) = self.count(all);
+        let what = format!("{noun}s");
+        let rest = if self.has_requests { String::new() } else { incomplete(all) };
         text.push_str(&format!("{what:<12} {}{rest}\n", Grouped(count)));
-        text.push_str(&format!("rate         {}\n", rate_words(count, what, all.bytes, wall)));
+        text.push_str(&format!("rate         {}\n", rate_words(count, noun, all.bytes, wall)));
         text.push_str(&format!("clients      {}\n", Grouped(*clients)));
         if let Some(Answered { answers, faults }) =
-            all.answers.filter(|answered| !self.is_http || answered.faults > 0)
+            all.answers.filter(|answered| !self.has_requests || answered.faults > 0)
         {
             text.push_str(&format!(
                 "answers      {}, {} of them faulty\n",
@@ -119,12 +127,12 @@ impl SinkReport {
     pub(crate) fn json(&self) -> Value {
         let Accounts { listed, all, clients } = &self.accounts;
         let each = listed.iter().map(|client| {
-            let mut document = account(client, self.is_http);
+            let mut document = account(client, self.has_requests);
             document["address"] = json!(client.name);
             document["is_aborted"] = json!(client.is_aborted);
             document
         });
-        let mut document = account(all, self.is_http);
+        let mut document = account(all, self.has_requests);
         document["answers"] = json!(all.answers.map(|answered| answered.answers));
         document["faults"] = json!(all.answers.map(|answered| answered.faults));
         document["dropped_packets"] = json!(self.dropped);
@@ -146,10 +154,10 @@ fn incomplete(account: &Account) -> String {
 }
 
 /// Requests have no packets, and the other way round.
-fn account(account: &Account, is_http: bool) -> Value {
+fn account(account: &Account, has_requests: bool) -> Value {
     let wall = span(account.first, account.last);
-    let requests = account.answers.filter(|_| is_http).map(|answered| answered.answers);
-    let of_packets = |number: u64| (!is_http).then_some(number);
+    let requests = account.answers.filter(|_| has_requests).map(|answered| answered.answers);
+    let of_packets = |number: u64| (!has_requests).then_some(number);
     json!({
         "wall_ns": wall.0,
         "packets": of_packets(account.packets),
@@ -179,6 +187,8 @@ pub(crate) struct SendReport {
     size: u64,
     /// Requests were sent, and not packets.
     is_http: bool,
+    /// The other side says something in return.
+    has_answers: bool,
     waits: Option<TaskAccount>,
 }
 
@@ -189,22 +199,32 @@ const PERCENTILES: [(f64, &str, &str); 4] =
 impl SendReport {
     pub(crate) fn new(sent: Sent, options: &SendOptions, waits: Option<&TaskAccount>) -> Self {
         let (size, is_http) = (options.size as u64, options.request.is_some());
-        Self { sent, size, is_http, waits: waits.cloned() }
+        let has_answers = options.answer != Answer::None;
+        Self { sent, size, is_http, has_answers, waits: waits.cloned() }
+    }
+
+    /// Packets that were taken, or requests that were answered.
+    fn count(&self) -> u64 {
+        if self.is_http { self.sent.answers() } else { self.sent.packets }
     }
 
     pub(crate) fn text(&self) -> String {
-        let sent = &self.sent;
+        let (sent, count) = (&self.sent, self.count());
         let wall = span(sent.first, sent.last);
+        let noun = if self.is_http { "request" } else { "packet" };
+        let what = format!("{noun}s");
+        let mut text = format!("total time   {}\n{what:<12} {}", Span(wall), Grouped(count));
         let rest = sent.bytes - sent.packets * self.size;
-        let what = if self.is_http { "requests" } else { "packets" };
-        let mut text = format!("total time   {}\n{what:<12} {}", Span(wall), Grouped(sent.packets));
-        if rest > 0 {
+        if rest > 0 && !self.is_http {
             text.push_str(&format!(", and {} of incomplete ones", Size(Bytes(rest))));
         }
-        text.push_str(&format!("\nrate         {}\n", rate_words(sent.packets, what, sent.bytes, wall)));
+        text.push_str(&format!("\nrate         {}\n", rate_words(count, noun, sent.bytes, wall)));
         text.push_str(&format!("connections  {}\n", Grouped(sent.connections)));
         if sent.failed_requests > 0 {
             text.push_str(&format!("failed       {}\n", Grouped(sent.failed_requests)));
+        }
+        if sent.unanswered > 0 {
+            text.push_str(&format!("unanswered   {} when it ended\n", Grouped(sent.unanswered)));
         }
         if self.is_http {
             let statuses =
@@ -212,7 +232,8 @@ impl SendReport {
             text.push_str(&format!("statuses     {}\n", statuses.collect::<Vec<_>>().join(", ")));
         }
         if !sent.latency_ns.is_empty() {
-            text.push_str("latency     ");
+            // Without answers it is how late packets went out, and nothing of the other side.
+            text.push_str(if self.has_answers { "latency     " } else { "behind plan " });
             for (percentile, name, _) in PERCENTILES {
                 let value = Nanos(sent.latency_ns.value_at_percentile(percentile));
                 text.push_str(&format!(" {name} {},", Span(value)));
@@ -237,12 +258,15 @@ impl SendReport {
         });
         json!({
             "wall_ns": wall.0,
-            "packets": sent.packets,
+            "packets": (!self.is_http).then_some(sent.packets),
+            "requests": self.is_http.then(|| sent.answers()),
             "bytes": sent.bytes,
-            "packets_per_second": rate(sent.packets, wall),
+            "packets_per_second": rate(sent.packets, wall).filter(|_| !self.is_http),
+            "requests_per_second": rate(sent.answers(), wall).filter(|_| self.is_http),
             "connections": sent.connections,
             "failed_connections": sent.failed,
             "failed_requests": self.is_http.then_some(sent.failed_requests),
+            "unanswered_requests": self.is_http.then_some(sent.unanswered),
             "failure": sent.failure,
             "statuses": self.is_http.then(|| {
                 let one = |(status, count): (&u16, &u64)| json!({ "status": status, "count": count });

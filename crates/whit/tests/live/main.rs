@@ -15,6 +15,7 @@ mod demonstrations;
 mod desktop;
 mod figures;
 mod free;
+mod http;
 mod import;
 mod leftovers;
 mod machine;
@@ -59,6 +60,7 @@ fn main() {
         supervision::trials(),
         top::trials(),
         traffic::trials(),
+        http::trials(),
         sockets::trials(),
         stalls::trials(),
         storms::trials(),

@@ -12,4 +12,4 @@ while True:
     packets.append(data)
 size = sum(map(len, packets))
 print(json.dumps({'bytes': size, 'total_ns': time.monotonic_ns() - before,
-                  'waits': {'on_cpu_ns': time.process_time_ns() - cpu}}))
+                  'whit': {'on_cpu_ns': time.process_time_ns() - cpu}}))

@@ -69,7 +69,14 @@ pub(super) struct Connection {
     stalled: Option<(Nanos, bool)>,
     pub(super) bytes: u64,
     pub(super) first: Option<Nanos>,
+    /// When the last packet was taken, or what came in return.
     pub(super) last: Option<Nanos>,
+    /// When the last packet was taken.
+    sent_at: Option<Nanos>,
+    /// Since when there is no connection to a server that was there before.
+    pub(super) lost_at: Option<Nanos>,
+    /// When it is looked for again.
+    pub(super) next_attempt: Option<Nanos>,
 }
 
 impl Connection {
@@ -91,6 +98,9 @@ impl Connection {
             bytes: 0,
             first: None,
             last: None,
+            sent_at: None,
+            lost_at: None,
+            next_attempt: None,
         }
     }
 
@@ -144,6 +154,7 @@ impl Connection {
             let now = probe::clock_now().monotonic;
             self.first.get_or_insert(now);
             self.last = Some(now);
+            self.sent_at = Some(now);
             if self.burst_left == 0 {
                 match schedule.answer {
                     Answer::Echo => self.echo_left = schedule.size,
@@ -221,7 +232,9 @@ impl Connection {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.record(schedule, probe::clock_now().monotonic, latency_ns);
+        let now = probe::clock_now().monotonic;
+        self.last = Some(now);
+        self.record(schedule, now, latency_ns);
         Ok(true)
     }
 
@@ -252,7 +265,9 @@ impl Connection {
             if let Some(response) = response {
                 self.awaits_response = false;
                 *self.statuses.entry(response.status).or_default() += 1;
-                self.record(schedule, probe::clock_now().monotonic, latency_ns);
+                let now = probe::clock_now().monotonic;
+                self.record(schedule, now, latency_ns);
+                self.last = Some(now);
                 return Ok(Some(response));
             }
         }
@@ -260,6 +275,9 @@ impl Connection {
 
     /// Goes on over another socket.
     pub(super) fn reconnect(&mut self, socket: OwnedFd) {
+        if self.is_connected {
+            self.lost_at = Some(probe::clock_now().monotonic);
+        }
         self.socket = socket;
         self.is_connected = false;
         self.reader = ResponseReader::default();
@@ -268,6 +286,11 @@ impl Connection {
         self.burst_left = 0;
         self.stalled = None;
         self.armed = None;
+    }
+
+    /// Whether something in return is waited for.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.awaits_response || self.echo_left > 0
     }
 
     /// Whether there is nothing more to be sent.
@@ -282,7 +305,7 @@ impl Connection {
         for place in first..first + count {
             let began = match schedule.interval_ns {
                 Some(interval_ns) => self.due(place, interval_ns),
-                None => self.last.unwrap_or(now),
+                None => self.sent_at.unwrap_or(now),
             };
             latency_ns.saturating_record(now.saturating_sub(began).0.max(1));
         }

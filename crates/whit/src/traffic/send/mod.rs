@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use self::connection::Answer;
 use self::options::SendOptions;
 use self::worker::Worker;
 use super::event_loop::{EventLoop, Stop};
@@ -65,7 +66,8 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Failure> {
         ))
         .report();
     }
-    let code = u8::from(sent.failed > 0 || sent.failed_requests > 0);
+    let has_no_answer = options.answer != Answer::None && sent.packets > 0 && sent.latency_ns.is_empty();
+    let code = u8::from(sent.failed > 0 || sent.failed_requests > 0 || has_no_answer);
     let report = SendReport::new(sent, options, waits.as_ref());
     let mut text = report.text();
     if options.is_json {

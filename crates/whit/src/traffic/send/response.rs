@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::traffic::http_body::BodyReader;
+
 /// A head may be so long.
 const MOST_HEAD_BYTES: usize = 64 << 10;
 const HEADERS: usize = 128;
@@ -17,16 +19,10 @@ pub(super) struct ResponseReader {
 enum State {
     #[default]
     Head,
-    /// So many bytes of a body are still to come.
-    Body { left: u64, response: Response },
-    /// Chunks, the next of which begins with its size.
-    Chunks { response: Response },
-    /// Bytes of a chunk, the end of its line included.
-    Chunk { left: u64, response: Response },
-    /// Lines behind the last chunk.
-    Trailers { response: Response },
-    /// Its end is that of the connection.
-    UntilEnd { response: Response },
+    Body {
+        body: BodyReader,
+        response: Response,
+    },
 }
 
 /// A response that came whole.
@@ -51,46 +47,14 @@ impl ResponseReader {
                     Some(state) => self.state = state,
                     None => return Ok(None),
                 },
-                State::Body { left, response } | State::Chunk { left, response } => {
-                    let taken = left.min(self.received.len() as u64);
-                    self.received.drain(..taken as usize);
-                    let left = left - taken;
-                    self.state = match self.state {
-                        State::Body { .. } if left == 0 => return Ok(Some(self.end(response))),
-                        State::Body { .. } => State::Body { left, response },
-                        _ if left == 0 => State::Chunks { response },
-                        _ => State::Chunk { left, response },
-                    };
-                    if left > 0 {
-                        return Ok(None);
-                    }
-                }
-                State::Chunks { response } => match httparse::parse_chunk_size(&self.received) {
-                    Ok(httparse::Status::Complete((length, size))) => {
-                        self.received.drain(..length);
-                        self.state = match size {
-                            0 => State::Trailers { response },
-                            size => State::Chunk { left: size.saturating_add(2), response },
-                        };
-                    }
-                    Ok(httparse::Status::Partial) if self.received.len() < 64 => return Ok(None),
-                    _ => return Err(wrong("a chunk without its size")),
-                },
-                State::Trailers { response } => {
-                    let Some(end) = self.received.windows(2).position(|two| two == b"\r\n") else {
-                        return if self.received.len() > MOST_HEAD_BYTES {
-                            Err(wrong("trailers without end"))
-                        } else {
-                            Ok(None)
-                        };
-                    };
-                    self.received.drain(..end + 2);
-                    if end == 0 {
+                State::Body { mut body, response } => {
+                    let taken =
+                        body.take(&self.received, |_| {}).map_err(|error| wrong(&error.to_string()))?;
+                    self.received.drain(..taken);
+                    if body.is_whole() {
                         return Ok(Some(self.end(response)));
                     }
-                }
-                State::UntilEnd { .. } => {
-                    self.received.clear();
+                    self.state = State::Body { body, response };
                     return Ok(None);
                 }
             }
@@ -100,7 +64,7 @@ impl ResponseReader {
     /// The connection has ended: a response that had no other end is whole.
     pub(super) fn close(&mut self) -> Option<Response> {
         match self.state {
-            State::UntilEnd { response } => Some(self.end(response)),
+            State::Body { body: BodyReader::UntilEnd, response } => Some(self.end(response)),
             _ => None,
         }
     }
@@ -133,15 +97,16 @@ impl ResponseReader {
         let response = Response { status, is_last };
         let is_chunked =
             header("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"));
+        let body = |body, response| State::Body { body, response };
         let state = match (status, header("content-length").map(str::parse)) {
             // What comes before the response proper.
             (100..200, _) => State::Head,
-            _ if !has_body => State::Body { left: 0, response },
-            (204 | 304, _) => State::Body { left: 0, response },
-            _ if is_chunked => State::Chunks { response },
-            (_, Some(Ok(left))) => State::Body { left, response },
+            _ if !has_body => body(BodyReader::Length(0), response),
+            (204 | 304, _) => body(BodyReader::Length(0), response),
+            _ if is_chunked => body(BodyReader::Chunks, response),
+            (_, Some(Ok(length))) => body(BodyReader::Length(length), response),
             (_, Some(Err(_))) => return Err(wrong("a length that is no number")),
-            (_, None) => State::UntilEnd { response: Response { is_last: true, ..response } },
+            (_, None) => body(BodyReader::UntilEnd, Response { is_last: true, ..response }),
         };
         self.received.drain(..length);
         Ok(Some(state))

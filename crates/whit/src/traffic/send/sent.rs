@@ -18,6 +18,8 @@ pub(crate) struct Sent {
     pub(crate) failure: Option<String>,
     /// Of HTTP: requests whose answer did not come whole.
     pub(crate) failed_requests: u64,
+    /// Packets or requests that something in return was still waited for.
+    pub(crate) unanswered: u64,
     /// Of HTTP: how many responses had which status.
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) first: Option<Nanos>,
@@ -39,11 +41,17 @@ impl Sent {
             failed: 0,
             failure: None,
             failed_requests: 0,
+            unanswered: 0,
             statuses: BTreeMap::new(),
             first: None,
             last: None,
             latency_ns: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).map_err(Failure::internal)?,
         })
+    }
+
+    /// Of HTTP: requests that were answered.
+    pub(crate) fn answers(&self) -> u64 {
+        self.statuses.values().sum()
     }
 
     pub(super) fn merge(&mut self, other: Self) {
@@ -52,6 +60,7 @@ impl Sent {
         self.connections += other.connections;
         self.failed += other.failed;
         self.failed_requests += other.failed_requests;
+        self.unanswered += other.unanswered;
         for (status, count) in other.statuses {
             *self.statuses.entry(status).or_default() += count;
         }

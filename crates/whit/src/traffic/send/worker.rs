@@ -25,6 +25,9 @@ const DATAGRAM_BYTES: usize = 65_507;
 /// Between the connections' beginnings and the first packet, so that all are there.
 const HEAD_START: Nanos = Nanos(1_000_000);
 
+/// Until a server that went away is looked for again.
+const RECONNECT_PAUSE: Nanos = Nanos(100_000_000);
+
 /// A thread's.
 pub(super) struct Worker<'a> {
     event_loop: EventLoop,
@@ -175,8 +178,8 @@ impl<'a> Worker<'a> {
         let Some(Some(connection)) = self.connections.get_mut(token) else { return };
         if !connection.is_connected {
             match sockopt::socket_error(&connection.socket) {
-                Ok(Ok(())) => connection.is_connected = true,
-                Ok(Err(error)) | Err(error) => return self.finish(token, Some(error.into())),
+                Ok(Ok(())) => (connection.is_connected, connection.lost_at) = (true, None),
+                Ok(Err(error)) | Err(error) => return self.look_again(token, error.into()),
             }
         }
         let before = connection.bytes;
@@ -211,6 +214,29 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// A server that was there may come again, as after a restart: connections that were established are made anew, for as long as
+    /// a peer has time to answer.
+    fn look_again(&mut self, token: usize, error: io::Error) {
+        let Some(Some(connection)) = self.connections.get_mut(token) else { return };
+        let now = probe::clock_now().monotonic;
+        match connection.lost_at {
+            Some(lost_at) if now < lost_at + Nanos::from(self.options.patience) => {
+                match connection.next_attempt {
+                    Some(next) if next <= now => {
+                        connection.next_attempt = None;
+                        self.reconnect(token);
+                    }
+                    Some(_) => {}
+                    None => {
+                        connection.next_attempt = Some(now + RECONNECT_PAUSE);
+                        self.agenda.push_paused(now + RECONNECT_PAUSE, token);
+                    }
+                }
+            }
+            _ => self.finish(token, Some(error)),
+        }
+    }
+
     fn is_established(&self, token: usize) -> bool {
         self.connections.get(token).is_some_and(|place| place.as_ref().is_some_and(|one| one.is_connected))
     }
@@ -235,12 +261,19 @@ impl<'a> Worker<'a> {
         self.living -= 1;
         let sent = &mut self.sent;
         sent.bytes += connection.bytes;
+        sent.unanswered += u64::from(error.is_none() && connection.is_waiting());
         sent.packets += connection.bytes / self.schedule.size as u64;
         for (status, count) in &connection.statuses {
             *sent.statuses.entry(*status).or_default() += count;
         }
         sent.first = Nanos::earlier(sent.first, connection.first);
-        sent.last = sent.last.max(connection.last);
+        // Until it was given up: what was waited for took its time, too.
+        let given_up = connection.is_waiting().then(|| probe::clock_now().monotonic);
+        sent.last = sent.last.max(connection.last).max(given_up);
+        // A refusal of the last datagrams has come by now, where the host is near.
+        let refused = || sockopt::socket_error(&connection.socket).ok()?.err();
+        let is_udp = self.options.address.is_udp();
+        let error = error.or_else(|| if is_udp { refused().map(Into::into) } else { None });
         if let Some(error) = error {
             sent.failed += 1;
             sent.failure.get_or_insert(without_error_numbers(&error.to_string()).into_owned());

@@ -8,10 +8,11 @@ use super::fault::{Dice, Fault, Faults};
 use super::http;
 use super::log::{Entry, Log};
 use super::replies::Replies;
+use super::request::{self, Begun, Request};
+use crate::traffic::http_body::BodyReader;
 
 /// A request's head may be so long.
 const MOST_HEAD_BYTES: usize = 64 << 10;
-const HEADERS: usize = 64;
 
 /// The kind of server, and what goes wrong with it.
 #[derive(Debug)]
@@ -50,8 +51,8 @@ pub(super) struct Conversation {
     received: Vec<u8>,
     /// What of it has been answered.
     answered: usize,
-    /// Bytes of the request's body that are still to be discarded.
-    skip: u64,
+    /// A request whose body is still to come.
+    coming: Option<(Request, BodyReader)>,
     dice: Dice,
     /// An answer that is held back until then.
     held: Option<(Nanos, Vec<u8>)>,
@@ -68,7 +69,7 @@ impl Conversation {
             answers: Arc::clone(answers),
             received: Vec::new(),
             answered: 0,
-            skip: 0,
+            coming: None,
             dice: Dice::new(seed),
             held: None,
             address,
@@ -77,13 +78,10 @@ impl Conversation {
         }
     }
 
-    pub(super) fn receive(&mut self, mut bytes: &[u8]) {
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
         // What was answered makes room, all at once.
         self.received.drain(..self.answered);
         self.answered = 0;
-        let skipped = self.skip.min(bytes.len() as u64);
-        self.skip -= skipped;
-        bytes = &bytes[skipped as usize..];
         self.received.extend_from_slice(bytes);
     }
 
@@ -153,71 +151,81 @@ impl Conversation {
                 // Where there is no rule for a request, the conversation ends.
                 Some((reply.is_none(), entry))
             }
-            Kind::Http(_) | Kind::Canned(_) => {
+            Kind::Http(_) | Kind::Canned(_) => self.answer_request(output),
+        }
+    }
+
+    /// Appends the answer to the next request, when its body has come.
+    fn answer_request(&mut self, output: &mut Vec<u8>) -> Option<(bool, Option<Entry>)> {
+        let answers = &*self.answers;
+        let log = answers.log.as_ref();
+        let (mut request, mut body) = match self.coming.take() {
+            Some(coming) => coming,
+            None => {
+                let waiting = &self.received[self.answered..];
                 if waiting.is_empty() {
                     return None;
                 }
-                let answered = answer_http(waiting, answers, output)?;
-                self.skip = answered.skip;
-                self.answered += answered.taken;
-                Some((answered.is_last, answered.entry))
+                let mut headers = Vec::new();
+                let with_headers = log.is_some_and(Log::has_contents);
+                let begun = request::read_head(waiting, |name, value| {
+                    if with_headers {
+                        headers.push((name.to_owned(), String::from_utf8_lossy(value).into_owned()));
+                    }
+                });
+                let head = match begun {
+                    Begun::Partial => return None,
+                    Begun::Wrong(status) => {
+                        http::push_response(output, status, &[], b"", false, true);
+                        self.answered = self.received.len();
+                        let nameless =
+                            Request { method: "–".into(), path: "–".into(), ..Request::default() };
+                        return Some((true, log.map(|_| Entry::Request { request: nameless, status })));
+                    }
+                    Begun::Head(head) => head,
+                };
+                self.answered += head.length;
+                // Most requests are a head, and nobody wants to know more of them.
+                if head.body.is_whole() && log.is_none() {
+                    push_answer(answers, head.method, head.path, head.is_last, output);
+                    return Some((head.is_last, None));
+                }
+                if head.expects_continue && self.answered == self.received.len() {
+                    output.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+                }
+                (Request { headers, ..Request::new(&head) }, head.body)
             }
-        }
+        };
+        let is_kept = log.is_some_and(Log::has_contents);
+        let taken = body.take(&self.received[self.answered..], |bytes| request.add(bytes, is_kept));
+        let status = match taken {
+            Ok(taken) => {
+                self.answered += taken;
+                if !body.is_whole() {
+                    self.coming = Some((request, body));
+                    return None;
+                }
+                push_answer(answers, &request.method, &request.path, request.is_last, output)
+            }
+            Err(_) => {
+                http::push_response(output, 400, &[], b"", false, true);
+                self.answered = self.received.len();
+                request.is_last = true;
+                400
+            }
+        };
+        Some((request.is_last, log.map(|_| Entry::Request { request, status })))
     }
 }
 
-/// What became of a request.
-struct AnsweredRequest {
-    /// Bytes that it had.
-    taken: usize,
-    /// Bytes of its body that are still to come.
-    skip: u64,
-    is_last: bool,
-    entry: Option<Entry>,
-}
-
-/// Appends the answer to the request that bytes begin with; `None` if it is not whole.
-fn answer_http(bytes: &[u8], answers: &Answers, output: &mut Vec<u8>) -> Option<AnsweredRequest> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
-    let mut request = httparse::Request::new(&mut headers);
-    let head = match request.parse(bytes) {
-        Ok(httparse::Status::Complete(length)) => length,
-        Ok(httparse::Status::Partial) => return None,
-        Err(_) => {
-            http::push_response(output, 400, &[], b"", false, true);
-            let entry = answers.log.is_some().then(|| Entry::request("–", "–", 400, 0));
-            return Some(AnsweredRequest { taken: bytes.len(), skip: 0, is_last: true, entry });
-        }
-    };
-    let (mut body, mut connection, mut is_coded) = (0, "", false);
-    for header in request.headers.iter() {
-        let is = |name: &str| header.name.eq_ignore_ascii_case(name);
-        let value = || std::str::from_utf8(header.value).unwrap_or_default().trim();
-        match header.name.len() {
-            14 if is("content-length") => body = value().parse().unwrap_or(0u64),
-            10 if is("connection") => connection = value(),
-            17 if is("transfer-encoding") => is_coded = true,
-            _ => {}
-        }
-    }
-    let is_last = match request.version {
-        Some(0) => !connection.eq_ignore_ascii_case("keep-alive"),
-        _ => connection.eq_ignore_ascii_case("close") || is_coded,
-    };
-    let (method, path) = (request.method.unwrap_or_default(), request.path.unwrap_or("/"));
+/// Appends the answer to a request; its status.
+fn push_answer(answers: &Answers, method: &str, path: &str, is_last: bool, output: &mut Vec<u8>) -> u16 {
     let is_head = method == "HEAD";
-    let status = match &answers.kind {
+    match &answers.kind {
         Kind::Canned(replies) => match replies.to_request(method, path) {
             Some(reply) => {
-                let status = reply.status.unwrap_or(200);
-                http::push_response(
-                    output,
-                    status,
-                    &reply.headers(),
-                    reply.body.as_bytes(),
-                    is_head,
-                    is_last,
-                );
+                let (status, body) = (reply.status.unwrap_or(200), reply.body.as_bytes());
+                http::push_response(output, status, &reply.headers(), body, is_head, is_last);
                 status
             }
             None => {
@@ -230,11 +238,7 @@ fn answer_http(bytes: &[u8], answers: &Answers, output: &mut Vec<u8>) -> Option<
             answer.status
         }
         Kind::Echo => 500,
-    };
-    let entry = answers.log.is_some().then(|| Entry::request(method, path, status, body));
-    let there = (bytes.len() - head) as u64;
-    let taken = head + body.min(there) as usize;
-    Some(AnsweredRequest { taken, skip: body.saturating_sub(there), is_last, entry })
+    }
 }
 
 #[cfg(test)]
@@ -256,16 +260,30 @@ mod tests {
     fn requests_are_answered_however_they_are_cut() {
         let mut server = conversation(Kind::Http(http::Answer::new(204)), Vec::new());
         assert_eq!(said(&mut server, b"POST / HTTP/1.1\r\nContent-Le"), (Next::Read, String::new()));
-        let (next, text) = said(&mut server, b"ngth: 5\r\n\r\nab");
+        assert_eq!(said(&mut server, b"ngth: 5\r\n\r\nab"), (Next::Read, String::new()));
+        // The rest of the body, and the next request.
+        let (next, text) = said(&mut server, b"cdeGET /x HTTP/1.1\r\nConnection: close\r\n\r\n");
         assert_eq!(
             (next, text.starts_with("HTTP/1.1 204 No Content\r\nConnection: keep-alive")),
             (Next::Write, true)
         );
-        // The rest of the body, and the next request.
-        let (next, text) = said(&mut server, b"cdeGET /x HTTP/1.1\r\nConnection: close\r\n\r\n");
-        assert_eq!((next, text.is_empty()), (Next::WriteAndEnd, false));
+        assert_eq!(said(&mut server, b"").0, Next::WriteAndEnd);
         let mut server = conversation(Kind::Http(http::Answer::new(204)), Vec::new());
         assert_eq!(said(&mut server, b"nonsense\r\n\r\n").0, Next::WriteAndEnd);
+    }
+
+    #[test]
+    fn a_body_is_asked_for_and_waited_for() {
+        let mut server = conversation(Kind::Http(http::Answer::new(200)), Vec::new());
+        let head = b"PUT /c HTTP/1.1\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n";
+        assert_eq!(said(&mut server, head), (Next::Read, "HTTP/1.1 100 Continue\r\n\r\n".to_owned()));
+        assert_eq!(said(&mut server, b"3\r\nabc\r\n0\r"), (Next::Read, String::new()));
+        let (next, text) = said(&mut server, b"\n\r\n");
+        assert_eq!((next, text.starts_with("HTTP/1.1 200 OK")), (Next::Write, true));
+        let head = b"PUT /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5";
+        assert_eq!(said(&mut server, head), (Next::Read, String::new()));
+        let (next, text) = said(&mut server, b"y\r\n");
+        assert_eq!((next, text.starts_with("HTTP/1.1 400 ")), (Next::WriteAndEnd, true));
     }
 
     #[test]

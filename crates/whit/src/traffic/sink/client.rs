@@ -145,6 +145,10 @@ impl Client {
                     }
                 }
             }
+            if !self.output.is_empty() {
+                // Until the last answer: it is a part of what is measured.
+                self.account.last = Some(now);
+            }
             let is_full = self.output.len() >= MOST_WAITING_BYTES;
             if !self.flush()? {
                 return Ok(Turn::Quiet);

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use facts::unit::Nanos;
@@ -10,6 +11,7 @@ use serde_json::json;
 use text::printable::{Shown as _, printable_text};
 
 use super::fault::Fault;
+use super::request::Request;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::time_zone;
@@ -18,8 +20,11 @@ use crate::time_zone;
 #[derive(Debug)]
 pub(crate) struct Log {
     file: Mutex<BufWriter<File>>,
+    path: PathBuf,
     /// As JSON.
     documents: Option<Documents>,
+    /// A line could not be written: said once.
+    has_failed: AtomicBool,
 }
 
 /// What a line is about.
@@ -27,10 +32,8 @@ pub(crate) struct Log {
 pub(super) enum Entry {
     /// Of HTTP.
     Request {
-        method: String,
-        path: String,
+        request: Request,
         status: u16,
-        body_bytes: u64,
     },
     Line {
         line: String,
@@ -39,10 +42,6 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    pub(super) fn request(method: &str, path: &str, status: u16, body_bytes: u64) -> Self {
-        Self::Request { method: method.to_owned(), path: path.to_owned(), status, body_bytes }
-    }
-
     pub(super) fn line(line: &str, is_known: bool) -> Self {
         Self::Line { line: line.to_owned(), is_known }
     }
@@ -60,7 +59,12 @@ impl Log {
             false => File::options().append(true).create(true).open(path),
         };
         let file = file.map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
-        Ok(Self { file: Mutex::new(BufWriter::new(file)), documents: is_json.then(Documents::of_live) })
+        Ok(Self {
+            file: Mutex::new(BufWriter::new(file)),
+            path: path.to_owned(),
+            documents: is_json.then(Documents::of_live),
+            has_failed: AtomicBool::new(false),
+        })
     }
 
     /// A request, the bytes that go back, and what is done to them.
@@ -72,11 +76,17 @@ impl Log {
             Some(documents) => {
                 let mut body = json!({ "address": address, "bytes": bytes, "fault": fault });
                 match entry {
-                    Entry::Request { method, path, status, body_bytes } => {
-                        body["method"] = json!(method);
-                        body["path"] = json!(path);
+                    Entry::Request { request, status } => {
+                        let headers = request.headers.iter();
+                        body["method"] = json!(request.method);
+                        body["path"] = json!(request.path);
                         body["status"] = json!(status);
-                        body["body_bytes"] = json!(body_bytes);
+                        body["headers"] =
+                            headers.map(|(name, value)| json!({ "name": name, "value": value })).collect();
+                        body["body_bytes"] = json!(request.body_bytes);
+                        let is_cut = request.body_bytes > request.kept.len() as u64;
+                        body["body"] = json!(text_of(&request.kept, is_cut));
+                        body["is_body_cut"] = json!(is_cut);
                     }
                     Entry::Line { line, is_known } => {
                         body["line"] = json!(line);
@@ -89,7 +99,7 @@ impl Log {
             None => {
                 text = format!("{} {address} ", time(now));
                 match entry {
-                    Entry::Request { method, path, status, body_bytes } => {
+                    Entry::Request { request: Request { method, path, body_bytes, .. }, status } => {
                         let path = printable_text(path.as_bytes());
                         text.push_str(&format!("\"{method} {path}\" {body_bytes} {status} {bytes}"));
                     }
@@ -102,20 +112,47 @@ impl Log {
                 text.push('\n');
             }
         }
-        // A full disk must not end the server: what is lost is a line of the log.
-        let _ = self.file().write_all(text.as_bytes());
+        let written = self.file().write_all(text.as_bytes());
+        self.note(written);
     }
 
-    /// Writes what waits.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub(super) fn flush(&self) -> io::Result<()> {
-        self.file().flush()
+    /// Whether lines tell what requests contain: documents do.
+    pub(super) fn has_contents(&self) -> bool {
+        self.documents.is_some()
+    }
+
+    /// Whether something could not be written.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// A full disk does not end the server: lines of the log are lost, which is reported once, and by the exit status.
+    fn note(&self, written: io::Result<()>) {
+        let Err(error) = written else { return };
+        if !self.has_failed.swap(true, Ordering::Relaxed) {
+            Failure::new(format!("{}: {error}; requests are missing in it", self.path.shown())).report();
+        }
+    }
+
+    /// Writes what waits; what cannot be written waits on, up to the buffer's size.
+    pub(super) fn flush(&self) {
+        let written = self.file().flush();
+        self.note(written);
     }
 
     fn file(&self) -> std::sync::MutexGuard<'_, BufWriter<File>> {
         self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The text of a body; `None` if it is none. A character that was cut in two is left out.
+fn text_of(bytes: &[u8], is_cut: bool) -> Option<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) if is_cut && error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
     }
 }
 

@@ -3,12 +3,14 @@
 pub(crate) mod accounts;
 pub(crate) mod answer;
 mod client;
+mod datagrams;
 pub(crate) mod fault;
 pub(crate) mod http;
 mod live;
 pub(crate) mod log;
 pub(crate) mod options;
 pub(crate) mod replies;
+mod request;
 mod shared;
 mod worker;
 
@@ -33,10 +35,14 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
     let at = |error| Failure::new(format!("{}: {error}", options.address));
     let stop = Arc::new(Stop::default());
     let shared = Shared::default();
-    let is_shared = options.threads > 1;
     // A path can be bound once: other threads would have nothing to do.
     let threads = if matches!(options.address, Address::Unix(_)) { 1 } else { options.threads };
+    let is_shared = threads > 1;
     let own_loop = EventLoop::new(Arc::clone(&stop), true).map_err(Failure::of_system)?;
+    if is_shared {
+        // Threads share a port, and would share it with another program that does so.
+        drop(options.address.listen(false).map_err(at)?);
+    }
     let socket = options.address.listen(is_shared).map_err(at)?;
     // Of port 0 the kernel makes another: the same for all threads.
     let address = options.address.bound(&socket).map_err(at)?;
@@ -77,7 +83,7 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
         }
     }
     accounts.listed.sort_by_key(|account| account.first);
-    let report = SinkReport::new(accounts, dropped, waits.as_ref(), options.is_http());
+    let report = SinkReport::new(accounts, dropped, waits.as_ref(), options.has_requests());
     let mut text = report.text();
     if options.is_json {
         text.clear();
@@ -85,5 +91,11 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
         Documents::of_live().push(DocumentKind::Sink, realtime, &report.json(), &mut text)?;
     }
     Output::stdout().write(text.as_bytes())?;
-    failure.map_or(Ok(ExitCode::SUCCESS), |error| Err(at(error)))
+    let is_log_whole =
+        options.answers.as_ref().and_then(|answers| answers.log.as_ref()).is_none_or(|log| !log.has_failed());
+    match failure {
+        Some(error) => Err(at(error)),
+        None if is_log_whole => Ok(ExitCode::SUCCESS),
+        None => Ok(ExitCode::FAILURE),
+    }
 }

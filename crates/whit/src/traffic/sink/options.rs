@@ -24,12 +24,8 @@ pub(crate) struct SinkOptions {
 }
 
 impl SinkOptions {
-    /// Whether it answers requests of HTTP, which are counted in place of packets.
-    pub(super) fn is_http(&self) -> bool {
-        self.answers.as_ref().is_some_and(|answers| match &answers.kind {
-            Kind::Http(_) => true,
-            Kind::Canned(replies) => replies.is_http(),
-            Kind::Echo => false,
-        })
+    /// Whether it answers requests, which are counted in place of packets: of HTTP, or lines.
+    pub(super) fn has_requests(&self) -> bool {
+        self.answers.as_ref().is_some_and(|answers| matches!(answers.kind, Kind::Http(_) | Kind::Canned(_)))
     }
 }

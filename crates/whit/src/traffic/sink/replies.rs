@@ -44,7 +44,7 @@ const REPLIES_BYTES: u64 = 64 << 20;
 
 impl Replies {
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let text = named::read_text(path, REPLIES_BYTES)
+        let text = named::read_text_or_pipe(path, REPLIES_BYTES)
             .map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
         Self::parse(&text).map_err(|error| Failure::new(format!("{}:{error}", path.shown())))
     }
@@ -56,6 +56,9 @@ impl Replies {
         };
         let replies: Replies = toml::from_str(text)
             .map_err(|error| fault(error.span().map_or(0, |span| span.start), error.message()))?;
+        if replies.replies.is_empty() {
+            return Err(fault(0, "no [[reply]] is in it"));
+        }
         let is_http = replies.is_http();
         for reply in &replies.replies {
             let is_to_path = reply.get_ref().path.is_some();
@@ -67,6 +70,9 @@ impl Replies {
                     reply.span().start,
                     "Content-Length, Connection and Transfer-Encoding are whit's own headers",
                 ));
+            }
+            if reply.get_ref().path.as_deref().is_some_and(|path| !path.starts_with(['/', '*'])) {
+                return Err(fault(reply.span().start, "a path begins with /, or is *"));
             }
             if reply.get_ref().path.as_deref().is_some_and(|path| path.contains('?')) {
                 return Err(fault(
@@ -176,6 +182,8 @@ mod tests {
         let error = Replies::parse("[[reply]]\npath = \"/\"\ncolour = 3\n").unwrap_err();
         assert!(error.starts_with("3:1: "), "{error}");
         let error = |text: &str| Replies::parse(text).unwrap_err();
+        assert!(error("").starts_with("1:1: no [[reply]]"));
+        assert!(error("[[reply]]\npath = \"health\"\n").starts_with("1:1: a path begins with /"));
         assert!(error("[[reply]]\nbody = \"x\"\n").starts_with("1:1: a reply needs path"));
         assert!(
             error("\n[[reply]]\npath = \"/\"\nline = \"a\"\n").starts_with("2:1: a reply is to a path or")

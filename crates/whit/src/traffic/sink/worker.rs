@@ -4,14 +4,15 @@ use std::io;
 use std::sync::atomic::Ordering;
 
 use facts::unit::Nanos;
-use probe::sockets::{self, Lengths};
+use probe::sockets;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, acceptfrom_with};
 
-use super::accounts::{Account, Accounts};
+use super::accounts::Accounts;
 use super::answer::Conversation;
 use super::client::{Client, Reading};
+use super::datagrams::Datagrams;
 use super::live::Live;
 use super::options::SinkOptions;
 use super::shared::Shared;
@@ -26,8 +27,6 @@ const ANSWER_BYTES: usize = 64 << 10;
 /// What may wait unread of all clients together so that one wake-up takes much.
 const WAITING_BYTES: u64 = 64 << 20;
 const MOST_WAITING_OF_ONE: u64 = 128 << 10;
-/// Of datagrams, calls of one turn, each of which takes up to 64.
-const BATCHES_A_TURN: usize = 64;
 /// Until a client is accepted again for which there was no descriptor.
 const ACCEPT_PAUSE: Nanos = Nanos(100_000_000);
 
@@ -121,7 +120,7 @@ impl<'a> Worker<'a> {
             }
             let now = probe::clock_now().monotonic;
             if self.is_listener_ready {
-                self.is_listener_ready = datagrams.take(&self.listener, self.reading.size, now, self.shared);
+                self.is_listener_ready = datagrams.take(&self.listener, now, self.shared);
             }
             if self.accept_again.is_some_and(|again| again <= now) {
                 self.accept(now);
@@ -130,8 +129,7 @@ impl<'a> Worker<'a> {
                 self.handle(event, now, &mut datagrams);
             }
             if let Some(log) = self.options.answers.as_ref().and_then(|answers| answers.log.as_ref()) {
-                // A full disk must not end the server.
-                let _ = log.flush();
+                log.flush();
             }
             self.agenda.take_due(now, &mut due);
             for token in &due {
@@ -161,7 +159,7 @@ impl<'a> Worker<'a> {
     fn handle(&mut self, event: &Happened, now: Nanos, datagrams: &mut Datagrams) {
         match event.token {
             LISTENER if self.options.address.is_udp() => {
-                self.is_listener_ready = datagrams.take(&self.listener, self.reading.size, now, self.shared);
+                self.is_listener_ready = datagrams.take(&self.listener, now, self.shared);
             }
             LISTENER => self.accept(now),
             token => {
@@ -269,47 +267,11 @@ impl<'a> Worker<'a> {
             accounts.push(client.finish(self.reading.size));
         }
         let dropped = if self.options.address.is_udp() {
-            datagrams.account.into_iter().for_each(|account| accounts.push(account));
+            datagrams.finish(&mut accounts);
             sockets::dropped(&self.listener).unwrap_or(0)
         } else {
             0
         };
         (accounts, dropped)
-    }
-}
-
-/// What came without a connection: all of it is one client.
-#[derive(Debug, Default)]
-struct Datagrams {
-    account: Option<Account>,
-    lengths: Lengths,
-}
-
-impl Datagrams {
-    /// Whether more may wait.
-    fn take(&mut self, socket: &OwnedFd, size: u64, now: Nanos, shared: &Shared) -> bool {
-        for _ in 0..BATCHES_A_TURN {
-            let Ok(lengths) = self.lengths.discard(socket) else { return false };
-            let account =
-                self.account.get_or_insert_with(|| Account { name: "udp".to_owned(), ..Account::default() });
-            let (mut bytes, mut packets) = (0, 0);
-            for length in lengths {
-                let length = *length as u64;
-                bytes += length;
-                if length >= size {
-                    packets += 1;
-                } else {
-                    account.incomplete_packets += 1;
-                    account.incomplete_bytes += length;
-                }
-            }
-            account.bytes += bytes;
-            account.packets += packets;
-            account.first.get_or_insert(now);
-            account.last = Some(now);
-            shared.bytes.fetch_add(bytes, Ordering::Relaxed);
-            shared.packets.fetch_add(packets, Ordering::Relaxed);
-        }
-        true
     }
 }
