@@ -68,9 +68,15 @@ impl Failure {
         Self::new(format!("internal error, please report it: {error}"))
     }
 
-    /// The reader has closed the pipe: the end, but not a failure.
+    /// The reader has closed the pipe: the end without a word. The status is that of a program that SIGPIPE ends, since what was
+    /// to be told, perhaps a failure, was not told.
     pub(crate) fn reader_gone() -> Self {
-        Self { message: String::new(), code: 0 }
+        Self { message: String::new(), code: 128 + 13 }
+    }
+
+    /// The end without a word, with this exit status.
+    pub(crate) fn silent(code: u8) -> Self {
+        Self { message: String::new(), code }
     }
 
     /// Whether there is a message to print.

@@ -53,7 +53,10 @@ impl NewFile {
             Place::Memory(bytes) => bytes.write_all(text.as_bytes()),
             Place::Stream(file) => file.write_all(text.as_bytes()),
         };
-        written.map_err(|error| failed(&self.path, &error))
+        written.map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::reader_gone(),
+            _ => failed(&self.path, &error),
+        })
     }
 
     /// Puts the file in its place: whole, by a rename, where that keeps what is known of the file that is there (its owner, its other

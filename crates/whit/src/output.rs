@@ -56,7 +56,7 @@ impl Output {
             while poll(&mut descriptors, None).is_err_and(|error| error == Errno::INTR) {}
             // A signal to end can arrive while the reader is not reading.
             if descriptors[0].revents().is_empty() && descriptors[1].revents().contains(PollFlags::IN) {
-                return Err(Failure::reader_gone());
+                return Err(Failure::silent(0));
             }
             self.write(part)?;
         }

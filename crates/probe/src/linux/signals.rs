@@ -14,6 +14,8 @@ pub struct Signals {
     descriptor: OwnedFd,
     /// Those that it blocked.
     blocked: Vec<i32>,
+    /// Another receives some of them beside it, and goes on to.
+    is_nested: bool,
     /// Whether the event loop was woken for pending signals.
     pub(super) has_some: bool,
 }
@@ -28,7 +30,8 @@ impl Signals {
     pub fn open(signals: &[Signal]) -> io::Result<Self> {
         let numbers: Vec<i32> = signals.iter().map(|signal| signal.number()).collect();
         let (descriptor, blocked) = signal_descriptor(&numbers)?;
-        Ok(Self { descriptor, blocked, has_some: false })
+        let is_nested = blocked.len() < numbers.len();
+        Ok(Self { descriptor, blocked, is_nested, has_some: false })
     }
 
     /// The next that has come, without waiting.
@@ -52,9 +55,10 @@ impl Signals {
 }
 
 impl Drop for Signals {
-    /// What came and was not taken belongs to what was going on then; signals from now on end a process that waits for its reader.
+    /// What came and was not taken belongs to what was going on then; signals from now on end a process that waits for its reader. If
+    /// another receives them, what came is for that.
     fn drop(&mut self) {
-        while self.next().is_some() {}
+        while !self.is_nested && self.next().is_some() {}
         unblock_signals(&self.blocked);
     }
 }

@@ -1,5 +1,6 @@
 //! Options of `whit age`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
@@ -99,6 +100,14 @@ sockets, locked files and sticky directories, and stops at a line that it does n
 Exit status: 0, 1 where something could not be looked at or deleted (each is named), 2 for a
 command line that cannot be; with --warn or --crit that of a plugin: 0, 1, 2, or 3 where
 something could not be looked at.";
+
+/// Whether a command line is that of a plugin, as far as it can be told before it is understood.
+pub(crate) fn is_plugin(words: &[OsString]) -> bool {
+    let is_limit = |word: &OsString| {
+        ["--warn", "--crit"].iter().any(|limit| word.as_encoded_bytes().starts_with(limit.as_bytes()))
+    };
+    words.get(1).is_some_and(|word| word == "age") && words.iter().any(is_limit)
+}
 
 /// An option whose value is some of these letters.
 fn letters<T: Clone + Send + Sync + 'static>(

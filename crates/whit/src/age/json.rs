@@ -106,6 +106,7 @@ pub(super) fn push_verdict(
         "files": verdict.files,
         "bytes": verdict.bytes,
         "oldest_ns": verdict.oldest_ns,
+        "oldest_path": verdict.oldest_path.as_ref().map(|path| String::from_utf8_lossy(path).into_owned()),
         "failures": verdict.failures,
     });
     documents.push(DocumentKind::AgeVerdict, realtime(now_ns), &body, out)

@@ -20,7 +20,7 @@ mod scan;
 pub(crate) mod selection;
 mod sweep;
 mod tmpfiles;
-mod verdict;
+pub(crate) mod verdict;
 mod visitors;
 
 use std::path::PathBuf;
@@ -86,8 +86,19 @@ pub(crate) fn run(options: &AgeOptions) -> Result<ExitCode, Failure> {
             false => text.push_str(&render::stats(&cost, wall, cpu)),
         }
     }
-    Output::stdout().write(text.as_bytes())?;
-    Ok(ExitCode::from(code))
+    match Output::stdout().write(text.as_bytes()) {
+        Ok(()) => Ok(ExitCode::from(code)),
+        // What was found stays found, whoever heard of it; a verdict that nobody heard is none.
+        Err(failure) => {
+            let reported = failure.report();
+            let is_verdict = matches!(options.view, View::Verdict { .. });
+            Ok(match code {
+                0 if is_verdict => ExitCode::from(verdict::UNKNOWN),
+                0 => reported,
+                code => ExitCode::from(code),
+            })
+        }
+    }
 }
 
 fn jobs(options: &AgeOptions) -> Result<Vec<Job>, Failure> {

@@ -7,6 +7,8 @@ use formats::perfdata::{self, Perfdata};
 use super::options::{Measure, Threshold};
 use super::report::{DirectoryReport, Outcome};
 use super::scan::Counts;
+use crate::failure::Failure;
+use crate::output::Output;
 use text::printable::printable_text;
 use text::units::{Size, Span};
 
@@ -18,6 +20,7 @@ pub(super) struct Verdict {
     pub(super) files: u64,
     pub(super) bytes: u64,
     pub(super) oldest_ns: Option<u64>,
+    pub(super) oldest_path: Option<Vec<u8>>,
     pub(super) failures: u64,
 }
 
@@ -27,6 +30,9 @@ impl Verdict {
         WORDS[usize::from(self.code)]
     }
 }
+
+/// The exit status where nothing can be said.
+pub(crate) const UNKNOWN: u8 = 3;
 
 const WORDS: [&str; 4] = ["OK", "WARNING", "CRITICAL", "UNKNOWN"];
 
@@ -54,27 +60,35 @@ pub(super) fn judge(
         Measure::Newest => newest.unwrap_or(u64::MAX),
         Measure::FewerFiles => all.files,
     };
-    let exceeds = |thresholds: &[Threshold]| {
-        thresholds.iter().any(|threshold| match threshold.measure {
+    let exceeded = |thresholds: &[Threshold]| -> Vec<String> {
+        let is_exceeded = |threshold: &&Threshold| match threshold.measure {
             Measure::FewerFiles => value(threshold.measure) < threshold.limit,
             measure => value(measure) > threshold.limit,
-        })
+        };
+        thresholds.iter().filter(is_exceeded).map(words).collect()
     };
-    let code = match (exceeds(crit), exceeds(warn)) {
-        (true, _) => 2,
+    let (code, reasons) = match (exceeded(crit), exceeded(warn)) {
+        (reasons, _) if !reasons.is_empty() => (2, reasons),
         // What could not be looked at may be what is too old.
-        _ if failures > 0 => 3,
-        (_, true) => 1,
-        _ => 0,
+        (_, reasons) if failures > 0 => (UNKNOWN, reasons),
+        (_, reasons) if !reasons.is_empty() => (1, reasons),
+        _ => (0, Vec::new()),
     };
     let age = oldest.map_or("–".to_owned(), |oldest| Span(Nanos(oldest)).to_string());
-    let mut line = format!(
-        "{} - {} {}, {}, the oldest {age}",
-        WORDS[usize::from(code)],
+    let mut line = format!("{} - ", WORDS[usize::from(code)]);
+    if !reasons.is_empty() {
+        line.push_str(&format!("{}: ", reasons.join(", ")));
+    }
+    line.push_str(&format!(
+        "{} {}, {}, the oldest {age}",
         all.files,
         if all.files == 1 { "file" } else { "files" },
         Size(Bytes(all.bytes.0)),
-    );
+    ));
+    let oldest_path = oldest_path(found);
+    if let Some(path) = &oldest_path {
+        line.push_str(&format!(" ({})", printable_text(path).replace('|', "/")));
+    }
     if failures > 0 {
         line.push_str(&format!(", {failures} not looked at"));
         // A bar would end the text, a line the output: the rest is on standard error.
@@ -111,7 +125,37 @@ pub(super) fn judge(
         perfdata::push(&mut line, &figure);
     }
     line.push('\n');
-    Verdict { line, code, files: all.files, bytes: all.bytes.0, oldest_ns: oldest, failures }
+    Verdict { line, code, files: all.files, bytes: all.bytes.0, oldest_ns: oldest, oldest_path, failures }
+}
+
+/// A plugin that cannot even begin: its line says why, where a monitoring system looks for it.
+pub(crate) fn unknown(message: &str) -> Failure {
+    let reason = message.lines().next().unwrap_or_default().replace('|', "/");
+    let reason = printable_text(reason.trim_start_matches("error: ").as_bytes());
+    // Who does not hear it sees the exit status.
+    let _ = Output::stdout().write(format!("UNKNOWN - {reason}\n").as_bytes());
+    Failure::silent(UNKNOWN)
+}
+
+/// A limit that was exceeded.
+fn words(threshold: &Threshold) -> String {
+    let limit = threshold.limit;
+    match threshold.measure {
+        Measure::Age => format!("the oldest over {}", Span(Nanos(limit))),
+        Measure::Newest => format!("the newest over {}", Span(Nanos(limit))),
+        Measure::Files => format!("more files than {limit}"),
+        Measure::FewerFiles => format!("fewer files than {limit}"),
+        Measure::Bytes => format!("more than {}", Size(Bytes(limit))),
+    }
+}
+
+/// Of all directories.
+fn oldest_path(found: &[DirectoryReport]) -> Option<Vec<u8>> {
+    let of_each = found.iter().filter_map(|found| match &found.what {
+        Outcome::Sums { extremes, .. } => extremes.oldest.as_ref(),
+        _ => None,
+    });
+    of_each.min_by_key(|oldest| oldest.value).map(|oldest| oldest.path.clone())
 }
 
 #[cfg(test)]
@@ -157,7 +201,7 @@ mod tests {
         assert_eq!((empty.code, empty.line.contains("oldest=")), (2, false));
         assert_eq!(
             verdict(&[age(59)], &[files], 0).line,
-            "CRITICAL - 1 file, 2.0 KiB, the oldest 1m00s | oldest=60s;59;;0 files=1;;0;0 bytes=2048B;;;0\n"
+            "CRITICAL - more files than 0: 1 file, 2.0 KiB, the oldest 1m00s | oldest=60s;59;;0 files=1;;0;0 bytes=2048B;;;0\n"
         );
     }
 }

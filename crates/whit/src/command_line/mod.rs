@@ -8,12 +8,14 @@ pub(crate) mod kind;
 pub(crate) mod options;
 pub(crate) mod quantity;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 
 use crate::age::arguments as age;
+use crate::age::verdict::unknown;
 use crate::bar::arguments as bar;
 #[cfg(feature = "bench")]
 use crate::bench::arguments as bench;
@@ -90,7 +92,22 @@ pub(crate) fn command() -> Command {
 
 /// Reads the command line. clap prints help, version and usage errors itself, the last with exit status 2.
 pub(crate) fn parse() -> Result<Action, Failure> {
-    from_matches(&command().get_matches())
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let matches = command().try_get_matches_from(&words).map_err(|refused| {
+        let code = u8::try_from(refused.exit_code()).unwrap_or(2);
+        match refused.print() {
+            Err(error) if code == 0 => crate::output::failure(error),
+            _ if code != 0 && age::is_plugin(&words) => unknown(&refused.to_string()),
+            _ => Failure::silent(code),
+        }
+    });
+    from_matches(&matches?).map_err(|failure| match age::is_plugin(&words) {
+        true => {
+            failure.report();
+            unknown(failure.message())
+        }
+        false => failure,
+    })
 }
 
 fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {

@@ -138,7 +138,11 @@ pub(crate) fn exits(
         absence => Failure::new(format!("exit records: {absence}; see whit doctor")),
     })?;
     let mut notes = Notes::new(&[], reader);
-    let written = printer.heading_of_ended();
+    let heading = printer.heading_of_ended();
+    // A command is run, whoever reads of it.
+    if let (None, Err(_)) = (command, &heading) {
+        return heading.map(|()| ExitCode::SUCCESS);
+    }
     let mut remaining = count;
     let each = |record: ExitRecord, end: BorrowedFd<'_>| {
         let row = Row::new(Kind::Ended(record.exit), record.account());
@@ -150,9 +154,9 @@ pub(crate) fn exits(
         remaining = remaining.map(|remaining| remaining - 1);
         Ok(if remaining == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     };
-    let listened = written.and_then(|()| run::listen(opened, command, each))?;
+    let listened = run::listen(opened, command, each)?;
     notes.lost_records = listened.lost_records;
-    let written = listened.written.and_then(|()| printer.notes(&notes));
+    let written = heading.and(listened.written).and_then(|()| printer.notes(&notes));
     match (listened.code, written) {
         (None, written) => written.map(|()| ExitCode::SUCCESS),
         (Some(code), written) => {

@@ -17,6 +17,8 @@ pub(crate) use listen::listen;
 
 use std::process::ExitCode;
 
+use probe::signals::Signals;
+
 use crate::failure::Failure;
 use options::RunOptions;
 use report::Report;
@@ -29,14 +31,20 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     lock.iter().for_each(|lock| report.lock_waited(lock.waited));
     let mut written = Ok(());
     let mut code = 0;
-    for _ in 0..options.repeat.max(1) {
+    // From before the first run until after the last: a signal between two of them is none to be lost.
+    let signals = Signals::open(&signals::taken()).map_err(Failure::of_system)?;
+    let repeat = options.repeat.max(1);
+    for place in 1..=repeat {
         let kept = lock.as_ref().filter(|_| probe::spawn::KEEPS_DESCRIPTORS).map(lock::Held::as_fd);
         let supervised = supervise::supervise(options, kept)?;
         if supervised.outcome.code() != 0 {
             code = supervised.outcome.code();
         }
         written = written.and(report.add(&supervised));
-        if supervised.is_stop_requested {
+        let between = std::iter::from_fn(|| signals.next()).find(|signal| signals::ends(*signal));
+        if let Some(signal) = supervised.stopped_by.or(between).filter(|_| place < repeat) {
+            // The command may have ended well all the same; but not as often as it was to.
+            code = if code == 0 { 128 + signal.number() as u8 } else { code };
             break;
         }
     }

@@ -22,7 +22,7 @@ use rustix::fd::{AsFd, BorrowedFd};
 use super::account::{Account, Tree};
 use super::family::{Family, Survivor};
 use super::options::RunOptions;
-use super::signals::{FORWARDED, ends, forwarded};
+use super::signals::{ends, forwarded, taken};
 use crate::failure::Failure;
 use text::printable::Shown as _;
 
@@ -84,7 +84,7 @@ pub(crate) struct Supervised {
     /// Adopted descendants whose parents had ended.
     pub(crate) adopted: u64,
     /// Ctrl-C or the like came to whit.
-    pub(crate) is_stop_requested: bool,
+    pub(crate) stopped_by: Option<Signal>,
 }
 
 impl Supervised {
@@ -156,9 +156,7 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
     // Before the command, so that nothing that it does is missed; the child gets no blocked signals.
     let events = ProcessEvents::open();
     let events_absence = events.as_ref().err().copied();
-    // Who was started to ignore a signal, by nohup or in the background of a script, and the command with it, goes on to.
-    let forwarded = FORWARDED.iter().map(|(signal, _)| *signal).filter(|signal| !signal.is_ignored());
-    let signals: Vec<Signal> = forwarded.chain([Signal::Child]).collect();
+    let signals: Vec<Signal> = taken().into_iter().chain([Signal::Child]).collect();
     let waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
     let started = clock_now().boottime;
     let pid = start(&command)?;
@@ -176,7 +174,7 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
         usage: Usage::default(),
         ending: None,
         adopted: 0,
-        is_stop_requested: false,
+        stopped_by: None,
     };
     let outcome = watch.wait(options, started, &mut reader)?;
     let wall = clock_now().boottime.saturating_sub(started);
@@ -196,7 +194,7 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
         lost_records: watch.records.map_or(0, |records| records.lost()),
         survivors,
         adopted: watch.adopted,
-        is_stop_requested: watch.is_stop_requested,
+        stopped_by: watch.stopped_by,
     })
 }
 
@@ -216,7 +214,7 @@ struct Supervision {
     usage: Usage,
     ending: Option<Ending>,
     adopted: u64,
-    is_stop_requested: bool,
+    stopped_by: Option<Signal>,
 }
 
 impl Supervision {
@@ -327,7 +325,7 @@ impl Supervision {
         }
         while let Some(received) = self.waiter.next_signal() {
             let signal = received.signal;
-            self.is_stop_requested |= ends(signal);
+            self.stopped_by = self.stopped_by.or(Some(signal).filter(|signal| ends(*signal)));
             // The terminal sends its signals to the whole foreground process group, so the command has received them already.
             // The exception is SIGHUP: it is sent only to the session leader, which may be whit.
             let has_it = received.is_from_kernel && signal != Signal::Hangup;

@@ -125,7 +125,7 @@ s.ThreadingHTTPServer(('127.0.0.1', 22321), H).serve_forever()";
 
 /// A client that waits to be told to go on, and one that sends in chunks.
 fn uploads() -> Result<(), Failed> {
-    let scratch = Scratch::new("uploads");
+    let scratch = Scratch::new("uploads-files");
     let log = scratch.0.join("log");
     let sink = Sink::start("uploads", &format!("--port 22324 --http 201 --log {}", log.display()));
     let told = python(
