@@ -5,6 +5,7 @@
 //! and added again, or if the kernel's count is inexact. Intervals are measured with CLOCK_MONOTONIC, which cannot be set. An interval
 //! in which the machine was suspended has no rates.
 
+mod cgroups;
 pub mod totals;
 
 use crate::linux::diskstats::{Disk, DiskStats, SECTOR_BYTES};

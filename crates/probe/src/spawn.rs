@@ -21,7 +21,7 @@ pub(crate) use process::RUN_VARIABLE;
 pub use process::{Ended, Known, Process};
 #[cfg(target_os = "linux")]
 pub(crate) use reaped::reap_ended;
-pub use reaped::{Ending, Reaped, Usage, reap, reap_any};
+pub use reaped::{Ending, Reaped, Usage, own_usage, reap, reap_any};
 
 /// A command, and how it is to be started.
 #[derive(Debug, Default)]

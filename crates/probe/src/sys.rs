@@ -200,6 +200,15 @@ fn wait4(pid: i32, options: libc::c_int) -> Option<Reaped> {
     (pid > 0).then_some(Reaped { pid, status, usage })
 }
 
+/// getrusage(2) of this process.
+pub(crate) fn own_usage() -> libc::rusage {
+    // SAFETY: rusage is a plain C struct of numbers.
+    let mut usage: libc::rusage = unsafe { mem::zeroed() };
+    // SAFETY: the pointer is to a local that outlives the call, which cannot fail with these arguments.
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
+    usage
+}
+
 /// setsockopt(2) for an option that is a number.
 pub(crate) fn set_socket_option(
     socket: BorrowedFd<'_>,

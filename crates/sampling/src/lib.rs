@@ -2,9 +2,10 @@
 //!
 //! What every program needs that reads a machine again and again, whatever it does with the figures: samples and the rates between
 //! them ([`machine`], [`network_total`], [`tasks`]), when to take them ([`schedule`], [`ticker`]), names and labels ([`users`],
-//! [`task_labels`]), the output of commands ([`command`]), and what the program itself costs ([`own_cost`]).
+//! [`task_labels`], [`cgroup_members`]), the output of commands ([`command`]), and what the program itself costs ([`own_cost`]).
 
 mod cgroup_ids;
+pub mod cgroup_members;
 pub mod command;
 pub mod machine;
 mod memory;

@@ -117,7 +117,7 @@ impl TaskSum {
     }
 
     /// Adds CPU time of threads of which nothing else is known.
-    pub(crate) fn add_cpu(&mut self, on_cpu: Nanos) {
+    pub fn add_cpu(&mut self, on_cpu: Nanos) {
         let sum = &mut self.values[Figure::ON_CPU.index()];
         *sum = sum.saturating_add(on_cpu.0);
         self.thread_time += on_cpu;

@@ -80,6 +80,11 @@ impl Usage {
     }
 }
 
+/// What this process itself has used: getrusage(2).
+pub fn own_usage() -> Usage {
+    Usage::of_system(&sys::own_usage())
+}
+
 /// Reaps a child that has ended, whichever it is; `None` if none has.
 pub fn reap_any() -> Option<Reaped> {
     of_system(sys::reap_any()?)

@@ -62,7 +62,7 @@ pub(crate) fn command() -> Command {
                     .help("Delete them; strict checks each again in a private directory, where no other user can exchange it"),
             )
             .arg(switch("dry-run", "Print what --delete would delete").requires("delete"))
-            .arg(switch("quiet", "Print nothing about what was deleted").short('q').requires("delete").conflicts_with_all(["dry-run", "json"]))
+            .arg(switch("quiet", "Print no report of what was deleted").short('q').requires("delete").conflicts_with_all(["dry-run"]))
             .arg(switch("empty", "Delete old directories that are empty, too").requires("delete"))
             .arg(option("keep-size", Kind::Size, "Delete the oldest until the rest takes no more of the disk").requires("delete"))
             .arg(option("keep-files", Kind::Amount, "Delete the oldest until no more are left").requires("delete"))
@@ -74,6 +74,7 @@ pub(crate) fn command() -> Command {
                     .requires("delete")
                     .help("Delete the oldest until this much of the filesystem is free"),
             )
+            .arg(option("keep-newer", Kind::Age, "Delete nothing that is younger, whatever is to be kept or free").requires("delete"))
             .arg(option("rate", Kind::Rate, "Delete at most so many a second").requires("delete"))
             .arg(
                 several("tmpfiles", Kind::File, "Directories and ages from configurations of tmpfiles.d(5) [default: all of the system's]")
@@ -94,7 +95,8 @@ const EXPLANATION: &str = "\
 Deletion never follows a symlink, and leaves the filesystem with --all-filesystems alone. What
 is sticky or locked (flock) stays. Without --older, --keep-size, --keep-files or --keep-free nothing is
 deleted; several of these add up: what is older goes in any case, and then the oldest of the rest, by whole
-seconds, until what is to be kept is reached. A file of several names counts for each of them. A dry run does not know which
+seconds, until what is to be kept is reached; --keep-newer is never broken. With --list, --long, --null or --json what
+is deleted is named as it goes. A file of several names counts for each of them. A dry run does not know which
 directories would become empty. --tmpfiles deletes what systemd-tmpfiles --clean would, but keeps
 sockets, locked files and sticky directories, and stops at a line that it does not understand.
 Exit status: 0, 1 where something could not be looked at or deleted (each is named), 2 for a
@@ -243,16 +245,35 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
         _ => FileOrder::Path,
     });
     let is_list = flag("list") || flag("null") || flag("long");
+    if let (Some(_), Some(_)) = (&order, delete) {
+        return Err(Failure::usage("what is deleted is listed as it goes: --sort goes without --delete"));
+    }
     if order.is_some() && !is_list {
         return Err(Failure::usage("--sort goes with --list, --long or --null"));
     }
-    let chosen = [is_list, flag("number"), is_verdict, delete.is_some()];
-    if chosen.into_iter().filter(|is_chosen| *is_chosen).count() > 1 {
-        return Err(Failure::usage("one of --list, --long, --null, --number, --warn and --crit, --delete"));
+    let forms = ["list", "long", "null"].map(|name| (name, flag(name)));
+    let mut views: Vec<&str> =
+        forms.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| *name).collect();
+    if let [one, other, ..] = views[..] {
+        return Err(Failure::usage(format!("--{one} and --{other} are two forms of a list: one of them")));
     }
-    if flag("null") && flag("long") {
-        return Err(Failure::usage("--null prints paths alone, and --long more: one of them"));
+    // What is deleted can be listed, and nothing else can be two things.
+    if delete.is_some() {
+        views.clear();
+        views.push("delete");
     }
+    let others =
+        [("number", flag("number")), ("warn", !warn.is_empty()), ("crit", warn.is_empty() && is_verdict)];
+    views.extend(others.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| *name));
+    if let [one, other, ..] = views[..] {
+        return Err(Failure::usage(format!("--{one} cannot be used with --{other}")));
+    }
+    let form = match (flag("json"), flag("null"), flag("long")) {
+        (true, ..) => ListForm::Json,
+        (_, true, _) => ListForm::Paths { end: 0 },
+        (_, _, true) => ListForm::Long,
+        _ => ListForm::Paths { end: b'\n' },
+    };
     if flag("by-directory") && (is_list || flag("number") || is_verdict || delete.is_some()) {
         return Err(Failure::usage("--by-directory is about the report"));
     }
@@ -279,22 +300,26 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
         let pace = matches.get_one("rate").copied();
         // systemd-tmpfiles does so, too.
         let with_empty_directories = flag("empty") || has_tmpfiles;
-        let is_quiet = flag("quiet");
-        return Ok(View::Delete(Deletion { way, with_empty_directories, cap, keep_free, pace, is_quiet }));
+        let keep_newer = matches.get_one("keep-newer").copied();
+        // A dry run is for its list, and a program wants to know what went.
+        let listed = (is_list || flag("json") || way == DeleteMode::DryRun).then_some(form);
+        // After names that end with NUL nothing else may come.
+        let is_quiet = flag("quiet") || flag("null");
+        return Ok(View::Delete(Deletion {
+            way,
+            with_empty_directories,
+            cap,
+            keep_free,
+            pace,
+            keep_newer,
+            listed,
+            is_quiet,
+        }));
     }
-    Ok(match chosen {
-        [true, ..] => View::List {
-            form: match (flag("json"), flag("null"), flag("long")) {
-                (true, ..) => ListForm::Json,
-                (_, true, _) => ListForm::Paths { end: 0 },
-                (_, _, true) => ListForm::Long,
-                _ => ListForm::Paths { end: b'\n' },
-            },
-            order,
-            most: number(matches, "count"),
-        },
-        [_, true, ..] => View::Count,
-        [_, _, true, _] => View::Verdict { warn, crit },
+    Ok(match (is_list, flag("number"), is_verdict) {
+        (true, ..) => View::List { form, order, most: number(matches, "count") },
+        (_, true, _) => View::Count,
+        (_, _, true) => View::Verdict { warn, crit },
         _ => View::Report { by_directory: flag("by-directory") },
     })
 }

@@ -8,11 +8,11 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use facts::age::{AgeBy, Border, Claim};
+use facts::age::{AgeBy, Aged, Border, Claim};
+use facts::unit::Nanos;
 use probe::directory::{EntryKind, EntryStatus, StatusWanted};
 
-use super::json;
-use super::listing::{ListOutput, push_path};
+use super::listing::{EntryWriter, ListOutput};
 use super::mutex::locked;
 use super::node::Node;
 use super::options::DeleteMode;
@@ -22,7 +22,6 @@ use super::registry::Registry;
 use super::report::DeletionCounts;
 use super::scan::{Counts, Visitor};
 use super::selection::{Selection, aged};
-use crate::document::Documents;
 use crate::failure::{Failure, write_stderr};
 use text::printable::printable_text;
 
@@ -41,11 +40,12 @@ pub(super) struct Deleting<'a> {
     /// Strict deletion turned out to be impossible: nothing more is deleted.
     pub(super) is_stopped: AtomicBool,
     pub(super) tally: Mutex<DeletionCounts>,
-    /// Where a dry run's paths go as they are found, and whether each is a document.
+    /// Nothing younger goes, whatever else is wanted.
+    pub(super) keep_newer: Option<Nanos>,
+    /// Where the paths of what goes are written as it goes,
     pub(super) paths_to: Mutex<ListOutput>,
-    /// Of a dry run: its files are told as documents.
-    pub(super) documents: Option<&'a Documents>,
-    pub(super) is_for_people: bool,
+    /// and how; `None`: they are not.
+    pub(super) writer: Option<EntryWriter<'a>>,
 }
 
 /// What became of an entry.
@@ -64,7 +64,7 @@ enum EntryOutcome {
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     tally: DeletionCounts,
-    /// Lines of a dry run.
+    /// Paths of what went.
     paths: Vec<u8>,
     /// Made for the first entry that is deleted; `Some(None)` if that is not possible.
     private: Option<Option<Private>>,
@@ -72,11 +72,19 @@ pub(super) struct Batch {
 
 impl Deleting<'_> {
     /// Whether it is old, or among the oldest beyond the cap.
-    fn claim(&self, file: &facts::age::Aged) -> Option<Claim> {
+    fn claim(&self, file: &Aged) -> Option<Claim> {
+        if self.is_spared(file) {
+            return None;
+        }
         if self.selection.is_old(file, self.now_ns) {
             return Some(Claim::default());
         }
         locked(self.border.as_ref()?).claim(file)
+    }
+
+    /// Whether it is too young to go; what has no known time is.
+    fn is_spared(&self, file: &Aged) -> bool {
+        self.keep_newer.is_some_and(|newer| file.time_ns.is_none() || !file.is_old(newer, self.now_ns))
     }
 
     /// It stayed: another goes for the cap.
@@ -212,7 +220,8 @@ impl Deleting<'_> {
         let is_named = selection.may_take(node.name.to_bytes(), EntryKind::Unknown);
         let is_kept =
             selection.keeps_first_level && parent.depth == 0 || selection.protects(|| node.path(None));
-        let is_old = selection.is_old(&aged(selection.directory_by(), then), self.now_ns);
+        let age = aged(selection.directory_by(), then);
+        let is_old = selection.is_old(&age, self.now_ns) && !self.is_spared(&age);
         if !is_owners || !is_named || is_kept || then.is_sticky || !is_old {
             return Ok(());
         }
@@ -256,7 +265,7 @@ impl Deleting<'_> {
     /// The end of the walk.
     ///
     /// # Errors
-    /// If a dry run's paths could not be written.
+    /// If the paths could not be written.
     pub(super) fn finish(&self) -> Result<(), Failure> {
         locked(&self.paths_to).failure.take().map_or(Ok(()), Err)
     }
@@ -325,17 +334,8 @@ impl Visitor for Deleting<'_> {
         let tally = &mut batch.tally;
         if let Ok(EntryOutcome::Deleted) = fate {
             tally.deleted.add(&file, self.now_ns);
-            if self.way == DeleteMode::DryRun {
-                let path = node.path(Some(name));
-                match self.documents {
-                    Some(documents) => {
-                        json::push_file(&mut batch.paths, documents, &path, &file, self.now_ns)
-                    }
-                    None => {
-                        push_path(&mut batch.paths, &path, self.is_for_people);
-                        batch.paths.push(b'\n');
-                    }
-                }
+            if let Some(writer) = &self.writer {
+                writer.push(&mut batch.paths, &node.path(Some(name)), &file);
             }
             return;
         }

@@ -25,17 +25,43 @@ use text::units::{Size, Span};
 /// What is sorted is kept in memory: of a million files some 200 megabytes.
 pub(super) const MOST_SORTED: usize = 1_000_000;
 
+/// How an entry is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EntryWriter<'a> {
+    pub(super) form: ListForm,
+    pub(super) now_ns: i64,
+    pub(super) documents: &'a Documents,
+    pub(super) is_for_people: bool,
+}
+
+impl EntryWriter<'_> {
+    /// Appends an entry.
+    pub(super) fn push(&self, out: &mut Vec<u8>, path: &[u8], file: &Aged) {
+        match self.form {
+            ListForm::Paths { end } => {
+                push_path(out, path, self.is_for_people);
+                out.push(end);
+            }
+            ListForm::Long => {
+                let age = file.time_ns.map(|time_ns| Span(Nanos(age_ns(time_ns, self.now_ns))).to_string());
+                let age = age.unwrap_or_else(|| text::ABSENT.to_owned());
+                out.extend_from_slice(format!("{age:>9}  {:>9}  ", Size(file.bytes)).as_bytes());
+                push_path(out, path, self.is_for_people);
+                out.push(b'\n');
+            }
+            ListForm::Json => json::push_file(out, self.documents, path, file, self.now_ns),
+        }
+    }
+}
+
 /// Prints each entry.
 #[derive(Debug)]
 pub(super) struct Listing<'a> {
-    pub(super) form: ListForm,
+    pub(super) writer: EntryWriter<'a>,
     pub(super) by: AgeBy,
-    pub(super) now_ns: i64,
     pub(super) order: Option<FileOrder>,
     /// Sorted, at most so many are printed.
     pub(super) most: Option<usize>,
-    pub(super) documents: &'a Documents,
-    pub(super) is_for_people: bool,
     pub(super) count: AtomicU64,
     pub(super) kept: Mutex<Vec<Listed>>,
     pub(super) output: Mutex<ListOutput>,
@@ -56,7 +82,7 @@ pub(super) struct ListOutput {
 }
 
 /// Appends a path as it is for programs, and on a terminal so that it cannot move it.
-pub(super) fn push_path(out: &mut Vec<u8>, path: &[u8], is_for_people: bool) {
+fn push_path(out: &mut Vec<u8>, path: &[u8], is_for_people: bool) {
     match is_for_people {
         true => out.extend_from_slice(printable_text(path).as_bytes()),
         false => out.extend_from_slice(path),
@@ -95,7 +121,7 @@ impl Visitor for Listing<'_> {
     fn wanted(&self) -> Option<StatusWanted> {
         // A list of paths asks nothing.
         let asks = self.order.is_some_and(|order| order != FileOrder::Path)
-            || !matches!(self.form, ListForm::Paths { .. });
+            || !matches!(self.writer.form, ListForm::Paths { .. });
         asks.then_some(StatusWanted { times: self.by, ..StatusWanted::KIND })
     }
 
@@ -112,7 +138,7 @@ impl Visitor for Listing<'_> {
         if self.order.is_some() {
             return local.kept.push(listed);
         }
-        self.push(&mut local.text, &listed);
+        self.writer.push(&mut local.text, &listed.path, &listed.file);
         if local.text.len() >= DRAIN_BYTES {
             self.write(&std::mem::take(&mut local.text));
         }
@@ -148,7 +174,7 @@ impl Listing<'_> {
         kept.truncate(self.most.unwrap_or(usize::MAX));
         let mut text = Vec::new();
         for listed in &kept {
-            self.push(&mut text, listed);
+            self.writer.push(&mut text, &listed.path, &listed.file);
             if text.len() >= DRAIN_BYTES {
                 self.write(&std::mem::take(&mut text));
             }
@@ -168,24 +194,6 @@ impl Listing<'_> {
             }
             Some(FileOrder::Size) => b.file.bytes.cmp(&a.file.bytes).then(by_path),
             Some(FileOrder::Path) | None => by_path,
-        }
-    }
-
-    fn push(&self, out: &mut Vec<u8>, listed: &Listed) {
-        match self.form {
-            ListForm::Paths { end } => {
-                push_path(out, &listed.path, self.is_for_people);
-                out.push(end);
-            }
-            ListForm::Long => {
-                let age =
-                    listed.file.time_ns.map(|time_ns| Span(Nanos(age_ns(time_ns, self.now_ns))).to_string());
-                let age = age.unwrap_or_else(|| text::ABSENT.to_owned());
-                out.extend_from_slice(format!("{age:>9}  {:>9}  ", Size(listed.file.bytes)).as_bytes());
-                push_path(out, &listed.path, self.is_for_people);
-                out.push(b'\n');
-            }
-            ListForm::Json => json::push_file(out, self.documents, &listed.path, &listed.file, self.now_ns),
         }
     }
 

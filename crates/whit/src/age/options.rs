@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use facts::age::Cap;
-use facts::unit::{Bytes, Ratio};
+use facts::unit::{Bytes, Nanos, Ratio};
 use probe::directory::Mounts;
 
 use super::selection::Selection;
@@ -79,6 +79,10 @@ pub(crate) struct Deletion {
     pub(crate) keep_free: Option<FreeSpace>,
     /// At most so many a second.
     pub(crate) pace: Option<f64>,
+    /// Nothing younger goes.
+    pub(crate) keep_newer: Option<Nanos>,
+    /// How the paths of what goes are printed; `None`: they are not.
+    pub(crate) listed: Option<ListForm>,
     /// Without a report.
     pub(crate) is_quiet: bool,
 }

@@ -12,9 +12,9 @@ use probe::directory::{Directory, Mounts};
 
 use super::delete::Deleting;
 use super::job::Job;
-use super::listing::{ListOutput, Listing};
+use super::listing::{EntryWriter, ListOutput, Listing};
 use super::mutex::locked;
-use super::options::{AgeOptions, DeleteMode, Deletion, FreeSpace, View};
+use super::options::{AgeOptions, DeleteMode, Deletion, FreeSpace, ListForm, View};
 use super::pace::Pace;
 use super::progress::Progress;
 use super::registry::Registry;
@@ -73,13 +73,10 @@ impl<'a> Sweep<'a> {
             }
             View::List { form, order, most } => {
                 let listing = Listing {
-                    form: *form,
+                    writer: self.writer(*form),
                     by,
-                    now_ns: self.now_ns,
                     order: *order,
                     most: *most,
-                    documents: self.documents,
-                    is_for_people: ListOutput::is_for_people(),
                     count: AtomicU64::new(0),
                     kept: Mutex::default(),
                     output: Mutex::new(ListOutput::new()),
@@ -109,6 +106,11 @@ impl<'a> Sweep<'a> {
         let path = job.directory.to_string_lossy().into_owned();
         let Selection { older, newer, larger, .. } = job.selection;
         Ok(DirectoryReport { path, older, newer, larger, by, what })
+    }
+
+    fn writer(&self, form: ListForm) -> EntryWriter<'a> {
+        let is_for_people = ListOutput::is_for_people();
+        EntryWriter { form, now_ns: self.now_ns, documents: self.documents, is_for_people }
     }
 
     fn walk<V: Visitor>(&self, job: &Job, selection: &Selection, visitor: &V) -> Result<(), Failure> {
@@ -177,8 +179,8 @@ impl<'a> Sweep<'a> {
             is_stopped: AtomicBool::new(false),
             tally: Mutex::default(),
             paths_to: Mutex::new(ListOutput::new()),
-            documents: self.options.is_json.then_some(self.documents),
-            is_for_people: ListOutput::is_for_people(),
+            keep_newer: deletion.keep_newer,
+            writer: deletion.listed.map(|form| self.writer(form)),
         };
         let walked = self.walk(job, all, &deleting);
         self.registry.close();

@@ -169,7 +169,8 @@ pub(crate) fn command() -> Command {
 const EXPLANATION: &str = "\
 A task's wall time is on CPU + run queue + block I/O + sleeping. Swap-in, thrashing, reclaim,
 compaction, copy and irq overlap with these; the column OVERLAP shows the longest. The time of a
-process is the sum over its threads.
+process is the sum over its threads. With -i the CPU time of threads that ended is in it with -p, --comm
+and -C; whit top counts all that ended.
   –  absent: not counted, or a value that cannot be (longer than the clock)
   ?  the kernel says zero, as it also does of tasks older than the switch
   ─  off CPU: undivided, since delay accounting is off

@@ -1,7 +1,9 @@
 //! Readings of the same selection one after the other: what was waited for in between.
 
+use facts::cgroup::CgroupUsage;
 use facts::sample::Clock;
 use facts::task::store::TaskStore;
+use facts::unit::Nanos;
 use probe::tasks::EndedThreads;
 
 use super::selection::Group;
@@ -11,12 +13,14 @@ use super::{Kind, Row};
 #[derive(Debug, Default)]
 pub(crate) struct Intervals {
     store: TaskStore,
+    /// Of the last reading, where a cgroup is read.
+    usage: Option<CgroupUsage>,
 }
 
 impl Intervals {
     /// Adds a reading, and returns a row for each group: what its threads did since the last one. A thread that started in between
     /// counts in full. A thread that is older and was not in the last reading joined the selection: its past is not the interval's.
-    /// CPU time of threads that ended is reported beside the row, as far as /proc contains it.
+    /// CPU time of what ended is a part of the row, as far as /proc or the cgroup contains it, and is reported beside it, too.
     pub(crate) fn add(&mut self, groups: &[Group], clock: Clock) -> Vec<Row> {
         self.store.begin(clock);
         let processes = groups.iter().filter(|group| group.kind == Kind::Process);
@@ -34,11 +38,26 @@ impl Intervals {
         groups.iter().filter_map(|group| self.row(group)).collect()
     }
 
-    fn row(&self, group: &Group) -> Option<Row> {
+    fn row(&mut self, group: &Group) -> Option<Row> {
+        let usage_before = group.usage().and_then(|usage| self.usage.replace(usage));
         let mut row = group.row(|row, is_counted| self.store.sum_of(row.key.pid, is_counted))?;
-        let ended = self.store.ended_threads().get(&group.id).filter(|_| group.kind == Kind::Process);
-        row.ended =
-            ended.map(|on_cpu| Box::new(EndedThreads { on_cpu: Some(*on_cpu), ..EndedThreads::default() }));
+        let ended = match &mut row.cgroup {
+            None => {
+                let of_process = self.store.ended_threads().get(&group.id).copied();
+                of_process.filter(|_| group.kind == Kind::Process)
+            }
+            Some(cgroup) => {
+                cgroup.usage = usage_before.map(|before| cgroup.usage.since(&before)).unwrap_or_default();
+                // Tasks are read one after the other, and the cgroup after them.
+                let may_differ = Nanos(row.task.wall.0 / 50);
+                let rest = cgroup.usage.cpu.zip(row.task.sum.on_cpu());
+                rest.map(|(whole, living)| whole.saturating_sub(living)).filter(|rest| *rest > may_differ)
+            }
+        };
+        if let Some(on_cpu) = ended {
+            row.task.sum.add_cpu(on_cpu);
+            row.ended = Some(Box::new(EndedThreads { on_cpu: Some(on_cpu), ..EndedThreads::default() }));
+        }
         Some(row)
     }
 }
@@ -48,7 +67,6 @@ mod tests {
     use super::*;
     use facts::task::figure::Figure;
     use facts::task::{Accounting, Cause, TaskKey, TaskRow};
-    use facts::unit::Nanos;
 
     fn seconds(count: u64) -> Nanos {
         Nanos(count * Nanos::SECOND.0)
@@ -87,13 +105,15 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_came_and_went_are_reported_separately() {
+    fn threads_that_came_and_went_are_a_part_of_the_row() {
         let ended_on_cpu = |whole_s: u64| {
             let row =
                 between(vec![thread(1, 0, 10, 1)], vec![thread(1, 0, 12, 1)], [Some(40), Some(whole_s)]);
             row.ended.and_then(|ended| ended.on_cpu)
         };
         assert_eq!((ended_on_cpu(42), ended_on_cpu(40)), (Some(seconds(2)), None));
+        let row = between(vec![thread(1, 0, 10, 1)], vec![thread(1, 0, 12, 1)], [Some(40), Some(42)]);
+        assert_eq!((row.task.sum.on_cpu(), row.task.sum.thread_time), (Some(seconds(2)), seconds(4)));
     }
 
     #[test]

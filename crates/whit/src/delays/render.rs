@@ -223,7 +223,10 @@ fn write_beside(row: &Row, out: &mut String) {
         let on_cpu = ended.on_cpu.map(|on_cpu| format!(" were on a CPU for {}", Span(on_cpu)));
         let waited = (!left.is_empty()).then(|| format!(" waited: {}", left.join(", ")));
         let parts: Vec<String> = [on_cpu, waited].into_iter().flatten().collect();
-        out.push_str(&format!("{}: its ended threads{}\n", row.task.key.pid, parts.join(" and")));
+        match row.kind {
+            Kind::Cgroup => out.push_str(&format!("of that its ended tasks{}\n", parts.join(" and"))),
+            _ => out.push_str(&format!("{}: its ended threads{}\n", row.task.key.pid, parts.join(" and"))),
+        }
     }
 }
 

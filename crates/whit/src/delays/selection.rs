@@ -3,6 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use facts::cgroup::CgroupUsage;
 use facts::name::Name;
 use facts::sample::Absence;
 use facts::task::{Accounting, TaskAccount, TaskRow, TaskSum};
@@ -124,6 +125,11 @@ pub(crate) fn read_groups(
 }
 
 impl Group {
+    /// Of a cgroup, its own counts.
+    pub(crate) fn usage(&self) -> Option<CgroupUsage> {
+        self.facts.map(|facts| facts.usage)
+    }
+
     fn of_thread(row: &TaskRow) -> Self {
         Self { kind: Kind::Thread, id: row.key.pid, facts: None, members: vec![*row], process_cpu: None }
     }

@@ -21,7 +21,7 @@ pub(crate) fn command() -> Command {
         command
             .arg(json())
             .arg(option("output", Kind::File, "Write the account to FILE: as text instead of on standard error, as JSON instead of on standard output").short('o'))
-            .arg(switch("quiet", "Write no account, and nothing about waiting for the lock").short('q').conflicts_with_all(["json", "output"]))
+            .arg(switch("quiet", "Write no account, and nothing about the lock, not even that another has it").short('q').conflicts_with_all(["json", "output"]))
             .arg(count("Run it N times, one after the other, and tell median and spread"))
             .arg(option("compare", Kind::File, "Compare with an earlier report, which --json --output wrote").conflicts_with_all(["json", "quiet"]))
             .arg(option("timeout", Kind::Duration, "End it and all it started after this long, with exit status 124"))

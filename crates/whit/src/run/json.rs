@@ -23,7 +23,7 @@ pub(crate) struct RunJson {
     on_cpu_ns: u64,
     user_ns: u64,
     system_ns: u64,
-    peak_resident_bytes: u64,
+    peak_resident_bytes: Option<u64>,
     voluntary_switches: u64,
     involuntary_switches: u64,
     minor_faults: u64,
@@ -81,7 +81,7 @@ impl RunJson {
         };
         let Tree { programs, whole, .. } = &run.tree;
         Self {
-            command: options.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            command: options.command_words(),
             pid: run.pid,
             exit_status,
             signal,
@@ -90,7 +90,7 @@ impl RunJson {
             on_cpu_ns: run.cpu().0,
             user_ns: run.usage.user.0,
             system_ns: run.usage.system.0,
-            peak_resident_bytes: run.peak_resident().0,
+            peak_resident_bytes: run.peak_resident().map(|peak| peak.0),
             voluntary_switches: run.usage.voluntary_switches,
             involuntary_switches: run.usage.involuntary_switches,
             minor_faults: run.usage.minor_faults,

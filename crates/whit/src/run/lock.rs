@@ -54,8 +54,11 @@ pub(super) fn take(options: &LockOptions, is_quiet: bool) -> Result<Held, Failur
             taken = file.take(options.patience).map_err(fail)?;
         }
         if taken == Taken::No {
-            let message = format!("{path} is held by {}", self::holders(&file));
-            return Err(Failure::with_code(message, options.conflict_exit));
+            let code = options.conflict_exit;
+            return Err(match is_quiet {
+                true => Failure::silent(code),
+                false => Failure::with_code(format!("{path} is held by {}", self::holders(&file)), code),
+            });
         }
     }
     let waited = probe::clock_now().monotonic.saturating_sub(started);

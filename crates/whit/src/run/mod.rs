@@ -2,6 +2,7 @@
 
 mod account;
 pub(crate) mod arguments;
+mod comparison;
 mod earlier;
 mod family;
 mod json;

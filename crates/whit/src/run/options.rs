@@ -31,6 +31,13 @@ pub(crate) struct RunOptions {
     pub(crate) is_procfs_only: bool,
 }
 
+impl RunOptions {
+    /// The command's words, as far as they are text.
+    pub(crate) fn command_words(&self) -> Vec<String> {
+        self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+}
+
 /// A lock to be held while the command runs.
 #[derive(Clone, Debug)]
 pub(crate) struct LockOptions {

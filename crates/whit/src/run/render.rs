@@ -15,20 +15,6 @@ use text::units::{Grouped, Size, Span};
 /// Programs with a line of their own; the others share one.
 const MOST_PROGRAMS: usize = 12;
 
-type FigureOf = fn(&Supervised) -> Nanos;
-
-/// What several runs are compared by.
-pub(crate) const FIGURES: [(&str, FigureOf); 5] = [
-    ("wall", |run| run.wall),
-    ("on CPU", |run| run.cpu()),
-    ("run queue", |run| run.tree.whole.waited(Cause::RunQueue)),
-    ("block I/O", |run| run.tree.whole.waited(Cause::BlockIo)),
-    ("sleeping", |run| {
-        let breakdown = run.tree.whole.breakdown();
-        breakdown.sleeping.or(breakdown.undivided).unwrap_or_default()
-    }),
-];
-
 /// Appends where the time of one run went.
 pub(crate) fn push(run: &Supervised, out: &mut String) {
     let ending = match run.outcome {
@@ -37,13 +23,17 @@ pub(crate) fn push(run: &Supervised, out: &mut String) {
         Outcome::Ended(_) if run.outcome.code() != 0 => format!(", exit status {}", run.outcome.code()),
         Outcome::Ended(_) => String::new(),
     };
+    let peak = match run.peak_resident() {
+        Some(peak) => Size(peak).to_string(),
+        None => format!("≤{}", Size(run.usage.peak_resident)),
+    };
     out.push_str(&format!(
         "wall {}   on CPU {} (user {}, system {})   peak memory {}{ending}\n",
         Span(run.wall),
         Span(run.cpu()),
         Span(run.usage.user),
         Span(run.usage.system),
-        Size(run.peak_resident()),
+        peak,
     ));
     let usage = &run.usage;
     out.push_str(&format!(
@@ -70,23 +60,19 @@ pub(crate) fn push(run: &Supervised, out: &mut String) {
 
 /// Where most of the time went, in a sentence; `None` if that is not known, or nothing took a tenth of it.
 fn summary(run: &Supervised) -> Option<String> {
-    let whole_ns = run.wall.0.max(1) as f64;
-    let share = |nanos: Nanos| nanos.0 as f64 / whole_ns;
-    let spent = |program: &Program| {
-        let waits = Cause::ALL.map(|cause| (Some(cause), program.waited(cause)));
-        let most = waits.into_iter().max_by_key(|(_, waited)| *waited).unwrap_or((None, Nanos(0)));
-        // What overlaps with the time on a CPU or for the disk says more than these.
-        if most.1.0 * 2 >= program.cpu.0 { most } else { (None, program.cpu) }
-    };
-    let named = run.tree.programs.iter().map(|program| (program, spent(program)));
-    let (program, (cause, time)) = named.max_by_key(|(_, (_, time))| *time)?;
-    let mut name = String::new();
-    push_printable(&mut name, program.comm.as_bytes());
+    let Tree { programs, whole, .. } = &run.tree;
+    let share = |nanos: Nanos| nanos.0 as f64 / run.wall.0.max(1) as f64;
+    let longest = Cause::ALL.into_iter().max_by_key(|cause| whole.waited(*cause))?;
+    // What overlaps with the time on a CPU or for the disk says more than these.
+    let cause = Some(longest).filter(|cause| whole.waited(*cause).0 * 2 >= whole.cpu.0);
+    let spent = |program: &Program| cause.map_or(program.cpu, |cause| program.waited(cause));
+    // Exact, where the programs' is what their records contain.
+    let time = if cause.is_some() { spent(whole) } else { run.cpu() };
+    let most = programs.iter().max_by_key(|program| spent(program))?;
     let how_much = match share(time) {
         ..0.1 => {
-            let slept = share(run.tree.whole.breakdown().sleeping?);
-            let is_asleep = slept >= 0.9;
-            return is_asleep.then(|| {
+            let slept = share(whole.breakdown().sleeping?);
+            return (slept >= 0.9).then(|| {
                 "It slept nearly all of the time: for a timer, a lock, the network or another process."
                     .to_owned()
             });
@@ -94,9 +80,16 @@ fn summary(run: &Supervised) -> Option<String> {
         share @ ..1.5 => format!("{:.0} % of its wall time", (share * 100.0).min(100.0)),
         share => format!("{share:.1} times its wall time"),
     };
+    let mut name = String::new();
+    push_printable(&mut name, most.comm.as_bytes());
+    let part = match spent(most).0 as f64 / spent(whole).0.max(1) as f64 {
+        0.95.. => format!("in {name}"),
+        0.5..0.95 => format!("most of it in {name}"),
+        _ => format!("most of all in {name}"),
+    };
     Some(match cause {
-        Some(cause) => format!("It waited {how_much} {}, in {name}.", for_what(cause)),
-        None => format!("It was on a CPU for {how_much}, most of it in {name}."),
+        Some(cause) => format!("It waited {how_much} {}, {part}.", for_what(cause)),
+        None => format!("It was on a CPU for {how_much}, {part}."),
     })
 }
 
@@ -263,57 +256,4 @@ fn survivors(all: &[Survivor]) -> String {
         note.push_str(" …");
     }
     note
-}
-
-/// Figures of an earlier report, and of these runs: medians, and the change.
-pub(crate) fn push_comparison(
-    before: &[[Nanos; FIGURES.len()]],
-    runs: &[[Nanos; FIGURES.len()]],
-    out: &mut String,
-) {
-    let columns =
-        [("", Align::Left), ("before", Align::Right), ("now", Align::Right), ("change", Align::Right)];
-    let mut table = Table::new(&columns);
-    for (place, (name, _)) in FIGURES.into_iter().enumerate() {
-        let median = |runs: &[[Nanos; FIGURES.len()]]| {
-            let mut values: Vec<Nanos> = runs.iter().map(|figures| figures[place]).collect();
-            values.sort_unstable();
-            values.get((values.len().max(1) - 1) / 2).copied().unwrap_or_default()
-        };
-        let (before, now) = (median(before), median(runs));
-        let change = match before {
-            Nanos(0) => text::ABSENT.to_owned(),
-            _ => format!("{:+.1} %", (now.0 as f64 / before.0 as f64 - 1.0) * 100.0),
-        };
-        table.row([name.to_owned(), Span(before).to_string(), Span(now).to_string(), change]);
-    }
-    table.write(out);
-}
-
-/// Median and spread of several runs.
-pub(crate) fn push_spread(runs: &[[Nanos; FIGURES.len()]], out: &mut String) {
-    let columns = [
-        ("", Align::Left),
-        ("median", Align::Right),
-        ("least", Align::Right),
-        ("quartiles", Align::Right),
-        ("most", Align::Right),
-    ];
-    let heading = format!("{} runs", runs.len());
-    out.push_str(&heading);
-    out.push('\n');
-    let mut table = Table::new(&columns);
-    for (place, (name, _)) in FIGURES.into_iter().enumerate() {
-        let mut values: Vec<Nanos> = runs.iter().map(|figures| figures[place]).collect();
-        values.sort_unstable();
-        let at = |quarter: usize| values[(values.len() - 1) * quarter / 4];
-        table.row([
-            name.to_owned(),
-            Span(at(2)).to_string(),
-            Span(at(0)).to_string(),
-            format!("{}–{}", Span(at(1)), Span(at(3))),
-            Span(at(4)).to_string(),
-        ]);
-    }
-    table.write(out);
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use facts::unit::Nanos;
 
+use super::comparison::{self, Earlier, RunFigures};
 use super::earlier;
 use super::options::RunOptions;
-use super::render::{self, FIGURES};
+use super::render;
 use super::supervise::Supervised;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::{Failure, write_stderr};
@@ -20,9 +21,9 @@ pub(super) struct Report<'a> {
     lock_waited: Option<Nanos>,
     /// None: text to standard error.
     output: Option<NewFile>,
-    figures: Vec<[Nanos; FIGURES.len()]>,
+    figures: Vec<RunFigures>,
     /// The same of an earlier report.
-    before: Option<Vec<[Nanos; FIGURES.len()]>>,
+    before: Option<Earlier>,
 }
 
 impl<'a> Report<'a> {
@@ -41,7 +42,7 @@ impl<'a> Report<'a> {
 
     /// Tells a run.
     pub(super) fn add(&mut self, run: &Supervised) -> Result<(), Failure> {
-        self.figures.push(FIGURES.map(|(_, figure)| figure(run)));
+        self.figures.push(comparison::figures_of(run));
         let mut text = String::new();
         if self.options.is_json {
             let document = RunJson::new(self.options, run, self.lock_waited);
@@ -58,12 +59,12 @@ impl<'a> Report<'a> {
         let mut written = Ok(());
         if self.figures.len() > 1 && !self.options.is_json {
             let mut text = String::new();
-            render::push_spread(&self.figures, &mut text);
+            comparison::push_spread(&self.figures, &mut text);
             written = self.write(&text);
         }
         if let Some(before) = self.before.take() {
             let mut text = String::new();
-            render::push_comparison(&before, &self.figures, &mut text);
+            comparison::push_comparison(&before, &self.options.command_words(), &self.figures, &mut text);
             written = written.and(self.write(&text));
         }
         match self.output {

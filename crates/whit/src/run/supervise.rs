@@ -13,7 +13,7 @@ use probe::descendants::adopt_orphans;
 use probe::exits::ExitRecords;
 use probe::process_events::ProcessEvents;
 use probe::signals::{Signal, keep_children};
-use probe::spawn::{Command, Ending, Usage, reap_any};
+use probe::spawn::{Command, Ending, Usage, own_usage, reap_any};
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use probe::wait::{Ready, Waiter, Watch};
 use probe::{Roots, clock_now, sleep_until};
@@ -68,6 +68,8 @@ pub(crate) struct Supervised {
     pub(crate) wall: Nanos,
     /// From wait4(2): exact, for all descendants that were waited for.
     pub(crate) usage: Usage,
+    /// whit's own, when it started the command.
+    own_peak_resident: Bytes,
     /// From exit records, where they are permitted.
     pub(crate) tree: Tree,
     /// Why there are none.
@@ -88,12 +90,12 @@ pub(crate) struct Supervised {
 }
 
 impl Supervised {
-    /// The highest resident memory of any one process of the tree. Exit records are preferred: the value of wait4(2) is never below
-    /// whit's own memory, which the child has until it executes the command.
-    pub(crate) fn peak_resident(&self) -> Bytes {
+    /// The highest resident memory of any one process of the tree; `None` if all that is known is an upper bound: wait4(2)'s value is
+    /// never below whit's own memory, which the child has until it executes the command.
+    pub(crate) fn peak_resident(&self) -> Option<Bytes> {
         match self.tree.whole.figure(Figure::PEAK_RESIDENT_BYTES) {
-            0 => self.usage.peak_resident,
-            reported => Bytes(reported),
+            0 => Some(self.usage.peak_resident).filter(|peak| *peak > self.own_peak_resident),
+            reported => Some(Bytes(reported)),
         }
     }
 
@@ -160,6 +162,7 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
     let waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
     let started = clock_now().boottime;
     let pid = start(&command)?;
+    let own_peak_resident = own_usage().peak_resident;
     drop(command);
     family.child = Some(pid);
     let mut watch = Supervision {
@@ -186,6 +189,7 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
         pid,
         wall,
         usage: watch.usage,
+        own_peak_resident,
         tree: watch.account.close(exact_cpu),
         records_absence,
         events_absence,

@@ -25,7 +25,10 @@ const WAYS: [(&str, &str); 3] = [
 pub(crate) fn command() -> Command {
     Command::new("top").about("All tasks, and where their time goes, on the screen").defer(|command| {
         command
-            .arg(interval("Time between two readings [default: 1s, or as was kept]").visible_short_alias('d'))
+            .arg(
+                interval("Time between two readings [default: 1s, on the screen as it was kept]")
+                    .visible_short_alias('d'),
+            )
             .arg(count(
                 "End after N readings [default: 1 where there is no screen, unless -b or --json is given]",
             ))
@@ -86,7 +89,7 @@ pub(crate) fn command() -> Command {
 const EXPLANATION: &str = "\
 Each row's time is on CPU + run queue + block I/O + sleeping, drawn as a bar; the letters on it
 mark what overlaps with those: s swap-in, t thrashing, r reclaim, c compaction, w copy, i irq.
-Keys: ? on the screen. Columns, order and interval are kept in whit/top.toml in
+Keys: ? on the screen, whose columns, order and interval are kept in whit/top.toml in
 $XDG_CONFIG_HOME (~/.config). What ended between two readings is counted, by its exit record.
   –  absent: not counted, or not available from this source; a note says why
   ─  off CPU: undivided, since delay accounting is off";

@@ -188,26 +188,47 @@ fn traffic_line(session: &Session, breadth: Breadth) -> String {
     line
 }
 
-/// A line for each disk and each interface.
+/// A line for each disk and each interface: first what is busy, then what was since it is there.
 pub(super) fn device_lines(session: &Session) -> Vec<String> {
-    let rates = session.machine.rates();
+    let (rates, now) = (session.machine.rates(), session.machine.now());
     let size = |rate: Option<f64>| or_absent(rate.map(|rate| format!("{}/s", Size(Bytes(rate as u64)))));
     let disk = |disk: &DiskRates| {
         let busy = or_absent(disk.busy.map(|busy| format!("{:.0} %", busy.percent())));
-        let (read, written) = (size(disk.read_bytes_per_second), size(disk.written_bytes_per_second));
-        format!("{:<15} read {read:>11}   written {written:>11}   busy {busy:>5}", disk.name.as_str())
+        let (read, written) = (disk.read_bytes_per_second, disk.written_bytes_per_second);
+        let line = format!(
+            "{:<15} read {:>11}   written {:>11}   busy {busy:>5}",
+            disk.name.as_str(),
+            size(read),
+            size(written)
+        );
+        let counted = now.diskstats.get().ok().and_then(|all| {
+            let mut disks = all.disks.iter();
+            disks.find(|counted| counted.name == disk.name)
+        });
+        let since_boot = counted.map_or(0, |counted| (counted.read_sectors + counted.written_sectors) * 512);
+        (traffic(read, written), since_boot, line)
     };
     let interface = |interface: &InterfaceRates| {
-        let (down, up) = (size(interface.received_bytes_per_second), size(interface.sent_bytes_per_second));
-        format!("{:<15}    ↓ {down:>11}         ↑ {up:>11}", interface.name.as_str())
+        let (down, up) = (interface.received_bytes_per_second, interface.sent_bytes_per_second);
+        let counted = now.net_dev.get().ok().and_then(|all| {
+            let mut interfaces = all.interfaces.iter();
+            interfaces.find(|counted| counted.name == interface.name)
+        });
+        let since_boot = counted.map_or(0, |counted| counted.received_bytes + counted.sent_bytes);
+        let line =
+            format!("{:<15}    ↓ {:>11}         ↑ {:>11}", interface.name.as_str(), size(down), size(up));
+        (traffic(down, up), since_boot, line)
     };
-    rates
-        .disks
-        .iter()
-        .filter(|disk| disk.is_whole)
-        .map(disk)
-        .chain(rates.interfaces.iter().map(interface))
-        .collect()
+    let disks = rates.disks.iter().filter(|disk| disk.is_whole).map(disk);
+    let mut lines: Vec<(f64, u64, String)> = disks.chain(rates.interfaces.iter().map(interface)).collect();
+    // Stable: of equals the order of the kernel.
+    lines.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    lines.into_iter().map(|(_, _, line)| line).collect()
+}
+
+/// Both directions together.
+fn traffic(inwards: Option<f64>, outwards: Option<f64>) -> f64 {
+    inwards.unwrap_or(0.0) + outwards.unwrap_or(0.0)
 }
 
 /// How many tasks, and what whit costs.

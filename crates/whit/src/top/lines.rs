@@ -8,7 +8,7 @@ use facts::task::groups::{GroupRow, RowId};
 
 use super::columns::{Cell, Column};
 use crate::top::options::Selection;
-use probe::cgroup_tasks::Cgroup;
+use sampling::cgroup_members::CgroupMembers;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use sampling::users::Users;
@@ -70,8 +70,13 @@ impl Lines {
     }
 }
 
-/// Chooses and orders.
-pub(crate) fn arrange(tasks: &TaskSampler, arrangement: &Arrangement, users: &Users) -> Lines {
+/// Chooses and orders. With `commands` the typed filter also looks at command lines.
+pub(crate) fn arrange(
+    tasks: &TaskSampler,
+    arrangement: &Arrangement,
+    users: &Users,
+    mut commands: Option<&mut TaskLabels>,
+) -> Lines {
     let is_descending = arrangement.sort.is_ascending() == arrangement.is_reversed;
     if let Some(counter) = arrangement.sort.counter()
         && tasks.groups.is_known_of_all(counter)
@@ -87,10 +92,13 @@ pub(crate) fn arrange(tasks: &TaskSampler, arrangement: &Arrangement, users: &Us
         let idle = tasks.groups.len() - tasks.groups.active_len();
         return Lines { first: lines(first), idle, last: lines(last) };
     }
-    let chosen = tasks
-        .groups
-        .rows()
-        .filter(|id| arrangement.filter.is_empty() || matches(&tasks.row(*id), &arrangement.filter, users));
+    let chosen = tasks.groups.rows().filter(|id| {
+        let row = tasks.row(*id);
+        let filter = &arrangement.filter;
+        filter.is_empty()
+            || matches(&row, filter, users)
+            || commands.as_mut().is_some_and(|commands| matches_line(&row, filter, commands))
+    });
     let order: Vec<RowId> = order(tasks, chosen, arrangement).into_iter().map(|(_, id)| id).collect();
     let first = match arrangement.is_tree {
         true => tree(tasks, &order),
@@ -133,34 +141,23 @@ fn by_number(a: Option<f64>, b: Option<f64>, ascending: bool) -> Ordering {
     }
 }
 
-/// The tasks of a selection that only a whole round tells.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    /// Processes of the name that was asked for.
-    pub(super) named: Option<HashSet<u32>>,
-    /// Threads in the cgroup that was asked for.
-    in_cgroup: Option<HashSet<u32>>,
-}
-
 impl Selection {
-    /// What must be found anew in each round: the processes of a name, and the tasks of a cgroup of version 1, whose hierarchies
-    /// tasks do not name.
-    pub(super) fn find<'a>(&self, rows: impl Iterator<Item = &'a TaskRow>, cgroup: Option<&Cgroup>) -> Found {
-        let named = self.comm.as_ref().map(|comm| {
-            let is_process = |row: &&TaskRow| row.key.pid == row.process() && row.comm.is_named(comm);
-            rows.filter(is_process).map(|row| row.key.pid).collect()
-        });
-        let in_cgroup = cgroup.filter(|cgroup| cgroup.version == 1).map(|cgroup| {
-            let mut tids = Vec::new();
-            // A cgroup that is gone has no tasks.
-            let _ = cgroup.tasks(&mut tids);
-            tids.into_iter().collect()
-        });
-        Found { named, in_cgroup }
+    /// The processes of the name that was asked for, in this round; `None` if none was.
+    pub(super) fn named<'a>(&self, rows: impl Iterator<Item = &'a TaskRow>) -> Option<HashSet<u32>> {
+        let comm = self.comm.as_ref()?;
+        let is_process = |row: &&TaskRow| row.key.pid == row.process() && row.comm.is_named(comm);
+        Some(rows.filter(is_process).map(|row| row.key.pid).collect())
     }
 
-    /// Whether a task is among what was asked for; `found` is what [`find`](Self::find) gave.
-    pub(super) fn takes(&self, task: &TaskRow, found: &Found, commands: &mut TaskLabels) -> bool {
+    /// Whether a task is among what was asked for; `named` is what [`named`](Self::named) gave, and `members` are those of the cgroup
+    /// where its hierarchy is of version 1.
+    pub(super) fn takes(
+        &self,
+        task: &TaskRow,
+        named: Option<&HashSet<u32>>,
+        members: Option<&CgroupMembers>,
+        commands: &mut TaskLabels,
+    ) -> bool {
         let Self { pids, tids, uid, comm: _, cgroup } = self;
         let is_any = pids.is_empty() && tids.is_empty();
         if !is_any && !pids.contains(&task.process()) && !tids.contains(&task.key.pid) {
@@ -169,11 +166,11 @@ impl Selection {
         if uid.is_some() && task.uid != *uid {
             return false;
         }
-        if found.named.as_ref().is_some_and(|named| !named.contains(&task.process())) {
+        if named.is_some_and(|named| !named.contains(&task.process())) {
             return false;
         }
-        if let Some(tids) = &found.in_cgroup {
-            return tids.contains(&task.key.pid);
+        if let Some(members) = members {
+            return members.contains(task);
         }
         let Some(cgroup) = cgroup else { return true };
         let wanted = cgroup.trim_end_matches('/');
@@ -189,12 +186,20 @@ pub(crate) fn matches(row: &GroupRow<'_>, typed: &str, users: &Users) -> bool {
     if typed == row.pid().to_string() {
         return true;
     }
-    let has = |text: &str| match typed.chars().any(char::is_uppercase) {
+    row.comm().is_some_and(|comm| has(comm.as_str(), typed))
+        || row.uid().and_then(|uid| users.name(uid)).is_some_and(|name| has(name, typed))
+}
+
+/// Whether it is part of a row's command line.
+pub(crate) fn matches_line(row: &GroupRow<'_>, typed: &str, commands: &mut TaskLabels) -> bool {
+    commands.line_of(row).is_some_and(|line| has(line, typed))
+}
+
+fn has(text: &str, typed: &str) -> bool {
+    match typed.chars().any(char::is_uppercase) {
         true => text.contains(typed),
         false => text.to_lowercase().contains(typed),
-    };
-    row.comm().is_some_and(|comm| has(comm.as_str()))
-        || row.uid().and_then(|uid| users.name(uid)).is_some_and(has)
+    }
 }
 
 /// Children below their parents, siblings in their order. A row whose parent is not shown is a root.
@@ -278,7 +283,7 @@ mod tests {
             (9, 7, 0, "Make", None),
             (8, 1, 5, "other", Some(7)),
         ]);
-        let lines = arrange(&tasks, arrangement, &Users::default());
+        let lines = arrange(&tasks, arrangement, &Users::default(), None);
         let name = |line: Line| {
             format!("{}{}", line.branches, tasks.row(line.id).comm().unwrap_or_default().as_str())
         };
@@ -337,8 +342,8 @@ mod tests {
             tasks(&[(1, 0, 0, "init", Some(5)), (8, 1, 5, "other", Some(7)), (9, 1, 5, "more", Some(1))]);
         let mut commands = TaskLabels::new(TaskFiles::open(&Roots::live()).unwrap());
         let mut memory = |selection: Selection| {
-            let found = selection.find(tasks.store.rows(), None);
-            let mut takes = |task: &TaskRow| selection.takes(task, &found, &mut commands);
+            let named = selection.named(tasks.store.rows());
+            let mut takes = |task: &TaskRow| selection.takes(task, named.as_ref(), None, &mut commands);
             tasks.group(GroupBy::User, Some(&mut takes));
             let rows = tasks.groups.rows().map(|id| tasks.row(id));
             rows.map(|row| (row.uid(), row.get(Figure::RESIDENT_BYTES))).collect::<Vec<_>>()

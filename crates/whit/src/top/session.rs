@@ -7,17 +7,19 @@ use facts::linux::meminfo::MemInfoField;
 use facts::sample::Absence;
 use facts::task::TaskRow;
 use facts::task::groups::{GroupBy, RowId};
+use facts::task::store::EndedTask;
 use probe::cgroup_tasks::Cgroup;
 use probe::task_detail::TaskFiles;
 use probe::tasks::{OpenError, Refused, TaskSource};
 
-use super::lines::{Arrangement, Lines, arrange};
+use super::lines::{Arrangement, Lines, arrange, matches, matches_line};
 use super::machine::Machine;
 use super::settings::Settings;
 use crate::delay_accounting::{self, ENABLED, Remedy, explain_off};
 use crate::failure::Failure;
 use crate::top::columns::{Beside, Cell, Column};
 use crate::top::options::{OutputKind, Selection, TopOptions};
+use sampling::cgroup_members::CgroupMembers;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use sampling::users::Users;
@@ -48,16 +50,20 @@ pub(super) struct Session {
     pub(super) commands: TaskLabels,
     pub(super) settings: Settings,
     pub(super) arrangement: Arrangement,
-    /// What was asked for on the command line.
+    /// What is shown.
     selection: Selection,
-    /// The cgroup of that, on a live machine.
-    cgroup: Option<Cgroup>,
+    /// What was asked for on the command line.
+    asked: Selection,
+    /// Who is in the cgroup of that, where its hierarchy is of version 1.
+    members: Option<CgroupMembers>,
     /// Its tasks are shown since they started, and whit is not among them.
     pub(super) is_captured: bool,
     /// Kernel threads are one row: not for programs, which get every task.
     folds: bool,
     /// Delay accounting was enabled from here.
     has_enabled_accounting: bool,
+    /// The columns are those of the command line, and no others.
+    columns_asked_for: bool,
 }
 
 /// That tasks cannot be read by the source that was requested.
@@ -72,7 +78,13 @@ fn source_refused(error: OpenError) -> Failure {
 
 impl Session {
     pub(super) fn open(options: &TopOptions) -> Result<Self, Failure> {
-        let mut settings = Settings::read()?;
+        // What is kept is the screen's: a script gets the same from every user.
+        let mut settings = match options.output {
+            OutputKind::Screen => Settings::read()?,
+            OutputKind::Text | OutputKind::Json => Settings::default(),
+        };
+        let columns_asked_for =
+            options.columns.is_some() && options.sort.is_none() && options.output == OutputKind::Text;
         if let Some(columns) = &options.columns {
             settings.columns = columns.clone();
         }
@@ -84,7 +96,7 @@ impl Session {
         settings.with_commands |= options.with_commands;
         settings.with_kernel_threads |= options.with_kernel_threads;
         let mut selection = options.selection.clone();
-        let mut cgroup = None;
+        let mut members = None;
         if let Some(name) = &mut selection.cgroup {
             if options.roots.is_captured() {
                 *name = format!("/{}", name.trim_matches('/'));
@@ -92,7 +104,7 @@ impl Session {
                 let found =
                     Cgroup::find(Path::new(name)).map_err(|error| Failure::of_cgroup(&*name, error))?;
                 name.clone_from(&found.path);
-                cgroup = Some(found);
+                members = CgroupMembers::of_version_1(found);
             }
         }
         Ok(Self {
@@ -106,12 +118,14 @@ impl Session {
                 is_tree: settings.is_tree,
                 filter: String::new(),
             },
+            asked: selection.clone(),
             selection,
-            cgroup,
+            members,
             settings,
             is_captured: options.roots.is_captured(),
             folds: options.output != OutputKind::Json,
             has_enabled_accounting: false,
+            columns_asked_for,
         })
     }
 
@@ -136,7 +150,7 @@ impl Session {
     /// # Errors
     /// Names what does not.
     pub(super) fn refuse_empty_selection(&mut self) -> Result<(), Failure> {
-        let Self { selection, cgroup, tasks, commands, .. } = self;
+        let Self { selection, members, tasks, commands, .. } = self;
         let rows = || tasks.store.rows();
         let is_missing = |pid: &&u32| rows().all(|row| row.process() != **pid);
         if let Some(pid) = selection.pids.iter().find(is_missing) {
@@ -147,14 +161,13 @@ impl Session {
             return Err(Failure::of_task("thread", *tid, Absence::Gone));
         }
         if let Some(name) = &selection.comm
-            && selection.find(rows(), None).named.is_some_and(|named| named.is_empty())
+            && selection.named(rows()).is_some_and(|named| named.is_empty())
         {
             return Err(Failure::no_process_named(name));
         }
         if let Some(path) = &selection.cgroup {
             let of_cgroup = Selection { cgroup: Some(path.clone()), ..Selection::default() };
-            let found = of_cgroup.find(rows(), cgroup.as_ref());
-            if !rows().any(|row| of_cgroup.takes(row, &found, commands)) {
+            if !rows().any(|row| of_cgroup.takes(row, None, members.as_ref(), commands)) {
                 return Err(Failure::of_cgroup(path, "no task is in it"));
             }
         }
@@ -163,7 +176,7 @@ impl Session {
 
     /// Sums them another way.
     pub(super) fn group(&mut self) {
-        let Self { tasks, selection, cgroup, commands, settings, arrangement, folds, .. } = self;
+        let Self { tasks, selection, members, commands, settings, arrangement, folds, .. } = self;
         let wants_cgroups = settings.by == GroupBy::Cgroup
             || selection.cgroup.is_some()
             || settings.columns.contains(&Column::Cgroup)
@@ -180,8 +193,13 @@ impl Session {
         match *selection == Selection::default() {
             true => tasks.group(settings.by, None),
             false => {
-                let found = selection.find(tasks.store.rows(), cgroup.as_ref());
-                let mut takes = |task: &TaskRow| selection.takes(task, &found, commands);
+                if let Some(members) = members {
+                    members.update(&tasks.store);
+                }
+                let named =
+                    selection.named(tasks.store.rows().chain(tasks.store.ended().map(EndedTask::row)));
+                let (named, members) = (named.as_ref(), members.as_ref());
+                let mut takes = |task: &TaskRow| selection.takes(task, named, members, commands);
                 tasks.group(settings.by, Some(&mut takes));
             }
         }
@@ -198,6 +216,51 @@ impl Session {
         self.group();
     }
 
+    /// Shows the tasks of a row that is a user's or a cgroup's; whether it is.
+    pub(super) fn open_group(&mut self, id: RowId) -> bool {
+        let uid = self.tasks.row(id).uid();
+        match self.settings.by {
+            GroupBy::User => self.selection.uid = uid,
+            GroupBy::Cgroup => match self.cgroup_of(id).map(str::to_owned) {
+                Some(path) => (self.selection.cgroup, self.members) = (Some(path), None),
+                None => return false,
+            },
+            GroupBy::Process | GroupBy::Thread => return false,
+        }
+        self.settings.by = GroupBy::Process;
+        self.group();
+        true
+    }
+
+    /// What the view is narrowed to, in words.
+    pub(super) fn narrowed_to(&self) -> Vec<String> {
+        let Selection { pids, tids, uid, comm, cgroup } = &self.selection;
+        let list = |what: &str, ids: &[u32]| {
+            let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
+            (!ids.is_empty()).then(|| format!("{what} {}", ids.join(",")))
+        };
+        let name = |uid: u32| self.users.name(uid).map_or_else(|| uid.to_string(), str::to_owned);
+        let words = [
+            list("pid", pids),
+            list("tid", tids),
+            uid.map(|uid| format!("user {}", name(uid))),
+            comm.as_ref().map(|comm| format!("comm {comm}")),
+            cgroup.as_ref().map(|cgroup| format!("cgroup {cgroup}")),
+        ];
+        words.into_iter().flatten().collect()
+    }
+
+    /// Shows again what the command line asked for.
+    pub(super) fn widen(&mut self) {
+        if self.selection != self.asked {
+            self.selection = self.asked.clone();
+            let cgroup = self.asked.cgroup.as_ref().filter(|_| !self.is_captured);
+            let found = cgroup.and_then(|path| Cgroup::find(Path::new(path)).ok());
+            self.members = found.and_then(CgroupMembers::of_version_1);
+            self.group();
+        }
+    }
+
     /// Users who have tasks, by name, after "all".
     pub(super) fn users_with_tasks(&self) -> Vec<(Option<u32>, String)> {
         let uids: BTreeSet<u32> = self.tasks.store.rows().filter_map(|row| row.uid).collect();
@@ -209,11 +272,19 @@ impl Session {
     }
 
     /// The rows to be shown.
-    pub(super) fn lines(&self) -> Lines {
+    pub(super) fn lines(&mut self) -> Lines {
         let mut arrangement = self.arrangement.clone();
         // Users and cgroups have no parents.
         arrangement.is_tree &= matches!(self.settings.by, GroupBy::Process | GroupBy::Thread);
-        arrange(&self.tasks, &arrangement, &self.users)
+        let commands = Some(&mut self.commands).filter(|_| self.settings.with_commands);
+        arrange(&self.tasks, &arrangement, &self.users, commands)
+    }
+
+    /// Whether a row is what is searched for: by what it shows.
+    pub(super) fn matches(&mut self, id: RowId, typed: &str) -> bool {
+        let row = self.tasks.row(id);
+        matches(&row, typed, &self.users)
+            || self.settings.with_commands && matches_line(&row, typed, &mut self.commands)
     }
 
     /// Appends what stands for a row: its name or command line; of a sum by cgroup, its path.
@@ -244,7 +315,7 @@ impl Session {
     /// The columns, with the one that rows are ordered by where that was not among them.
     pub(super) fn columns(&self) -> Vec<Column> {
         let mut columns = self.settings.columns.clone();
-        if !columns.contains(&self.arrangement.sort) {
+        if !self.columns_asked_for && !columns.contains(&self.arrangement.sort) {
             // The command takes what is left, at the end.
             let end = columns.iter().position(|column| *column == Column::Command).unwrap_or(columns.len());
             columns.insert(end, self.arrangement.sort);

@@ -24,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_scan_takes_one_call_a_file", &[Need::Program("strace")], calls),
         trial("what_is_old_goes_and_nothing_else", &[Need::Program("flock")], deletion),
         trial("the_oldest_go_beyond_a_cap", &[], caps),
+        trial("what_goes_is_named_and_the_young_are_spared", &[], named_deletion),
         trial("a_configuration_of_tmpfiles_is_obeyed", &[], tmpfiles),
         trial("a_tree_under_attack_loses_nothing_else", &[Need::Root], attack),
     ]
@@ -109,6 +110,51 @@ fn ages() -> Result<(), Failed> {
         assert!(String::from_utf8(output.stdout)?.contains("files=1000;"));
     }
     assert_eq!(shell(&format!("{WHIT} age /nonexistent")).status.code(), Some(1));
+    // Which limit, which file; and what is wrong with the command line, where a monitoring system looks.
+    let line = String::from_utf8(verdict("--crit files=999").stdout)?;
+    assert!(line.starts_with("CRITICAL - more files than 999: 1000 files"), "{line}");
+    assert!(line.contains("the oldest 19d12h (/"), "{line}");
+    let wrong = verdict("--warn age=7");
+    assert_eq!(wrong.status.code(), Some(3));
+    assert!(String::from_utf8(wrong.stdout)?.starts_with("UNKNOWN - "));
+    // A verdict that nobody reads is the same verdict.
+    let unread = Command::new("bash")
+        .args([
+            "-c",
+            &format!(
+                "{WHIT} age -r --crit files=999 {} | true; exit ${{PIPESTATUS[0]}}",
+                directory.display()
+            ),
+        ])
+        .status()?;
+    assert_eq!(unread.code(), Some(2));
+    Ok(())
+}
+
+fn named_deletion() -> Result<(), Failed> {
+    let scratch = Scratch::new("named-deletion");
+    for days in [1, 5, 9, 20] {
+        let path = scratch.0.join(format!("f{days}"));
+        make(&path, DAY * days);
+        fs::OpenOptions::new().append(true).open(&path)?.set_len(8192)?;
+        make(&path, DAY * days);
+    }
+    let directory = scratch.0.to_str().ok_or("the path")?;
+    let told = |words: &[&str]| whit(&[&["age", directory, "--delete"], words].concat());
+    assert_eq!(told(&["--older", "10d", "-q", "--list"]), format!("{directory}/f20\n"));
+    // All are too many, and the young stay all the same.
+    let gone = paths(told(&["--keep-files", "0", "--keep-newer", "4d", "-0"]).as_bytes());
+    let named: Vec<_> = gone.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+    assert_eq!(named, ["f5", "f9"].map(|name| format!("{directory}/{name}")));
+    assert_eq!(fs::read_dir(&scratch.0)?.count(), 1);
+    for (words, refusal) in [
+        (&["--delete", "--number"][..], "--delete cannot be used with --number"),
+        (&["--list", "--long"], "--list and --long are two forms"),
+    ] {
+        let output = Command::new(WHIT).args(["age", directory, "--older", "1d"]).args(words).output()?;
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8(output.stderr)?.contains(refusal), "{words:?}");
+    }
     Ok(())
 }
 

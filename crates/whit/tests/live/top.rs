@@ -27,6 +27,16 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("kernel_threads_are_one_row", &[Need::Root, Need::Program("tmux")], kernel_threads),
         trial("a_containers_quota_is_in_the_head", &[Need::Root, Need::Controller("cpu")], quota),
+        trial(
+            "the_filter_looks_at_what_is_shown",
+            &[Need::Program("tmux"), Need::Program("python3")],
+            command_lines,
+        ),
+        trial(
+            "what_ended_is_in_a_narrowed_view",
+            &[Need::Root, Need::Accounting, Need::Controller("memory")],
+            storm_in_cgroup,
+        ),
         trial("a_task_is_opened", &with, detail),
         trial("forty_columns_suffice", &with, narrow),
         trial("columns_are_kept", &with, columns),
@@ -135,12 +145,69 @@ fn screen() -> Result<(), Failed> {
     assert!(rows(&text) < 10, "{text}");
     screen.keys(&["Escape", "t"]);
     screen.wait_for("the tree", |text| text.contains("└─ ") || text.contains("├─ "));
-    screen.keys(&["t", "/", "s", "t", "r", "e", "Enter", "F"]);
+    screen.keys(&["t", "/", "s", "t", "r", "e", "Enter"]);
     screen.wait_for("who is followed", |text| text.contains("following"));
     screen.keys(&["F", "g"]);
     screen.wait_for("users", |text| text.lines().count() > 5 && text.contains("root"));
     screen.keys(&["?"]);
     screen.wait_for("help", |text| text.contains("copying write-protected pages"));
+    screen.keys(&["Escape", "Enter"]);
+    let text = screen.wait_for("one user's tasks", |text| text.contains("only user "));
+    assert!(text.contains(" PID"), "{text}");
+    screen.keys(&["Escape"]);
+    screen.wait_for("everyone's", |text| !text.contains("only user "));
+    Ok(())
+}
+
+/// What the column shows is what the filter looks at.
+fn command_lines() -> Result<(), Failed> {
+    let _load = Load::start(&["python3", "-c", "import time; time.sleep(60) # findable"]);
+    let screen = Screen::open("lines", 160, 20, "");
+    screen.wait_for("tasks", |text| text.contains("whit"));
+    screen.keys(&["\\", "f", "i", "n", "d", "a", "b", "l", "e", "Enter"]);
+    screen.wait_for("no name like that", |text| {
+        !text.contains("import time") && text.contains("filter \"findable\"")
+    });
+    screen.keys(&["c"]);
+    screen.wait_for("a command line like that", |text| text.contains("import time"));
+    Ok(())
+}
+
+/// A storm of processes that live for less than an interval, in a cgroup of their own.
+fn storm_in_cgroup() -> Result<(), Failed> {
+    let cgroup = Cgroup::new("memory");
+    const STORM: &str = "while :; do sh -c 'j=0; while [ $j -lt 100000 ]; do j=$((j+1)); done'; done";
+    let procs = cgroup.directory.join("cgroup.procs");
+    let storm = Load::start(&["sh", "-c", &format!("echo $$ > {} && {STORM}", procs.display())]);
+    std::thread::sleep(Duration::from_millis(300));
+    let path = format!("/{}", cgroup.directory.file_name().ok_or("no name")?.to_string_lossy());
+    let on_cpu = |words: &[&str]| -> u64 {
+        let document = documents(&whit(words)).remove(0);
+        let rows = document["tasks"].as_array().cloned().unwrap_or_default();
+        rows.iter().filter_map(|row| row["on_cpu_ns"].as_u64()).sum()
+    };
+    let views: [(&str, Vec<&str>); 4] = [
+        ("all", vec!["top", "--json", "-n", "1", "-i", "2"]),
+        ("cgroup", vec!["top", "--json", "-n", "1", "-i", "2", "-C", &path]),
+        ("name", vec!["top", "--json", "-n", "1", "-i", "2", "--comm", "sh"]),
+        ("delays", vec!["delays", "--json", "-n", "1", "-i", "2", "-C", &path]),
+    ];
+    let mut seconds = Vec::new();
+    for (name, words) in views {
+        let on_cpu_ns = match name {
+            // The cgroup's own counts are those of another controller where hierarchies are of version 1.
+            "delays" if cgroup.version == 1 => continue,
+            "delays" => documents(&whit(&words)).remove(0)["on_cpu_ns"].as_u64().ok_or("unknown")?,
+            _ => on_cpu(&words),
+        };
+        seconds.push((name, on_cpu_ns as f64 / 1e9));
+    }
+    drop(storm);
+    // What still runs of the storm is in the cgroup.
+    let _ = shell(&format!("xargs -r kill < {}", procs.display()));
+    println!("{seconds:?}");
+    let all = seconds[0].1;
+    assert!(seconds[1..].iter().all(|(_, narrowed)| *narrowed > all / 2.0), "{seconds:?}");
     Ok(())
 }
 

@@ -75,7 +75,7 @@ impl TaskStore {
     }
 
     /// The number of the current round.
-    pub(crate) fn round(&self) -> u32 {
+    pub fn round(&self) -> u32 {
         self.round
     }
 

@@ -47,6 +47,7 @@ pub(super) fn draw(state: &State, session: &Session, buffer: &mut Buffer, area: 
     if let Some(followed) = state.followed {
         flags.push(format!("following {}", followed.pid));
     }
+    flags.extend(session.narrowed_to().into_iter().map(|words| format!("only {words}")));
     if !session.arrangement.filter.is_empty() {
         flags.push(format!("filter \"{}\"", session.arrangement.filter));
     }

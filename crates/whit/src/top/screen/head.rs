@@ -43,12 +43,27 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
         true => head::device_lines(session),
         false => Vec::new(),
     };
-    for line in lines[1..].iter().chain(&devices) {
+    for line in &lines[1..] {
         if is_full(y) {
             break;
         }
         set(buffer, area.x, y, area, line, Style::new());
         y += 1;
+    }
+    for (place, line) in devices.iter().enumerate() {
+        if is_full(y) {
+            break;
+        }
+        set(buffer, area.x, y, area, line, Style::new());
+        y += 1;
+        let left = devices.len() - place - 1;
+        if is_full(y) && left > 0 {
+            let more = format!("… and {left} more: a higher screen shows them");
+            set(buffer, area.x, y - 1, area, &format!("{line:<60}"), Style::new());
+            let x = area.x + 62;
+            let more = if area.width > 62 + more.len() as u16 { more } else { format!("+{left}") };
+            set(buffer, x.min(area.right().saturating_sub(4)), y - 1, area, &more, palette.caution());
+        }
     }
     y - area.y
 }

@@ -207,6 +207,7 @@ fn table_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcom
         }
         KeyCode::Esc => {
             session.arrangement.filter.clear();
+            session.widen();
             state.followed = None;
             state.is_stale = true;
         }
@@ -324,6 +325,10 @@ fn renice(state: &mut State, session: &Session, step: i8) {
 }
 
 fn open_detail(state: &mut State, session: &mut Session) {
+    if state.line(session).is_some_and(|line| session.open_group(line.id)) {
+        (state.selected, state.is_stale) = (0, true);
+        return;
+    }
     if let Some(target) = target(state, session) {
         state.detail = Some(Box::new(Detail::new(target)));
     }

@@ -144,7 +144,8 @@ const YES_OR_NO: &str = "y yes   n no";
 
 const HELP: &str = "\
 arrows PgUp PgDn Home End   move; left and right move the command
-Enter   one task: its delays over time, limits, files, threads
+Enter   one task: its delays over time, limits, files, threads; of a user
+        or cgroup its tasks (Esc: all again)
 /  n    search, next match          \\ f F4  filter by name, user, pid
 s F6    sort by a column            < >     sort by the next column
 P M T   by CPU, memory, run queue   B       by block I/O
@@ -152,7 +153,7 @@ r I     the other way round         t F5    tree
 H       threads                     g       process, user, cgroup
 u       one user's tasks            K       kernel threads, each or as one
 c       command lines               1  D    each CPU, each disk and interface
-C F2    columns: which, what order (kept)
+C F2    columns: which, what order (all kept)
 F       follow the selected task    p Z     pause
 k F9    send a signal (asks first)  - F8  + F7  nicer, less nice (asks first)
 d       time between readings       Space   read now

@@ -105,20 +105,20 @@ impl State {
     }
 
     /// Goes to the next line that matches the search, from `from` on and around.
-    pub(super) fn find(&mut self, session: &Session, from: usize) {
-        let is_match = |(_, line): &(usize, Line)| {
-            super::super::lines::matches(&row(session, line), &self.search, &session.users)
-        };
+    pub(super) fn find(&mut self, session: &mut Session, from: usize) {
         if self.search.is_empty() {
             return;
         }
         let from = if from < self.lines.len() { from } else { 0 };
-        let behind = (from..).zip(self.lines.from(from, &session.tasks));
-        let before = (0..from).zip(self.lines.from(0, &session.tasks));
-        match behind.chain(before).find(is_match).map(|(at, _)| at) {
-            Some(at) => {
-                self.followed = None;
-                self.selected = at;
+        let lines: Vec<(usize, Line)> = (0..).zip(self.lines.from(0, &session.tasks)).collect();
+        let around = lines[from..].iter().chain(&lines[..from]);
+        let found = around.into_iter().find(|(_, line)| session.matches(line.id, &self.search));
+        match found {
+            Some((at, line)) => {
+                // Whom one looked for is who is meant by the next key.
+                let row = row(session, line);
+                self.followed = (!row.is_ended && !row.is_several()).then(|| row.key());
+                self.selected = *at;
                 self.message = None;
             }
             None => self.message = Some(format!("nothing matches \"{}\"", self.search)),
