@@ -120,6 +120,8 @@ pub struct Filesystem {
     pub space: Option<Space>,
     /// The call has not come back.
     pub is_stale: bool,
+    /// The path is where it is mounted; otherwise it lies in it.
+    pub is_mount_point: bool,
 }
 
 /// Space and inodes.

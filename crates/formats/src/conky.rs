@@ -8,6 +8,8 @@ pub struct Configuration {
     pub update_interval: Option<String>,
     /// What is shown, from the beginning to the end.
     pub pieces: Vec<Piece>,
+    /// The text writes i3bar's protocol: the pieces are what its blocks show.
+    pub is_for_i3bar: bool,
 }
 
 /// A part of the text.
@@ -37,7 +39,12 @@ impl Configuration {
     /// Takes a text apart; `None` if it has no part that is shown.
     pub fn parse(text: &str) -> Option<Self> {
         let (settings, shown) = lua(text).or_else(|| classic(text))?;
-        Some(Self { update_interval: update_interval(settings), pieces: pieces(shown) })
+        let blocks = blocks(shown);
+        Some(Self {
+            update_interval: update_interval(settings),
+            pieces: pieces(blocks.as_deref().unwrap_or(shown)),
+            is_for_i3bar: blocks.is_some(),
+        })
     }
 }
 
@@ -88,12 +95,48 @@ fn update_interval(settings: &str) -> Option<String> {
 fn pieces(shown: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for line in shown.lines() {
-        // A comment goes to the end of its line, as in the rest of the file; `\#` is the sign itself.
-        let comment = line.match_indices('#').find(|(at, _)| *at == 0 || line.as_bytes()[at - 1] != b'\\');
-        line_pieces(comment.map_or(line, |(at, _)| line[..at].trim_end()), &mut pieces);
+        line_pieces(without_comment(line), &mut pieces);
         pieces.push(Piece::LineEnd);
     }
     pieces
+}
+
+/// A comment goes to the end of its line, as in the rest of the file; `\#` is the sign itself, and so is one within `${}`.
+fn without_comment(line: &str) -> &str {
+    let (mut depth, mut before) = (0_usize, None);
+    for (at, letter) in line.char_indices() {
+        match letter {
+            '#' if depth == 0 && before != Some('\\') => return line[..at].trim_end(),
+            '{' if depth > 0 || before == Some('$') => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before = Some(letter);
+    }
+    line
+}
+
+/// Of a text that writes i3bar's protocol: what each block shows, a line each. `None` of any other text.
+fn blocks(shown: &str) -> Option<String> {
+    let mut lines = String::new();
+    for (at, name) in shown.match_indices("\"full_text\"") {
+        let value =
+            shown[at + name.len()..].trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+        let (mut depth, mut before) = (0_usize, None);
+        for letter in value.chars() {
+            match letter {
+                // Commands in variables have quotes of their own.
+                '"' if depth == 0 && before != Some('\\') => break,
+                '{' if depth > 0 || before == Some('$') => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            lines.push(letter);
+            before = Some(letter);
+        }
+        lines.push('\n');
+    }
+    (!lines.is_empty()).then_some(lines)
 }
 
 fn line_pieces(line: &str, pieces: &mut Vec<Piece>) {
@@ -196,6 +239,33 @@ mod tests {
         );
         let long = Configuration::parse("conky.text = [==[a]]b]==]").unwrap();
         assert_eq!(long.pieces, [Piece::Text("a]]b".into()), Piece::LineEnd]);
+    }
+
+    #[test]
+    fn a_sign_within_a_variable_begins_no_comment() {
+        let text = "TEXT\n${color #ff0000}CPU: ${cpu}% # not shown\n";
+        let pieces = Configuration::parse(text).unwrap().pieces;
+        assert_eq!(pieces[..2], [variable("color", "#ff0000"), Piece::Text("CPU: ".into())]);
+        assert_eq!(pieces[2..4], [variable("cpu", ""), Piece::Text("%".into())]);
+    }
+
+    #[test]
+    fn blocks_of_i3bar_are_what_they_show() {
+        let text = "conky.text = [[\n[\n{\"full_text\": \"cpu ${cpu}%\", \"color\": \"\\#ffffff\"},\n\
+                    {\"full_text\":\"${exec echo \"x\"}\"}\n],\n]]";
+        let configuration = Configuration::parse(text).unwrap();
+        assert!(configuration.is_for_i3bar);
+        assert_eq!(
+            configuration.pieces,
+            [
+                Piece::Text("cpu ".into()),
+                variable("cpu", ""),
+                Piece::Text("%".into()),
+                Piece::LineEnd,
+                variable("exec", "echo \"x\""),
+                Piece::LineEnd
+            ]
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod fnmatch;
 pub mod hosts;
 pub mod i3bar;
 pub mod i3status;
+pub mod locale;
 pub mod passwd;
 pub mod perfdata;
 pub mod tmpfiles;

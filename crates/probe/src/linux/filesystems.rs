@@ -31,9 +31,18 @@ pub(crate) struct Filesystems {
 #[derive(Debug)]
 struct Asked {
     mount: Mount,
+    is_mount_point: bool,
     path: CString,
     /// Present if the call can hang.
     job: Option<BackgroundJob<Option<Space>>>,
+}
+
+/// A filesystem that is to be asked.
+struct Wanted {
+    path: PathBuf,
+    mount: Mount,
+    can_hang: bool,
+    is_mount_point: bool,
 }
 
 impl Filesystems {
@@ -69,30 +78,27 @@ impl Filesystems {
         if self.paths.is_empty() {
             // A device in /dev that is mounted several times (bind mounts, subvolumes) counts once, at its first mount.
             for mount in all.iter().filter(|mount| mount.is_storage()) {
-                let is_same = |(_, known, _): &(PathBuf, Mount, bool)| known.source == mount.source;
+                let is_same = |known: &Wanted| known.mount.source == mount.source;
                 if !mount.source.starts_with(b"/dev/") || !wanted.iter().any(is_same) {
                     let path = path_of(&mount.target);
                     let can_hang = can_hang(&all, &path);
-                    wanted.push((path, mount.clone(), can_hang));
+                    wanted.push(Wanted { path, mount: mount.clone(), can_hang, is_mount_point: true });
                 }
             }
         } else {
             for path in &self.paths {
                 let mut mount = mount_of(&all, path);
+                let is_mount_point = path_of(&mount.target) == *path;
                 // A path that is not the root of a mount may be a symlink to another filesystem.
-                let can_hang = can_hang(&all, path) || path_of(&mount.target) != *path;
+                let can_hang = can_hang(&all, path) || !is_mount_point;
                 // The output shows the path that the user requested, not the mount point.
                 mount.target = path.as_os_str().as_bytes().into();
-                wanted.push((path.clone(), mount, can_hang));
+                wanted.push(Wanted { path: path.clone(), mount, can_hang, is_mount_point });
             }
         }
         let known = std::mem::take(&mut self.asked);
-        self.asked = wanted
-            .into_iter()
-            .filter_map(|(path, mount, can_hang)| {
-                asked(path, mount, can_hang, &known, self.notifier.as_ref())
-            })
-            .collect();
+        self.asked =
+            wanted.into_iter().filter_map(|wanted| asked(wanted, &known, self.notifier.as_ref())).collect();
     }
 
     /// Requests new values of the filesystems that can hang, from their background jobs.
@@ -108,6 +114,7 @@ impl Filesystems {
                 if entry.mount != asked.mount {
                     entry.mount.clone_from(&asked.mount);
                 }
+                entry.is_mount_point = asked.is_mount_point;
                 (entry.space, entry.is_stale) = match &self.captured {
                     Some(file) => (space_in(file, buffer, &asked.mount.target), false),
                     None => asked.space(buffer),
@@ -130,13 +137,8 @@ impl Asked {
 
 /// Prepares the reading of a filesystem. If it can hang, this takes over the background job of the same entry in `known`, or starts
 /// one. Returns `None` if the path contains a zero byte.
-fn asked(
-    path: PathBuf,
-    mount: Mount,
-    can_hang: bool,
-    known: &[Asked],
-    notifier: Option<&Notifier>,
-) -> Option<Asked> {
+fn asked(wanted: Wanted, known: &[Asked], notifier: Option<&Notifier>) -> Option<Asked> {
+    let Wanted { path, mount, can_hang, is_mount_point } = wanted;
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     let job = can_hang.then(|| {
         let before = known.iter().find(|known| known.path == path && known.mount == mount);
@@ -147,7 +149,7 @@ fn asked(
             job
         })
     });
-    Some(Asked { mount, path, job })
+    Some(Asked { mount, is_mount_point, path, job })
 }
 
 fn space_in(file: &KeptFile, buffer: &mut Buffer, target: &[u8]) -> Option<Space> {

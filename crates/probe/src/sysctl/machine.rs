@@ -138,7 +138,8 @@ impl Machine {
                         (sysctl.beside("statfs").and_then(|text| captured_space(text, &mount.target)), false)
                     }
                 };
-                Filesystem { mount: mount.clone(), space, is_stale }
+                // Where it is mounted is not read here: nothing says that the path is not it.
+                Filesystem { mount: mount.clone(), space, is_stale, is_mount_point: true }
             }));
             if list.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }
         });

@@ -16,7 +16,7 @@ use super::events::{Events, Woken};
 use super::line::Line;
 use super::outflow::Outflow;
 use super::{LineOutput, LineStyle, SegmentContext, outputs};
-use crate::bar::arguments::BarArgs;
+use crate::bar::arguments::{BarArgs, BarOutput};
 use crate::failure::Failure;
 use crate::time_zone;
 
@@ -69,7 +69,15 @@ struct Bar {
 
 impl Bar {
     fn open(args: &BarArgs) -> Result<Self, Failure> {
-        let config = configuration(args)?;
+        let (config, fault) = match configuration(args) {
+            Ok(config) => (config, None),
+            // Who has no terminal to read it from sees it in the bar, which reads a mended configuration at SIGHUP.
+            Err(failure) => match args.output.unwrap_or_else(outputs::detect) {
+                BarOutput::Plain => return Err(failure),
+                _ if args.count.is_some() => return Err(failure),
+                _ => (BarConfig::empty(), Some(failure)),
+            },
+        };
         let kind = args.output.or(config.output).unwrap_or_else(outputs::detect);
         let output = outputs::open(kind)?;
         // Before signals are blocked: TZ may name a file on a filesystem that never answers.
@@ -104,6 +112,9 @@ impl Bar {
             is_captured: args.roots.is_captured(),
             remaining: args.count,
         };
+        if let Some(failure) = fault {
+            bar.show_fault(&failure);
+        }
         bar.output.start(&mut bar.drawn);
         bar.outflow.write(&bar.drawn)?;
         bar.drawn.clear();
@@ -293,13 +304,16 @@ impl Bar {
                 self.events.watch_network(&self.line)?;
                 (self.opened_at, self.is_all_due) = (Some(clock_now().boottime), true);
             }
-            Err(failure) => {
-                let message = failure.to_string();
-                crate::failure::write_stderr_if_ready(&format!("whit: {message}\n"));
-                self.line.set_notice(message.lines().next().unwrap_or_default());
-            }
+            Err(failure) => self.show_fault(&failure),
         }
         Ok(())
+    }
+
+    /// Says what is wrong with the configuration, on standard error and in the bar.
+    fn show_fault(&mut self, failure: &Failure) {
+        let message = failure.to_string();
+        crate::failure::write_stderr_if_ready(&format!("whit: {message}\n"));
+        self.line.set_notice(message.lines().next().unwrap_or_default());
     }
 }
 

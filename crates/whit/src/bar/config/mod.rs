@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::actions::Actions;
 use super::appearance::Appearance;
 use super::kind::Kind;
-use super::{Block, LineStyle, Segment};
+use super::{Block, LineStyle, Segment, Theme};
 use crate::bar::arguments::BarOutput;
 use crate::failure::Failure;
 use crate::paths;
@@ -31,6 +31,12 @@ pub(crate) struct BarConfig {
 }
 
 impl BarConfig {
+    /// Without segments: what there is of a configuration that cannot be read.
+    pub(crate) fn empty() -> Self {
+        let style = LineStyle { theme: Theme::default(), separator: " | ".to_owned() };
+        Self { output: None, style, members: Vec::new() }
+    }
+
     /// Whether a segment runs a command.
     pub(crate) fn has_commands(&self) -> bool {
         self.members.iter().any(|member| member.segment.runs_commands())

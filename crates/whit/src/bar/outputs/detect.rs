@@ -9,6 +9,11 @@ use crate::bar::arguments::BarOutput;
 /// How far up: a status line is mostly started by a shell.
 const GENERATIONS: usize = 3;
 
+/// Whether a terminal controls this process: tty(4).
+fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
+}
+
 /// On a terminal plain; else by the name of the program that started us.
 pub(crate) fn detect() -> BarOutput {
     if std::io::stdout().is_terminal() {
@@ -19,8 +24,8 @@ pub(crate) fn detect() -> BarOutput {
         "i3bar" | "swaybar" => Some(BarOutput::I3bar),
         "waybar" => Some(BarOutput::Waybar),
         "xmobar" => Some(BarOutput::Xmobar),
-        // What runs in a pane has a terminal.
-        name if name.starts_with("tmux") => Some(BarOutput::Tmux),
+        // What runs in a pane has a terminal, wherever its output goes; what the status line starts has none.
+        name if name.starts_with("tmux") && !has_terminal() => Some(BarOutput::Tmux),
         _ => None,
     });
     found.unwrap_or(BarOutput::Plain)

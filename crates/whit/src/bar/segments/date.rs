@@ -7,6 +7,7 @@ use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
+use super::date_words::{DateWords, Moment};
 use super::field;
 use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
@@ -21,7 +22,7 @@ const USUAL: &str = "%a %Y-%m-%d %H:%M:%S";
 
 pub(crate) const KIND: Kind = Kind {
     name: "date",
-    about: "Date and time, in one time zone or several; its format is strftime(3)'s.",
+    about: "Date and time, in one time zone or several and in the language of LC_TIME; its format is strftime(3)'s.",
     fields: &[
         field("text", "for conditions: the date as it is shown"),
         field("short", "as it is shown short"),
@@ -35,6 +36,7 @@ pub(crate) const KIND: Kind = Kind {
 struct Date {
     format: String,
     short: String,
+    words: DateWords,
     /// Empty: the system's own.
     zones: Vec<TimeZone>,
     clocks: Vec<LocalClock>,
@@ -52,6 +54,8 @@ impl Date {
         }
         let text = |key, usual: &str| Ok(options.text(key)?.unwrap_or(usual).to_owned());
         let (format, short) = (text("format", USUAL)?, text("short", "")?);
+        let words = DateWords::of([&format, &short]);
+        let (format, short) = (words.expanded(&format), words.expanded(&short));
         for (key, format) in [("format", &format), ("short", &short)] {
             // What cannot be formatted shows at once, and not at midnight.
             if let Err(error) = BrokenDownTime::from(&Zoned::default()).to_string(format) {
@@ -59,7 +63,7 @@ impl Date {
             }
         }
         let clocks = std::iter::repeat_with(LocalClock::default).take(zones.len().max(1)).collect();
-        Ok(Self { format, short, zones, clocks, text: String::new(), short_text: String::new() })
+        Ok(Self { format, short, words, zones, clocks, text: String::new(), short_text: String::new() })
     }
 }
 
@@ -70,10 +74,10 @@ impl Segment for Date {
             let now = input.sample.clock.realtime;
             let Some(local) = clock.local(now, zone) else { return };
             self.text.clear();
-            push(&self.format, now, local, zone, &mut self.text);
+            push(&self.words, &self.format, now, local, zone, &mut self.text);
             self.short_text.clear();
             if !self.short.is_empty() {
-                push(&self.short, now, local, zone, &mut self.short_text);
+                push(&self.words, &self.short, now, local, zone, &mut self.short_text);
             }
             items.only(&[Value::Markup(&self.text), Value::Markup(&self.short_text)]);
         }
@@ -104,6 +108,14 @@ struct LocalDay {
 struct LocalTime {
     day: LocalDay,
     second_of_day: u32,
+}
+
+impl LocalTime {
+    fn moment(self) -> Moment {
+        let LocalDay { date, weekday, .. } = self.day;
+        let month = usize::from(date.month().unsigned_abs()) - 1;
+        Moment { weekday: (weekday + 1) % 7, month, hour: self.second_of_day / 3600 }
+    }
 }
 
 impl LocalClock {
@@ -149,7 +161,9 @@ fn timestamp(now: Nanos) -> Option<Timestamp> {
     Timestamp::from_nanosecond(i128::from(now.0)).ok()
 }
 
-fn push(format: &str, now: Nanos, local: LocalTime, zone: &TimeZone, out: &mut String) {
+fn push(words: &DateWords, format: &str, now: Nanos, local: LocalTime, zone: &TimeZone, out: &mut String) {
+    let with_words = words.with_words(format, local.moment());
+    let format = with_words.as_deref().unwrap_or(format);
     if !push_common(format, local, out)
         && let Some(now) = timestamp(now)
     {
@@ -222,8 +236,9 @@ mod tests {
             let now = nanos(utc);
             let local = LocalClock::default().local(now, &zone).unwrap();
             let (mut common, mut general) = (String::new(), String::new());
-            push(&format!("{USUAL} ß"), now, local, &zone, &mut common);
-            push(&format!("{USUAL} ß %j"), now, local, &zone, &mut general);
+            let words = DateWords::of(["", ""]);
+            push(&words, &format!("{USUAL} ß"), now, local, &zone, &mut common);
+            push(&words, &format!("{USUAL} ß %j"), now, local, &zone, &mut general);
             assert!(general.starts_with(&common) && general.len() == common.len() + 4, "{common}: {general}");
         }
     }

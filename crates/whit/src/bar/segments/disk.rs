@@ -31,6 +31,7 @@ pub(crate) const KIND: Kind = Kind {
         field("free_percent", "of the size, root's reserve included"),
         field("size_used_percent", "size − free, of the size"),
         field("unavailable_percent", "size − available, of the size"),
+        field("mounted", "yes, or no where the path is a directory of another filesystem"),
     ],
     format: "{path} {available} free",
     thresholds: &[(Tone::Urgent, "available_percent < 4"), (Tone::Warning, "available_percent < 10")],
@@ -82,7 +83,7 @@ impl Segment for Disk {
     }
 }
 
-fn values<'a>(found: &Filesystem, path: &'a str, filesystem: &'a str) -> [Value<'a>; 12] {
+fn values<'a>(found: &Filesystem, path: &'a str, filesystem: &'a str) -> [Value<'a>; 13] {
     let space = found.space;
     let bytes = |bytes: Option<Bytes>| Value::number_of(bytes.map(|bytes| bytes.0 as f64), Unit::Bytes);
     let used = space.map(|space| space.total.saturating_sub(space.free));
@@ -103,6 +104,7 @@ fn values<'a>(found: &Filesystem, path: &'a str, filesystem: &'a str) -> [Value<
         Value::share(
             space.and_then(|space| Ratio::of(space.total.saturating_sub(space.available).0, space.total.0)),
         ),
+        Value::Text(if found.is_mount_point { "yes" } else { "no" }),
     ]
 }
 

@@ -29,6 +29,7 @@ pub(crate) const KIND: Kind = Kind {
         field("used_classical_percent", "of the total"),
         field("shared", "tmpfs and shared memory"),
         field("shared_percent", "of the total"),
+        field("buffers", "block devices' pages"),
     ],
     format: "mem {used} {used_percent}",
     thresholds: &[(Tone::Urgent, "used_percent >= 92"), (Tone::Warning, "used_percent >= 80")],
@@ -45,6 +46,7 @@ const FROM_ALL: &[&str] = &[
     "used_classical_percent",
     "shared",
     "shared_percent",
+    "buffers",
 ];
 
 struct Memory {
@@ -88,6 +90,7 @@ impl Segment for Memory {
             share(classical),
             size(shared),
             share(shared),
+            size(bytes(MemInfoField::Buffers).filter(|_| self.with_parts)),
         ]);
     }
 }

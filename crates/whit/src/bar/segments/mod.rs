@@ -5,6 +5,7 @@ pub(crate) mod battery;
 pub(crate) mod command;
 pub(crate) mod cpu;
 pub(crate) mod date;
+mod date_words;
 pub(crate) mod delays;
 pub(crate) mod disk;
 pub(crate) mod disk_io;

@@ -44,11 +44,8 @@ pub(super) fn read_head<'a>(bytes: &'a [u8], mut each: impl FnMut(&str, &[u8])) 
         let is = |name: &str| header.name.eq_ignore_ascii_case(name);
         let value = || std::str::from_utf8(header.value).unwrap_or_default().trim();
         match header.name.len() {
-            14 if is("content-length") => match value().parse::<u64>() {
-                // A sign is not a digit.
-                Ok(length)
-                    if !value().starts_with('+') && body_length.is_none_or(|other| other == length) =>
-                {
+            14 if is("content-length") => match value().bytes().try_fold(0, digit) {
+                Some(length) if !value().is_empty() && body_length.is_none_or(|other| other == length) => {
                     body_length = Some(length);
                 }
                 _ => return Begun::Wrong(400),
@@ -79,6 +76,12 @@ pub(super) fn read_head<'a>(bytes: &'a [u8], mut each: impl FnMut(&str, &[u8])) 
         body,
         expects_continue,
     })
+}
+
+/// A number that goes on with a digit; a sign is none.
+fn digit(number: u64, byte: u8) -> Option<u64> {
+    let digit = char::from(byte).to_digit(10)?;
+    number.checked_mul(10)?.checked_add(digit.into())
 }
 
 /// A request whose body is still to come, or which is to be logged.

@@ -18,6 +18,9 @@ pub(super) fn import(configuration: &Configuration) -> (Vec<Segment>, Vec<String
     let mut notes = import.notes;
     import.looks.sort_unstable();
     import.looks.dedup();
+    if configuration.is_for_i3bar {
+        notes.push("what i3bar's blocks have beside their text: colours, separators".to_owned());
+    }
     if !import.looks.is_empty() {
         notes.push(format!("looks: {}", import.looks.join(", ")));
     }
@@ -80,6 +83,9 @@ impl Import {
         if self.conditions > 0 {
             self.conditions -= usize::from(name == "endif");
             return;
+        }
+        if name == "cached" {
+            self.notes.push("$cached: here with buffers, and what else can be given back".to_owned());
         }
         if name == "freq" {
             self.notes.push("$freq in MHz: here in the unit that suits".to_owned());
@@ -201,7 +207,8 @@ fn translate(name: &str, arguments: &str) -> Translated {
         "memperc" => of("memory", "{used_percent:.0,bare}"),
         "membar" => of("memory", "{used_percent:bar10}"),
         "memgraph" => of("memory", "{used_percent:spark20}"),
-        "cached" | "buffers" => of("memory", "{caches}"),
+        "cached" => of("memory", "{caches}"),
+        "buffers" => of("memory", "{buffers}"),
         "swap" => of("swap", "{used}"),
         "swapmax" => of("swap", "{total}"),
         "swapfree" => of("swap", "{free}"),

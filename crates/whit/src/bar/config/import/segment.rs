@@ -87,7 +87,18 @@ impl Segment {
     }
 
     pub(super) fn variant(&mut self, when: &str, format: &str) {
-        self.raw("variants", format!("[{{ when = {}, format = {} }}]", quoted(when), quoted(format)));
+        self.variants(&[(when.to_owned(), format.to_owned())]);
+    }
+
+    /// Other formats by condition, the first that holds.
+    pub(super) fn variants(&mut self, variants: &[(String, String)]) {
+        let one = |(when, format): &(String, String)| {
+            format!("{{ when = {}, format = {} }}", quoted(when), quoted(format))
+        };
+        if !variants.is_empty() {
+            let all: Vec<String> = variants.iter().map(one).collect();
+            self.raw("variants", format!("[{}]", all.join(", ")));
+        }
     }
 
     /// Colours where these conditions hold, the first that does, as i3status paints: nothing of it is urgent.

@@ -5,6 +5,8 @@ use formats::i3status::Section;
 use super::format::Placeholders;
 use super::segment::{General, Segment, Tone, number, plain_number, unmatched};
 
+const NOT_MOUNTED: &str = "mounted == no";
+
 pub(super) fn disk(section: &Section, general: &General) -> Segment {
     let scale = match section.get("prefix_type") {
         Some("decimal") => "si",
@@ -34,17 +36,33 @@ pub(super) fn disk(section: &Section, general: &General) -> Segment {
     if is_low && low_space(section).is_none() && number(section, "low_threshold", 0.0) != 0.0 {
         segment.note("low_threshold, threshold_type");
     }
+    // i3status shows what is mounted at the path, and nothing of the filesystem that an empty mount point lies on.
+    let mut variants = Vec::new();
+    match section.get("format_not_mounted").filter(|format| !format.is_empty()) {
+        Some(_) => {
+            variants.push((NOT_MOUNTED.to_owned(), segment.format(section, "format_not_mounted", "", names)));
+        }
+        None => segment.text("hide_when", NOT_MOUNTED),
+    }
     match low_space(section) {
         Some(condition) => {
             segment.paint(section, general, &[(Tone::Bad, &condition)]);
             if section.get("format_below_threshold").is_some() {
                 let below = segment.format(section, "format_below_threshold", "", names);
-                segment.variant(&condition, &below);
+                variants.push((condition, below));
             }
         }
         None => segment.paint(section, general, &[]),
     }
-    let known = ["format", "prefix_type", "low_threshold", "threshold_type", "format_below_threshold"];
+    segment.variants(&variants);
+    let known = [
+        "format",
+        "prefix_type",
+        "low_threshold",
+        "threshold_type",
+        "format_below_threshold",
+        "format_not_mounted",
+    ];
     segment.note_others(section, &known);
     segment
 }

@@ -65,13 +65,12 @@ run_watch VPN { pidfile = "/run/vpn*.pid" }
 load { }
 "##,
     );
-    for words in
-        ["dzen2", "color_separator", "volume", "%cpu0", "format_not_mounted", "unheard", "load, which"]
-    {
+    for words in ["dzen2", "color_separator", "volume", "%cpu0", "unheard", "load, which"] {
         let is_named =
             toml.lines().any(|line| line.starts_with("# not carried over") && line.contains(words));
         assert!(is_named, "{words}: {toml}");
     }
+    assert!(toml.contains("{ when = \"mounted == no\", format = \"gone\" }"), "{toml}");
     assert!(toml.contains("theme = \"mono\"") && !toml.contains("thresholds ="), "{toml}");
 }
 
