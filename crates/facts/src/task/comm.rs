@@ -24,6 +24,11 @@ impl Comm {
         self.as_bytes() == Self::new(name.as_bytes()).as_bytes()
     }
 
+    /// As text, with U+FFFD for what is not UTF-8.
+    pub fn to_lossy(&self) -> String {
+        String::from_utf8_lossy(self.as_bytes()).into_owned()
+    }
+
     /// As text, up to the first byte that is not UTF-8.
     pub fn as_str(&self) -> &str {
         let bytes = self.as_bytes();

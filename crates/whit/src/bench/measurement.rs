@@ -100,8 +100,9 @@ impl Measurement {
         self
     }
 
-    /// A round for warming up, which does not count, and then as many as are asked for.
-    pub(super) fn run(mut self, rounds: usize, progress: &dyn Fn(usize, usize)) -> Measured {
+    /// A round for warming up, which does not count, and then as many as are asked for. `goes_on` is told before each side which round
+    /// of how many it is; `None` if it says that this is enough.
+    pub(super) fn run(mut self, rounds: usize, goes_on: &dyn Fn(usize, usize) -> bool) -> Option<Measured> {
         let rounds = rounds.min(self.most_rounds).max(1);
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); self.sides.len()];
         let mut unmeasured: Vec<Option<Unmeasured>> = self
@@ -113,10 +114,12 @@ impl Measurement {
             })
             .collect();
         for round in 0..=rounds {
-            progress(round, rounds);
             for ((side, values), unmeasured) in
                 self.sides.iter_mut().zip(&mut values).zip(&mut unmeasured).filter(|(_, lost)| lost.is_none())
             {
+                if !goes_on(round, rounds) {
+                    return None;
+                }
                 match (side.run)() {
                     Ok(_) if round == 0 => {}
                     Ok(value) => values.push(value),
@@ -130,7 +133,8 @@ impl Measurement {
                 Spread::of(theirs.iter().zip(&values[0]).map(|(theirs, ours)| theirs / ours).collect())
             })
             .collect();
-        let sides = self.sides.into_iter().zip(values).zip(unmeasured).zip(ratios).enumerate();
+        let sides =
+            std::mem::take(&mut self.sides).into_iter().zip(values).zip(unmeasured).zip(ratios).enumerate();
         let sides = sides.map(|(place, (((side, values), unmeasured), ratio))| SideMeasured {
             name: side.name,
             ns: match (unmeasured, Spread::of(values)) {
@@ -145,7 +149,9 @@ impl Measurement {
         for side in &mut sides {
             side.ratio = side.ratio.filter(|_| has_ours && side.ns.is_ok());
         }
-        Measured { name: self.name, title: self.title, how: self.how, unit: self.unit, rounds, sides }
+        let Self { name, title, how, unit, .. } = self;
+        // What was interrupted from elsewhere, as Ctrl-C does, measured nothing.
+        goes_on(rounds, rounds).then_some(Measured { name, title, how, unit, rounds, sides })
     }
 }
 
@@ -187,7 +193,8 @@ mod tests {
             .side("other", &[], theirs)
             .side("missing", &["no-such-program-here"], || Ok(1.0))
             .side("broken", &[], || Err("broke".to_owned()))
-            .run(3, &|_, _| {});
+            .run(3, &|_, _| true)
+            .unwrap();
         let [ours, theirs, missing, broken] = &measured.sides[..] else { panic!() };
         assert_eq!(ours.ns, Ok(Spread { median: 3.0, least: 2.0, most: 4.0 }));
         assert_eq!(theirs.ratio, Some(Spread { median: 3.0, least: 3.0, most: 3.0 }));

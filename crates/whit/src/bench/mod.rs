@@ -17,8 +17,11 @@ mod tasks;
 
 pub(crate) use measurement::{Measured, SideMeasured, Spread, Unit};
 
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+
+use probe::signals::{Signal, Signals};
 
 use self::measurement::Measurement;
 use self::options::BenchOptions;
@@ -27,10 +30,10 @@ use crate::failure::{Failure, write_stderr};
 use crate::new_file::NewFile;
 use crate::output::Output;
 
-/// All measurements, in the order of the output. None does anything before it is run.
 /// Those that take four seconds a round or more, and together most of the time.
 const LONG: [&str; 5] = ["bar", "spawn-1G", "scan-1M", "scan-calls", "sieve-50M"];
 
+/// All measurements, in the order of the output. None does anything before it is run.
 fn all(options: &BenchOptions) -> Vec<Measurement> {
     [
         figures::measurements(),
@@ -73,11 +76,16 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
     // What is written at the end must be possible at the beginning.
     let html = options.html.as_deref().map(NewFile::create).transpose()?;
     let shows_progress = std::io::stderr().is_terminal();
+    // Taken as they come, so that what was made is taken away.
+    let signals = Signals::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup]);
+    let signals = signals.map_err(Failure::of_system)?;
+    let ended_by = Cell::new(None);
     let mut measurements = Vec::new();
     let count = chosen.len();
     for (place, measurement) in chosen.into_iter().enumerate() {
         let name = measurement.name;
-        let progress = |round: usize, rounds: usize| {
+        let goes_on = |round: usize, rounds: usize| {
+            ended_by.set(ended_by.get().or_else(|| signals.next()));
             if shows_progress {
                 write_stderr(&format!(
                     "\r{} of {count}, {}: round {round} of {rounds}\x1b[K",
@@ -85,12 +93,17 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
                     name
                 ));
             }
+            ended_by.get().is_none()
         };
-        progress(0, options.rounds);
-        let measured = measurement.run(options.rounds, &progress);
+        goes_on(0, options.rounds);
+        let measured = measurement.run(options.rounds, &goes_on);
         if shows_progress {
             write_stderr("\r\x1b[K");
         }
+        let Some(measured) = measured else {
+            let number = ended_by.get().map_or(0, Signal::number);
+            return Err(Failure::silent(128 + number as u8));
+        };
         let mut text = String::new();
         match options.is_json {
             true => push(DocumentKind::Bench, &render::json(&measured), &mut text)?,

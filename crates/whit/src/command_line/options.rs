@@ -23,7 +23,9 @@ pub(crate) fn switch(name: &'static str, help: &'static str) -> Arg {
 
 /// An option with a value.
 pub(crate) fn option(name: &'static str, kind: Kind, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name(kind.name()).value_parser(kind.parser()).help(help)
+    let arg = Arg::new(name).long(name).value_name(kind.name()).value_parser(kind.parser()).help(help);
+    // So that -1 is a wrong value of this option, and not an unknown option.
+    arg.allow_negative_numbers(true)
 }
 
 /// The same, to be given as often as one likes.

@@ -34,6 +34,9 @@ const UNITS: [(char, &str, u32, &str); 12] = [
     ('h', "human", 0, "Sizes in the unit that suits each"),
 ];
 
+/// What says how a table looks.
+const TEXT_ALONE: [&str; 8] = ["si", "total", "wide", "lohi", "line", "committed", "percent", "extended"];
+
 /// Units that are powers of 1000 with or without --si.
 const DECIMAL: [&str; 5] = ["kilo", "mega", "giga", "tera", "peta"];
 
@@ -99,6 +102,13 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FreeArgs, Failure> {
         Some((_, _, power, _)) => ByteUnit::Fixed(base.pow(*power)),
         None => ByteUnit::Fixed(base),
     };
+    let is_json = matches.get_flag("json");
+    // Looked at here: clap makes a list of what excludes what in every run.
+    let of_text =
+        chosen.map(|(_, name, ..)| *name).or(TEXT_ALONE.into_iter().find(|name| matches.get_flag(name)));
+    if let Some(name) = of_text.filter(|_| is_json) {
+        return Err(Failure::usage(format!("--{name} is of the table, and --json has all figures in bytes")));
+    }
     let count = matches.get_one("count").copied();
     let interval = matches.get_one("interval").copied();
     let roots = roots(matches);
@@ -116,7 +126,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FreeArgs, Failure> {
             with_committed: matches.get_flag("committed"),
             is_one_line: matches.get_flag("line"),
         },
-        is_json: matches.get_flag("json"),
+        is_json,
         emulate: matches.get_flag("emulate"),
         repeat: Repeat {
             interval: interval.or(count.map(|_| std::time::Duration::from_secs(1))),

@@ -74,7 +74,10 @@ impl Family {
         }
         let mut survivors: Vec<Survivor> = Vec::new();
         for found in listed.into_iter().flatten() {
-            survivors.push(Survivor { pid: found.key.pid, comm: found.comm.as_str().to_owned() });
+            survivors.push(Survivor {
+                pid: found.key.pid,
+                comm: String::from_utf8_lossy(found.comm.as_bytes()).into_owned(),
+            });
         }
         for pid in self.cgroup.iter().flat_map(CommandCgroup::processes) {
             if survivors.iter().all(|known| known.pid != pid) && self.child != Some(pid) {

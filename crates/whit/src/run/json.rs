@@ -124,7 +124,7 @@ impl ProgramJson {
             }
         }
         Self {
-            comm: program.comm.as_str().to_owned(),
+            comm: program.comm.to_lossy(),
             processes: program.sum.processes.into(),
             threads: program.sum.threads.into(),
             thread_time_ns: breakdown.whole.0,

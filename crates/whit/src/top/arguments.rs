@@ -105,6 +105,11 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> 
         (false, false) if roots.is_captured() || !is_terminal => OutputKind::Text,
         (false, false) => OutputKind::Screen,
     };
+    let is_repeated =
+        matches.contains_id("interval") || matches.get_one("count").is_some_and(|count: &u64| *count > 1);
+    if roots.is_captured() && is_repeated {
+        return Err(Failure::usage("a captured machine stands still: --root goes without -i and -n"));
+    }
     let is_asked_for_repetition = matches.get_flag("batch") || matches.get_flag("json");
     let count = matches.get_one("count").copied();
     let by = if matches.get_flag("threads") { Some("thread".to_owned()) } else { text("by") };

@@ -319,7 +319,7 @@ impl<'a> RowJson<'a> {
             ppid: row.ppid(),
             uid: row.uid(),
             user,
-            comm: row.comm().map(|comm| comm.as_str().to_owned()),
+            comm: row.comm().map(|comm| comm.to_lossy()),
             command_line,
             state: row.state().map(char::from),
             nice: row.nice(),

@@ -150,7 +150,7 @@ impl Session {
     /// # Errors
     /// Names what does not.
     pub(super) fn refuse_empty_selection(&mut self) -> Result<(), Failure> {
-        let Self { selection, members, tasks, commands, .. } = self;
+        let Self { selection, members, tasks, commands, users, .. } = self;
         let rows = || tasks.store.rows();
         let is_missing = |pid: &&u32| rows().all(|row| row.process() != **pid);
         if let Some(pid) = selection.pids.iter().find(is_missing) {
@@ -164,6 +164,10 @@ impl Session {
             && selection.named(rows()).is_some_and(|named| named.is_empty())
         {
             return Err(Failure::no_process_named(name));
+        }
+        if let Some(uid) = selection.uid.filter(|uid| rows().all(|row| row.uid != Some(*uid))) {
+            let name = users.name(uid).map_or_else(|| uid.to_string(), str::to_owned);
+            return Err(Failure::new(format!("no task is of the user {name}")));
         }
         if let Some(path) = &selection.cgroup {
             let of_cgroup = Selection { cgroup: Some(path.clone()), ..Selection::default() };

@@ -222,6 +222,9 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
     if address.is_udp() && matches.contains_id("size") {
         return Err(Failure::usage("each datagram is a packet: --size is about streams"));
     }
+    if matches!(kind, Some(answer::Kind::Http(_) | answer::Kind::Canned(_))) && matches.contains_id("size") {
+        return Err(Failure::usage("--size is of packets, and these are requests"));
+    }
     if kind.is_some() && matches.contains_id("delay") {
         return Err(Failure::usage(
             "--delay is about packets; answers take longer with --fault slow=1:300ms",

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 
@@ -9,15 +10,43 @@ use super::machine::{Scratch, WHIT, documents, whit};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![trial("the_posts_are_measured_again", &[Need::Program("python3"), Need::Program("strace")], bench)]
+    vec![
+        trial("the_posts_are_measured_again", &[Need::Program("python3"), Need::Program("strace")], bench),
+        trial("what_an_interrupted_measurement_made_is_taken_away", &[], interrupted),
+    ]
+}
+
+fn interrupted() -> Result<(), Failed> {
+    let scratch = Scratch::new("bench-interrupted");
+    let directory = scratch.0.to_str().ok_or("the path")?;
+    let mut bench = Command::new(WHIT).args(["bench", "--only", "scan-10k", "-C", directory]).spawn()?;
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while fs::read_dir(directory)?.next().is_none() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = rustix::process::Pid::from_raw(bench.id().cast_signed()).ok_or("no pid")?;
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
+    assert_eq!(bench.wait()?.code(), Some(143));
+    assert_eq!(fs::read_dir(directory)?.count(), 0);
+    Ok(())
 }
 
 fn bench() -> Result<(), Failed> {
     let scratch = Scratch::new("bench");
     let page = scratch.0.join("bench.html");
     let directory = scratch.0.to_str().unwrap();
-    let names =
-        ["figure", "mail", "scan-calls", "sieve-100k", "pids-1k", "tasks-1k", "memory", "send", "lock"];
+    let names = [
+        "figure",
+        "mail",
+        "scan-calls",
+        "sieve-100k",
+        "pids-1k",
+        "tasks-1k",
+        "memory",
+        "send",
+        "sink",
+        "lock",
+    ];
     let only: Vec<&str> = names.iter().flat_map(|name| ["--only", *name]).collect();
     let words = [
         &["bench", "--count", "1", "--json", "--directory", directory, "--html", page.to_str().unwrap()],

@@ -306,7 +306,7 @@ fn target(state: &mut State, session: &Session) -> Option<Target> {
         state.message = Some("this row is no single living task".to_owned());
         return None;
     }
-    let comm = row.comm().map_or(String::new(), |comm| comm.as_str().to_owned());
+    let comm = row.comm().map_or(String::new(), |comm| comm.to_lossy());
     Some(Target { key: row.key(), tgid: row.tgid(), comm, nice: row.nice().unwrap_or(0) })
 }
 

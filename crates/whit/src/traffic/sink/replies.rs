@@ -104,6 +104,9 @@ impl Replies {
             if reply.get_ref().status.is_some_and(|status| !(100..600).contains(&status)) {
                 return Err(fault(reply.span().start, "a status is from 100 to 599"));
             }
+            if let Some(message) = reply.get_ref().contradiction() {
+                return Err(fault(reply.span().start, message));
+            }
             let message = match &reply.get_ref().line {
                 Some(_) if is_to_path => "a reply is to a path or to a line, and this one to both",
                 None if !is_to_path => "a reply needs path = \"/…\" or line = \"…\"",
@@ -142,6 +145,35 @@ impl Replies {
 }
 
 impl Reply {
+    /// What is said of it and would have no effect.
+    fn contradiction(&self) -> Option<&'static str> {
+        let is_bodiless = matches!(self.status, Some(100..200 | 204 | 304));
+        let has_http = self.status.is_some()
+            || self.method.is_some()
+            || self.content_type.is_some()
+            || !self.body.is_empty()
+            || !self.headers.is_empty();
+        let has_star_inside = |pattern: &String| pattern.strip_suffix('*').unwrap_or(pattern).contains('*');
+        match (&self.path, &self.line) {
+            (Some(_), None) if !self.text.is_empty() => {
+                Some("a reply to a path has a body; text is of replies to lines")
+            }
+            (Some(_), None) if is_bodiless && !self.body.is_empty() => {
+                Some("a reply with this status has no body")
+            }
+            (Some(path), None) if has_star_inside(path) => {
+                Some("a * stands at the end of a path, for what follows")
+            }
+            (None, Some(_)) if has_http => {
+                Some("a reply to a line has a text; status, method, headers and body are of replies to paths")
+            }
+            (None, Some(line)) if has_star_inside(line) => {
+                Some("a * stands at the end of a line, for what follows")
+            }
+            _ => None,
+        }
+    }
+
     /// Its headers, as they are sent.
     pub(super) fn headers(&self) -> Vec<(&str, &str)> {
         let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -182,6 +214,15 @@ mod tests {
         let error = Replies::parse("[[reply]]\npath = \"/\"\ncolour = 3\n").unwrap_err();
         assert!(error.starts_with("3:1: "), "{error}");
         let error = |text: &str| Replies::parse(text).unwrap_err();
+        for (reply, message) in [
+            ("path = \"/\"\ntext = \"x\"", "a reply to a path has a body"),
+            ("path = \"/\"\nstatus = 204\nbody = \"x\"", "a reply with this status has no body"),
+            ("path = \"/*a\"", "a * stands at the end"),
+            ("line = \"P\"\nstatus = 200", "a reply to a line has a text"),
+        ] {
+            let error = error(&format!("[[reply]]\n{reply}\n"));
+            assert!(error.starts_with(&format!("1:1: {message}")), "{error}");
+        }
         assert!(error("").starts_with("1:1: no [[reply]]"));
         assert!(error("[[reply]]\npath = \"health\"\n").starts_with("1:1: a path begins with /"));
         assert!(error("[[reply]]\nbody = \"x\"\n").starts_with("1:1: a reply needs path"));

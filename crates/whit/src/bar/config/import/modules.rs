@@ -5,7 +5,7 @@ use formats::i3status::Section;
 use super::super::defaults::quoted;
 use super::battery::battery;
 use super::format::{Placeholders, words};
-use super::segment::{General, Segment, Tone, number, unmatched};
+use super::segment::{General, Segment, Tone, number, threshold, unmatched};
 use super::space::{disk, memory};
 
 /// The segment for a section.
@@ -110,7 +110,7 @@ fn cpu_temperature(section: &Section, general: &General) -> Segment {
     let names: Placeholders<'_> = &[("degrees", "{temperature:.0,bare}")];
     let format = segment.format(section, "format", "%degrees °C", names);
     segment.text("format", &format);
-    let hot = format!("temperature >= {}", number(section, "max_threshold", 75.0));
+    let hot = format!("temperature >= {}", threshold(&mut segment, section, "max_threshold", 75.0));
     segment.paint(section, general, &[(Tone::Bad, &hot)]);
     segment.note_others(section, &["format", "max_threshold"]);
     segment
@@ -120,8 +120,8 @@ fn cpu_usage(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("cpu");
     let format = segment.format(section, "format", "%usage", &[("usage", "{busy:.0,bare,02}%")]);
     segment.text("format", &format);
-    let bad = format!("busy >= {}", number(section, "max_threshold", 95.0));
-    let degraded = format!("busy >= {}", number(section, "degraded_threshold", 90.0));
+    let bad = format!("busy >= {}", threshold(&mut segment, section, "max_threshold", 95.0));
+    let degraded = format!("busy >= {}", threshold(&mut segment, section, "degraded_threshold", 90.0));
     segment.paint(section, general, &[(Tone::Bad, &bad), (Tone::Degraded, &degraded)]);
     segment.differs("%usage: here interrupts and stolen time count as busy, there they are left out");
     segment.note_others(section, &["format", "max_threshold", "degraded_threshold"]);
@@ -132,7 +132,7 @@ fn load(section: &Section, general: &General) -> Segment {
     const NAMES: Placeholders<'_> = &[("1min", "{load1}"), ("5min", "{load5}"), ("15min", "{load15}")];
     let mut segment = Segment::new("load");
     let format = segment.format(section, "format", "%1min %5min %15min", NAMES);
-    let condition = format!("load1 >= {}", number(section, "max_threshold", 5.0));
+    let condition = format!("load1 >= {}", threshold(&mut segment, section, "max_threshold", 5.0));
     segment.text("format", &format);
     segment.paint(section, general, &[(Tone::Bad, &condition)]);
     if section.get("format_above_threshold").is_some() {

@@ -144,6 +144,14 @@ pub(super) fn number(section: &Section, name: &str, usual: f64) -> f64 {
     section.get(name).and_then(plain_number).unwrap_or(usual)
 }
 
+/// The same of a threshold; one that is no number is named.
+pub(super) fn threshold(segment: &mut Segment, section: &Section, name: &str, usual: f64) -> f64 {
+    if let Some(value) = section.get(name).filter(|value| plain_number(value).is_none()) {
+        segment.note(format!("{name} = {value}: no number, {usual} in its place"));
+    }
+    number(section, name, usual)
+}
+
 /// A section that nothing is made of, and why.
 pub(super) fn unmatched(note: &str) -> Segment {
     let mut segment = Segment::default();
