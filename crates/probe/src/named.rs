@@ -5,6 +5,7 @@
 use std::io;
 use std::path::Path;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
@@ -45,6 +46,8 @@ fn read_all(file: &OwnedFd, at_most: u64) -> io::Result<Vec<u8>> {
             Ok(0) => return Ok(bytes),
             Ok(length) => bytes.extend_from_slice(&chunk[..length]),
             Err(Errno::INTR) => {}
+            // Of a pipe.
+            Err(Errno::AGAIN) => drop(poll(&mut [PollFd::new(file, PollFlags::IN)], None)),
             Err(error) => return Err(error.into()),
         }
         if bytes.len() as u64 > at_most {
@@ -62,7 +65,8 @@ pub fn read_text(path: &Path, at_most: u64) -> io::Result<String> {
     text(read(path, at_most)?)
 }
 
-/// The same, or all that comes out of a pipe: for files on the command line, where a shell's `<(...)` is one. Waits for its end.
+/// The same, or all that comes out of a pipe: for files on the command line, where a shell's `<(...)` is one. A pipe to which nobody
+/// writes is empty.
 ///
 /// # Errors
 /// As for [`read_text`].
@@ -71,8 +75,8 @@ pub fn read_text_or_pipe(path: &Path, at_most: u64) -> io::Result<String> {
     if !is_pipe(statat(CWD, path, AtFlags::empty())?.st_mode) {
         return read_text(path, at_most);
     }
-    let pipe = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-    text(read_all(&pipe, at_most)?)
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    text(read_all(&openat(CWD, path, flags, Mode::empty())?, at_most)?)
 }
 
 fn text(bytes: Vec<u8>) -> io::Result<String> {
@@ -82,6 +86,7 @@ fn text(bytes: Vec<u8>) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write as _;
 
     #[test]
     fn only_files_of_bounded_length_are_read() {
@@ -96,12 +101,16 @@ mod tests {
         for path in [&fifo, &directory, Path::new("/dev/zero")] {
             assert_eq!(read(path, 2048).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{path:?}");
         }
-        let writer = std::thread::spawn({
-            let fifo = fifo.clone();
-            move || std::fs::write(fifo, "y = 2").unwrap()
+        assert_eq!(read_text_or_pipe(&fifo, 2048).unwrap(), "");
+        // Open for both, as its writer can be before there is a reader.
+        let writer = std::fs::File::options().read(true).write(true).open(&fifo).unwrap();
+        std::thread::scope(|scope| {
+            let read = scope.spawn(|| read_text_or_pipe(&fifo, 2048).unwrap());
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            (&writer).write_all(b"y = 2").unwrap();
+            drop(writer);
+            assert_eq!(read.join().unwrap(), "y = 2");
         });
-        assert_eq!(read_text_or_pipe(&fifo, 2048).unwrap(), "y = 2");
-        writer.join().unwrap();
         assert_eq!(read(&directory.join("gone"), 2048).unwrap_err().kind(), io::ErrorKind::NotFound);
         std::fs::remove_dir_all(&directory).unwrap();
     }

@@ -28,6 +28,9 @@ impl Signals {
         Ok(Self { queue: queue_of(signals)?, pending: RefCell::default() })
     }
 
+    /// Gives the signals their default actions again; here they stay blocked, as after it is dropped.
+    pub fn release(self) {}
+
     /// The next that has come, without waiting.
     pub fn next(&self) -> Option<Signal> {
         let mut pending = self.pending.borrow_mut();

@@ -34,6 +34,11 @@ impl Signals {
         Ok(Self { descriptor, blocked, is_nested, has_some: false })
     }
 
+    /// Gives the signals their default actions again, also those that have come and were not taken.
+    pub fn release(mut self) {
+        self.is_nested = true;
+    }
+
     /// The next that has come, without waiting.
     pub fn next(&self) -> Option<Signal> {
         self.next_received().map(|received| received.signal)

@@ -95,8 +95,8 @@ const EXPLANATION: &str = "\
 Deletion never follows a symlink, and leaves the filesystem with --all-filesystems alone. What
 is sticky or locked (flock) stays. Without --older, --keep-size, --keep-files or --keep-free nothing is
 deleted; several of these add up: what is older goes in any case, and then the oldest of the rest, by whole
-seconds, until what is to be kept is reached; --keep-newer is never broken. With --list, --long, --null or --json what
-is deleted is named as it goes. A file of several names counts for each of them. A dry run does not know which
+seconds, until what is to be kept is reached; --keep-newer is never broken. With --list, --long or --null what
+is deleted is named as it goes, with --json --list as documents. A file of several names counts for each of them. A dry run does not know which
 directories would become empty. --tmpfiles deletes what systemd-tmpfiles --clean would, but keeps
 sockets, locked files and sticky directories, and stops at a line that it does not understand.
 Exit status: 0, 1 where something could not be looked at or deleted (each is named), 2 for a
@@ -301,8 +301,8 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
         // systemd-tmpfiles does so, too.
         let with_empty_directories = flag("empty") || has_tmpfiles;
         let keep_newer = matches.get_one("keep-newer").copied();
-        // A dry run is for its list, and a program wants to know what went.
-        let listed = (is_list || flag("json") || way == DeleteMode::DryRun).then_some(form);
+        // A dry run is for its list.
+        let listed = (is_list || way == DeleteMode::DryRun).then_some(form);
         // After names that end with NUL nothing else may come.
         let is_quiet = flag("quiet") || flag("null");
         return Ok(View::Delete(Deletion {

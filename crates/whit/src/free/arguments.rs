@@ -104,8 +104,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FreeArgs, Failure> {
     };
     let is_json = matches.get_flag("json");
     // Looked at here: clap makes a list of what excludes what in every run.
-    let of_text =
-        chosen.map(|(_, name, ..)| *name).or(TEXT_ALONE.into_iter().find(|name| matches.get_flag(name)));
+    let unit_name = chosen.map(|(_, name, ..)| *name).filter(|name| *name != "bytes");
+    let of_text = unit_name.or(TEXT_ALONE.into_iter().find(|name| matches.get_flag(name)));
     if let Some(name) = of_text.filter(|_| is_json) {
         return Err(Failure::usage(format!("--{name} is of the table, and --json has all figures in bytes")));
     }

@@ -32,23 +32,32 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     lock.iter().for_each(|lock| report.lock_waited(lock.waited));
     let mut written = Ok(());
     let mut code = 0;
-    // From before the first run until after the last: a signal between two of them is none to be lost.
-    let signals = Signals::open(&signals::taken()).map_err(Failure::of_system)?;
     let repeat = options.repeat.max(1);
+    let mut signals = taken_between(repeat)?;
     for place in 1..=repeat {
         let kept = lock.as_ref().filter(|_| probe::spawn::KEEPS_DESCRIPTORS).map(lock::Held::as_fd);
         let supervised = supervise::supervise(options, kept)?;
         if supervised.outcome.code() != 0 {
             code = supervised.outcome.code();
         }
+        let next = || signals.as_ref().and_then(Signals::next);
+        let between = std::iter::from_fn(next).find(|signal| signals::ends(*signal));
+        let stopped_by = supervised.stopped_by.or(between).filter(|_| place < repeat);
+        if !options.is_quiet {
+            // Who does not read the report must not keep a signal from ending this.
+            signals.take().into_iter().for_each(Signals::release);
+        }
         written = written.and(report.add(&supervised));
-        let between = std::iter::from_fn(|| signals.next()).find(|signal| signals::ends(*signal));
-        if let Some(signal) = supervised.stopped_by.or(between).filter(|_| place < repeat) {
+        if let Some(signal) = stopped_by {
             // The command may have ended well all the same; but not as often as it was to.
             code = if code == 0 { 128 + signal.number() as u8 } else { code };
             break;
         }
+        if signals.is_none() {
+            signals = taken_between(repeat - place)?;
+        }
     }
+    drop(signals);
     // The lock is for the command, not for the report.
     drop(lock);
     if let Err(failure) = written.and(report.finish()) {
@@ -57,4 +66,10 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
         return Ok(if code == 0 { reported } else { ExitCode::from(code) });
     }
     Ok(ExitCode::from(code))
+}
+
+/// From before a run until after the next: a signal between two of them is none to be lost. A last run needs none.
+fn taken_between(runs: u64) -> Result<Option<Signals>, Failure> {
+    let open = || Signals::open(&signals::taken()).map_err(Failure::of_system);
+    (runs > 1).then(open).transpose()
 }
