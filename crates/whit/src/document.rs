@@ -35,6 +35,8 @@ pub(crate) enum DocumentKind {
     #[cfg(feature = "bench")]
     BenchList,
     Doctor,
+    #[cfg(feature = "agent")]
+    History,
     Metrics,
     Selftest,
 }

@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod age;
+#[cfg(feature = "agent")]
+mod agent;
 mod bar;
 #[cfg(feature = "bench")]
 mod bench;
@@ -15,6 +17,8 @@ mod doctor;
 mod document;
 mod failure;
 mod free;
+#[cfg(feature = "agent")]
+mod history;
 mod new_file;
 mod output;
 mod pages;
@@ -51,6 +55,10 @@ fn main() -> ExitCode {
         Action::Bench(options) => bench::run(&options),
         #[cfg(feature = "traffic")]
         Action::Send(options) => traffic::send::run(&options),
+        #[cfg(feature = "agent")]
+        Action::Agent(options) => agent::run(&options),
+        #[cfg(feature = "agent")]
+        Action::History(args) => history::run(&args),
         Action::Doctor(args) => doctor::command::run(&args),
         Action::Man { directory } => pages::man(directory.as_deref()),
         Action::Grammar => pages::grammar(),

@@ -131,6 +131,11 @@ fn documents_are_as_their_schemas_say() {
     ] {
         add(words);
     }
+    let data = std::env::temp_dir().join(format!("whit-schemas-{}", std::process::id()));
+    whit(&format!("agent -i 20ms -n 2 --data {}", data.display()));
+    add(&format!("history --json --data {}", data.display()));
+    add(&format!("history --json --list --data {}", data.display()));
+    fs::remove_dir_all(data).unwrap();
     let schemas = schemas();
     let mut seen = BTreeMap::new();
     for (words, line) in documents {

@@ -65,6 +65,16 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("bench --quick", "A first look"),
             ("bench --only scan", "What scanning a directory costs, here"),
         ],
+        #[cfg(feature = "agent")]
+        "agent" => &[
+            ("agent", "Record every second, until Ctrl-C"),
+            ("agent --data /srv/history -i 10s", "Every ten seconds, somewhere else"),
+        ],
+        #[cfg(feature = "agent")]
+        "history" => &[
+            ("history", "From when to when, how many ticks and series"),
+            ("history --list", "The names of all series"),
+        ],
         "doctor" => &[
             ("doctor", "What this machine gives, and how to get the rest"),
             ("doctor --selftest", "Whether everything hangs together"),

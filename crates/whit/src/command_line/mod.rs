@@ -16,6 +16,8 @@ use clap_complete::Shell;
 
 use crate::age::arguments as age;
 use crate::age::verdict::unknown;
+#[cfg(feature = "agent")]
+use crate::agent::arguments as agent;
 use crate::bar::arguments as bar;
 #[cfg(feature = "bench")]
 use crate::bench::arguments as bench;
@@ -23,6 +25,8 @@ use crate::delays::arguments as delays;
 use crate::doctor::arguments as doctor;
 use crate::failure::Failure;
 use crate::free::arguments as free;
+#[cfg(feature = "agent")]
+use crate::history::arguments as history;
 use crate::run::arguments as run;
 use crate::top::arguments as top;
 #[cfg(feature = "traffic")]
@@ -37,6 +41,10 @@ pub(crate) enum Action {
     Top(crate::top::options::TopOptions),
     Run(crate::run::options::RunOptions),
     Age(crate::age::options::AgeOptions),
+    #[cfg(feature = "agent")]
+    Agent(::agent::AgentOptions),
+    #[cfg(feature = "agent")]
+    History(history::HistoryArgs),
     #[cfg(feature = "bench")]
     Bench(crate::bench::options::BenchOptions),
     #[cfg(feature = "traffic")]
@@ -70,6 +78,8 @@ pub(crate) fn command() -> Command {
     let command = command.subcommand(traffic::sink_command()).subcommand(traffic::send_command());
     #[cfg(feature = "bench")]
     let command = command.subcommand(bench::command());
+    #[cfg(feature = "agent")]
+    let command = command.subcommand(agent::command()).subcommand(history::command());
     command
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print a man page, or write one of each command").defer(
@@ -124,6 +134,10 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("send", matches)) => traffic::send_from_matches(matches).map(Action::Send),
         #[cfg(feature = "bench")]
         Some(("bench", matches)) => Ok(Action::Bench(bench::from_matches(matches))),
+        #[cfg(feature = "agent")]
+        Some(("agent", matches)) => agent::from_matches(matches).map(Action::Agent),
+        #[cfg(feature = "agent")]
+        Some(("history", matches)) => history::from_matches(matches).map(Action::History),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
         Some(("man", matches)) if matches.get_flag("grammar") => Ok(Action::Grammar),
         Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),

@@ -7,6 +7,8 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use probe::Roots;
 
 use super::kind::Kind;
+#[cfg(feature = "agent")]
+use crate::failure::Failure;
 
 /// How often to repeat.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +38,25 @@ pub(crate) fn several(name: &'static str, kind: Kind, help: &'static str) -> Arg
 /// Process or thread ids: several, also with commas between them.
 pub(crate) fn ids(name: &'static str, letter: char, help: &'static str) -> Arg {
     several(name, Kind::Id, help).short(letter).value_delimiter(',')
+}
+
+/// Where the agent's history is.
+#[cfg(feature = "agent")]
+pub(crate) fn data() -> Arg {
+    option(
+        "data",
+        Kind::Directory,
+        "Where the history is [default: whit in $XDG_STATE_HOME, for root /var/lib/whit]",
+    )
+}
+
+/// The same: as it is named, or this user's place for it.
+#[cfg(feature = "agent")]
+pub(crate) fn data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
+    let named = matches.get_one::<PathBuf>("data").cloned();
+    named
+        .or_else(|| crate::paths::state_directory().map(|state| state.join("whit")))
+        .ok_or_else(|| Failure::new("no HOME, so no place for a history: --data DIR names one"))
 }
 
 /// How often it is done.

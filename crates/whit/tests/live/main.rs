@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_types)]
 
 mod age;
+mod agent;
 mod bar;
 mod bench;
 #[path = "../schema/check.rs"]
@@ -41,6 +42,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let rooms = [
         age::trials(),
+        agent::trials(),
         leftovers::trials(),
         tmpfiles::trials(),
         free::trials(),

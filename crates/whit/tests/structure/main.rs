@@ -11,12 +11,15 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// What each crate may depend on, tests aside.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("agent", &["facts", "probe", "sampling", "store"]),
+    ("store", &["crc32fast", "pco", "rusqlite"]),
     ("facts", &["memchr"]),
     ("probe", &["aya", "facts", "libc", "memchr", "rustix"]),
     (
         "whit",
         &[
+            "agent",
             "clap",
             "clap_complete",
             "clap_mangen",
@@ -33,6 +36,7 @@ const ARROWS: [(&str, &[&str]); 7] = [
             "sampling",
             "serde",
             "serde_json",
+            "store",
             "text",
             "toml",
             "x11rb",
@@ -44,7 +48,9 @@ const ARROWS: [(&str, &[&str]); 7] = [
     ("xtask", &["facts", "probe", "rustix"]),
 ];
 
-const ROOMS: [&str; 7] = [
+const ROOMS: [&str; 9] = [
+    "crates/agent/src",
+    "crates/store/src",
     "crates/facts/src",
     "crates/formats/src",
     "crates/probe/src",

@@ -1,0 +1,89 @@
+//! The file: its tables, and how it is opened.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::StoreError;
+
+/// The format that is written.
+pub(crate) const FORMAT: i64 = 1;
+
+/// See docs/FORMAT.md.
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS series (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    kind INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS boots (
+    id INTEGER PRIMARY KEY,
+    boot_id TEXT NOT NULL UNIQUE
+);
+CREATE TABLE IF NOT EXISTS journal (
+    tick INTEGER PRIMARY KEY,
+    block INTEGER NOT NULL,
+    boot INTEGER NOT NULL,
+    entry BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS blocks (
+    id INTEGER PRIMARY KEY,
+    boot INTEGER NOT NULL,
+    first_ns INTEGER NOT NULL,
+    last_ns INTEGER NOT NULL,
+    ticks INTEGER NOT NULL,
+    times BLOB NOT NULL,
+    boot_times BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS blocks_by_time ON blocks (last_ns, first_ns);
+CREATE TABLE IF NOT EXISTS columns (
+    series INTEGER NOT NULL,
+    block INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (series, block)
+) WITHOUT ROWID;
+";
+
+/// How long another process may hold a lock; there is one writer, so that only a checkpoint is ever waited for.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Opens the file for writing, and makes it if it is not there.
+pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY)?;
+    // Must come first: it cannot be changed once there are tables.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A commit is safe from the process' end without being synced; what power loss may take is synced at checkpoints.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    match format_of(&connection)? {
+        0 => {
+            connection.execute_batch(TABLES)?;
+            connection.pragma_update(None, "user_version", FORMAT)?;
+        }
+        FORMAT => {}
+        newer => return Err(StoreError::Newer(newer)),
+    }
+    Ok(connection)
+}
+
+/// Opens the file for reading, beside its writer.
+pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(BUSY)?;
+    match format_of(&connection)? {
+        FORMAT => Ok(connection),
+        newer => Err(StoreError::Newer(newer)),
+    }
+}
+
+fn format_of(connection: &Connection) -> Result<i64, StoreError> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+/// Syncs what was written, and moves it from the log into the file as far as no reader needs it there.
+pub(crate) fn checkpoint(connection: &Connection) -> Result<(), StoreError> {
+    Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
+}

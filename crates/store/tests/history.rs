@@ -1,0 +1,155 @@
+//! A history over ticks, boots and ends of its writer.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+
+use store::{History, Sample, SeriesKind, Store, Tick};
+
+/// A directory that goes with its test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("whit-store-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("history.sqlite")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const SECOND_NS: i64 = 1_000_000_000;
+const START_NS: i64 = 1_700_000_000 * SECOND_NS;
+
+/// What series have at a tick: a counter, a gauge, one that is there in every third tick, and one that never changes.
+fn values(tick: i64) -> [Option<f64>; 4] {
+    [
+        Some((tick * 4096) as f64),
+        Some((tick as f64 * 0.1).sin()),
+        (tick % 3 == 0).then_some(tick as f64),
+        Some(42.0),
+    ]
+}
+
+const NAMES: [&str; 4] = ["bytes_total{device=\"a\"}", "load1", "seldom", "constant"];
+
+fn record(store: &mut Store, ticks: std::ops::Range<i64>, boot_id: &str) {
+    let kinds = [SeriesKind::Counter, SeriesKind::Gauge, SeriesKind::Gauge, SeriesKind::Gauge];
+    for tick in ticks {
+        let mut now = Vec::new();
+        for ((name, kind), value) in NAMES.iter().zip(kinds).zip(values(tick)) {
+            let id = store.series(name, kind).unwrap();
+            now.extend(value.map(|value| (id, value)));
+        }
+        let realtime_ns = START_NS + tick * SECOND_NS;
+        let tick = Tick { realtime_ns, boottime_ns: tick * SECOND_NS, boot_id, values: &now };
+        store.append(&tick).unwrap();
+    }
+}
+
+fn read(store: &mut Store, name: &str, ticks: std::ops::Range<i64>) -> Vec<Sample> {
+    let id = store.series(name, SeriesKind::Gauge).unwrap();
+    let (from, to) = (START_NS + ticks.start * SECOND_NS, START_NS + (ticks.end - 1) * SECOND_NS);
+    let mut samples = Vec::new();
+    assert_eq!(store.read(id, from, to, |sample| samples.push(sample)).unwrap(), 0);
+    samples
+}
+
+fn expected(series: usize, ticks: std::ops::Range<i64>) -> Vec<Sample> {
+    let sample = |tick: i64| Sample {
+        realtime_ns: START_NS + tick * SECOND_NS,
+        value: values(tick)[series].unwrap_or(f64::NAN),
+    };
+    ticks.filter(|tick| values(*tick)[series].is_some()).map(sample).collect()
+}
+
+#[test]
+fn what_was_recorded_is_read_in_blocks_and_in_the_journal() {
+    let scratch = Scratch::new("recorded");
+    let mut store = Store::open(&scratch.file()).unwrap();
+    record(&mut store, 0..1500, "boot");
+    for (series, name) in NAMES.iter().enumerate() {
+        for ticks in [0..1500, 3..4, 590..610, 1190..1500] {
+            assert_eq!(
+                read(&mut store, name, ticks.clone()),
+                expected(series, ticks.clone()),
+                "{name} {ticks:?}"
+            );
+        }
+    }
+    drop(store);
+    // Again, from the file alone.
+    let mut store = Store::open(&scratch.file()).unwrap();
+    for (series, name) in NAMES.iter().enumerate() {
+        assert_eq!(read(&mut store, name, 0..1500), expected(series, 0..1500), "{name}");
+    }
+}
+
+#[test]
+fn a_writer_that_ends_at_any_tick_loses_none() {
+    let scratch = Scratch::new("ended");
+    let mut done = 0;
+    for more in [1, 7, 599, 600, 601, 3, 1200, 17] {
+        // It is not closed in an orderly way: nothing is left to be done then.
+        let mut store = Store::open(&scratch.file()).unwrap();
+        record(&mut store, done..done + more, "boot");
+        done += more;
+        std::mem::forget(store);
+        let mut store = Store::open(&scratch.file()).unwrap();
+        for (series, name) in NAMES.iter().enumerate() {
+            assert_eq!(read(&mut store, name, 0..done), expected(series, 0..done), "{name} after {done}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_beside_the_writer_sees_what_was_written_when_it_came() {
+    let scratch = Scratch::new("beside");
+    let mut store = Store::open(&scratch.file()).unwrap();
+    record(&mut store, 0..605, "boot");
+    let history = History::open(&scratch.file()).unwrap();
+    record(&mut store, 605..1300, "boot");
+    let extent = history.extent().unwrap();
+    let last_ns = START_NS + 604 * SECOND_NS;
+    assert_eq!((extent.ticks, extent.series, extent.realtime_ns), (605, 4, Some((START_NS, last_ns))));
+    let names: Vec<&str> = history.series().into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(names, ["bytes_total{device=\"a\"}", "constant", "load1", "seldom"]);
+    for (name, id, kind) in history.series() {
+        let series = NAMES.iter().position(|known| *known == name).unwrap();
+        assert_eq!(kind == SeriesKind::Counter, series == 0);
+        let mut samples = Vec::new();
+        history.read(id, START_NS, i64::MAX, |sample| samples.push(sample)).unwrap();
+        assert_eq!(samples, expected(series, 0..605), "{name}");
+    }
+    assert_eq!(History::open(&scratch.file()).unwrap().extent().unwrap().ticks, 1300);
+}
+
+#[test]
+fn another_boot_begins_another_block() {
+    let scratch = Scratch::new("boots");
+    let mut store = Store::open(&scratch.file()).unwrap();
+    record(&mut store, 0..10, "first");
+    record(&mut store, 10..700, "second");
+    assert_eq!(read(&mut store, "load1", 0..700), expected(1, 0..700));
+}
+
+#[test]
+fn a_newer_format_is_left_alone() {
+    let scratch = Scratch::new("newer");
+    drop(Store::open(&scratch.file()).unwrap());
+    let connection = rusqlite::Connection::open(scratch.file()).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    let error = Store::open(&scratch.file()).unwrap_err();
+    assert!(error.to_string().contains("format 99"), "{error}");
+}

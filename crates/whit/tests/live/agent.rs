@@ -1,0 +1,76 @@
+//! `whit agent`: what it recorded is there, however it ends.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::machine::{Scratch, WHIT, documents, whit};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_killed_agent_loses_no_finished_tick", &[], killed),
+        trial("one_agent_records_in_a_directory", &[], alone),
+        trial("a_system_call_trace_shows_no_fork", &[Need::Program("strace")], forkless),
+    ]
+}
+
+fn extent(directory: &str) -> Value {
+    documents(&whit(&["history", "--json", "--data", directory])).remove(0)
+}
+
+/// Killed at instants of every kind. A tick that a reader has seen is there for ever, and the next agent goes on.
+fn killed() -> Result<(), Failed> {
+    let scratch = Scratch::new("agent-killed");
+    let directory = scratch.0.to_str().ok_or("the path")?;
+    let mut seen = 0;
+    for round in 0..20_u64 {
+        let mut agent = Command::new(WHIT)
+            .args(["agent", "--data", directory, "-i", "20ms"])
+            .stderr(Stdio::null())
+            .spawn()?;
+        std::thread::sleep(Duration::from_micros(150_000 + round * 7_919));
+        let before = extent(directory)["ticks"].as_u64().ok_or("ticks")?;
+        agent.kill()?;
+        agent.wait()?;
+        let after = extent(directory)["ticks"].as_u64().ok_or("ticks")?;
+        assert!(after >= before && before > seen, "{seen}, then {before}, then {after}");
+        seen = after;
+    }
+    let extent = extent(directory);
+    assert_eq!(extent["boots"], 1, "{extent}");
+    assert!(extent["series"].as_u64() > Some(50), "{extent}");
+    Ok(())
+}
+
+fn alone() -> Result<(), Failed> {
+    let scratch = Scratch::new("agent-alone");
+    let directory = scratch.0.to_str().ok_or("the path")?;
+    let mut first =
+        Command::new(WHIT).args(["agent", "--data", directory, "-i", "50ms", "-n", "40"]).spawn()?;
+    std::thread::sleep(Duration::from_millis(700));
+    let second = Command::new(WHIT).args(["agent", "--data", directory]).output()?;
+    assert_eq!(second.status.code(), Some(1), "{second:?}");
+    assert!(String::from_utf8(second.stderr)?.contains("another agent records there"));
+    assert!(first.wait()?.success());
+    assert_eq!(extent(directory)["ticks"], 40);
+    Ok(())
+}
+
+fn forkless() -> Result<(), Failed> {
+    let scratch = Scratch::new("agent-forkless");
+    let (directory, trace) = (scratch.0.join("data"), scratch.0.join("trace"));
+    let status = Command::new("strace")
+        .args(["-f", "-e", "trace=execve,fork,vfork", "-o"])
+        .arg(&trace)
+        .args([WHIT, "agent", "-i", "50ms", "-n", "10", "--data"])
+        .arg(&directory)
+        .status()?;
+    assert!(status.success());
+    let text = std::fs::read_to_string(trace)?;
+    assert_eq!(text.matches("execve(").count(), 1, "{text}");
+    assert!(!text.contains("fork("), "{text}");
+    Ok(())
+}
