@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod machine_series;
+mod now_file;
 mod recorder;
 
 pub use recorder::{AgentError, AgentOptions, HISTORY, run};

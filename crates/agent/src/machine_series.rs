@@ -13,6 +13,8 @@ use store::{SeriesId, SeriesKind, Store, StoreError};
 pub(crate) struct MachineSeries {
     /// By the place of the metric and its label values. Two of them in one place are a matter of 2⁻⁶⁴.
     ids: HashMap<u64, SeriesId>,
+    /// Their names, by their numbers.
+    names: HashMap<SeriesId, String>,
     values: Vec<(SeriesId, f64)>,
 }
 
@@ -26,29 +28,41 @@ impl MachineSeries {
         sample: &Sample,
         store: &mut Store,
     ) -> Result<&[(SeriesId, f64)], StoreError> {
-        self.values.clear();
-        let (ids, values) = (&mut self.ids, &mut self.values);
+        let Self { ids, names, values } = self;
+        values.clear();
         let mut failure = None;
         for (place, metric) in METRICS.iter().enumerate() {
             metric.visit(sample, &mut |labels, value| {
                 let key = key(place, labels);
                 let id = match ids.get(&key) {
                     Some(id) => *id,
-                    None => match store.series(&name(metric, labels), kind(metric.kind)) {
-                        Ok(id) => {
-                            ids.insert(key, id);
-                            id
+                    None => {
+                        let name = name(metric, labels);
+                        match store.series(&name, kind(metric.kind)) {
+                            Ok(id) => {
+                                names.insert(id, name);
+                                ids.insert(key, id);
+                                id
+                            }
+                            Err(error) => {
+                                failure.get_or_insert(error);
+                                return;
+                            }
                         }
-                        Err(error) => {
-                            failure.get_or_insert(error);
-                            return;
-                        }
-                    },
+                    }
                 };
                 values.push((id, value));
             });
         }
         failure.map_or(Ok(&self.values), Err)
+    }
+}
+
+impl MachineSeries {
+    /// The last tick's values, with their names.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, f64)> {
+        let name = |id| self.names.get(id).map(String::as_str);
+        self.values.iter().filter_map(move |(id, value)| Some((name(id)?, *value)))
     }
 }
 

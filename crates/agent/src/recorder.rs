@@ -17,12 +17,15 @@ use sampling::machine::MachineSampler;
 use store::{Store, StoreError, Tick};
 
 use crate::machine_series::MachineSeries;
+use crate::now_file::NowFile;
 
 /// What is recorded, and where.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
     /// A directory of its own: the history and the lock of its one agent.
     pub data: PathBuf,
+    /// The last tick for scripts; `None`: nowhere.
+    pub now: Option<PathBuf>,
     /// Between two ticks.
     pub interval: Duration,
     /// End after so many ticks.
@@ -78,12 +81,18 @@ pub fn run(options: &AgentOptions) -> Result<(), AgentError> {
         .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))?;
     let boot_id = probe::boot_id(&Roots::live()).unwrap_or_default();
     let mut series = MachineSeries::default();
+    let mut now_file = options
+        .now
+        .as_deref()
+        .map(|path| NowFile::new(path).map_err(system(path.display().to_string())))
+        .transpose()?;
     let signals = [Signal::Interrupt, Signal::Terminate, Signal::Hangup];
     let mut waiter = Waiter::open(&signals).map_err(system("signals".to_owned()))?;
     let interval = Nanos::from(options.interval);
     let mut deadline = clock_now().boottime;
     let mut left = options.count;
     let mut ready = Vec::new();
+    let mut has_said_now = false;
     loop {
         machine.sample();
         let clock = machine.now().clock;
@@ -94,6 +103,14 @@ pub fn run(options: &AgentOptions) -> Result<(), AgentError> {
         store
             .append(&Tick { realtime_ns, boottime_ns, boot_id: &boot_id, values: &values })
             .map_err(failed)?;
+        if let (Some(file), Some(path)) = (&mut now_file, &options.now) {
+            // The history goes on without it.
+            let written = file.write(series.named());
+            if let (Err(error), false) = (&written, has_said_now) {
+                eprintln!("whit: {}: {error}; scripts read an older tick", path.display());
+            }
+            has_said_now = written.is_err();
+        }
         left = left.map(|left| left - 1);
         if left == Some(0) {
             return store.close().map_err(failed);

@@ -36,6 +36,17 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
     })
 }
 
+/// Where the agent puts the last tick: of root's in the system's place; `None` if this user has none.
+#[cfg(feature = "agent")]
+pub(crate) fn now_file() -> Option<PathBuf> {
+    let own = variable("XDG_RUNTIME_DIR").map(PathBuf::from).and_then(absolute);
+    let directory = match rustix::process::geteuid().is_root() {
+        true => Some(PathBuf::from("/run")),
+        false => own,
+    };
+    directory.map(|directory| directory.join("whit/now"))
+}
+
 /// Whether only this user and root can change what lies at a path: no component of it is writable by others, but for sticky
 /// directories such as /tmp, and none is a symlink.
 pub(crate) fn is_trusted(path: &Path) -> bool {

@@ -132,7 +132,7 @@ fn documents_are_as_their_schemas_say() {
         add(words);
     }
     let data = std::env::temp_dir().join(format!("whit-schemas-{}", std::process::id()));
-    whit(&format!("agent -i 20ms -n 2 --data {}", data.display()));
+    whit(&format!("agent -i 20ms -n 2 --data {0} --now {0}/now", data.display()));
     add(&format!("history --json --data {}", data.display()));
     add(&format!("history --json --list --data {}", data.display()));
     fs::remove_dir_all(data).unwrap();

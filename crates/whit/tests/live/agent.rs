@@ -6,13 +6,14 @@ use std::time::Duration;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Scratch, WHIT, documents, whit};
+use super::machine::{Load, Scratch, WHIT, documents, whit};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_killed_agent_loses_no_finished_tick", &[], killed),
         trial("one_agent_records_in_a_directory", &[], alone),
+        trial("a_shell_reads_the_last_tick_without_a_fork", &[Need::Program("strace")], now),
         trial("a_system_call_trace_shows_no_fork", &[Need::Program("strace")], forkless),
     ]
 }
@@ -25,10 +26,11 @@ fn extent(directory: &str) -> Value {
 fn killed() -> Result<(), Failed> {
     let scratch = Scratch::new("agent-killed");
     let directory = scratch.0.to_str().ok_or("the path")?;
+    let now = format!("{directory}/now");
     let mut seen = 0;
     for round in 0..20_u64 {
         let mut agent = Command::new(WHIT)
-            .args(["agent", "--data", directory, "-i", "20ms"])
+            .args(["agent", "--data", directory, "--now", &now, "-i", "20ms"])
             .stderr(Stdio::null())
             .spawn()?;
         std::thread::sleep(Duration::from_micros(150_000 + round * 7_919));
@@ -48,10 +50,12 @@ fn killed() -> Result<(), Failed> {
 fn alone() -> Result<(), Failed> {
     let scratch = Scratch::new("agent-alone");
     let directory = scratch.0.to_str().ok_or("the path")?;
-    let mut first =
-        Command::new(WHIT).args(["agent", "--data", directory, "-i", "50ms", "-n", "40"]).spawn()?;
+    let now = format!("{directory}/now");
+    let mut first = Command::new(WHIT)
+        .args(["agent", "--data", directory, "--now", &now, "-i", "50ms", "-n", "40"])
+        .spawn()?;
     std::thread::sleep(Duration::from_millis(700));
-    let second = Command::new(WHIT).args(["agent", "--data", directory]).output()?;
+    let second = Command::new(WHIT).args(["agent", "--data", directory, "--now", &now]).output()?;
     assert_eq!(second.status.code(), Some(1), "{second:?}");
     assert!(String::from_utf8(second.stderr)?.contains("another agent records there"));
     assert!(first.wait()?.success());
@@ -67,10 +71,55 @@ fn forkless() -> Result<(), Failed> {
         .arg(&trace)
         .args([WHIT, "agent", "-i", "50ms", "-n", "10", "--data"])
         .arg(&directory)
+        .arg("--now")
+        .arg(directory.join("now"))
         .status()?;
     assert!(status.success());
     let text = std::fs::read_to_string(trace)?;
     assert_eq!(text.matches("execve(").count(), 1, "{text}");
     assert!(!text.contains("fork("), "{text}");
+    Ok(())
+}
+
+/// The loop of docs/recipes.md, in every shell that is here, over an agent that replaces the file all the time.
+fn now() -> Result<(), Failed> {
+    const LOOP: &str = "load= memory=; while read -r name value; do case $name in node_load1) load=$value;; \
+                        node_memory_MemTotal_bytes) memory=$value;; esac; done < \"$NOW\"; echo \"$load $memory\"";
+    let scratch = Scratch::new("agent-now");
+    let (directory, path) = (scratch.0.join("data"), scratch.0.join("now"));
+    let agent = Load::start(&[
+        WHIT,
+        "agent",
+        "-i",
+        "20ms",
+        "--data",
+        directory.to_str().ok_or("the path")?,
+        "--now",
+        path.to_str().ok_or("the path")?,
+    ]);
+    std::thread::sleep(Duration::from_millis(700));
+    let total = std::fs::read_to_string("/proc/meminfo")?;
+    let total: u64 = total.split_whitespace().nth(1).ok_or("no total")?.parse::<u64>()? * 1024;
+    for _ in 0..30 {
+        for shell in [&["sh"][..], &["bash"], &["dash"], &["busybox", "sh"]] {
+            let run = Command::new(shell[0]).args(&shell[1..]).args(["-c", LOOP]).env("NOW", &path).output();
+            // A shell that is not installed.
+            let Ok(output) = run else { continue };
+            let told = String::from_utf8(output.stdout)?;
+            let (load, memory) = told.trim().split_once(' ').ok_or_else(|| format!("{shell:?}: {told:?}"))?;
+            assert!(load.parse::<f64>().is_ok() && memory == total.to_string(), "{shell:?}: {told}");
+        }
+    }
+    let trace = scratch.0.join("trace");
+    let status = Command::new("strace")
+        .args(["-f", "-e", "trace=clone,clone3,fork,vfork,execve", "-o"])
+        .arg(&trace)
+        .args(["sh", "-c", LOOP])
+        .env("NOW", &path)
+        .status()?;
+    assert!(status.success());
+    let text = std::fs::read_to_string(trace)?;
+    assert!(!text.contains("clone") && !text.contains("fork("), "{text}");
+    drop(agent);
     Ok(())
 }

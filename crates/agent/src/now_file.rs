@@ -1,0 +1,94 @@
+//! The last tick as a text file, a line a value: for scripts, which read it without a fork.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// A file that is replaced at each tick, so that whoever opens it reads one tick, whole.
+#[derive(Debug)]
+pub(crate) struct NowFile {
+    path: PathBuf,
+    /// Beside it, until it is whole.
+    next: PathBuf,
+    text: String,
+}
+
+impl NowFile {
+    /// At a path whose directory is made if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn new(path: &Path) -> io::Result<Self> {
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let mut next = path.as_os_str().to_owned();
+        next.push(".next");
+        Ok(Self { path: path.to_owned(), next: next.into(), text: String::new() })
+    }
+
+    /// Replaces it by these names and values.
+    ///
+    /// # Errors
+    /// If it cannot be written; what was there stays.
+    pub(crate) fn write<'n>(&mut self, values: impl Iterator<Item = (&'n str, f64)>) -> io::Result<()> {
+        self.text.clear();
+        for (name, value) in values {
+            push_name(&mut self.text, name);
+            self.text.push(' ');
+            push_value(&mut self.text, value);
+            self.text.push('\n');
+        }
+        // Not synced: it is of this moment, and mostly in memory anyway.
+        File::create(&self.next)?.write_all(self.text.as_bytes())?;
+        fs::rename(&self.next, &self.path)
+    }
+}
+
+impl Drop for NowFile {
+    /// Nothing is now what it was when the agent ended.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(&self.next);
+    }
+}
+
+/// One word, whatever is in its labels: blanks as /proc/mounts writes them.
+fn push_name(out: &mut String, name: &str) {
+    for letter in name.chars() {
+        match letter {
+            ' ' => out.push_str("\\040"),
+            '\t' => out.push_str("\\011"),
+            letter => out.push(letter),
+        }
+    }
+}
+
+/// As a shell can compute with it, where it is a whole number: `4096`, `0.25`, `1e300`.
+fn push_value(out: &mut String, value: f64) {
+    use std::fmt::Write as _;
+    // A String takes whatever is written to it.
+    let _ = match value.abs() {
+        0.0..1e15 => write!(out, "{value}"),
+        _ => write!(out, "{value:e}"),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_finds_one_whole_tick() {
+        let directory = std::env::temp_dir().join(format!("whit-now-{}", std::process::id()));
+        let path = directory.join("run/now");
+        let mut now = NowFile::new(&path).unwrap();
+        now.write([("load1", 0.25), ("bytes{device=\"a b\"}", 4096.0)].into_iter()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "load1 0.25\nbytes{device=\"a\\040b\"} 4096\n");
+        now.write([("load1", 1e300)].into_iter()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "load1 1e300\n");
+        drop(now);
+        assert_eq!(fs::read_dir(directory.join("run")).unwrap().count(), 0);
+        fs::remove_dir_all(directory).unwrap();
+    }
+}
