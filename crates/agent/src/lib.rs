@@ -1,11 +1,17 @@
 //! The recorder that is always on: a loop over `sampling`, a history in `store`.
 //!
-//! Nothing of it is started by any other command.
+//! No other command starts any part of it.
 
 #![forbid(unsafe_code)]
 
+mod log;
 mod machine_series;
 mod now_file;
+mod options;
+mod own_series;
 mod recorder;
+mod run;
 
-pub use recorder::{AgentError, AgentOptions, HISTORY, run};
+pub use options::{AgentError, AgentOptions};
+pub use recorder::HISTORY;
+pub use run::run;

@@ -6,63 +6,44 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use facts::catalog::{Kind, LabelValue, METRICS, Metric};
 use facts::sample::Sample;
-use store::{SeriesId, SeriesKind, Store, StoreError};
+use store::{SeriesId, SeriesKind, Store};
 
-/// The numbers of series, so that a tick makes no names.
+/// The numbers and names of series, so that a tick makes no names.
 #[derive(Debug, Default)]
 pub(crate) struct MachineSeries {
-    /// By the place of the metric and its label values. Two of them in one place are a matter of 2⁻⁶⁴.
-    ids: HashMap<u64, SeriesId>,
-    /// Their names, by their numbers.
-    names: HashMap<SeriesId, String>,
-    values: Vec<(SeriesId, f64)>,
+    /// The place in `names` by a hash of the metric and its label values. Two of them have the same one with a probability of 2⁻⁶⁴.
+    places: HashMap<u64, usize>,
+    names: Vec<(String, SeriesId)>,
+    /// The values of the last tick, by the place in `names`.
+    values: Vec<(usize, f64)>,
 }
 
 impl MachineSeries {
-    /// What a sample has.
-    ///
-    /// # Errors
-    /// If a new series cannot be written.
-    pub(crate) fn collect(
-        &mut self,
-        sample: &Sample,
-        store: &mut Store,
-    ) -> Result<&[(SeriesId, f64)], StoreError> {
-        let Self { ids, names, values } = self;
+    /// Takes the values of a sample.
+    pub(crate) fn collect(&mut self, sample: &Sample, store: &mut Store) {
+        let Self { places, names, values } = self;
         values.clear();
-        let mut failure = None;
-        for (place, metric) in METRICS.iter().enumerate() {
+        for (number, metric) in METRICS.iter().enumerate() {
             metric.visit(sample, &mut |labels, value| {
-                let key = key(place, labels);
-                let id = match ids.get(&key) {
-                    Some(id) => *id,
-                    None => {
-                        let name = name(metric, labels);
-                        match store.series(&name, kind(metric.kind)) {
-                            Ok(id) => {
-                                names.insert(id, name);
-                                ids.insert(key, id);
-                                id
-                            }
-                            Err(error) => {
-                                failure.get_or_insert(error);
-                                return;
-                            }
-                        }
-                    }
-                };
-                values.push((id, value));
+                let place = *places.entry(key(number, labels)).or_insert_with(|| {
+                    let name = name(metric, labels);
+                    let id = store.series(&name, kind(metric.kind));
+                    names.push((name, id));
+                    names.len() - 1
+                });
+                values.push((place, value));
             });
         }
-        failure.map_or(Ok(&self.values), Err)
     }
-}
 
-impl MachineSeries {
-    /// The last tick's values, with their names.
+    /// The last tick's values.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
+        self.values.iter().map(|(place, value)| (self.names[*place].1, *value))
+    }
+
+    /// The same with their names.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&str, f64)> {
-        let name = |id| self.names.get(id).map(String::as_str);
-        self.values.iter().filter_map(move |(id, value)| Some((name(id)?, *value)))
+        self.values.iter().map(|(place, value)| (self.names[*place].0.as_str(), *value))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file that is replaced at each tick, so that whoever opens it reads one tick, whole.
+/// A file that is replaced at each tick: a reader sees one whole tick.
 #[derive(Debug)]
 pub(crate) struct NowFile {
     path: PathBuf,
@@ -27,6 +27,11 @@ impl NowFile {
         Ok(Self { path: path.to_owned(), next: next.into(), text: String::new() })
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Replaces it by these names and values.
     ///
     /// # Errors
@@ -46,7 +51,7 @@ impl NowFile {
 }
 
 impl Drop for NowFile {
-    /// Nothing is now what it was when the agent ended.
+    /// Without an agent the file would be out of date.
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
         let _ = fs::remove_file(&self.next);

@@ -1,136 +1,136 @@
-//! The loop: sample, record, wait for the next whole interval.
+//! A tick: sample the machine and its tasks, and record them.
 
-use std::fmt;
-use std::fs;
 use std::io;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use facts::source::Wanted;
+use facts::task::figure::Figure;
 use facts::unit::Nanos;
-use probe::lock::{LockFile, Taken};
-use probe::signals::Signal;
-use probe::wait::Waiter;
-use probe::{Request, Roots, clock_now};
+use probe::{Request, Roots};
 use sampling::Formula;
 use sampling::machine::MachineSampler;
-use store::{Store, StoreError, Tick};
+use sampling::tasks::TaskSampler;
+use store::{SeriesId, Store, StoreError, TaskTick, Tick};
 
+use crate::log::{Level, Log};
 use crate::machine_series::MachineSeries;
 use crate::now_file::NowFile;
-
-/// What is recorded, and where.
-#[derive(Clone, Debug)]
-pub struct AgentOptions {
-    /// A directory of its own: the history and the lock of its one agent.
-    pub data: PathBuf,
-    /// The last tick for scripts; `None`: nowhere.
-    pub now: Option<PathBuf>,
-    /// Between two ticks.
-    pub interval: Duration,
-    /// End after so many ticks.
-    pub count: Option<u64>,
-}
-
-/// Why it cannot go on.
-#[derive(Debug)]
-pub enum AgentError {
-    /// Of the data directory or the machine.
-    System(String, io::Error),
-    /// Another agent records there.
-    Taken(PathBuf),
-    /// Of the history.
-    Store(PathBuf, StoreError),
-}
-
-impl fmt::Display for AgentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::System(what, error) => write!(f, "{what}: {error}"),
-            Self::Taken(path) => {
-                write!(f, "{}: another agent records there; --data DIR names another place", path.display())
-            }
-            Self::Store(path, error) => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for AgentError {}
+use crate::options::{AgentError, AgentOptions};
+use crate::own_series::{OwnSeries, OwnState, Part};
 
 /// The name of the history in the data directory.
 pub const HISTORY: &str = "history.sqlite";
 
-/// Records until a signal ends it.
-///
-/// # Errors
-/// If it cannot begin, or the history cannot be written any more.
-pub fn run(options: &AgentOptions) -> Result<(), AgentError> {
-    let system = |what: String| move |error| AgentError::System(what, error);
-    let directory = &options.data;
-    fs::create_dir_all(directory).map_err(system(directory.display().to_string()))?;
-    let lock_path = directory.join("lock");
-    let mut lock = LockFile::open(&lock_path, false).map_err(system(lock_path.display().to_string()))?;
-    if lock.try_take().map_err(system(lock_path.display().to_string()))? == Taken::No {
-        return Err(AgentError::Taken(directory.clone()));
+/// What a tick reads and writes.
+pub(crate) struct Recorder {
+    machine: MachineSampler,
+    /// `None` if not even /proc can be read.
+    tasks: Option<TaskSampler>,
+    boot_id: String,
+    series: MachineSeries,
+    own: OwnSeries,
+    values: Vec<(SeriesId, f64)>,
+    store: Store,
+    history: PathBuf,
+    now_file: Option<NowFile>,
+}
+
+impl Recorder {
+    /// Opens everything.
+    ///
+    /// # Errors
+    /// If the machine cannot be read, or the history was written by a newer version.
+    pub(crate) fn open(options: &AgentOptions, log: &mut Log) -> Result<Self, AgentError> {
+        let roots = Roots::live();
+        let history = options.data.join(HISTORY);
+        let store = Store::open(&history).map_err(|error| AgentError::Store(history.clone(), error))?;
+        let request = Request { wanted: Wanted::all(), ..Request::default() };
+        let machine = MachineSampler::open(&roots, request, Formula::IfNeeded)
+            .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))?;
+        let tasks = TaskSampler::open(&roots, None);
+        if let Err(error) = &tasks {
+            log.write(Level::Warning, &format!("tasks are not recorded: {error}"));
+        }
+        let now_file = options.now.as_deref().map(open_now_file).transpose()?;
+        Ok(Self {
+            machine,
+            tasks: tasks.ok(),
+            boot_id: probe::boot_id(&roots).unwrap_or_default(),
+            series: MachineSeries::default(),
+            own: OwnSeries::default(),
+            values: Vec::new(),
+            store,
+            history,
+            now_file,
+        })
     }
-    let path = directory.join(HISTORY);
-    let failed = |error| AgentError::Store(path.clone(), error);
-    let mut store = Store::open(&path).map_err(failed)?;
-    let request = Request { wanted: Wanted::all(), ..Request::default() };
-    let mut machine = MachineSampler::open(&Roots::live(), request, Formula::IfNeeded)
-        .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))?;
-    let boot_id = probe::boot_id(&Roots::live()).unwrap_or_default();
-    let mut series = MachineSeries::default();
-    let mut now_file = options
-        .now
-        .as_deref()
-        .map(|path| NowFile::new(path).map_err(system(path.display().to_string())))
-        .transpose()?;
-    let signals = [Signal::Interrupt, Signal::Terminate, Signal::Hangup];
-    let mut waiter = Waiter::open(&signals).map_err(system("signals".to_owned()))?;
-    let interval = Nanos::from(options.interval);
-    let mut deadline = clock_now().boottime;
-    let mut left = options.count;
-    let mut ready = Vec::new();
-    let mut has_said_now = false;
-    loop {
-        machine.sample();
-        let clock = machine.now().clock;
-        let values = series.collect(machine.now(), &mut store).map_err(failed)?;
-        let (realtime_ns, boottime_ns) = (clock.realtime.0.cast_signed(), clock.boottime.0.cast_signed());
-        // Copied: series are numbered by the store that the tick is written to.
-        let values = values.to_vec();
-        store
-            .append(&Tick { realtime_ns, boottime_ns, boot_id: &boot_id, values: &values })
-            .map_err(failed)?;
-        if let (Some(file), Some(path)) = (&mut now_file, &options.now) {
-            // The history goes on without it.
-            let written = file.write(series.named());
-            if let (Err(error), false) = (&written, has_said_now) {
-                eprintln!("whit: {}: {error}; scripts read an older tick", path.display());
-            }
-            has_said_now = written.is_err();
+
+    /// Takes a tick, which should have been `lateness` earlier.
+    pub(crate) fn tick(&mut self, lateness: Nanos, missed_ticks: u64, log: &mut Log) {
+        self.own.lateness = lateness;
+        self.own.missed_ticks += missed_ticks;
+        self.own.begin();
+        self.machine.sample();
+        self.series.collect(self.machine.now(), &mut self.store);
+        self.own.end(Part::Machine);
+        let read = self.tasks.as_mut().map(|tasks| tasks.sample());
+        self.own.end(Part::Tasks);
+        let has_tasks = read == Some(Ok(()));
+        let absence = read.and_then(Result::err).map(|absence| format!("tasks cannot be read: {absence}"));
+        log.fault("tasks", absence);
+        let state = self.own_state();
+        self.own.collect(state, &mut self.store);
+        self.values.clear();
+        self.values.extend(self.series.values().chain(self.own.values()));
+        let tasks = self.tasks.as_ref().filter(|_| has_tasks);
+        let tick = Tick {
+            clock: self.machine.now().clock,
+            boot_id: &self.boot_id,
+            values: &self.values,
+            tasks: tasks.map(|tasks| TaskTick { store: &tasks.store, lost_exits: tasks.lost_exits() }),
+        };
+        let written = self.store.append(&tick);
+        for finding in self.store.take_findings() {
+            log.write(Level::Warning, &finding);
         }
-        left = left.map(|left| left - 1);
-        if left == Some(0) {
-            return store.close().map_err(failed);
+        let keeping = "ticks stay in memory until it can be written";
+        log.fault(
+            "history",
+            written.err().map(|error| format!("{}: {error}; {keeping}", self.history.display())),
+        );
+        self.own.end(Part::Store);
+        if let Some(file) = &mut self.now_file {
+            let written = file.write(self.series.named().chain(self.own.named()));
+            let message = |error| format!("{}: {error}; scripts read an older tick", file.path().display());
+            log.fault("now", written.err().map(message));
         }
-        // Absolute, so that a late tick does not delay the next; one that is missed is a gap.
-        let now = clock_now().boottime;
-        while deadline <= now {
-            deadline += interval;
-        }
-        loop {
-            let timeout = deadline.saturating_sub(clock_now().boottime);
-            if timeout == Nanos(0) {
-                break;
-            }
-            waiter.wait(Some(timeout), &mut ready).map_err(system("waiting".to_owned()))?;
-            while let Some(received) = waiter.next_signal() {
-                if received.signal != Signal::Hangup {
-                    return store.close().map_err(failed);
-                }
-            }
+        self.own.end(Part::Now);
+    }
+
+    fn own_state(&self) -> OwnState {
+        let tasks = self.tasks.as_ref();
+        let (lost_ticks, lost_rounds) = self.store.lost();
+        let own = tasks.and_then(|tasks| tasks.store.row(std::process::id()));
+        OwnState {
+            resident_bytes: own.and_then(|row| row.figures.get(Figure::RESIDENT_BYTES)),
+            system_calls: self.machine.system_calls(),
+            lost_exits: tasks.map_or(0, TaskSampler::lost_exits),
+            impossible_values: tasks.map_or(0, |tasks| tasks.impossible_values),
+            lost_ticks: lost_ticks + lost_rounds,
+            store_bytes: self.store.file_bytes(),
         }
     }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// If that is not possible.
+    pub(crate) fn close(self) -> Result<(), AgentError> {
+        let history = self.history;
+        self.store.close().map_err(|error: StoreError| AgentError::Store(history, error))
+    }
+}
+
+fn open_now_file(path: &Path) -> Result<NowFile, AgentError> {
+    NowFile::new(path).map_err(|error| AgentError::System(path.display().to_string(), error))
 }

@@ -1,5 +1,7 @@
 //! What reading tasks gives, whatever the source.
 
+use std::fmt;
+
 use facts::name::Name;
 use facts::sample::Absence;
 pub use facts::task::TaskSource;
@@ -75,6 +77,15 @@ pub enum OpenError {
     Root(crate::roots::RootError),
     /// The best of the requested sources is refused, and so are the others.
     Refused(TaskSource, Refused),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root(error) => error.fmt(f),
+            Self::Refused(source, refused) => write!(f, "tasks by {}: {}", source.name(), refused.detail),
+        }
+    }
 }
 
 impl From<crate::roots::RootError> for OpenError {

@@ -1,118 +1,223 @@
-//! A block of ticks: in memory as it grows, and its columns as they are written.
+//! A block of ticks: as it grows, and as columns.
 
 use std::collections::BTreeMap;
 
+use facts::sample::Clock;
+use facts::unit::Nanos;
 use rusqlite::{Connection, params};
 
-use crate::StoreError;
+use crate::checksum;
 use crate::column;
-use crate::journal::{self, TickTime, Values};
+use crate::journal::{self, Values};
+use crate::numbers;
 use crate::series::SeriesId;
+use crate::{StoreError, varint};
 
-/// The ticks of a block, series by series.
+/// The most ticks and series of a block; more can only be damage.
+const MOST: u64 = 1 << 20;
+
+/// The block that grows, as entries of the journal.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     pub(crate) id: i64,
+    /// Its place in the order of time.
+    pub(crate) position: i64,
     pub(crate) boot: i64,
-    pub(crate) times: Vec<TickTime>,
-    columns: BTreeMap<SeriesId, Vec<Option<f64>>>,
-    /// As the last tick left them.
-    pub(crate) last: Values,
+    pub(crate) entries: Vec<Vec<u8>>,
+    /// The values of the last tick.
+    last: Values,
 }
 
 impl Block {
-    pub(crate) fn new(id: i64, boot: i64) -> Self {
-        Self { id, boot, ..Self::default() }
+    pub(crate) fn new(id: i64, position: i64, boot: i64) -> Self {
+        Self { id, position, boot, ..Self::default() }
     }
 
-    /// Adds a tick.
-    pub(crate) fn push(&mut self, time: TickTime, values: Values) {
-        let place = self.times.len();
-        self.times.push(time);
-        for (id, value) in &values {
-            let column = self.columns.entry(*id).or_default();
-            column.resize(place, None);
-            column.push(Some(*value));
-        }
+    /// Adds a tick. `values` are in the order of their series.
+    pub(crate) fn push(&mut self, clock: Clock, values: Values) {
+        self.entries.push(journal::encode(clock, &self.last, &values));
         self.last = values;
     }
 
-    /// A series' values, one for each tick of the block as far as it goes.
-    pub(crate) fn column(&self, id: SeriesId) -> Option<&[Option<f64>]> {
-        self.columns.get(&id).map(Vec::as_slice)
+    /// Adds an entry that was read; `false` if it is damaged.
+    pub(crate) fn restore(&mut self, entry: &[u8]) -> bool {
+        let Some((_, values)) = journal::decode(entry, &self.last) else { return false };
+        self.last = values;
+        self.entries.push(entry.to_vec());
+        true
+    }
+
+    /// The same as columns.
+    pub(crate) fn columns(&self) -> BlockColumns {
+        let mut columns = BlockColumns { boot: self.boot, step_s: 0, ..BlockColumns::default() };
+        let mut values = Values::new();
+        for (place, entry) in self.entries.iter().enumerate() {
+            // They were encoded here, or decoded before.
+            let Some((clock, now)) = journal::decode(entry, &values) else { break };
+            columns.clocks.push(clock);
+            for (id, value) in &now {
+                let column = columns.values.entry(*id).or_default();
+                column.resize(place, None);
+                column.push(Some(*value));
+            }
+            values = now;
+        }
+        let ticks = columns.clocks.len();
+        columns.values.values_mut().for_each(|column| column.resize(ticks, None));
+        columns
     }
 }
 
-/// A full block that is being written, a few columns at a time.
+/// A block by series: one value, or none, for each of its ticks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BlockColumns {
+    pub(crate) boot: i64,
+    /// Seconds between two ticks of a tier; 0: as they were recorded.
+    pub(crate) step_s: i64,
+    pub(crate) clocks: Vec<Clock>,
+    pub(crate) values: BTreeMap<SeriesId, Vec<Option<f64>>>,
+}
+
+/// What is known of a block without its columns: a row of `blocks`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BlockHead {
+    pub(crate) boot: i64,
+    pub(crate) step_s: i64,
+    pub(crate) clocks: Vec<Clock>,
+    /// The series that have a column, in order.
+    pub(crate) series: Vec<SeriesId>,
+}
+
+impl BlockHead {
+    pub(crate) fn encode(&self) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for number in [self.boot.cast_unsigned(), self.step_s.cast_unsigned()] {
+            varint::push(&mut bytes, number);
+        }
+        varint::push(&mut bytes, self.clocks.len() as u64);
+        varint::push(&mut bytes, self.series.len() as u64);
+        let ids: Vec<u32> = self.series.iter().map(|id| id.0).collect();
+        let times = |of: fn(&Clock) -> Nanos| {
+            numbers::encode::<u64>(&self.clocks.iter().map(|clock| of(clock).0).collect::<Vec<_>>())
+        };
+        let columns = [
+            times(|clock| clock.realtime)?,
+            times(|clock| clock.boottime)?,
+            times(|clock| clock.monotonic)?,
+            numbers::encode(&ids)?,
+        ];
+        bytes.extend(column::join(&columns));
+        Some(bytes)
+    }
+
+    pub(crate) fn decode(mut bytes: &[u8]) -> Option<Self> {
+        let bytes = &mut bytes;
+        let boot = varint::take(bytes)?.cast_signed();
+        let step_s = varint::take(bytes)?.cast_signed();
+        let count = |bytes: &mut &[u8]| {
+            varint::take(bytes).filter(|count| *count <= MOST).map(|count| count as usize)
+        };
+        let (ticks, series) = (count(bytes)?, count(bytes)?);
+        let mut times = || numbers::decode::<u64>(column::split(bytes)?, ticks);
+        let clocks = times()?.into_iter().zip(times()?).zip(times()?);
+        let clocks = clocks.map(|((realtime, boottime), monotonic)| Clock {
+            realtime: Nanos(realtime),
+            boottime: Nanos(boottime),
+            monotonic: Nanos(monotonic),
+        });
+        let clocks = clocks.collect();
+        let ids = numbers::decode::<u32>(column::split(bytes)?, series)?;
+        Some(Self { boot, step_s, clocks, series: ids.into_iter().map(SeriesId).collect() })
+    }
+}
+
+/// A block that is being written, a few columns at a time.
 #[derive(Debug)]
 pub(crate) struct Sealing {
-    pub(crate) block: Block,
-    /// Series whose columns are still to be written.
-    left: Vec<SeriesId>,
+    id: i64,
+    position: i64,
+    span: i64,
+    columns: BlockColumns,
+    /// How many of the columns are written.
+    written: usize,
 }
 
 impl Sealing {
-    pub(crate) fn new(block: Block) -> Self {
-        let left = block.columns.keys().rev().copied().collect();
-        Self { block, left }
+    /// `position` and `span`: which blocks, by their order in time, it stands for.
+    pub(crate) fn new(id: i64, position: i64, span: i64, columns: BlockColumns) -> Self {
+        Self { id, position, span, columns, written: 0 }
     }
 
-    /// Writes at most so many columns; behind the last one the block itself, whose journal goes. Whether that is done.
-    pub(crate) fn write(&mut self, connection: &Connection, most: usize) -> Result<bool, StoreError> {
-        let ticks = self.block.times.len();
-        for _ in 0..most {
-            let Some(id) = self.left.last().copied() else { break };
-            let mut values = self.block.columns.get(&id).cloned().unwrap_or_default();
-            values.resize(ticks, None);
-            if let Some(data) = column::encode(&values) {
-                let mut insert = connection.prepare_cached(
-                    "INSERT OR REPLACE INTO columns (series, block, data) VALUES (?1, ?2, ?3)",
-                )?;
-                insert.execute(params![id.0, self.block.id, data])?;
-            }
-            self.left.pop();
+    pub(crate) fn ticks(&self) -> usize {
+        self.columns.clocks.len()
+    }
+
+    /// Writes at most so many columns, and after the last one the block itself. Returns how many columns are written, and whether
+    /// all is: to be told to [`Self::commit`] when the transaction is.
+    pub(crate) fn write(&self, connection: &Connection, most: usize) -> Result<(usize, bool), StoreError> {
+        let mut insert = connection
+            .prepare_cached("INSERT OR REPLACE INTO columns (block, series, data) VALUES (?1, ?2, ?3)")?;
+        let mut written = self.written;
+        for (id, values) in self.columns.values.iter().skip(self.written).take(most) {
+            let data = column::encode(values).unwrap_or_default();
+            insert.execute(params![self.id, id.0, checksum::seal(&[self.id, id.0.into()], &data)])?;
+            written += 1;
         }
-        if !self.left.is_empty() {
-            return Ok(false);
+        if written < self.columns.values.len() {
+            return Ok((written, false));
         }
-        let realtimes: Vec<i64> = self.block.times.iter().map(|time| time.realtime_ns).collect();
-        let boottimes: Vec<i64> = self.block.times.iter().map(|time| time.boottime_ns).collect();
-        let damaged = || StoreError::Damaged("a block in memory");
-        let times = column::encode_times(&realtimes).ok_or_else(damaged)?;
-        let boot_times = column::encode_times(&boottimes).ok_or_else(damaged)?;
-        let first = realtimes.iter().min().copied().unwrap_or_default();
-        let last = realtimes.iter().max().copied().unwrap_or_default();
-        let mut insert = connection.prepare_cached(
-            "INSERT OR REPLACE INTO blocks (id, boot, first_ns, last_ns, ticks, times, boot_times) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?;
-        let count = i64::try_from(ticks).unwrap_or(i64::MAX);
-        insert.execute(params![self.block.id, self.block.boot, first, last, count, times, boot_times])?;
-        connection.prepare_cached("DELETE FROM journal WHERE block = ?1")?.execute([self.block.id])?;
-        Ok(true)
+        let head = BlockHead {
+            boot: self.columns.boot,
+            step_s: self.columns.step_s,
+            clocks: self.columns.clocks.clone(),
+            series: self.columns.values.keys().copied().collect(),
+        };
+        let encoded = head.encode().ok_or(StoreError::Damaged("a block in memory"))?;
+        let realtimes = || head.clocks.iter().map(|clock| clock.realtime.0.cast_signed());
+        connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO blocks (id, position, span, step_s, first_ns, last_ns, head) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![
+                self.id,
+                self.position,
+                self.span,
+                head.step_s,
+                realtimes().min().unwrap_or_default(),
+                realtimes().max().unwrap_or_default(),
+                checksum::seal(&[self.id, self.position], &encoded)
+            ])?;
+        connection.prepare_cached("DELETE FROM journal WHERE block = ?1")?.execute([self.id])?;
+        Ok((written, true))
+    }
+
+    /// The transaction was committed.
+    pub(crate) fn commit(&mut self, written: usize) {
+        self.written = written;
     }
 }
 
-/// The blocks whose ticks are in the journal alone. A damaged tick ends its block: those behind it are changes of it.
-pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<Block>, StoreError> {
+/// Blocks whose ticks are in the journal, and how many entries are damaged or missing. Such an entry ends its block, since those after
+/// it are differences.
+pub(crate) fn unsealed(connection: &Connection) -> Result<(Vec<Block>, u64), StoreError> {
     let mut blocks: Vec<Block> = Vec::new();
-    let mut statement = connection.prepare("SELECT block, boot, entry FROM journal ORDER BY tick")?;
+    let mut statement =
+        connection.prepare("SELECT block, place, boot, entry FROM journal ORDER BY block, place")?;
     let mut rows = statement.query([])?;
-    let mut damaged = None;
+    let mut damaged = 0;
     while let Some(row) = rows.next()? {
-        let (id, boot): (i64, i64) = (row.get(0)?, row.get(1)?);
-        if damaged == Some(id) {
-            continue;
-        }
+        let (id, place, boot): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         if blocks.last().is_none_or(|block| block.id != id) {
-            blocks.push(Block::new(id, boot));
+            blocks.push(Block::new(id, 0, boot));
         }
         let Some(block) = blocks.last_mut() else { continue };
-        let mut values = block.last.clone();
-        match journal::apply(row.get_ref(2)?.as_blob().unwrap_or_default(), &mut values) {
-            Ok(time) => block.push(time, values),
-            Err(_) => damaged = Some(id),
+        let entry =
+            row.get_ref(3)?.as_blob().ok().and_then(|bytes| checksum::open(&[id, place, boot], bytes));
+        let is_next = i64::try_from(block.entries.len()) == Ok(place);
+        if !(is_next && entry.is_some_and(|entry| block.restore(entry))) {
+            damaged += 1;
         }
     }
-    Ok(blocks)
+    Ok((blocks, damaged))
 }

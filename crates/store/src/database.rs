@@ -14,34 +14,59 @@ pub(crate) const FORMAT: i64 = 1;
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS series (
     id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    kind INTEGER NOT NULL
+    name BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS boots (
     id INTEGER PRIMARY KEY,
-    boot_id TEXT NOT NULL UNIQUE
+    boot_id BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS journal (
-    tick INTEGER PRIMARY KEY,
     block INTEGER NOT NULL,
+    place INTEGER NOT NULL,
     boot INTEGER NOT NULL,
-    entry BLOB NOT NULL
-);
+    entry BLOB NOT NULL,
+    PRIMARY KEY (block, place)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blocks (
     id INTEGER PRIMARY KEY,
-    boot INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    span INTEGER NOT NULL,
+    step_s INTEGER NOT NULL,
     first_ns INTEGER NOT NULL,
     last_ns INTEGER NOT NULL,
-    ticks INTEGER NOT NULL,
-    times BLOB NOT NULL,
-    boot_times BLOB NOT NULL
+    head BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS blocks_by_time ON blocks (last_ns, first_ns);
+CREATE INDEX IF NOT EXISTS blocks_by_time ON blocks (last_ns, first_ns, position, step_s);
 CREATE TABLE IF NOT EXISTS columns (
-    series INTEGER NOT NULL,
     block INTEGER NOT NULL,
+    series INTEGER NOT NULL,
     data BLOB NOT NULL,
-    PRIMARY KEY (series, block)
+    PRIMARY KEY (block, series)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS task_journal (
+    chunk INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    base INTEGER NOT NULL,
+    boot INTEGER NOT NULL,
+    entry BLOB NOT NULL,
+    PRIMARY KEY (chunk, place)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS task_chunks (
+    id INTEGER PRIMARY KEY,
+    base INTEGER NOT NULL,
+    boot INTEGER NOT NULL,
+    step_s INTEGER NOT NULL,
+    first_ns INTEGER NOT NULL,
+    last_ns INTEGER NOT NULL,
+    living BLOB NOT NULL,
+    ended BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS task_chunks_by_time ON task_chunks (last_ns, first_ns, base, step_s);
+CREATE TABLE IF NOT EXISTS cgroups (
+    boot INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    path BLOB NOT NULL,
+    PRIMARY KEY (boot, id)
 ) WITHOUT ROWID;
 ";
 
@@ -58,6 +83,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     // A commit is safe from the process' end without being synced; what power loss may take is synced at checkpoints.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    // SQLite's own check that the cells of a page are in it.
+    connection.pragma_update(None, "cell_size_check", true)?;
     match format_of(&connection)? {
         0 => {
             connection.execute_batch(TABLES)?;
@@ -73,6 +100,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
 pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(BUSY)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
     match format_of(&connection)? {
         FORMAT => Ok(connection),
         newer => Err(StoreError::Newer(newer)),
@@ -86,4 +114,11 @@ fn format_of(connection: &Connection) -> Result<i64, StoreError> {
 /// Syncs what was written, and moves it from the log into the file as far as no reader needs it there.
 pub(crate) fn checkpoint(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
+}
+
+/// The size of the file, without its log.
+pub(crate) fn file_bytes(connection: &Connection) -> Result<u64, StoreError> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let bytes = number("page_count")?.saturating_mul(number("page_size")?);
+    Ok(u64::try_from(bytes).unwrap_or(0))
 }

@@ -2,25 +2,29 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, params};
+use facts::sample::Clock;
+use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::block::{self, Block};
+use crate::aside;
+use crate::block::{self, BlockColumns, BlockHead};
+use crate::checksum;
 use crate::column;
 use crate::database;
 use crate::error::StoreError;
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
+use crate::tasks::{Chunk, ChunkKey, TaskReplay, unsealed_chunks};
 
 /// A value and when it was.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Nanoseconds since 1970.
-    pub realtime_ns: i64,
+    /// The time of its tick.
+    pub clock: Clock,
     /// Raw: counters are not rates.
     pub value: f64,
 }
 
 /// What a history contains.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// The first and the last tick, in nanoseconds since 1970; `None` if there is none.
     pub realtime_ns: Option<(i64, i64)>,
@@ -30,37 +34,50 @@ pub struct Extent {
     pub series: u64,
     /// Starts of the machine.
     pub boots: u64,
-    /// The file, without its log.
+    /// The files, without their logs.
     pub file_bytes: u64,
+    /// Files that were damaged and renamed.
+    pub damaged_files: u64,
 }
 
 /// A history as it was when it was opened. Its writer goes on meanwhile.
 #[derive(Debug)]
 pub struct History {
+    /// The oldest first.
+    files: Vec<HistoryFile>,
+    damaged_files: u64,
+}
+
+/// One file of a history.
+#[derive(Debug)]
+struct HistoryFile {
     connection: Connection,
     names: SeriesNames,
-    /// Blocks whose ticks are in the journal alone.
-    unsealed: Vec<Block>,
+    /// Blocks and chunks of which only the journal is there.
+    unsealed: Vec<BlockColumns>,
+    unsealed_chunks: Vec<(ChunkKey, Chunk)>,
+    /// Entries of the journal that are damaged.
+    damaged: u64,
 }
 
 impl History {
-    /// Opens a history for reading.
+    /// Opens a history for reading, with the damaged files that are beside it, as far as these can be opened.
     ///
     /// # Errors
     /// If there is none, or a newer version wrote it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = database::open_for_reading(path)?;
-        // All that follows sees the same state: what the writer seals meanwhile is in the journal still.
-        connection.execute_batch("BEGIN")?;
-        let names = SeriesNames::read(&connection)?;
-        let unsealed = block::unsealed(&connection)?;
-        Ok(Self { connection, names, unsealed })
+        let renamed = aside::list(path);
+        let mut files: Vec<HistoryFile> =
+            renamed.iter().filter_map(|path| HistoryFile::open(path).ok()).collect();
+        files.push(HistoryFile::open(path)?);
+        Ok(Self { files, damaged_files: renamed.len() as u64 })
     }
 
     /// All series, in the order of their names.
-    pub fn series(&self) -> Vec<(&str, SeriesId, SeriesKind)> {
-        let mut all: Vec<_> = self.names.iter().collect();
-        all.sort_unstable_by_key(|(name, ..)| *name);
+    pub fn series(&self) -> Vec<(&str, SeriesKind)> {
+        let mut all: Vec<_> = self.files.iter().flat_map(|file| file.names.iter()).collect();
+        all.sort_unstable_by_key(|(name, _)| *name);
+        all.dedup_by_key(|(name, _)| *name);
         all
     }
 
@@ -69,83 +86,137 @@ impl History {
     /// # Errors
     /// If it cannot be read.
     pub fn extent(&self) -> Result<Extent, StoreError> {
-        let number = |sql: &str| -> Result<i64, StoreError> {
-            Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+        let mut extent = Extent {
+            series: self.series().len() as u64,
+            damaged_files: self.damaged_files,
+            ..Extent::default()
         };
-        let sealed: (Option<i64>, Option<i64>, i64) = self.connection.query_row(
-            "SELECT min(first_ns), max(last_ns), coalesce(sum(ticks), 0) FROM blocks",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )?;
-        let unsealed =
-            || self.unsealed.iter().flat_map(|block| block.times.iter().map(|time| time.realtime_ns));
-        let first = sealed.0.into_iter().chain(unsealed()).min();
-        let last = sealed.1.into_iter().chain(unsealed()).max();
-        let count = |number: i64| u64::try_from(number).unwrap_or(0);
-        let bytes = number("PRAGMA page_count")?.saturating_mul(number("PRAGMA page_size")?);
-        Ok(Extent {
-            realtime_ns: first.zip(last),
-            ticks: count(sealed.2) + unsealed().count() as u64,
-            series: count(number("SELECT count(*) FROM series")?),
-            boots: count(number("SELECT count(*) FROM boots")?),
-            file_bytes: count(bytes),
-        })
+        for file in &self.files {
+            file.add_extent(&mut extent)?;
+        }
+        Ok(extent)
     }
 
-    /// The samples of a series between two times, the last of them included, in the order in which they were recorded. Damaged blocks
-    /// are left out; their number comes back.
+    /// The samples of a series between two times in nanoseconds since 1970, the last of them included, in the order in which they
+    /// were recorded. Damaged blocks are left out; returns how many these are.
     ///
     /// # Errors
     /// If it cannot be read.
     pub fn read(
         &self,
-        id: SeriesId,
+        name: &str,
         from_ns: i64,
         to_ns: i64,
-        each: impl FnMut(Sample),
-    ) -> Result<usize, StoreError> {
-        read(&self.connection, self.unsealed.iter(), id, from_ns..=to_ns, each)
+        mut each: impl FnMut(Sample),
+    ) -> Result<u64, StoreError> {
+        let mut damaged = 0;
+        for file in &self.files {
+            damaged += file.read(name, from_ns..=to_ns, &mut each)?;
+        }
+        Ok(damaged)
+    }
+
+    /// The tasks between two times in nanoseconds since 1970, the last of them included. `Err` of a damaged file is that of reading it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn tasks(&self, from_ns: i64, to_ns: i64) -> Result<Option<TaskReplay<'_>>, StoreError> {
+        let Some(file) = self.files.last() else { return Ok(None) };
+        TaskReplay::new(&file.connection, &file.unsealed_chunks, from_ns, to_ns).map(Some)
     }
 }
 
-/// The samples of a series in sealed blocks, and in those that are in memory.
-pub(crate) fn read<'a>(
-    connection: &Connection,
-    in_memory: impl Iterator<Item = &'a Block>,
-    id: SeriesId,
-    wanted_ns: std::ops::RangeInclusive<i64>,
-    mut each: impl FnMut(Sample),
-) -> Result<usize, StoreError> {
-    let mut damaged = 0;
-    let mut statement = connection.prepare_cached(
-        // The few blocks of the time first: CROSS is SQLite's word for this order.
-        "SELECT blocks.times, columns.data FROM blocks CROSS JOIN columns \
-         ON columns.series = ?1 AND columns.block = blocks.id \
-         WHERE blocks.last_ns >= ?2 AND blocks.first_ns <= ?3 ORDER BY blocks.id",
-    )?;
-    let mut rows = statement.query(params![id.0, wanted_ns.start(), wanted_ns.end()])?;
-    let mut take = |realtime_ns: i64, value: Option<f64>| {
-        if let Some(value) = value.filter(|_| wanted_ns.contains(&realtime_ns)) {
-            each(Sample { realtime_ns, value });
+impl HistoryFile {
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = database::open_for_reading(path)?;
+        // All that follows sees the same state: what the writer seals meanwhile is in the journal still.
+        connection.execute_batch("BEGIN")?;
+        let names = SeriesNames::read(&connection)?;
+        let (blocks, damaged_ticks) = block::unsealed(&connection)?;
+        let (unsealed_chunks, damaged_rounds) = unsealed_chunks(&connection)?;
+        let unsealed = blocks.iter().map(block::Block::columns).collect();
+        Ok(Self { connection, names, unsealed, unsealed_chunks, damaged: damaged_ticks + damaged_rounds })
+    }
+
+    fn add_extent(&self, extent: &mut Extent) -> Result<(), StoreError> {
+        let number = |sql: &str| -> Result<u64, StoreError> {
+            let number: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
+            Ok(u64::try_from(number).unwrap_or(0))
+        };
+        let mut statement =
+            self.connection.prepare("SELECT id, position, first_ns, last_ns, head FROM blocks")?;
+        let mut rows = statement.query([])?;
+        let mut add = |first: i64, last: i64, ticks: u64| {
+            let (old_first, old_last) = extent.realtime_ns.unwrap_or((i64::MAX, i64::MIN));
+            extent.realtime_ns = Some((old_first.min(first), old_last.max(last)));
+            extent.ticks += ticks;
+        };
+        while let Some(row) = rows.next()? {
+            let head = head(row.get(0)?, row.get(1)?, row.get_ref(4)?);
+            let ticks = head.map_or(0, |head| head.clocks.len() as u64);
+            add(row.get(2)?, row.get(3)?, ticks);
         }
-    };
-    while let Some(row) = rows.next()? {
-        let times = column::decode_times(row.get_ref(0)?.as_blob().unwrap_or_default());
-        let values = times.and_then(|times| {
-            let data = row.get_ref(1)?.as_blob().unwrap_or_default();
-            Ok((column::decode(data, times.len())?, times))
-        });
-        match values {
-            Ok((values, times)) => {
-                times.into_iter().zip(values).for_each(|(time, value)| take(time, value));
+        for clock in self.unsealed.iter().flat_map(|block| &block.clocks) {
+            let realtime_ns = clock.realtime.0.cast_signed();
+            add(realtime_ns, realtime_ns, 1);
+        }
+        extent.boots += number("SELECT count(*) FROM boots")?;
+        extent.file_bytes += database::file_bytes(&self.connection)?;
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        name: &str,
+        wanted_ns: std::ops::RangeInclusive<i64>,
+        each: &mut impl FnMut(Sample),
+    ) -> Result<u64, StoreError> {
+        let Some(id) = self.names.find(name) else { return Ok(0) };
+        let mut damaged = self.damaged;
+        let mut take = |clock: &Clock, value: &Option<f64>| {
+            let is_wanted = wanted_ns.contains(&clock.realtime.0.cast_signed());
+            if let Some(value) = value.filter(|_| is_wanted) {
+                each(Sample { clock: *clock, value });
             }
-            Err(StoreError::Damaged(_)) => damaged += 1,
-            Err(error) => return Err(error),
+        };
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, position, head FROM blocks WHERE last_ns >= ?1 AND first_ns <= ?2 ORDER BY position",
+        )?;
+        let mut rows = statement.query(params![wanted_ns.start(), wanted_ns.end()])?;
+        while let Some(row) = rows.next()? {
+            let block: i64 = row.get(0)?;
+            let Some(head) = head(block, row.get(1)?, row.get_ref(2)?) else {
+                damaged += 1;
+                continue;
+            };
+            if head.series.binary_search(&id).is_err() {
+                continue;
+            }
+            match self.column(block, id, head.clocks.len())? {
+                Some(values) => head.clocks.iter().zip(&values).for_each(|(clock, value)| take(clock, value)),
+                None => damaged += 1,
+            }
         }
+        for block in &self.unsealed {
+            let values = block.values.get(&id).map(Vec::as_slice).unwrap_or_default();
+            block.clocks.iter().zip(values).for_each(|(clock, value)| take(clock, value));
+        }
+        Ok(damaged)
     }
-    for block in in_memory {
-        let values = block.column(id).unwrap_or_default();
-        block.times.iter().zip(values).for_each(|(time, value)| take(time.realtime_ns, *value));
+
+    /// A column that should be there; `None` if it is damaged.
+    fn column(&self, block: i64, id: SeriesId, ticks: usize) -> Result<Option<Vec<Option<f64>>>, StoreError> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT data FROM columns WHERE block = ?1 AND series = ?2")?;
+        let decode = |row: &rusqlite::Row<'_>| {
+            let bytes = row.get_ref(0)?.as_blob().unwrap_or_default();
+            Ok(checksum::open(&[block, id.0.into()], bytes).and_then(|body| column::decode(body, ticks)))
+        };
+        Ok(statement.query_row(params![block, id.0], decode).optional()?.flatten())
     }
-    Ok(damaged)
+}
+
+/// The head of a block; `None` if it is damaged.
+fn head(id: i64, position: i64, blob: rusqlite::types::ValueRef<'_>) -> Option<BlockHead> {
+    checksum::open(&[id, position], blob.as_blob().ok()?).and_then(BlockHead::decode)
 }

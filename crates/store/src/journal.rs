@@ -1,123 +1,112 @@
 //! A tick in the journal: what is different from the tick before it in its block.
 //!
-//! `checksum (4 bytes) | time | boot clock | changes`; a change is a series, how it changed, and by how much. The first tick of a
-//! block is a change from nothing, so that a block's ticks need no other.
+//! `realtime | boot clock | monotonic clock | changes`; a change is a series, how it changed, and by how much. The first tick of a block
+//! is different from nothing, so that a block's ticks need no other.
 
-use std::collections::BTreeMap;
+use facts::sample::Clock;
+use facts::unit::Nanos;
 
-use crate::StoreError;
-use crate::column::whole_number;
+use crate::column::integer;
 use crate::series::SeriesId;
 use crate::varint;
 
 /// How a value changed, in the lowest bits of the number of its series.
-const BY_WHOLE: u64 = 0;
+const BY_INTEGER: u64 = 0;
 const TO: u64 = 1;
 const GONE: u64 = 2;
 
-/// The values that a tick left, by series.
-pub(crate) type Values = BTreeMap<SeriesId, f64>;
-
-/// When a tick was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TickTime {
-    /// Nanoseconds since 1970, by the clock as it was set then.
-    pub(crate) realtime_ns: i64,
-    /// Nanoseconds since the machine started, suspends included.
-    pub(crate) boottime_ns: i64,
-}
+/// The values of a tick, in the order of their series.
+pub(crate) type Values = Vec<(SeriesId, f64)>;
 
 /// The entry of a tick with these values, after one that left others.
-pub(crate) fn encode(time: TickTime, before: &Values, now: &Values) -> Vec<u8> {
-    let mut body = Vec::with_capacity(16 + now.len() * 4);
-    body.extend(time.realtime_ns.to_le_bytes());
-    body.extend(time.boottime_ns.to_le_bytes());
+pub(crate) fn encode(clock: Clock, before: &Values, now: &Values) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(24 + now.len() * 4);
+    push_clock(&mut bytes, clock);
     let mut last = 0;
-    let mut push = |body: &mut Vec<u8>, id: SeriesId, how: u64| {
-        // Series come in their order, so that the steps between them are small.
-        varint::push(body, u64::from(id.0 - last) << 2 | how);
+    let mut push = |bytes: &mut Vec<u8>, id: SeriesId, how: u64| {
+        varint::push(bytes, u64::from(id.0 - last) << 2 | how);
         last = id.0;
     };
     let mut old = before.iter().peekable();
     for (id, value) in now {
-        while let Some((gone, _)) = old.next_if(|(old, _)| *old < id) {
-            push(&mut body, *gone, GONE);
+        while let Some((gone, _)) = old.next_if(|(old, _)| old < id) {
+            push(&mut bytes, *gone, GONE);
         }
-        let old = old.next_if(|(old, _)| *old == id).map(|(_, value)| *value);
+        let old = old.next_if(|(old, _)| old == id).map(|(_, value)| *value);
         if old.is_some_and(|old| old.to_bits() == value.to_bits()) {
             continue;
         }
-        let difference = whole_number(*value)
-            .zip(whole_number(old.unwrap_or(0.0)))
-            .and_then(|(value, old)| value.checked_sub(old));
+        let difference =
+            integer(*value).zip(integer(old.unwrap_or(0.0))).and_then(|(value, old)| value.checked_sub(old));
         match difference {
             Some(difference) => {
-                push(&mut body, *id, BY_WHOLE);
-                varint::push(&mut body, varint::zigzag(difference));
+                push(&mut bytes, *id, BY_INTEGER);
+                varint::push(&mut bytes, varint::zigzag(difference));
             }
             None => {
-                push(&mut body, *id, TO);
-                body.extend(value.to_bits().to_le_bytes());
+                push(&mut bytes, *id, TO);
+                bytes.extend(value.to_bits().to_le_bytes());
             }
         }
     }
     for (gone, _) in old {
-        push(&mut body, *gone, GONE);
+        push(&mut bytes, *gone, GONE);
     }
-    let mut bytes = crc32fast::hash(&body).to_le_bytes().to_vec();
-    bytes.extend(body);
     bytes
 }
 
-/// Makes the values of the tick before those of the entry's, and returns its time.
-///
-/// # Errors
-/// If the entry is not what was written; the values may then be anything.
-pub(crate) fn apply(bytes: &[u8], values: &mut Values) -> Result<TickTime, StoreError> {
-    apply_checked(bytes, values).ok_or(StoreError::Damaged("a tick"))
-}
-
-fn apply_checked(bytes: &[u8], values: &mut Values) -> Option<TickTime> {
-    let (checksum, body) = bytes.split_first_chunk()?;
-    if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
-        return None;
-    }
-    let (realtime_ns, rest) = body.split_first_chunk()?;
-    let (boottime_ns, mut rest) = rest.split_first_chunk()?;
+/// The time of an entry's tick, and its values, from those of the tick before it; `None` if the bytes are no entry.
+pub(crate) fn decode(mut bytes: &[u8], before: &Values) -> Option<(Clock, Values)> {
+    let clock = take_clock(&mut bytes)?;
+    let mut values = Values::with_capacity(before.len());
+    let mut old = before.iter().copied().peekable();
     let mut last = 0_u32;
-    while !rest.is_empty() {
-        let head = varint::take(&mut rest)?;
+    while !bytes.is_empty() {
+        let head = varint::take(&mut bytes)?;
         last = last.checked_add(u32::try_from(head >> 2).ok()?)?;
         let id = SeriesId(last);
+        while let Some(same) = old.next_if(|(old, _)| *old < id) {
+            values.push(same);
+        }
+        let old = old.next_if(|(old, _)| *old == id).map(|(_, value)| value);
         match head & 3 {
-            BY_WHOLE => {
-                let old = whole_number(values.get(&id).copied().unwrap_or(0.0))?;
-                let value = old.checked_add(varint::unzigzag(varint::take(&mut rest)?))?;
-                values.insert(id, value as f64);
+            BY_INTEGER => {
+                let difference = varint::unzigzag(varint::take(&mut bytes)?);
+                values.push((id, integer(old.unwrap_or(0.0))?.checked_add(difference)? as f64));
             }
             TO => {
-                let (bits, behind) = rest.split_first_chunk()?;
-                rest = behind;
-                values.insert(id, f64::from_bits(u64::from_le_bytes(*bits)));
+                let (bits, rest) = bytes.split_first_chunk()?;
+                bytes = rest;
+                values.push((id, f64::from_bits(u64::from_le_bytes(*bits))));
             }
-            GONE => drop(values.remove(&id)),
+            GONE => {}
             _ => return None,
         }
     }
-    Some(TickTime {
-        realtime_ns: i64::from_le_bytes(*realtime_ns),
-        boottime_ns: i64::from_le_bytes(*boottime_ns),
-    })
+    values.extend(old);
+    Some((clock, values))
+}
+
+fn push_clock(bytes: &mut Vec<u8>, clock: Clock) {
+    for time in [clock.realtime, clock.boottime, clock.monotonic] {
+        bytes.extend(time.0.to_le_bytes());
+    }
+}
+
+fn take_clock(bytes: &mut &[u8]) -> Option<Clock> {
+    let mut take = || {
+        let (time, rest) = bytes.split_first_chunk()?;
+        *bytes = rest;
+        Some(Nanos(u64::from_le_bytes(*time)))
+    };
+    Some(Clock { realtime: take()?, boottime: take()?, monotonic: take()? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn values(pairs: &[(u32, f64)]) -> Values {
-        pairs.iter().map(|(id, value)| (SeriesId(*id), *value)).collect()
-    }
+    use std::collections::BTreeMap;
 
     fn bits(values: &Values) -> Vec<(SeriesId, u64)> {
         values.iter().map(|(id, value)| (*id, value.to_bits())).collect()
@@ -125,40 +114,32 @@ mod tests {
 
     #[test]
     fn a_quiet_tick_is_small() {
-        let before = values(&(0..500).map(|id| (id, f64::from(id) * 1e6)).collect::<Vec<_>>());
+        let before: Values = (0..500).map(|id| (SeriesId(id), f64::from(id) * 1e6)).collect();
         let mut now = before.clone();
-        now.insert(SeriesId(7), 7_000_042.0);
-        let time = TickTime { realtime_ns: 5, boottime_ns: 6 };
-        let bytes = encode(time, &before, &now);
-        assert!(bytes.len() <= 22, "{}", bytes.len());
-        let mut read = before;
-        assert_eq!(apply(&bytes, &mut read).unwrap(), time);
-        assert_eq!(bits(&read), bits(&now));
-        for bit in 0..bytes.len() * 8 {
-            let mut flipped = bytes.clone();
-            flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(apply(&flipped, &mut read.clone()).is_err(), "{bit}");
-        }
+        now[7].1 = 7_000_042.0;
+        let clock = Clock { realtime: Nanos(5), boottime: Nanos(6), monotonic: Nanos(4) };
+        let bytes = encode(clock, &before, &now);
+        assert!(bytes.len() <= 26, "{}", bytes.len());
+        let (read_clock, read) = decode(&bytes, &before).unwrap();
+        assert_eq!((read_clock, bits(&read)), (clock, bits(&now)));
     }
 
     proptest! {
         #[test]
-        fn any_tick_after_any_other_comes_back(
-            before: BTreeMap<u16, f64>, now: BTreeMap<u16, f64>, realtime_ns: i64, boottime_ns: i64
+        fn any_tick_after_any_other_is_decoded(
+            before: BTreeMap<u16, f64>, now: BTreeMap<u16, f64>, times: [u64; 3]
         ) {
             let of = |map: BTreeMap<u16, f64>| -> Values { map.into_iter().map(|(id, value)| (SeriesId(id.into()), value)).collect() };
-            let (before, now, time) = (of(before), of(now), TickTime { realtime_ns, boottime_ns });
-            let bytes = encode(time, &before, &now);
-            let mut read = before;
-            prop_assert_eq!(apply(&bytes, &mut read).unwrap(), time);
-            prop_assert_eq!(bits(&read), bits(&now));
+            let clock = Clock { realtime: Nanos(times[0]), boottime: Nanos(times[1]), monotonic: Nanos(times[2]) };
+            let (before, now) = (of(before), of(now));
+            let (read_clock, read) = decode(&encode(clock, &before, &now), &before).unwrap();
+            prop_assert_eq!((read_clock, bits(&read)), (clock, bits(&now)));
         }
 
         #[test]
-        fn nothing_panics(body: Vec<u8>) {
-            let mut bytes = crc32fast::hash(&body).to_le_bytes().to_vec();
-            bytes.extend(body);
-            let _ = apply(&bytes, &mut Values::new());
+        fn nothing_panics(bytes: Vec<u8>, before: BTreeMap<u8, f64>) {
+            let before = before.into_iter().map(|(id, value)| (SeriesId(id.into()), value)).collect();
+            let _ = decode(&bytes, &before);
         }
     }
 }

@@ -1,24 +1,29 @@
-//! History: what a machine's series were, tick by tick, in one SQLite file (docs/FORMAT.md).
+//! History: what a machine's series and tasks were, tick by tick, in one SQLite file (docs/FORMAT.md).
 //!
-//! Ticks come one by one and are safe from the process' own end as soon as [`Store::append`] returns: each is a row of the journal.
-//! When a block of them is full, each series' values become a compressed column, a few series a tick, and the journal of the
-//! block goes. Whoever reads sees both as one.
+//! A tick is written to the journal, and survives the end of the process when [`Store::append`] returns. When a block of ticks is
+//! full, each series' values become a compressed column, a few series a tick, and the block's journal is deleted. [`History`] reads
+//! both.
 //!
-//! This crate knows no /proc: what series mean is their names.
+//! This crate knows no /proc: the meaning of a series is its name.
 
 #![forbid(unsafe_code)]
 
+mod aside;
 mod block;
+mod checksum;
 mod column;
 mod database;
 mod error;
 mod history;
 mod journal;
+mod numbers;
 mod series;
 mod store;
+mod tasks;
 mod varint;
 
 pub use error::StoreError;
 pub use history::{Extent, History, Sample};
 pub use series::{SeriesId, SeriesKind};
 pub use store::{Store, Tick};
+pub use tasks::{TaskReplay, TaskRound, TaskTick};

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use rusqlite::{Connection, params};
 
 use crate::StoreError;
+use crate::checksum;
 
 /// A series, by its number in this store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SeriesId(pub(crate) u32);
 
 /// How its values behave over time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SeriesKind {
     /// Goes up and down.
     Gauge,
@@ -20,10 +21,10 @@ pub enum SeriesKind {
 }
 
 impl SeriesKind {
-    fn number(self) -> i64 {
+    fn letter(self) -> u8 {
         match self {
-            Self::Gauge => 0,
-            Self::Counter => 1,
+            Self::Gauge => b'g',
+            Self::Counter => b'c',
         }
     }
 }
@@ -31,42 +32,102 @@ impl SeriesKind {
 /// The names of all series, and their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct SeriesNames {
-    by_name: HashMap<String, (SeriesId, SeriesKind)>,
+    by_name: HashMap<String, SeriesId>,
+    /// By number; `None` where the row is damaged.
+    by_id: Vec<Option<(String, SeriesKind)>>,
+    /// How many of them are written.
+    written: usize,
+    /// Rows that are damaged or missing.
+    pub(crate) damaged: u64,
 }
 
 impl SeriesNames {
     /// Reads them.
     pub(crate) fn read(connection: &Connection) -> Result<Self, StoreError> {
         let mut names = Self::default();
-        let mut statement = connection.prepare("SELECT id, name, kind FROM series ORDER BY id")?;
+        let mut statement = connection.prepare("SELECT id, name FROM series ORDER BY id")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let id = SeriesId(row.get(0)?);
-            let kind = if row.get::<_, i64>(2)? == 1 { SeriesKind::Counter } else { SeriesKind::Gauge };
-            names.by_name.insert(row.get(1)?, (id, kind));
+            let id: u32 = row.get(0)?;
+            // Numbers are given without gaps.
+            let place = usize::try_from(id).unwrap_or(usize::MAX);
+            if place < names.by_id.len() || place > names.by_id.len() + MOST_MISSING {
+                names.damaged += 1;
+                continue;
+            }
+            names.by_id.resize(place, None);
+            let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
+            let name = checksum::open(&[id.into(), 0], bytes).and_then(decode);
+            if let Some((name, _)) = &name {
+                names.by_name.insert(name.clone(), SeriesId(id));
+            }
+            names.by_id.push(name);
         }
+        names.damaged += names.by_id.iter().filter(|name| name.is_none()).count() as u64;
+        names.written = names.by_id.len();
         Ok(names)
     }
 
     /// The number of a series, given to it if it has none.
-    pub(crate) fn id(
-        &mut self,
-        connection: &Connection,
-        name: &str,
-        kind: SeriesKind,
-    ) -> Result<SeriesId, StoreError> {
-        if let Some((id, _)) = self.by_name.get(name) {
-            return Ok(*id);
+    pub(crate) fn id(&mut self, name: &str, kind: SeriesKind) -> SeriesId {
+        if let Some(id) = self.by_name.get(name) {
+            return *id;
         }
-        let mut statement =
-            connection.prepare_cached("INSERT INTO series (name, kind) VALUES (?1, ?2) RETURNING id")?;
-        let id = SeriesId(statement.query_row(params![name, kind.number()], |row| row.get(0))?);
-        self.by_name.insert(name.to_owned(), (id, kind));
-        Ok(id)
+        let id = SeriesId(u32::try_from(self.by_id.len()).unwrap_or(u32::MAX));
+        self.by_name.insert(name.to_owned(), id);
+        self.by_id.push(Some((name.to_owned(), kind)));
+        id
+    }
+
+    /// Writes those that are new. Returns how many there are then, for [`Self::commit`].
+    pub(crate) fn write(&self, connection: &Connection) -> Result<usize, StoreError> {
+        for (place, name) in self.by_id.iter().enumerate().skip(self.written) {
+            let Some((name, kind)) = name else { continue };
+            let mut body = vec![kind.letter()];
+            body.extend(name.as_bytes());
+            let place = i64::try_from(place).unwrap_or(i64::MAX);
+            connection
+                .prepare_cached("INSERT OR REPLACE INTO series (id, name) VALUES (?1, ?2)")?
+                .execute(params![place, checksum::seal(&[place, 0], &body)])?;
+        }
+        Ok(self.by_id.len())
+    }
+
+    /// The transaction was committed.
+    pub(crate) fn commit(&mut self, written: usize) {
+        self.written = written;
+    }
+
+    /// Lets all be written again, into another file.
+    pub(crate) fn forget_written(&mut self) {
+        self.written = 0;
+    }
+
+    /// The number of a series that is known.
+    pub(crate) fn find(&self, name: &str) -> Option<SeriesId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// How a series behaves.
+    pub(crate) fn kind(&self, id: SeriesId) -> Option<SeriesKind> {
+        self.by_id.get(id.0 as usize)?.as_ref().map(|(_, kind)| *kind)
     }
 
     /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, SeriesId, SeriesKind)> {
-        self.by_name.iter().map(|(name, (id, kind))| (name.as_str(), *id, *kind))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, SeriesKind)> {
+        self.by_id.iter().flatten().map(|(name, kind)| (name.as_str(), *kind))
     }
+}
+
+/// Numbers that may be missing in a row; more can only be a damaged number.
+const MOST_MISSING: usize = 100_000;
+
+fn decode(body: &[u8]) -> Option<(String, SeriesKind)> {
+    let (letter, name) = body.split_first()?;
+    let kind = match letter {
+        b'g' => SeriesKind::Gauge,
+        b'c' => SeriesKind::Counter,
+        _ => return None,
+    };
+    Some((std::str::from_utf8(name).ok()?.to_owned(), kind))
 }

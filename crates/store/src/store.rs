@@ -1,161 +1,289 @@
-//! Recording and reading.
+//! Recording.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use facts::sample::Clock;
+use facts::unit::Nanos;
 use rusqlite::{Connection, params};
 
+use crate::aside;
 use crate::block::{self, Block, Sealing};
+use crate::checksum;
 use crate::database;
 use crate::error::StoreError;
-use crate::history::{self, Sample};
-use crate::journal::{self, TickTime, Values};
+use crate::journal::Values;
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
+use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks};
 
 /// Ticks of a block: ten minutes at one a second.
 const BLOCK_TICKS: usize = 600;
 /// Columns that are written in one tick, so that no tick pays for a whole block.
 const COLUMNS_A_TICK: usize = 32;
-/// How much power loss may take, and how often the disk is told so.
-const SYNC_INTERVAL_NS: i64 = 10_000_000_000;
+/// The time between two checkpoints, which sync: the most that power loss may take.
+const SYNC_INTERVAL: Nanos = Nanos(10_000_000_000);
 
 /// What is known at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Tick<'a> {
-    /// Nanoseconds since 1970.
-    pub realtime_ns: i64,
-    /// Nanoseconds since the machine started, suspends included.
-    pub boottime_ns: i64,
+    /// When it was.
+    pub clock: Clock,
     /// Which start of the machine that was.
     pub boot_id: &'a str,
     /// Each series once, in any order.
     pub values: &'a [(SeriesId, f64)],
+    /// All tasks, if they were read.
+    pub tasks: Option<TaskTick<'a>>,
 }
 
 /// A history that is being written.
+///
+/// What cannot be written stays in memory, for as long as two blocks take (twenty minutes at one tick a second), and is written when
+/// that is possible again.
 #[derive(Debug)]
 pub struct Store {
+    path: PathBuf,
     connection: Connection,
     names: SeriesNames,
-    /// The block that grows.
+    boots: Boots,
+    /// The block that grows, and how many of its entries are in the journal.
     open: Block,
-    /// The one before it.
-    sealing: Option<Sealing>,
-    /// The last boot, and its number.
-    boot: Option<(String, i64)>,
-    synced_at_ns: i64,
+    written: usize,
+    /// The blocks before it.
+    sealing: Vec<Sealing>,
+    tasks: TaskRecorder,
+    synced_at: Nanos,
+    lost_ticks: u64,
+    findings: Vec<String>,
+    file_bytes: u64,
 }
 
 impl Store {
-    /// Opens a history, and makes it if there is none. What a killed writer left in the journal is taken up.
+    /// Opens a history, and makes it if there is none. What a killed writer left in the journal is taken up. A damaged file is renamed,
+    /// and a new one made: [`Self::take_findings`].
     ///
     /// # Errors
     /// If the file cannot be opened, or was written by a newer version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        match Self::open_file(path) {
+            Err(error) if error.is_damage() => {
+                let renamed = aside::rename(path).map_err(StoreError::Rename)?;
+                let mut store = Self::open_file(path)?;
+                store.findings.push(aside::finding(&renamed, &error));
+                Ok(store)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_file(path: &Path) -> Result<Self, StoreError> {
         let connection = database::open(path)?;
         let names = SeriesNames::read(&connection)?;
-        let mut blocks = block::unsealed(&connection)?;
-        let last_sealed: i64 =
-            connection.query_row("SELECT coalesce(max(id), 0) FROM blocks", [], |row| row.get(0))?;
-        let open = blocks.pop().unwrap_or_else(|| Block::new(last_sealed + 1, 0));
-        // The one that was being sealed; columns that it has already are written again.
-        for block in blocks {
-            let transaction = connection.unchecked_transaction()?;
-            Sealing::new(block).write(&transaction, usize::MAX)?;
-            transaction.commit()?;
+        let boots = Boots::read(&connection)?;
+        let (blocks, damaged_ticks) = block::unsealed(&connection)?;
+        let (chunks, damaged_rounds) = unsealed_chunks(&connection)?;
+        let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let last_sealed = number("SELECT coalesce(max(id), 0) FROM blocks")?;
+        let last_position = number("SELECT coalesce(max(position + span - 1), 0) FROM blocks")?;
+        let mut last_chunk = number("SELECT coalesce(max(id), 0) FROM task_chunks")?;
+        let mut findings = Vec::new();
+        for (damaged, what) in [
+            (names.damaged, "series"),
+            (damaged_ticks, "ticks of the journal"),
+            (damaged_rounds, "rounds of tasks in the journal"),
+        ] {
+            if damaged > 0 {
+                findings.push(format!("{damaged} {what} are damaged"));
+            }
         }
-        Ok(Self { connection, names, open, sealing: None, boot: None, synced_at_ns: 0 })
+        // Those that were being sealed; columns that they have already are written again.
+        let (mut id, mut position) = (last_sealed, last_position);
+        let transaction = connection.unchecked_transaction()?;
+        for block in blocks {
+            id = id.max(block.id);
+            position += 1;
+            Sealing::new(block.id, position, 1, block.columns()).write(&transaction, usize::MAX)?;
+        }
+        for (key, chunk) in chunks {
+            last_chunk = last_chunk.max(key.id);
+            chunk.write(&transaction, key)?;
+        }
+        transaction.commit()?;
+        Ok(Self {
+            path: path.to_owned(),
+            connection,
+            names,
+            boots,
+            open: Block::new(id + 1, position + 1, 0),
+            written: 0,
+            sealing: Vec::new(),
+            tasks: TaskRecorder::after(last_chunk),
+            synced_at: Nanos(0),
+            lost_ticks: 0,
+            findings,
+            file_bytes: 0,
+        })
     }
 
     /// The number of a series, which is given to it if it is new.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn series(&mut self, name: &str, kind: SeriesKind) -> Result<SeriesId, StoreError> {
-        self.names.id(&self.connection, name, kind)
+    pub fn series(&mut self, name: &str, kind: SeriesKind) -> SeriesId {
+        self.names.id(name, kind)
     }
 
-    /// Records a tick. When this returns, the end of this process takes nothing of it any more.
+    /// Records a tick. After this the end of the process does not lose it.
     ///
     /// # Errors
-    /// If it cannot be written; then nothing of it is.
+    /// If it cannot be written now. It stays in memory, and is written with a later one.
     pub fn append(&mut self, tick: &Tick<'_>) -> Result<(), StoreError> {
-        let boot = self.boot_number(tick.boot_id)?;
+        let boot = self.boots.number(tick.boot_id);
         // A block is of one boot, so that its boot clock goes forward.
-        let is_full = self.open.times.len() >= BLOCK_TICKS;
-        let is_other_boot = self.open.boot != boot && !self.open.times.is_empty();
-        if is_full || is_other_boot {
-            self.seal_rest()?;
-            let next = Block::new(self.open.id + 1, boot);
-            self.sealing = Some(Sealing::new(std::mem::replace(&mut self.open, next)));
+        let is_other_boot = self.open.boot != boot && !self.open.entries.is_empty();
+        if self.open.entries.len() >= BLOCK_TICKS || is_other_boot {
+            self.seal_open();
         }
         self.open.boot = boot;
-        let time = TickTime { realtime_ns: tick.realtime_ns, boottime_ns: tick.boottime_ns };
-        let values: Values = tick.values.iter().copied().collect();
-        let entry = journal::encode(time, &self.open.last, &values);
-        let transaction = self.connection.unchecked_transaction()?;
-        transaction
-            .prepare_cached("INSERT INTO journal (block, boot, entry) VALUES (?1, ?2, ?3)")?
-            .execute(params![self.open.id, boot, entry])?;
-        let mut is_sealed = false;
-        if let Some(sealing) = &mut self.sealing {
-            is_sealed = sealing.write(&transaction, COLUMNS_A_TICK)?;
+        let mut values: Values = tick.values.to_vec();
+        values.sort_unstable_by_key(|(id, _)| *id);
+        self.open.push(tick.clock, values);
+        if let Some(tasks) = tick.tasks {
+            self.tasks.push(tasks, boot);
         }
-        transaction.commit()?;
-        if is_sealed {
-            self.sealing = None;
+        let result = self.write(COLUMNS_A_TICK);
+        if result.as_ref().is_err_and(StoreError::is_damage) {
+            return self.begin_again(&result);
         }
-        self.open.push(time, values);
-        if (tick.boottime_ns - self.synced_at_ns).abs() >= SYNC_INTERVAL_NS {
-            self.synced_at_ns = tick.boottime_ns;
+        result?;
+        if tick.clock.boottime.0.abs_diff(self.synced_at.0) >= SYNC_INTERVAL.0 {
+            self.synced_at = tick.clock.boottime;
             database::checkpoint(&self.connection)?;
+            self.file_bytes = database::file_bytes(&self.connection)?;
         }
         Ok(())
     }
 
-    /// Writes what a full block still lacks.
-    fn seal_rest(&mut self) -> Result<(), StoreError> {
-        if let Some(mut sealing) = self.sealing.take() {
-            let transaction = self.connection.unchecked_transaction()?;
-            sealing.write(&transaction, usize::MAX)?;
-            transaction.commit()?;
+    /// Moves the open block to those that are sealed, and begins the next.
+    fn seal_open(&mut self) {
+        let next = Block::new(self.open.id + 1, self.open.position + 1, 0);
+        let full = std::mem::replace(&mut self.open, next);
+        self.written = 0;
+        if self.sealing.len() > 1 {
+            self.lost_ticks += self.sealing.remove(0).ticks() as u64;
+        }
+        self.sealing.push(Sealing::new(full.id, full.position, 1, full.columns()));
+    }
+
+    /// Writes what is not written yet, and so many columns of full blocks.
+    fn write(&mut self, columns: usize) -> Result<(), StoreError> {
+        let transaction = self.connection.unchecked_transaction()?;
+        let names = self.names.write(&transaction)?;
+        let boots = self.boots.write(&transaction)?;
+        for (place, entry) in self.open.entries.iter().enumerate().skip(self.written) {
+            let place = i64::try_from(place).unwrap_or(i64::MAX);
+            let (block, boot) = (self.open.id, self.open.boot);
+            transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO journal (block, place, boot, entry) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![block, place, boot, checksum::seal(&[block, place, boot], entry)])?;
+        }
+        let tasks = self.tasks.write(&transaction)?;
+        let sealed = self.sealing.first().map(|sealing| sealing.write(&transaction, columns)).transpose()?;
+        transaction.commit()?;
+        self.names.commit(names);
+        self.boots.commit(boots);
+        self.written = self.open.entries.len();
+        self.tasks.commit(tasks);
+        match (sealed, self.sealing.first_mut()) {
+            (Some((_, true)), _) => drop(self.sealing.remove(0)),
+            (Some((written, false)), Some(sealing)) => sealing.commit(written),
+            _ => {}
         }
         Ok(())
     }
 
-    /// Writes what is left of a full block, and syncs all.
+    /// Renames the file, which is damaged, and goes on in a new one with what is in memory.
+    fn begin_again(&mut self, result: &Result<(), StoreError>) -> Result<(), StoreError> {
+        let renamed = aside::rename(&self.path).map_err(StoreError::Rename)?;
+        if let Err(error) = result {
+            self.findings.push(aside::finding(&renamed, error));
+        }
+        // The old one is closed by the assignment; its checkpoint changes only the renamed file.
+        self.connection = database::open(&self.path)?;
+        self.names.forget_written();
+        self.boots.commit(0);
+        self.seal_open();
+        self.sealing.iter_mut().for_each(|sealing| sealing.commit(0));
+        self.tasks.begin_again();
+        self.write(usize::MAX)
+    }
+
+    /// The size of the file, without its log; as of the last checkpoint.
+    pub fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    /// What was found to be damaged since this was asked last.
+    pub fn take_findings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.findings)
+    }
+
+    /// Ticks and rounds of tasks that were given up because nothing could be written for too long.
+    pub fn lost(&self) -> (u64, u64) {
+        (self.lost_ticks, self.tasks.lost_rounds)
+    }
+
+    /// Writes what is left of full blocks, and syncs all.
     ///
     /// # Errors
-    /// If it cannot be written; the journal has it all the same.
+    /// If it cannot be written; what is in the journal is not lost.
     pub fn close(mut self) -> Result<(), StoreError> {
-        self.seal_rest()?;
+        while !self.sealing.is_empty() {
+            self.write(usize::MAX)?;
+        }
         database::checkpoint(&self.connection)
     }
+}
 
-    fn boot_number(&mut self, boot_id: &str) -> Result<i64, StoreError> {
-        if let Some((_, number)) = self.boot.as_ref().filter(|(known, _)| known == boot_id) {
-            return Ok(*number);
+/// The starts of the machine that were seen.
+#[derive(Debug, Default)]
+struct Boots {
+    /// By number, from 1 on.
+    ids: Vec<String>,
+    written: usize,
+}
+
+impl Boots {
+    fn read(connection: &Connection) -> Result<Self, StoreError> {
+        let mut boots = Self::default();
+        let mut statement = connection.prepare("SELECT id, boot_id FROM boots ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (id, bytes): (i64, _) = (row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default());
+            let boot_id = checksum::open(&[id], bytes).and_then(|bytes| std::str::from_utf8(bytes).ok());
+            boots.ids.push(boot_id.unwrap_or_default().to_owned());
         }
-        self.connection
-            .execute("INSERT INTO boots (boot_id) VALUES (?1) ON CONFLICT DO NOTHING", [boot_id])?;
-        let number =
-            self.connection
-                .query_row("SELECT id FROM boots WHERE boot_id = ?1", [boot_id], |row| row.get(0))?;
-        self.boot = Some((boot_id.to_owned(), number));
-        Ok(number)
+        boots.written = boots.ids.len();
+        Ok(boots)
     }
 
-    /// The samples of a series between two times, the last of them included, in the order in which they were recorded.
-    ///
-    /// # Errors
-    /// If they cannot be read. Damaged blocks are left out; their number comes back.
-    pub fn read(
-        &self,
-        id: SeriesId,
-        from_ns: i64,
-        to_ns: i64,
-        each: impl FnMut(Sample),
-    ) -> Result<usize, StoreError> {
-        let in_memory = self.sealing.iter().map(|sealing| &sealing.block).chain([&self.open]);
-        history::read(&self.connection, in_memory, id, from_ns..=to_ns, each)
+    fn number(&mut self, boot_id: &str) -> i64 {
+        let place = self.ids.iter().rposition(|known| known == boot_id).unwrap_or_else(|| {
+            self.ids.push(boot_id.to_owned());
+            self.ids.len() - 1
+        });
+        i64::try_from(place + 1).unwrap_or(i64::MAX)
+    }
+
+    fn write(&self, connection: &Connection) -> Result<usize, StoreError> {
+        for (place, boot_id) in self.ids.iter().enumerate().skip(self.written) {
+            let id = i64::try_from(place + 1).unwrap_or(i64::MAX);
+            connection
+                .prepare_cached("INSERT OR REPLACE INTO boots (id, boot_id) VALUES (?1, ?2)")?
+                .execute(params![id, checksum::seal(&[id], boot_id.as_bytes())])?;
+        }
+        Ok(self.ids.len())
+    }
+
+    fn commit(&mut self, written: usize) {
+        self.written = written;
     }
 }

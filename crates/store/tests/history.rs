@@ -4,6 +4,8 @@
 
 use std::path::PathBuf;
 
+use facts::sample::Clock;
+use facts::unit::Nanos;
 use store::{History, Sample, SeriesKind, Store, Tick};
 
 /// A directory that goes with its test.
@@ -43,55 +45,53 @@ fn values(tick: i64) -> [Option<f64>; 4] {
 
 const NAMES: [&str; 4] = ["bytes_total{device=\"a\"}", "load1", "seldom", "constant"];
 
+fn clock(tick: i64) -> Clock {
+    let since_boot = Nanos((tick * SECOND_NS).cast_unsigned());
+    Clock {
+        realtime: since_boot + Nanos(START_NS.cast_unsigned()),
+        boottime: since_boot,
+        monotonic: since_boot,
+    }
+}
+
 fn record(store: &mut Store, ticks: std::ops::Range<i64>, boot_id: &str) {
     let kinds = [SeriesKind::Counter, SeriesKind::Gauge, SeriesKind::Gauge, SeriesKind::Gauge];
     for tick in ticks {
         let mut now = Vec::new();
         for ((name, kind), value) in NAMES.iter().zip(kinds).zip(values(tick)) {
-            let id = store.series(name, kind).unwrap();
+            let id = store.series(name, kind);
             now.extend(value.map(|value| (id, value)));
         }
-        let realtime_ns = START_NS + tick * SECOND_NS;
-        let tick = Tick { realtime_ns, boottime_ns: tick * SECOND_NS, boot_id, values: &now };
-        store.append(&tick).unwrap();
+        store.append(&Tick { clock: clock(tick), boot_id, values: &now, tasks: None }).unwrap();
     }
 }
 
-fn read(store: &mut Store, name: &str, ticks: std::ops::Range<i64>) -> Vec<Sample> {
-    let id = store.series(name, SeriesKind::Gauge).unwrap();
+fn read(history: &History, name: &str, ticks: std::ops::Range<i64>) -> Vec<Sample> {
     let (from, to) = (START_NS + ticks.start * SECOND_NS, START_NS + (ticks.end - 1) * SECOND_NS);
     let mut samples = Vec::new();
-    assert_eq!(store.read(id, from, to, |sample| samples.push(sample)).unwrap(), 0);
+    assert_eq!(history.read(name, from, to, |sample| samples.push(sample)).unwrap(), 0);
     samples
 }
 
 fn expected(series: usize, ticks: std::ops::Range<i64>) -> Vec<Sample> {
-    let sample = |tick: i64| Sample {
-        realtime_ns: START_NS + tick * SECOND_NS,
-        value: values(tick)[series].unwrap_or(f64::NAN),
-    };
-    ticks.filter(|tick| values(*tick)[series].is_some()).map(sample).collect()
+    let sample = |tick: i64| values(tick)[series].map(|value| Sample { clock: clock(tick), value });
+    ticks.filter_map(sample).collect()
 }
 
 #[test]
-fn what_was_recorded_is_read_in_blocks_and_in_the_journal() {
+fn blocks_and_the_journal_are_read() {
     let scratch = Scratch::new("recorded");
     let mut store = Store::open(&scratch.file()).unwrap();
     record(&mut store, 0..1500, "boot");
+    let history = History::open(&scratch.file()).unwrap();
     for (series, name) in NAMES.iter().enumerate() {
         for ticks in [0..1500, 3..4, 590..610, 1190..1500] {
             assert_eq!(
-                read(&mut store, name, ticks.clone()),
+                read(&history, name, ticks.clone()),
                 expected(series, ticks.clone()),
                 "{name} {ticks:?}"
             );
         }
-    }
-    drop(store);
-    // Again, from the file alone.
-    let mut store = Store::open(&scratch.file()).unwrap();
-    for (series, name) in NAMES.iter().enumerate() {
-        assert_eq!(read(&mut store, name, 0..1500), expected(series, 0..1500), "{name}");
     }
 }
 
@@ -105,15 +105,15 @@ fn a_writer_that_ends_at_any_tick_loses_none() {
         record(&mut store, done..done + more, "boot");
         done += more;
         std::mem::forget(store);
-        let mut store = Store::open(&scratch.file()).unwrap();
+        let history = History::open(&scratch.file()).unwrap();
         for (series, name) in NAMES.iter().enumerate() {
-            assert_eq!(read(&mut store, name, 0..done), expected(series, 0..done), "{name} after {done}");
+            assert_eq!(read(&history, name, 0..done), expected(series, 0..done), "{name} after {done}");
         }
     }
 }
 
 #[test]
-fn a_reader_beside_the_writer_sees_what_was_written_when_it_came() {
+fn a_reader_sees_the_history_as_it_was_when_it_was_opened() {
     let scratch = Scratch::new("beside");
     let mut store = Store::open(&scratch.file()).unwrap();
     record(&mut store, 0..605, "boot");
@@ -122,14 +122,12 @@ fn a_reader_beside_the_writer_sees_what_was_written_when_it_came() {
     let extent = history.extent().unwrap();
     let last_ns = START_NS + 604 * SECOND_NS;
     assert_eq!((extent.ticks, extent.series, extent.realtime_ns), (605, 4, Some((START_NS, last_ns))));
-    let names: Vec<&str> = history.series().into_iter().map(|(name, ..)| name).collect();
+    let names: Vec<&str> = history.series().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["bytes_total{device=\"a\"}", "constant", "load1", "seldom"]);
-    for (name, id, kind) in history.series() {
+    for (name, kind) in history.series() {
         let series = NAMES.iter().position(|known| *known == name).unwrap();
         assert_eq!(kind == SeriesKind::Counter, series == 0);
-        let mut samples = Vec::new();
-        history.read(id, START_NS, i64::MAX, |sample| samples.push(sample)).unwrap();
-        assert_eq!(samples, expected(series, 0..605), "{name}");
+        assert_eq!(read(&history, name, 0..2000), expected(series, 0..605), "{name}");
     }
     assert_eq!(History::open(&scratch.file()).unwrap().extent().unwrap().ticks, 1300);
 }
@@ -140,7 +138,9 @@ fn another_boot_begins_another_block() {
     let mut store = Store::open(&scratch.file()).unwrap();
     record(&mut store, 0..10, "first");
     record(&mut store, 10..700, "second");
-    assert_eq!(read(&mut store, "load1", 0..700), expected(1, 0..700));
+    let history = History::open(&scratch.file()).unwrap();
+    assert_eq!(read(&history, "load1", 0..700), expected(1, 0..700));
+    assert_eq!(history.extent().unwrap().boots, 2);
 }
 
 #[test]

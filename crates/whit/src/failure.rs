@@ -105,8 +105,8 @@ impl From<probe::tasks::OpenError> for Failure {
     fn from(error: probe::tasks::OpenError) -> Self {
         match error {
             probe::tasks::OpenError::Root(error) => error.into(),
-            probe::tasks::OpenError::Refused(source, refused) => {
-                Self::new(format!("tasks by {}: {} (see whit doctor)", source.name(), refused.detail))
+            refused @ probe::tasks::OpenError::Refused(..) => {
+                Self::new(format!("{refused} (see whit doctor)"))
             }
         }
     }

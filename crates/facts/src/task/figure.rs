@@ -108,6 +108,10 @@ impl FigureSet {
     pub const MEMORY: Self = Self::between(Figure::RESIDENT_BYTES.0, Figure::CPU_TICKS.0);
     /// Longest waits.
     pub const MAXIMA: Self = Self::between(Figure::MAXIMA, Figure::VOLUNTARY_SWITCHES.0);
+    /// Figures in nanoseconds.
+    pub const TIMES: Self = Self::between(Figure::ON_CPU.0, Figure::COUNTS)
+        .union(Self::MAXIMA)
+        .union(Self::between(Figure::CPU_TICKS.0, Figure::PEAK_RESIDENT_BYTES.0));
     /// Figures that all threads of a process share.
     pub const OF_PROCESS: Self =
         Self::MEMORY.union(Self::between(Figure::PEAK_RESIDENT_BYTES.0, Figure::COUNT as u8));

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
     }
     let history = History::open(&path).map_err(failed)?;
     let extent = history.extent().map_err(failed)?;
-    let names: Vec<&str> = history.series().into_iter().map(|(name, ..)| name).collect();
+    let names: Vec<&str> = history.series().into_iter().map(|(name, _)| name).collect();
     let mut text = String::new();
     if args.is_json {
         let listed = args.with_series.then_some(&names);

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::{Change, EndedTask, TaskStore};
 use crate::rate::Interval;
 use crate::sample::Clock;
-use crate::task::TaskRow;
 use crate::task::figure::Figure;
+use crate::task::{TaskKey, TaskRow};
 use crate::unit::Nanos;
 
 impl TaskStore {
@@ -102,6 +102,20 @@ impl TaskStore {
     /// Slots that were filled or emptied in this round, or of which something other than counters changed; some more than once.
     pub(crate) fn touched(&self) -> &[u32] {
         &self.touched
+    }
+
+    /// The rows of living tasks that did something in the last interval, are new, or of which something other than counters changed.
+    pub fn changed_rows(&self) -> Vec<&TaskRow> {
+        let mut slots: Vec<u32> = self.changes().map(|change| change.slot).collect();
+        slots.extend(&self.touched);
+        slots.sort_unstable();
+        slots.dedup();
+        slots.into_iter().filter_map(|slot| self.row_in(slot)).collect()
+    }
+
+    /// The tasks that were in the store before the last round, and left it.
+    pub fn gone(&self) -> impl Iterator<Item = TaskKey> {
+        self.gone.iter().map(|gone| gone.row.key)
     }
 
     /// What living tasks did in the last interval.
