@@ -2,33 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
+mod scratch;
 
 use facts::sample::Clock;
 use facts::unit::Nanos;
+use scratch::Scratch;
 use store::{History, Sample, SeriesKind, Store, Tick};
-
-/// A directory that goes with its test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("whit-store-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self) -> PathBuf {
-        self.0.join("history.sqlite")
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 const SECOND_NS: i64 = 1_000_000_000;
 const START_NS: i64 = 1_700_000_000 * SECOND_NS;

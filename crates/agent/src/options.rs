@@ -1,0 +1,46 @@
+//! What an agent does, and why it cannot.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use store::StoreError;
+
+/// What is recorded, and where.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    /// A directory of its own: the history, and the lock of its one agent.
+    pub data: PathBuf,
+    /// The file with the last tick for scripts; `None`: none.
+    pub now: Option<PathBuf>,
+    /// Between two ticks.
+    pub interval: Duration,
+    /// End after so many ticks.
+    pub count: Option<u64>,
+}
+
+/// Why the agent cannot run.
+#[derive(Debug)]
+pub enum AgentError {
+    /// An error of the data directory or the machine.
+    System(String, io::Error),
+    /// Another agent records into this directory.
+    Taken(PathBuf),
+    /// An error of the history.
+    Store(PathBuf, StoreError),
+}
+
+impl fmt::Display for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System(what, error) => write!(f, "{what}: {error}"),
+            Self::Taken(path) => {
+                write!(f, "{}: another agent records there; use --data DIR for another place", path.display())
+            }
+            Self::Store(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for AgentError {}

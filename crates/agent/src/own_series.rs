@@ -1,0 +1,110 @@
+//! What the agent itself costs, recorded like everything else.
+
+use facts::unit::Nanos;
+use store::{SeriesId, SeriesKind, Store};
+
+/// The parts of a tick, each with its CPU time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Reading the machine.
+    Machine,
+    /// Reading all tasks.
+    Tasks,
+    /// Writing the history.
+    Store,
+    /// Writing the file for scripts.
+    Now,
+}
+
+use SeriesKind::{Counter, Gauge};
+
+/// The series, in the order of [`OwnSeries::collect`]; those of the parts come first.
+const SERIES: [(&str, SeriesKind); 13] = [
+    ("whit_agent_part_cpu_seconds_total{part=\"machine\"}", Counter),
+    ("whit_agent_part_cpu_seconds_total{part=\"tasks\"}", Counter),
+    ("whit_agent_part_cpu_seconds_total{part=\"store\"}", Counter),
+    ("whit_agent_part_cpu_seconds_total{part=\"now\"}", Counter),
+    ("whit_agent_cpu_seconds_total", Counter),
+    ("whit_agent_tick_lateness_seconds", Gauge),
+    ("whit_agent_missed_ticks_total", Counter),
+    ("whit_agent_reading_system_calls_total", Counter),
+    ("whit_agent_lost_exit_records_total", Counter),
+    ("whit_agent_impossible_values_total", Counter),
+    ("whit_agent_lost_ticks_total", Counter),
+    ("whit_agent_store_bytes", Gauge),
+    ("whit_agent_resident_bytes", Gauge),
+];
+const PARTS: usize = 4;
+
+/// The agent's own cost, summed since it started.
+#[derive(Debug, Default)]
+pub(crate) struct OwnSeries {
+    cpu_by_part: [Nanos; PARTS],
+    /// CPU time of the process when the part that runs now started.
+    mark: Nanos,
+    /// How much later than its deadline the last tick started.
+    pub(crate) lateness: Nanos,
+    /// Ticks that were not taken because the one before them took too long, or the machine stood still.
+    pub(crate) missed_ticks: u64,
+    ids: Vec<SeriesId>,
+    values: [Option<f64>; SERIES.len()],
+}
+
+/// What the agent knows about itself beside its CPU time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OwnState {
+    /// `None` if tasks are not read.
+    pub(crate) resident_bytes: Option<u64>,
+    pub(crate) system_calls: u64,
+    pub(crate) lost_exits: u64,
+    pub(crate) impossible_values: u64,
+    pub(crate) lost_ticks: u64,
+    pub(crate) store_bytes: u64,
+}
+
+impl OwnSeries {
+    /// A part of the tick begins.
+    pub(crate) fn begin(&mut self) {
+        self.mark = probe::own_cpu_time();
+    }
+
+    /// A part of the tick has ended, and the next begins.
+    pub(crate) fn end(&mut self, part: Part) {
+        let now = probe::own_cpu_time();
+        self.cpu_by_part[part as usize] += now.saturating_sub(self.mark);
+        self.mark = now;
+    }
+
+    /// The values of this tick; the costs are those up to the one before.
+    pub(crate) fn collect(&mut self, state: OwnState, store: &mut Store) {
+        if self.ids.is_empty() {
+            self.ids = SERIES.iter().map(|(name, kind)| store.series(name, *kind)).collect();
+        }
+        let [machine, tasks, writing, now] = self.cpu_by_part.map(|cpu| Some(cpu.as_secs_f64()));
+        self.values = [
+            machine,
+            tasks,
+            writing,
+            now,
+            Some(probe::own_cpu_time().as_secs_f64()),
+            Some(self.lateness.as_secs_f64()),
+            Some(self.missed_ticks as f64),
+            Some(state.system_calls as f64),
+            Some(state.lost_exits as f64),
+            Some(state.impossible_values as f64),
+            Some(state.lost_ticks as f64),
+            Some(state.store_bytes as f64),
+            state.resident_bytes.map(|bytes| bytes as f64),
+        ];
+    }
+
+    /// The values that were collected.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
+        self.ids.iter().zip(self.values).filter_map(|(id, value)| Some((*id, value?)))
+    }
+
+    /// The same with their names.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, f64)> {
+        SERIES.iter().zip(self.values).filter_map(|((name, _), value)| Some((*name, value?)))
+    }
+}

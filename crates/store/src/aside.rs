@@ -1,0 +1,43 @@
+//! A damaged file is renamed, so that recording goes on in a new one and what is whole of it can still be read.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::StoreError;
+
+/// Renames a history and its log. Returns the new path.
+pub(crate) fn rename(path: &Path) -> io::Result<PathBuf> {
+    let renamed = (1..=u32::MAX)
+        .map(|number| path.with_extension(format!("damaged-{number}.sqlite")))
+        .find(|renamed| !renamed.exists())
+        .ok_or(io::ErrorKind::AlreadyExists)?;
+    // The log belongs to it by its name, and must not come to belong to the new file.
+    for end in ["-wal", "-shm"] {
+        match fs::rename(with_end(path, end), with_end(&renamed, end)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    fs::rename(path, &renamed)?;
+    Ok(renamed)
+}
+
+/// The damaged files beside a history, the oldest first.
+pub(crate) fn list(path: &Path) -> Vec<PathBuf> {
+    (1..=u32::MAX)
+        .map(|number| path.with_extension(format!("damaged-{number}.sqlite")))
+        .take_while(|renamed| renamed.exists())
+        .collect()
+}
+
+/// What to tell of it.
+pub(crate) fn finding(renamed: &Path, error: &StoreError) -> String {
+    format!("the history is damaged ({error}); it is {} now, and a new one was begun", renamed.display())
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}

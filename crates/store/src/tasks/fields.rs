@@ -1,0 +1,196 @@
+//! A task's row as numbers, in an order that is part of the format (docs/FORMAT.md): new ones are added at the end.
+
+use facts::linux::taskstats::ExitInfo;
+use facts::task::comm::Comm;
+use facts::task::exit_record::ExitRecord;
+use facts::task::figure::{ABSENT, Figure, FigureSet};
+use facts::task::{Accounting, TaskKey, TaskRow};
+use facts::unit::Nanos;
+
+/// Before the figures.
+const IDENTITY: usize = 12;
+/// Numbers of a living task.
+pub(crate) const LIVING: usize = IDENTITY + Figure::COUNT;
+/// Numbers of an exit record: those, its age, how it ended, and when.
+pub(crate) const ENDED: usize = LIVING + 6;
+
+/// A row's numbers.
+pub(crate) type Fields = [u64; LIVING];
+
+/// An optional number: 0 if it is absent.
+fn optional(number: Option<u64>) -> u64 {
+    number.map_or(0, |number| number.wrapping_add(1))
+}
+
+fn present(number: u64) -> Option<u64> {
+    number.checked_sub(1)
+}
+
+fn small<N: TryFrom<u64>>(number: u64) -> Option<N> {
+    present(number).and_then(|number| N::try_from(number).ok())
+}
+
+/// Times are kept in microseconds: nanoseconds would take twice the space.
+fn microseconds(nanoseconds: u64) -> u64 {
+    nanoseconds.saturating_add(500) / 1000
+}
+
+/// The numbers of a row.
+pub(crate) fn of_row(row: &TaskRow) -> Fields {
+    let mut fields = [0; LIVING];
+    let (first, second) = row.comm.0.split_at(8);
+    let letters = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let identity: [u64; IDENTITY] = [
+        row.key.pid.into(),
+        row.key.start.0,
+        optional(row.tgid.map(u64::from)),
+        optional(row.ppid.map(u64::from)),
+        optional(row.uid.map(u64::from)),
+        letters(first),
+        letters(second),
+        optional(row.state.map(u64::from)),
+        i64::from(row.nice).cast_unsigned(),
+        optional(row.policy.map(u64::from)),
+        optional(row.cgroup),
+        match row.accounting {
+            Accounting::Unsure => 0,
+            Accounting::On => 1,
+            Accounting::Off => 2,
+        },
+    ];
+    fields[..IDENTITY].copy_from_slice(&identity);
+    for figure in Figure::all() {
+        let value = row.figures.get(figure);
+        let value = if FigureSet::TIMES.contains(figure) { value.map(microseconds) } else { value };
+        fields[IDENTITY + figure.index()] = optional(value);
+    }
+    fields
+}
+
+/// The row of these numbers. It has lived since its start, until `boottime`.
+pub(crate) fn to_row(fields: &Fields, boottime: Nanos) -> TaskRow {
+    let mut name = [0; 16];
+    name[..8].copy_from_slice(&fields[5].to_le_bytes());
+    name[8..].copy_from_slice(&fields[6].to_le_bytes());
+    let start = Nanos(fields[1]);
+    let mut row = TaskRow {
+        key: TaskKey { pid: u32::try_from(fields[0]).unwrap_or(0), start },
+        tgid: small(fields[2]),
+        ppid: small(fields[3]),
+        uid: small(fields[4]),
+        comm: Comm(name),
+        state: small(fields[7]),
+        nice: i8::try_from(fields[8].cast_signed()).unwrap_or(0),
+        policy: small(fields[9]),
+        cgroup: present(fields[10]),
+        accounting: match fields[11] {
+            1 => Accounting::On,
+            2 => Accounting::Off,
+            _ => Accounting::Unsure,
+        },
+        wall: boottime.saturating_sub(start),
+        ..TaskRow::default()
+    };
+    for figure in Figure::all() {
+        let value = present(fields[IDENTITY + figure.index()]);
+        let value = if FigureSet::TIMES.contains(figure) {
+            value.map(|value| value.saturating_mul(1000))
+        } else {
+            value
+        };
+        row.figures.set(figure, value.filter(|value| *value != ABSENT));
+    }
+    row
+}
+
+/// The numbers of an exit record of a round at `boottime`: times before that, so that they are small.
+pub(crate) fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
+    let mut fields = [0; ENDED];
+    fields[..LIVING].copy_from_slice(&of_row(&record.row));
+    let before = |time: Nanos| microseconds(boottime.0.saturating_sub(time.0));
+    // The start follows from the age, and is as exact.
+    fields[1] = before(record.row.key.start);
+    let rest = [
+        microseconds(record.row.wall.0),
+        record.exit.code.into(),
+        record.exit.flags.into(),
+        before(record.between.0),
+        before(record.between.1),
+        record.tick.0,
+    ];
+    fields[LIVING..].copy_from_slice(&rest);
+    fields
+}
+
+/// The exit record of these numbers.
+pub(crate) fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
+    let nanoseconds = |microseconds: u64| Nanos(microseconds.saturating_mul(1000));
+    let before = |microseconds: u64| boottime.saturating_sub(nanoseconds(microseconds));
+    let mut living = [0; LIVING];
+    living.copy_from_slice(&fields[..LIVING]);
+    living[1] = before(fields[1]).0;
+    let [wall, code, flags, from, to, tick] = [0, 1, 2, 3, 4, 5].map(|place| fields[LIVING + place]);
+    ExitRecord {
+        row: TaskRow { wall: nanoseconds(wall), ..to_row(&living, boottime) },
+        exit: ExitInfo { code: u32::try_from(code).unwrap_or(0), flags: u8::try_from(flags).unwrap_or(0) },
+        between: (before(from), before(to)),
+        tick: Nanos(tick),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> TaskRow {
+        let key = TaskKey { pid: 4711, start: Nanos(1_234_567_891) };
+        let mut row = TaskRow {
+            key,
+            tgid: Some(4700),
+            ppid: Some(0),
+            uid: Some(1000),
+            comm: Comm::new(b"a long task nam"),
+            state: Some(b'D'),
+            nice: -20,
+            policy: Some(3),
+            cgroup: Some(1 << 63 | 42),
+            accounting: Accounting::On,
+            wall: Nanos(5_000_000_000),
+            ..TaskRow::default()
+        };
+        for figure in Figure::all().filter(|figure| figure.index() % 5 != 0) {
+            row.figures.set(figure, Some(figure.index() as u64 * 1_000_000));
+        }
+        row
+    }
+
+    #[test]
+    fn rows_and_records_are_the_same_again() {
+        let row = row();
+        let boottime = row.key.start + row.wall;
+        assert_eq!(to_row(&of_row(&row), boottime), row);
+        let between = (Nanos(boottime.0 - 1_000_000_000), boottime);
+        let row = TaskRow { key: TaskKey { start: Nanos(1_234_567_000), ..row.key }, ..row };
+        let exit = ExitInfo { code: 9, flags: 0x21 };
+        let record = ExitRecord { row, exit, between, tick: Nanos(4_000_000) };
+        let boottime = boottime + Nanos(109);
+        assert_eq!(to_ended(&of_ended(&record, boottime), boottime).row.figures, record.row.figures);
+        assert_eq!(to_ended(&of_ended(&record, boottime), boottime).exit, exit);
+    }
+
+    #[test]
+    fn the_order_of_the_figures_is_that_of_the_format() {
+        let places = [
+            (Figure::ON_CPU, 0),
+            (Figure::delay(facts::task::Cause::BlockIo), 4),
+            (Figure::count(facts::task::Cause::RunQueue), 11),
+            (Figure::maximum(facts::task::Cause::RunQueue), 19),
+            (Figure::VOLUNTARY_SWITCHES, 27),
+            (Figure::RESIDENT_BYTES, 33),
+            (Figure::PEAK_VIRTUAL_BYTES, 37),
+        ];
+        for (figure, place) in places {
+            assert_eq!(figure.index(), place);
+        }
+    }
+}
