@@ -10,7 +10,7 @@ use probe::{Request, Roots};
 use sampling::Formula;
 use sampling::machine::MachineSampler;
 use sampling::tasks::TaskSampler;
-use store::{SeriesId, Store, StoreError, TaskTick, Tick};
+use store::{Retention, SeriesId, Store, StoreError, TaskTick, Tick};
 
 use crate::log::{Level, Log};
 use crate::machine_series::MachineSeries;
@@ -43,7 +43,8 @@ impl Recorder {
     pub(crate) fn open(options: &AgentOptions, log: &mut Log) -> Result<Self, AgentError> {
         let roots = Roots::live();
         let history = options.data.join(HISTORY);
-        let store = Store::open(&history).map_err(|error| AgentError::Store(history.clone(), error))?;
+        let store = Store::open(&history, Retention::default())
+            .map_err(|error| AgentError::Store(history.clone(), error))?;
         let request = Request { wanted: Wanted::all(), ..Request::default() };
         let machine = MachineSampler::open(&roots, request, Formula::IfNeeded)
             .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))?;

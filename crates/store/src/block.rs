@@ -19,9 +19,7 @@ const MOST: u64 = 1 << 20;
 /// The block that grows, as entries of the journal.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    pub(crate) id: i64,
-    /// Its place in the order of time.
-    pub(crate) position: i64,
+    pub(crate) key: BlockKey,
     pub(crate) boot: i64,
     pub(crate) entries: Vec<Vec<u8>>,
     /// The values of the last tick.
@@ -29,8 +27,8 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(crate) fn new(id: i64, position: i64, boot: i64) -> Self {
-        Self { id, position, boot, ..Self::default() }
+    pub(crate) fn new(id: i64, position: i64) -> Self {
+        Self { key: BlockKey { id, position, span: 1 }, ..Self::default() }
     }
 
     /// Adds a tick. `values` are in the order of their series.
@@ -49,7 +47,7 @@ impl Block {
 
     /// The same as columns.
     pub(crate) fn columns(&self) -> BlockColumns {
-        let mut columns = BlockColumns { boot: self.boot, step_s: 0, ..BlockColumns::default() };
+        let mut columns = BlockColumns { boot: self.boot, ..BlockColumns::default() };
         let mut values = Values::new();
         for (place, entry) in self.entries.iter().enumerate() {
             // They were encoded here, or decoded before.
@@ -72,8 +70,6 @@ impl Block {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockColumns {
     pub(crate) boot: i64,
-    /// Seconds between two ticks of a tier; 0: as they were recorded.
-    pub(crate) step_s: i64,
     pub(crate) clocks: Vec<Clock>,
     pub(crate) values: BTreeMap<SeriesId, Vec<Option<f64>>>,
 }
@@ -82,6 +78,7 @@ pub(crate) struct BlockColumns {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockHead {
     pub(crate) boot: i64,
+    /// Seconds of a window; 0: ticks as they were recorded.
     pub(crate) step_s: i64,
     pub(crate) clocks: Vec<Clock>,
     /// The series that have a column, in order.
@@ -131,36 +128,81 @@ impl BlockHead {
     }
 }
 
+/// Where a block stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BlockKey {
+    pub(crate) id: i64,
+    /// The place in the order of time of the first block, of those that were recorded, that it contains, and how many these are.
+    pub(crate) position: i64,
+    pub(crate) span: i64,
+}
+
+/// Writes a column.
+pub(crate) fn write_column(
+    connection: &Connection,
+    block: i64,
+    id: SeriesId,
+    data: &[u8],
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO columns (block, series, data) VALUES (?1, ?2, ?3)")?
+        .execute(params![block, id.0, checksum::seal(&[block, id.0.into()], data)])?;
+    Ok(())
+}
+
+/// Writes the row of a block, which comes after its columns: without it these do not count.
+pub(crate) fn write_head(connection: &Connection, key: BlockKey, head: &BlockHead) -> Result<(), StoreError> {
+    let encoded = head.encode().ok_or(StoreError::Damaged("a block in memory"))?;
+    let realtimes = || head.clocks.iter().map(|clock| clock.realtime.0.cast_signed());
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO blocks (id, position, span, step_s, first_ns, last_ns, lasts_s, head) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            key.id,
+            key.position,
+            key.span,
+            head.step_s,
+            realtimes().min().unwrap_or_default(),
+            realtimes().max().unwrap_or_default(),
+            lasts_s(&head.clocks),
+            checksum::seal(&[key.id, key.position, key.span], &encoded)
+        ])?;
+    Ok(())
+}
+
+/// How long these ticks lasted by the boot clock, which nobody sets, in seconds.
+pub(crate) fn lasts_s(clocks: &[Clock]) -> i64 {
+    let first = clocks.first().map(|clock| clock.boottime).unwrap_or_default();
+    let last = clocks.last().map(|clock| clock.boottime).unwrap_or_default();
+    i64::try_from(last.saturating_sub(first).0 / Nanos::SECOND.0).unwrap_or(0) + 1
+}
+
 /// A block that is being written, a few columns at a time.
 #[derive(Debug)]
 pub(crate) struct Sealing {
-    id: i64,
-    position: i64,
-    span: i64,
+    key: BlockKey,
     columns: BlockColumns,
     /// How many of the columns are written.
     written: usize,
 }
 
 impl Sealing {
-    /// `position` and `span`: which blocks, by their order in time, it stands for.
-    pub(crate) fn new(id: i64, position: i64, span: i64, columns: BlockColumns) -> Self {
-        Self { id, position, span, columns, written: 0 }
+    pub(crate) fn new(key: BlockKey, columns: BlockColumns) -> Self {
+        Self { key, columns, written: 0 }
     }
 
     pub(crate) fn ticks(&self) -> usize {
         self.columns.clocks.len()
     }
 
-    /// Writes at most so many columns, and after the last one the block itself. Returns how many columns are written, and whether
-    /// all is: to be told to [`Self::commit`] when the transaction is.
+    /// Writes at most so many columns, and after the last one the block's row. Returns how many columns are written then, for
+    /// [`Self::commit`], and whether everything is.
     pub(crate) fn write(&self, connection: &Connection, most: usize) -> Result<(usize, bool), StoreError> {
-        let mut insert = connection
-            .prepare_cached("INSERT OR REPLACE INTO columns (block, series, data) VALUES (?1, ?2, ?3)")?;
         let mut written = self.written;
         for (id, values) in self.columns.values.iter().skip(self.written).take(most) {
-            let data = column::encode(values).unwrap_or_default();
-            insert.execute(params![self.id, id.0, checksum::seal(&[self.id, id.0.into()], &data)])?;
+            write_column(connection, self.key.id, *id, &column::encode(values).unwrap_or_default())?;
             written += 1;
         }
         if written < self.columns.values.len() {
@@ -168,27 +210,12 @@ impl Sealing {
         }
         let head = BlockHead {
             boot: self.columns.boot,
-            step_s: self.columns.step_s,
+            step_s: 0,
             clocks: self.columns.clocks.clone(),
             series: self.columns.values.keys().copied().collect(),
         };
-        let encoded = head.encode().ok_or(StoreError::Damaged("a block in memory"))?;
-        let realtimes = || head.clocks.iter().map(|clock| clock.realtime.0.cast_signed());
-        connection
-            .prepare_cached(
-                "INSERT OR REPLACE INTO blocks (id, position, span, step_s, first_ns, last_ns, head) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(params![
-                self.id,
-                self.position,
-                self.span,
-                head.step_s,
-                realtimes().min().unwrap_or_default(),
-                realtimes().max().unwrap_or_default(),
-                checksum::seal(&[self.id, self.position], &encoded)
-            ])?;
-        connection.prepare_cached("DELETE FROM journal WHERE block = ?1")?.execute([self.id])?;
+        write_head(connection, self.key, &head)?;
+        connection.prepare_cached("DELETE FROM journal WHERE block = ?1")?.execute([self.key.id])?;
         Ok((written, true))
     }
 
@@ -208,8 +235,8 @@ pub(crate) fn unsealed(connection: &Connection) -> Result<(Vec<Block>, u64), Sto
     let mut damaged = 0;
     while let Some(row) = rows.next()? {
         let (id, place, boot): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        if blocks.last().is_none_or(|block| block.id != id) {
-            blocks.push(Block::new(id, 0, boot));
+        if blocks.last().is_none_or(|block| block.key.id != id) {
+            blocks.push(Block { boot, ..Block::new(id, 0) });
         }
         let Some(block) = blocks.last_mut() else { continue };
         let entry =

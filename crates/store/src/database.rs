@@ -34,9 +34,11 @@ CREATE TABLE IF NOT EXISTS blocks (
     step_s INTEGER NOT NULL,
     first_ns INTEGER NOT NULL,
     last_ns INTEGER NOT NULL,
+    lasts_s INTEGER NOT NULL,
     head BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS blocks_by_time ON blocks (last_ns, first_ns, position, step_s);
+CREATE INDEX IF NOT EXISTS blocks_by_time ON blocks (last_ns, first_ns, position);
+CREATE INDEX IF NOT EXISTS blocks_by_position ON blocks (position, span, step_s, last_ns, lasts_s);
 CREATE TABLE IF NOT EXISTS columns (
     block INTEGER NOT NULL,
     series INTEGER NOT NULL,
@@ -58,10 +60,12 @@ CREATE TABLE IF NOT EXISTS task_chunks (
     step_s INTEGER NOT NULL,
     first_ns INTEGER NOT NULL,
     last_ns INTEGER NOT NULL,
+    lasts_s INTEGER NOT NULL,
     living BLOB NOT NULL,
     ended BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS task_chunks_by_time ON task_chunks (last_ns, first_ns, base, step_s);
+CREATE INDEX IF NOT EXISTS task_chunks_by_time ON task_chunks (last_ns, first_ns, base);
+CREATE INDEX IF NOT EXISTS task_chunks_by_id ON task_chunks (id, base, step_s, last_ns, lasts_s);
 CREATE TABLE IF NOT EXISTS cgroups (
     boot INTEGER NOT NULL,
     id INTEGER NOT NULL,
@@ -121,4 +125,19 @@ pub(crate) fn file_bytes(connection: &Connection) -> Result<u64, StoreError> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let bytes = number("page_count")?.saturating_mul(number("page_size")?);
     Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
+/// Deletes columns of blocks that a killed writer did not complete. Their ticks are in the journal, or in the blocks from which they
+/// were made.
+pub(crate) fn delete_orphans(connection: &Connection) -> Result<(), StoreError> {
+    let mut last = i64::MIN;
+    let mut next = connection.prepare("SELECT min(block) FROM columns WHERE block > ?1")?;
+    let mut is_block = connection.prepare("SELECT count(*) FROM blocks WHERE id = ?1")?;
+    while let Some(block) = next.query_row([last], |row| row.get::<_, Option<i64>>(0))? {
+        if is_block.query_row([block], |row| row.get::<_, i64>(0))? == 0 {
+            connection.execute("DELETE FROM columns WHERE block = ?1", [block])?;
+        }
+        last = block;
+    }
+    Ok(())
 }

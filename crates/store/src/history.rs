@@ -1,26 +1,44 @@
 //! A history beside its writer: one snapshot of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use facts::sample::Clock;
+use facts::unit::Nanos;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::aside;
-use crate::block::{self, BlockColumns, BlockHead};
+use crate::block::{self, BlockColumns, BlockHead, BlockKey};
 use crate::checksum;
 use crate::column;
 use crate::database;
 use crate::error::StoreError;
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::tasks::{Chunk, ChunkKey, TaskReplay, unsealed_chunks};
+use crate::verify;
+use crate::window::Points;
 
 /// A value and when it was.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// The time of its tick.
     pub clock: Clock,
-    /// Raw: counters are not rates.
+    /// Raw: counters are not rates. Of a window the last one.
     pub value: f64,
+    /// Of a gauge in a window.
+    pub range: Option<GaugeRange>,
+}
+
+/// What a gauge was in a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GaugeRange {
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+    /// The sum of all values.
+    pub sum: f64,
+    /// How many values there were.
+    pub count: f64,
 }
 
 /// What a history contains.
@@ -51,6 +69,7 @@ pub struct History {
 /// One file of a history.
 #[derive(Debug)]
 struct HistoryFile {
+    path: PathBuf,
     connection: Connection,
     names: SeriesNames,
     /// Blocks and chunks of which only the journal is there.
@@ -116,6 +135,25 @@ impl History {
         Ok(damaged)
     }
 
+    /// Checks every row. Returns what is damaged.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn verify(&self) -> Result<Vec<String>, StoreError> {
+        let mut findings = Vec::new();
+        for file in &self.files {
+            findings.extend(verify::verify(&file.connection, &file.names, &file.path)?);
+            if file.damaged > 0 {
+                findings.push(format!(
+                    "{}: {} entries of the journal are damaged",
+                    file.path.display(),
+                    file.damaged
+                ));
+            }
+        }
+        Ok(findings)
+    }
+
     /// The tasks between two times in nanoseconds since 1970, the last of them included. `Err` of a damaged file is that of reading it.
     ///
     /// # Errors
@@ -135,7 +173,14 @@ impl HistoryFile {
         let (blocks, damaged_ticks) = block::unsealed(&connection)?;
         let (unsealed_chunks, damaged_rounds) = unsealed_chunks(&connection)?;
         let unsealed = blocks.iter().map(block::Block::columns).collect();
-        Ok(Self { connection, names, unsealed, unsealed_chunks, damaged: damaged_ticks + damaged_rounds })
+        Ok(Self {
+            path: path.to_owned(),
+            connection,
+            names,
+            unsealed,
+            unsealed_chunks,
+            damaged: damaged_ticks + damaged_rounds,
+        })
     }
 
     fn add_extent(&self, extent: &mut Extent) -> Result<(), StoreError> {
@@ -143,8 +188,7 @@ impl HistoryFile {
             let number: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
             Ok(u64::try_from(number).unwrap_or(0))
         };
-        let mut statement =
-            self.connection.prepare("SELECT id, position, first_ns, last_ns, head FROM blocks")?;
+        let mut statement = self.connection.prepare("SELECT id, first_ns, last_ns FROM blocks")?;
         let mut rows = statement.query([])?;
         let mut add = |first: i64, last: i64, ticks: u64| {
             let (old_first, old_last) = extent.realtime_ns.unwrap_or((i64::MAX, i64::MIN));
@@ -152,9 +196,8 @@ impl HistoryFile {
             extent.ticks += ticks;
         };
         while let Some(row) = rows.next()? {
-            let head = head(row.get(0)?, row.get(1)?, row.get_ref(4)?);
-            let ticks = head.map_or(0, |head| head.clocks.len() as u64);
-            add(row.get(2)?, row.get(3)?, ticks);
+            let head = read_head(&self.connection, row.get(0)?)?;
+            add(row.get(1)?, row.get(2)?, head.map_or(0, |(_, head)| head.clocks.len() as u64));
         }
         for clock in self.unsealed.iter().flat_map(|block| &block.clocks) {
             let realtime_ns = clock.realtime.0.cast_signed();
@@ -173,50 +216,93 @@ impl HistoryFile {
     ) -> Result<u64, StoreError> {
         let Some(id) = self.names.find(name) else { return Ok(0) };
         let mut damaged = self.damaged;
-        let mut take = |clock: &Clock, value: &Option<f64>| {
-            let is_wanted = wanted_ns.contains(&clock.realtime.0.cast_signed());
-            if let Some(value) = value.filter(|_| is_wanted) {
-                each(Sample { clock: *clock, value });
-            }
-        };
         let mut statement = self.connection.prepare_cached(
-            "SELECT id, position, head FROM blocks WHERE last_ns >= ?1 AND first_ns <= ?2 ORDER BY position",
+            "SELECT id FROM blocks WHERE last_ns >= ?1 AND first_ns <= ?2 ORDER BY position",
         )?;
         let mut rows = statement.query(params![wanted_ns.start(), wanted_ns.end()])?;
+        let mut next_position = None;
         while let Some(row) = rows.next()? {
             let block: i64 = row.get(0)?;
-            let Some(head) = head(block, row.get(1)?, row.get_ref(2)?) else {
+            let Some((key, head)) = read_head(&self.connection, block)? else {
                 damaged += 1;
+                next_position = None;
                 continue;
             };
+            // A row that is missing is damaged as well.
+            damaged += u64::from(next_position.is_some_and(|next| key.position > next));
+            next_position = Some(key.position + key.span);
             if head.series.binary_search(&id).is_err() {
                 continue;
             }
-            match self.column(block, id, head.clocks.len())? {
-                Some(values) => head.clocks.iter().zip(&values).for_each(|(clock, value)| take(clock, value)),
+            match read_column(&self.connection, block, &head, id)? {
+                Some(points) => push_points(&head.clocks, &points, &wanted_ns, each),
                 None => damaged += 1,
             }
         }
         for block in &self.unsealed {
-            let values = block.values.get(&id).map(Vec::as_slice).unwrap_or_default();
-            block.clocks.iter().zip(values).for_each(|(clock, value)| take(clock, value));
+            let values = block.values.get(&id).cloned().unwrap_or_default();
+            push_points(&block.clocks, &Points::of_ticks(values), &wanted_ns, each);
         }
         Ok(damaged)
     }
+}
 
-    /// A column that should be there; `None` if it is damaged.
-    fn column(&self, block: i64, id: SeriesId, ticks: usize) -> Result<Option<Vec<Option<f64>>>, StoreError> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT data FROM columns WHERE block = ?1 AND series = ?2")?;
-        let decode = |row: &rusqlite::Row<'_>| {
-            let bytes = row.get_ref(0)?.as_blob().unwrap_or_default();
-            Ok(checksum::open(&[block, id.0.into()], bytes).and_then(|body| column::decode(body, ticks)))
+fn push_points(
+    clocks: &[Clock],
+    points: &Points,
+    wanted_ns: &std::ops::RangeInclusive<i64>,
+    each: &mut impl FnMut(Sample),
+) {
+    for (place, (clock, value)) in clocks.iter().zip(&points.last).enumerate() {
+        let Some(value) = value.filter(|_| wanted_ns.contains(&clock.realtime.0.cast_signed())) else {
+            continue;
         };
-        Ok(statement.query_row(params![block, id.0], decode).optional()?.flatten())
+        let of = |column: &[Option<f64>]| column.get(place).copied().flatten();
+        if let Some(reached) = of(&points.reached) {
+            // What it had reached, its reset, and what it was then, so that increases are exact.
+            for (before_ns, value) in [(2, reached), (1, 0.0)] {
+                let realtime = Nanos(clock.realtime.0.saturating_sub(before_ns));
+                each(Sample { clock: Clock { realtime, ..*clock }, value, range: None });
+            }
+        }
+        let range = points.range.as_ref().and_then(|[min, max, sum, count]| {
+            Some(GaugeRange { min: of(min)?, max: of(max)?, sum: of(sum)?, count: of(count)? })
+        });
+        each(Sample { clock: *clock, value, range });
     }
 }
 
-/// The head of a block; `None` if it is damaged.
-fn head(id: i64, position: i64, blob: rusqlite::types::ValueRef<'_>) -> Option<BlockHead> {
-    checksum::open(&[id, position], blob.as_blob().ok()?).and_then(BlockHead::decode)
+/// A block without its columns; `None` if it is damaged.
+pub(crate) fn read_head(
+    connection: &Connection,
+    id: i64,
+) -> Result<Option<(BlockKey, BlockHead)>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT position, span, head FROM blocks WHERE id = ?1")?;
+    let decode = |row: &rusqlite::Row<'_>| {
+        let (position, span): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let bytes = row.get_ref(2)?.as_blob().unwrap_or_default();
+        let head = checksum::open(&[id, position, span], bytes).and_then(BlockHead::decode);
+        Ok(head.map(|head| (BlockKey { id, position, span }, head)))
+    };
+    Ok(statement.query_row([id], decode).optional()?.flatten())
+}
+
+/// A column that a block's head says is there; `None` if it is damaged.
+pub(crate) fn read_column(
+    connection: &Connection,
+    block: i64,
+    head: &BlockHead,
+    id: SeriesId,
+) -> Result<Option<Points>, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT data FROM columns WHERE block = ?1 AND series = ?2")?;
+    let ticks = head.clocks.len();
+    let decode = |row: &rusqlite::Row<'_>| {
+        let bytes = row.get_ref(0)?.as_blob().unwrap_or_default();
+        Ok(checksum::open(&[block, id.0.into()], bytes).and_then(|body| match head.step_s {
+            0 => column::decode(body, ticks).map(Points::of_ticks),
+            _ => Points::decode(body, ticks),
+        }))
+    };
+    Ok(statement.query_row(params![block, id.0], decode).optional()?.flatten())
 }

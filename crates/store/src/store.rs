@@ -7,11 +7,12 @@ use facts::unit::Nanos;
 use rusqlite::{Connection, params};
 
 use crate::aside;
-use crate::block::{self, Block, Sealing};
+use crate::block::{self, Block, BlockKey, Sealing};
 use crate::checksum;
 use crate::database;
 use crate::error::StoreError;
 use crate::journal::Values;
+use crate::retention::{Maintenance, Retention};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks};
 
@@ -55,6 +56,10 @@ pub struct Store {
     lost_ticks: u64,
     findings: Vec<String>,
     file_bytes: u64,
+    retention: Retention,
+    maintenance: Maintenance,
+    /// The largest number of a block so far.
+    last_id: i64,
 }
 
 impl Store {
@@ -63,11 +68,11 @@ impl Store {
     ///
     /// # Errors
     /// If the file cannot be opened, or was written by a newer version.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        match Self::open_file(path) {
+    pub fn open(path: &Path, retention: Retention) -> Result<Self, StoreError> {
+        match Self::open_file(path, retention.clone()) {
             Err(error) if error.is_damage() => {
                 let renamed = aside::rename(path).map_err(StoreError::Rename)?;
-                let mut store = Self::open_file(path)?;
+                let mut store = Self::open_file(path, retention)?;
                 store.findings.push(aside::finding(&renamed, &error));
                 Ok(store)
             }
@@ -75,13 +80,14 @@ impl Store {
         }
     }
 
-    fn open_file(path: &Path) -> Result<Self, StoreError> {
+    fn open_file(path: &Path, retention: Retention) -> Result<Self, StoreError> {
         let connection = database::open(path)?;
         let names = SeriesNames::read(&connection)?;
         let boots = Boots::read(&connection)?;
         let (blocks, damaged_ticks) = block::unsealed(&connection)?;
         let (chunks, damaged_rounds) = unsealed_chunks(&connection)?;
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        database::delete_orphans(&connection)?;
         let last_sealed = number("SELECT coalesce(max(id), 0) FROM blocks")?;
         let last_position = number("SELECT coalesce(max(position + span - 1), 0) FROM blocks")?;
         let mut last_chunk = number("SELECT coalesce(max(id), 0) FROM task_chunks")?;
@@ -99,9 +105,10 @@ impl Store {
         let (mut id, mut position) = (last_sealed, last_position);
         let transaction = connection.unchecked_transaction()?;
         for block in blocks {
-            id = id.max(block.id);
+            id = id.max(block.key.id);
             position += 1;
-            Sealing::new(block.id, position, 1, block.columns()).write(&transaction, usize::MAX)?;
+            let key = BlockKey { position, ..block.key };
+            Sealing::new(key, block.columns()).write(&transaction, usize::MAX)?;
         }
         for (key, chunk) in chunks {
             last_chunk = last_chunk.max(key.id);
@@ -113,7 +120,7 @@ impl Store {
             connection,
             names,
             boots,
-            open: Block::new(id + 1, position + 1, 0),
+            open: Block::new(id + 1, position + 1),
             written: 0,
             sealing: Vec::new(),
             tasks: TaskRecorder::after(last_chunk),
@@ -121,6 +128,9 @@ impl Store {
             lost_ticks: 0,
             findings,
             file_bytes: 0,
+            retention,
+            maintenance: Maintenance::default(),
+            last_id: id + 1,
         })
     }
 
@@ -152,6 +162,7 @@ impl Store {
             return self.begin_again(&result);
         }
         result?;
+        self.maintain(tick.clock.realtime.0.cast_signed())?;
         if tick.clock.boottime.0.abs_diff(self.synced_at.0) >= SYNC_INTERVAL.0 {
             self.synced_at = tick.clock.boottime;
             database::checkpoint(&self.connection)?;
@@ -160,15 +171,47 @@ impl Store {
         Ok(())
     }
 
+    /// Thins and deletes a part of what is old.
+    fn maintain(&mut self, now_ns: i64) -> Result<(), StoreError> {
+        let Self { maintenance, connection, names, retention, last_id, .. } = self;
+        let next_id = || {
+            *last_id += 1;
+            *last_id
+        };
+        self.findings.extend(maintenance.advance(connection, names, retention, now_ns, next_id)?);
+        Ok(())
+    }
+
+    /// What is kept from now on.
+    pub fn set_retention(&mut self, retention: Retention) {
+        self.retention = retention;
+        self.maintenance.plan_again();
+    }
+
+    /// Does all that is to be done for what is old; returns whether there was anything.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn compact(&mut self, now_ns: i64) -> Result<bool, StoreError> {
+        self.maintenance.plan_again();
+        self.maintain(now_ns)?;
+        let has_work = !self.maintenance.is_idle();
+        while !self.maintenance.is_idle() {
+            self.maintain(now_ns)?;
+        }
+        Ok(has_work)
+    }
+
     /// Moves the open block to those that are sealed, and begins the next.
     fn seal_open(&mut self) {
-        let next = Block::new(self.open.id + 1, self.open.position + 1, 0);
+        self.last_id += 1;
+        let next = Block::new(self.last_id, self.open.key.position + 1);
         let full = std::mem::replace(&mut self.open, next);
         self.written = 0;
         if self.sealing.len() > 1 {
             self.lost_ticks += self.sealing.remove(0).ticks() as u64;
         }
-        self.sealing.push(Sealing::new(full.id, full.position, 1, full.columns()));
+        self.sealing.push(Sealing::new(full.key, full.columns()));
     }
 
     /// Writes what is not written yet, and so many columns of full blocks.
@@ -178,7 +221,7 @@ impl Store {
         let boots = self.boots.write(&transaction)?;
         for (place, entry) in self.open.entries.iter().enumerate().skip(self.written) {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
-            let (block, boot) = (self.open.id, self.open.boot);
+            let (block, boot) = (self.open.key.id, self.open.boot);
             transaction
                 .prepare_cached(
                     "INSERT OR REPLACE INTO journal (block, place, boot, entry) VALUES (?1, ?2, ?3, ?4)",
@@ -193,7 +236,10 @@ impl Store {
         self.written = self.open.entries.len();
         self.tasks.commit(tasks);
         match (sealed, self.sealing.first_mut()) {
-            (Some((_, true)), _) => drop(self.sealing.remove(0)),
+            (Some((_, true)), _) => {
+                self.sealing.remove(0);
+                self.maintenance.plan_again();
+            }
             (Some((written, false)), Some(sealing)) => sealing.commit(written),
             _ => {}
         }

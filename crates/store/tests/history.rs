@@ -7,7 +7,7 @@ mod scratch;
 use facts::sample::Clock;
 use facts::unit::Nanos;
 use scratch::Scratch;
-use store::{History, Sample, SeriesKind, Store, Tick};
+use store::{History, Retention, Sample, SeriesKind, Store, Tick};
 
 const SECOND_NS: i64 = 1_000_000_000;
 const START_NS: i64 = 1_700_000_000 * SECOND_NS;
@@ -53,14 +53,15 @@ fn read(history: &History, name: &str, ticks: std::ops::Range<i64>) -> Vec<Sampl
 }
 
 fn expected(series: usize, ticks: std::ops::Range<i64>) -> Vec<Sample> {
-    let sample = |tick: i64| values(tick)[series].map(|value| Sample { clock: clock(tick), value });
+    let sample =
+        |tick: i64| values(tick)[series].map(|value| Sample { clock: clock(tick), value, range: None });
     ticks.filter_map(sample).collect()
 }
 
 #[test]
 fn blocks_and_the_journal_are_read() {
     let scratch = Scratch::new("recorded");
-    let mut store = Store::open(&scratch.file()).unwrap();
+    let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
     record(&mut store, 0..1500, "boot");
     let history = History::open(&scratch.file()).unwrap();
     for (series, name) in NAMES.iter().enumerate() {
@@ -80,7 +81,7 @@ fn a_writer_that_ends_at_any_tick_loses_none() {
     let mut done = 0;
     for more in [1, 7, 599, 600, 601, 3, 1200, 17] {
         // It is not closed in an orderly way: nothing is left to be done then.
-        let mut store = Store::open(&scratch.file()).unwrap();
+        let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
         record(&mut store, done..done + more, "boot");
         done += more;
         std::mem::forget(store);
@@ -94,7 +95,7 @@ fn a_writer_that_ends_at_any_tick_loses_none() {
 #[test]
 fn a_reader_sees_the_history_as_it_was_when_it_was_opened() {
     let scratch = Scratch::new("beside");
-    let mut store = Store::open(&scratch.file()).unwrap();
+    let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
     record(&mut store, 0..605, "boot");
     let history = History::open(&scratch.file()).unwrap();
     record(&mut store, 605..1300, "boot");
@@ -114,7 +115,7 @@ fn a_reader_sees_the_history_as_it_was_when_it_was_opened() {
 #[test]
 fn another_boot_begins_another_block() {
     let scratch = Scratch::new("boots");
-    let mut store = Store::open(&scratch.file()).unwrap();
+    let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
     record(&mut store, 0..10, "first");
     record(&mut store, 10..700, "second");
     let history = History::open(&scratch.file()).unwrap();
@@ -125,10 +126,10 @@ fn another_boot_begins_another_block() {
 #[test]
 fn a_newer_format_is_left_alone() {
     let scratch = Scratch::new("newer");
-    drop(Store::open(&scratch.file()).unwrap());
+    drop(Store::open(&scratch.file(), Retention::default()).unwrap());
     let connection = rusqlite::Connection::open(scratch.file()).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
-    let error = Store::open(&scratch.file()).unwrap_err();
+    let error = Store::open(&scratch.file(), Retention::default()).unwrap_err();
     assert!(error.to_string().contains("format 99"), "{error}");
 }

@@ -16,7 +16,7 @@ use facts::task::unrecorded::Unrecorded;
 use facts::task::{Accounting, TaskKey, TaskRow};
 use facts::unit::Nanos;
 use scratch::Scratch;
-use store::{History, Store, TaskTick, Tick};
+use store::{History, Retention, Store, TaskTick, Tick, Tier};
 
 const SECOND: Nanos = Nanos::SECOND;
 const STARTED_AT: u64 = 1_700_000_000;
@@ -179,7 +179,7 @@ fn realtime_ns(second: u64) -> i64 {
 #[test]
 fn every_round_is_what_it_was() {
     let scratch = Scratch::new("rounds");
-    let mut store = Store::open(&scratch.file()).unwrap();
+    let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
     let mut machine = Machine::new(7);
     let mut rounds = Vec::new();
     for _ in 0..1500 {
@@ -212,7 +212,7 @@ fn a_recorder_that_starts_again_knows_nothing_of_the_time_between() {
     let mut machine = Machine::new(11);
     for rounds in [3, 70, 61] {
         // Its end is not orderly.
-        let mut store = Store::open(&scratch.file()).unwrap();
+        let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
         for _ in 0..rounds {
             machine.advance();
             record(&mut store, &machine);
@@ -231,4 +231,46 @@ fn a_recorder_that_starts_again_knows_nothing_of_the_time_between() {
     assert_eq!(intervals.len(), 3 + 70 + 61);
     let without: Vec<usize> = (0..intervals.len()).filter(|place| !intervals[*place]).collect();
     assert_eq!(without, [0, 3, 73]);
+}
+
+/// CPU time of all tasks in all rounds, and the part of it that had ended.
+fn cpu_ns(history: &History) -> (u64, u64, u64) {
+    let mut replay = history.tasks(0, i64::MAX).unwrap().unwrap();
+    let (mut all, mut ended, mut rounds) = (0, 0, 0);
+    while replay.advance().unwrap() {
+        let store = replay.store();
+        let exits: u64 = store.ended().filter_map(|one| one.cpu_ns()).sum();
+        let living = store.rows().filter_map(|row| store.delta(row.key.pid, Figure::ON_CPU));
+        (all, ended, rounds) = (all + exits + living.sum::<u64>(), ended + exits, rounds + 1);
+    }
+    assert_eq!(replay.damaged(), 0);
+    (all, ended, rounds)
+}
+
+#[test]
+fn thinned_rounds_add_up_to_the_same() {
+    let scratch = Scratch::new("thinned");
+    let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
+    let mut machine = Machine::new(5);
+    for _ in 0..1500 {
+        machine.advance();
+        record(&mut store, &machine);
+    }
+    let (all, ended, rounds) = cpu_ns(&History::open(&scratch.file()).unwrap());
+    assert!(ended > 0 && rounds == 1500);
+    let tier = |step_s, keep_s| Tier { step_s, keep_s };
+    store.set_retention(Retention { tiers: vec![tier(0, 300), tier(10, 10_000)], ..Retention::default() });
+    assert!(store.compact(realtime_ns(2500)).unwrap());
+    let history = History::open(&scratch.file()).unwrap();
+    let (thinned, thinned_ended, fewer) = cpu_ns(&history);
+    assert!((400..600).contains(&fewer), "{fewer}");
+    // What was used before the first round of all is in no interval, and that round has become one with those after it.
+    let first = all.abs_diff(thinned) as f64 / all as f64;
+    assert!(first < 0.02, "{all} {thinned}");
+    // The living part of what a task did in the window of its end has become part of its end.
+    assert!(thinned_ended > ended, "{ended} {thinned_ended}");
+    let mut replay = history.tasks(realtime_ns(2490), realtime_ns(2500)).unwrap().unwrap();
+    while replay.advance().unwrap() {}
+    assert_eq!(replay.store().len(), machine.store.len());
+    assert_eq!(history.verify().unwrap(), Vec::<String>::new());
 }

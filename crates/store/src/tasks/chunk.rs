@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 use super::fields::{ENDED, LIVING};
 use super::table::Table;
 use crate::StoreError;
+use crate::block::lasts_s;
 use crate::checksum;
 
 /// A round, by the number of its column.
@@ -88,6 +89,11 @@ impl Chunk {
         Clock { monotonic, boottime, realtime }
     }
 
+    /// When its rounds were.
+    pub(super) fn clocks(&self) -> Vec<Clock> {
+        (0..self.rounds.rows()).map(|round| self.clock(round)).collect()
+    }
+
     /// The first and last time since 1970.
     fn extent_ns(&self) -> (i64, i64) {
         let times = || (0..self.rounds.rows()).map(|round| self.round(round, Round::Realtime).cast_signed());
@@ -137,8 +143,8 @@ impl Chunk {
         let (first, last) = self.extent_ns();
         connection
             .prepare_cached(
-                "INSERT OR REPLACE INTO task_chunks (id, base, boot, step_s, first_ns, last_ns, living, ended) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT OR REPLACE INTO task_chunks (id, base, boot, step_s, first_ns, last_ns, lasts_s, living, ended) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?
             .execute(params![
                 key.id,
@@ -147,6 +153,7 @@ impl Chunk {
                 key.step_s,
                 first,
                 last,
+                lasts_s(&self.clocks()),
                 checksum::seal(&key.of_living(), &living),
                 checksum::seal(&key.of_ended(), &ended)
             ])?;

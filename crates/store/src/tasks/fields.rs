@@ -138,6 +138,13 @@ pub(crate) fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
     }
 }
 
+/// Lets the numbers of an exit record be those of a round so much later.
+pub(crate) fn delay_ended(numbers: &mut [u64], delay: Nanos) {
+    for column in [1, LIVING + 3, LIVING + 4] {
+        numbers[column] += microseconds(delay.0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ mod fields;
 mod recorder;
 mod replay;
 mod table;
+mod thin;
 
 pub(crate) use chunk::{Chunk, ChunkKey, unsealed as unsealed_chunks};
 pub(crate) use recorder::TaskRecorder;

@@ -1,0 +1,294 @@
+//! What is kept for how long: older ticks become windows, and the oldest are deleted.
+
+use std::collections::VecDeque;
+
+use rusqlite::{Connection, params};
+
+use crate::StoreError;
+use crate::database;
+use crate::series::SeriesNames;
+use crate::tasks::{Chunk, ChunkKey};
+use crate::thinning::{Source, Thinning};
+
+/// How long ticks are kept at one resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// Seconds of a window; 0: every tick, as it was recorded.
+    pub step_s: i64,
+    /// Seconds for which they are kept so.
+    pub keep_s: i64,
+}
+
+/// What is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// From the finest to the coarsest; what is older than the last one is deleted.
+    pub tiers: Vec<Tier>,
+    /// The size of the file beyond which the oldest is deleted.
+    pub most_bytes: u64,
+}
+
+impl Default for Retention {
+    /// Every tick for a day, ten seconds for a week, a minute for a quarter, in at most 2 GB.
+    fn default() -> Self {
+        const DAY_S: i64 = 86_400;
+        let tier = |step_s, days: i64| Tier { step_s, keep_s: days * DAY_S };
+        Self { tiers: vec![tier(0, 1), tier(10, 7), tier(60, 92)], most_bytes: 2_000_000_000 }
+    }
+}
+
+impl Retention {
+    /// The step that something of this age should have; `None` if it should be deleted.
+    fn step_s(&self, age_s: i64) -> Option<i64> {
+        self.tiers.iter().find(|tier| age_s <= tier.keep_s).map(|tier| tier.step_s)
+    }
+}
+
+/// The most ticks or windows of a block, and the most blocks that become one.
+const BLOCK_TICKS: i64 = 600;
+const MOST_SOURCES: usize = 64;
+/// Series that are thinned in one tick.
+const SERIES_A_TICK: usize = 16;
+/// Free pages that are given back to the filesystem in one tick.
+const PAGES_A_TICK: u32 = 256;
+
+/// What is to be done, a little in each tick.
+#[derive(Debug, Default)]
+pub(crate) struct Maintenance {
+    jobs: VecDeque<Job>,
+    thinning: Option<Thinning>,
+    is_planned: bool,
+}
+
+#[derive(Debug)]
+enum Job {
+    Thin {
+        sources: Vec<Source>,
+        step_s: i64,
+    },
+    ThinTasks {
+        id: i64,
+        step_s: i64,
+    },
+    DeleteBlock {
+        id: i64,
+    },
+    /// All chunks before this one.
+    DeleteTasks {
+        before: i64,
+    },
+}
+
+impl Maintenance {
+    /// Lets it look again for what is to be done.
+    pub(crate) fn plan_again(&mut self) {
+        self.is_planned = false;
+    }
+
+    /// Does a part of what is to be done. `now_ns` is the time since 1970, `next_id` gives a new block its number. Returns what is
+    /// damaged.
+    ///
+    /// # Errors
+    /// If it cannot be written. It is planned again with the next block.
+    pub(crate) fn advance(
+        &mut self,
+        connection: &Connection,
+        names: &SeriesNames,
+        retention: &Retention,
+        now_ns: i64,
+        next_id: impl FnOnce() -> i64,
+    ) -> Result<Vec<String>, StoreError> {
+        if !self.is_planned {
+            self.is_planned = true;
+            self.thinning = None;
+            self.jobs = plan(connection, retention, now_ns)?;
+            return Ok(Vec::new());
+        }
+        if let Some(thinning) = &mut self.thinning {
+            let is_done = thinning.advance(connection, names, SERIES_A_TICK)?;
+            if !is_done {
+                return Ok(Vec::new());
+            }
+            let findings = self.thinning.take().map(|thinning| thinning.finish(connection)).transpose()?;
+            return Ok(findings.into_iter().flatten().collect());
+        }
+        match self.jobs.pop_front() {
+            Some(Job::Thin { sources, step_s }) => {
+                self.thinning = Some(Thinning::begin(connection, sources, step_s, next_id())?);
+            }
+            Some(Job::ThinTasks { id, step_s }) => return thin_tasks(connection, id, step_s),
+            Some(Job::DeleteBlock { id }) => delete_blocks(connection, &[id])?,
+            Some(Job::DeleteTasks { before }) => {
+                connection.execute("DELETE FROM task_chunks WHERE id < ?1", [before])?;
+            }
+            None => {
+                let free: u32 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
+                if free > 0 {
+                    connection.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES_A_TICK})"))?;
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Whether nothing is left to be done.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.is_planned && self.jobs.is_empty() && self.thinning.is_none()
+    }
+}
+
+/// Deletes blocks with their columns.
+pub(crate) fn delete_blocks(connection: &Connection, ids: &[i64]) -> Result<(), StoreError> {
+    let transaction = connection.unchecked_transaction()?;
+    for id in ids {
+        transaction.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute([id])?;
+        transaction.prepare_cached("DELETE FROM columns WHERE block = ?1")?.execute([id])?;
+    }
+    Ok(transaction.commit()?)
+}
+
+fn plan(connection: &Connection, retention: &Retention, now_ns: i64) -> Result<VecDeque<Job>, StoreError> {
+    let mut jobs = VecDeque::new();
+    plan_blocks(connection, retention, now_ns, &mut jobs)?;
+    plan_tasks(connection, retention, now_ns, &mut jobs)?;
+    if database::file_bytes(connection)? > retention.most_bytes {
+        plan_for_room(connection, &mut jobs)?;
+    }
+    Ok(jobs)
+}
+
+/// The age of something after which so much was recorded: never more than that, whatever the clock was set to meanwhile.
+fn age_s(now_ns: i64, last_ns: i64, recorded_after_s: i64) -> i64 {
+    (now_ns.saturating_sub(last_ns) / 1_000_000_000).min(recorded_after_s)
+}
+
+fn plan_blocks(
+    connection: &Connection,
+    retention: &Retention,
+    now_ns: i64,
+    jobs: &mut VecDeque<Job>,
+) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, position, span, step_s, last_ns, lasts_s FROM blocks INDEXED BY blocks_by_position ORDER BY position DESC",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut recorded_after_s = 0;
+    // From the oldest on, those that become one.
+    let mut groups: Vec<(Vec<Source>, i64, i64)> = Vec::new();
+    let mut thin = Vec::new();
+    while let Some(row) = rows.next()? {
+        let source = Source { id: row.get(0)?, position: row.get(1)?, span: row.get(2)? };
+        let (step_s, last_ns, lasts_s): (i64, i64, i64) = (row.get(3)?, row.get(4)?, row.get(5)?);
+        let age_s = age_s(now_ns, last_ns, recorded_after_s);
+        recorded_after_s += lasts_s;
+        match retention.step_s(age_s) {
+            None => jobs.push_front(Job::DeleteBlock { id: source.id }),
+            Some(wanted) if wanted > step_s => thin.push((source, wanted, lasts_s)),
+            Some(_) => {}
+        }
+    }
+    for (source, step_s, lasts_s) in thin.into_iter().rev() {
+        let windows = lasts_s / step_s + 1;
+        match groups.last_mut() {
+            Some((sources, step, sum))
+                if *step == step_s
+                    && sources.last().is_some_and(|last| last.position + last.span == source.position)
+                    && sources.len() < MOST_SOURCES
+                    && *sum + windows <= BLOCK_TICKS =>
+            {
+                sources.push(source);
+                *sum += windows;
+            }
+            _ => groups.push((vec![source], step_s, windows)),
+        }
+    }
+    // The last group may grow: it waits until it is full, for which the blocks that follow are not old enough yet.
+    for (place, (sources, step_s, windows)) in groups.iter().enumerate() {
+        let is_last = place + 1 == groups.len();
+        if !is_last || *windows + BLOCK_TICKS / 10 > BLOCK_TICKS || sources.len() == MOST_SOURCES {
+            jobs.push_back(Job::Thin { sources: sources.clone(), step_s: *step_s });
+        }
+    }
+    Ok(())
+}
+
+fn plan_tasks(
+    connection: &Connection,
+    retention: &Retention,
+    now_ns: i64,
+    jobs: &mut VecDeque<Job>,
+) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, base, step_s, last_ns, lasts_s FROM task_chunks INDEXED BY task_chunks_by_id ORDER BY id DESC",
+    )?;
+    let mut rows = statement.query([])?;
+    let (mut recorded_after_s, mut first_kept) = (0, i64::MAX);
+    let mut has_old = false;
+    while let Some(row) = rows.next()? {
+        let (id, base, step_s, last_ns): (i64, i64, i64, i64) =
+            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        let age_s = age_s(now_ns, last_ns, recorded_after_s);
+        recorded_after_s += row.get::<_, i64>(4)?;
+        match retention.step_s(age_s) {
+            // A chunk cannot be read without those before it, up to its base.
+            None if id < first_kept => has_old = true,
+            None => {}
+            Some(wanted) => {
+                first_kept = first_kept.min(base);
+                if wanted > step_s {
+                    jobs.push_back(Job::ThinTasks { id, step_s: wanted });
+                }
+            }
+        }
+    }
+    if has_old && first_kept < i64::MAX {
+        jobs.push_front(Job::DeleteTasks { before: first_kept });
+    }
+    Ok(())
+}
+
+/// The file is too large: the oldest goes, a tenth of it.
+fn plan_for_room(connection: &Connection, jobs: &mut VecDeque<Job>) -> Result<(), StoreError> {
+    let (first, last, count): (Option<i64>, Option<i64>, i64) =
+        connection.query_row("SELECT min(position), max(position), count(*) FROM blocks", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+    if let (Some(first), Some(last)) = (first, last) {
+        // The newest stays, whatever the limit is.
+        let until = first + ((last - first) / 10).max(i64::from(count > 2));
+        let mut statement =
+            connection.prepare_cached("SELECT id FROM blocks WHERE position < ?1 ORDER BY position")?;
+        let mut rows = statement.query([until])?;
+        while let Some(row) = rows.next()? {
+            jobs.push_front(Job::DeleteBlock { id: row.get(0)? });
+        }
+    }
+    let bases = "SELECT base FROM task_chunks GROUP BY base ORDER BY base";
+    let count: i64 =
+        connection.query_row(&format!("SELECT count(*) FROM ({bases})"), [], |row| row.get(0))?;
+    if count > 2 {
+        let before =
+            connection
+                .query_row(&format!("{bases} LIMIT 1 OFFSET ?1"), [(count / 10).max(1)], |row| row.get(0))?;
+        jobs.push_front(Job::DeleteTasks { before });
+    }
+    Ok(())
+}
+
+fn thin_tasks(connection: &Connection, id: i64, step_s: i64) -> Result<Vec<String>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT base, boot, step_s, living, ended FROM task_chunks WHERE id = ?1")?;
+    let mut rows = statement.query(params![id])?;
+    let Some(row) = rows.next()? else { return Ok(Vec::new()) };
+    let key = ChunkKey { id, base: row.get(0)?, boot: row.get(1)?, step_s: row.get(2)? };
+    let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
+    let Some(chunk) = Chunk::decode(key, blob(3)?, blob(4)?) else {
+        // It stays as it is, for whoever can read it.
+        return Ok(vec![format!("chunk {id} of the tasks is damaged")]);
+    };
+    drop(rows);
+    let transaction = connection.unchecked_transaction()?;
+    chunk.thin(step_s).write(&transaction, ChunkKey { step_s, ..key })?;
+    transaction.commit()?;
+    Ok(Vec::new())
+}

@@ -1,0 +1,146 @@
+//! Several blocks that become one of a longer step, a few series at a time.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+
+use crate::StoreError;
+use crate::block::{BlockHead, BlockKey, write_column, write_head};
+use crate::history::{read_column, read_head};
+use crate::series::{SeriesId, SeriesKind, SeriesNames};
+use crate::window::{Points, Windows};
+
+/// A block that is to be thinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) id: i64,
+    pub(crate) position: i64,
+    pub(crate) span: i64,
+}
+
+/// Blocks that are being thinned.
+#[derive(Debug)]
+pub(crate) struct Thinning {
+    sources: Vec<(Source, BlockHead)>,
+    /// The block before them, which says what counters had reached.
+    before: Option<(i64, BlockHead)>,
+    windows: Windows,
+    key: BlockKey,
+    step_s: i64,
+    left: Vec<SeriesId>,
+    /// The columns of the new block.
+    columns: BTreeMap<SeriesId, Vec<u8>>,
+    findings: Vec<String>,
+}
+
+impl Thinning {
+    /// Reads what there is. A damaged block is left out, and stays.
+    pub(crate) fn begin(
+        connection: &Connection,
+        sources: Vec<Source>,
+        step_s: i64,
+        id: i64,
+    ) -> Result<Self, StoreError> {
+        let mut findings = Vec::new();
+        let mut heads: Vec<(Source, BlockHead)> = Vec::new();
+        for source in sources {
+            match read_head(connection, source.id)? {
+                // Of one boot, since windows are those of the boot clock.
+                Some((_, head)) if heads.first().is_none_or(|(_, first)| first.boot == head.boot) => {
+                    heads.push((source, head));
+                }
+                Some(_) => break,
+                None => findings.push(format!("block {} is damaged", source.id)),
+            }
+        }
+        let first = heads.first().map_or(0, |(source, _)| source.position);
+        let last = heads.last().map_or(0, |(source, _)| source.position + source.span);
+        let before = connection
+            .prepare_cached("SELECT id FROM blocks WHERE position < ?1 ORDER BY position DESC LIMIT 1")?
+            .query([first])?
+            .next()?
+            .map(|row| row.get::<_, i64>(0))
+            .transpose()?;
+        let before = match before {
+            Some(id) => read_head(connection, id)?.map(|(_, head)| (id, head)),
+            None => None,
+        };
+        let clocks: Vec<_> = heads.iter().flat_map(|(_, head)| &head.clocks).copied().collect();
+        let mut left: Vec<SeriesId> = heads.iter().flat_map(|(_, head)| &head.series).copied().collect();
+        left.sort_unstable();
+        left.dedup();
+        Ok(Self {
+            windows: Windows::of(&clocks, step_s),
+            sources: heads,
+            before,
+            key: BlockKey { id, position: first, span: last - first },
+            step_s,
+            left,
+            columns: BTreeMap::new(),
+            findings,
+        })
+    }
+
+    /// Thins so many series. Returns whether all are.
+    pub(crate) fn advance(
+        &mut self,
+        connection: &Connection,
+        names: &SeriesNames,
+        most: usize,
+    ) -> Result<bool, StoreError> {
+        for _ in 0..most {
+            let Some(id) = self.left.pop() else { break };
+            // Of a series whose name is damaged nobody knows what it was; a gauge loses nothing.
+            let kind = names.kind(id).unwrap_or(SeriesKind::Gauge);
+            let (mut points, mut ticks) = (Points::default(), 0);
+            for (source, head) in &self.sources {
+                let count = head.clocks.len();
+                if head.series.binary_search(&id).is_ok() {
+                    match read_column(connection, source.id, head, id)? {
+                        Some(more) => points.append(ticks, more, count),
+                        None => {
+                            self.findings.push(format!("series {} in block {} is damaged", id.0, source.id))
+                        }
+                    }
+                }
+                ticks += count;
+            }
+            points.append(ticks, Points::default(), 0);
+            let before = match &self.before {
+                Some((block, head))
+                    if head.series.binary_search(&id).is_ok() && kind == SeriesKind::Counter =>
+                {
+                    let points = read_column(connection, *block, head, id)?;
+                    points.and_then(|points| points.last.iter().rev().find_map(|value| *value))
+                }
+                _ => None,
+            };
+            if let Some(data) = points.thin(&self.windows, kind, before).encode() {
+                self.columns.insert(id, data);
+            }
+        }
+        Ok(self.left.is_empty())
+    }
+
+    /// Replaces the blocks by the new one. Returns what is damaged.
+    pub(crate) fn finish(self, connection: &Connection) -> Result<Vec<String>, StoreError> {
+        let Some((_, first)) = self.sources.first() else { return Ok(self.findings) };
+        let head = BlockHead {
+            boot: first.boot,
+            step_s: self.step_s,
+            clocks: self.windows.clocks,
+            series: self.columns.keys().copied().collect(),
+        };
+        let transaction = connection.unchecked_transaction()?;
+        for (source, _) in &self.sources {
+            transaction.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute([source.id])?;
+            transaction.prepare_cached("DELETE FROM columns WHERE block = ?1")?.execute([source.id])?;
+        }
+        for (id, data) in &self.columns {
+            write_column(&transaction, self.key.id, *id, data)?;
+        }
+        write_head(&transaction, self.key, &head)?;
+        transaction.commit()?;
+        Ok(self.findings)
+    }
+}

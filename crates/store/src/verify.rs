@@ -1,0 +1,112 @@
+//! Whether everything in a history is what was written.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::StoreError;
+use crate::history::{read_column, read_head};
+use crate::series::SeriesNames;
+use crate::tasks::{Chunk, ChunkKey};
+
+/// Findings of one kind after which no more are listed.
+const MOST_FINDINGS: usize = 20;
+
+/// Checks a file: SQLite's own structure, then every row that this crate wrote. Returns what is damaged.
+pub(crate) fn verify(
+    connection: &Connection,
+    names: &SeriesNames,
+    path: &Path,
+) -> Result<Vec<String>, StoreError> {
+    let mut findings = Findings { path, found: Vec::new() };
+    // An error ends a part of the check, not the rest of it.
+    let parts = [
+        check_structure(connection, &mut findings),
+        check_blocks(connection, names, &mut findings),
+        check_chunks(connection, &mut findings),
+    ];
+    for part in parts {
+        match part {
+            Err(error) if error.is_damage() => findings.add(&error.to_string()),
+            part => part?,
+        }
+    }
+    if names.damaged > 0 {
+        findings.add(&format!("{} names of series are damaged", names.damaged));
+    }
+    Ok(findings.found)
+}
+
+struct Findings<'p> {
+    path: &'p Path,
+    found: Vec<String>,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, what: &str) {
+        if self.found.len() < MOST_FINDINGS {
+            self.found.push(format!("{}: {what}", self.path.display()));
+        }
+    }
+}
+
+fn check_structure(connection: &Connection, findings: &mut Findings<'_>) -> Result<(), StoreError> {
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let line: String = row.get(0)?;
+        if line != "ok" {
+            findings.add(&line);
+        }
+    }
+    Ok(())
+}
+
+fn check_blocks(
+    connection: &Connection,
+    names: &SeriesNames,
+    findings: &mut Findings<'_>,
+) -> Result<(), StoreError> {
+    let mut statement = connection.prepare("SELECT id FROM blocks ORDER BY position")?;
+    let ids: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut next_position = None;
+    for block in ids {
+        let Some((key, head)) = read_head(connection, block)? else {
+            findings.add(&format!("block {block} is damaged"));
+            next_position = None;
+            continue;
+        };
+        if next_position.is_some_and(|next| key.position > next) {
+            findings.add(&format!("blocks before block {block} are missing"));
+        }
+        next_position = Some(key.position + key.span);
+        for id in &head.series {
+            if names.kind(*id).is_none() {
+                findings.add(&format!("the name of series {} is missing", id.0));
+            }
+            if read_column(connection, block, &head, *id)?.is_none() {
+                findings.add(&format!("series {} of block {block} is damaged", id.0));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_chunks(connection: &Connection, findings: &mut Findings<'_>) -> Result<(), StoreError> {
+    let mut statement =
+        connection.prepare("SELECT id, base, boot, step_s, living, ended FROM task_chunks ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    let mut last: Option<ChunkKey> = None;
+    while let Some(row) = rows.next()? {
+        let key = ChunkKey { id: row.get(0)?, base: row.get(1)?, boot: row.get(2)?, step_s: row.get(3)? };
+        let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
+        if Chunk::decode(key, blob(4)?, blob(5)?).is_none() {
+            findings.add(&format!("chunk {} of the tasks is damaged", key.id));
+        }
+        if last.is_some_and(|last| key.id != last.id + 1) {
+            findings.add(&format!("chunks of tasks before chunk {} are missing", key.id));
+        }
+        last = Some(key);
+    }
+    Ok(())
+}
