@@ -1,7 +1,7 @@
 //! A damaged file is renamed, so that recording goes on in a new one and what is whole of it can still be read.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::StoreError;
@@ -21,6 +21,14 @@ pub(crate) fn rename(path: &Path) -> io::Result<PathBuf> {
     }
     fs::rename(path, &renamed)?;
     Ok(renamed)
+}
+
+/// Whether the header of the file is none that SQLite writes: <https://www.sqlite.org/fileformat.html#the_database_header>. SQLite takes
+/// an unknown version of the format for a file that may not be written.
+pub(crate) fn has_damaged_header(path: &Path) -> bool {
+    let mut header = [0; 24];
+    let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok();
+    is_read && !(matches!(header[18..20], [1 | 2, 1 | 2]) && header[21..24] == [64, 32, 32])
 }
 
 /// The damaged files beside a history, the oldest first.

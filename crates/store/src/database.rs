@@ -10,6 +10,9 @@ use crate::StoreError;
 /// The format that is written.
 pub(crate) const FORMAT: i64 = 1;
 
+/// The format once more, with "wh" before it: a version that is not the same in both places is damaged, not newer.
+const APPLICATION: i64 = 0x7768_0000;
+
 /// See docs/FORMAT.md.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS series (
@@ -93,6 +96,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
         0 => {
             connection.execute_batch(TABLES)?;
             connection.pragma_update(None, "user_version", FORMAT)?;
+            connection.pragma_update(None, "application_id", APPLICATION + FORMAT)?;
         }
         FORMAT => {}
         newer => return Err(StoreError::Newer(newer)),
@@ -112,7 +116,12 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
 }
 
 fn format_of(connection: &Connection) -> Result<i64, StoreError> {
-    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    match (number("user_version")?, number("application_id")?) {
+        (0, 0) => Ok(0),
+        (version, application) if application == APPLICATION + version => Ok(version),
+        _ => Err(StoreError::Damaged("the format's number")),
+    }
 }
 
 /// Syncs what was written, and moves it from the log into the file as far as no reader needs it there.

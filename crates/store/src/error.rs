@@ -16,16 +16,29 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the file is damaged, so that nothing more can be written into it.
+    /// Whether the file is damaged, so that nothing more can be written into it: SQLite says so, or does not understand statements that
+    /// it understands of a whole file.
     pub(crate) fn is_damage(&self) -> bool {
-        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        use rusqlite::ErrorCode::{
+            ConstraintViolation, DatabaseCorrupt, NotADatabase, SchemaChanged, TypeMismatch, Unknown,
+        };
         match self {
-            Self::Database(error) => {
-                matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
-                    // A table or a column that is not there any more.
-                    || matches!(error, rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::IntegralValueOutOfRange(..))
-                    || error.to_string().starts_with("no such")
-            }
+            Self::Database(error) => match error.sqlite_error() {
+                Some(error) => {
+                    let of_damage = [
+                        ConstraintViolation,
+                        DatabaseCorrupt,
+                        NotADatabase,
+                        SchemaChanged,
+                        TypeMismatch,
+                        Unknown,
+                    ];
+                    of_damage.contains(&error.code)
+                        || error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ
+                }
+                // A value of another type than the one that was written.
+                None => true,
+            },
             Self::Damaged(_) => true,
             Self::Newer(_) | Self::Rename(_) => false,
         }

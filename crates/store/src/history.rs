@@ -135,6 +135,11 @@ impl History {
         Ok(damaged)
     }
 
+    /// Names of series and entries of the journal that are damaged.
+    pub fn damaged(&self) -> u64 {
+        self.files.iter().map(|file| file.damaged + file.names.damaged).sum()
+    }
+
     /// Checks every row. Returns what is damaged.
     ///
     /// # Errors
@@ -215,7 +220,7 @@ impl HistoryFile {
         each: &mut impl FnMut(Sample),
     ) -> Result<u64, StoreError> {
         let Some(id) = self.names.find(name) else { return Ok(0) };
-        let mut damaged = self.damaged;
+        let mut damaged = 0;
         let mut statement = self.connection.prepare_cached(
             "SELECT id FROM blocks WHERE last_ns >= ?1 AND first_ns <= ?2 ORDER BY position",
         )?;

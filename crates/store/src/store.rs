@@ -70,7 +70,7 @@ impl Store {
     /// If the file cannot be opened, or was written by a newer version.
     pub fn open(path: &Path, retention: Retention) -> Result<Self, StoreError> {
         match Self::open_file(path, retention.clone()) {
-            Err(error) if error.is_damage() => {
+            Err(error) if error.is_damage() || aside::has_damaged_header(path) => {
                 let renamed = aside::rename(path).map_err(StoreError::Rename)?;
                 let mut store = Self::open_file(path, retention)?;
                 store.findings.push(aside::finding(&renamed, &error));

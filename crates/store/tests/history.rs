@@ -129,6 +129,7 @@ fn a_newer_format_is_left_alone() {
     drop(Store::open(&scratch.file(), Retention::default()).unwrap());
     let connection = rusqlite::Connection::open(scratch.file()).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
+    connection.pragma_update(None, "application_id", 0x7768_0000 + 99).unwrap();
     drop(connection);
     let error = Store::open(&scratch.file(), Retention::default()).unwrap_err();
     assert!(error.to_string().contains("format 99"), "{error}");

@@ -13,6 +13,12 @@ impl Scratch {
         Self(path)
     }
 
+    /// Itself.
+    #[allow(dead_code, reason = "not every test needs it")]
+    pub(crate) fn directory(&self) -> &std::path::Path {
+        &self.0
+    }
+
     /// Where its history is.
     pub(crate) fn file(&self) -> PathBuf {
         self.0.join("history.sqlite")
