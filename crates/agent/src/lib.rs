@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod budget;
 mod log;
 mod machine_series;
 mod now_file;
@@ -11,7 +12,9 @@ mod options;
 mod own_series;
 mod recorder;
 mod run;
+mod service;
 
 pub use options::{AgentError, AgentOptions};
 pub use recorder::HISTORY;
 pub use run::run;
+pub use store::{Retention, Tier};

@@ -11,6 +11,8 @@ pub(crate) struct NowFile {
     /// Beside it, until it is whole.
     next: PathBuf,
     text: String,
+    /// The metrics in it.
+    metrics: Vec<String>,
 }
 
 impl NowFile {
@@ -18,13 +20,18 @@ impl NowFile {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub(crate) fn new(path: &Path) -> io::Result<Self> {
+    pub(crate) fn new(path: &Path, metrics: &[String]) -> io::Result<Self> {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
         }
         let mut next = path.as_os_str().to_owned();
         next.push(".next");
-        Ok(Self { path: path.to_owned(), next: next.into(), text: String::new() })
+        Ok(Self { path: path.to_owned(), next: next.into(), text: String::new(), metrics: metrics.to_vec() })
+    }
+
+    /// Other metrics from now on. A `*` at the end of a name stands for any rest; without names all are written.
+    pub(crate) fn set_metrics(&mut self, metrics: &[String]) {
+        self.metrics = metrics.to_vec();
     }
 
     /// Where it is.
@@ -38,7 +45,7 @@ impl NowFile {
     /// If it cannot be written; what was there stays.
     pub(crate) fn write<'n>(&mut self, values: impl Iterator<Item = (&'n str, f64)>) -> io::Result<()> {
         self.text.clear();
-        for (name, value) in values {
+        for (name, value) in values.filter(|(name, _)| is_wanted(&self.metrics, name)) {
             push_name(&mut self.text, name);
             self.text.push(' ');
             push_value(&mut self.text, value);
@@ -56,6 +63,16 @@ impl Drop for NowFile {
         let _ = fs::remove_file(&self.path);
         let _ = fs::remove_file(&self.next);
     }
+}
+
+/// Whether a series is of one of these metrics.
+fn is_wanted(metrics: &[String], series: &str) -> bool {
+    let name = series.split('{').next().unwrap_or_default();
+    let is_metric = |wanted: &String| match wanted.strip_suffix('*') {
+        Some(begin) => name.starts_with(begin),
+        None => wanted == name || wanted == series,
+    };
+    metrics.is_empty() || metrics.iter().any(is_metric)
 }
 
 /// One word, whatever is in its labels: blanks as /proc/mounts writes them.
@@ -87,11 +104,16 @@ mod tests {
     fn a_reader_finds_one_whole_tick() {
         let directory = std::env::temp_dir().join(format!("whit-now-{}", std::process::id()));
         let path = directory.join("run/now");
-        let mut now = NowFile::new(&path).unwrap();
+        let mut now = NowFile::new(&path, &[]).unwrap();
         now.write([("load1", 0.25), ("bytes{device=\"a b\"}", 4096.0)].into_iter()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "load1 0.25\nbytes{device=\"a\\040b\"} 4096\n");
         now.write([("load1", 1e300)].into_iter()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "load1 1e300\n");
+        now.set_metrics(&["lo*".to_owned(), "bytes".to_owned(), "other{a=\"1\"}".to_owned()]);
+        let series = ["load1", "bytes{device=\"a\"}", "bytes_total", "other{a=\"1\"}", "other{a=\"2\"}"];
+        now.write(series.into_iter().map(|name| (name, 1.0))).unwrap();
+        let expected = "load1 1\nbytes{device=\"a\"} 1\nother{a=\"1\"} 1\n";
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected);
         drop(now);
         assert_eq!(fs::read_dir(directory.join("run")).unwrap().count(), 0);
         fs::remove_dir_all(directory).unwrap();

@@ -5,19 +5,28 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use store::StoreError;
+use facts::unit::Ratio;
+use store::{Retention, StoreError};
 
 /// What is recorded, and where.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AgentOptions {
     /// A directory of its own: the history, and the lock of its one agent.
     pub data: PathBuf,
     /// The file with the last tick for scripts; `None`: none.
     pub now: Option<PathBuf>,
+    /// The metrics in it, by name; a `*` at the end stands for any rest. Empty: all.
+    pub now_metrics: Vec<String>,
     /// Between two ticks.
     pub interval: Duration,
     /// End after so many ticks.
     pub count: Option<u64>,
+    /// Whether tasks are recorded.
+    pub records_tasks: bool,
+    /// What is kept.
+    pub retention: Retention,
+    /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.
+    pub cpu_limit: Option<Ratio>,
 }
 
 /// Why the agent cannot run.

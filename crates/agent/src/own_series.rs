@@ -19,7 +19,7 @@ pub(crate) enum Part {
 use SeriesKind::{Counter, Gauge};
 
 /// The series, in the order of [`OwnSeries::collect`]; those of the parts come first.
-const SERIES: [(&str, SeriesKind); 13] = [
+const SERIES: [(&str, SeriesKind); 14] = [
     ("whit_agent_part_cpu_seconds_total{part=\"machine\"}", Counter),
     ("whit_agent_part_cpu_seconds_total{part=\"tasks\"}", Counter),
     ("whit_agent_part_cpu_seconds_total{part=\"store\"}", Counter),
@@ -33,6 +33,7 @@ const SERIES: [(&str, SeriesKind); 13] = [
     ("whit_agent_lost_ticks_total", Counter),
     ("whit_agent_store_bytes", Gauge),
     ("whit_agent_resident_bytes", Gauge),
+    ("whit_agent_ticks_between_task_readings", Gauge),
 ];
 const PARTS: usize = 4;
 
@@ -55,6 +56,8 @@ pub(crate) struct OwnSeries {
 pub(crate) struct OwnState {
     /// `None` if tasks are not read.
     pub(crate) resident_bytes: Option<u64>,
+    /// Ticks between two readings of all tasks; `None` if they are not read.
+    pub(crate) task_stride: Option<u32>,
     pub(crate) system_calls: u64,
     pub(crate) lost_exits: u64,
     pub(crate) impossible_values: u64,
@@ -95,6 +98,7 @@ impl OwnSeries {
             Some(state.lost_ticks as f64),
             Some(state.store_bytes as f64),
             state.resident_bytes.map(|bytes| bytes as f64),
+            state.task_stride.map(f64::from),
         ];
     }
 

@@ -10,8 +10,9 @@ use probe::{Request, Roots};
 use sampling::Formula;
 use sampling::machine::MachineSampler;
 use sampling::tasks::TaskSampler;
-use store::{Retention, SeriesId, Store, StoreError, TaskTick, Tick};
+use store::{SeriesId, Store, StoreError, TaskTick, Tick};
 
+use crate::budget::Budget;
 use crate::log::{Level, Log};
 use crate::machine_series::MachineSeries;
 use crate::now_file::NowFile;
@@ -26,6 +27,10 @@ pub(crate) struct Recorder {
     machine: MachineSampler,
     /// `None` if not even /proc can be read.
     tasks: Option<TaskSampler>,
+    budget: Budget,
+    ticks_until_tasks: u32,
+    /// What the service manager should be told.
+    status: Option<String>,
     boot_id: String,
     series: MachineSeries,
     own: OwnSeries,
@@ -43,19 +48,19 @@ impl Recorder {
     pub(crate) fn open(options: &AgentOptions, log: &mut Log) -> Result<Self, AgentError> {
         let roots = Roots::live();
         let history = options.data.join(HISTORY);
-        let store = Store::open(&history, Retention::default())
+        let store = Store::open(&history, options.retention.clone())
             .map_err(|error| AgentError::Store(history.clone(), error))?;
         let request = Request { wanted: Wanted::all(), ..Request::default() };
         let machine = MachineSampler::open(&roots, request, Formula::IfNeeded)
             .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))?;
-        let tasks = TaskSampler::open(&roots, None);
-        if let Err(error) = &tasks {
-            log.write(Level::Warning, &format!("tasks are not recorded: {error}"));
-        }
-        let now_file = options.now.as_deref().map(open_now_file).transpose()?;
+        let now_file =
+            options.now.as_deref().map(|path| open_now_file(path, &options.now_metrics)).transpose()?;
         Ok(Self {
             machine,
-            tasks: tasks.ok(),
+            tasks: open_tasks(options, log),
+            budget: Budget::new(options.cpu_limit),
+            ticks_until_tasks: 0,
+            status: None,
             boot_id: probe::boot_id(&roots).unwrap_or_default(),
             series: MachineSeries::default(),
             own: OwnSeries::default(),
@@ -74,7 +79,14 @@ impl Recorder {
         self.machine.sample();
         self.series.collect(self.machine.now(), &mut self.store);
         self.own.end(Part::Machine);
-        let read = self.tasks.as_mut().map(|tasks| tasks.sample());
+        let read = match self.ticks_until_tasks {
+            0 => {
+                self.ticks_until_tasks = self.budget.stride();
+                self.tasks.as_mut().map(TaskSampler::sample)
+            }
+            _ => None,
+        };
+        self.ticks_until_tasks -= 1;
         self.own.end(Part::Tasks);
         let has_tasks = read == Some(Ok(()));
         let absence = read.and_then(Result::err).map(|absence| format!("tasks cannot be read: {absence}"));
@@ -106,6 +118,40 @@ impl Recorder {
             log.fault("now", written.err().map(message));
         }
         self.own.end(Part::Now);
+        let change = self.budget.advance(self.machine.now().clock.boottime, probe::own_cpu_time());
+        self.status = change.map(|change| {
+            format!(
+                "used {:.2} % of a CPU in a minute; tasks are read every {} ticks",
+                change.used.0 * 100.0,
+                change.stride
+            )
+        });
+    }
+
+    /// What is new about the agent itself since the last tick.
+    pub(crate) fn take_status(&mut self) -> Option<String> {
+        self.status.take()
+    }
+
+    /// Takes over another configuration.
+    pub(crate) fn reconfigure(&mut self, options: &AgentOptions, log: &mut Log) {
+        self.budget.set_limit(options.cpu_limit);
+        self.store.set_retention(options.retention.clone());
+        if options.records_tasks != self.tasks.is_some() {
+            self.tasks = open_tasks(options, log);
+        }
+        let is_same_path = self.now_file.as_ref().map(NowFile::path) == options.now.as_deref();
+        match (&mut self.now_file, &options.now) {
+            (Some(file), _) if is_same_path => file.set_metrics(&options.now_metrics),
+            (file, Some(path)) => match open_now_file(path, &options.now_metrics) {
+                Ok(new) => *file = Some(new),
+                Err(error) => log.write(Level::Warning, &format!("the old file stays: {error}")),
+            },
+            (file, None) => *file = None,
+        }
+        if options.data.join(HISTORY) != self.history {
+            log.write(Level::Warning, "another data directory needs a restart");
+        }
     }
 
     fn own_state(&self) -> OwnState {
@@ -114,6 +160,7 @@ impl Recorder {
         let own = tasks.and_then(|tasks| tasks.store.row(std::process::id()));
         OwnState {
             resident_bytes: own.and_then(|row| row.figures.get(Figure::RESIDENT_BYTES)),
+            task_stride: tasks.map(|_| self.budget.stride()),
             system_calls: self.machine.system_calls(),
             lost_exits: tasks.map_or(0, TaskSampler::lost_exits),
             impossible_values: tasks.map_or(0, |tasks| tasks.impossible_values),
@@ -132,6 +179,11 @@ impl Recorder {
     }
 }
 
-fn open_now_file(path: &Path) -> Result<NowFile, AgentError> {
-    NowFile::new(path).map_err(|error| AgentError::System(path.display().to_string(), error))
+fn open_tasks(options: &AgentOptions, log: &Log) -> Option<TaskSampler> {
+    let opened = options.records_tasks.then(|| TaskSampler::open(&Roots::live(), None))?;
+    opened.map_err(|error| log.write(Level::Warning, &format!("tasks are not recorded: {error}"))).ok()
+}
+
+fn open_now_file(path: &Path, metrics: &[String]) -> Result<NowFile, AgentError> {
+    NowFile::new(path, metrics).map_err(|error| AgentError::System(path.display().to_string(), error))
 }

@@ -10,17 +10,22 @@ use probe::lock::{LockFile, Taken};
 use probe::signals::Signal;
 use probe::wait::Waiter;
 
-use crate::log::Log;
+use crate::log::{Level, Log};
 use crate::options::{AgentError, AgentOptions};
 use crate::recorder::Recorder;
+use crate::service::Service;
 
-/// Records until a signal ends it.
+/// Records until a signal ends it. `reload` reads the configuration again, on SIGHUP; its error is what is wrong with it.
 ///
 /// # Errors
 /// If it cannot start, or the history cannot be closed.
-pub fn run(options: &AgentOptions) -> Result<(), AgentError> {
+pub fn run(
+    options: &AgentOptions,
+    mut reload: impl FnMut() -> Result<AgentOptions, String>,
+) -> Result<(), AgentError> {
     let _lock = lock(&options.data)?;
     let mut log = Log::open();
+    let mut service = Service::new();
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
     let mut recorder = Recorder::open(options, &mut log)?;
@@ -29,12 +34,43 @@ pub fn run(options: &AgentOptions) -> Result<(), AgentError> {
     loop {
         let (lateness, missed_ticks) = schedule.start();
         recorder.tick(lateness, missed_ticks, &mut log);
+        match ticks {
+            0 => service.ready(),
+            _ => service.tick(),
+        }
+        if let Some(status) = recorder.take_status() {
+            log.write(Level::Info, &status);
+            service.status(&status);
+        }
         ticks += 1;
-        let is_last = options.count.is_some_and(|count| ticks >= count);
-        if is_last || wait(&mut waiter, schedule.deadline)? {
-            return recorder.close();
+        if options.count.is_some_and(|count| ticks >= count) {
+            break;
+        }
+        loop {
+            match wait(&mut waiter, schedule.deadline)? {
+                Event::Deadline => break,
+                Event::End => {
+                    service.stopping();
+                    return recorder.close();
+                }
+                Event::Reload => {}
+            }
+            service.reloading();
+            match reload() {
+                Ok(new) => {
+                    schedule.set_interval(new.interval.into());
+                    recorder.reconfigure(&new, &mut log);
+                    log.write(Level::Info, "the configuration was read again");
+                }
+                Err(fault) => {
+                    log.write(Level::Warning, &format!("the old configuration stays: {fault}"));
+                }
+            }
+            service.ready();
         }
     }
+    service.stopping();
+    recorder.close()
 }
 
 /// The absolute times of ticks, so that a late one does not delay the next.
@@ -49,6 +85,11 @@ impl Schedule {
         Self { interval, deadline: clock_now().boottime }
     }
 
+    /// Another interval after the next tick.
+    fn set_interval(&mut self, interval: Nanos) {
+        self.interval = interval;
+    }
+
     /// A tick starts. Returns how late it is, and how many were missed before it; sets the next deadline.
     fn start(&mut self) -> (Nanos, u64) {
         let late = clock_now().boottime.saturating_sub(self.deadline).0;
@@ -58,22 +99,29 @@ impl Schedule {
     }
 }
 
-/// Waits for a time on the boot clock. Returns whether a signal ends the agent.
-fn wait(waiter: &mut Waiter, deadline: Nanos) -> Result<bool, AgentError> {
+/// What ends a wait.
+enum Event {
+    Deadline,
+    Reload,
+    End,
+}
+
+/// Waits for a time on the boot clock, or a signal.
+fn wait(waiter: &mut Waiter, deadline: Nanos) -> Result<Event, AgentError> {
     let mut ready = Vec::new();
     loop {
+        match waiter.next_signal() {
+            Some(received) if received.signal == Signal::Hangup => return Ok(Event::Reload),
+            Some(_) => return Ok(Event::End),
+            None => {}
+        }
         let timeout = deadline.saturating_sub(clock_now().boottime);
         if timeout == Nanos(0) {
-            return Ok(false);
+            return Ok(Event::Deadline);
         }
         waiter
             .wait(Some(timeout), &mut ready)
             .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
-        while let Some(received) = waiter.next_signal() {
-            if received.signal != Signal::Hangup {
-                return Ok(true);
-            }
-        }
     }
 }
 

@@ -11,6 +11,7 @@ mod bar;
 #[cfg(feature = "bench")]
 mod bench;
 mod command_line;
+mod configuration;
 mod delay_accounting;
 mod delays;
 mod doctor;

@@ -1,35 +1,99 @@
 //! Options of `whit agent`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use ::agent::AgentOptions;
+use ::agent::{AgentOptions, Retention};
 use clap::{ArgMatches, Command};
+use facts::unit::Ratio;
 
+use super::configuration::Origin;
 use crate::command_line::kind::Kind;
-use crate::command_line::options::{count, data, data_directory, interval, option, paragraphs};
+use crate::command_line::options::{count, data, data_directory, interval, option, paragraphs, switch};
 use crate::failure::Failure;
 use crate::paths;
 
+/// `whit agent`, validated.
+#[derive(Debug)]
+pub(crate) enum AgentCommand {
+    Record(AgentArgs),
+    /// Says whether the configuration is good.
+    Check(Option<PathBuf>),
+    PrintDefaults,
+}
+
+/// What was said on the command line, which goes before the configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct AgentArgs {
+    pub(super) config: Option<PathBuf>,
+    defaults: AgentOptions,
+    data: Option<PathBuf>,
+    now: Option<PathBuf>,
+    interval: Option<Duration>,
+}
+
 pub(crate) fn command() -> Command {
-    Command::new("agent").about("Record what this machine does, always on").defer(|command| {
+    Command::new("agent").about("Record what this machine and its tasks do, always on").defer(|command| {
         command
+            .arg(option("config", Kind::Path, "The configuration [default: whit/agent.toml in $XDG_CONFIG_HOME, for root /etc/whit/agent.toml]").short('c'))
+            .arg(switch("check", "Say whether the configuration is good, and end"))
+            .arg(switch("print-defaults", "Print the default configuration, and end").conflicts_with("check"))
             .arg(data())
             .arg(interval("Time between two ticks [default: 1s]"))
             .arg(count("End after N ticks"))
-            .arg(option("now", Kind::Path, "Where scripts read the last tick [default: whit/now in $XDG_RUNTIME_DIR, for root /run/whit/now]"))
+            .arg(option("now", Kind::Path, "The file with the last tick, for scripts [default: whit/now in $XDG_RUNTIME_DIR, for root /run/whit/now]"))
             .after_help(paragraphs(EXPLANATION))
     })
 }
 
 const EXPLANATION: &str = "\
-Ends on Ctrl-C or SIGTERM. Killed at any moment it loses no tick that it finished. whit history tells
-what there is. Without privileges it records what it may read.";
+Runs in the foreground and ends on Ctrl-C or SIGTERM. SIGHUP lets it read its configuration again.
+If it is killed, no finished tick is lost. whit history shows what was recorded. Without
+privileges it records what it may read.";
 
-pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentOptions, Failure> {
-    Ok(AgentOptions {
-        data: data_directory(matches)?,
-        now: matches.get_one("now").cloned().or_else(paths::now_file),
-        interval: matches.get_one("interval").copied().unwrap_or(Duration::from_secs(1)),
-        count: matches.get_one("count").copied(),
-    })
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure> {
+    let config = matches.get_one::<PathBuf>("config").cloned();
+    if matches.get_flag("print-defaults") {
+        return Ok(AgentCommand::PrintDefaults);
+    }
+    if matches.get_flag("check") {
+        return Ok(AgentCommand::Check(config));
+    }
+    let defaults =
+        AgentOptions { data: data_directory(matches)?, count: matches.get_one("count").copied(), ..usual() };
+    Ok(AgentCommand::Record(AgentArgs {
+        config,
+        defaults,
+        data: matches.get_one("data").cloned(),
+        now: matches.get_one("now").cloned(),
+        interval: matches.get_one("interval").copied(),
+    }))
+}
+
+/// Without a configuration.
+pub(super) fn usual() -> AgentOptions {
+    AgentOptions {
+        data: PathBuf::new(),
+        now: paths::now_file(),
+        now_metrics: Vec::new(),
+        interval: Duration::from_secs(1),
+        count: None,
+        records_tasks: true,
+        retention: Retention::default(),
+        cpu_limit: Some(Ratio(0.01)),
+    }
+}
+
+impl AgentArgs {
+    /// The configuration, and what was said on the command line over it.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration, and where.
+    pub(super) fn options(&self) -> Result<AgentOptions, Failure> {
+        let mut options = Origin::find(self.config.as_deref()).read(self.defaults.clone())?;
+        options.data = self.data.clone().unwrap_or(options.data);
+        options.now = self.now.clone().or(options.now);
+        options.interval = self.interval.unwrap_or(options.interval);
+        Ok(options)
+    }
 }

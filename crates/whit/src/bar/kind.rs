@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::options::{Fault, Options};
 use super::{Segment, Tone};
+use crate::configuration::{Fault, Options};
 use text::template::Field;
 
 /// One kind.

@@ -42,7 +42,7 @@ pub(crate) enum Action {
     Run(crate::run::options::RunOptions),
     Age(crate::age::options::AgeOptions),
     #[cfg(feature = "agent")]
-    Agent(::agent::AgentOptions),
+    Agent(agent::AgentCommand),
     #[cfg(feature = "agent")]
     History(history::HistoryArgs),
     #[cfg(feature = "bench")]

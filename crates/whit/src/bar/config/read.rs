@@ -10,9 +10,9 @@ use crate::bar::appearance::{Appearance, Extras, Threshold, Variant};
 use crate::bar::arguments::BarOutput;
 use crate::bar::kind::Kind;
 use crate::bar::kinds::KINDS;
-use crate::bar::options::{Fault, Options};
 use crate::bar::theme::THEMES;
 use crate::bar::{LineStyle, Theme, Tone};
+use crate::configuration::{Fault, Options};
 use text::nearest::did_you_mean;
 use text::template::{Condition, Template};
 

@@ -1,0 +1,271 @@
+//! The configuration of the agent: TOML in, options out, or a fault with its place.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ::agent::{AgentOptions, Retention, Tier};
+use facts::unit::Ratio;
+use probe::named;
+use text::printable::Shown as _;
+use text::quantity;
+use toml::de::DeTable;
+
+use crate::configuration::{Fault, Options, expected, text};
+use crate::failure::Failure;
+use crate::paths;
+
+/// The name below a directory for configurations.
+const FILE: &str = "whit/agent.toml";
+
+/// What `--print-defaults` prints.
+pub(super) const DEFAULTS: &str = r#"# The configuration of whit agent: every value is the default.
+# "kill -HUP" lets the agent read it again.
+
+interval = "1s"         # between two ticks
+# data = "/var/lib/whit"  # the directory of the history
+
+[tasks]
+record = true           # every task that ran or waited, and every one that ended
+
+[history]
+size = "2GB"            # beyond this the oldest is deleted
+
+[history.keep]          # for how long, at which resolution
+all = "1d"
+"10s" = "1w"
+"1m" = "92d"
+
+[budget]
+cpu = "1%"              # of one CPU, over a minute; beyond this tasks are read less often
+
+[now]                   # the last tick, for scripts
+# path = "/run/whit/now"
+metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
+"#;
+
+/// What may stand in a table.
+const ROOT: [&str; 6] = ["interval", "data", "tasks", "history", "budget", "now"];
+
+/// Where the configuration comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Origin {
+    File(PathBuf),
+    /// None was found.
+    Defaults,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.shown()),
+            Self::Defaults => f.write_str("the default configuration"),
+        }
+    }
+}
+
+impl Origin {
+    /// The file that was named; else that of the user, else that of the system: for root in /etc first.
+    pub(super) fn find(named: Option<&Path>) -> Self {
+        if let Some(path) = named {
+            return Self::File(path.to_owned());
+        }
+        let systems = rustix::process::geteuid().is_root().then(|| PathBuf::from("/etc"));
+        let found = systems
+            .into_iter()
+            .chain(paths::configuration_directories())
+            .map(|directory| directory.join(FILE))
+            .find(|path| path.exists());
+        found.map_or(Self::Defaults, Self::File)
+    }
+
+    /// Reads it over the defaults.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub(super) fn read(&self, defaults: AgentOptions) -> Result<AgentOptions, Failure> {
+        let text = match self {
+            Self::Defaults => return Ok(defaults),
+            Self::File(path) => named::read_text(path, named::CONFIGURATION_BYTES)
+                .map_err(|error| Failure::new(format!("{self}: {error}")))?,
+        };
+        read(&text, defaults).map_err(|fault| Failure::new(fault.in_text(&self.to_string(), &text)))
+    }
+}
+
+/// Reads a configuration.
+///
+/// # Errors
+/// The first fault.
+fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
+    let document = DeTable::parse(text)
+        .map_err(|error| Fault::new(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+    let root = Options::new(document.get_ref(), 0..0);
+    root.refuse_unknown(ROOT.into_iter(), "the agent")?;
+    let mut options = defaults;
+    if let Some(interval) = root.duration("interval")? {
+        if interval < MOST_OFTEN {
+            return Err(root.fault_of("interval", "at most ten ticks a second: expected 100ms or more"));
+        }
+        options.interval = interval;
+    }
+    if root.get("data").is_some() {
+        options.data = root.required_path("data", "\"/var/lib/whit\"")?;
+    }
+    if let Some(tasks) = table(&root, "tasks", &["record"])?
+        && tasks.get("record").is_some()
+    {
+        options.records_tasks = tasks.flag("record")?;
+    }
+    if let Some(history) = table(&root, "history", &["size", "keep"])? {
+        read_history(&history, &mut options.retention)?;
+    }
+    if let Some(budget) = table(&root, "budget", &["cpu"])?
+        && let Some(share) = budget.text("cpu")?
+    {
+        let percent = share.strip_suffix('%').and_then(|number| quantity::number(number.trim()).ok());
+        let percent = percent.filter(|percent| *percent > 0.0);
+        let wanted = "a part of a CPU, such as \"1%\"";
+        let percent = percent.ok_or_else(|| budget.fault_of("cpu", format!("expected {wanted}")))?;
+        options.cpu_limit = Some(Ratio(percent / 100.0));
+    }
+    if let Some(now) = table(&root, "now", &["path", "metrics"])? {
+        if now.get("path").is_some() {
+            options.now = Some(now.required_path("path", "\"/run/whit/now\"")?);
+        }
+        options.now_metrics = now.texts("metrics")?;
+    }
+    Ok(options)
+}
+
+const MOST_OFTEN: Duration = Duration::from_millis(100);
+
+/// A table with these options, if it is there.
+fn table<'t, 'i>(
+    root: &Options<'t, 'i>,
+    name: &str,
+    known: &[&str],
+) -> Result<Option<Options<'t, 'i>>, Fault> {
+    let Some(value) = root.get(name) else { return Ok(None) };
+    let options = Options::of(value)?;
+    options.refuse_unknown(known.iter().copied(), &format!("[{name}]"))?;
+    Ok(Some(options))
+}
+
+fn read_history(history: &Options<'_, '_>, retention: &mut Retention) -> Result<(), Fault> {
+    if let Some(size) = history.text("size")? {
+        let size =
+            quantity::size(size).map_err(|wanted| history.fault_of("size", format!("expected {wanted}")))?;
+        retention.most_bytes = size.0;
+    }
+    let Some(keep) = history.get("keep") else { return Ok(()) };
+    let keep = Options::of(keep)?;
+    let mut tiers = Vec::new();
+    for (step, age) in keep.iter() {
+        let step_s = match step.get_ref().as_ref() {
+            "all" => 0,
+            step_text => {
+                let step_s = quantity::duration(step_text).ok().map(|step| step.0 / 1_000_000_000);
+                let step_s = step_s.filter(|step_s| (2..=86_400).contains(step_s));
+                let wanted = "expected \"all\" or a step of 2s to 1d";
+                step_s.ok_or_else(|| Fault::new(step.span(), wanted))?
+            }
+        };
+        let keep = quantity::age(text(age)?).map_err(|wanted| expected(age, &wanted))?;
+        tiers.push((
+            Tier { step_s: step_s.cast_signed(), keep_s: (keep.0 / 1_000_000_000).cast_signed() },
+            step.span(),
+        ));
+    }
+    tiers.sort_by_key(|(tier, _)| tier.step_s);
+    for pair in tiers.windows(2) {
+        let ((fine, _), (coarse, span)) = (&pair[0], &pair[1]);
+        if coarse.keep_s <= fine.keep_s {
+            return Err(Fault::new(span.clone(), "a longer step must be kept for longer than a shorter one"));
+        }
+        if fine.step_s > 0 && coarse.step_s % fine.step_s != 0 {
+            return Err(Fault::new(span.clone(), "a step must be a multiple of the shorter one"));
+        }
+    }
+    if tiers.first().is_none_or(|(tier, _)| tier.step_s > 0) {
+        return Err(keep.fault("this needs all = \"1d\": for how long every tick is kept"));
+    }
+    retention.tiers = tiers.into_iter().map(|(tier, _)| tier).collect();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn defaults() -> AgentOptions {
+        AgentOptions {
+            data: PathBuf::from("/data"),
+            now: None,
+            now_metrics: Vec::new(),
+            interval: Duration::from_secs(1),
+            count: None,
+            records_tasks: true,
+            retention: Retention::default(),
+            cpu_limit: Some(Ratio(0.01)),
+        }
+    }
+
+    #[test]
+    fn the_printed_defaults_are_the_defaults() {
+        assert_eq!(read(DEFAULTS, defaults()).unwrap(), defaults());
+        assert_eq!(read("", defaults()).unwrap(), defaults());
+    }
+
+    #[test]
+    fn everything_can_be_set() {
+        let text = "interval = \"5s\"\ndata = \"/d\"\n[tasks]\nrecord = false\n[history]\nsize = \"10MB\"\n\
+            keep = { all = \"1h\", \"30s\" = \"1d\" }\n[budget]\ncpu = \"0.5%\"\n[now]\npath = \"/n\"\nmetrics = [\"a\", \"b*\"]\n";
+        let tier = |step_s, keep_s| Tier { step_s, keep_s };
+        let expected = AgentOptions {
+            data: PathBuf::from("/d"),
+            now: Some(PathBuf::from("/n")),
+            now_metrics: vec!["a".to_owned(), "b*".to_owned()],
+            interval: Duration::from_secs(5),
+            records_tasks: false,
+            retention: Retention { tiers: vec![tier(0, 3600), tier(30, 86_400)], most_bytes: 10_000_000 },
+            cpu_limit: Some(Ratio(0.005)),
+            ..defaults()
+        };
+        assert_eq!(read(text, defaults()).unwrap(), expected);
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        for (text, place, message) in [
+            (
+                "interval = 1\nintervall = 2",
+                (2, 1),
+                "the agent has no option \"intervall\"; did you mean \"interval\"?",
+            ),
+            ("interval = \"60ms\"", (1, 12), "at most ten ticks a second: expected 100ms or more"),
+            ("[tasks]\nrecord = 1", (2, 10), "expected true or false"),
+            ("[budget]\ncpu = \"1\"", (2, 7), "expected a part of a CPU, such as \"1%\""),
+            (
+                "[history.keep]\nall = \"1d\"\n\"10s\" = \"1h\"",
+                (3, 1),
+                "a longer step must be kept for longer than a shorter one",
+            ),
+            (
+                "[history.keep]\nall = \"1d\"\n\"10s\" = \"2d\"\n\"25s\" = \"9d\"",
+                (4, 1),
+                "a step must be a multiple of the shorter one",
+            ),
+            (
+                "[history.keep]\n\"10s\" = \"1h\"",
+                (1, 1),
+                "this needs all = \"1d\": for how long every tick is kept",
+            ),
+            ("[history.keep]\nevery = \"1h\"", (2, 1), "expected \"all\" or a step of 2s to 1d"),
+            ("[now\n", (1, 5), "unclosed table, expected `]`"),
+        ] {
+            let fault = read(text, defaults()).unwrap_err();
+            assert_eq!((fault.place(text), fault.message.as_str()), (place, message), "{text}");
+        }
+    }
+}
