@@ -21,3 +21,4 @@ pub mod sample;
 pub mod source;
 pub mod task;
 pub mod unit;
+pub mod varint;

@@ -9,6 +9,7 @@ mod delay;
 pub mod exit_record;
 pub mod figure;
 pub mod groups;
+pub mod rounds;
 pub(crate) mod row;
 mod slots;
 mod source;

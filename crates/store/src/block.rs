@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use facts::sample::Clock;
 use facts::unit::Nanos;
+use facts::varint;
 use rusqlite::{Connection, params};
 
+use crate::StoreError;
 use crate::checksum;
 use crate::column;
 use crate::journal::{self, Values};
 use crate::numbers;
 use crate::series::SeriesId;
-use crate::{StoreError, varint};
 
 /// The most ticks and series of a block; more can only be damage.
 const MOST: u64 = 1 << 20;

@@ -2,7 +2,9 @@
 //!
 //! `form (1 byte) | ticks that have a value | values`. Most series of a machine are integers, and many are constant.
 
-use crate::{numbers, varint};
+use facts::varint;
+
+use crate::numbers;
 
 /// The form of the values.
 const CONSTANT: u8 = 1;

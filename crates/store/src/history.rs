@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use facts::sample::Clock;
+use facts::task::rounds::RoundTables;
 use facts::unit::Nanos;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -13,7 +14,7 @@ use crate::column;
 use crate::database;
 use crate::error::StoreError;
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
-use crate::tasks::{Chunk, ChunkKey, TaskReplay, unsealed_chunks};
+use crate::tasks::{ChunkKey, TaskReplay, unsealed_chunks};
 use crate::verify;
 use crate::window::Points;
 
@@ -74,7 +75,7 @@ struct HistoryFile {
     names: SeriesNames,
     /// Blocks and chunks of which only the journal is there.
     unsealed: Vec<BlockColumns>,
-    unsealed_chunks: Vec<(ChunkKey, Chunk)>,
+    unsealed_chunks: Vec<(ChunkKey, RoundTables)>,
     /// Entries of the journal that are damaged.
     damaged: u64,
 }

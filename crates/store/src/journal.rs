@@ -5,10 +5,10 @@
 
 use facts::sample::Clock;
 use facts::unit::Nanos;
+use facts::varint;
 
 use crate::column::integer;
 use crate::series::SeriesId;
-use crate::varint;
 
 /// How a value changed, in the lowest bits of the number of its series.
 const BY_INTEGER: u64 = 0;

@@ -22,7 +22,6 @@ mod series;
 mod store;
 mod tasks;
 mod thinning;
-mod varint;
 mod verify;
 mod window;
 
@@ -31,4 +30,4 @@ pub use history::{Extent, GaugeRange, History, Sample};
 pub use retention::{Retention, Tier};
 pub use series::{SeriesId, SeriesKind};
 pub use store::{Store, Tick};
-pub use tasks::{TaskReplay, TaskRound, TaskTick};
+pub use tasks::{TaskReplay, TaskTick};

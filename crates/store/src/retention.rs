@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use crate::StoreError;
 use crate::database;
 use crate::series::SeriesNames;
-use crate::tasks::{Chunk, ChunkKey};
+use crate::tasks::{ChunkKey, decode_chunk, thin_chunk, write_chunk};
 use crate::thinning::{Source, Thinning};
 
 /// How long ticks are kept at one resolution.
@@ -282,13 +282,13 @@ fn thin_tasks(connection: &Connection, id: i64, step_s: i64) -> Result<Vec<Strin
     let Some(row) = rows.next()? else { return Ok(Vec::new()) };
     let key = ChunkKey { id, base: row.get(0)?, boot: row.get(1)?, step_s: row.get(2)? };
     let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
-    let Some(chunk) = Chunk::decode(key, blob(3)?, blob(4)?) else {
+    let Some(chunk) = decode_chunk(key, blob(3)?, blob(4)?) else {
         // It stays as it is, for whoever can read it.
         return Ok(vec![format!("chunk {id} of the tasks is damaged")]);
     };
     drop(rows);
     let transaction = connection.unchecked_transaction()?;
-    chunk.thin(step_s).write(&transaction, ChunkKey { step_s, ..key })?;
+    write_chunk(&thin_chunk(&chunk, step_s), &transaction, ChunkKey { step_s, ..key })?;
     transaction.commit()?;
     Ok(Vec::new())
 }

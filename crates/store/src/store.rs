@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::journal::Values;
 use crate::retention::{Maintenance, Retention};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
-use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks};
+use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks, write_chunk};
 
 /// Ticks of a block: ten minutes at one a second.
 const BLOCK_TICKS: usize = 600;
@@ -112,7 +112,7 @@ impl Store {
         }
         for (key, chunk) in chunks {
             last_chunk = last_chunk.max(key.id);
-            chunk.write(&transaction, key)?;
+            write_chunk(&chunk, &transaction, key)?;
         }
         transaction.commit()?;
         Ok(Self {

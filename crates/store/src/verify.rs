@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use crate::StoreError;
 use crate::history::{read_column, read_head};
 use crate::series::SeriesNames;
-use crate::tasks::{Chunk, ChunkKey};
+use crate::tasks::{ChunkKey, decode_chunk};
 
 /// Findings of one kind after which no more are listed.
 const MOST_FINDINGS: usize = 20;
@@ -100,7 +100,7 @@ fn check_chunks(connection: &Connection, findings: &mut Findings<'_>) -> Result<
     while let Some(row) = rows.next()? {
         let key = ChunkKey { id: row.get(0)?, base: row.get(1)?, boot: row.get(2)?, step_s: row.get(3)? };
         let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
-        if Chunk::decode(key, blob(4)?, blob(5)?).is_none() {
+        if decode_chunk(key, blob(4)?, blob(5)?).is_none() {
             findings.add(&format!("chunk {} of the tasks is damaged", key.id));
         }
         if last.is_some_and(|last| key.id != last.id + 1) {

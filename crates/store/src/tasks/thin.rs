@@ -2,27 +2,24 @@
 
 use std::collections::HashMap;
 
-use facts::unit::Nanos;
+use facts::task::rounds::fields::{self, LIVING};
+use facts::task::rounds::{ROUND, Round, RoundTables};
 
-use super::chunk::{Chunk, ROUND, Round};
-use super::fields::{self, LIVING};
 use crate::window::Windows;
 
-impl Chunk {
-    /// The same with one round for each window of so many seconds.
-    pub(crate) fn thin(&self, step_s: i64) -> Self {
-        let windows = Windows::of(&self.clocks(), step_s);
-        let mut thinned = Self::default();
-        let mut rows = [0; 3];
-        for window in windows.ticks {
-            let mut merged = Merged::default();
-            for round in window.clone() {
-                merged.add(self, round, &mut rows);
-            }
-            merged.push(self, window.end - 1, &mut thinned);
+/// The same with one round for each window of so many seconds.
+pub(crate) fn thin(chunk: &RoundTables, step_s: i64) -> RoundTables {
+    let windows = Windows::of(&chunk.clocks(), step_s);
+    let mut thinned = RoundTables::default();
+    let mut rows = [0; 3];
+    for window in windows.ticks {
+        let mut merged = Merged::default();
+        for round in window.clone() {
+            merged.add(chunk, round, &mut rows);
         }
-        thinned
+        merged.push(chunk, window.end - 1, &mut thinned);
     }
+    thinned
 }
 
 /// Rounds that become one.
@@ -43,13 +40,13 @@ const SUMS: [Round; 4] = [Round::LostExits, Round::LeftOut, Round::LeftOutCpu, R
 
 impl Merged {
     /// Adds a round, whose rows begin at `rows`; these are then those of the next.
-    fn add(&mut self, chunk: &Chunk, round: usize, rows: &mut [usize; 3]) {
+    fn add(&mut self, chunk: &RoundTables, round: usize, rows: &mut [usize; 3]) {
         let counts = chunk.row_counts(round);
         for row in rows[1]..rows[1] + counts[1] {
             let pid = chunk.gone.get(row, 0);
             let merged = self.place_of.remove(&pid).and_then(|place| self.living[place].take());
             // The differences of a task that started in these rounds begin with its start.
-            if merged.is_none_or(|merged| !is_new(&merged)) {
+            if merged.is_none_or(|merged| !fields::is_first(&merged)) {
                 self.gone.push(pid);
             }
         }
@@ -60,9 +57,7 @@ impl Merged {
                 self.living.len() - 1
             });
             let merged = self.living[place].get_or_insert([0; LIVING]);
-            for (column, (sum, number)) in merged.iter_mut().zip(difference).enumerate() {
-                *sum = if column == 0 { number } else { sum.wrapping_add(number) };
-            }
+            fields::add(merged, difference);
         }
         self.ended.extend((rows[2]..rows[2] + counts[2]).map(|row| (row, round)));
         for column in SUMS {
@@ -73,7 +68,7 @@ impl Merged {
     }
 
     /// Writes it as a round at the time of the last one.
-    fn push(self, chunk: &Chunk, last: usize, thinned: &mut Chunk) {
+    fn push(self, chunk: &RoundTables, last: usize, thinned: &mut RoundTables) {
         let mut round: Vec<u64> = chunk.rounds.row(last).collect();
         for column in SUMS.into_iter().chain([Round::IsFirst]) {
             round[column as usize] = self.sums[column as usize];
@@ -92,9 +87,4 @@ impl Merged {
             thinned.ended.push(&numbers);
         }
     }
-}
-
-/// Whether differences are those of a task's first row. That of its start is then the start itself, and later at most a correction.
-fn is_new(difference: &[u64; LIVING]) -> bool {
-    difference[1].cast_signed().unsigned_abs() > Nanos::SECOND.0
 }

@@ -1,21 +1,21 @@
 //! A task's row as numbers, in an order that is part of the format (docs/FORMAT.md): new ones are added at the end.
 
-use facts::linux::taskstats::ExitInfo;
-use facts::task::comm::Comm;
-use facts::task::exit_record::ExitRecord;
-use facts::task::figure::{ABSENT, Figure, FigureSet};
-use facts::task::{Accounting, TaskKey, TaskRow};
-use facts::unit::Nanos;
+use crate::linux::taskstats::ExitInfo;
+use crate::task::comm::Comm;
+use crate::task::exit_record::ExitRecord;
+use crate::task::figure::{ABSENT, Figure, FigureSet};
+use crate::task::{Accounting, TaskKey, TaskRow};
+use crate::unit::Nanos;
 
 /// Before the figures.
 const IDENTITY: usize = 12;
 /// Numbers of a living task.
-pub(crate) const LIVING: usize = IDENTITY + Figure::COUNT;
+pub const LIVING: usize = IDENTITY + Figure::COUNT;
 /// Numbers of an exit record: those, its age, how it ended, and when.
-pub(crate) const ENDED: usize = LIVING + 6;
+pub const ENDED: usize = LIVING + 6;
 
 /// A row's numbers.
-pub(crate) type Fields = [u64; LIVING];
+pub type Fields = [u64; LIVING];
 
 /// An optional number: 0 if it is absent.
 fn optional(number: Option<u64>) -> u64 {
@@ -36,7 +36,7 @@ fn microseconds(nanoseconds: u64) -> u64 {
 }
 
 /// The numbers of a row.
-pub(crate) fn of_row(row: &TaskRow) -> Fields {
+pub fn of_row(row: &TaskRow) -> Fields {
     let mut fields = [0; LIVING];
     let (first, second) = row.comm.0.split_at(8);
     let letters = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
@@ -68,7 +68,7 @@ pub(crate) fn of_row(row: &TaskRow) -> Fields {
 }
 
 /// The row of these numbers. It has lived since its start, until `boottime`.
-pub(crate) fn to_row(fields: &Fields, boottime: Nanos) -> TaskRow {
+pub fn to_row(fields: &Fields, boottime: Nanos) -> TaskRow {
     let mut name = [0; 16];
     name[..8].copy_from_slice(&fields[5].to_le_bytes());
     name[8..].copy_from_slice(&fields[6].to_le_bytes());
@@ -103,8 +103,34 @@ pub(crate) fn to_row(fields: &Fields, boottime: Nanos) -> TaskRow {
     row
 }
 
+/// The start of a task.
+pub fn start(fields: &Fields) -> Nanos {
+    Nanos(fields[1])
+}
+
+/// What a task's row adds to the one before; the pid is not a difference, since the row is found by it.
+pub fn difference(now: &Fields, before: &Fields) -> Fields {
+    let mut difference = *now;
+    for (number, before) in difference.iter_mut().zip(before).skip(1) {
+        *number = number.wrapping_sub(*before);
+    }
+    difference
+}
+
+/// Adds what [`difference`] returned.
+pub fn add(fields: &mut [u64], difference: impl Iterator<Item = u64>) {
+    for (column, (number, difference)) in fields.iter_mut().zip(difference).enumerate() {
+        *number = if column == 0 { difference } else { number.wrapping_add(difference) };
+    }
+}
+
+/// Whether a difference is that of a task's first row: the start itself, and not a correction of it.
+pub fn is_first(difference: &Fields) -> bool {
+    difference[1].cast_signed().unsigned_abs() > Nanos::SECOND.0
+}
+
 /// The numbers of an exit record of a round at `boottime`: times before that, so that they are small.
-pub(crate) fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
+pub fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
     let mut fields = [0; ENDED];
     fields[..LIVING].copy_from_slice(&of_row(&record.row));
     let before = |time: Nanos| microseconds(boottime.0.saturating_sub(time.0));
@@ -123,7 +149,7 @@ pub(crate) fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
 }
 
 /// The exit record of these numbers.
-pub(crate) fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
+pub fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
     let nanoseconds = |microseconds: u64| Nanos(microseconds.saturating_mul(1000));
     let before = |microseconds: u64| boottime.saturating_sub(nanoseconds(microseconds));
     let mut living = [0; LIVING];
@@ -139,7 +165,7 @@ pub(crate) fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
 }
 
 /// Lets the numbers of an exit record be those of a round so much later.
-pub(crate) fn delay_ended(numbers: &mut [u64], delay: Nanos) {
+pub fn delay_ended(numbers: &mut [u64], delay: Nanos) {
     for column in [1, LIVING + 3, LIVING + 4] {
         numbers[column] += microseconds(delay.0);
     }
@@ -189,9 +215,9 @@ mod tests {
     fn the_order_of_the_figures_is_that_of_the_format() {
         let places = [
             (Figure::ON_CPU, 0),
-            (Figure::delay(facts::task::Cause::BlockIo), 4),
-            (Figure::count(facts::task::Cause::RunQueue), 11),
-            (Figure::maximum(facts::task::Cause::RunQueue), 19),
+            (Figure::delay(crate::task::Cause::BlockIo), 4),
+            (Figure::count(crate::task::Cause::RunQueue), 11),
+            (Figure::maximum(crate::task::Cause::RunQueue), 19),
             (Figure::VOLUNTARY_SWITCHES, 27),
             (Figure::RESIDENT_BYTES, 33),
             (Figure::PEAK_VIRTUAL_BYTES, 37),

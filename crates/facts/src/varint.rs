@@ -1,7 +1,7 @@
 //! Numbers in as few bytes as they need: seven bits a byte, the lowest first.
 
 /// Appends a number.
-pub(crate) fn push(out: &mut Vec<u8>, mut number: u64) {
+pub fn push(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -10,7 +10,7 @@ pub(crate) fn push(out: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Takes a number off the front; `None` if it has no end, or no room in 64 bits.
-pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
+pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {
         let (first, rest) = bytes.split_first()?;
@@ -28,12 +28,12 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// Small numbers of either sign as small numbers.
-pub(crate) fn zigzag(number: i64) -> u64 {
+pub fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)).cast_unsigned()
 }
 
 /// Back from [`zigzag`].
-pub(crate) fn unzigzag(number: u64) -> i64 {
+pub fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 

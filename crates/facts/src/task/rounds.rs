@@ -1,0 +1,12 @@
+//! What a task store is given in each round, as numbers: for a history, and for a socket. A store that is filled with them is the same.
+
+mod decoder;
+mod encoder;
+pub mod fields;
+mod table;
+mod tables;
+
+pub use decoder::{RoundDecoder, RoundSummary};
+pub use encoder::RoundEncoder;
+pub use table::Table;
+pub use tables::{ROUND, Round, RoundTables};
