@@ -7,8 +7,9 @@ use rusqlite::{Connection, params};
 use crate::StoreError;
 use crate::database;
 use crate::series::SeriesNames;
-use crate::tasks::{ChunkKey, decode_chunk, thin_chunk, write_chunk};
+use crate::tasks::{ChunkKey, decode_chunk, write_chunk};
 use crate::thinning::{Source, Thinning};
+use crate::window::Windows;
 
 /// How long ticks are kept at one resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,7 +289,8 @@ fn thin_tasks(connection: &Connection, id: i64, step_s: i64) -> Result<Vec<Strin
     };
     drop(rows);
     let transaction = connection.unchecked_transaction()?;
-    write_chunk(&thin_chunk(&chunk, step_s), &transaction, ChunkKey { step_s, ..key })?;
+    let merged = chunk.merge(Windows::of(&chunk.clocks(), step_s).ticks);
+    write_chunk(&merged, &transaction, ChunkKey { step_s, ..key })?;
     transaction.commit()?;
     Ok(Vec::new())
 }

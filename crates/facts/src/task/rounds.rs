@@ -3,10 +3,11 @@
 mod decoder;
 mod encoder;
 pub mod fields;
+mod merge;
 mod table;
 mod tables;
 
 pub use decoder::{RoundDecoder, RoundSummary};
-pub use encoder::RoundEncoder;
+pub use encoder::{RoundEncoder, Scope};
 pub use table::Table;
 pub use tables::{ROUND, Round, RoundTables};

@@ -3,10 +3,8 @@
 mod chunk;
 mod recorder;
 mod replay;
-mod thin;
 
 pub(crate) use chunk::{ChunkKey, decode as decode_chunk, unsealed as unsealed_chunks, write as write_chunk};
 pub(crate) use recorder::TaskRecorder;
 pub use recorder::TaskTick;
 pub use replay::TaskReplay;
-pub(crate) use thin::thin as thin_chunk;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use facts::task::rounds::{RoundEncoder, RoundTables};
+use facts::task::rounds::{RoundEncoder, RoundTables, Scope};
 use facts::task::store::TaskStore;
 use rusqlite::{Connection, params};
 
@@ -62,7 +62,7 @@ impl TaskRecorder {
             self.rounds_since_base = 0;
         }
         self.rounds_since_base += 1;
-        let round = self.encoder.encode(tick.store, tick.lost_exits, is_base, |_| true);
+        let round = self.encoder.encode(tick.store, tick.lost_exits, is_base, Scope::All);
         self.entries.push(round.encode());
         self.open.append(&round);
     }

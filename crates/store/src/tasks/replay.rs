@@ -24,6 +24,7 @@ pub struct TaskReplay<'h> {
     from_ns: i64,
     to_ns: i64,
     decoder: RoundDecoder,
+    store: TaskStore,
     damaged: u64,
 }
 
@@ -63,6 +64,7 @@ impl<'h> TaskReplay<'h> {
             from_ns,
             to_ns,
             decoder: RoundDecoder::default(),
+            store: TaskStore::default(),
             damaged: 0,
         })
     }
@@ -89,7 +91,7 @@ impl<'h> TaskReplay<'h> {
             let is_whole = place == 0 && self.key.base == self.key.id;
             self.place += 1;
             if is_wanted {
-                self.decoder.fill(&self.chunk, place, is_whole);
+                self.decoder.fill(&self.chunk, place, is_whole, &mut self.store);
                 return Ok(true);
             }
             self.decoder.skip(&self.chunk, place, is_whole);
@@ -97,14 +99,14 @@ impl<'h> TaskReplay<'h> {
             let is_last = self.place >= self.chunk.rounds.rows();
             let next_ns = self.chunk.round(self.place, Round::Realtime).cast_signed();
             if is_last || next_ns >= self.from_ns {
-                self.decoder.begin(&self.chunk, place);
+                self.decoder.begin(&self.chunk, place, &mut self.store);
             }
         }
     }
 
     /// All tasks as of this round, and what each did since the one before.
     pub fn store(&self) -> &TaskStore {
-        self.decoder.store()
+        &self.store
     }
 
     /// The round.

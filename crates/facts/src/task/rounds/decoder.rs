@@ -30,7 +30,6 @@ pub struct RoundSummary {
 pub struct RoundDecoder {
     /// The numbers of each living task.
     living: HashMap<u32, Fields>,
-    store: TaskStore,
     pending: Vec<ExitRecord>,
     unrecorded: Unrecorded,
     summary: RoundSummary,
@@ -46,16 +45,6 @@ struct Changed {
 }
 
 impl RoundDecoder {
-    /// All tasks as of the last round, and what each did since the one before.
-    pub fn store(&self) -> &TaskStore {
-        &self.store
-    }
-
-    /// The same, for readers that add to it.
-    pub fn store_mut(&mut self) -> &mut TaskStore {
-        &mut self.store
-    }
-
     /// The last round.
     pub fn summary(&self) -> &RoundSummary {
         &self.summary
@@ -73,30 +62,30 @@ impl RoundDecoder {
     }
 
     /// Begins the store's first interval with a round that was skipped.
-    pub fn begin(&mut self, tables: &RoundTables, place: usize) {
-        self.store = TaskStore::default();
+    pub fn begin(&mut self, tables: &RoundTables, place: usize, store: &mut TaskStore) {
+        *store = TaskStore::default();
         self.unrecorded = Unrecorded::default();
         self.pending.clear();
         let clock = tables.clock(place);
-        self.store.begin(clock);
-        self.living.values().for_each(|fields| self.store.put(&fields::to_row(fields, clock.boottime)));
-        self.finish(tables, place);
+        store.begin(clock);
+        self.living.values().for_each(|fields| store.put(&fields::to_row(fields, clock.boottime)));
+        self.finish(tables, place, store);
         self.has_begun = true;
     }
 
     /// Fills the store with a round. `is_whole`: it has all tasks.
-    pub fn fill(&mut self, tables: &RoundTables, place: usize, is_whole: bool) {
+    pub fn fill(&mut self, tables: &RoundTables, place: usize, is_whole: bool, store: &mut TaskStore) {
         let changed = self.apply(tables, place, is_whole);
         if tables.round(place, Round::IsFirst) == 1 || !self.has_begun {
-            self.begin(tables, place);
+            self.begin(tables, place, store);
             return;
         }
         let clock = tables.clock(place);
-        self.store.begin(clock);
-        changed.gone.iter().for_each(|pid| self.store.remove(*pid));
+        store.begin(clock);
+        changed.gone.iter().for_each(|pid| store.remove(*pid));
         for pid in changed.living {
             if let Some(fields) = self.living.get(&pid) {
-                self.store.put(&fields::to_row(fields, clock.boottime));
+                store.put(&fields::to_row(fields, clock.boottime));
             }
         }
         let [_, _, first] = first_rows(tables, place);
@@ -106,7 +95,7 @@ impl RoundDecoder {
             numbers.iter_mut().zip(tables.ended.row(row)).for_each(|(to, from)| *to = from);
             self.pending.push(fields::to_ended(&numbers, clock.boottime));
         }
-        self.finish(tables, place);
+        self.finish(tables, place, store);
     }
 
     /// Takes a round's rows over.
@@ -136,13 +125,13 @@ impl RoundDecoder {
         changed
     }
 
-    fn finish(&mut self, tables: &RoundTables, place: usize) {
+    fn finish(&mut self, tables: &RoundTables, place: usize, store: &mut TaskStore) {
         let number = |column| tables.round(place, column);
-        self.store.ended_on_cpu = number(Round::EndedOnCpu).checked_sub(1).map(Nanos);
-        self.store.finish(&mut self.pending);
+        store.ended_on_cpu = number(Round::EndedOnCpu).checked_sub(1).map(Nanos);
+        store.finish(&mut self.pending);
         self.summary = RoundSummary {
             clock: tables.clock(place),
-            unrecorded_cpu: self.unrecorded.advance(&self.store),
+            unrecorded_cpu: self.unrecorded.advance(store),
             ended_threads_cpu: Nanos(number(Round::EndedThreadsCpu)),
             lost_exits: number(Round::LostExits),
             left_out: (number(Round::LeftOut), Nanos(number(Round::LeftOutCpu))),

@@ -10,6 +10,24 @@ use crate::task::store::TaskStore;
 /// Exit records of a round that are encoded one by one.
 const MOST_ENDED: usize = 65_536;
 
+/// Whose tasks are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Everybody's.
+    All,
+    /// Those of the user with this id: nothing of others', neither in rows nor in sums.
+    User(u32),
+}
+
+impl Scope {
+    fn contains(self, row: &TaskRow) -> bool {
+        match self {
+            Self::All => true,
+            Self::User(uid) => row.uid == Some(uid),
+        }
+    }
+}
+
 /// Encodes what each round of a store changed.
 #[derive(Debug, Default)]
 pub struct RoundEncoder {
@@ -17,6 +35,8 @@ pub struct RoundEncoder {
     last: HashMap<u32, Fields>,
     has_begun: bool,
     lost_exits: u64,
+    /// The last round's numbers.
+    round: [u64; ROUND],
 }
 
 impl RoundEncoder {
@@ -30,19 +50,18 @@ impl RoundEncoder {
         self.last.clear();
     }
 
-    /// Encodes the round that the store has finished: what changed, or all tasks. Tasks for which `is_wanted` does not hold are left
-    /// out. `lost_exits` are the exit records that were lost so far.
+    /// Encodes the round that the store has finished: what changed, or all tasks. `lost_exits` are the exit records that were lost so far.
     pub fn encode(
         &mut self,
         store: &TaskStore,
         lost_exits: u64,
         is_whole: bool,
-        is_wanted: impl Fn(&TaskRow) -> bool,
+        scope: Scope,
     ) -> RoundTables {
         let mut tables = RoundTables::default();
         if is_whole {
             self.last.clear();
-            store.rows().filter(|row| is_wanted(row)).for_each(|row| self.push_row(&mut tables, row));
+            store.rows().filter(|row| scope.contains(row)).for_each(|row| self.push_row(&mut tables, row));
         } else {
             for key in store.gone() {
                 // Another task may have its pid already, and this one may never have been encoded.
@@ -52,7 +71,7 @@ impl RoundEncoder {
                 }
             }
             for row in store.changed_rows() {
-                if is_wanted(row) {
+                if scope.contains(row) {
                     self.push_row(&mut tables, row);
                 } else if self.last.remove(&row.key.pid).is_some() {
                     tables.gone.push(&[row.key.pid.into()]);
@@ -60,13 +79,30 @@ impl RoundEncoder {
             }
         }
         // What ended before the first round belongs to no interval.
-        let ended = || store.ended().filter(|one| self.has_begun && is_wanted(one.row()));
+        let ended = || store.ended().filter(|one| self.has_begun && scope.contains(one.row()));
         for one in ended().take(MOST_ENDED) {
             tables.ended.push(&fields::of_ended(one.record(), store.clock().boottime));
         }
         let left_out = || ended().skip(MOST_ENDED);
         let left_out = (left_out().count() as u64, left_out().filter_map(|one| one.cpu_ns()).sum());
-        self.push_round(&mut tables, store, lost_exits, left_out);
+        self.push_round(&mut tables, store, lost_exits, left_out, scope);
+        tables
+    }
+
+    /// All tasks as they were last encoded, for a decoder that begins with this round.
+    pub fn all(&self) -> RoundTables {
+        let mut tables = RoundTables::default();
+        self.last.values().for_each(|fields| tables.living.push(fields));
+        let mut round = self.round;
+        for (column, number) in [
+            (Round::Living, self.last.len() as u64),
+            (Round::Gone, 0),
+            (Round::Ended, 0),
+            (Round::IsFirst, 1),
+        ] {
+            round[column as usize] = number;
+        }
+        tables.rounds.push(&round);
         tables
     }
 
@@ -77,6 +113,7 @@ impl RoundEncoder {
         store: &TaskStore,
         lost_exits: u64,
         left_out: (u64, u64),
+        scope: Scope,
     ) {
         let clock = store.clock();
         let mut round = [0; ROUND];
@@ -96,7 +133,13 @@ impl RoundEncoder {
         ] {
             round[column as usize] = number;
         }
+        if scope != Scope::All {
+            for column in [Round::EndedOnCpu, Round::LostExits, Round::EndedThreadsCpu] {
+                round[column as usize] = 0;
+            }
+        }
         tables.rounds.push(&round);
+        self.round = round;
         self.has_begun = true;
         self.lost_exits = lost_exits;
     }

@@ -1,25 +1,25 @@
-//! From rounds to the longer steps of a tier: differences add up, and exit records stay.
+//! Several rounds that become one: differences add up, and exit records stay.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use facts::task::rounds::fields::{self, LIVING};
-use facts::task::rounds::{ROUND, Round, RoundTables};
+use super::fields::{self, LIVING};
+use super::tables::{ROUND, Round, RoundTables};
 
-use crate::window::Windows;
-
-/// The same with one round for each window of so many seconds.
-pub(crate) fn thin(chunk: &RoundTables, step_s: i64) -> RoundTables {
-    let windows = Windows::of(&chunk.clocks(), step_s);
-    let mut thinned = RoundTables::default();
-    let mut rows = [0; 3];
-    for window in windows.ticks {
-        let mut merged = Merged::default();
-        for round in window.clone() {
-            merged.add(chunk, round, &mut rows);
+impl RoundTables {
+    /// The same with one round for each range of rounds. The ranges follow each other, from the first round on.
+    pub fn merge(&self, ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
+        let mut merged = Self::default();
+        let mut rows = [0; 3];
+        for range in ranges.into_iter().filter(|range| !range.is_empty()) {
+            let mut one = Merged::default();
+            for round in range.clone() {
+                one.add(self, round, &mut rows);
+            }
+            one.push(self, range.end - 1, &mut merged);
         }
-        merged.push(chunk, window.end - 1, &mut thinned);
+        merged
     }
-    thinned
 }
 
 /// Rounds that become one.
@@ -68,7 +68,7 @@ impl Merged {
     }
 
     /// Writes it as a round at the time of the last one.
-    fn push(self, chunk: &RoundTables, last: usize, thinned: &mut RoundTables) {
+    fn push(self, chunk: &RoundTables, last: usize, merged_tables: &mut RoundTables) {
         let mut round: Vec<u64> = chunk.rounds.row(last).collect();
         for column in SUMS.into_iter().chain([Round::IsFirst]) {
             round[column as usize] = self.sums[column as usize];
@@ -77,14 +77,14 @@ impl Merged {
         round[Round::Living as usize] = living.len() as u64;
         round[Round::Gone as usize] = self.gone.len() as u64;
         round[Round::Ended as usize] = self.ended.len() as u64;
-        thinned.rounds.push(&round);
-        living.iter().for_each(|row| thinned.living.push(row));
-        self.gone.iter().for_each(|pid| thinned.gone.push(&[*pid]));
+        merged_tables.rounds.push(&round);
+        living.iter().for_each(|row| merged_tables.living.push(row));
+        self.gone.iter().for_each(|pid| merged_tables.gone.push(&[*pid]));
         let boottime = chunk.clock(last).boottime;
         for (row, came_in) in self.ended {
             let mut numbers: Vec<u64> = chunk.ended.row(row).collect();
             fields::delay_ended(&mut numbers, boottime.saturating_sub(chunk.clock(came_in).boottime));
-            thinned.ended.push(&numbers);
+            merged_tables.ended.push(&numbers);
         }
     }
 }
