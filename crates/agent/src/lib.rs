@@ -13,8 +13,10 @@ mod own_series;
 mod recorder;
 mod run;
 mod service;
+mod socket;
 
 pub use options::{AgentError, AgentOptions};
 pub use recorder::HISTORY;
 pub use run::run;
+pub use socket::Privileged;
 pub use store::{Retention, Tier};

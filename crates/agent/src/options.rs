@@ -8,6 +8,8 @@ use std::time::Duration;
 use facts::unit::Ratio;
 use store::{Retention, StoreError};
 
+use crate::socket::Privileged;
+
 /// What is recorded, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentOptions {
@@ -17,6 +19,10 @@ pub struct AgentOptions {
     pub now: Option<PathBuf>,
     /// The metrics in it, by name; a `*` at the end stands for any rest. Empty: all.
     pub now_metrics: Vec<String>,
+    /// The socket; `None`: none.
+    pub socket: Option<PathBuf>,
+    /// Who sees every task there, beside root and, if it has no privileges, the agent's own user.
+    pub privileged: Privileged,
     /// Between two ticks.
     pub interval: Duration,
     /// End after so many ticks.

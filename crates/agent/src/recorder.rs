@@ -1,13 +1,19 @@
 //! A tick: sample the machine and its tasks, and record them.
 
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use facts::source::Wanted;
 use facts::task::figure::Figure;
+use facts::task::rounds::Scope;
+use facts::task::store::TaskStore;
 use facts::unit::Nanos;
+use probe::background_job::Notifier;
+use probe::tasks::TaskSource;
 use probe::{Request, Roots};
 use sampling::Formula;
+use sampling::agent_protocol::{Hello, Reply};
 use sampling::machine::MachineSampler;
 use sampling::tasks::TaskSampler;
 use store::{SeriesId, Store, StoreError, TaskTick, Tick};
@@ -18,6 +24,7 @@ use crate::machine_series::MachineSeries;
 use crate::now_file::NowFile;
 use crate::options::{AgentError, AgentOptions};
 use crate::own_series::{OwnSeries, OwnState, Part};
+use crate::socket::{Audience, Exchange, Socket, What};
 
 /// The name of the history in the data directory.
 pub const HISTORY: &str = "history.sqlite";
@@ -38,6 +45,10 @@ pub(crate) struct Recorder {
     store: Store,
     history: PathBuf,
     now_file: Option<NowFile>,
+    socket: Option<Socket>,
+    audience: Audience,
+    /// Rung by the socket's thread.
+    wishes: Notifier,
 }
 
 impl Recorder {
@@ -55,9 +66,15 @@ impl Recorder {
             .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))?;
         let now_file =
             options.now.as_deref().map(|path| open_now_file(path, &options.now_metrics)).transpose()?;
+        let tasks = open_tasks(options, log);
+        let wishes = Notifier::new().map_err(|error| AgentError::System("a pipe".to_owned(), error))?;
+        let socket = open_socket(options, tasks.as_ref(), &wishes, log);
         Ok(Self {
             machine,
-            tasks: open_tasks(options, log),
+            tasks,
+            socket,
+            audience: Audience::default(),
+            wishes,
             budget: Budget::new(options.cpu_limit),
             ticks_until_tasks: 0,
             status: None,
@@ -91,6 +108,9 @@ impl Recorder {
         let has_tasks = read == Some(Ok(()));
         let absence = read.and_then(Result::err).map(|absence| format!("tasks cannot be read: {absence}"));
         log.fault("tasks", absence);
+        if has_tasks {
+            self.publish(Audience::publish_round);
+        }
         let state = self.own_state();
         self.own.collect(state, &mut self.store);
         self.values.clear();
@@ -128,6 +148,31 @@ impl Recorder {
         });
     }
 
+    /// Answers clients of the socket, as of the last tick.
+    pub(crate) fn answer(&mut self) {
+        self.wishes.drain();
+        self.publish(Audience::publish_whole);
+        let Some(socket) = &self.socket else { return };
+        if socket.exchange().is_status_wanted() {
+            let mut status = String::new();
+            for (name, value) in self.own.named() {
+                let _ = writeln!(status, "{name} {value}");
+            }
+            socket.exchange().publish(What::Status, Reply::Status(status).encode());
+        }
+    }
+
+    /// Is readable when clients wait for an answer.
+    pub(crate) fn wishes(&self) -> &Notifier {
+        &self.wishes
+    }
+
+    fn publish(&mut self, publish: fn(&mut Audience, &Exchange, &TaskStore, u64)) {
+        if let (Some(socket), Some(tasks)) = (&self.socket, &self.tasks) {
+            publish(&mut self.audience, socket.exchange(), &tasks.store, tasks.lost_exits());
+        }
+    }
+
     /// What is new about the agent itself since the last tick.
     pub(crate) fn take_status(&mut self) -> Option<String> {
         self.status.take()
@@ -139,6 +184,12 @@ impl Recorder {
         self.store.set_retention(options.retention.clone());
         if options.records_tasks != self.tasks.is_some() {
             self.tasks = open_tasks(options, log);
+            self.audience.clear();
+        }
+        if self.socket.as_ref().map(Socket::path) != options.socket.as_deref() {
+            // The old one first: it may be the same path, of another directory.
+            self.socket = None;
+            self.socket = open_socket(options, self.tasks.as_ref(), &self.wishes, log);
         }
         let is_same_path = self.now_file.as_ref().map(NowFile::path) == options.now.as_deref();
         match (&mut self.now_file, &options.now) {
@@ -182,6 +233,33 @@ impl Recorder {
 fn open_tasks(options: &AgentOptions, log: &Log) -> Option<TaskSampler> {
     let opened = options.records_tasks.then(|| TaskSampler::open(&Roots::live(), None))?;
     opened.map_err(|error| log.write(Level::Warning, &format!("tasks are not recorded: {error}"))).ok()
+}
+
+/// The socket; without it the agent records all the same.
+fn open_socket(
+    options: &AgentOptions,
+    tasks: Option<&TaskSampler>,
+    wishes: &Notifier,
+    log: &Log,
+) -> Option<Socket> {
+    let path = options.socket.as_deref()?;
+    let hello = Hello {
+        interval: options.interval.into(),
+        scope: Scope::All,
+        source: tasks.map_or(TaskSource::Procfs, TaskSampler::source),
+        is_accounting_on: tasks.and_then(TaskSampler::accounting_on),
+    };
+    let mut privileged = options.privileged.clone();
+    // Its own user could read the same.
+    if tasks.is_some_and(|tasks| TaskSource::UNPRIVILEGED.contains(&tasks.source())) {
+        privileged.uids.push(probe::own_uid());
+    }
+    let opened = Socket::open(path, privileged, hello, wishes.clone());
+    opened
+        .map_err(|error| {
+            log.write(Level::Warning, &format!("{}: {error}; nobody can ask this agent", path.display()))
+        })
+        .ok()
 }
 
 fn open_now_file(path: &Path, metrics: &[String]) -> Result<NowFile, AgentError> {

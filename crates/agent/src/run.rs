@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use facts::unit::Nanos;
 use probe::clock_now;
 use probe::lock::{LockFile, Taken};
 use probe::signals::Signal;
-use probe::wait::Waiter;
+use probe::wait::{Ready, Waiter, Watch};
 
 use crate::log::{Level, Log};
 use crate::options::{AgentError, AgentOptions};
@@ -29,8 +30,10 @@ pub fn run(
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
     let mut recorder = Recorder::open(options, &mut log)?;
+    watch_wishes(&mut waiter, &recorder)?;
     let mut schedule = Schedule::new(options.interval.into());
     let mut ticks = 0;
+    let mut wishes = Wishes::default();
     loop {
         let (lateness, missed_ticks) = schedule.start();
         recorder.tick(lateness, missed_ticks, &mut log);
@@ -47,8 +50,14 @@ pub fn run(
             break;
         }
         loop {
-            match wait(&mut waiter, schedule.deadline)? {
+            match wait(&mut waiter, schedule.deadline, &mut wishes)? {
                 Event::Deadline => break,
+                Event::Wish => {
+                    recorder.answer();
+                    wishes = Wishes { is_pending: false, answered_at: clock_now().boottime };
+                    watch_wishes(&mut waiter, &recorder)?;
+                    continue;
+                }
                 Event::End => {
                     service.stopping();
                     return recorder.close();
@@ -102,26 +111,55 @@ impl Schedule {
 /// What ends a wait.
 enum Event {
     Deadline,
+    /// Clients wait for an answer.
+    Wish,
     Reload,
     End,
 }
 
-/// Waits for a time on the boot clock, or a signal.
-fn wait(waiter: &mut Waiter, deadline: Nanos) -> Result<Event, AgentError> {
-    let mut ready = Vec::new();
+/// Lets the next wish of the socket's clients end a wait, once.
+fn watch_wishes(waiter: &mut Waiter, recorder: &Recorder) -> Result<(), AgentError> {
+    let watch = Watch::ReadableOnce(recorder.wishes().as_fd());
+    waiter.watch(WISHES, watch).map_err(|error| AgentError::System("waiting".to_owned(), error))
+}
+
+/// The token of the socket's thread.
+const WISHES: u64 = 0;
+/// The time between two answers, so that clients who ask all the time cost little.
+const BETWEEN_ANSWERS: Nanos = Nanos(50_000_000);
+
+/// What clients wait for.
+#[derive(Debug, Default)]
+struct Wishes {
+    /// Something is to be answered.
+    is_pending: bool,
+    /// When something was answered last.
+    answered_at: Nanos,
+}
+
+/// Waits for a time on the boot clock, a signal, or a wish.
+fn wait(waiter: &mut Waiter, deadline: Nanos, wishes: &mut Wishes) -> Result<Event, AgentError> {
+    let mut ready: Vec<Ready> = Vec::new();
     loop {
         match waiter.next_signal() {
             Some(received) if received.signal == Signal::Hangup => return Ok(Event::Reload),
             Some(_) => return Ok(Event::End),
             None => {}
         }
-        let timeout = deadline.saturating_sub(clock_now().boottime);
-        if timeout == Nanos(0) {
+        let now = clock_now().boottime;
+        if now >= deadline {
             return Ok(Event::Deadline);
         }
+        let answer_at = wishes.answered_at + BETWEEN_ANSWERS;
+        if wishes.is_pending && now >= answer_at {
+            return Ok(Event::Wish);
+        }
+        let until = if wishes.is_pending { deadline.min(answer_at) } else { deadline };
+        let timeout = until.saturating_sub(now);
         waiter
             .wait(Some(timeout), &mut ready)
             .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
+        wishes.is_pending |= ready.iter().any(|happened| happened.token == WISHES);
     }
 }
 

@@ -66,6 +66,11 @@ pub use space::space_of_path;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+/// The effective user id of this process.
+pub fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Raises the limit of open descriptors as far as it may go: a machine with many devices wants many. Children would
 /// inherit it, so this is for commands that have none.
 pub fn raise_descriptor_limit() {

@@ -41,6 +41,33 @@ pub fn discard(stream: impl AsFd, memory: &mut [u8], is_tcp: bool) -> io::Result
     Ok(length.min(limit))
 }
 
+/// Who is at the other end of a Unix socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// The effective user id that it connected with, in this process's user namespace; a user that is not mapped into it has the overflow
+    /// id, 65534.
+    pub uid: u32,
+    /// The effective group id.
+    pub gid: u32,
+}
+
+/// The kernel's word for it: SO_PEERCRED of unix(7), getpeereid(3) of FreeBSD.
+///
+/// # Errors
+/// If the socket is not connected.
+pub fn peer(socket: impl AsFd) -> io::Result<Peer> {
+    #[cfg(target_os = "linux")]
+    {
+        let credentials = rustix::net::sockopt::socket_peercred(socket)?;
+        Ok(Peer { uid: credentials.uid.as_raw(), gid: credentials.gid.as_raw() })
+    }
+    #[cfg(target_os = "freebsd")]
+    {
+        let (uid, gid) = crate::sys::peer_ids(socket.as_fd())?;
+        Ok(Peer { uid, gid })
+    }
+}
+
 /// SO_RCVLOWAT: a stream is not reported as readable before so many bytes wait, or its end. A reader of much data is woken less often.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use facts::sample::Absence;
 pub use facts::task::TaskSource;
 use facts::task::figure::FigureSet;
 use facts::task::store::ended_threads_cpu;
-use facts::task::{Delays, TaskAccount, TaskKey};
+use facts::task::{Delays, TaskAccount, TaskKey, TaskRow};
 use facts::unit::Nanos;
 
 /// A task's state, as /proc/PID/stat prints it: `R`, `S`, `D`, `T`, `Z` …
@@ -20,6 +20,13 @@ pub struct TaskRequest<'a> {
     pub sources: &'a [TaskSource],
     /// Figures that are read even if they cost a system call a task: memory and I/O.
     pub extra: FigureSet,
+}
+
+/// Rows of tasks from a program that may read more of them than this one, such as the agent. What it has takes the place of what /proc
+/// contains.
+pub trait BetterRows: Send {
+    /// The row of a thread that started then, if it has one.
+    fn row(&mut self, key: TaskKey) -> Option<TaskRow>;
 }
 
 /// A process: its living threads summed, and what its ended threads left.

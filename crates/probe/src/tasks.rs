@@ -11,7 +11,9 @@ use facts::unit::{Bytes, Nanos};
 use crate::linux::tasks::LinuxTasks;
 use crate::roots::{Roots, System};
 use crate::sysctl::tasks::FreeBsdTasks;
-pub use crate::task_source::{EndedThreads, OpenError, Process, Refused, TaskRequest, TaskSource, TaskState};
+pub use crate::task_source::{
+    BetterRows, EndedThreads, OpenError, Process, Refused, TaskRequest, TaskSource, TaskState,
+};
 
 /// Reads tasks.
 pub struct TaskReader(Reader);
@@ -38,6 +40,16 @@ impl TaskReader {
     /// The source that is used.
     pub fn source(&self) -> TaskSource {
         of_system!(Reader, &self.0, tasks => tasks.source())
+    }
+
+    /// Takes these rows wherever the source is /proc.
+    pub fn set_better_rows(&mut self, rows: Box<dyn BetterRows>) {
+        of_system!(Reader, &mut self.0, tasks => tasks.set_better_rows(rows));
+    }
+
+    /// Whether there are such rows.
+    pub fn has_better_rows(&self) -> bool {
+        of_system!(Reader, &self.0, tasks => tasks.has_better_rows())
     }
 
     /// Better sources, and why they cannot be used.

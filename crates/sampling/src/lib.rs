@@ -4,6 +4,8 @@
 //! them ([`machine`], [`network_total`], [`tasks`]), when to take them ([`schedule`], [`ticker`]), names and labels ([`users`],
 //! [`task_labels`], [`cgroup_members`]), the output of commands ([`command`]), and what the program itself costs ([`own_cost`]).
 
+pub mod agent_client;
+pub mod agent_protocol;
 mod cgroup_ids;
 pub mod cgroup_members;
 pub mod command;

@@ -7,6 +7,7 @@ use facts::task::TaskRow;
 use facts::task::exit_record::ExitRecord;
 use facts::task::figure::{Figure, FigureSet};
 use facts::task::groups::{Filter, GroupBy, GroupRow, RowId, TaskGroups};
+use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 use facts::task::unrecorded::Unrecorded;
 use facts::unit::{Bytes, Nanos};
@@ -14,8 +15,15 @@ use probe::Roots;
 use probe::exits::ExitRecords;
 use probe::tasks::{OpenError, Refused, TaskReader, TaskRequest, TaskSource};
 
+use crate::agent_client::{AgentClient, AgentRows};
+
 /// Samples all tasks.
 pub struct TaskSampler {
+    roots: Roots,
+    /// `None`: the kernel is read.
+    agent: Option<AgentClient>,
+    /// Exit records that the agent lost since this began.
+    lost_by_agent: u64,
     reader: TaskReader,
     exit_records: Result<ExitRecords, Absence>,
     /// Records whose tasks still exist.
@@ -33,6 +41,7 @@ pub struct TaskSampler {
     /// Values dropped so far because they cannot be true.
     pub impossible_values: u64,
     is_first: bool,
+    folds_kernel_threads: bool,
 }
 
 impl TaskSampler {
@@ -52,6 +61,9 @@ impl TaskSampler {
             _ => ExitRecords::open(reader.accounting_on()),
         };
         Ok(Self {
+            roots: roots.clone(),
+            agent: None,
+            lost_by_agent: 0,
             reader,
             exit_records,
             pending: Vec::new(),
@@ -64,12 +76,33 @@ impl TaskSampler {
             swapped: HashMap::new(),
             impossible_values: 0,
             is_first: true,
+            folds_kernel_threads: false,
         })
+    }
+
+    /// All tasks as an agent reads them, instead of reading the kernel once more; if the agent ends, the kernel is read. For a user who may
+    /// not see every task, the agent's rows take the place of those of /proc.
+    ///
+    /// # Errors
+    /// As of [`Self::open`].
+    pub fn by_agent(roots: &Roots, client: AgentClient) -> Result<Self, OpenError> {
+        let is_of_all = client.hello().scope == Scope::All;
+        let mut sampler = Self::open(roots, Some(TaskSource::Procfs))?;
+        match is_of_all {
+            true => sampler.agent = Some(client),
+            false => sampler.reader.set_better_rows(Box::new(AgentRows::new(client))),
+        }
+        Ok(sampler)
+    }
+
+    /// Whether an agent reads the tasks, all of them or this user's.
+    pub fn is_by_agent(&self) -> bool {
+        self.agent.is_some() || self.reader.has_better_rows()
     }
 
     /// Where the figures come from.
     pub fn source(&self) -> TaskSource {
-        self.reader.source()
+        self.agent.as_ref().map_or(self.reader.source(), |agent| agent.hello().source)
     }
 
     /// The better sources that are not available, with the reason.
@@ -101,12 +134,12 @@ impl TaskSampler {
 
     /// Exit records that were lost.
     pub fn lost_exits(&self) -> u64 {
-        self.exit_records.as_ref().map_or(0, ExitRecords::lost)
+        self.lost_by_agent + self.exit_records.as_ref().map_or(0, ExitRecords::lost)
     }
 
     /// Why there are no exit records.
     pub fn exits_absence(&self) -> Option<Absence> {
-        self.exit_records.as_ref().err().copied()
+        self.exit_records.as_ref().err().copied().filter(|_| self.agent.is_none())
     }
 
     /// Takes a reading of all tasks, which is to be grouped then.
@@ -114,6 +147,22 @@ impl TaskSampler {
     /// # Errors
     /// Why /proc cannot be read.
     pub fn sample(&mut self) -> Result<(), Absence> {
+        if let Some(agent) = &mut self.agent {
+            match agent.sample(&mut self.store) {
+                Ok(round) => {
+                    self.unrecorded_cpu = round.unrecorded_cpu;
+                    self.lost_by_agent += round.lost_exits;
+                    self.count();
+                    return Ok(());
+                }
+                // It has ended: from now on the kernel is read.
+                Err(_) => {
+                    let folds = self.folds_kernel_threads;
+                    *self = Self::open(&self.roots, None).map_err(|_| Absence::Gone)?;
+                    self.fold_kernel_threads(folds);
+                }
+            }
+        }
         self.reader.read(&mut self.store)?;
         if let Ok(records) = &mut self.exit_records {
             let pending = &mut self.pending;
@@ -130,11 +179,16 @@ impl TaskSampler {
         }
         self.store.finish(&mut self.pending);
         self.unrecorded_cpu = self.unrecorded.advance(&self.store);
+        self.count();
+        Ok(())
+    }
+
+    /// Sums of the round that the store has finished.
+    fn count(&mut self) {
         if self.store.interval().is_some() {
             self.impossible_values += self.store.impossible_values;
         }
         self.ended_cpu = Nanos(self.store.ended().filter_map(|ended| ended.cpu_ns()).sum());
-        Ok(())
     }
 
     /// Lets the next reading read every task: a property of a sleeping task was changed.
@@ -144,6 +198,7 @@ impl TaskSampler {
 
     /// Makes all kernel threads one row of the processes, or no longer.
     pub fn fold_kernel_threads(&mut self, is_wanted: bool) {
+        self.folds_kernel_threads = is_wanted;
         self.groups.fold_kernel_threads(&self.store, is_wanted);
     }
 

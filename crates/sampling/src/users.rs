@@ -46,6 +46,15 @@ impl Users {
     }
 }
 
+/// A group's number and its members, for a configuration; `None` if there is no such group.
+pub fn group(name: &str) -> Option<(u32, Vec<u32>)> {
+    let groups = std::fs::read("/etc/group").unwrap_or_default();
+    let (gid, members) = formats::passwd::group_members(&groups, name)?;
+    let users = Users::read();
+    let uid = |name: &&str| users.0.iter().find(|(_, known)| known == name).map(|(uid, _)| *uid);
+    Some((gid, members.iter().filter_map(uid).collect()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

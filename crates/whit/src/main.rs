@@ -7,6 +7,7 @@
 mod age;
 #[cfg(feature = "agent")]
 mod agent;
+mod agent_rows;
 mod bar;
 #[cfg(feature = "bench")]
 mod bench;

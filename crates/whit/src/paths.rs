@@ -36,16 +36,30 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
     })
 }
 
-/// Where the agent puts the last tick: of root's in the system's place; `None` if this user has none.
+/// Where an agent of root has its socket and its file of the last tick.
+const SYSTEM_RUNTIME: &str = "/run/whit";
+
+/// Where an agent of this user has them: for root the system's place; `None` if this user has none.
 #[cfg(feature = "agent")]
-pub(crate) fn now_file() -> Option<PathBuf> {
-    let own = variable("XDG_RUNTIME_DIR").map(PathBuf::from).and_then(absolute);
-    let directory = match rustix::process::geteuid().is_root() {
-        true => Some(PathBuf::from("/run")),
-        false => own,
-    };
-    directory.map(|directory| directory.join("whit/now"))
+pub(crate) fn runtime_directory() -> Option<PathBuf> {
+    match rustix::process::geteuid().is_root() {
+        true => Some(PathBuf::from(SYSTEM_RUNTIME)),
+        false => own_runtime_directory(),
+    }
 }
+
+fn own_runtime_directory() -> Option<PathBuf> {
+    variable("XDG_RUNTIME_DIR").map(PathBuf::from).and_then(absolute).map(|directory| directory.join("whit"))
+}
+
+/// The sockets at which this user asks an agent: the system's first, since it may see more.
+pub(crate) fn agent_sockets() -> impl Iterator<Item = PathBuf> {
+    let directories = [Some(PathBuf::from(SYSTEM_RUNTIME)), own_runtime_directory()];
+    directories.into_iter().flatten().map(|directory| directory.join(AGENT_SOCKET))
+}
+
+/// The name of the agent's socket.
+pub(crate) const AGENT_SOCKET: &str = "agent.sock";
 
 /// Whether only this user and root can change what lies at a path: no component of it is writable by others, but for sticky
 /// directories such as /tmp, and none is a symlink.

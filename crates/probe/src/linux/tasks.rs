@@ -30,7 +30,7 @@ use starts::Starts;
 use taskstats::Taskstats;
 use thread_list::ThreadList;
 
-use crate::task_source::{OpenError, Refused, TaskRequest, TaskSource, TaskState};
+use crate::task_source::{BetterRows, OpenError, Refused, TaskRequest, TaskSource, TaskState};
 pub(crate) use taskstats::{stats_attribute, taskstats_family};
 
 /// linux/capability.h.
@@ -120,6 +120,14 @@ impl LinuxTasks {
             OpenSource::Taskstats { .. } => TaskSource::Taskstats,
             OpenSource::Procfs { .. } => TaskSource::Procfs,
         }
+    }
+
+    pub(crate) fn set_better_rows(&mut self, rows: Box<dyn BetterRows>) {
+        self.procfs.better_rows = Some(rows);
+    }
+
+    pub(crate) fn has_better_rows(&self) -> bool {
+        self.procfs.better_rows.is_some()
     }
 
     /// Better sources, and why they cannot be used.

@@ -261,3 +261,12 @@ pub(crate) fn discard_many(
     }
     Ok(datagrams.len())
 }
+
+/// getpeereid(3).
+pub(crate) fn peer_ids(socket: rustix::fd::BorrowedFd<'_>) -> std::io::Result<(u32, u32)> {
+    use rustix::fd::AsRawFd;
+    let (mut uid, mut gid) = (0, 0);
+    // SAFETY: both pointers are valid for the call, which writes an id to each.
+    let result = unsafe { libc::getpeereid(socket.as_raw_fd(), &mut uid, &mut gid) };
+    if result == 0 { Ok((uid, gid)) } else { Err(io::Error::last_os_error()) }
+}

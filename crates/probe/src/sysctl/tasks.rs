@@ -13,7 +13,9 @@ use facts::unit::{Bytes, Nanos};
 
 use super::{Node, Sysctl};
 use crate::roots::Roots;
-use crate::task_source::{EndedThreads, OpenError, Process, Refused, TaskRequest, TaskSource, TaskState};
+use crate::task_source::{
+    BetterRows, EndedThreads, OpenError, Process, Refused, TaskRequest, TaskSource, TaskState,
+};
 
 const ALL_PROCESSES: Node<'_> = Node::Processes { pid: None, with_threads: false };
 const ALL_THREADS: Node<'_> = Node::Processes { pid: None, with_threads: true };
@@ -46,6 +48,13 @@ impl FreeBsdTasks {
     /// The source that is used.
     pub(crate) fn source(&self) -> TaskSource {
         TaskSource::Sysctl
+    }
+
+    /// The kernel counts no delays, so that nobody has more.
+    pub(crate) fn set_better_rows(&mut self, _: Box<dyn BetterRows>) {}
+
+    pub(crate) fn has_better_rows(&self) -> bool {
+        false
     }
 
     /// There are no better sources.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::agent::{AgentOptions, Retention};
+use ::agent::{AgentOptions, Privileged, Retention};
 use clap::{ArgMatches, Command};
 use facts::unit::Ratio;
 
@@ -29,6 +29,7 @@ pub(crate) struct AgentArgs {
     defaults: AgentOptions,
     data: Option<PathBuf>,
     now: Option<PathBuf>,
+    socket: Option<PathBuf>,
     interval: Option<Duration>,
 }
 
@@ -42,6 +43,7 @@ pub(crate) fn command() -> Command {
             .arg(interval("Time between two ticks [default: 1s]"))
             .arg(count("End after N ticks"))
             .arg(option("now", Kind::Path, "The file with the last tick, for scripts [default: whit/now in $XDG_RUNTIME_DIR, for root /run/whit/now]"))
+            .arg(option("socket", Kind::Path, "The socket for whit's other commands [default: whit/agent.sock beside that file]"))
             .after_help(paragraphs(EXPLANATION))
     })
 }
@@ -66,6 +68,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
         defaults,
         data: matches.get_one("data").cloned(),
         now: matches.get_one("now").cloned(),
+        socket: matches.get_one("socket").cloned(),
         interval: matches.get_one("interval").copied(),
     }))
 }
@@ -74,8 +77,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
 pub(super) fn usual() -> AgentOptions {
     AgentOptions {
         data: PathBuf::new(),
-        now: paths::now_file(),
+        now: paths::runtime_directory().map(|directory| directory.join("now")),
         now_metrics: Vec::new(),
+        socket: paths::runtime_directory().map(|directory| directory.join(paths::AGENT_SOCKET)),
+        privileged: Privileged::default(),
         interval: Duration::from_secs(1),
         count: None,
         records_tasks: true,
@@ -93,6 +98,7 @@ impl AgentArgs {
         let mut options = Origin::find(self.config.as_deref()).read(self.defaults.clone())?;
         options.data = self.data.clone().unwrap_or(options.data);
         options.now = self.now.clone().or(options.now);
+        options.socket = self.socket.clone().or(options.socket);
         options.interval = self.interval.unwrap_or(options.interval);
         Ok(options)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::agent::{AgentOptions, Retention, Tier};
+use ::agent::{AgentOptions, Privileged, Retention, Tier};
 use facts::unit::Ratio;
 use probe::named;
 use text::printable::Shown as _;
@@ -42,10 +42,14 @@ cpu = "1%"              # of one CPU, over a minute; beyond this tasks are read 
 [now]                   # the last tick, for scripts
 # path = "/run/whit/now"
 metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
+
+[socket]                # for whit's other commands: a user sees their own tasks there, root all
+# path = "/run/whit/agent.sock"
+# group = "adm"         # its members see all tasks, too
 "#;
 
 /// What may stand in a table.
-const ROOT: [&str; 6] = ["interval", "data", "tasks", "history", "budget", "now"];
+const ROOT: [&str; 7] = ["interval", "data", "tasks", "history", "budget", "now", "socket"];
 
 /// Where the configuration comes from.
 #[derive(Clone, Debug)]
@@ -135,6 +139,17 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
         }
         options.now_metrics = now.texts("metrics")?;
     }
+    if let Some(socket) = table(&root, "socket", &["path", "group"])? {
+        if socket.get("path").is_some() {
+            options.socket = Some(socket.required_path("path", "\"/run/whit/agent.sock\"")?);
+        }
+        if let Some(group) = socket.text("group")? {
+            let found = sampling::users::group(group);
+            let (gid, uids) =
+                found.ok_or_else(|| socket.fault_of("group", format!("no group is called \"{group}\"")))?;
+            options.privileged = Privileged { uids, gid: Some(gid) };
+        }
+    }
     Ok(options)
 }
 
@@ -203,6 +218,8 @@ mod tests {
             data: PathBuf::from("/data"),
             now: None,
             now_metrics: Vec::new(),
+            socket: None,
+            privileged: Privileged::default(),
             interval: Duration::from_secs(1),
             count: None,
             records_tasks: true,
@@ -220,12 +237,15 @@ mod tests {
     #[test]
     fn everything_can_be_set() {
         let text = "interval = \"5s\"\ndata = \"/d\"\n[tasks]\nrecord = false\n[history]\nsize = \"10MB\"\n\
-            keep = { all = \"1h\", \"30s\" = \"1d\" }\n[budget]\ncpu = \"0.5%\"\n[now]\npath = \"/n\"\nmetrics = [\"a\", \"b*\"]\n";
+            keep = { all = \"1h\", \"30s\" = \"1d\" }\n[budget]\ncpu = \"0.5%\"\n[now]\npath = \"/n\"\nmetrics = [\"a\", \"b*\"]\n\
+            [socket]\npath = \"/s\"\ngroup = \"root\"\n";
         let tier = |step_s, keep_s| Tier { step_s, keep_s };
         let expected = AgentOptions {
             data: PathBuf::from("/d"),
             now: Some(PathBuf::from("/n")),
             now_metrics: vec!["a".to_owned(), "b*".to_owned()],
+            socket: Some(PathBuf::from("/s")),
+            privileged: Privileged { uids: Vec::new(), gid: Some(0) },
             interval: Duration::from_secs(5),
             records_tasks: false,
             retention: Retention { tiers: vec![tier(0, 3600), tier(30, 86_400)], most_bytes: 10_000_000 },

@@ -59,6 +59,11 @@ pub(crate) fn data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::new("no HOME, so no place for a history: --data DIR names one"))
 }
 
+/// Not by the agent.
+pub(crate) fn direct() -> Arg {
+    switch("direct", "Read the kernel, even if an agent runs that could be asked")
+}
+
 /// How often it is done.
 pub(crate) fn interval(help: &'static str) -> Arg {
     option("interval", Kind::Interval, help).short('i')

@@ -11,7 +11,9 @@ use facts::unit::Nanos;
 use probe::Roots;
 
 use crate::command_line::kind::Kind;
-use crate::command_line::options::{count, ids, interval, json, option, paragraphs, root, roots, switch};
+use crate::command_line::options::{
+    count, direct, ids, interval, json, option, paragraphs, root, roots, switch,
+};
 use crate::failure::Failure;
 
 /// `whit delays`, validated.
@@ -28,6 +30,8 @@ pub(crate) struct DelaysArgs {
     /// Of the tasks that end.
     pub(crate) of_exits: ExitFilter,
     /// Read /proc alone, as for a user without privileges.
+    /// No agent is asked.
+    pub(crate) is_direct: bool,
     pub(crate) procfs_only: bool,
 }
 
@@ -160,6 +164,7 @@ pub(crate) fn command() -> Command {
             .arg(switch("classic", "The table of getdelays: count, total and average of each cause"))
             .arg(json().conflicts_with("classic"))
             .arg(switch("enable", "First switch delay accounting on (kernel.task_delayacct=1; needs root)"))
+            .arg(direct())
             .arg(switch("procfs", "Read /proc alone, as for a user without privileges").conflicts_with("exits"))
             .arg(root())
             .after_help(paragraphs(EXPLANATION))
@@ -257,6 +262,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
             least_wall: matches.get_one::<Duration>("min-wall").copied().map(Nanos::from),
             least_delay: matches.get_one::<Duration>("min-delay").copied().map(Nanos::from),
         },
+        is_direct: matches.get_flag("direct"),
         procfs_only: matches.get_flag("procfs"),
         roots,
     })

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use facts::task::figure::FigureSet;
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 
+use crate::agent_rows;
 use crate::delays::arguments::{DelaysArgs, Selection};
 use crate::delays::printer::Printer;
 use crate::delays::run;
@@ -18,6 +19,9 @@ pub(crate) fn run(args: &DelaysArgs) -> Result<ExitCode, Failure> {
     };
     let request = TaskRequest { sources, extra: FigureSet::default() };
     let mut reader = TaskReader::open(&args.roots, &request)?;
+    if !args.procfs_only && !args.is_direct {
+        agent_rows::add(&mut reader, &args.roots);
+    }
     let mut printer = Printer::new(&args.roots, args.view, args.sort);
     if args.enable {
         run::enable(&mut reader)?;

@@ -13,7 +13,7 @@ pub(crate) mod selection;
 use facts::linux::taskstats::ExitInfo;
 use facts::name::Name;
 use facts::sample::Absence;
-use facts::task::{Accounting, TaskAccount};
+use facts::task::{Accounting, Cause, TaskAccount};
 use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
 use probe::tasks::{EndedThreads, TaskReader, TaskSource};
@@ -62,6 +62,11 @@ pub(crate) struct CgroupFacts {
 impl Row {
     pub(crate) fn new(kind: Kind, task: TaskAccount) -> Self {
         Self { kind, task, ended: None, cgroup: None }
+    }
+
+    /// Whether its swap-in delay is not known: /proc alone was read.
+    fn lacks_delays(&self) -> bool {
+        self.task.sum.delay(Cause::SwapIn).total().is_none()
     }
 
     /// What it is called.
@@ -116,7 +121,10 @@ impl Notes {
             may_enable: reader.may_enable_accounting(),
             has_switch: reader.accounting_on().is_some(),
             procfs_reason: match reader.source() {
-                TaskSource::Procfs => reader.taskstats_version().err(),
+                // An agent has those of the user's own tasks.
+                TaskSource::Procfs if rows.iter().any(Row::lacks_delays) || !reader.has_better_rows() => {
+                    reader.taskstats_version().err()
+                }
                 _ => None,
             },
             has_no_delays: reader.source() == TaskSource::Sysctl,

@@ -8,7 +8,7 @@ use probe::tasks::TaskSource;
 
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{
-    count, ids, interval, json, option, paragraphs, root, roots, several, switch,
+    count, direct, ids, interval, json, option, paragraphs, root, roots, several, switch,
 };
 use crate::failure::Failure;
 use crate::top::columns::Column;
@@ -81,6 +81,7 @@ pub(crate) fn command() -> Command {
                     .value_parser(WAYS.map(|(name, help)| PossibleValue::new(name).help(help)))
                     .help("How to read tasks [default: the best that is permitted]"),
             )
+            .arg(direct())
             .arg(root())
             .after_help(paragraphs(EXPLANATION))
     })
@@ -118,6 +119,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> 
         roots,
         source: text("tasks")
             .and_then(|name| TaskSource::ALL.into_iter().find(|source| source.name() == name)),
+        is_direct: matches.get_flag("direct"),
         interval: matches.get_one("interval").copied(),
         count: count.or((output == OutputKind::Text && !is_asked_for_repetition).then_some(1)),
         output,

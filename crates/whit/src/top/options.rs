@@ -14,6 +14,8 @@ pub(crate) struct TopOptions {
     pub(crate) roots: Roots,
     /// None: the best that is permitted.
     pub(crate) source: Option<TaskSource>,
+    /// No agent is asked.
+    pub(crate) is_direct: bool,
     /// None: as the settings say.
     pub(crate) interval: Option<Duration>,
     /// None: until ended.

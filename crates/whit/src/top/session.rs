@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use facts::linux::meminfo::MemInfoField;
 use facts::sample::Absence;
 use facts::task::TaskRow;
 use facts::task::groups::{GroupBy, RowId};
 use facts::task::store::EndedTask;
+use facts::unit::Nanos;
 use probe::cgroup_tasks::Cgroup;
 use probe::task_detail::TaskFiles;
 use probe::tasks::{OpenError, Refused, TaskSource};
@@ -15,6 +17,7 @@ use probe::tasks::{OpenError, Refused, TaskSource};
 use super::lines::{Arrangement, Lines, arrange, matches, matches_line};
 use super::machine::Machine;
 use super::settings::Settings;
+use crate::agent_rows;
 use crate::delay_accounting::{self, ENABLED, Remedy, explain_off};
 use crate::failure::Failure;
 use crate::top::columns::{Beside, Cell, Column};
@@ -76,6 +79,18 @@ fn source_refused(error: OpenError) -> Failure {
     }
 }
 
+/// By an agent if one reads as often as the view; otherwise from the kernel.
+fn open_tasks(options: &TopOptions) -> Result<TaskSampler, Failure> {
+    let interval = Nanos::from(options.interval.unwrap_or(Duration::from_secs(1)));
+    let asks = options.source.is_none() && !options.is_direct && !options.roots.is_captured();
+    let client = if asks { agent_rows::connect() } else { None };
+    let opened = match client.filter(|client| client.hello().interval <= interval) {
+        Some(client) => TaskSampler::by_agent(&options.roots, client),
+        None => TaskSampler::open(&options.roots, options.source),
+    };
+    opened.map_err(source_refused)
+}
+
 impl Session {
     pub(super) fn open(options: &TopOptions) -> Result<Self, Failure> {
         // What is kept is the screen's: a script gets the same from every user.
@@ -109,7 +124,7 @@ impl Session {
         }
         Ok(Self {
             machine: Machine::open(&options.roots)?,
-            tasks: TaskSampler::open(&options.roots, options.source).map_err(source_refused)?,
+            tasks: open_tasks(options)?,
             users: Users::read(),
             commands: TaskLabels::new(TaskFiles::open(&options.roots)?),
             arrangement: Arrangement {

@@ -20,6 +20,7 @@ use crate::linux::files::task_absence;
 use crate::linux::files::{Buffer, absence};
 use crate::roots::MachineDirectory;
 use crate::sys::system_constant;
+use crate::task_source::BetterRows;
 use crate::task_source::TaskState;
 
 const SWITCH: &str = "proc/sys/kernel/task_delayacct";
@@ -30,6 +31,8 @@ pub(crate) struct Procfs {
     buffer: Buffer,
     ticks_per_second: u64,
     page_bytes: u64,
+    /// Rows that contain more.
+    pub(super) better_rows: Option<Box<dyn BetterRows>>,
 }
 
 impl Procfs {
@@ -39,6 +42,7 @@ impl Procfs {
             buffer: Buffer::new(),
             ticks_per_second: system_constant(libc::_SC_CLK_TCK).unwrap_or(100),
             page_bytes: system_constant(libc::_SC_PAGESIZE).unwrap_or(4096),
+            better_rows: None,
         }
     }
 
@@ -159,6 +163,11 @@ impl Procfs {
         let schedstat: Option<PidSchedstat> =
             self.read(&format!("{directory}/schedstat"), PidSchedstat::parse).ok();
         let start = self.start(&stat);
+        let better = self.better_rows.as_mut().and_then(|rows| rows.row(TaskKey { pid: tid, start }));
+        if let Some(better) = better {
+            // The state is that of now.
+            return Ok(TaskRow { state: Some(stat.state), ..better });
+        }
         let (user, system) = self.user_and_system(&stat);
         let block_io = stat.blkio_delay.map(|ticks| ticks.to_nanos(self.ticks_per_second));
         let mut row = TaskRow {

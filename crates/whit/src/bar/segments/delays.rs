@@ -11,6 +11,7 @@ use facts::unit::Nanos;
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 
 use super::field;
+use crate::agent_rows;
 use crate::bar::appearance::ItemRenderer;
 use crate::bar::kind::Kind;
 use crate::bar::query::{Job, Query};
@@ -59,7 +60,8 @@ impl Segment for Delays {
         if self.query.is_none() {
             // If the root could not be opened, there would be no bar.
             let request = TaskRequest { sources: &TaskSource::FOR_ONE_READING, extra: FigureSet::default() };
-            let Ok(reader) = TaskReader::open(&context.roots, &request) else { return };
+            let Ok(mut reader) = TaskReader::open(&context.roots, &request) else { return };
+            agent_rows::add(&mut reader, &context.roots);
             let mut watcher = Watcher { reader, store: TaskStore::default(), groups: TaskGroups::default() };
             self.query = Some(Query::new(Box::new(move || watcher.most_delayed())));
         }

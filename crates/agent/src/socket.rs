@@ -1,0 +1,85 @@
+//! The agent's socket: tasks for those who may see them. A thread of its own serves the clients, so that no client delays a tick.
+
+mod audience;
+mod client;
+mod exchange;
+mod server;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use probe::background_job::Notifier;
+use sampling::agent_protocol::Hello;
+
+pub(crate) use audience::Audience;
+pub(crate) use exchange::{Exchange, What};
+
+/// Who sees every task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Privileged {
+    /// Users, beside root.
+    pub uids: Vec<u32>,
+    /// A group.
+    pub gid: Option<u32>,
+}
+
+/// The socket, as long as this is kept.
+pub(crate) struct Socket {
+    path: PathBuf,
+    exchange: Arc<Exchange>,
+    stop: Notifier,
+}
+
+impl Socket {
+    /// Listens at a path, whose directory is made. `to_recorder` is notified when a client waits for something that only the recorder
+    /// has. `hello` says what clients should know, but for whose tasks they may see.
+    ///
+    /// # Errors
+    /// If another agent listens there, or nobody can.
+    pub(crate) fn open(
+        path: &Path,
+        privileged: Privileged,
+        hello: Hello,
+        to_recorder: Notifier,
+    ) -> io::Result<Self> {
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        if UnixStream::connect(path).is_ok() {
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another agent listens there"));
+        }
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(path)?;
+        // Everybody may connect: what each may see is decided by who it is.
+        fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
+        listener.set_nonblocking(true)?;
+        let (to_server, stop) = (Notifier::new()?, Notifier::new()?);
+        let exchange = Arc::new(Exchange::new(to_server.clone(), to_recorder));
+        server::start(listener, Arc::clone(&exchange), privileged, hello, to_server, stop.clone())?;
+        Ok(Self { path: path.to_owned(), exchange, stop })
+    }
+
+    /// Where the recorder leaves what clients wait for.
+    pub(crate) fn exchange(&self) -> &Exchange {
+        &self.exchange
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.stop.notify();
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,128 @@
+//! Between the recorder and the thread that serves clients: which rounds are wanted, and those that are ready.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use facts::task::rounds::Scope;
+use probe::background_job::Notifier;
+
+/// What is ready to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Published {
+    pub(super) what: What,
+    /// A whole frame, shared by all clients that get it.
+    pub(super) frame: Arc<[u8]>,
+}
+
+/// Which clients a frame is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// All tasks of a scope: for clients that wait for their first round.
+    Whole(Scope),
+    /// What changed in a scope: for clients that have all the rounds before.
+    Round(Scope),
+    /// For clients that asked for it.
+    Status,
+}
+
+/// What is wanted of a scope.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wish {
+    /// Clients that follow it.
+    pub(super) followers: usize,
+    /// Clients that wait for all of its tasks.
+    pub(super) waiting: usize,
+}
+
+impl Wish {
+    /// Whether a client waits for all tasks.
+    pub(crate) fn is_whole_wanted(self) -> bool {
+        self.waiting > 0
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    wishes: HashMap<Scope, Wish>,
+    is_status_wanted: bool,
+    published: Vec<Published>,
+}
+
+/// The place where both meet.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    state: Mutex<State>,
+    to_server: Notifier,
+    to_recorder: Notifier,
+}
+
+impl Exchange {
+    pub(super) fn new(to_server: Notifier, to_recorder: Notifier) -> Self {
+        Self { state: Mutex::default(), to_server, to_recorder }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The scopes that clients follow or wait for.
+    pub(crate) fn wishes(&self) -> Vec<(Scope, Wish)> {
+        self.state().wishes.iter().map(|(scope, wish)| (*scope, *wish)).collect()
+    }
+
+    /// Whether a client waits for the status.
+    pub(crate) fn is_status_wanted(&self) -> bool {
+        self.state().is_status_wanted
+    }
+
+    /// Leaves a frame for the clients.
+    pub(crate) fn publish(&self, what: What, frame: Vec<u8>) {
+        let mut state = self.state();
+        match what {
+            // The server counts those that come after this as waiting again.
+            What::Whole(scope) => {
+                if let Some(wish) = state.wishes.get_mut(&scope) {
+                    wish.followers += wish.waiting;
+                    wish.waiting = 0;
+                }
+            }
+            What::Status => state.is_status_wanted = false,
+            What::Round(_) => {}
+        }
+        state.published.push(Published { what, frame: frame.into() });
+        drop(state);
+        self.to_server.notify();
+    }
+
+    /// A client waits for its first round.
+    pub(super) fn wait_for(&self, scope: Scope) {
+        self.state().wishes.entry(scope).or_default().waiting += 1;
+        self.to_recorder.notify();
+    }
+
+    /// A client waits for the status.
+    pub(super) fn wait_for_status(&self) {
+        self.state().is_status_wanted = true;
+        self.to_recorder.notify();
+    }
+
+    /// A client is gone, or has been left out. `followed`: it was counted as a follower.
+    pub(super) fn leave(&self, scope: Scope) {
+        let mut state = self.state();
+        if let Some(wish) = state.wishes.get_mut(&scope) {
+            // Which of the two it was counted as may just have changed.
+            match wish.followers {
+                0 => wish.waiting = wish.waiting.saturating_sub(1),
+                _ => wish.followers -= 1,
+            }
+            if wish.followers + wish.waiting == 0 {
+                state.wishes.remove(&scope);
+            }
+        }
+    }
+
+    /// Takes what is ready.
+    pub(super) fn take(&self) -> Vec<Published> {
+        std::mem::take(&mut self.state().published)
+    }
+}

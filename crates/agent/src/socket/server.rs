@@ -1,0 +1,202 @@
+//! The thread that serves clients.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::thread;
+
+use facts::task::rounds::Scope;
+use probe::background_job::Notifier;
+use probe::sockets::{self, Peer};
+use probe::wait::{Waiter, Watch};
+use sampling::agent_protocol::{Hello, Reply, Request};
+
+use super::Privileged;
+use super::client::{Client, Closed, Stage};
+use super::exchange::{Exchange, What};
+
+/// Clients in all, and of one user who is not root.
+const MOST_CLIENTS: usize = 1024;
+const MOST_CLIENTS_OF_USER: usize = 64;
+/// Connections that are accepted at one wake-up.
+const ACCEPTED_AT_A_TIME: usize = 16;
+/// Reads of one client at one wake-up.
+const MOST_TURNS: u32 = 8;
+/// The id of users who are not mapped into this user namespace: several may have it, so that nobody's tasks are theirs.
+const OVERFLOW_UID: u32 = 65_534;
+
+const LISTENER: u64 = 0;
+const EXCHANGE: u64 = 1;
+const STOP: u64 = 2;
+const FIRST_CLIENT: u64 = 3;
+
+struct Server {
+    listener: UnixListener,
+    exchange: Arc<Exchange>,
+    privileged: Privileged,
+    hello: Hello,
+    waiter: Waiter,
+    clients: HashMap<u64, Client>,
+    next_token: u64,
+}
+
+/// Starts the thread, which ends when `stop` is notified.
+///
+/// # Errors
+/// If there are no more threads or descriptors.
+pub(super) fn start(
+    listener: UnixListener,
+    exchange: Arc<Exchange>,
+    privileged: Privileged,
+    hello: Hello,
+    woken: Notifier,
+    stop: Notifier,
+) -> io::Result<()> {
+    let mut waiter = Waiter::open(&[])?;
+    waiter.watch(LISTENER, Watch::Readable(listener.as_fd()))?;
+    waiter.watch(EXCHANGE, Watch::Readable(woken.as_fd()))?;
+    waiter.watch(STOP, Watch::Readable(stop.as_fd()))?;
+    let clients = HashMap::new();
+    let mut server =
+        Server { listener, exchange, privileged, hello, waiter, clients, next_token: FIRST_CLIENT };
+    thread::Builder::new().name("socket".to_owned()).spawn(move || {
+        // Kept, since it is what the event loop waits for.
+        let _stop = stop;
+        // It ends with the agent, or if the kernel refuses to wait; the agent records on.
+        while server.turn(&woken).unwrap_or(false) {}
+    })?;
+    Ok(())
+}
+
+impl Server {
+    /// Waits for something and handles it. Returns whether it goes on.
+    fn turn(&mut self, woken: &Notifier) -> io::Result<bool> {
+        let mut ready = Vec::new();
+        self.waiter.wait(None, &mut ready)?;
+        for happened in ready {
+            match happened.token {
+                STOP => return Ok(false),
+                LISTENER => self.accept(),
+                EXCHANGE => {
+                    woken.drain();
+                    self.publish();
+                }
+                token => self.serve(token, happened.is_readable || happened.is_closed, happened.is_writable),
+            }
+        }
+        Ok(true)
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTED_AT_A_TIME {
+            let Ok((stream, _)) = self.listener.accept() else { return };
+            let Ok(peer) = sockets::peer(&stream) else { continue };
+            if stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            let mut client = Client::new(stream, peer.uid, self.scope(peer));
+            let of_user = self.clients.values().filter(|other| other.uid == peer.uid).count();
+            let is_full = self.clients.len() >= MOST_CLIENTS;
+            if is_full || (peer.uid != 0 && of_user >= MOST_CLIENTS_OF_USER) {
+                // It may not even have room for this; then it is closed without.
+                let _ = client.refuse("too many connections");
+                continue;
+            }
+            let hello = Reply::Hello(Hello { scope: client.scope, ..self.hello });
+            if client.queue(hello.encode().into()).is_err() {
+                continue;
+            }
+            let watch = Watch::Edges { descriptor: client.stream.as_fd(), with_room: true };
+            if self.waiter.watch(self.next_token, watch).is_ok() {
+                self.clients.insert(self.next_token, client);
+                self.next_token += 1;
+            }
+        }
+    }
+
+    /// Whose tasks a peer may see.
+    fn scope(&self, peer: Peer) -> Scope {
+        let is_privileged = peer.uid == 0
+            || self.privileged.uids.contains(&peer.uid)
+            || self.privileged.gid == Some(peer.gid);
+        match is_privileged {
+            true => Scope::All,
+            // Of nobody: no task has this id.
+            false if peer.uid == OVERFLOW_UID => Scope::User(u32::MAX),
+            false => Scope::User(peer.uid),
+        }
+    }
+
+    fn serve(&mut self, token: u64, is_readable: bool, is_writable: bool) {
+        let Some(client) = self.clients.get_mut(&token) else { return };
+        let mut served = if is_writable { client.write() } else { Ok(()) };
+        // Edge-triggered: until nothing is left.
+        let mut turns = 0;
+        while is_readable && served.is_ok() {
+            turns += 1;
+            match client.read() {
+                // Nobody has so much to ask.
+                _ if turns > MOST_TURNS => served = Err(Closed),
+                Err(Closed) => served = Err(Closed),
+                Ok(requests) if requests.is_empty() => break,
+                Ok(requests) => {
+                    requests.into_iter().for_each(|request| answer(client, &self.exchange, request))
+                }
+            }
+        }
+        if served.is_err() {
+            self.close(token);
+        }
+    }
+
+    /// Sends what the recorder has left.
+    fn publish(&mut self) {
+        let mut closed = Vec::new();
+        for published in self.exchange.take() {
+            for (token, client) in &mut self.clients {
+                let is_for = match published.what {
+                    What::Whole(scope) => client.stage == Stage::Waiting && client.scope == scope,
+                    What::Round(scope) => client.stage == Stage::Following && client.scope == scope,
+                    What::Status => std::mem::take(&mut client.wants_status),
+                };
+                if !is_for {
+                    continue;
+                }
+                if let What::Whole(_) = published.what {
+                    client.stage = Stage::Following;
+                }
+                if client.queue(Arc::clone(&published.frame)).is_err() {
+                    closed.push(*token);
+                }
+            }
+            for token in closed.drain(..) {
+                self.close(token);
+            }
+        }
+    }
+
+    fn close(&mut self, token: u64) {
+        if let Some(client) = self.clients.remove(&token)
+            && client.stage != Stage::Idle
+        {
+            self.exchange.leave(client.scope);
+        }
+    }
+}
+
+fn answer(client: &mut Client, exchange: &Exchange, request: Request) {
+    match request {
+        Request::Tasks if client.stage == Stage::Idle => {
+            client.stage = Stage::Waiting;
+            exchange.wait_for(client.scope);
+        }
+        // It gets them already.
+        Request::Tasks => {}
+        Request::Status => {
+            client.wants_status = true;
+            exchange.wait_for_status();
+        }
+    }
+}
