@@ -10,13 +10,14 @@ mod machine_series;
 mod now_file;
 mod options;
 mod own_series;
+mod place;
 mod recorder;
 mod run;
 mod service;
 mod socket;
 
 pub use options::{AgentError, AgentOptions};
-pub use recorder::HISTORY;
+pub use place::HISTORY;
 pub use run::run;
 pub use socket::Privileged;
 pub use store::{Retention, Tier};

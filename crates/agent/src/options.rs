@@ -15,6 +15,8 @@ use crate::socket::Privileged;
 pub struct AgentOptions {
     /// A directory of its own: the history, and the lock of its one agent.
     pub data: PathBuf,
+    /// Another directory, in memory, for a history as long as there can be none in `data`.
+    pub fallback: Option<PathBuf>,
     /// The file with the last tick for scripts; `None`: none.
     pub now: Option<PathBuf>,
     /// The metrics in it, by name; a `*` at the end stands for any rest. Empty: all.

@@ -24,10 +24,8 @@ use crate::machine_series::MachineSeries;
 use crate::now_file::NowFile;
 use crate::options::{AgentError, AgentOptions};
 use crate::own_series::{OwnSeries, OwnState, Part};
+use crate::place::Place;
 use crate::socket::{Audience, Exchange, Socket, What};
-
-/// The name of the history in the data directory.
-pub const HISTORY: &str = "history.sqlite";
 
 /// What a tick reads and writes.
 pub(crate) struct Recorder {
@@ -56,10 +54,11 @@ impl Recorder {
     ///
     /// # Errors
     /// If the machine cannot be read, or the history was written by a newer version.
-    pub(crate) fn open(options: &AgentOptions, log: &mut Log) -> Result<Self, AgentError> {
+    pub(crate) fn open(options: &AgentOptions, place: &Place, log: &Log) -> Result<Self, AgentError> {
         let roots = Roots::live();
-        let history = options.data.join(HISTORY);
-        let store = Store::open(&history, options.retention.clone())
+        let history = place.history.clone();
+        let store = place
+            .open_history(&options.retention)
             .map_err(|error| AgentError::Store(history.clone(), error))?;
         let request = Request { wanted: Wanted::all(), ..Request::default() };
         let machine = MachineSampler::open(&roots, request, Formula::IfNeeded)
@@ -179,9 +178,9 @@ impl Recorder {
     }
 
     /// Takes over another configuration.
-    pub(crate) fn reconfigure(&mut self, options: &AgentOptions, log: &mut Log) {
+    pub(crate) fn reconfigure(&mut self, options: &AgentOptions, place: &Place, log: &Log) {
         self.budget.set_limit(options.cpu_limit);
-        self.store.set_retention(options.retention.clone());
+        self.store.set_retention(place.retention(&options.retention));
         if options.records_tasks != self.tasks.is_some() {
             self.tasks = open_tasks(options, log);
             self.audience.clear();
@@ -199,9 +198,6 @@ impl Recorder {
                 Err(error) => log.write(Level::Warning, &format!("the old file stays: {error}")),
             },
             (file, None) => *file = None,
-        }
-        if options.data.join(HISTORY) != self.history {
-            log.write(Level::Warning, "another data directory needs a restart");
         }
     }
 

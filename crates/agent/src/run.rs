@@ -1,18 +1,15 @@
 //! The loop: a tick at each whole interval, until a signal.
 
-use std::fs;
-use std::io;
 use std::os::fd::AsFd as _;
-use std::path::Path;
 
 use facts::unit::Nanos;
 use probe::clock_now;
-use probe::lock::{LockFile, Taken};
 use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
 
 use crate::log::{Level, Log};
 use crate::options::{AgentError, AgentOptions};
+use crate::place::Place;
 use crate::recorder::Recorder;
 use crate::service::Service;
 
@@ -24,12 +21,12 @@ pub fn run(
     options: &AgentOptions,
     mut reload: impl FnMut() -> Result<AgentOptions, String>,
 ) -> Result<(), AgentError> {
-    let _lock = lock(&options.data)?;
     let mut log = Log::open();
+    let place = Place::take(options, &log)?;
     let mut service = Service::new();
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
-    let mut recorder = Recorder::open(options, &mut log)?;
+    let mut recorder = Recorder::open(options, &place, &log)?;
     watch_wishes(&mut waiter, &recorder)?;
     let mut schedule = Schedule::new(options.interval.into());
     let mut ticks = 0;
@@ -68,8 +65,11 @@ pub fn run(
             match reload() {
                 Ok(new) => {
                     schedule.set_interval(new.interval.into());
-                    recorder.reconfigure(&new, &mut log);
+                    recorder.reconfigure(&new, &place, &log);
                     log.write(Level::Info, "the configuration was read again");
+                    if new.data != options.data {
+                        log.write(Level::Warning, "another data directory needs a restart");
+                    }
                 }
                 Err(fault) => {
                     log.write(Level::Warning, &format!("the old configuration stays: {fault}"));
@@ -160,17 +160,5 @@ fn wait(waiter: &mut Waiter, deadline: Nanos, wishes: &mut Wishes) -> Result<Eve
             .wait(Some(timeout), &mut ready)
             .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
         wishes.is_pending |= ready.iter().any(|happened| happened.token == WISHES);
-    }
-}
-
-/// The lock of the one agent of a data directory, which is made if it is not there.
-fn lock(directory: &Path) -> Result<LockFile, AgentError> {
-    let system = |path: &Path, error: io::Error| AgentError::System(path.display().to_string(), error);
-    fs::create_dir_all(directory).map_err(|error| system(directory, error))?;
-    let path = directory.join("lock");
-    let mut lock = LockFile::open(&path, false).map_err(|error| system(&path, error))?;
-    match lock.try_take().map_err(|error| system(&path, error))? {
-        Taken::No => Err(AgentError::Taken(directory.to_owned())),
-        _ => Ok(lock),
     }
 }

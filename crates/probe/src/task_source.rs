@@ -27,6 +27,9 @@ pub struct TaskRequest<'a> {
 pub trait BetterRows: Send {
     /// The row of a thread that started then, if it has one.
     fn row(&mut self, key: TaskKey) -> Option<TaskRow>;
+
+    /// Whether a process is among those that it has.
+    fn contains(&self, pid: u32) -> bool;
 }
 
 /// A process: its living threads summed, and what its ended threads left.

@@ -165,6 +165,10 @@ impl BetterRows for AgentRows {
         let wall = self.store.clock().boottime.saturating_sub(row.key.start);
         is_same.then_some(TaskRow { key, wall, ..*row })
     }
+
+    fn contains(&self, pid: u32) -> bool {
+        self.client.is_some() && self.store.row(pid).is_some()
+    }
 }
 
 const SAME_START: Nanos = Nanos(20_000_000);

@@ -77,6 +77,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
 pub(super) fn usual() -> AgentOptions {
     AgentOptions {
         data: PathBuf::new(),
+        fallback: paths::runtime_directory().map(|directory| directory.join("history")),
         now: paths::runtime_directory().map(|directory| directory.join("now")),
         now_metrics: Vec::new(),
         socket: paths::runtime_directory().map(|directory| directory.join(paths::AGENT_SOCKET)),

@@ -216,6 +216,7 @@ mod tests {
     fn defaults() -> AgentOptions {
         AgentOptions {
             data: PathBuf::from("/data"),
+            fallback: None,
             now: None,
             now_metrics: Vec::new(),
             socket: None,

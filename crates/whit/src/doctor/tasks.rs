@@ -6,12 +6,15 @@ use facts::linux::taskstats::{NEWEST_VERSION, expected_length};
 use facts::linux::version::KernelVersion;
 use facts::sample::Absence;
 use facts::task::figure::FigureSet;
+use facts::task::rounds::Scope;
 use probe::Roots;
 use probe::exits::ExitRecords;
 use probe::survey::Survey;
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
+use text::units::Span;
 
 use super::finding::Finding;
+use crate::agent_rows;
 use crate::failure::Failure;
 
 /// How long an exit record may take; it comes before the thread can be joined.
@@ -36,6 +39,9 @@ pub(super) fn examine(roots: &Roots, survey: &mut Survey) -> Result<Vec<Finding>
         findings.push(exit_records());
     }
     findings.push(accounting(reader.accounting_on(), survey));
+    if !roots.is_captured() {
+        findings.push(agent());
+    }
     Ok(findings)
 }
 
@@ -62,6 +68,24 @@ fn taskstats(roots: &Roots, reader: &TaskReader) -> Finding {
         ),
         Err(reason) => Finding::absent("taskstats", reason.to_string(), "a kernel with CONFIG_TASKSTATS=y"),
     }
+}
+
+/// Whether an agent answers, and what it shows this user.
+fn agent() -> Finding {
+    let area = "agent";
+    let Some(client) = agent_rows::connect() else {
+        return Finding::absent(
+            area,
+            "none answers",
+            "whit agent: the delays of a user's own tasks, and a history",
+        );
+    };
+    let hello = client.hello();
+    let whose = match hello.scope {
+        Scope::All => "all tasks",
+        Scope::User(_) => "this user's tasks",
+    };
+    Finding::ok(area, format!("answers: {whose}, by {}, every {}", hello.source.name(), Span(hello.interval)))
 }
 
 fn exit_records() -> Finding {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Load, Scratch, WHIT, documents, whit};
+use super::machine::{Load, Scratch, WHIT, documents};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -18,23 +18,31 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
+/// What is recorded; null if nothing is yet.
 fn extent(directory: &str) -> Value {
-    documents(&whit(&["history", "--json", "--data", directory])).remove(0)
+    let output = Command::new(WHIT).args(["history", "--json", "--data", directory]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    if text.is_empty() { Value::Null } else { documents(&text).remove(0) }
 }
 
 /// Killed at instants of every kind. A tick that a reader has seen is there for ever, and the next agent goes on.
 fn killed() -> Result<(), Failed> {
     let scratch = Scratch::new("agent-killed");
     let directory = scratch.0.to_str().ok_or("the path")?;
-    let now = format!("{directory}/now");
+    let (now, socket) = (format!("{directory}/now"), format!("{directory}/agent.sock"));
     let mut seen = 0;
     for round in 0..20_u64 {
         let mut agent = Command::new(WHIT)
-            .args(["agent", "--data", directory, "--now", &now, "-i", "20ms"])
+            .args(["agent", "--data", directory, "--now", &now, "--socket", &socket, "-i", "20ms"])
             .stderr(Stdio::null())
             .spawn()?;
-        std::thread::sleep(Duration::from_micros(150_000 + round * 7_919));
-        let before = extent(directory)["ticks"].as_u64().ok_or("ticks")?;
+        // Until it has done something, and then at any moment.
+        let ticks = || extent(directory)["ticks"].as_u64().unwrap_or(0);
+        while ticks() <= seen {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_micros(round * 7_919));
+        let before = ticks();
         agent.kill()?;
         agent.wait()?;
         let after = extent(directory)["ticks"].as_u64().ok_or("ticks")?;
@@ -50,12 +58,11 @@ fn killed() -> Result<(), Failed> {
 fn alone() -> Result<(), Failed> {
     let scratch = Scratch::new("agent-alone");
     let directory = scratch.0.to_str().ok_or("the path")?;
-    let now = format!("{directory}/now");
-    let mut first = Command::new(WHIT)
-        .args(["agent", "--data", directory, "--now", &now, "-i", "50ms", "-n", "40"])
-        .spawn()?;
+    let (now, socket) = (format!("{directory}/now"), format!("{directory}/agent.sock"));
+    let places = ["agent", "--data", directory, "--now", &now, "--socket", &socket];
+    let mut first = Command::new(WHIT).args(places).args(["-i", "50ms", "-n", "40"]).spawn()?;
     std::thread::sleep(Duration::from_millis(700));
-    let second = Command::new(WHIT).args(["agent", "--data", directory, "--now", &now]).output()?;
+    let second = Command::new(WHIT).args(places).output()?;
     assert_eq!(second.status.code(), Some(1), "{second:?}");
     assert!(String::from_utf8(second.stderr)?.contains("another agent records there"));
     assert!(first.wait()?.success());
@@ -73,6 +80,8 @@ fn forkless() -> Result<(), Failed> {
         .arg(&directory)
         .arg("--now")
         .arg(directory.join("now"))
+        .arg("--socket")
+        .arg(directory.join("agent.sock"))
         .status()?;
     assert!(status.success());
     let text = std::fs::read_to_string(trace)?;
@@ -96,6 +105,8 @@ fn now() -> Result<(), Failed> {
         directory.to_str().ok_or("the path")?,
         "--now",
         path.to_str().ok_or("the path")?,
+        "--socket",
+        scratch.0.join("agent.sock").to_str().ok_or("the path")?,
     ]);
     std::thread::sleep(Duration::from_millis(700));
     let total = std::fs::read_to_string("/proc/meminfo")?;

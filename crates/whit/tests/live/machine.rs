@@ -87,6 +87,11 @@ impl Load {
 }
 
 impl Load {
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     /// Ends it at once, whatever of it is left.
     pub(crate) fn kill(mut self) {
         self.0.kill().unwrap();

@@ -7,6 +7,7 @@
 
 mod age;
 mod agent;
+mod agent_socket;
 mod bar;
 mod bench;
 #[path = "../schema/check.rs"]
@@ -43,6 +44,7 @@ fn main() {
     let rooms = [
         age::trials(),
         agent::trials(),
+        agent_socket::trials(),
         leftovers::trials(),
         tmpfiles::trials(),
         free::trials(),

@@ -104,8 +104,12 @@ impl Procfs {
         Ok(self.user_and_system(&stat))
     }
 
-    /// The sum of both; `None` if the process is gone or hidden.
+    /// The sum of both; `None` if the process is gone or hidden. Better rows are of an earlier time, so that what they lack of it would
+    /// not be that of ended threads.
     pub(crate) fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
+        if self.better_rows.as_ref().is_some_and(|rows| rows.contains(pid)) {
+            return None;
+        }
         self.process_times(pid).ok().map(|(user, system)| user + system)
     }
 
