@@ -7,6 +7,7 @@
 
 mod age;
 mod agent;
+mod agent_faults;
 mod agent_socket;
 mod bar;
 mod bench;
@@ -44,6 +45,7 @@ fn main() {
     let rooms = [
         age::trials(),
         agent::trials(),
+        agent_faults::trials(),
         agent_socket::trials(),
         leftovers::trials(),
         tmpfiles::trials(),

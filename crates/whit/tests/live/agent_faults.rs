@@ -1,0 +1,160 @@
+//! What the agent records while something goes wrong.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use facts::task::figure::Figure;
+use libtest_mimic::{Failed, Trial};
+use rustix::process::{Pid, Signal, kill_process};
+use store::History;
+
+use super::machine::{Scratch, WHIT, documents, shell, whit};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_full_disk_loses_no_tick", &[Need::Root, Need::Program("mount")], full_disk),
+        trial(
+            "an_agent_starts_where_nothing_can_be_written",
+            &[Need::Root, Need::Program("setpriv")],
+            read_only,
+        ),
+        trial("a_reload_loses_no_tick", &[], reload),
+        trial("the_tasks_of_a_history_used_what_the_machine_did", &[Need::Root, Need::Accounting], all_cpu),
+    ]
+}
+
+fn agent(data: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(WHIT);
+    command.arg("agent").arg("--data").arg(data).arg("--now").arg(data.join("../now"));
+    command.arg("--socket").arg(data.join("../agent.sock")).args(more).stderr(Stdio::piped());
+    command
+}
+
+/// Waits for its end, and returns what it said.
+fn words_of(child: Child) -> Result<String, Failed> {
+    let output = child.wait_with_output()?;
+    assert!(output.status.success(), "{output:?}");
+    Ok(String::from_utf8(output.stderr)?)
+}
+
+fn ticks(data: &Path) -> Result<u64, Failed> {
+    let text = whit(&["history", "--json", "--data", data.to_str().ok_or("the path")?]);
+    Ok(documents(&text).remove(0)["ticks"].as_u64().ok_or("ticks")?)
+}
+
+/// Unmounted with the trial.
+struct Mounted(std::path::PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+fn full_disk() -> Result<(), Failed> {
+    let scratch = Scratch::new("agent-full");
+    let disk = scratch.0.join("disk");
+    std::fs::create_dir(&disk)?;
+    let status = Command::new("mount").args(["-t", "tmpfs", "-o", "size=3m", "none"]).arg(&disk).status()?;
+    assert!(status.success());
+    let _mounted = Mounted(disk.clone());
+    let data = disk.join("data");
+    let child = agent(&data, &["-i", "20ms", "-n", "300"]).spawn()?;
+    std::thread::sleep(Duration::from_millis(1200));
+    // Everything that is left, and nothing for two seconds.
+    shell(&format!("dd if=/dev/zero of={}/filler bs=4k 2>/dev/null", disk.display()));
+    std::thread::sleep(Duration::from_secs(2));
+    std::fs::remove_file(disk.join("filler"))?;
+    let words = words_of(child)?;
+    assert!(words.contains("full") && words.contains("history: works again"), "{words}");
+    assert_eq!(ticks(&data)?, 300, "{words}");
+    Ok(())
+}
+
+fn read_only() -> Result<(), Failed> {
+    let scratch = Scratch::new("agent-read-only");
+    let runtime = scratch.0.join("runtime");
+    std::fs::create_dir(&runtime)?;
+    std::os::unix::fs::chown(&runtime, Some(4242), Some(4242))?;
+    let output = Command::new("setpriv")
+        .args(["--reuid", "4242", "--regid", "4242", "--clear-groups", WHIT, "agent"])
+        .args(["--data", "/proc/whit", "-i", "50ms", "-n", "10"])
+        .env("XDG_RUNTIME_DIR", &runtime)
+        .output()?;
+    let words = String::from_utf8(output.stderr)?;
+    assert!(output.status.success() && words.contains("until a restart the history is in"), "{words}");
+    assert_eq!(ticks(&runtime.join("whit/history"))?, 10);
+    Ok(())
+}
+
+fn reload() -> Result<(), Failed> {
+    let scratch = Scratch::new("agent-reload");
+    let (data, config) = (scratch.0.join("data"), scratch.0.join("agent.toml"));
+    std::fs::write(&config, "[now]\nmetrics = [\"node_load1\"]\n")?;
+    let path = config.to_str().ok_or("the path")?;
+    let child = agent(&data, &["-i", "20ms", "-n", "250", "-c", path]).spawn()?;
+    let pid = Pid::from_child(&child);
+    std::thread::sleep(Duration::from_millis(800));
+    for round in 0..100 {
+        let good = "[now]\nmetrics = [\"node_load5\"]\n";
+        std::fs::write(&config, if round % 2 == 0 { "interval = \n" } else { good })?;
+        kill_process(pid, Signal::HUP)?;
+        std::thread::sleep(Duration::from_millis(30));
+    }
+    let now = std::fs::read_to_string(scratch.0.join("now"))?;
+    assert!(now.starts_with("node_load5 ") && now.lines().count() == 1, "{now}");
+    let words = words_of(child)?;
+    assert!(words.contains("agent.toml:1:") && words.contains("the configuration was read again"), "{words}");
+    assert_eq!(ticks(&data)?, 250);
+    let mut missed = 0.0;
+    let history = History::open(&data.join("history.sqlite"))?;
+    history.read("whit_agent_missed_ticks_total", 0, i64::MAX, |sample| missed = sample.value)?;
+    assert!(missed < 5.0, "{missed}");
+    Ok(())
+}
+
+/// Of a storm of short processes: living tasks, exits and what no record contains are what /proc/stat counts.
+fn all_cpu() -> Result<(), Failed> {
+    let scratch = Scratch::new("agent-storm");
+    let data = scratch.0.join("data");
+    let child = agent(&data, &["-n", "12"]).spawn()?;
+    std::thread::sleep(Duration::from_secs(2));
+    shell(
+        "end=$(($(date +%s) + 8)); while [ $(date +%s) -lt $end ]; do i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i+1)); done; done",
+    );
+    words_of(child)?;
+    let history = History::open(&data.join("history.sqlite"))?;
+    let mut replay = history.tasks(0, i64::MAX)?.ok_or("no tasks")?;
+    let (mut tasks_ns, mut ended, mut first, mut last) = (0, 0, None, 0);
+    while replay.advance()? {
+        let store = replay.store();
+        last = replay.round().clock.realtime.0.cast_signed();
+        first.get_or_insert(last);
+        let living = store.rows().filter_map(|row| store.delta(row.key.pid, Figure::ON_CPU));
+        tasks_ns += living.sum::<u64>() + store.ended().filter_map(|one| one.cpu_ns()).sum::<u64>();
+        tasks_ns += replay.round().unrecorded_cpu.map_or(0, |cpu| cpu.0);
+        ended += store.ended().len();
+    }
+    assert_eq!(replay.damaged(), 0);
+    let mut machine_s = 0.0;
+    for (name, _) in history.series() {
+        let is_of_tasks =
+            ["user", "nice", "system"].iter().any(|mode| name.contains(&format!("mode=\"{mode}\"")));
+        if name.starts_with("node_cpu_seconds_total") && is_of_tasks {
+            let (mut from, mut to) = (None, 0.0);
+            history.read(name, first.unwrap_or(0), last, |sample| {
+                from.get_or_insert(sample.value);
+                to = sample.value;
+            })?;
+            machine_s += to - from.unwrap_or(to);
+        }
+    }
+    let tasks_s = tasks_ns as f64 / 1e9;
+    println!("{ended} ended; tasks {tasks_s:.3} s, /proc/stat {machine_s:.3} s");
+    assert!(ended > 3000, "{ended}");
+    // In 12 seconds a tick of the clock at either end is a hundredth.
+    assert!((tasks_s / machine_s - 1.0).abs() < 0.03, "{tasks_s} {machine_s}");
+    Ok(())
+}
