@@ -7,7 +7,7 @@ WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
 .PHONY: run build small test test-live deps lint licences attack fuzz targets freebsd bpf bench instructions docs install
 
 run: build
-	$(WHIT)
+	$(WHIT) agent
 
 build:
 	$(CARGO) build --release --package whit

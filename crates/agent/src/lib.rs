@@ -16,8 +16,7 @@ mod run;
 mod service;
 mod socket;
 
-pub use options::{AgentError, AgentOptions};
-pub use place::HISTORY;
+pub use options::{AgentError, AgentOptions, Privileged};
+pub use place::{HISTORY, compact};
 pub use run::run;
-pub use socket::Privileged;
 pub use store::{Retention, Tier};

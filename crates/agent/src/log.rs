@@ -1,6 +1,7 @@
 //! Messages on standard error: what went wrong, once.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 
 /// How severe a message is: syslog(3).
@@ -34,10 +35,12 @@ impl Log {
 
     /// Writes a message.
     pub(crate) fn write(&self, level: Level, message: &str) {
-        match self.is_journal {
-            true => eprintln!("<{}>{message}", level as u8),
-            false => eprintln!("whit: {message}"),
-        }
+        let line = match self.is_journal {
+            true => format!("<{}>{message}\n", level as u8),
+            false => format!("whit: {message}\n"),
+        };
+        // A log that cannot be written is no reason to stop recording.
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
 
     /// Writes a fault when it begins, and that it is over when it ends: `message` is that of now, if there is one.

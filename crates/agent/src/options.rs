@@ -8,8 +8,6 @@ use std::time::Duration;
 use facts::unit::Ratio;
 use store::{Retention, StoreError};
 
-use crate::socket::Privileged;
-
 /// What is recorded, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentOptions {
@@ -35,6 +33,15 @@ pub struct AgentOptions {
     pub retention: Retention,
     /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.
     pub cpu_limit: Option<Ratio>,
+}
+
+/// Who sees every task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Privileged {
+    /// Users, beside root.
+    pub uids: Vec<u32>,
+    /// A group.
+    pub gid: Option<u32>,
 }
 
 /// Why the agent cannot run.

@@ -75,3 +75,23 @@ impl Place {
         Retention { most_bytes, ..wanted.clone() }
     }
 }
+
+/// Thins what is old in the history of a directory, deletes what is older than a time in nanoseconds since 1970, and makes the file as small
+/// as it can be. Returns its bytes before and after.
+///
+/// # Errors
+/// If an agent records there, or it cannot be written.
+pub fn compact(directory: &Path, before_ns: Option<i64>) -> Result<(u64, u64), AgentError> {
+    let place = Place::lock(directory, false)?;
+    let failed = |error| AgentError::Store(place.history.clone(), error);
+    let bytes = || fs::metadata(&place.history).map_or(0, |metadata| metadata.len());
+    let before = bytes();
+    let mut store = place.open_history(&Retention::default()).map_err(failed)?;
+    if let Some(before_ns) = before_ns {
+        store.drop_before(before_ns).map_err(failed)?;
+    }
+    store.compact(probe::clock_now().realtime.0.cast_signed()).map_err(failed)?;
+    store.vacuum().map_err(failed)?;
+    store.close().map_err(failed)?;
+    Ok((before, bytes()))
+}

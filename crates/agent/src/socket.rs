@@ -15,17 +15,9 @@ use std::sync::Arc;
 use probe::background_job::Notifier;
 use sampling::agent_protocol::Hello;
 
+use crate::options::Privileged;
 pub(crate) use audience::Audience;
 pub(crate) use exchange::{Exchange, What};
-
-/// Who sees every task.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Privileged {
-    /// Users, beside root.
-    pub uids: Vec<u32>,
-    /// A group.
-    pub gid: Option<u32>,
-}
 
 /// The socket, as long as this is kept.
 pub(crate) struct Socket {

@@ -106,7 +106,7 @@ impl AgentClient {
         }
         let rounds = tables.rounds.rows();
         if rounds > 0 {
-            self.decoder.fill(&tables.merge([0..rounds]), 0, is_whole, store);
+            self.decoder.fill(&tables.merge(std::iter::once(0..rounds)), 0, is_whole, store);
             self.has_begun = true;
         }
         Ok(rounds > 0)

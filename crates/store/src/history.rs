@@ -2,45 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use facts::sample::Clock;
 use facts::task::rounds::RoundTables;
-use facts::unit::Nanos;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use crate::aside;
-use crate::block::{self, BlockColumns, BlockHead, BlockKey};
-use crate::checksum;
-use crate::column;
+use crate::block::{self, BlockColumns};
 use crate::database;
 use crate::error::StoreError;
-use crate::series::{SeriesId, SeriesKind, SeriesNames};
+use crate::reading::{push_points, read_column, read_head};
+use crate::sample::Sample;
+use crate::series::{SeriesKind, SeriesNames};
 use crate::tasks::{ChunkKey, TaskReplay, unsealed_chunks};
 use crate::verify;
 use crate::window::Points;
-
-/// A value and when it was.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
-    /// The time of its tick.
-    pub clock: Clock,
-    /// Raw: counters are not rates. Of a window the last one.
-    pub value: f64,
-    /// Of a gauge in a window.
-    pub range: Option<GaugeRange>,
-}
-
-/// What a gauge was in a window.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GaugeRange {
-    /// The smallest value.
-    pub min: f64,
-    /// The largest value.
-    pub max: f64,
-    /// The sum of all values.
-    pub sum: f64,
-    /// How many values there were.
-    pub count: f64,
-}
 
 /// What a history contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -251,64 +225,4 @@ impl HistoryFile {
         }
         Ok(damaged)
     }
-}
-
-fn push_points(
-    clocks: &[Clock],
-    points: &Points,
-    wanted_ns: &std::ops::RangeInclusive<i64>,
-    each: &mut impl FnMut(Sample),
-) {
-    for (place, (clock, value)) in clocks.iter().zip(&points.last).enumerate() {
-        let Some(value) = value.filter(|_| wanted_ns.contains(&clock.realtime.0.cast_signed())) else {
-            continue;
-        };
-        let of = |column: &[Option<f64>]| column.get(place).copied().flatten();
-        if let Some(reached) = of(&points.reached) {
-            // What it had reached, its reset, and what it was then, so that increases are exact.
-            for (before_ns, value) in [(2, reached), (1, 0.0)] {
-                let realtime = Nanos(clock.realtime.0.saturating_sub(before_ns));
-                each(Sample { clock: Clock { realtime, ..*clock }, value, range: None });
-            }
-        }
-        let range = points.range.as_ref().and_then(|[min, max, sum, count]| {
-            Some(GaugeRange { min: of(min)?, max: of(max)?, sum: of(sum)?, count: of(count)? })
-        });
-        each(Sample { clock: *clock, value, range });
-    }
-}
-
-/// A block without its columns; `None` if it is damaged.
-pub(crate) fn read_head(
-    connection: &Connection,
-    id: i64,
-) -> Result<Option<(BlockKey, BlockHead)>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT position, span, head FROM blocks WHERE id = ?1")?;
-    let decode = |row: &rusqlite::Row<'_>| {
-        let (position, span): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let bytes = row.get_ref(2)?.as_blob().unwrap_or_default();
-        let head = checksum::open(&[id, position, span], bytes).and_then(BlockHead::decode);
-        Ok(head.map(|head| (BlockKey { id, position, span }, head)))
-    };
-    Ok(statement.query_row([id], decode).optional()?.flatten())
-}
-
-/// A column that a block's head says is there; `None` if it is damaged.
-pub(crate) fn read_column(
-    connection: &Connection,
-    block: i64,
-    head: &BlockHead,
-    id: SeriesId,
-) -> Result<Option<Points>, StoreError> {
-    let mut statement =
-        connection.prepare_cached("SELECT data FROM columns WHERE block = ?1 AND series = ?2")?;
-    let ticks = head.clocks.len();
-    let decode = |row: &rusqlite::Row<'_>| {
-        let bytes = row.get_ref(0)?.as_blob().unwrap_or_default();
-        Ok(checksum::open(&[block, id.0.into()], bytes).and_then(|body| match head.step_s {
-            0 => column::decode(body, ticks).map(Points::of_ticks),
-            _ => Points::decode(body, ticks),
-        }))
-    };
-    Ok(statement.query_row(params![block, id.0], decode).optional()?.flatten())
 }

@@ -148,6 +148,21 @@ pub(crate) fn delete_blocks(connection: &Connection, ids: &[i64]) -> Result<(), 
     Ok(transaction.commit()?)
 }
 
+/// Deletes what ends before a time in nanoseconds since 1970.
+pub(crate) fn drop_before(connection: &Connection, before_ns: i64) -> Result<(), StoreError> {
+    let mut statement = connection.prepare("SELECT id FROM blocks WHERE last_ns < ?1")?;
+    let ids: Vec<i64> = statement.query_map([before_ns], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    delete_blocks(connection, &ids)?;
+    // A chunk cannot be read without those before it, up to its base.
+    let first_kept: Option<i64> = connection.query_row(
+        "SELECT min(base) FROM task_chunks WHERE last_ns >= ?1",
+        [before_ns],
+        |row| row.get(0),
+    )?;
+    connection.execute("DELETE FROM task_chunks WHERE id < ?1", [first_kept.unwrap_or(i64::MAX)])?;
+    Ok(())
+}
+
 fn plan(connection: &Connection, retention: &Retention, now_ns: i64) -> Result<VecDeque<Job>, StoreError> {
     let mut jobs = VecDeque::new();
     plan_blocks(connection, retention, now_ns, &mut jobs)?;

@@ -12,7 +12,7 @@ use crate::checksum;
 use crate::database;
 use crate::error::StoreError;
 use crate::journal::Values;
-use crate::retention::{Maintenance, Retention};
+use crate::retention::{self, Maintenance, Retention};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks, write_chunk};
 
@@ -200,6 +200,23 @@ impl Store {
             self.maintain(now_ns)?;
         }
         Ok(has_work)
+    }
+
+    /// Deletes the blocks and chunks that end before a time in nanoseconds since 1970.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn drop_before(&mut self, before_ns: i64) -> Result<(), StoreError> {
+        retention::drop_before(&self.connection, before_ns)
+    }
+
+    /// Writes the whole file anew, as small as it can be.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn vacuum(&mut self) -> Result<(), StoreError> {
+        self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
+        Ok(())
     }
 
     /// Moves the open block to those that are sealed, and begins the next.

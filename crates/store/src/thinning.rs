@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::StoreError;
 use crate::block::{BlockHead, BlockKey, write_column, write_head};
-use crate::history::{read_column, read_head};
+use crate::reading::{read_column, read_head};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::window::{Points, Windows};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::StoreError;
-use crate::history::{read_column, read_head};
+use crate::reading::{read_column, read_head};
 use crate::series::SeriesNames;
 use crate::tasks::{ChunkKey, decode_chunk};
 

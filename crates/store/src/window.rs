@@ -200,7 +200,11 @@ mod tests {
         let ten = ticks.thin(&Windows::of(&clocks(20), 10), SeriesKind::Gauge, None);
         let decoded = Points::decode(&ten.encode().unwrap(), 3).unwrap();
         assert_eq!(decoded, ten);
-        let all = ten.thin(&Windows { ticks: vec![0..3], clocks: clocks(1) }, SeriesKind::Gauge, None);
+        let all = ten.thin(
+            &Windows { ticks: std::iter::once(0..3).collect(), clocks: clocks(1) },
+            SeriesKind::Gauge,
+            None,
+        );
         let sum = (0..20).filter(|tick| *tick != 3).map(|tick| f64::from(tick % 7)).sum();
         assert_eq!(all.range.unwrap(), [vec![Some(0.0)], vec![Some(6.0)], vec![Some(sum)], vec![Some(19.0)]]);
     }

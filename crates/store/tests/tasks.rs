@@ -137,12 +137,15 @@ impl Machine {
     }
 }
 
+/// A task that ended: its id and name, what it did in the interval, and its exit status.
+type Ended = (u32, Comm, Vec<Option<u64>>, Option<u32>);
+
 /// Everything that a view could show of a round.
 #[derive(Debug, PartialEq)]
 struct Shown {
     clock: Clock,
     living: Vec<(TaskRow, Vec<Option<u64>>)>,
-    ended: Vec<(u32, Comm, Vec<Option<u64>>, Option<u32>)>,
+    ended: Vec<Ended>,
     unrecorded: Option<Nanos>,
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum DocumentKind {
     Doctor,
     #[cfg(feature = "agent")]
     History,
+    #[cfg(feature = "agent")]
+    HistorySeries,
     Metrics,
     Selftest,
 }

@@ -21,6 +21,8 @@ mod failure;
 mod free;
 #[cfg(feature = "agent")]
 mod history;
+#[cfg(feature = "agent")]
+mod instant;
 mod new_file;
 mod output;
 mod pages;

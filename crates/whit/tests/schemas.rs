@@ -132,9 +132,10 @@ fn documents_are_as_their_schemas_say() {
         add(words);
     }
     let data = std::env::temp_dir().join(format!("whit-schemas-{}", std::process::id()));
-    whit(&format!("agent -i 20ms -n 2 --data {0} --now {0}/now", data.display()));
+    whit(&format!("agent -i 20ms -n 2 --data {0} --now {0}/now --socket {0}/agent.sock", data.display()));
     add(&format!("history --json --data {}", data.display()));
     add(&format!("history --json --list --data {}", data.display()));
+    add(&format!("history export --format json --series node_load* --data {}", data.display()));
     fs::remove_dir_all(data).unwrap();
     let schemas = schemas();
     let mut seen = BTreeMap::new();

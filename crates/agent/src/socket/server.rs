@@ -13,9 +13,9 @@ use probe::sockets::{self, Peer};
 use probe::wait::{Waiter, Watch};
 use sampling::agent_protocol::{Hello, Reply, Request};
 
-use super::Privileged;
 use super::client::{Client, Closed, Stage};
 use super::exchange::{Exchange, What};
+use crate::options::Privileged;
 
 /// Clients in all, and of one user who is not root.
 const MOST_CLIENTS: usize = 1024;

@@ -16,7 +16,7 @@ use crate::paths;
 /// `whit agent`, validated.
 #[derive(Debug)]
 pub(crate) enum AgentCommand {
-    Record(AgentArgs),
+    Record(Box<AgentArgs>),
     /// Says whether the configuration is good.
     Check(Option<PathBuf>),
     PrintDefaults,
@@ -36,7 +36,7 @@ pub(crate) struct AgentArgs {
 pub(crate) fn command() -> Command {
     Command::new("agent").about("Record what this machine and its tasks do, always on").defer(|command| {
         command
-            .arg(option("config", Kind::Path, "The configuration [default: whit/agent.toml in $XDG_CONFIG_HOME, for root /etc/whit/agent.toml]").short('c'))
+            .arg(option("config", Kind::File, "The configuration [default: whit/agent.toml in $XDG_CONFIG_HOME, for root /etc/whit/agent.toml]").short('c'))
             .arg(switch("check", "Say whether the configuration is good, and end"))
             .arg(switch("print-defaults", "Print the default configuration, and end").conflicts_with("check"))
             .arg(data())
@@ -63,14 +63,14 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
     }
     let defaults =
         AgentOptions { data: data_directory(matches)?, count: matches.get_one("count").copied(), ..usual() };
-    Ok(AgentCommand::Record(AgentArgs {
+    Ok(AgentCommand::Record(Box::new(AgentArgs {
         config,
         defaults,
         data: matches.get_one("data").cloned(),
         now: matches.get_one("now").cloned(),
         socket: matches.get_one("socket").cloned(),
         interval: matches.get_one("interval").copied(),
-    }))
+    })))
 }
 
 /// Without a configuration.

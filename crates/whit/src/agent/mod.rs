@@ -3,12 +3,35 @@
 pub(crate) mod arguments;
 mod configuration;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
+
+use ::agent::AgentOptions;
+use text::printable::Shown as _;
 
 use self::arguments::{AgentCommand, usual};
 use self::configuration::{DEFAULTS, Origin};
-use crate::failure::Failure;
+use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
+
+/// For someone who starts it by hand.
+fn what_next(options: &AgentOptions) -> String {
+    let data = options.data.shown();
+    let mut text = format!(
+        "whit records into {data}; Ctrl-C ends it. In another terminal:\n  \
+         whit history --data {data}\n  whit history export --data {data} --since -5m --series 'node_load*'\n"
+    );
+    if let Some(now) = &options.now {
+        text.push_str(&format!(
+            "  while read -r name value; do echo \"$name is $value\"; done < {}\n",
+            now.shown()
+        ));
+    }
+    if options.socket.is_some() {
+        text.push_str("  whit delays -p PID      as any user, of a process of theirs\n");
+    }
+    text
+}
 
 /// Records until it is ended.
 pub(crate) fn run(command: &AgentCommand) -> Result<ExitCode, Failure> {
@@ -22,6 +45,9 @@ pub(crate) fn run(command: &AgentCommand) -> Result<ExitCode, Failure> {
         AgentCommand::Record(args) => {
             let options = args.options()?;
             probe::raise_descriptor_limit();
+            if std::io::stderr().is_terminal() {
+                write_stderr(&what_next(&options));
+            }
             let reload = || args.options().map_err(|failure| failure.message().to_owned());
             ::agent::run(&options, reload).map_err(|error| Failure::new(error.to_string()))?;
         }

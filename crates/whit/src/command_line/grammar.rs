@@ -8,12 +8,14 @@ use clap::{Arg, Command};
 use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
-const OTHERS: [(&str, &str); 17] = [
+const OTHERS: [(&str, &str); 19] = [
+    ("ACTION", "what to do with a history: show, export, verify, compact, drop"),
     ("ADDRESS", "an IP address or the name of a host"),
     ("CMD", "a command and its arguments; no shell takes it apart"),
     ("CODE", "an exit status, 0 to 255"),
     ("COLUMN", "what rows are ordered by; `--help` lists the columns of a command"),
     ("COLUMNS", "columns of `whit top` with commas between them"),
+    ("FORMAT", "how samples are written: csv, json, prometheus, openmetrics"),
     ("GROUP", "what a row stands for: process, thread, user, cgroup"),
     ("HOST:PORT", "an address or name, and a port"),
     ("METHOD", "a method of HTTP: `GET`, `HEAD`, `PUT`"),

@@ -31,11 +31,12 @@ pub(crate) enum Kind {
     Name,
     Glob,
     Cgroup,
+    Instant,
 }
 
 impl Kind {
     /// One of each name.
-    pub(crate) const NAMED: [Self; 13] = [
+    pub(crate) const NAMED: [Self; 14] = [
         Self::Duration,
         Self::Age,
         Self::Size,
@@ -49,6 +50,7 @@ impl Kind {
         Self::Name,
         Self::Glob,
         Self::Cgroup,
+        Self::Instant,
     ];
 
     /// As help names it.
@@ -67,6 +69,7 @@ impl Kind {
             Self::Name => "NAME",
             Self::Glob => "GLOB",
             Self::Cgroup => "CGROUP",
+            Self::Instant => "INSTANT",
         }
     }
 
@@ -88,6 +91,9 @@ impl Kind {
             Self::Name => "a name as the kernel or the system has it",
             Self::Glob => "a pattern: `*.log`, `core.*`",
             Self::Cgroup => "a cgroup: its directory, or its path with or without the first slash",
+            Self::Instant => {
+                "when: `03:12`, `yesterday 14:00`, `-2h`, `2026-11-22 14:00`, `2026-11-22T14:00:00Z`"
+            }
         }
     }
 
@@ -104,7 +110,7 @@ impl Kind {
             Self::Rate => quantity::rate.into(),
             Self::File | Self::Directory | Self::Path | Self::Cgroup => value_parser!(PathBuf),
             Self::Id => value_parser!(u32).range(1..).into(),
-            Self::User | Self::Name | Self::Glob => value_parser!(String),
+            Self::User | Self::Name | Self::Glob | Self::Instant => value_parser!(String),
         }
     }
 }

@@ -2,30 +2,159 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Command};
+use clap::builder::PossibleValue;
+use clap::{Arg, ArgMatches, Command};
 
-use crate::command_line::options::{data, data_directory, json, switch};
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{data, data_directory, json, option, paragraphs, several, switch};
 use crate::failure::Failure;
+use crate::instant;
+use crate::time_zone;
 
 /// `whit history`, validated.
 #[derive(Debug)]
 pub(crate) struct HistoryArgs {
     pub(crate) directory: PathBuf,
-    /// Also the names of all series.
-    pub(crate) with_series: bool,
-    pub(crate) is_json: bool,
+    pub(crate) task: HistoryTask,
 }
+
+/// What is done with a history.
+#[derive(Debug)]
+pub(crate) enum HistoryTask {
+    /// Says what there is.
+    Show {
+        /// Also the names of all series.
+        with_series: bool,
+        is_json: bool,
+    },
+    /// Writes samples.
+    Export(Window, Format),
+    /// Reads everything and says what is damaged.
+    Verify,
+    /// Thins what is old, and makes the file as small as it can be.
+    Compact,
+    /// Deletes what is older than this, in nanoseconds since 1970.
+    Drop(i64),
+}
+
+/// Some samples.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    /// Nanoseconds since 1970.
+    pub(crate) from_ns: i64,
+    /// The last of them included.
+    pub(crate) to_ns: i64,
+    /// Patterns; none: all series.
+    pub(crate) series: Vec<String>,
+}
+
+/// How samples are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Csv,
+    Json,
+    Prometheus,
+    OpenMetrics,
+}
+
+const FORMATS: [(&str, Format); 4] = [
+    ("csv", Format::Csv),
+    ("json", Format::Json),
+    ("prometheus", Format::Prometheus),
+    ("openmetrics", Format::OpenMetrics),
+];
+
+const ACTIONS: [(&str, &str); 5] = [
+    ("show", "What there is"),
+    ("export", "Write the samples of a time and a selection"),
+    ("verify", "Read everything, and say what is damaged"),
+    ("compact", "Thin what is old now, and make the file as small as possible"),
+    ("drop", "Delete what is older than --until"),
+];
 
 pub(crate) fn command() -> Command {
     Command::new("history").about("What the agent has recorded").defer(|command| {
-        command.arg(data()).arg(switch("list", "Print the name of every series").short('l')).arg(json())
+        command
+            .arg(
+                Arg::new("action")
+                    .value_name("ACTION")
+                    .value_parser(ACTIONS.map(|(name, help)| PossibleValue::new(name).help(help)))
+                    .default_value("show")
+                    .help("What to do with it"),
+            )
+            .arg(data())
+            .arg(
+                option("since", Kind::Instant, "From this instant on [default: the first]")
+                    .allow_hyphen_values(true),
+            )
+            .arg(
+                option("until", Kind::Instant, "Up to this instant [default: the last]")
+                    .allow_hyphen_values(true),
+            )
+            .arg(several(
+                "series",
+                Kind::Glob,
+                "Series that match, such as 'node_cpu*' or '*device=\"sda\"*'",
+            ))
+            .arg(
+                Arg::new("format")
+                    .long("format")
+                    .value_name("FORMAT")
+                    .value_parser(FORMATS.map(|(name, _)| name))
+                    .default_value("csv")
+                    .help("How samples are written"),
+            )
+            .arg(switch("list", "Print the name of every series").short('l'))
+            .arg(json())
+            .after_help(paragraphs(EXPLANATION))
     })
 }
 
+const EXPLANATION: &str = "\
+An instant is 03:12 (the last one), yesterday 14:00, -2h, 2026-11-22 14:00, or RFC 3339. compact and
+drop need the agent to be stopped; it does both by itself, as its configuration says.";
+
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure> {
-    Ok(HistoryArgs {
-        directory: data_directory(matches)?,
-        with_series: matches.get_flag("list"),
-        is_json: matches.get_flag("json"),
-    })
+    let now = jiff::Timestamp::now().to_zoned(time_zone::system());
+    let instant = |name: &str| -> Result<Option<i64>, Failure> {
+        let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
+        let at = instant::parse(text, &now)
+            .map_err(|wanted| Failure::usage(format!("--{name} {text}: {wanted}")))?;
+        Ok(Some(i64::try_from(at.as_nanosecond()).unwrap_or(i64::MAX)))
+    };
+    let (since, until) = (instant("since")?, instant("until")?);
+    let action = matches.get_one::<String>("action").map_or("show", String::as_str);
+    let explicit = |name: &str| matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine);
+    let refuse = |names: &[&str], actions: &str| match names.iter().find(|name| explicit(name)) {
+        Some(name) => Err(Failure::usage(format!("--{name} goes with {actions}"))),
+        None => Ok(()),
+    };
+    if action != "export" {
+        refuse(&["since", "series", "format"], "export")?;
+    }
+    if !matches!(action, "export" | "drop") {
+        refuse(&["until"], "export and drop")?;
+    }
+    if action != "show" {
+        refuse(&["list", "json"], "show; export has --format json")?;
+    }
+    let task = match action {
+        "export" => {
+            let format = matches.get_one::<String>("format").map_or("csv", String::as_str);
+            let format =
+                FORMATS.iter().find(|(name, _)| *name == format).map_or(Format::Csv, |(_, format)| *format);
+            let series = matches.get_many::<String>("series").into_iter().flatten().cloned().collect();
+            let window =
+                Window { from_ns: since.unwrap_or(i64::MIN), to_ns: until.unwrap_or(i64::MAX), series };
+            HistoryTask::Export(window, format)
+        }
+        "verify" => HistoryTask::Verify,
+        "compact" => HistoryTask::Compact,
+        "drop" => {
+            let needed = || Failure::usage("drop needs --until: what is older than that is deleted");
+            HistoryTask::Drop(until.ok_or_else(needed)?)
+        }
+        _ => HistoryTask::Show { with_series: matches.get_flag("list"), is_json: matches.get_flag("json") },
+    };
+    Ok(HistoryArgs { directory: data_directory(matches)?, task })
 }

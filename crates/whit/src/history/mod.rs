@@ -1,36 +1,74 @@
 //! `whit history`: what the agent has recorded.
 
 pub(crate) mod arguments;
+mod export;
 
 use std::process::ExitCode;
 
 use facts::unit::{Bytes, Nanos};
 use serde_json::json;
-use store::{Extent, History};
+use store::{Extent, History, StoreError};
 use text::printable::Shown as _;
 use text::units::{Grouped, Size, Span};
 
-use self::arguments::HistoryArgs;
+use self::arguments::{HistoryArgs, HistoryTask};
 use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::time_zone;
 
-/// Tells what there is.
+/// Does with a history what was asked for.
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
     let path = args.directory.join(::agent::HISTORY);
-    let failed = |error| Failure::new(format!("{}: {error}", path.shown()));
+    let failed = |error: StoreError| Failure::new(format!("{}: {error}", path.shown()));
     if !path.exists() {
         return Err(Failure::new(format!("{}: there is none yet; whit agent makes it", path.shown())));
     }
-    let history = History::open(&path).map_err(failed)?;
+    match &args.task {
+        HistoryTask::Show { with_series, is_json } => {
+            let history = History::open(&path).map_err(failed)?;
+            show(&history, *with_series, *is_json, &failed)?;
+        }
+        HistoryTask::Export(window, format) => {
+            let history = History::open(&path).map_err(failed)?;
+            let damaged = history.damaged() + export::write(&history, window, *format, &failed)?;
+            if damaged > 0 {
+                return Err(Failure::new(format!(
+                    "{damaged} parts are damaged and were left out: whit history verify"
+                )));
+            }
+        }
+        HistoryTask::Verify => {
+            let findings = History::open(&path).map_err(failed)?.verify().map_err(failed)?;
+            if !findings.is_empty() {
+                return Err(Failure::new(findings.join("\n")));
+            }
+            Output::stdout().write(b"everything is as it was written\n")?;
+        }
+        HistoryTask::Compact | HistoryTask::Drop(_) => {
+            let before_ns = if let HistoryTask::Drop(before_ns) = args.task { Some(before_ns) } else { None };
+            let (before, after) = ::agent::compact(&args.directory, before_ns)
+                .map_err(|error| Failure::new(error.to_string()))?;
+            let sizes = format!("{} before, {} now\n", Size(Bytes(before)), Size(Bytes(after)));
+            Output::stdout().write(sizes.as_bytes())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(
+    history: &History,
+    with_series: bool,
+    is_json: bool,
+    failed: &impl Fn(StoreError) -> Failure,
+) -> Result<(), Failure> {
     let extent = history.extent().map_err(failed)?;
     let names: Vec<&str> = history.series().into_iter().map(|(name, _)| name).collect();
     let mut text = String::new();
-    if args.is_json {
-        let listed = args.with_series.then_some(&names);
+    if is_json {
+        let listed = with_series.then_some(&names);
         push_json(&extent, listed, &mut text)?;
-    } else if args.with_series {
+    } else if with_series {
         names.iter().for_each(|name| {
             text.push_str(name);
             text.push('\n');
@@ -38,8 +76,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
     } else {
         text = words(&extent);
     }
-    Output::stdout().write(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    Output::stdout().write(text.as_bytes())
 }
 
 fn words(extent: &Extent) -> String {
@@ -49,8 +86,12 @@ fn words(extent: &Extent) -> String {
         timestamp.to_zoned(time_zone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
     };
     let span = Nanos(u64::try_from(last.saturating_sub(first)).unwrap_or(0));
+    let damaged = match extent.damaged_files {
+        0 => String::new(),
+        files => format!("damaged  {files} files that were renamed; whit history verify reads them\n"),
+    };
     format!(
-        "from     {}\nto       {} ({})\nticks    {}\nseries   {}\nboots    {}\non disk  {}\n",
+        "from     {}\nto       {} ({})\nticks    {}\nseries   {}\nboots    {}\non disk  {}\n{damaged}",
         when(first),
         when(last),
         Span(span),
@@ -69,6 +110,7 @@ fn push_json(extent: &Extent, series: Option<&Vec<&str>>, text: &mut String) -> 
         "series": extent.series,
         "boots": extent.boots,
         "file_bytes": extent.file_bytes,
+        "damaged_files": extent.damaged_files,
     });
     if let Some(series) = series {
         body["names"] = json!(series);

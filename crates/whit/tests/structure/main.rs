@@ -12,8 +12,8 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// What each crate may depend on, tests aside.
 const ARROWS: [(&str, &[&str]); 9] = [
-    ("agent", &["facts", "probe", "sampling", "store"]),
-    ("store", &["crc32fast", "pco", "rusqlite"]),
+    ("agent", &["facts", "probe", "sampling", "sd-notify", "store"]),
+    ("store", &["crc32fast", "facts", "pco", "rusqlite"]),
     ("facts", &["memchr"]),
     ("probe", &["aya", "facts", "libc", "memchr", "rustix"]),
     (
@@ -141,7 +141,7 @@ fn quantities_are_read_in_one_place() {
         "crates/text/src/quantity.rs",
         "crates/whit/src/bar/config/import.rs",
         "crates/whit/src/bar/config/import/modules.rs",
-        "crates/whit/src/bar/options.rs",
+        "crates/whit/src/configuration/mod.rs",
     ];
     for folder in ["crates/text/src", "crates/sampling/src", "crates/whit/src"] {
         assert_absent(

@@ -1,0 +1,27 @@
+//! Values of a series.
+
+use facts::sample::Clock;
+
+/// A value and when it was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// The time of its tick.
+    pub clock: Clock,
+    /// Raw: counters are not rates. Of a window the last one.
+    pub value: f64,
+    /// Of a gauge in a window.
+    pub range: Option<GaugeRange>,
+}
+
+/// What a gauge was in a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GaugeRange {
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+    /// The sum of all values.
+    pub sum: f64,
+    /// How many values there were.
+    pub count: f64,
+}
