@@ -1,20 +1,24 @@
 //! A tick: sample the machine and its tasks, and record them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use facts::source::Wanted;
+use facts::task::TaskKey;
 use facts::task::figure::Figure;
 use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 use facts::unit::Nanos;
 use probe::background_job::Notifier;
+use probe::task_detail::TaskFiles;
 use probe::tasks::TaskSource;
 use probe::{Request, Roots};
 use sampling::Formula;
 use sampling::agent_protocol::{Hello, Reply};
 use sampling::machine::MachineSampler;
+use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use store::{SeriesId, Store, StoreError, TaskTick, Tick};
 
@@ -27,6 +31,10 @@ use crate::own_series::{OwnSeries, OwnState, Part};
 use crate::place::Place;
 use crate::socket::{Audience, Exchange, Socket, What};
 
+/// Cgroups whose paths are looked up in one tick.
+const CGROUPS_A_TICK: usize = 16;
+const MOST_UNNAMED: usize = 4096;
+
 /// What a tick reads and writes.
 pub(crate) struct Recorder {
     machine: MachineSampler,
@@ -36,6 +44,10 @@ pub(crate) struct Recorder {
     ticks_until_tasks: u32,
     /// What the service manager should be told.
     status: Option<String>,
+    /// Names of cgroups; `None` if /proc cannot be opened.
+    labels: Option<TaskLabels>,
+    /// Cgroups whose paths are to be looked up, each with a task in it.
+    unnamed: BTreeMap<u64, TaskKey>,
     boot_id: String,
     series: MachineSeries,
     own: OwnSeries,
@@ -77,6 +89,8 @@ impl Recorder {
             budget: Budget::new(options.cpu_limit),
             ticks_until_tasks: 0,
             status: None,
+            unnamed: BTreeMap::new(),
+            labels: TaskFiles::open(&roots).ok().map(TaskLabels::new),
             boot_id: probe::boot_id(&roots).unwrap_or_default(),
             series: MachineSeries::default(),
             own: OwnSeries::default(),
@@ -108,6 +122,7 @@ impl Recorder {
         let absence = read.and_then(Result::err).map(|absence| format!("tasks cannot be read: {absence}"));
         log.fault("tasks", absence);
         if has_tasks {
+            self.name_cgroups();
             self.publish(Audience::publish_round);
         }
         let state = self.own_state();
@@ -198,6 +213,24 @@ impl Recorder {
                 Err(error) => log.write(Level::Warning, &format!("the old file stays: {error}")),
             },
             (file, None) => *file = None,
+        }
+    }
+
+    /// Looks up the paths of cgroups that tasks have come to be in: a few in each tick, since each takes a file.
+    fn name_cgroups(&mut self) {
+        let (Some(tasks), Some(labels)) = (&self.tasks, &mut self.labels) else { return };
+        for row in tasks.store.changed_rows() {
+            let Some(id) = row.cgroup.filter(|id| !self.store.knows_cgroup(*id)) else { continue };
+            if self.unnamed.len() < MOST_UNNAMED {
+                // Of several tasks in one cgroup the last is asked: it has ended last.
+                self.unnamed.insert(id, row.key);
+            }
+        }
+        for _ in 0..CGROUPS_A_TICK {
+            let Some((id, key)) = self.unnamed.pop_first() else { return };
+            if let Some(path) = labels.cgroup(key, Some(id)) {
+                self.store.name_cgroup(&self.boot_id, id, path);
+            }
         }
     }
 

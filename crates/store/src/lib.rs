@@ -10,6 +10,8 @@
 
 mod aside;
 mod block;
+mod boots;
+mod cgroups;
 mod checksum;
 mod column;
 mod database;

@@ -8,6 +8,8 @@ use rusqlite::{Connection, params};
 
 use crate::aside;
 use crate::block::{self, Block, BlockKey, Sealing};
+use crate::boots::Boots;
+use crate::cgroups::CgroupNames;
 use crate::checksum;
 use crate::database;
 use crate::error::StoreError;
@@ -46,6 +48,7 @@ pub struct Store {
     connection: Connection,
     names: SeriesNames,
     boots: Boots,
+    cgroups: CgroupNames,
     /// The block that grows, and how many of its entries are in the journal.
     open: Block,
     written: usize,
@@ -120,6 +123,7 @@ impl Store {
             connection,
             names,
             boots,
+            cgroups: CgroupNames::default(),
             open: Block::new(id + 1, position + 1),
             written: 0,
             sealing: Vec::new(),
@@ -137,6 +141,17 @@ impl Store {
     /// The number of a series, which is given to it if it is new.
     pub fn series(&mut self, name: &str, kind: SeriesKind) -> SeriesId {
         self.names.id(name, kind)
+    }
+
+    /// Whether the path of a cgroup is known already in this boot.
+    pub fn knows_cgroup(&self, id: u64) -> bool {
+        self.cgroups.contains(id)
+    }
+
+    /// Names a cgroup of this boot: its id, as tasks have it, and its path.
+    pub fn name_cgroup(&mut self, boot_id: &str, id: u64, path: &str) {
+        let boot = self.boots.number(boot_id);
+        self.cgroups.add(boot, id, path);
     }
 
     /// Records a tick. After this the end of the process does not lose it.
@@ -236,6 +251,7 @@ impl Store {
         let transaction = self.connection.unchecked_transaction()?;
         let names = self.names.write(&transaction)?;
         let boots = self.boots.write(&transaction)?;
+        self.cgroups.write(&transaction)?;
         for (place, entry) in self.open.entries.iter().enumerate().skip(self.written) {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
             let (block, boot) = (self.open.key.id, self.open.boot);
@@ -250,6 +266,7 @@ impl Store {
         transaction.commit()?;
         self.names.commit(names);
         self.boots.commit(boots);
+        self.cgroups.commit();
         self.written = self.open.entries.len();
         self.tasks.commit(tasks);
         match (sealed, self.sealing.first_mut()) {
@@ -273,6 +290,7 @@ impl Store {
         self.connection = database::open(&self.path)?;
         self.names.forget_written();
         self.boots.commit(0);
+        self.cgroups.forget_written();
         self.seal_open();
         self.sealing.iter_mut().for_each(|sealing| sealing.commit(0));
         self.tasks.begin_again();
@@ -303,50 +321,5 @@ impl Store {
             self.write(usize::MAX)?;
         }
         database::checkpoint(&self.connection)
-    }
-}
-
-/// The starts of the machine that were seen.
-#[derive(Debug, Default)]
-struct Boots {
-    /// By number, from 1 on.
-    ids: Vec<String>,
-    written: usize,
-}
-
-impl Boots {
-    fn read(connection: &Connection) -> Result<Self, StoreError> {
-        let mut boots = Self::default();
-        let mut statement = connection.prepare("SELECT id, boot_id FROM boots ORDER BY id")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let (id, bytes): (i64, _) = (row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default());
-            let boot_id = checksum::open(&[id], bytes).and_then(|bytes| std::str::from_utf8(bytes).ok());
-            boots.ids.push(boot_id.unwrap_or_default().to_owned());
-        }
-        boots.written = boots.ids.len();
-        Ok(boots)
-    }
-
-    fn number(&mut self, boot_id: &str) -> i64 {
-        let place = self.ids.iter().rposition(|known| known == boot_id).unwrap_or_else(|| {
-            self.ids.push(boot_id.to_owned());
-            self.ids.len() - 1
-        });
-        i64::try_from(place + 1).unwrap_or(i64::MAX)
-    }
-
-    fn write(&self, connection: &Connection) -> Result<usize, StoreError> {
-        for (place, boot_id) in self.ids.iter().enumerate().skip(self.written) {
-            let id = i64::try_from(place + 1).unwrap_or(i64::MAX);
-            connection
-                .prepare_cached("INSERT OR REPLACE INTO boots (id, boot_id) VALUES (?1, ?2)")?
-                .execute(params![id, checksum::seal(&[id], boot_id.as_bytes())])?;
-        }
-        Ok(self.ids.len())
-    }
-
-    fn commit(&mut self, written: usize) {
-        self.written = written;
     }
 }

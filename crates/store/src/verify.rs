@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::StoreError;
+use crate::cgroups;
 use crate::reading::{read_column, read_head};
 use crate::series::SeriesNames;
 use crate::tasks::{ChunkKey, decode_chunk};
@@ -24,6 +25,7 @@ pub(crate) fn verify(
         check_structure(connection, &mut findings),
         check_blocks(connection, names, &mut findings),
         check_chunks(connection, &mut findings),
+        check_cgroups(connection, &mut findings),
     ];
     for part in parts {
         match part {
@@ -87,6 +89,18 @@ fn check_blocks(
             if read_column(connection, block, &head, *id)?.is_none() {
                 findings.add(&format!("series {} of block {block} is damaged", id.0));
             }
+        }
+    }
+    Ok(())
+}
+
+fn check_cgroups(connection: &Connection, findings: &mut Findings<'_>) -> Result<(), StoreError> {
+    let mut statement = connection.prepare("SELECT DISTINCT boot FROM cgroups")?;
+    let boots: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for boot in boots {
+        let (_, damaged) = cgroups::read(connection, boot)?;
+        if damaged > 0 {
+            findings.add(&format!("{damaged} paths of cgroups are damaged"));
         }
     }
     Ok(())

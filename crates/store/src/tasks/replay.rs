@@ -1,6 +1,6 @@
 //! From chunks to a `TaskStore`, round by round as it was filled.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use facts::task::rounds::{Round, RoundDecoder, RoundSummary, RoundTables};
 use facts::task::store::TaskStore;
@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::chunk::{self, ChunkKey};
 use crate::StoreError;
+use crate::cgroups;
 
 /// Tasks as they were, from one time on.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct TaskReplay<'h> {
     to_ns: i64,
     decoder: RoundDecoder,
     store: TaskStore,
+    /// Those of the boot that was asked for last.
+    cgroups: Option<(i64, HashMap<u64, String>)>,
     damaged: u64,
 }
 
@@ -65,6 +68,7 @@ impl<'h> TaskReplay<'h> {
             to_ns,
             decoder: RoundDecoder::default(),
             store: TaskStore::default(),
+            cgroups: None,
             damaged: 0,
         })
     }
@@ -112,6 +116,19 @@ impl<'h> TaskReplay<'h> {
     /// The round.
     pub fn round(&self) -> &RoundSummary {
         self.decoder.summary()
+    }
+
+    /// The path of a cgroup, by the id that the tasks of this round have.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn cgroup(&mut self, id: u64) -> Result<Option<&str>, StoreError> {
+        if self.cgroups.as_ref().is_none_or(|(boot, _)| *boot != self.key.boot) {
+            let (paths, damaged) = cgroups::read(self.connection, self.key.boot)?;
+            self.damaged += damaged;
+            self.cgroups = Some((self.key.boot, paths));
+        }
+        Ok(self.cgroups.as_ref().and_then(|(_, paths)| paths.get(&id)).map(String::as_str))
     }
 
     /// Damaged chunks so far.
