@@ -1,7 +1,8 @@
 //! Where an agent records: a directory with a lock, so that it is the only one there.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use probe::lock::{LockFile, Taken};
@@ -46,7 +47,12 @@ impl Place {
 
     fn lock(directory: &Path, is_fallback: bool) -> Result<Self, AgentError> {
         let system = |path: &Path, error: io::Error| AgentError::System(path.display().to_string(), error);
-        fs::create_dir_all(directory).map_err(|error| system(directory, error))?;
+        // It has all users' tasks: for its owner alone.
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory)
+            .map_err(|error| system(directory, error))?;
         let path = directory.join("lock");
         // A lock that is there can be taken where nothing can be written.
         let check = directory.join("writable");
@@ -76,21 +82,27 @@ impl Place {
     }
 }
 
-/// Thins what is old in the history of a directory, deletes what is older than a time in nanoseconds since 1970, and makes the file as small
-/// as it can be. Returns its bytes before and after.
+/// Makes the history of a directory as small as it can be: deletes what is older than a time in nanoseconds since 1970, or else thins and
+/// deletes what is old. Returns the file's bytes before and after.
 ///
 /// # Errors
 /// If an agent records there, or it cannot be written.
-pub fn compact(directory: &Path, before_ns: Option<i64>) -> Result<(u64, u64), AgentError> {
+pub fn compact(
+    directory: &Path,
+    retention: &Retention,
+    before_ns: Option<i64>,
+) -> Result<(u64, u64), AgentError> {
     let place = Place::lock(directory, false)?;
     let failed = |error| AgentError::Store(place.history.clone(), error);
     let bytes = || fs::metadata(&place.history).map_or(0, |metadata| metadata.len());
     let before = bytes();
-    let mut store = place.open_history(&Retention::default()).map_err(failed)?;
-    if let Some(before_ns) = before_ns {
-        store.drop_before(before_ns).map_err(failed)?;
+    let mut store = place.open_history(retention).map_err(failed)?;
+    match before_ns {
+        Some(before_ns) => store.drop_before(before_ns).map_err(failed)?,
+        None => {
+            store.compact(probe::clock_now().realtime.0.cast_signed()).map_err(failed)?;
+        }
     }
-    store.compact(probe::clock_now().realtime.0.cast_signed()).map_err(failed)?;
     store.vacuum().map_err(failed)?;
     store.close().map_err(failed)?;
     Ok((before, bytes()))

@@ -55,6 +55,8 @@ pub(crate) struct Recorder {
     store: Store,
     history: PathBuf,
     now_file: Option<NowFile>,
+    /// As it was configured last.
+    options: AgentOptions,
     socket: Option<Socket>,
     audience: Audience,
     /// Rung by the socket's thread.
@@ -83,6 +85,7 @@ impl Recorder {
         Ok(Self {
             machine,
             tasks,
+            options: options.clone(),
             socket,
             audience: Audience::default(),
             wishes,
@@ -153,6 +156,10 @@ impl Recorder {
         }
         self.own.end(Part::Now);
         let change = self.budget.advance(self.machine.now().clock.boottime, probe::own_cpu_time());
+        if let (Some(change), Some(socket)) = (&change, &self.socket) {
+            let interval = Nanos::from(self.options.interval).0.saturating_mul(change.stride.into());
+            socket.exchange().set_interval(Nanos(interval));
+        }
         self.status = change.map(|change| {
             format!(
                 "used {:.2} % of a CPU in a minute; tasks are read every {} ticks",
@@ -200,11 +207,16 @@ impl Recorder {
             self.tasks = open_tasks(options, log);
             self.audience.clear();
         }
-        if self.socket.as_ref().map(Socket::path) != options.socket.as_deref() {
-            // The old one first: it may be the same path, of another directory.
+        // What clients were told, and who may see what, may be different now.
+        let told = |options: &AgentOptions| {
+            (options.socket.clone(), options.privileged.clone(), options.interval, options.records_tasks)
+        };
+        if told(options) != told(&self.options) {
+            // The old one first: the path may be the same.
             self.socket = None;
             self.socket = open_socket(options, self.tasks.as_ref(), &self.wishes, log);
         }
+        self.options = options.clone();
         let is_same_path = self.now_file.as_ref().map(NowFile::path) == options.now.as_deref();
         match (&mut self.now_file, &options.now) {
             (Some(file), _) if is_same_path => file.set_metrics(&options.now_metrics),
@@ -272,6 +284,8 @@ fn open_socket(
     log: &Log,
 ) -> Option<Socket> {
     let path = options.socket.as_deref()?;
+    // Without tasks there is nothing to ask for.
+    tasks?;
     let hello = Hello {
         interval: options.interval.into(),
         scope: Scope::All,

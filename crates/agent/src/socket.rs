@@ -62,11 +62,6 @@ impl Socket {
     pub(crate) fn exchange(&self) -> &Exchange {
         &self.exchange
     }
-
-    /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
 }
 
 impl Drop for Socket {

@@ -43,6 +43,9 @@ impl AgentClient {
             Reply::Hello(hello) => hello,
             reply => return Err(unexpected(reply)),
         };
+        // The next tick may be as far away as its interval.
+        let wait = Duration::from_nanos(hello.interval.0.saturating_mul(2)).max(LONGEST_WAIT);
+        stream.set_read_timeout(Some(wait))?;
         Ok(Self { stream, received, hello, decoder: RoundDecoder::default(), has_begun: false })
     }
 

@@ -194,6 +194,10 @@ impl Sealing {
         Self { key, columns, written: 0 }
     }
 
+    pub(crate) fn id(&self) -> i64 {
+        self.key.id
+    }
+
     pub(crate) fn ticks(&self) -> usize {
         self.columns.clocks.len()
     }

@@ -1,5 +1,7 @@
 //! The file: its tables, and how it is opened.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -82,6 +84,8 @@ const BUSY: Duration = Duration::from_secs(5);
 
 /// Opens the file for writing, and makes it if it is not there.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+    // It has all users' tasks. SQLite gives its log the same permissions.
+    let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY)?;
     // Must come first: it cannot be changed once there are tables.
@@ -149,4 +153,11 @@ pub(crate) fn delete_orphans(connection: &Connection) -> Result<(), StoreError> 
         last = block;
     }
     Ok(())
+}
+
+/// The part of it that is free.
+pub(crate) fn free_bytes(connection: &Connection) -> Result<u64, StoreError> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let bytes = number("freelist_count")?.saturating_mul(number("page_size")?);
+    Ok(u64::try_from(bytes).unwrap_or(0))
 }

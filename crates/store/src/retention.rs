@@ -81,9 +81,14 @@ enum Job {
 }
 
 impl Maintenance {
-    /// Lets it look again for what is to be done.
+    /// Lets it look again for what is to be done, when it has done what it found before.
     pub(crate) fn plan_again(&mut self) {
         self.is_planned = false;
+    }
+
+    /// The same at once.
+    pub(crate) fn start_over(&mut self) {
+        *self = Self::default();
     }
 
     /// Does a part of what is to be done. `now_ns` is the time since 1970, `next_id` gives a new block its number. Returns what is
@@ -99,16 +104,19 @@ impl Maintenance {
         now_ns: i64,
         next_id: impl FnOnce() -> i64,
     ) -> Result<Vec<String>, StoreError> {
-        if !self.is_planned {
+        if !self.is_planned && self.jobs.is_empty() && self.thinning.is_none() {
             self.is_planned = true;
-            self.thinning = None;
             self.jobs = plan(connection, retention, now_ns)?;
             return Ok(Vec::new());
         }
         if let Some(thinning) = &mut self.thinning {
-            let is_done = thinning.advance(connection, names, SERIES_A_TICK)?;
-            if !is_done {
-                return Ok(Vec::new());
+            match thinning.advance(connection, names, SERIES_A_TICK) {
+                Ok(true) => {}
+                Ok(false) => return Ok(Vec::new()),
+                Err(error) => {
+                    self.thinning = None;
+                    return Err(error);
+                }
             }
             let findings = self.thinning.take().map(|thinning| thinning.finish(connection)).transpose()?;
             return Ok(findings.into_iter().flatten().collect());
@@ -123,9 +131,12 @@ impl Maintenance {
                 connection.execute("DELETE FROM task_chunks WHERE id < ?1", [before])?;
             }
             None => {
-                let free: u32 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
-                if free > 0 {
-                    connection.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES_A_TICK})"))?;
+                if database::free_bytes(connection)? > 0 {
+                    // It returns a row for each page, and goes on with the next.
+                    let mut vacuum =
+                        connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES_A_TICK})"))?;
+                    let mut rows = vacuum.query([])?;
+                    while rows.next()?.is_some() {}
                 }
             }
         }
@@ -167,7 +178,8 @@ fn plan(connection: &Connection, retention: &Retention, now_ns: i64) -> Result<V
     let mut jobs = VecDeque::new();
     plan_blocks(connection, retention, now_ns, &mut jobs)?;
     plan_tasks(connection, retention, now_ns, &mut jobs)?;
-    if database::file_bytes(connection)? > retention.most_bytes {
+    let used_bytes = database::file_bytes(connection)?.saturating_sub(database::free_bytes(connection)?);
+    if used_bytes > retention.most_bytes {
         plan_for_room(connection, &mut jobs)?;
     }
     Ok(jobs)
@@ -240,6 +252,7 @@ fn plan_tasks(
     let mut rows = statement.query([])?;
     let (mut recorded_after_s, mut first_kept) = (0, i64::MAX);
     let mut has_old = false;
+    let mut thin = Vec::new();
     while let Some(row) = rows.next()? {
         let (id, base, step_s, last_ns): (i64, i64, i64, i64) =
             (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
@@ -252,11 +265,13 @@ fn plan_tasks(
             Some(wanted) => {
                 first_kept = first_kept.min(base);
                 if wanted > step_s {
-                    jobs.push_back(Job::ThinTasks { id, step_s: wanted });
+                    thin.push(Job::ThinTasks { id, step_s: wanted });
                 }
             }
         }
     }
+    // The oldest first.
+    jobs.extend(thin.into_iter().rev());
     if has_old && first_kept < i64::MAX {
         jobs.push_front(Job::DeleteTasks { before: first_kept });
     }

@@ -54,6 +54,10 @@ pub struct Store {
     written: usize,
     /// The blocks before it.
     sealing: Vec<Sealing>,
+    /// Blocks that could not be written, whose journal is to be deleted.
+    given_up: Vec<i64>,
+    /// The file was renamed, and no new one could be opened yet.
+    is_renamed: bool,
     tasks: TaskRecorder,
     synced_at: Nanos,
     lost_ticks: u64,
@@ -108,6 +112,10 @@ impl Store {
         let (mut id, mut position) = (last_sealed, last_position);
         let transaction = connection.unchecked_transaction()?;
         for block in blocks {
+            if block.entries.is_empty() {
+                transaction.execute("DELETE FROM journal WHERE block = ?1", [block.key.id])?;
+                continue;
+            }
             id = id.max(block.key.id);
             position += 1;
             let key = BlockKey { position, ..block.key };
@@ -127,6 +135,8 @@ impl Store {
             open: Block::new(id + 1, position + 1),
             written: 0,
             sealing: Vec::new(),
+            given_up: Vec::new(),
+            is_renamed: false,
             tasks: TaskRecorder::after(last_chunk),
             synced_at: Nanos(0),
             lost_ticks: 0,
@@ -172,14 +182,24 @@ impl Store {
         if let Some(tasks) = tick.tasks {
             self.tasks.push(tasks, boot);
         }
-        let result = self.write(COLUMNS_A_TICK);
-        if result.as_ref().is_err_and(StoreError::is_damage) {
-            return self.begin_again(&result);
+        if self.is_renamed {
+            self.open_again()?;
         }
-        result?;
-        self.maintain(tick.clock.realtime.0.cast_signed())?;
-        if tick.clock.boottime.0.abs_diff(self.synced_at.0) >= SYNC_INTERVAL.0 {
-            self.synced_at = tick.clock.boottime;
+        let mut result = self.write(COLUMNS_A_TICK);
+        if result.is_ok() {
+            result = self.maintain(tick.clock.realtime.0.cast_signed());
+        }
+        // In any case: what is in the log may be the room that is missing.
+        let synced = self.sync(tick.clock.boottime);
+        match result.and(synced) {
+            Err(error) if error.is_damage() => self.begin_again(&error),
+            result => result,
+        }
+    }
+
+    fn sync(&mut self, now: Nanos) -> Result<(), StoreError> {
+        if now.0.abs_diff(self.synced_at.0) >= SYNC_INTERVAL.0 {
+            self.synced_at = now;
             database::checkpoint(&self.connection)?;
             self.file_bytes = database::file_bytes(&self.connection)?;
         }
@@ -200,7 +220,7 @@ impl Store {
     /// What is kept from now on.
     pub fn set_retention(&mut self, retention: Retention) {
         self.retention = retention;
-        self.maintenance.plan_again();
+        self.maintenance.start_over();
     }
 
     /// Does all that is to be done for what is old; returns whether there was anything.
@@ -241,7 +261,9 @@ impl Store {
         let full = std::mem::replace(&mut self.open, next);
         self.written = 0;
         if self.sealing.len() > 1 {
-            self.lost_ticks += self.sealing.remove(0).ticks() as u64;
+            let lost = self.sealing.remove(0);
+            self.lost_ticks += lost.ticks() as u64;
+            self.given_up.push(lost.id());
         }
         self.sealing.push(Sealing::new(full.key, full.columns()));
     }
@@ -261,6 +283,10 @@ impl Store {
                 )?
                 .execute(params![block, place, boot, checksum::seal(&[block, place, boot], entry)])?;
         }
+        for id in &self.given_up {
+            transaction.prepare_cached("DELETE FROM journal WHERE block = ?1")?.execute([id])?;
+            transaction.prepare_cached("DELETE FROM columns WHERE block = ?1")?.execute([id])?;
+        }
         let tasks = self.tasks.write(&transaction)?;
         let sealed = self.sealing.first().map(|sealing| sealing.write(&transaction, columns)).transpose()?;
         transaction.commit()?;
@@ -268,6 +294,7 @@ impl Store {
         self.boots.commit(boots);
         self.cgroups.commit();
         self.written = self.open.entries.len();
+        self.given_up.clear();
         self.tasks.commit(tasks);
         match (sealed, self.sealing.first_mut()) {
             (Some((_, true)), _) => {
@@ -281,13 +308,19 @@ impl Store {
     }
 
     /// Renames the file, which is damaged, and goes on in a new one with what is in memory.
-    fn begin_again(&mut self, result: &Result<(), StoreError>) -> Result<(), StoreError> {
+    fn begin_again(&mut self, error: &StoreError) -> Result<(), StoreError> {
         let renamed = aside::rename(&self.path).map_err(StoreError::Rename)?;
-        if let Err(error) = result {
-            self.findings.push(aside::finding(&renamed, error));
-        }
-        // The old one is closed by the assignment; its checkpoint changes only the renamed file.
+        self.findings.push(aside::finding(&renamed, error));
+        // Until a new one can be opened the renamed one must not be written.
+        self.is_renamed = true;
+        self.open_again()
+    }
+
+    fn open_again(&mut self) -> Result<(), StoreError> {
         self.connection = database::open(&self.path)?;
+        self.is_renamed = false;
+        self.maintenance.start_over();
+        self.given_up.clear();
         self.names.forget_written();
         self.boots.commit(0);
         self.cgroups.forget_written();
@@ -317,6 +350,10 @@ impl Store {
     /// # Errors
     /// If it cannot be written; what is in the journal is not lost.
     pub fn close(mut self) -> Result<(), StoreError> {
+        if self.is_renamed {
+            self.open_again()?;
+        }
+        self.write(usize::MAX)?;
         while !self.sealing.is_empty() {
             self.write(usize::MAX)?;
         }

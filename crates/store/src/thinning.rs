@@ -89,7 +89,7 @@ impl Thinning {
         most: usize,
     ) -> Result<bool, StoreError> {
         for _ in 0..most {
-            let Some(id) = self.left.pop() else { break };
+            let Some(id) = self.left.last().copied() else { break };
             // Of a series whose name is damaged nobody knows what it was; a gauge loses nothing.
             let kind = names.kind(id).unwrap_or(SeriesKind::Gauge);
             let (mut points, mut ticks) = (Points::default(), 0);
@@ -118,6 +118,8 @@ impl Thinning {
             if let Some(data) = points.thin(&self.windows, kind, before).encode() {
                 self.columns.insert(id, data);
             }
+            // Only now: an error lets it be read again.
+            self.left.pop();
         }
         Ok(self.left.is_empty())
     }

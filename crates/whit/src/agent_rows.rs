@@ -1,5 +1,7 @@
 //! The delays of a user's own tasks, by the agent's socket: for commands that may read /proc alone.
 
+use std::time::Duration;
+
 use probe::Roots;
 use probe::tasks::{TaskReader, TaskSource};
 use sampling::agent_client::{AgentClient, AgentRows};
@@ -11,12 +13,14 @@ pub(crate) fn connect() -> Option<AgentClient> {
     paths::agent_sockets().find_map(|path| AgentClient::connect(&path).ok())
 }
 
-/// Lets a reader of /proc take rows of the agent, if one runs.
-pub(crate) fn add(reader: &mut TaskReader, roots: &Roots) {
+/// Lets a reader of /proc take rows of the agent, if one runs that reads as often. `interval` is that of the view, if it has one.
+pub(crate) fn add(reader: &mut TaskReader, roots: &Roots, interval: Option<Duration>) {
     if reader.source() != TaskSource::Procfs || roots.is_captured() {
         return;
     }
-    if let Some(client) = connect() {
+    let is_often =
+        |client: &AgentClient| interval.is_none_or(|interval| client.hello().interval <= interval.into());
+    if let Some(client) = connect().filter(is_often) {
         reader.set_better_rows(Box::new(AgentRows::new(client)));
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use facts::task::rounds::Scope;
+use facts::unit::Nanos;
 use probe::background_job::Notifier;
 
 /// What is ready to be sent.
@@ -43,6 +44,11 @@ impl Wish {
 
 #[derive(Debug, Default)]
 struct State {
+    /// Nothing is served any more.
+    is_closed: bool,
+    /// The connections are to be closed: what they were told is not so any more.
+    is_hang_up_wanted: bool,
+    interval: Option<Nanos>,
     wishes: HashMap<Scope, Wish>,
     is_status_wanted: bool,
     published: Vec<Published>,
@@ -78,6 +84,9 @@ impl Exchange {
     /// Leaves a frame for the clients.
     pub(crate) fn publish(&self, what: What, frame: Vec<u8>) {
         let mut state = self.state();
+        if state.is_closed {
+            return;
+        }
         match what {
             // The server counts those that come after this as waiting again.
             What::Whole(scope) => {
@@ -92,6 +101,29 @@ impl Exchange {
         state.published.push(Published { what, frame: frame.into() });
         drop(state);
         self.to_server.notify();
+    }
+
+    /// Tasks are read in another interval: closes the connections, so that clients learn that, or read the kernel themselves.
+    pub(crate) fn set_interval(&self, interval: Nanos) {
+        let mut state = self.state();
+        (state.is_hang_up_wanted, state.interval) = (true, Some(interval));
+        drop(state);
+        self.to_server.notify();
+    }
+
+    /// The time between two readings of all tasks, if it is not that between two ticks.
+    pub(super) fn interval(&self) -> Option<Nanos> {
+        self.state().interval
+    }
+
+    /// Whether the connections are to be closed; said once.
+    pub(super) fn take_hang_up(&self) -> bool {
+        std::mem::take(&mut self.state().is_hang_up_wanted)
+    }
+
+    /// Nobody is served any more.
+    pub(super) fn close(&self) {
+        *self.state() = State { is_closed: true, ..State::default() };
     }
 
     /// A client waits for its first round.

@@ -6,6 +6,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use facts::task::rounds::Scope;
 use probe::background_job::Notifier;
@@ -22,6 +23,8 @@ const MOST_CLIENTS: usize = 1024;
 const MOST_CLIENTS_OF_USER: usize = 64;
 /// Connections that are accepted at one wake-up.
 const ACCEPTED_AT_A_TIME: usize = 16;
+/// After a connection that could not be accepted.
+const AFTER_FAILURE: Duration = Duration::from_millis(50);
 /// Reads of one client at one wake-up.
 const MOST_TURNS: u32 = 8;
 /// The id of users who are not mapped into this user namespace: several may have it, so that nobody's tasks are theirs.
@@ -66,6 +69,7 @@ pub(super) fn start(
         let _stop = stop;
         // It ends with the agent, or if the kernel refuses to wait; the agent records on.
         while server.turn(&woken).unwrap_or(false) {}
+        server.exchange.close();
     })?;
     Ok(())
 }
@@ -81,6 +85,10 @@ impl Server {
                 LISTENER => self.accept(),
                 EXCHANGE => {
                     woken.drain();
+                    if self.exchange.take_hang_up() {
+                        let tokens: Vec<u64> = self.clients.keys().copied().collect();
+                        tokens.into_iter().for_each(|token| self.close(token));
+                    }
                     self.publish();
                 }
                 token => self.serve(token, happened.is_readable || happened.is_closed, happened.is_writable),
@@ -91,7 +99,16 @@ impl Server {
 
     fn accept(&mut self) {
         for _ in 0..ACCEPTED_AT_A_TIME {
-            let Ok((stream, _)) = self.listener.accept() else { return };
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Without descriptors it would be ready all the time.
+                    if error.kind() != io::ErrorKind::WouldBlock {
+                        thread::sleep(AFTER_FAILURE);
+                    }
+                    return;
+                }
+            };
             let Ok(peer) = sockets::peer(&stream) else { continue };
             if stream.set_nonblocking(true).is_err() {
                 continue;
@@ -104,7 +121,8 @@ impl Server {
                 let _ = client.refuse("too many connections");
                 continue;
             }
-            let hello = Reply::Hello(Hello { scope: client.scope, ..self.hello });
+            let interval = self.exchange.interval().unwrap_or(self.hello.interval);
+            let hello = Reply::Hello(Hello { scope: client.scope, interval, ..self.hello });
             if client.queue(hello.encode().into()).is_err() {
                 continue;
             }

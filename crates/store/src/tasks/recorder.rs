@@ -37,6 +37,8 @@ pub(crate) struct TaskRecorder {
     entries: Vec<Vec<u8>>,
     written: usize,
     closed: VecDeque<(ChunkKey, RoundTables)>,
+    /// Chunks whose journal is to be deleted.
+    given_up: Vec<i64>,
     rounds_since_base: usize,
     /// Rounds that were given up because nothing could be written.
     pub(crate) lost_rounds: u64,
@@ -50,13 +52,15 @@ impl TaskRecorder {
 
     /// Adds a round.
     pub(crate) fn push(&mut self, tick: TaskTick<'_>, boot: i64) {
-        let is_base =
-            self.encoder.is_empty() || self.rounds_since_base >= BASE_ROUNDS || boot != self.key.boot;
+        let is_other = self.rounds_since_base >= BASE_ROUNDS || boot != self.key.boot;
         let rows = self.open.living.rows() + self.open.ended.rows();
-        if is_base || self.open.rounds.rows() >= MOST_ROUNDS || rows >= MOST_ROWS {
+        let is_full = self.open.rounds.rows() >= MOST_ROUNDS || rows >= MOST_ROWS;
+        if is_other || is_full || self.encoder.is_empty() {
             self.close();
             self.key = ChunkKey { id: self.key.id + 1, boot, ..self.key };
         }
+        // Closing may have given up what this would be based on.
+        let is_base = is_other || self.encoder.is_empty();
         if is_base {
             self.key.base = self.key.id;
             self.rounds_since_base = 0;
@@ -76,14 +80,23 @@ impl TaskRecorder {
         }
         if self.closed.len() > MOST_WAITING {
             // What follows is based on it, up to the next base.
-            let lost = self.closed.drain(..).map(|(_, chunk)| chunk.rounds.rows() as u64).sum::<u64>();
-            self.lost_rounds += lost;
-            self.encoder.clear();
+            self.give_up_closed();
         }
+    }
+
+    fn give_up_closed(&mut self) {
+        for (key, chunk) in self.closed.drain(..) {
+            self.lost_rounds += chunk.rounds.rows() as u64;
+            self.given_up.push(key.id);
+        }
+        self.encoder.clear();
     }
 
     /// Writes what is not written yet. Returns what [`Self::commit`] needs.
     pub(crate) fn write(&self, connection: &Connection) -> Result<(usize, usize), StoreError> {
+        for id in &self.given_up {
+            connection.prepare_cached("DELETE FROM task_journal WHERE chunk = ?1")?.execute([id])?;
+        }
         for (key, chunk) in &self.closed {
             chunk::write(chunk, connection, *key)?;
         }
@@ -102,12 +115,14 @@ impl TaskRecorder {
     /// The transaction was committed.
     pub(crate) fn commit(&mut self, (closed, written): (usize, usize)) {
         self.closed.drain(..closed);
+        self.given_up.clear();
         self.written = written;
     }
 
-    /// Goes on in another file.
+    /// Goes on in another file, which has nothing that what is in memory is based on.
     pub(crate) fn begin_again(&mut self) {
         self.close();
-        self.encoder.clear();
+        self.give_up_closed();
+        self.given_up.clear();
     }
 }

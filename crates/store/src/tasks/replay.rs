@@ -40,23 +40,29 @@ impl<'h> TaskReplay<'h> {
         to_ns: i64,
     ) -> Result<Self, StoreError> {
         let mut ahead = VecDeque::new();
-        // The round before the first one is needed as well: the base of the last chunk that began before.
+        // The round before the first one is needed as well. Not by the order of times: the clock may have been set.
         let base: Option<i64> = connection
             .query_row(
-                "SELECT base FROM task_chunks WHERE first_ns < ?1 ORDER BY id DESC LIMIT 1",
+                "SELECT base FROM task_chunks WHERE id <= \
+                 max(1, (SELECT min(id) FROM task_chunks WHERE last_ns >= ?1) - 1) ORDER BY id DESC LIMIT 1",
                 [from_ns],
                 |row| row.get(0),
             )
             .optional()?;
         let mut statement = connection.prepare_cached(
-            "SELECT id, base, boot, step_s FROM task_chunks WHERE id >= ?1 AND first_ns <= ?2 ORDER BY id",
+            "SELECT id, base, boot, step_s FROM task_chunks WHERE id >= ?1 \
+             AND id <= (SELECT max(id) FROM task_chunks WHERE first_ns <= ?2) ORDER BY id",
         )?;
         let mut rows = statement.query(params![base.unwrap_or(0), to_ns])?;
         while let Some(row) = rows.next()? {
             let key = ChunkKey { id: row.get(0)?, base: row.get(1)?, boot: row.get(2)?, step_s: row.get(3)? };
             ahead.push_back(key);
         }
-        ahead.extend(unsealed.iter().map(|(key, _)| *key));
+        let begins_before_end = |(_, chunk): &(ChunkKey, RoundTables)| {
+            chunk.rounds.rows() > 0 && chunk.clock(0).realtime.0.cast_signed() <= to_ns
+        };
+        let last = unsealed.iter().rposition(begins_before_end).map_or(0, |last| last + 1);
+        ahead.extend(unsealed[..last].iter().map(|(key, _)| *key));
         Ok(Self {
             connection,
             ahead,
@@ -86,12 +92,7 @@ impl<'h> TaskReplay<'h> {
             }
             let place = self.place;
             let realtime_ns = self.chunk.round(place, Round::Realtime).cast_signed();
-            if realtime_ns > self.to_ns {
-                self.place = usize::MAX;
-                self.ahead.clear();
-                return Ok(false);
-            }
-            let is_wanted = realtime_ns >= self.from_ns;
+            let is_wanted = (self.from_ns..=self.to_ns).contains(&realtime_ns);
             let is_whole = place == 0 && self.key.base == self.key.id;
             self.place += 1;
             if is_wanted {
@@ -102,7 +103,7 @@ impl<'h> TaskReplay<'h> {
             // The first interval begins with the last round before the first one that is wanted.
             let is_last = self.place >= self.chunk.rounds.rows();
             let next_ns = self.chunk.round(self.place, Round::Realtime).cast_signed();
-            if is_last || next_ns >= self.from_ns {
+            if is_last || (self.from_ns..=self.to_ns).contains(&next_ns) {
                 self.decoder.begin(&self.chunk, place, &mut self.store);
             }
         }

@@ -6,13 +6,21 @@ mod configuration;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use ::agent::AgentOptions;
+use ::agent::{AgentOptions, Retention};
 use text::printable::Shown as _;
 
 use self::arguments::{AgentCommand, usual};
 use self::configuration::{DEFAULTS, Origin};
 use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
+
+/// What the configuration says is kept.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn configured_retention() -> Result<Retention, Failure> {
+    Ok(Origin::find(None).read(usual())?.retention)
+}
 
 /// For someone who starts it by hand.
 fn what_next(options: &AgentOptions) -> String {

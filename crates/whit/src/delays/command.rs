@@ -20,7 +20,7 @@ pub(crate) fn run(args: &DelaysArgs) -> Result<ExitCode, Failure> {
     let request = TaskRequest { sources, extra: FigureSet::default() };
     let mut reader = TaskReader::open(&args.roots, &request)?;
     if !args.procfs_only && !args.is_direct {
-        agent_rows::add(&mut reader, &args.roots);
+        agent_rows::add(&mut reader, &args.roots, args.interval);
     }
     let mut printer = Printer::new(&args.roots, args.view, args.sort);
     if args.enable {

@@ -12,6 +12,7 @@ use text::printable::Shown as _;
 use text::units::{Grouped, Size, Span};
 
 use self::arguments::{HistoryArgs, HistoryTask};
+use crate::agent::configured_retention;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
         }
         HistoryTask::Compact | HistoryTask::Drop(_) => {
             let before_ns = if let HistoryTask::Drop(before_ns) = args.task { Some(before_ns) } else { None };
-            let (before, after) = ::agent::compact(&args.directory, before_ns)
+            let (before, after) = ::agent::compact(&args.directory, &configured_retention()?, before_ns)
                 .map_err(|error| Failure::new(error.to_string()))?;
             let sizes = format!("{} before, {} now\n", Size(Bytes(before)), Size(Bytes(after)));
             Output::stdout().write(sizes.as_bytes())?;

@@ -23,7 +23,6 @@ use super::account::{Account, Tree};
 use super::family::{Family, Survivor};
 use super::options::RunOptions;
 use super::signals::{ends, forwarded, taken};
-use crate::agent_rows;
 use crate::failure::Failure;
 use text::printable::Shown as _;
 
@@ -142,9 +141,6 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
     };
     let request = TaskRequest { sources, extra: FigureSet::default() };
     let mut reader = TaskReader::open(&Roots::live(), &request)?;
-    if !options.is_procfs_only {
-        agent_rows::add(&mut reader, &Roots::live());
-    }
     let records = match options.is_procfs_only {
         true => Err(Absence::NotWanted),
         false => ExitRecords::open(reader.accounting_on()),

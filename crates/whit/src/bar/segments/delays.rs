@@ -61,7 +61,7 @@ impl Segment for Delays {
             // If the root could not be opened, there would be no bar.
             let request = TaskRequest { sources: &TaskSource::FOR_ONE_READING, extra: FigureSet::default() };
             let Ok(mut reader) = TaskReader::open(&context.roots, &request) else { return };
-            agent_rows::add(&mut reader, &context.roots);
+            agent_rows::add(&mut reader, &context.roots, Some(Duration::from_secs(1)));
             let mut watcher = Watcher { reader, store: TaskStore::default(), groups: TaskGroups::default() };
             self.query = Some(Query::new(Box::new(move || watcher.most_delayed())));
         }
