@@ -1,7 +1,8 @@
 //! The last tick as a text file, a line a value: for scripts, which read it without a fork.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// A file that is replaced at each tick: a reader sees one whole tick.
@@ -52,7 +53,13 @@ impl NowFile {
             self.text.push('\n');
         }
         // Not synced: it is of this moment, and mostly in memory anyway.
-        File::create(&self.next)?.write_all(self.text.as_bytes())?;
+        // Made anew, so that no name leads elsewhere.
+        let make = || OpenOptions::new().write(true).create_new(true).mode(0o644).open(&self.next);
+        let made = make().or_else(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => fs::remove_file(&self.next).and_then(|()| make()),
+            _ => Err(error),
+        });
+        made?.write_all(self.text.as_bytes())?;
         fs::rename(&self.next, &self.path)
     }
 }

@@ -1,8 +1,8 @@
 //! Where an agent records: a directory with a lock, so that it is the only one there.
 
-use std::fs::{self, DirBuilder};
-use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use probe::lock::{LockFile, Taken};
@@ -26,23 +26,30 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Takes the data directory, or another one if nothing can be written there: an agent that records in memory, and says so, is better
-    /// than none.
+    /// Takes the data directory and opens its history, or another one if nothing can be written there: an agent that records in memory,
+    /// and says so, is better than none.
     ///
     /// # Errors
-    /// If another agent records there, or nothing can be written anywhere.
-    pub(crate) fn take(options: &AgentOptions, log: &Log) -> Result<Self, AgentError> {
-        match Self::lock(&options.data, false) {
-            Err(AgentError::System(what, error)) if options.fallback.is_some() => {
-                let fallback = options.fallback.clone().unwrap_or_default();
-                let place = Self::lock(&fallback, true)?;
-                let message =
-                    format!("{what}: {error}; until a restart the history is in {}", fallback.display());
+    /// If another agent records there, a newer version did, or nothing can be written anywhere.
+    pub(crate) fn take(options: &AgentOptions, log: &Log) -> Result<(Self, Store), AgentError> {
+        match Self::open(&options.data, &options.retention, false) {
+            Err(error @ (AgentError::System(..) | AgentError::Store(_, StoreError::Database(_)))) => {
+                let Some(fallback) = &options.fallback else { return Err(error) };
+                let taken = Self::open(fallback, &options.retention, true)?;
+                let message = format!("{error}; until a restart the history is in {}", fallback.display());
                 log.write(Level::Warning, &message);
-                Ok(place)
+                Ok(taken)
             }
             taken => taken,
         }
+    }
+
+    /// Takes a directory and opens its history.
+    fn open(directory: &Path, retention: &Retention, is_fallback: bool) -> Result<(Self, Store), AgentError> {
+        let place = Self::lock(directory, is_fallback)?;
+        let store = Store::open(&place.history, place.retention(retention));
+        let store = store.map_err(|error| AgentError::Store(place.history.clone(), error))?;
+        Ok((place, store))
     }
 
     fn lock(directory: &Path, is_fallback: bool) -> Result<Self, AgentError> {
@@ -53,25 +60,19 @@ impl Place {
             .mode(0o700)
             .create(directory)
             .map_err(|error| system(directory, error))?;
+        let owner = fs::metadata(directory).map_err(|error| system(directory, error))?.uid();
+        if owner != probe::own_uid() {
+            // They could make a name there lead to any file.
+            let error = io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user");
+            return Err(system(directory, error));
+        }
+        check_writable(directory).map_err(|error| system(directory, error))?;
         let path = directory.join("lock");
-        // A lock that is there can be taken where nothing can be written.
-        let check = directory.join("writable");
-        fs::write(&check, b"")
-            .and_then(|()| fs::remove_file(&check))
-            .map_err(|error| system(directory, error))?;
         let mut lock = LockFile::open(&path, false).map_err(|error| system(&path, error))?;
         match lock.try_take().map_err(|error| system(&path, error))? {
             Taken::No => Err(AgentError::Taken(directory.to_owned())),
             _ => Ok(Self { history: directory.join(HISTORY), is_fallback, _lock: lock }),
         }
-    }
-
-    /// Opens the history there.
-    ///
-    /// # Errors
-    /// If it was written by a newer version, or cannot be opened.
-    pub(crate) fn open_history(&self, retention: &Retention) -> Result<Store, StoreError> {
-        Store::open(&self.history, self.retention(retention))
     }
 
     /// What is kept there.
@@ -92,11 +93,11 @@ pub fn compact(
     retention: &Retention,
     before_ns: Option<i64>,
 ) -> Result<(u64, u64), AgentError> {
-    let place = Place::lock(directory, false)?;
-    let failed = |error| AgentError::Store(place.history.clone(), error);
-    let bytes = || fs::metadata(&place.history).map_or(0, |metadata| metadata.len());
+    let path = directory.join(HISTORY);
+    let bytes = || fs::metadata(&path).map_or(0, |metadata| metadata.len());
     let before = bytes();
-    let mut store = place.open_history(retention).map_err(failed)?;
+    let (_place, mut store) = Place::open(directory, retention, false)?;
+    let failed = |error| AgentError::Store(path.clone(), error);
     match before_ns {
         Some(before_ns) => store.drop_before(before_ns).map_err(failed)?,
         None => {
@@ -106,4 +107,13 @@ pub fn compact(
     store.vacuum().map_err(failed)?;
     store.close().map_err(failed)?;
     Ok((before, bytes()))
+}
+
+/// Whether a file can be made in a directory, and written: a lock that is there can be taken where nothing can be.
+fn check_writable(directory: &Path) -> io::Result<()> {
+    let path = directory.join(format!(".writable-{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let written = file.write_all(&[0; 4096]);
+    fs::remove_file(&path)?;
+    written
 }

@@ -68,12 +68,14 @@ impl Recorder {
     ///
     /// # Errors
     /// If the machine cannot be read, or the history was written by a newer version.
-    pub(crate) fn open(options: &AgentOptions, place: &Place, log: &Log) -> Result<Self, AgentError> {
+    pub(crate) fn open(
+        options: &AgentOptions,
+        place: &Place,
+        store: Store,
+        log: &Log,
+    ) -> Result<Self, AgentError> {
         let roots = Roots::live();
         let history = place.history.clone();
-        let store = place
-            .open_history(&options.retention)
-            .map_err(|error| AgentError::Store(history.clone(), error))?;
         let request = Request { wanted: Wanted::all(), ..Request::default() };
         let machine = MachineSampler::open(&roots, request, Formula::IfNeeded)
             .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))?;
@@ -143,11 +145,19 @@ impl Recorder {
         for finding in self.store.take_findings() {
             log.write(Level::Warning, &finding);
         }
-        let keeping = "ticks stay in memory until it can be written";
-        log.fault(
-            "history",
-            written.err().map(|error| format!("{}: {error}; {keeping}", self.history.display())),
-        );
+        match written {
+            // Nothing is new about it.
+            Err(StoreError::Waiting) => {}
+            written => {
+                let message = |error| {
+                    format!(
+                        "{}: {error}; ticks stay in memory until it can be written",
+                        self.history.display()
+                    )
+                };
+                log.fault("history", written.err().map(message));
+            }
+        }
         self.own.end(Part::Store);
         if let Some(file) = &mut self.now_file {
             let written = file.write(self.series.named().chain(self.own.named()));

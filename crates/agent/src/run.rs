@@ -22,11 +22,11 @@ pub fn run(
     mut reload: impl FnMut() -> Result<AgentOptions, String>,
 ) -> Result<(), AgentError> {
     let mut log = Log::open();
-    let place = Place::take(options, &log)?;
+    let (place, store) = Place::take(options, &log)?;
     let mut service = Service::new();
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
-    let mut recorder = Recorder::open(options, &place, &log)?;
+    let mut recorder = Recorder::open(options, &place, store, &log)?;
     watch_wishes(&mut waiter, &recorder)?;
     let mut schedule = Schedule::new(options.interval.into());
     let mut ticks = 0;
@@ -140,25 +140,27 @@ struct Wishes {
 /// Waits for a time on the boot clock, a signal, or a wish.
 fn wait(waiter: &mut Waiter, deadline: Nanos, wishes: &mut Wishes) -> Result<Event, AgentError> {
     let mut ready: Vec<Ready> = Vec::new();
+    let mut until = None;
     loop {
+        // Also if the deadline has passed: signals and wishes must be heard where every tick is late.
+        let timeout = until.map_or(Nanos(0), |until: Nanos| until.saturating_sub(clock_now().boottime));
+        waiter
+            .wait(Some(timeout), &mut ready)
+            .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
+        wishes.is_pending |= ready.iter().any(|happened| happened.token == WISHES);
         match waiter.next_signal() {
             Some(received) if received.signal == Signal::Hangup => return Ok(Event::Reload),
             Some(_) => return Ok(Event::End),
             None => {}
         }
         let now = clock_now().boottime;
-        if now >= deadline {
-            return Ok(Event::Deadline);
-        }
         let answer_at = wishes.answered_at + BETWEEN_ANSWERS;
         if wishes.is_pending && now >= answer_at {
             return Ok(Event::Wish);
         }
-        let until = if wishes.is_pending { deadline.min(answer_at) } else { deadline };
-        let timeout = until.saturating_sub(now);
-        waiter
-            .wait(Some(timeout), &mut ready)
-            .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
-        wishes.is_pending |= ready.iter().any(|happened| happened.token == WISHES);
+        if now >= deadline {
+            return Ok(Event::Deadline);
+        }
+        until = Some(if wishes.is_pending { deadline.min(answer_at) } else { deadline });
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::StoreError;
@@ -21,6 +22,11 @@ pub(crate) fn rename(path: &Path) -> io::Result<PathBuf> {
     }
     fs::rename(path, &renamed)?;
     Ok(renamed)
+}
+
+/// Device and inode of a file; `None` if there is none.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 /// Whether the header of the file is none that SQLite writes: <https://www.sqlite.org/fileformat.html#the_database_header>. SQLite takes

@@ -155,20 +155,24 @@ pub(crate) fn write_column(
 pub(crate) fn write_head(connection: &Connection, key: BlockKey, head: &BlockHead) -> Result<(), StoreError> {
     let encoded = head.encode().ok_or(StoreError::Damaged("a block in memory"))?;
     let realtimes = || head.clocks.iter().map(|clock| clock.realtime.0.cast_signed());
+    let first = realtimes().min().unwrap_or_default();
+    let last = realtimes().max().unwrap_or_default();
+    // The numbers by which it is found and deleted are those of its head, or damaged.
+    let columns = [key.id, key.position, key.span, head.step_s, first, last, lasts_s(&head.clocks)];
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO blocks (id, position, span, step_s, first_ns, last_ns, lasts_s, head) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
-            key.id,
-            key.position,
-            key.span,
-            head.step_s,
-            realtimes().min().unwrap_or_default(),
-            realtimes().max().unwrap_or_default(),
-            lasts_s(&head.clocks),
-            checksum::seal(&[key.id, key.position, key.span], &encoded)
+            columns[0],
+            columns[1],
+            columns[2],
+            columns[3],
+            columns[4],
+            columns[5],
+            columns[6],
+            checksum::seal(&columns, &encoded)
         ])?;
     Ok(())
 }

@@ -79,15 +79,17 @@ CREATE TABLE IF NOT EXISTS cgroups (
 ) WITHOUT ROWID;
 ";
 
-/// How long another process may hold a lock; there is one writer, so that only a checkpoint is ever waited for.
-const BUSY: Duration = Duration::from_secs(5);
+/// How long a writer waits for a lock of another process: not so long that ticks are missed, since it tries again later.
+const BUSY_WRITING: Duration = Duration::from_millis(200);
+/// The same of a reader; there is one writer, so that only a checkpoint is ever waited for.
+const BUSY_READING: Duration = Duration::from_secs(5);
 
 /// Opens the file for writing, and makes it if it is not there.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     // It has all users' tasks. SQLite gives its log the same permissions.
     let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_WRITING)?;
     // Must come first: it cannot be changed once there are tables.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -111,10 +113,11 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
 /// Opens the file for reading, beside its writer.
 pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_READING)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     match format_of(&connection)? {
         FORMAT => Ok(connection),
+        0 => Err(StoreError::Damaged("the file, which is empty,")),
         newer => Err(StoreError::Newer(newer)),
     }
 }

@@ -11,6 +11,8 @@ pub enum StoreError {
     Newer(i64),
     /// Bytes that are not what was written.
     Damaged(&'static str),
+    /// Something could not be written a moment ago, and is tried again soon.
+    Waiting,
     /// A damaged file could not be moved away.
     Rename(std::io::Error),
 }
@@ -40,7 +42,7 @@ impl StoreError {
                 None => true,
             },
             Self::Damaged(_) => true,
-            Self::Newer(_) | Self::Rename(_) => false,
+            Self::Newer(_) | Self::Waiting | Self::Rename(_) => false,
         }
     }
 }
@@ -51,6 +53,7 @@ impl fmt::Display for StoreError {
             Self::Database(error) => write!(f, "{error}"),
             Self::Newer(version) => write!(f, "it is of format {version}, which a newer whit wrote"),
             Self::Damaged(what) => write!(f, "{what} is damaged"),
+            Self::Waiting => f.write_str("it is tried again soon"),
             Self::Rename(error) => write!(f, "it is damaged, and cannot be renamed: {error}"),
         }
     }

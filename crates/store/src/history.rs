@@ -39,6 +39,8 @@ pub struct History {
     /// The oldest first.
     files: Vec<HistoryFile>,
     damaged_files: u64,
+    /// Those of them that cannot be opened, and why.
+    unreadable: Vec<String>,
 }
 
 /// One file of a history.
@@ -61,10 +63,15 @@ impl History {
     /// If there is none, or a newer version wrote it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let renamed = aside::list(path);
-        let mut files: Vec<HistoryFile> =
-            renamed.iter().filter_map(|path| HistoryFile::open(path).ok()).collect();
+        let (mut files, mut unreadable) = (Vec::new(), Vec::new());
+        for path in &renamed {
+            match HistoryFile::open(path) {
+                Ok(file) => files.push(file),
+                Err(error) => unreadable.push(format!("{}: {error}", path.display())),
+            }
+        }
         files.push(HistoryFile::open(path)?);
-        Ok(Self { files, damaged_files: renamed.len() as u64 })
+        Ok(Self { files, damaged_files: renamed.len() as u64, unreadable })
     }
 
     /// All series, in the order of their names.
@@ -110,9 +117,10 @@ impl History {
         Ok(damaged)
     }
 
-    /// Names of series and entries of the journal that are damaged.
+    /// Names of series and entries of the journal that are damaged, and files that cannot be opened.
     pub fn damaged(&self) -> u64 {
-        self.files.iter().map(|file| file.damaged + file.names.damaged).sum()
+        let of_files: u64 = self.files.iter().map(|file| file.damaged + file.names.damaged).sum();
+        of_files + self.unreadable.len() as u64
     }
 
     /// Checks every row. Returns what is damaged.
@@ -120,7 +128,7 @@ impl History {
     /// # Errors
     /// If it cannot be read.
     pub fn verify(&self) -> Result<Vec<String>, StoreError> {
-        let mut findings = Vec::new();
+        let mut findings = self.unreadable.clone();
         for file in &self.files {
             findings.extend(verify::verify(&file.connection, &file.names, &file.path)?);
             if file.damaged > 0 {

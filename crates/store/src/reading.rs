@@ -43,11 +43,14 @@ pub(crate) fn read_head(
     connection: &Connection,
     id: i64,
 ) -> Result<Option<(BlockKey, BlockHead)>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT position, span, head FROM blocks WHERE id = ?1")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT position, span, step_s, first_ns, last_ns, lasts_s, head FROM blocks WHERE id = ?1",
+    )?;
     let decode = |row: &rusqlite::Row<'_>| {
         let (position, span): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let bytes = row.get_ref(2)?.as_blob().unwrap_or_default();
-        let head = checksum::open(&[id, position, span], bytes).and_then(BlockHead::decode);
+        let columns = [id, position, span, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
+        let bytes = row.get_ref(6)?.as_blob().unwrap_or_default();
+        let head = checksum::open(&columns, bytes).and_then(BlockHead::decode);
         Ok(head.map(|head| (BlockKey { id, position, span }, head)))
     };
     Ok(statement.query_row([id], decode).optional()?.flatten())

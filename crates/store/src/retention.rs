@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use crate::StoreError;
 use crate::database;
 use crate::series::SeriesNames;
-use crate::tasks::{ChunkKey, decode_chunk, write_chunk};
+use crate::tasks::{ChunkExtent, ChunkKey, decode_chunk, write_chunk};
 use crate::thinning::{Source, Thinning};
 use crate::window::Windows;
 
@@ -307,13 +307,16 @@ fn plan_for_room(connection: &Connection, jobs: &mut VecDeque<Job>) -> Result<()
 }
 
 fn thin_tasks(connection: &Connection, id: i64, step_s: i64) -> Result<Vec<String>, StoreError> {
-    let mut statement = connection
-        .prepare_cached("SELECT base, boot, step_s, living, ended FROM task_chunks WHERE id = ?1")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT base, boot, step_s, living, ended, first_ns, last_ns, lasts_s FROM task_chunks \
+         WHERE id = ?1",
+    )?;
     let mut rows = statement.query(params![id])?;
     let Some(row) = rows.next()? else { return Ok(Vec::new()) };
     let key = ChunkKey { id, base: row.get(0)?, boot: row.get(1)?, step_s: row.get(2)? };
     let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
-    let Some(chunk) = decode_chunk(key, blob(3)?, blob(4)?) else {
+    let extent = ChunkExtent { first_ns: row.get(5)?, last_ns: row.get(6)?, lasts_s: row.get(7)? };
+    let Some(chunk) = decode_chunk(key, extent, blob(3)?, blob(4)?) else {
         // It stays as it is, for whoever can read it.
         return Ok(vec![format!("chunk {id} of the tasks is damaged")]);
     };

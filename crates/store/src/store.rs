@@ -25,6 +25,9 @@ const COLUMNS_A_TICK: usize = 32;
 /// The time between two checkpoints, which sync: the most that power loss may take.
 const SYNC_INTERVAL: Nanos = Nanos(10_000_000_000);
 
+/// The time between two attempts to write what cannot be written.
+const RETRY_INTERVAL: Nanos = Nanos(1_000_000_000);
+
 /// What is known at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Tick<'a> {
@@ -58,6 +61,10 @@ pub struct Store {
     given_up: Vec<i64>,
     /// The file was renamed, and no new one could be opened yet.
     is_renamed: bool,
+    /// Device and inode of the file.
+    identity: Option<(u64, u64)>,
+    /// On the boot clock: when what cannot be written is tried again.
+    retry_at: Nanos,
     tasks: TaskRecorder,
     synced_at: Nanos,
     lost_ticks: u64,
@@ -137,6 +144,8 @@ impl Store {
             sealing: Vec::new(),
             given_up: Vec::new(),
             is_renamed: false,
+            identity: aside::identity(path),
+            retry_at: Nanos(0),
             tasks: TaskRecorder::after(last_chunk),
             synced_at: Nanos(0),
             lost_ticks: 0,
@@ -182,15 +191,28 @@ impl Store {
         if let Some(tasks) = tick.tasks {
             self.tasks.push(tasks, boot);
         }
+        let now = tick.clock.boottime;
+        if now < self.retry_at {
+            // What cannot be written is not tried in every tick: it takes longer and longer.
+            return Err(StoreError::Waiting);
+        }
+        let result = self.write_tick(tick.clock);
+        if result.is_err() {
+            self.retry_at = now + RETRY_INTERVAL;
+        }
+        result
+    }
+
+    fn write_tick(&mut self, clock: Clock) -> Result<(), StoreError> {
         if self.is_renamed {
             self.open_again()?;
         }
         let mut result = self.write(COLUMNS_A_TICK);
         if result.is_ok() {
-            result = self.maintain(tick.clock.realtime.0.cast_signed());
+            result = self.maintain(clock.realtime.0.cast_signed());
         }
         // In any case: what is in the log may be the room that is missing.
-        let synced = self.sync(tick.clock.boottime);
+        let synced = self.sync(clock.boottime);
         match result.and(synced) {
             Err(error) if error.is_damage() => self.begin_again(&error),
             result => result,
@@ -200,6 +222,13 @@ impl Store {
     fn sync(&mut self, now: Nanos) -> Result<(), StoreError> {
         if now.0.abs_diff(self.synced_at.0) >= SYNC_INTERVAL.0 {
             self.synced_at = now;
+            if aside::identity(&self.path) != self.identity {
+                // What was recorded there is gone; what is in memory is not.
+                self.findings
+                    .push(format!("{} was removed or replaced; a new one is begun", self.path.display()));
+                self.is_renamed = true;
+                return self.open_again();
+            }
             database::checkpoint(&self.connection)?;
             self.file_bytes = database::file_bytes(&self.connection)?;
         }
@@ -318,6 +347,7 @@ impl Store {
 
     fn open_again(&mut self) -> Result<(), StoreError> {
         self.connection = database::open(&self.path)?;
+        self.identity = aside::identity(&self.path);
         self.is_renamed = false;
         self.maintenance.start_over();
         self.given_up.clear();

@@ -8,7 +8,7 @@ use crate::StoreError;
 use crate::cgroups;
 use crate::reading::{read_column, read_head};
 use crate::series::SeriesNames;
-use crate::tasks::{ChunkKey, decode_chunk};
+use crate::tasks::{ChunkExtent, ChunkKey, decode_chunk};
 
 /// Findings of one kind after which no more are listed.
 const MOST_FINDINGS: usize = 20;
@@ -108,13 +108,14 @@ fn check_cgroups(connection: &Connection, findings: &mut Findings<'_>) -> Result
 
 fn check_chunks(connection: &Connection, findings: &mut Findings<'_>) -> Result<(), StoreError> {
     let mut statement =
-        connection.prepare("SELECT id, base, boot, step_s, living, ended FROM task_chunks ORDER BY id")?;
+        connection.prepare("SELECT id, base, boot, step_s, living, ended, first_ns, last_ns, lasts_s FROM task_chunks ORDER BY id")?;
     let mut rows = statement.query([])?;
     let mut last: Option<ChunkKey> = None;
     while let Some(row) = rows.next()? {
         let key = ChunkKey { id: row.get(0)?, base: row.get(1)?, boot: row.get(2)?, step_s: row.get(3)? };
         let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
-        if decode_chunk(key, blob(4)?, blob(5)?).is_none() {
+        let extent = ChunkExtent { first_ns: row.get(6)?, last_ns: row.get(7)?, lasts_s: row.get(8)? };
+        if decode_chunk(key, extent, blob(4)?, blob(5)?).is_none() {
             findings.add(&format!("chunk {} of the tasks is damaged", key.id));
         }
         if last.is_some_and(|last| key.id != last.id + 1) {

@@ -147,3 +147,39 @@ fn what_is_no_database_is_renamed() {
     let extent = history.extent().unwrap();
     assert_eq!((extent.ticks, extent.damaged_files), (10, 1));
 }
+
+#[test]
+fn a_file_that_is_removed_is_begun_again_with_what_is_in_memory() {
+    let scratch = Scratch::new("removed");
+    let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
+    record(&mut store, 0..30);
+    for end in ["", "-wal", "-shm"] {
+        fs::remove_file(scratch.directory().join(format!("history.sqlite{end}"))).unwrap();
+    }
+    record(&mut store, 30..60);
+    let findings = store.take_findings();
+    assert!(findings.len() == 1 && findings[0].contains("was removed or replaced"), "{findings:?}");
+    store.close().unwrap();
+    let history = History::open(&scratch.file()).unwrap();
+    assert_eq!(history.extent().unwrap().ticks, 60);
+    assert_eq!(history.verify().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_changed_time_of_a_block_is_found() {
+    let scratch = Scratch::new("times");
+    let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
+    record(&mut store, 0..700);
+    store.close().unwrap();
+    for (table, column) in [("blocks", "last_ns"), ("blocks", "lasts_s"), ("task_chunks", "first_ns")] {
+        let connection = rusqlite::Connection::open(scratch.file()).unwrap();
+        let change = |by: &str| {
+            let sql = format!("UPDATE {table} SET {column} = {column} {by} 4096 WHERE id = 1");
+            assert_eq!(connection.execute(&sql, []).unwrap(), 1);
+        };
+        change("+");
+        assert!(!History::open(&scratch.file()).unwrap().verify().unwrap().is_empty(), "{table} {column}");
+        change("-");
+        assert!(History::open(&scratch.file()).unwrap().verify().unwrap().is_empty(), "{table} {column}");
+    }
+}

@@ -18,6 +18,11 @@ pub(crate) fn write(chunk: &RoundTables, connection: &Connection, key: ChunkKey)
         .and_then(|()| push_columns(&chunk.ended, &mut ended))
         .ok_or(StoreError::Damaged("a chunk in memory"))?;
     let times = || chunk.clocks().into_iter().map(|clock| clock.realtime.0.cast_signed());
+    let extent = ChunkExtent {
+        first_ns: times().min().unwrap_or_default(),
+        last_ns: times().max().unwrap_or_default(),
+        lasts_s: lasts_s(&chunk.clocks()),
+    };
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO task_chunks (id, base, boot, step_s, first_ns, last_ns, lasts_s, living, ended) \
@@ -28,10 +33,10 @@ pub(crate) fn write(chunk: &RoundTables, connection: &Connection, key: ChunkKey)
             key.base,
             key.boot,
             key.step_s,
-            times().min().unwrap_or_default(),
-            times().max().unwrap_or_default(),
-            lasts_s(&chunk.clocks()),
-            checksum::seal(&key.of_living(), &living),
+            extent.first_ns,
+            extent.last_ns,
+            extent.lasts_s,
+            checksum::seal(&key.of_living(extent), &living),
             checksum::seal(&key.of_ended(), &ended)
         ])?;
     connection.prepare_cached("DELETE FROM task_journal WHERE chunk = ?1")?.execute([key.id])?;
@@ -39,8 +44,8 @@ pub(crate) fn write(chunk: &RoundTables, connection: &Connection, key: ChunkKey)
 }
 
 /// From a row of `task_chunks`; `None` if it is damaged.
-pub(crate) fn decode(key: ChunkKey, living: &[u8], ended: &[u8]) -> Option<RoundTables> {
-    let mut living = checksum::open(&key.of_living(), living)?;
+pub(crate) fn decode(key: ChunkKey, extent: ChunkExtent, living: &[u8], ended: &[u8]) -> Option<RoundTables> {
+    let mut living = checksum::open(&key.of_living(extent), living)?;
     let mut ended = checksum::open(&key.of_ended(), ended)?;
     let chunk = RoundTables {
         rounds: take_columns(&mut living, ROUND)?,
@@ -93,9 +98,20 @@ pub(crate) struct ChunkKey {
     pub(crate) step_s: i64,
 }
 
+/// When the rounds of a chunk were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ChunkExtent {
+    /// Since 1970.
+    pub(crate) first_ns: i64,
+    pub(crate) last_ns: i64,
+    /// By the boot clock.
+    pub(crate) lasts_s: i64,
+}
+
 impl ChunkKey {
-    fn of_living(self) -> [i64; 5] {
-        [self.id, self.base, self.boot, self.step_s, 0]
+    fn of_living(self, extent: ChunkExtent) -> [i64; 8] {
+        let ChunkExtent { first_ns, last_ns, lasts_s } = extent;
+        [self.id, self.base, self.boot, self.step_s, 0, first_ns, last_ns, lasts_s]
     }
 
     fn of_ended(self) -> [i64; 5] {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::agent::{AgentOptions, Privileged, Retention, Tier};
-use facts::unit::Ratio;
+use facts::unit::{Nanos, Ratio};
 use probe::named;
 use text::printable::Shown as _;
 use text::quantity;
@@ -180,9 +180,11 @@ fn read_history(history: &Options<'_, '_>, retention: &mut Retention) -> Result<
         let step_s = match step.get_ref().as_ref() {
             "all" => 0,
             step_text => {
-                let step_s = quantity::duration(step_text).ok().map(|step| step.0 / 1_000_000_000);
+                let is_whole = |step: &Nanos| step.0 % Nanos::SECOND.0 == 0;
+                let step_s =
+                    quantity::duration(step_text).ok().filter(is_whole).map(|step| step.0 / Nanos::SECOND.0);
                 let step_s = step_s.filter(|step_s| (2..=86_400).contains(step_s));
-                let wanted = "expected \"all\" or a step of 2s to 1d";
+                let wanted = "expected \"all\" or a step of whole seconds, 2s to 1d";
                 step_s.ok_or_else(|| Fault::new(step.span(), wanted))?
             }
         };
@@ -282,7 +284,11 @@ mod tests {
                 (1, 1),
                 "this needs all = \"1d\": for how long every tick is kept",
             ),
-            ("[history.keep]\nevery = \"1h\"", (2, 1), "expected \"all\" or a step of 2s to 1d"),
+            (
+                "[history.keep]\nevery = \"1h\"",
+                (2, 1),
+                "expected \"all\" or a step of whole seconds, 2s to 1d",
+            ),
             ("[now\n", (1, 5), "unclosed table, expected `]`"),
         ] {
             let fault = read(text, defaults()).unwrap_err();

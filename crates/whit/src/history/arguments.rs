@@ -120,7 +120,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure>
         let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
         let at = instant::parse(text, &now)
             .map_err(|wanted| Failure::usage(format!("--{name} {text}: {wanted}")))?;
-        Ok(Some(i64::try_from(at.as_nanosecond()).unwrap_or(i64::MAX)))
+        let at = at.as_nanosecond();
+        Ok(Some(i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX })))
     };
     let (since, until) = (instant("since")?, instant("until")?);
     let action = matches.get_one::<String>("action").map_or("show", String::as_str);
