@@ -59,6 +59,8 @@ pub(crate) struct Maintenance {
     jobs: VecDeque<Job>,
     thinning: Option<Thinning>,
     is_planned: bool,
+    /// Nothing waits for more of its kind.
+    is_thorough: bool,
 }
 
 #[derive(Debug)]
@@ -91,6 +93,11 @@ impl Maintenance {
         *self = Self::default();
     }
 
+    /// The same, also for what would otherwise wait until a block of windows is full.
+    pub(crate) fn start_over_thoroughly(&mut self) {
+        *self = Self { is_thorough: true, ..Self::default() };
+    }
+
     /// Does a part of what is to be done. `now_ns` is the time since 1970, `next_id` gives a new block its number. Returns what is
     /// damaged.
     ///
@@ -106,7 +113,7 @@ impl Maintenance {
     ) -> Result<Vec<String>, StoreError> {
         if !self.is_planned && self.jobs.is_empty() && self.thinning.is_none() {
             self.is_planned = true;
-            self.jobs = plan(connection, retention, now_ns)?;
+            self.jobs = plan(connection, retention, now_ns, self.is_thorough)?;
             return Ok(Vec::new());
         }
         if let Some(thinning) = &mut self.thinning {
@@ -174,9 +181,14 @@ pub(crate) fn drop_before(connection: &Connection, before_ns: i64) -> Result<(),
     Ok(())
 }
 
-fn plan(connection: &Connection, retention: &Retention, now_ns: i64) -> Result<VecDeque<Job>, StoreError> {
+fn plan(
+    connection: &Connection,
+    retention: &Retention,
+    now_ns: i64,
+    is_thorough: bool,
+) -> Result<VecDeque<Job>, StoreError> {
     let mut jobs = VecDeque::new();
-    plan_blocks(connection, retention, now_ns, &mut jobs)?;
+    plan_blocks(connection, retention, now_ns, is_thorough, &mut jobs)?;
     plan_tasks(connection, retention, now_ns, &mut jobs)?;
     let used_bytes = database::file_bytes(connection)?.saturating_sub(database::free_bytes(connection)?);
     if used_bytes > retention.most_bytes {
@@ -194,6 +206,7 @@ fn plan_blocks(
     connection: &Connection,
     retention: &Retention,
     now_ns: i64,
+    is_thorough: bool,
     jobs: &mut VecDeque<Job>,
 ) -> Result<(), StoreError> {
     let mut statement = connection.prepare_cached(
@@ -232,7 +245,7 @@ fn plan_blocks(
     }
     // The last group may grow: it waits until it is full, for which the blocks that follow are not old enough yet.
     for (place, (sources, step_s, windows)) in groups.iter().enumerate() {
-        let is_last = place + 1 == groups.len();
+        let is_last = place + 1 == groups.len() && !is_thorough;
         if !is_last || *windows + BLOCK_TICKS / 10 > BLOCK_TICKS || sources.len() == MOST_SOURCES {
             jobs.push_back(Job::Thin { sources: sources.clone(), step_s: *step_s });
         }

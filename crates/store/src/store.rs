@@ -257,7 +257,7 @@ impl Store {
     /// # Errors
     /// If it cannot be written.
     pub fn compact(&mut self, now_ns: i64) -> Result<bool, StoreError> {
-        self.maintenance.plan_again();
+        self.maintenance.start_over_thoroughly();
         self.maintain(now_ns)?;
         let has_work = !self.maintenance.is_idle();
         while !self.maintenance.is_idle() {

@@ -180,7 +180,7 @@ fn read_history(history: &Options<'_, '_>, retention: &mut Retention) -> Result<
         let step_s = match step.get_ref().as_ref() {
             "all" => 0,
             step_text => {
-                let is_whole = |step: &Nanos| step.0 % Nanos::SECOND.0 == 0;
+                let is_whole = |step: &Nanos| step.0.is_multiple_of(Nanos::SECOND.0);
                 let step_s =
                     quantity::duration(step_text).ok().filter(is_whole).map(|step| step.0 / Nanos::SECOND.0);
                 let step_s = step_s.filter(|step_s| (2..=86_400).contains(step_s));
