@@ -39,7 +39,7 @@ impl Log {
             true => format!("<{}>{message}\n", level as u8),
             false => format!("whit: {message}\n"),
         };
-        // A log that cannot be written is no reason to stop recording.
+        // Recording goes on if the log cannot be written.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
 

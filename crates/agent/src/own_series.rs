@@ -1,6 +1,7 @@
 //! What the agent itself costs, recorded like everything else.
 
 use facts::unit::Nanos;
+use store::SeriesKind::{Counter, Gauge};
 use store::{SeriesId, SeriesKind, Store};
 
 /// The parts of a tick, each with its CPU time.
@@ -15,8 +16,6 @@ pub(crate) enum Part {
     /// Writing the file for scripts.
     Now,
 }
-
-use SeriesKind::{Counter, Gauge};
 
 /// The series, in the order of [`OwnSeries::collect`]; those of the parts come first.
 const SERIES: [(&str, SeriesKind); 14] = [
@@ -44,9 +43,9 @@ pub(crate) struct OwnSeries {
     /// CPU time of the process when the part that runs now started.
     mark: Nanos,
     /// How much later than its deadline the last tick started.
-    pub(crate) lateness: Nanos,
+    lateness: Nanos,
     /// Ticks that were not taken because the one before them took too long, or the machine stood still.
-    pub(crate) missed_ticks: u64,
+    missed_ticks: u64,
     ids: Vec<SeriesId>,
     values: [Option<f64>; SERIES.len()],
 }
@@ -66,8 +65,10 @@ pub(crate) struct OwnState {
 }
 
 impl OwnSeries {
-    /// A part of the tick begins.
-    pub(crate) fn begin(&mut self) {
+    /// A tick begins, so much later than its deadline, after so many that were not taken.
+    pub(crate) fn begin(&mut self, lateness: Nanos, missed_ticks: u64) {
+        self.lateness = lateness;
+        self.missed_ticks += missed_ticks;
         self.mark = probe::own_cpu_time();
     }
 

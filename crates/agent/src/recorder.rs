@@ -3,20 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use facts::source::Wanted;
 use facts::task::TaskKey;
 use facts::task::figure::Figure;
 use facts::task::rounds::Scope;
-use facts::task::store::TaskStore;
 use facts::unit::Nanos;
 use probe::background_job::Notifier;
 use probe::task_detail::TaskFiles;
 use probe::tasks::TaskSource;
 use probe::{Request, Roots};
 use sampling::Formula;
-use sampling::agent_protocol::{Hello, Reply};
+use sampling::agent_protocol::Hello;
 use sampling::machine::MachineSampler;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
@@ -29,7 +28,7 @@ use crate::now_file::NowFile;
 use crate::options::{AgentError, AgentOptions};
 use crate::own_series::{OwnSeries, OwnState, Part};
 use crate::place::Place;
-use crate::socket::{Audience, Exchange, Socket, What};
+use crate::socket::Socket;
 
 /// Cgroups whose paths are looked up in one tick.
 const CGROUPS_A_TICK: usize = 16;
@@ -42,8 +41,6 @@ pub(crate) struct Recorder {
     tasks: Option<TaskSampler>,
     budget: Budget,
     ticks_until_tasks: u32,
-    /// What the service manager should be told.
-    status: Option<String>,
     /// Names of cgroups; `None` if /proc cannot be opened.
     labels: Option<TaskLabels>,
     /// Cgroups whose paths are to be looked up, each with a task in it.
@@ -53,12 +50,11 @@ pub(crate) struct Recorder {
     own: OwnSeries,
     values: Vec<(SeriesId, f64)>,
     store: Store,
-    history: PathBuf,
+    place: Place,
     now_file: Option<NowFile>,
     /// As it was configured last.
     options: AgentOptions,
     socket: Option<Socket>,
-    audience: Audience,
     /// Rung by the socket's thread.
     wishes: Notifier,
 }
@@ -70,12 +66,11 @@ impl Recorder {
     /// If the machine cannot be read, or the history was written by a newer version.
     pub(crate) fn open(
         options: &AgentOptions,
-        place: &Place,
+        place: Place,
         store: Store,
         log: &Log,
     ) -> Result<Self, AgentError> {
         let roots = Roots::live();
-        let history = place.history.clone();
         let request = Request { wanted: Wanted::all(), ..Request::default() };
         let machine = MachineSampler::open(&roots, request, Formula::IfNeeded)
             .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))?;
@@ -89,11 +84,9 @@ impl Recorder {
             tasks,
             options: options.clone(),
             socket,
-            audience: Audience::default(),
             wishes,
             budget: Budget::new(options.cpu_limit),
             ticks_until_tasks: 0,
-            status: None,
             unnamed: BTreeMap::new(),
             labels: TaskFiles::open(&roots).ok().map(TaskLabels::new),
             boot_id: probe::boot_id(&roots).unwrap_or_default(),
@@ -101,95 +94,107 @@ impl Recorder {
             own: OwnSeries::default(),
             values: Vec::new(),
             store,
-            history,
+            place,
             now_file,
         })
     }
 
-    /// Takes a tick, which should have been `lateness` earlier.
-    pub(crate) fn tick(&mut self, lateness: Nanos, missed_ticks: u64, log: &mut Log) {
-        self.own.lateness = lateness;
-        self.own.missed_ticks += missed_ticks;
-        self.own.begin();
+    /// Takes a tick, which should have been `lateness` earlier. Returns what the service manager should know.
+    pub(crate) fn tick(&mut self, lateness: Nanos, missed_ticks: u64, log: &mut Log) -> Option<String> {
+        self.own.begin(lateness, missed_ticks);
         self.machine.sample();
         self.series.collect(self.machine.now(), &mut self.store);
         self.own.end(Part::Machine);
-        let read = match self.ticks_until_tasks {
-            0 => {
-                self.ticks_until_tasks = self.budget.stride();
-                self.tasks.as_mut().map(TaskSampler::sample)
-            }
-            _ => None,
-        };
-        self.ticks_until_tasks -= 1;
+        let has_tasks = self.read_tasks(log);
         self.own.end(Part::Tasks);
-        let has_tasks = read == Some(Ok(()));
-        let absence = read.and_then(Result::err).map(|absence| format!("tasks cannot be read: {absence}"));
-        log.fault("tasks", absence);
-        if has_tasks {
-            self.name_cgroups();
-            self.publish(Audience::publish_round);
-        }
         let state = self.own_state();
         self.own.collect(state, &mut self.store);
+        self.write_history(has_tasks, log);
+        self.own.end(Part::Store);
+        self.write_now_file(log);
+        self.own.end(Part::Now);
+        self.keep_budget()
+    }
+
+    /// Reads tasks, if it is their turn. Returns whether there is a new round of them.
+    fn read_tasks(&mut self, log: &mut Log) -> bool {
+        self.ticks_until_tasks = self.ticks_until_tasks.saturating_sub(1);
+        if self.ticks_until_tasks > 0 {
+            return false;
+        }
+        self.ticks_until_tasks = self.budget.stride();
+        let Some(tasks) = &mut self.tasks else { return false };
+        let read = tasks.sample();
+        let is_read = read.is_ok();
+        log.fault("tasks", read.err().map(|absence| format!("tasks cannot be read: {absence}")));
+        if is_read {
+            self.name_cgroups();
+            if let (Some(socket), Some(tasks)) = (&mut self.socket, &self.tasks) {
+                socket.publish_round(&tasks.store, tasks.lost_exits());
+            }
+        }
+        is_read
+    }
+
+    fn write_history(&mut self, has_tasks: bool, log: &mut Log) {
         self.values.clear();
         self.values.extend(self.series.values().chain(self.own.values()));
         let tasks = self.tasks.as_ref().filter(|_| has_tasks);
-        let tick = Tick {
+        let written = self.store.append(&Tick {
             clock: self.machine.now().clock,
             boot_id: &self.boot_id,
             values: &self.values,
             tasks: tasks.map(|tasks| TaskTick { store: &tasks.store, lost_exits: tasks.lost_exits() }),
-        };
-        let written = self.store.append(&tick);
+        });
         for finding in self.store.take_findings() {
             log.write(Level::Warning, &finding);
         }
-        match written {
+        let fault = match written {
+            Ok(()) => None,
             // Nothing is new about it.
-            Err(StoreError::Waiting) => {}
-            written => {
-                let message = |error| {
-                    format!(
-                        "{}: {error}; ticks stay in memory until it can be written",
-                        self.history.display()
-                    )
-                };
-                log.fault("history", written.err().map(message));
+            Err(StoreError::Waiting) => return,
+            Err(error) => {
+                let path = self.place.history.display();
+                Some(format!("{path}: {error}; ticks stay in memory until it can be written"))
             }
-        }
-        self.own.end(Part::Store);
-        if let Some(file) = &mut self.now_file {
-            let written = file.write(self.series.named().chain(self.own.named()));
-            let message = |error| format!("{}: {error}; scripts read an older tick", file.path().display());
-            log.fault("now", written.err().map(message));
-        }
-        self.own.end(Part::Now);
-        let change = self.budget.advance(self.machine.now().clock.boottime, probe::own_cpu_time());
-        if let (Some(change), Some(socket)) = (&change, &self.socket) {
+        };
+        log.fault("history", fault);
+    }
+
+    fn write_now_file(&mut self, log: &mut Log) {
+        let Some(file) = &mut self.now_file else { return };
+        let written = file.write(self.series.named().chain(self.own.named()));
+        let message = |error| format!("{}: {error}; scripts read an older tick", file.path().display());
+        log.fault("now", written.err().map(message));
+    }
+
+    /// Reads tasks less often if the agent costs too much, and more often if it can.
+    fn keep_budget(&mut self) -> Option<String> {
+        let change = self.budget.advance(self.machine.now().clock.boottime, probe::own_cpu_time())?;
+        if let Some(socket) = &self.socket {
             let interval = Nanos::from(self.options.interval).0.saturating_mul(change.stride.into());
-            socket.exchange().set_interval(Nanos(interval));
+            socket.set_interval(Nanos(interval));
         }
-        self.status = change.map(|change| {
-            format!(
-                "used {:.2} % of a CPU in a minute; tasks are read every {} ticks",
-                change.used.0 * 100.0,
-                change.stride
-            )
-        });
+        let percent = change.used.0 * 100.0;
+        Some(format!(
+            "used {percent:.2} % of a CPU in a minute; tasks are read every {} ticks",
+            change.stride
+        ))
     }
 
     /// Answers clients of the socket, as of the last tick.
     pub(crate) fn answer(&mut self) {
         self.wishes.drain();
-        self.publish(Audience::publish_whole);
-        let Some(socket) = &self.socket else { return };
-        if socket.exchange().is_status_wanted() {
+        let Some(socket) = &mut self.socket else { return };
+        if let Some(tasks) = &self.tasks {
+            socket.publish_whole(&tasks.store, tasks.lost_exits());
+        }
+        if socket.is_status_wanted() {
             let mut status = String::new();
             for (name, value) in self.own.named() {
                 let _ = writeln!(status, "{name} {value}");
             }
-            socket.exchange().publish(What::Status, Reply::Status(status).encode());
+            socket.publish_status(status);
         }
     }
 
@@ -198,30 +203,14 @@ impl Recorder {
         &self.wishes
     }
 
-    fn publish(&mut self, publish: fn(&mut Audience, &Exchange, &TaskStore, u64)) {
-        if let (Some(socket), Some(tasks)) = (&self.socket, &self.tasks) {
-            publish(&mut self.audience, socket.exchange(), &tasks.store, tasks.lost_exits());
-        }
-    }
-
-    /// What is new about the agent itself since the last tick.
-    pub(crate) fn take_status(&mut self) -> Option<String> {
-        self.status.take()
-    }
-
     /// Takes over another configuration.
-    pub(crate) fn reconfigure(&mut self, options: &AgentOptions, place: &Place, log: &Log) {
+    pub(crate) fn reconfigure(&mut self, options: &AgentOptions, log: &Log) {
         self.budget.set_limit(options.cpu_limit);
-        self.store.set_retention(place.retention(&options.retention));
+        self.store.set_retention(self.place.retention(&options.retention));
         if options.records_tasks != self.tasks.is_some() {
             self.tasks = open_tasks(options, log);
-            self.audience.clear();
         }
-        // What clients were told, and who may see what, may be different now.
-        let told = |options: &AgentOptions| {
-            (options.socket.clone(), options.privileged.clone(), options.interval, options.records_tasks)
-        };
-        if told(options) != told(&self.options) {
+        if socket_options(options) != socket_options(&self.options) {
             // The old one first: the path may be the same.
             self.socket = None;
             self.socket = open_socket(options, self.tasks.as_ref(), &self.wishes, log);
@@ -276,8 +265,8 @@ impl Recorder {
     /// # Errors
     /// If that is not possible.
     pub(crate) fn close(self) -> Result<(), AgentError> {
-        let history = self.history;
-        self.store.close().map_err(|error: StoreError| AgentError::Store(history, error))
+        let Self { store, place, .. } = self;
+        store.close().map_err(|error| AgentError::Store(place.history.clone(), error))
     }
 }
 
@@ -295,24 +284,29 @@ fn open_socket(
 ) -> Option<Socket> {
     let path = options.socket.as_deref()?;
     // Without tasks there is nothing to ask for.
-    tasks?;
+    let tasks = tasks?;
     let hello = Hello {
         interval: options.interval.into(),
         scope: Scope::All,
-        source: tasks.map_or(TaskSource::Procfs, TaskSampler::source),
-        is_accounting_on: tasks.and_then(TaskSampler::accounting_on),
+        source: tasks.source(),
+        is_accounting_on: tasks.accounting_on(),
     };
     let mut privileged = options.privileged.clone();
     // Its own user could read the same.
-    if tasks.is_some_and(|tasks| TaskSource::UNPRIVILEGED.contains(&tasks.source())) {
+    if TaskSource::UNPRIVILEGED.contains(&tasks.source()) {
         privileged.uids.push(probe::own_uid());
     }
     let opened = Socket::open(path, privileged, hello, wishes.clone());
     opened
         .map_err(|error| {
-            log.write(Level::Warning, &format!("{}: {error}; nobody can ask this agent", path.display()))
+            log.write(Level::Warning, &format!("{}: {error}; the agent has no socket", path.display()))
         })
         .ok()
+}
+
+/// What a socket was opened with, and its clients know.
+fn socket_options(options: &AgentOptions) -> impl PartialEq + '_ {
+    (&options.socket, &options.privileged, options.interval, options.records_tasks)
 }
 
 fn open_now_file(path: &Path, metrics: &[String]) -> Result<NowFile, AgentError> {

@@ -26,19 +26,19 @@ pub fn run(
     let mut service = Service::new();
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
-    let mut recorder = Recorder::open(options, &place, store, &log)?;
+    let mut recorder = Recorder::open(options, place, store, &log)?;
     watch_wishes(&mut waiter, &recorder)?;
     let mut schedule = Schedule::new(options.interval.into());
     let mut ticks = 0;
     let mut wishes = Wishes::default();
     loop {
         let (lateness, missed_ticks) = schedule.start();
-        recorder.tick(lateness, missed_ticks, &mut log);
+        let status = recorder.tick(lateness, missed_ticks, &mut log);
         match ticks {
             0 => service.ready(),
             _ => service.tick(),
         }
-        if let Some(status) = recorder.take_status() {
+        if let Some(status) = status {
             log.write(Level::Info, &status);
             service.status(&status);
         }
@@ -65,7 +65,7 @@ pub fn run(
             match reload() {
                 Ok(new) => {
                     schedule.set_interval(new.interval.into());
-                    recorder.reconfigure(&new, &place, &log);
+                    recorder.reconfigure(&new, &log);
                     log.write(Level::Info, "the configuration was read again");
                     if new.data != options.data {
                         log.write(Level::Warning, "another data directory needs a restart");

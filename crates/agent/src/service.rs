@@ -1,4 +1,4 @@
-//! What a service manager is told: sd_notify(3). Without one nothing is sent.
+//! Messages to the service manager: sd_notify(3). Nothing is sent if there is none.
 
 use std::time::{Duration, Instant};
 
@@ -51,6 +51,6 @@ impl Service {
 }
 
 fn send(states: &[NotifyState<'_>]) {
-    // A manager that does not listen is no reason to stop recording.
+    // Recording goes on if the manager cannot be reached.
     let _ = sd_notify::notify(states);
 }

@@ -12,17 +12,21 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use facts::task::store::TaskStore;
+use facts::unit::Nanos;
 use probe::background_job::Notifier;
-use sampling::agent_protocol::Hello;
+use sampling::agent_protocol::{Hello, Reply};
+
+use audience::Audience;
+use exchange::{Exchange, What};
 
 use crate::options::Privileged;
-pub(crate) use audience::Audience;
-pub(crate) use exchange::{Exchange, What};
 
 /// The socket, as long as this is kept.
 pub(crate) struct Socket {
     path: PathBuf,
     exchange: Arc<Exchange>,
+    audience: Audience,
     stop: Notifier,
 }
 
@@ -31,7 +35,7 @@ impl Socket {
     /// has. `hello` says what clients should know, but for whose tasks they may see.
     ///
     /// # Errors
-    /// If another agent listens there, or nobody can.
+    /// If another agent listens there, or the socket cannot be made.
     pub(crate) fn open(
         path: &Path,
         privileged: Privileged,
@@ -55,12 +59,32 @@ impl Socket {
         let (to_server, stop) = (Notifier::new()?, Notifier::new()?);
         let exchange = Arc::new(Exchange::new(to_server.clone(), to_recorder));
         server::start(listener, Arc::clone(&exchange), privileged, hello, to_server, stop.clone())?;
-        Ok(Self { path: path.to_owned(), exchange, stop })
+        Ok(Self { path: path.to_owned(), exchange, audience: Audience::default(), stop })
     }
 
-    /// Where the recorder leaves what clients wait for.
-    pub(crate) fn exchange(&self) -> &Exchange {
-        &self.exchange
+    /// Sends clients a round of the store that was just finished.
+    pub(crate) fn publish_round(&mut self, tasks: &TaskStore, lost_exits: u64) {
+        self.audience.publish_round(&self.exchange, tasks, lost_exits);
+    }
+
+    /// Sends clients that wait for them all tasks, as of the last round.
+    pub(crate) fn publish_whole(&mut self, tasks: &TaskStore, lost_exits: u64) {
+        self.audience.publish_whole(&self.exchange, tasks, lost_exits);
+    }
+
+    /// Whether a client waits for [`Self::publish_status`].
+    pub(crate) fn is_status_wanted(&self) -> bool {
+        self.exchange.is_status_wanted()
+    }
+
+    /// Sends clients that wait for it what the agent costs.
+    pub(crate) fn publish_status(&self, status: String) {
+        self.exchange.publish(What::Status, Reply::Status(status).encode());
+    }
+
+    /// Tasks are read in another interval from now on.
+    pub(crate) fn set_interval(&self, interval: Nanos) {
+        self.exchange.set_interval(interval);
     }
 }
 

@@ -63,7 +63,8 @@ impl TimeWords {
     }
 }
 
-/// The LC_TIME of a locale in an archive, of which `read` reads so many bytes from an offset on; fewer at its end.
+/// The LC_TIME of a locale in a locale-archive. `read` returns the archive's bytes from an offset on: as many as are asked for, or fewer
+/// at its end.
 pub fn find_in_archive(name: &str, mut read: impl FnMut(u64, usize) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
     let head = read(0, 56)?;
     if u32_at(&head, 0)? != ARCHIVE_MAGIC {

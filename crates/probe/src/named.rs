@@ -65,8 +65,8 @@ pub fn read_text(path: &Path, at_most: u64) -> io::Result<String> {
     text(read(path, at_most)?)
 }
 
-/// The same, or all that comes out of a pipe: for files on the command line, where a shell's `<(...)` is one. A pipe to which nobody
-/// writes is empty.
+/// Reads a text like [`read_text`], from a pipe as well: a file on the command line may be a shell's `<(...)`. A pipe without a writer is
+/// empty.
 ///
 /// # Errors
 /// As for [`read_text`].

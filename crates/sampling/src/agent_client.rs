@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use facts::task::rounds::{RoundDecoder, RoundSummary, RoundTables};
-use facts::task::store::TaskStore;
+use facts::task::store::{TaskStore, is_same_start};
 use facts::task::{TaskKey, TaskRow};
 use facts::unit::Nanos;
 use probe::tasks::BetterRows;
@@ -164,7 +164,7 @@ impl BetterRows for AgentRows {
         }
         let row = self.store.row(key.pid)?;
         // /proc rounds the start to ticks.
-        let is_same = row.key.start.0.abs_diff(key.start.0) <= SAME_START.0;
+        let is_same = is_same_start(row.key.start, key.start);
         let wall = self.store.clock().boottime.saturating_sub(row.key.start);
         is_same.then_some(TaskRow { key, wall, ..*row })
     }
@@ -173,8 +173,6 @@ impl BetterRows for AgentRows {
         self.client.is_some() && self.store.row(pid).is_some()
     }
 }
-
-const SAME_START: Nanos = Nanos(20_000_000);
 
 fn take(received: &mut Vec<u8>) -> io::Result<Option<Reply>> {
     Reply::take(received).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))

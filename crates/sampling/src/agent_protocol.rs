@@ -101,9 +101,8 @@ impl Request {
     /// # Errors
     /// If the bytes are no request.
     pub fn take(received: &mut Vec<u8>) -> Result<Option<Self>, ProtocolError> {
-        let Some((kind, body)) = take(received, MOST_REQUEST_BYTES)? else { return Ok(None) };
-        // A later version may say more; this one ignores it.
-        let _ = body;
+        // What stands after the kind is for later versions, and ignored.
+        let Some((kind, _)) = take(received, MOST_REQUEST_BYTES)? else { return Ok(None) };
         match kind {
             TASKS => Ok(Some(Self::Tasks)),
             STATUS => Ok(Some(Self::Status)),

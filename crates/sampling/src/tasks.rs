@@ -95,11 +95,6 @@ impl TaskSampler {
         Ok(sampler)
     }
 
-    /// Whether an agent reads the tasks, all of them or this user's.
-    pub fn is_by_agent(&self) -> bool {
-        self.agent.is_some() || self.reader.has_better_rows()
-    }
-
     /// Where the figures come from.
     pub fn source(&self) -> TaskSource {
         self.agent.as_ref().map_or(self.reader.source(), |agent| agent.hello().source)

@@ -13,9 +13,13 @@ use crate::column;
 use crate::journal::{self, Values};
 use crate::numbers;
 use crate::series::SeriesId;
+use crate::time_range::TimeRange;
 
 /// The most ticks and series of a block; more can only be damage.
 const MOST: u64 = 1 << 20;
+
+/// The ticks of a block: ten minutes at one a second; so many windows.
+pub(crate) const BLOCK_TICKS: usize = 600;
 
 /// The block that grows, as entries of the journal.
 #[derive(Debug, Default)]
@@ -154,11 +158,9 @@ pub(crate) fn write_column(
 /// Writes the row of a block, which comes after its columns: without it these do not count.
 pub(crate) fn write_head(connection: &Connection, key: BlockKey, head: &BlockHead) -> Result<(), StoreError> {
     let encoded = head.encode().ok_or(StoreError::Damaged("a block in memory"))?;
-    let realtimes = || head.clocks.iter().map(|clock| clock.realtime.0.cast_signed());
-    let first = realtimes().min().unwrap_or_default();
-    let last = realtimes().max().unwrap_or_default();
+    let TimeRange { first_ns, last_ns, lasts_s } = TimeRange::of(&head.clocks);
     // The numbers by which it is found and deleted are those of its head, or damaged.
-    let columns = [key.id, key.position, key.span, head.step_s, first, last, lasts_s(&head.clocks)];
+    let columns = [key.id, key.position, key.span, head.step_s, first_ns, last_ns, lasts_s];
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO blocks (id, position, span, step_s, first_ns, last_ns, lasts_s, head) \
@@ -177,11 +179,16 @@ pub(crate) fn write_head(connection: &Connection, key: BlockKey, head: &BlockHea
     Ok(())
 }
 
-/// How long these ticks lasted by the boot clock, which nobody sets, in seconds.
-pub(crate) fn lasts_s(clocks: &[Clock]) -> i64 {
-    let first = clocks.first().map(|clock| clock.boottime).unwrap_or_default();
-    let last = clocks.last().map(|clock| clock.boottime).unwrap_or_default();
-    i64::try_from(last.saturating_sub(first).0 / Nanos::SECOND.0).unwrap_or(0) + 1
+/// Deletes a block, its columns and its journal.
+pub(crate) fn delete(connection: &Connection, id: i64) -> Result<(), StoreError> {
+    connection.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute([id])?;
+    connection.prepare_cached("DELETE FROM columns WHERE block = ?1")?.execute([id])?;
+    delete_journal(connection, id)
+}
+
+pub(crate) fn delete_journal(connection: &Connection, id: i64) -> Result<(), StoreError> {
+    connection.prepare_cached("DELETE FROM journal WHERE block = ?1")?.execute([id])?;
+    Ok(())
 }
 
 /// A block that is being written, a few columns at a time.
@@ -224,13 +231,18 @@ impl Sealing {
             series: self.columns.values.keys().copied().collect(),
         };
         write_head(connection, self.key, &head)?;
-        connection.prepare_cached("DELETE FROM journal WHERE block = ?1")?.execute([self.key.id])?;
+        delete_journal(connection, self.key.id)?;
         Ok((written, true))
     }
 
     /// The transaction was committed.
     pub(crate) fn commit(&mut self, written: usize) {
         self.written = written;
+    }
+
+    /// Lets all be written again, into another file.
+    pub(crate) fn forget_written(&mut self) {
+        self.written = 0;
     }
 }
 

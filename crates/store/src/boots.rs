@@ -52,4 +52,9 @@ impl Boots {
     pub(crate) fn commit(&mut self, written: usize) {
         self.written = written;
     }
+
+    /// Lets all be written again, into another file.
+    pub(crate) fn forget_written(&mut self) {
+        self.written = 0;
+    }
 }

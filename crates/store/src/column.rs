@@ -71,11 +71,14 @@ pub(crate) fn integer(value: f64) -> Option<i64> {
 /// Several columns in one blob, each behind its length.
 pub(crate) fn join(columns: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for column in columns {
-        varint::push(&mut bytes, column.len() as u64);
-        bytes.extend(column);
-    }
+    columns.iter().for_each(|column| push(&mut bytes, column));
     bytes
+}
+
+/// Appends one of them.
+pub(crate) fn push(bytes: &mut Vec<u8>, column: &[u8]) {
+    varint::push(bytes, column.len() as u64);
+    bytes.extend(column);
 }
 
 /// The next of joined columns.

@@ -122,9 +122,13 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
+/// A pragma whose value is a number.
+fn number(connection: &Connection, pragma: &str) -> Result<i64, StoreError> {
+    Ok(connection.pragma_query_value(None, pragma, |row| row.get(0))?)
+}
+
 fn format_of(connection: &Connection) -> Result<i64, StoreError> {
-    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    match (number("user_version")?, number("application_id")?) {
+    match (number(connection, "user_version")?, number(connection, "application_id")?) {
         (0, 0) => Ok(0),
         (version, application) if application == APPLICATION + version => Ok(version),
         _ => Err(StoreError::Damaged("the format's number")),
@@ -138,8 +142,16 @@ pub(crate) fn checkpoint(connection: &Connection) -> Result<(), StoreError> {
 
 /// The size of the file, without its log.
 pub(crate) fn file_bytes(connection: &Connection) -> Result<u64, StoreError> {
-    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let bytes = number("page_count")?.saturating_mul(number("page_size")?);
+    bytes_of_pages(connection, "page_count")
+}
+
+/// The part of it that is free.
+pub(crate) fn free_bytes(connection: &Connection) -> Result<u64, StoreError> {
+    bytes_of_pages(connection, "freelist_count")
+}
+
+fn bytes_of_pages(connection: &Connection, pages: &str) -> Result<u64, StoreError> {
+    let bytes = number(connection, pages)?.saturating_mul(number(connection, "page_size")?);
     Ok(u64::try_from(bytes).unwrap_or(0))
 }
 
@@ -156,11 +168,4 @@ pub(crate) fn delete_orphans(connection: &Connection) -> Result<(), StoreError> 
         last = block;
     }
     Ok(())
-}
-
-/// The part of it that is free.
-pub(crate) fn free_bytes(connection: &Connection) -> Result<u64, StoreError> {
-    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let bytes = number("freelist_count")?.saturating_mul(number("page_size")?);
-    Ok(u64::try_from(bytes).unwrap_or(0))
 }

@@ -36,10 +36,10 @@ pub struct Extent {
 /// A history as it was when it was opened. Its writer goes on meanwhile.
 #[derive(Debug)]
 pub struct History {
-    /// The oldest first.
-    files: Vec<HistoryFile>,
-    damaged_files: u64,
-    /// Those of them that cannot be opened, and why.
+    current: HistoryFile,
+    /// Files that were damaged and renamed, the oldest first.
+    renamed: Vec<HistoryFile>,
+    /// Those that cannot even be opened, and why.
     unreadable: Vec<String>,
 }
 
@@ -62,21 +62,24 @@ impl History {
     /// # Errors
     /// If there is none, or a newer version wrote it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let renamed = aside::list(path);
-        let (mut files, mut unreadable) = (Vec::new(), Vec::new());
-        for path in &renamed {
-            match HistoryFile::open(path) {
-                Ok(file) => files.push(file),
+        let (mut renamed, mut unreadable) = (Vec::new(), Vec::new());
+        for path in aside::list(path) {
+            match HistoryFile::open(&path) {
+                Ok(file) => renamed.push(file),
                 Err(error) => unreadable.push(format!("{}: {error}", path.display())),
             }
         }
-        files.push(HistoryFile::open(path)?);
-        Ok(Self { files, damaged_files: renamed.len() as u64, unreadable })
+        Ok(Self { current: HistoryFile::open(path)?, renamed, unreadable })
+    }
+
+    /// The oldest first.
+    fn files(&self) -> impl Iterator<Item = &HistoryFile> {
+        self.renamed.iter().chain(std::iter::once(&self.current))
     }
 
     /// All series, in the order of their names.
     pub fn series(&self) -> Vec<(&str, SeriesKind)> {
-        let mut all: Vec<_> = self.files.iter().flat_map(|file| file.names.iter()).collect();
+        let mut all: Vec<_> = self.files().flat_map(|file| file.names.iter()).collect();
         all.sort_unstable_by_key(|(name, _)| *name);
         all.dedup_by_key(|(name, _)| *name);
         all
@@ -89,10 +92,10 @@ impl History {
     pub fn extent(&self) -> Result<Extent, StoreError> {
         let mut extent = Extent {
             series: self.series().len() as u64,
-            damaged_files: self.damaged_files,
+            damaged_files: (self.renamed.len() + self.unreadable.len()) as u64,
             ..Extent::default()
         };
-        for file in &self.files {
+        for file in self.files() {
             file.add_extent(&mut extent)?;
         }
         Ok(extent)
@@ -111,7 +114,7 @@ impl History {
         mut each: impl FnMut(Sample),
     ) -> Result<u64, StoreError> {
         let mut damaged = 0;
-        for file in &self.files {
+        for file in self.files() {
             damaged += file.read(name, from_ns..=to_ns, &mut each)?;
         }
         Ok(damaged)
@@ -119,7 +122,7 @@ impl History {
 
     /// Names of series and entries of the journal that are damaged, and files that cannot be opened.
     pub fn damaged(&self) -> u64 {
-        let of_files: u64 = self.files.iter().map(|file| file.damaged + file.names.damaged).sum();
+        let of_files: u64 = self.files().map(|file| file.damaged + file.names.damaged).sum();
         of_files + self.unreadable.len() as u64
     }
 
@@ -129,7 +132,7 @@ impl History {
     /// If it cannot be read.
     pub fn verify(&self) -> Result<Vec<String>, StoreError> {
         let mut findings = self.unreadable.clone();
-        for file in &self.files {
+        for file in self.files() {
             findings.extend(verify::verify(&file.connection, &file.names, &file.path)?);
             if file.damaged > 0 {
                 findings.push(format!(
@@ -142,13 +145,13 @@ impl History {
         Ok(findings)
     }
 
-    /// The tasks between two times in nanoseconds since 1970, the last of them included. `Err` of a damaged file is that of reading it.
+    /// The tasks between two times in nanoseconds since 1970, the last of them included. Files that were renamed are left out: their
+    /// chunks are numbered anew.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn tasks(&self, from_ns: i64, to_ns: i64) -> Result<Option<TaskReplay<'_>>, StoreError> {
-        let Some(file) = self.files.last() else { return Ok(None) };
-        TaskReplay::new(&file.connection, &file.unsealed_chunks, from_ns, to_ns).map(Some)
+    pub fn tasks(&self, from_ns: i64, to_ns: i64) -> Result<TaskReplay<'_>, StoreError> {
+        TaskReplay::new(&self.current.connection, &self.current.unsealed_chunks, from_ns, to_ns)
     }
 }
 

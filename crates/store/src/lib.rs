@@ -26,6 +26,7 @@ mod series;
 mod store;
 mod tasks;
 mod thinning;
+mod time_range;
 mod verify;
 mod window;
 

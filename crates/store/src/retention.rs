@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use crate::StoreError;
+use crate::block::{self, BlockKey};
 use crate::database;
 use crate::series::SeriesNames;
-use crate::tasks::{ChunkExtent, ChunkKey, decode_chunk, write_chunk};
-use crate::thinning::{Source, Thinning};
+use crate::tasks::{ChunkKey, read_chunk, write_chunk};
+use crate::thinning::Thinning;
 use crate::window::Windows;
 
 /// How long ticks are kept at one resolution.
@@ -45,8 +46,8 @@ impl Retention {
     }
 }
 
-/// The most ticks or windows of a block, and the most blocks that become one.
-const BLOCK_TICKS: i64 = 600;
+/// The most windows of a block, and the most blocks that become one.
+const MOST_WINDOWS: i64 = block::BLOCK_TICKS as i64;
 const MOST_SOURCES: usize = 64;
 /// Series that are thinned in one tick.
 const SERIES_A_TICK: usize = 16;
@@ -66,7 +67,7 @@ pub(crate) struct Maintenance {
 #[derive(Debug)]
 enum Job {
     Thin {
-        sources: Vec<Source>,
+        sources: Vec<BlockKey>,
         step_s: i64,
     },
     ThinTasks {
@@ -160,8 +161,7 @@ impl Maintenance {
 pub(crate) fn delete_blocks(connection: &Connection, ids: &[i64]) -> Result<(), StoreError> {
     let transaction = connection.unchecked_transaction()?;
     for id in ids {
-        transaction.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute([id])?;
-        transaction.prepare_cached("DELETE FROM columns WHERE block = ?1")?.execute([id])?;
+        block::delete(&transaction, *id)?;
     }
     Ok(transaction.commit()?)
 }
@@ -214,11 +214,9 @@ fn plan_blocks(
     )?;
     let mut rows = statement.query([])?;
     let mut recorded_after_s = 0;
-    // From the oldest on, those that become one.
-    let mut groups: Vec<(Vec<Source>, i64, i64)> = Vec::new();
     let mut thin = Vec::new();
     while let Some(row) = rows.next()? {
-        let source = Source { id: row.get(0)?, position: row.get(1)?, span: row.get(2)? };
+        let source = BlockKey { id: row.get(0)?, position: row.get(1)?, span: row.get(2)? };
         let (step_s, last_ns, lasts_s): (i64, i64, i64) = (row.get(3)?, row.get(4)?, row.get(5)?);
         let age_s = age_s(now_ns, last_ns, recorded_after_s);
         recorded_after_s += lasts_s;
@@ -228,29 +226,40 @@ fn plan_blocks(
             Some(_) => {}
         }
     }
+    // From the oldest on.
+    let mut groups: Vec<Group> = Vec::new();
     for (source, step_s, lasts_s) in thin.into_iter().rev() {
         let windows = lasts_s / step_s + 1;
         match groups.last_mut() {
-            Some((sources, step, sum))
-                if *step == step_s
-                    && sources.last().is_some_and(|last| last.position + last.span == source.position)
-                    && sources.len() < MOST_SOURCES
-                    && *sum + windows <= BLOCK_TICKS =>
-            {
-                sources.push(source);
-                *sum += windows;
+            Some(group) if group.step_s == step_s && group.has_room(source, windows) => {
+                group.sources.push(source);
+                group.windows += windows;
             }
-            _ => groups.push((vec![source], step_s, windows)),
+            _ => groups.push(Group { sources: vec![source], step_s, windows }),
         }
     }
     // The last group may grow: it waits until it is full, for which the blocks that follow are not old enough yet.
-    for (place, (sources, step_s, windows)) in groups.iter().enumerate() {
-        let is_last = place + 1 == groups.len() && !is_thorough;
-        if !is_last || *windows + BLOCK_TICKS / 10 > BLOCK_TICKS || sources.len() == MOST_SOURCES {
-            jobs.push_back(Job::Thin { sources: sources.clone(), step_s: *step_s });
-        }
-    }
+    let _ = groups.pop_if(|last| !is_thorough && !last.is_full());
+    jobs.extend(groups.into_iter().map(|Group { sources, step_s, .. }| Job::Thin { sources, step_s }));
     Ok(())
+}
+
+/// Blocks that become one.
+struct Group {
+    sources: Vec<BlockKey>,
+    step_s: i64,
+    windows: i64,
+}
+
+impl Group {
+    fn has_room(&self, next: BlockKey, windows: i64) -> bool {
+        let is_next = self.sources.last().is_some_and(|last| last.position + last.span == next.position);
+        is_next && self.sources.len() < MOST_SOURCES && self.windows + windows <= MOST_WINDOWS
+    }
+
+    fn is_full(&self) -> bool {
+        self.windows + MOST_WINDOWS / 10 > MOST_WINDOWS || self.sources.len() == MOST_SOURCES
+    }
 }
 
 fn plan_tasks(
@@ -320,20 +329,11 @@ fn plan_for_room(connection: &Connection, jobs: &mut VecDeque<Job>) -> Result<()
 }
 
 fn thin_tasks(connection: &Connection, id: i64, step_s: i64) -> Result<Vec<String>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT base, boot, step_s, living, ended, first_ns, last_ns, lasts_s FROM task_chunks \
-         WHERE id = ?1",
-    )?;
-    let mut rows = statement.query(params![id])?;
-    let Some(row) = rows.next()? else { return Ok(Vec::new()) };
-    let key = ChunkKey { id, base: row.get(0)?, boot: row.get(1)?, step_s: row.get(2)? };
-    let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
-    let extent = ChunkExtent { first_ns: row.get(5)?, last_ns: row.get(6)?, lasts_s: row.get(7)? };
-    let Some(chunk) = decode_chunk(key, extent, blob(3)?, blob(4)?) else {
+    let Some((key, chunk)) = read_chunk(connection, id)? else { return Ok(Vec::new()) };
+    let Some(chunk) = chunk else {
         // It stays as it is, for whoever can read it.
         return Ok(vec![format!("chunk {id} of the tasks is damaged")]);
     };
-    drop(rows);
     let transaction = connection.unchecked_transaction()?;
     let merged = chunk.merge(Windows::of(&chunk.clocks(), step_s).ticks);
     write_chunk(&merged, &transaction, ChunkKey { step_s, ..key })?;

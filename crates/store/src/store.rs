@@ -7,7 +7,7 @@ use facts::unit::Nanos;
 use rusqlite::{Connection, params};
 
 use crate::aside;
-use crate::block::{self, Block, BlockKey, Sealing};
+use crate::block::{self, BLOCK_TICKS, Block, BlockKey, Sealing};
 use crate::boots::Boots;
 use crate::cgroups::CgroupNames;
 use crate::checksum;
@@ -18,8 +18,6 @@ use crate::retention::{self, Maintenance, Retention};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks, write_chunk};
 
-/// Ticks of a block: ten minutes at one a second.
-const BLOCK_TICKS: usize = 600;
 /// Columns that are written in one tick, so that no tick pays for a whole block.
 const COLUMNS_A_TICK: usize = 32;
 /// The time between two checkpoints, which sync: the most that power loss may take.
@@ -59,8 +57,8 @@ pub struct Store {
     sealing: Vec<Sealing>,
     /// Blocks that could not be written, whose journal is to be deleted.
     given_up: Vec<i64>,
-    /// The file was renamed, and no new one could be opened yet.
-    is_renamed: bool,
+    /// The file was renamed or removed, and no new one could be opened yet.
+    must_reopen: bool,
     /// Device and inode of the file.
     identity: Option<(u64, u64)>,
     /// On the boot clock: when what cannot be written is tried again.
@@ -120,7 +118,7 @@ impl Store {
         let transaction = connection.unchecked_transaction()?;
         for block in blocks {
             if block.entries.is_empty() {
-                transaction.execute("DELETE FROM journal WHERE block = ?1", [block.key.id])?;
+                block::delete_journal(&transaction, block.key.id)?;
                 continue;
             }
             id = id.max(block.key.id);
@@ -143,7 +141,7 @@ impl Store {
             written: 0,
             sealing: Vec::new(),
             given_up: Vec::new(),
-            is_renamed: false,
+            must_reopen: false,
             identity: aside::identity(path),
             retry_at: Nanos(0),
             tasks: TaskRecorder::after(last_chunk),
@@ -204,7 +202,7 @@ impl Store {
     }
 
     fn write_tick(&mut self, clock: Clock) -> Result<(), StoreError> {
-        if self.is_renamed {
+        if self.must_reopen {
             self.open_again()?;
         }
         let mut result = self.write(COLUMNS_A_TICK);
@@ -226,7 +224,7 @@ impl Store {
                 // What was recorded there is gone; what is in memory is not.
                 self.findings
                     .push(format!("{} was removed or replaced; a new one is begun", self.path.display()));
-                self.is_renamed = true;
+                self.must_reopen = true;
                 return self.open_again();
             }
             database::checkpoint(&self.connection)?;
@@ -313,8 +311,7 @@ impl Store {
                 .execute(params![block, place, boot, checksum::seal(&[block, place, boot], entry)])?;
         }
         for id in &self.given_up {
-            transaction.prepare_cached("DELETE FROM journal WHERE block = ?1")?.execute([id])?;
-            transaction.prepare_cached("DELETE FROM columns WHERE block = ?1")?.execute([id])?;
+            block::delete(&transaction, *id)?;
         }
         let tasks = self.tasks.write(&transaction)?;
         let sealed = self.sealing.first().map(|sealing| sealing.write(&transaction, columns)).transpose()?;
@@ -341,21 +338,21 @@ impl Store {
         let renamed = aside::rename(&self.path).map_err(StoreError::Rename)?;
         self.findings.push(aside::finding(&renamed, error));
         // Until a new one can be opened the renamed one must not be written.
-        self.is_renamed = true;
+        self.must_reopen = true;
         self.open_again()
     }
 
     fn open_again(&mut self) -> Result<(), StoreError> {
         self.connection = database::open(&self.path)?;
         self.identity = aside::identity(&self.path);
-        self.is_renamed = false;
+        self.must_reopen = false;
         self.maintenance.start_over();
         self.given_up.clear();
         self.names.forget_written();
-        self.boots.commit(0);
+        self.boots.forget_written();
         self.cgroups.forget_written();
         self.seal_open();
-        self.sealing.iter_mut().for_each(|sealing| sealing.commit(0));
+        self.sealing.iter_mut().for_each(Sealing::forget_written);
         self.tasks.begin_again();
         self.write(usize::MAX)
     }
@@ -380,7 +377,7 @@ impl Store {
     /// # Errors
     /// If it cannot be written; what is in the journal is not lost.
     pub fn close(mut self) -> Result<(), StoreError> {
-        if self.is_renamed {
+        if self.must_reopen {
             self.open_again()?;
         }
         self.write(usize::MAX)?;

@@ -5,23 +5,15 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 
 use crate::StoreError;
-use crate::block::{BlockHead, BlockKey, write_column, write_head};
+use crate::block::{self, BlockHead, BlockKey, write_column, write_head};
 use crate::reading::{read_column, read_head};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::window::{Points, Windows};
 
-/// A block that is to be thinned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Source {
-    pub(crate) id: i64,
-    pub(crate) position: i64,
-    pub(crate) span: i64,
-}
-
 /// Blocks that are being thinned.
 #[derive(Debug)]
 pub(crate) struct Thinning {
-    sources: Vec<(Source, BlockHead)>,
+    sources: Vec<(BlockKey, BlockHead)>,
     /// The block before them, which says what counters had reached.
     before: Option<(i64, BlockHead)>,
     windows: Windows,
@@ -37,12 +29,12 @@ impl Thinning {
     /// Reads what there is. A damaged block is left out, and stays.
     pub(crate) fn begin(
         connection: &Connection,
-        sources: Vec<Source>,
+        sources: Vec<BlockKey>,
         step_s: i64,
         id: i64,
     ) -> Result<Self, StoreError> {
         let mut findings = Vec::new();
-        let mut heads: Vec<(Source, BlockHead)> = Vec::new();
+        let mut heads: Vec<(BlockKey, BlockHead)> = Vec::new();
         for source in sources {
             match read_head(connection, source.id)? {
                 // Of one boot, since windows are those of the boot clock.
@@ -135,8 +127,7 @@ impl Thinning {
         };
         let transaction = connection.unchecked_transaction()?;
         for (source, _) in &self.sources {
-            transaction.prepare_cached("DELETE FROM blocks WHERE id = ?1")?.execute([source.id])?;
-            transaction.prepare_cached("DELETE FROM columns WHERE block = ?1")?.execute([source.id])?;
+            block::delete(&transaction, source.id)?;
         }
         for (id, data) in &self.columns {
             write_column(&transaction, self.key.id, *id, data)?;

@@ -8,7 +8,7 @@ use crate::StoreError;
 use crate::cgroups;
 use crate::reading::{read_column, read_head};
 use crate::series::SeriesNames;
-use crate::tasks::{ChunkExtent, ChunkKey, decode_chunk};
+use crate::tasks::read_chunk;
 
 /// Findings of one kind after which no more are listed.
 const MOST_FINDINGS: usize = 20;
@@ -107,21 +107,15 @@ fn check_cgroups(connection: &Connection, findings: &mut Findings<'_>) -> Result
 }
 
 fn check_chunks(connection: &Connection, findings: &mut Findings<'_>) -> Result<(), StoreError> {
-    let mut statement =
-        connection.prepare("SELECT id, base, boot, step_s, living, ended, first_ns, last_ns, lasts_s FROM task_chunks ORDER BY id")?;
-    let mut rows = statement.query([])?;
-    let mut last: Option<ChunkKey> = None;
-    while let Some(row) = rows.next()? {
-        let key = ChunkKey { id: row.get(0)?, base: row.get(1)?, boot: row.get(2)?, step_s: row.get(3)? };
-        let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
-        let extent = ChunkExtent { first_ns: row.get(6)?, last_ns: row.get(7)?, lasts_s: row.get(8)? };
-        if decode_chunk(key, extent, blob(4)?, blob(5)?).is_none() {
-            findings.add(&format!("chunk {} of the tasks is damaged", key.id));
+    let mut statement = connection.prepare("SELECT id FROM task_chunks ORDER BY id")?;
+    let ids: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for id in &ids {
+        if read_chunk(connection, *id)?.is_none_or(|(_, chunk)| chunk.is_none()) {
+            findings.add(&format!("chunk {id} of the tasks is damaged"));
         }
-        if last.is_some_and(|last| key.id != last.id + 1) {
-            findings.add(&format!("chunks of tasks before chunk {} are missing", key.id));
-        }
-        last = Some(key);
+    }
+    for pair in ids.windows(2).filter(|pair| pair[1] != pair[0] + 1) {
+        findings.add(&format!("chunks of tasks before chunk {} are missing", pair[1]));
     }
     Ok(())
 }

@@ -58,14 +58,13 @@ fn everything(path: &Path) -> Result<Everything, store::StoreError> {
         series.insert(name.to_owned(), values);
     }
     let mut rounds = BTreeMap::new();
-    if let Some(mut replay) = history.tasks(0, i64::MAX)? {
-        while replay.advance()? {
-            let mut rows: Vec<TaskRow> = replay.store().rows().copied().collect();
-            rows.sort_unstable_by_key(|row| row.key.pid);
-            rounds.insert(replay.round().clock.realtime.0, rows);
-        }
-        damaged += replay.damaged();
+    let mut replay = history.tasks(0, i64::MAX)?;
+    while replay.advance()? {
+        let mut rows: Vec<TaskRow> = replay.store().rows().copied().collect();
+        rows.sort_unstable_by_key(|row| row.key.pid);
+        rounds.insert(replay.round().clock.realtime.0, rows);
     }
+    damaged += replay.damaged();
     Ok((series, rounds, damaged))
 }
 

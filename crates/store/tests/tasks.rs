@@ -194,7 +194,7 @@ fn every_round_is_what_it_was() {
     let first = 1001;
     // From the first round on, within a chunk, at a base, across one, and one alone.
     for (from, to) in [(0, 1499), (30, 100), (599, 602), (600, 600), (601, 1300), (1499, 1499)] {
-        let mut replay = history.tasks(realtime_ns(first + from), realtime_ns(first + to)).unwrap().unwrap();
+        let mut replay = history.tasks(realtime_ns(first + from), realtime_ns(first + to)).unwrap();
         for expected in &rounds[from as usize..=to as usize] {
             assert!(replay.advance().unwrap());
             let mut found = shown(replay.store(), replay.round().unrecorded_cpu);
@@ -226,7 +226,7 @@ fn a_recorder_that_starts_again_knows_nothing_of_the_time_between() {
         });
     }
     let history = History::open(&scratch.file()).unwrap();
-    let mut replay = history.tasks(0, i64::MAX).unwrap().unwrap();
+    let mut replay = history.tasks(0, i64::MAX).unwrap();
     let mut intervals = Vec::new();
     while replay.advance().unwrap() {
         intervals.push(replay.store().interval().is_some());
@@ -238,7 +238,7 @@ fn a_recorder_that_starts_again_knows_nothing_of_the_time_between() {
 
 /// CPU time of all tasks in all rounds, and the part of it that had ended.
 fn cpu_ns(history: &History) -> (u64, u64, u64) {
-    let mut replay = history.tasks(0, i64::MAX).unwrap().unwrap();
+    let mut replay = history.tasks(0, i64::MAX).unwrap();
     let (mut all, mut ended, mut rounds) = (0, 0, 0);
     while replay.advance().unwrap() {
         let store = replay.store();
@@ -272,7 +272,7 @@ fn thinned_rounds_add_up_to_the_same() {
     assert!(first < 0.02, "{all} {thinned}");
     // The living part of what a task did in the window of its end has become part of its end.
     assert!(thinned_ended > ended, "{ended} {thinned_ended}");
-    let mut replay = history.tasks(realtime_ns(2490), realtime_ns(2500)).unwrap().unwrap();
+    let mut replay = history.tasks(realtime_ns(2490), realtime_ns(2500)).unwrap();
     while replay.advance().unwrap() {}
     assert_eq!(replay.store().len(), machine.store.len());
     assert_eq!(history.verify().unwrap(), Vec::<String>::new());

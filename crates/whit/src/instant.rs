@@ -14,39 +14,43 @@ const WANTED: &str =
 /// # Errors
 /// What is expected instead.
 pub(crate) fn parse(text: &str, now: &Zoned) -> Result<Timestamp, String> {
-    let text = text.trim();
+    instant(text.trim(), now).ok_or_else(|| WANTED.to_owned())
+}
+
+fn instant(text: &str, now: &Zoned) -> Option<Timestamp> {
     if text == "now" {
-        return Ok(now.timestamp());
+        return Some(now.timestamp());
     }
     if let Some(ago) = text.strip_prefix('-') {
-        let Nanos(ago) = quantity::duration(ago).map_err(|_| WANTED.to_owned())?;
-        let ago = i64::try_from(ago).map_err(|_| WANTED.to_owned())?;
-        return now.timestamp().checked_sub(ago.nanoseconds()).map_err(|_| WANTED.to_owned());
+        let Nanos(ago) = quantity::duration(ago).ok()?;
+        return now.timestamp().checked_sub(i64::try_from(ago).ok()?.nanoseconds()).ok();
     }
     if let Ok(timestamp) = text.parse::<Timestamp>() {
-        return Ok(timestamp);
+        return Some(timestamp);
     }
     if let Ok(civil) = text.replacen(' ', "T", 1).parse::<DateTime>() {
         return in_zone(civil, now);
     }
     let (day, time) = match text.split_once(' ') {
-        Some(("yesterday", time)) => (now.yesterday().map_err(|_| WANTED.to_owned())?.date(), time),
+        Some(("yesterday", time)) => (now.date().yesterday().ok()?, time),
         Some(("today", time)) => (now.date(), time),
-        None => (now.date(), text),
-        Some(_) => return Err(WANTED.to_owned()),
+        Some(_) => return None,
+        None => {
+            let time = text.parse().ok()?;
+            let at = in_zone(now.date().to_datetime(time), now)?;
+            let has_passed = at <= now.timestamp();
+            return if has_passed {
+                Some(at)
+            } else {
+                in_zone(now.date().yesterday().ok()?.to_datetime(time), now)
+            };
+        }
     };
-    let time: Time = time.parse().map_err(|_| WANTED.to_owned())?;
-    let at = in_zone(day.to_datetime(time), now)?;
-    let has_day = text.contains(' ');
-    match at > now.timestamp() && !has_day {
-        true => in_zone(day.yesterday().map_err(|_| WANTED.to_owned())?.to_datetime(time), now),
-        false => Ok(at),
-    }
+    in_zone(day.to_datetime(time.parse::<Time>().ok()?), now)
 }
 
-fn in_zone(civil: DateTime, now: &Zoned) -> Result<Timestamp, String> {
-    let zoned = civil.to_zoned(now.time_zone().clone());
-    zoned.map(|zoned| zoned.timestamp()).map_err(|_| WANTED.to_owned())
+fn in_zone(civil: DateTime, now: &Zoned) -> Option<Timestamp> {
+    civil.to_zoned(now.time_zone().clone()).ok().map(|zoned| zoned.timestamp())
 }
 
 #[cfg(test)]

@@ -26,6 +26,11 @@ pub(crate) fn configuration_directories() -> Vec<PathBuf> {
         .collect()
 }
 
+/// A file in the first of these directories that has it.
+pub(crate) fn find_configuration(file: &str) -> Option<PathBuf> {
+    configuration_directories().into_iter().map(|directory| directory.join(file)).find(|path| path.exists())
+}
+
 /// Where this user's programs keep what must survive a restart. Root's is the system's, whatever the environment says of a home,
 /// unless XDG_STATE_HOME names another.
 pub(crate) fn state_directory() -> Option<PathBuf> {

@@ -41,9 +41,4 @@ impl Audience {
             exchange.publish(What::Whole(scope), Reply::Round { is_whole: true, tables }.encode());
         }
     }
-
-    /// The next rounds do not continue the last ones.
-    pub(crate) fn clear(&mut self) {
-        self.encoders.clear();
-    }
 }

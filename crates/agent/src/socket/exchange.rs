@@ -44,9 +44,9 @@ impl Wish {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Nothing is served any more.
+    /// Nothing is published any more.
     is_closed: bool,
-    /// The connections are to be closed: what they were told is not so any more.
+    /// All connections must be closed, because the interval that they received has changed.
     is_hang_up_wanted: bool,
     interval: Option<Nanos>,
     wishes: HashMap<Scope, Wish>,
@@ -116,12 +116,12 @@ impl Exchange {
         self.state().interval
     }
 
-    /// Whether the connections are to be closed; said once.
+    /// Whether the connections are to be closed; `true` once.
     pub(super) fn take_hang_up(&self) -> bool {
         std::mem::take(&mut self.state().is_hang_up_wanted)
     }
 
-    /// Nobody is served any more.
+    /// Ends the exchange: nothing is published from now on.
     pub(super) fn close(&self) {
         *self.state() = State { is_closed: true, ..State::default() };
     }
@@ -138,7 +138,7 @@ impl Exchange {
         self.to_recorder.notify();
     }
 
-    /// A client is gone, or has been left out. `followed`: it was counted as a follower.
+    /// A client is gone, or has been left out.
     pub(super) fn leave(&self, scope: Scope) {
         let mut state = self.state();
         if let Some(wish) = state.wishes.get_mut(&scope) {

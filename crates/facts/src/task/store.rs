@@ -378,7 +378,7 @@ impl TaskStore {
 }
 
 /// Whether two readings of a start can be of one task: a tick apart, in which /proc counts it, and as much again.
-fn is_same_start(first: Nanos, second: Nanos) -> bool {
+pub fn is_same_start(first: Nanos, second: Nanos) -> bool {
     first.0.abs_diff(second.0) <= 20_000_000
 }
 

@@ -3,10 +3,10 @@
 use facts::task::rounds::fields::{ENDED, LIVING};
 use facts::task::rounds::{ROUND, RoundTables, Table};
 use facts::varint;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::StoreError;
-use crate::block::lasts_s;
+use crate::time_range::TimeRange;
 use crate::{checksum, column, numbers};
 
 /// Writes a chunk, and removes its journal.
@@ -17,12 +17,7 @@ pub(crate) fn write(chunk: &RoundTables, connection: &Connection, key: ChunkKey)
         .try_for_each(|table| push_columns(table, &mut living))
         .and_then(|()| push_columns(&chunk.ended, &mut ended))
         .ok_or(StoreError::Damaged("a chunk in memory"))?;
-    let times = || chunk.clocks().into_iter().map(|clock| clock.realtime.0.cast_signed());
-    let extent = ChunkExtent {
-        first_ns: times().min().unwrap_or_default(),
-        last_ns: times().max().unwrap_or_default(),
-        lasts_s: lasts_s(&chunk.clocks()),
-    };
+    let time = TimeRange::of(&chunk.clocks());
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO task_chunks (id, base, boot, step_s, first_ns, last_ns, lasts_s, living, ended) \
@@ -33,19 +28,35 @@ pub(crate) fn write(chunk: &RoundTables, connection: &Connection, key: ChunkKey)
             key.base,
             key.boot,
             key.step_s,
-            extent.first_ns,
-            extent.last_ns,
-            extent.lasts_s,
-            checksum::seal(&key.of_living(extent), &living),
+            time.first_ns,
+            time.last_ns,
+            time.lasts_s,
+            checksum::seal(&key.of_living(time), &living),
             checksum::seal(&key.of_ended(), &ended)
         ])?;
     connection.prepare_cached("DELETE FROM task_journal WHERE chunk = ?1")?.execute([key.id])?;
     Ok(())
 }
 
-/// From a row of `task_chunks`; `None` if it is damaged.
-pub(crate) fn decode(key: ChunkKey, extent: ChunkExtent, living: &[u8], ended: &[u8]) -> Option<RoundTables> {
-    let mut living = checksum::open(&key.of_living(extent), living)?;
+/// A chunk, if there is one; its tables are `None` if they are damaged.
+pub(crate) fn read(
+    connection: &Connection,
+    id: i64,
+) -> Result<Option<(ChunkKey, Option<RoundTables>)>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT base, boot, step_s, first_ns, last_ns, lasts_s, living, ended FROM task_chunks WHERE id = ?1",
+    )?;
+    let decode = |row: &rusqlite::Row<'_>| {
+        let key = ChunkKey { id, base: row.get(0)?, boot: row.get(1)?, step_s: row.get(2)? };
+        let time = TimeRange { first_ns: row.get(3)?, last_ns: row.get(4)?, lasts_s: row.get(5)? };
+        let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
+        Ok((key, decode(key, time, blob(6)?, blob(7)?)))
+    };
+    Ok(statement.query_row([id], decode).optional()?)
+}
+
+fn decode(key: ChunkKey, time: TimeRange, living: &[u8], ended: &[u8]) -> Option<RoundTables> {
+    let mut living = checksum::open(&key.of_living(time), living)?;
     let mut ended = checksum::open(&key.of_ended(), ended)?;
     let chunk = RoundTables {
         rounds: take_columns(&mut living, ROUND)?,
@@ -56,9 +67,6 @@ pub(crate) fn decode(key: ChunkKey, extent: ChunkExtent, living: &[u8], ended: &
     chunk.is_consistent().then_some(chunk)
 }
 
-/// The most rows of a table that is read; more can only be damage.
-const MOST_ROWS: u64 = 1 << 24;
-
 /// Appends the columns, compressed. A column of zeros takes a byte.
 fn push_columns(table: &Table, out: &mut Vec<u8>) -> Option<()> {
     varint::push(out, table.rows() as u64);
@@ -68,16 +76,15 @@ fn push_columns(table: &Table, out: &mut Vec<u8>) -> Option<()> {
         let signed: Vec<i64> = column.iter().map(|number| number.cast_signed()).collect();
         let is_zero = signed.iter().all(|number| *number == 0);
         let data = if is_zero { Vec::new() } else { numbers::encode(&signed)? };
-        varint::push(out, data.len() as u64);
-        out.extend(data);
+        column::push(out, &data);
     }
     Some(())
 }
 
 /// Takes what [`push_columns`] wrote. Columns that this version does not know are left out; those that an older one did not know are 0.
 fn take_columns(bytes: &mut &[u8], columns: usize) -> Option<Table> {
-    let rows = varint::take(bytes).filter(|rows| *rows <= MOST_ROWS)? as usize;
-    let written = varint::take(bytes).filter(|written| *written <= 64)? as usize;
+    let rows = varint::take(bytes).filter(|rows| *rows <= Table::MOST_ROWS)? as usize;
+    let written = varint::take(bytes).filter(|written| *written <= Table::MOST_COLUMNS)? as usize;
     let mut taken = vec![vec![0; rows]; columns];
     for place in 0..written {
         let data = column::split(bytes)?;
@@ -98,19 +105,9 @@ pub(crate) struct ChunkKey {
     pub(crate) step_s: i64,
 }
 
-/// When the rounds of a chunk were.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ChunkExtent {
-    /// Since 1970.
-    pub(crate) first_ns: i64,
-    pub(crate) last_ns: i64,
-    /// By the boot clock.
-    pub(crate) lasts_s: i64,
-}
-
 impl ChunkKey {
-    fn of_living(self, extent: ChunkExtent) -> [i64; 8] {
-        let ChunkExtent { first_ns, last_ns, lasts_s } = extent;
+    fn of_living(self, time: TimeRange) -> [i64; 8] {
+        let TimeRange { first_ns, last_ns, lasts_s } = time;
         [self.id, self.base, self.boot, self.step_s, 0, first_ns, last_ns, lasts_s]
     }
 

@@ -4,9 +4,7 @@ mod chunk;
 mod recorder;
 mod replay;
 
-pub(crate) use chunk::{
-    ChunkExtent, ChunkKey, decode as decode_chunk, unsealed as unsealed_chunks, write as write_chunk,
-};
+pub(crate) use chunk::{ChunkKey, read as read_chunk, unsealed as unsealed_chunks, write as write_chunk};
 pub(crate) use recorder::TaskRecorder;
 pub use recorder::TaskTick;
 pub use replay::TaskReplay;

@@ -6,7 +6,7 @@ use facts::task::rounds::{Round, RoundDecoder, RoundSummary, RoundTables};
 use facts::task::store::TaskStore;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::chunk::{self, ChunkExtent, ChunkKey};
+use super::chunk::{self, ChunkKey};
 use crate::StoreError;
 use crate::cgroups;
 
@@ -161,14 +161,6 @@ impl<'h> TaskReplay<'h> {
         if let Some((_, chunk)) = self.unsealed.iter().find(|(unsealed, _)| *unsealed == key) {
             return Ok(Some(chunk.clone()));
         }
-        let mut statement = self.connection.prepare_cached(
-            "SELECT living, ended, first_ns, last_ns, lasts_s FROM task_chunks WHERE id = ?1",
-        )?;
-        let decode = |row: &rusqlite::Row<'_>| {
-            let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
-            let extent = ChunkExtent { first_ns: row.get(2)?, last_ns: row.get(3)?, lasts_s: row.get(4)? };
-            Ok(chunk::decode(key, extent, blob(0)?, blob(1)?))
-        };
-        Ok(statement.query_row([key.id], decode).optional()?.flatten())
+        Ok(chunk::read(self.connection, key.id)?.and_then(|(_, chunk)| chunk))
     }
 }

@@ -103,7 +103,7 @@ Exit status: 0, 1 where something could not be looked at or deleted (each is nam
 command line that cannot be; with --warn or --crit that of a plugin: 0, 1, 2, or 3 where
 something could not be looked at.";
 
-/// Whether a command line is that of a plugin, as far as it can be told before it is understood.
+/// Whether a command line seems to be that of a plugin: decides the exit status if it cannot be parsed.
 pub(crate) fn is_plugin(words: &[OsString]) -> bool {
     let is_limit = |word: &OsString| {
         ["--warn", "--crit"].iter().any(|limit| word.as_encoded_bytes().starts_with(limit.as_bytes()))

@@ -9,9 +9,8 @@ use facts::unit::{Nanos, Ratio};
 use probe::named;
 use text::printable::Shown as _;
 use text::quantity;
-use toml::de::DeTable;
 
-use crate::configuration::{Fault, Options, expected, text};
+use crate::configuration::{Fault, Options, expected, parse, text};
 use crate::failure::Failure;
 use crate::paths;
 
@@ -74,12 +73,10 @@ impl Origin {
         if let Some(path) = named {
             return Self::File(path.to_owned());
         }
-        let systems = rustix::process::geteuid().is_root().then(|| PathBuf::from("/etc"));
-        let found = systems
-            .into_iter()
-            .chain(paths::configuration_directories())
-            .map(|directory| directory.join(FILE))
-            .find(|path| path.exists());
+        // Root's agent is the system's.
+        let system = PathBuf::from("/etc").join(FILE);
+        let is_system = rustix::process::geteuid().is_root() && system.exists();
+        let found = if is_system { Some(system) } else { paths::find_configuration(FILE) };
         found.map_or(Self::Defaults, Self::File)
     }
 
@@ -102,8 +99,7 @@ impl Origin {
 /// # Errors
 /// The first fault.
 fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
-    let document = DeTable::parse(text)
-        .map_err(|error| Fault::new(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+    let document = parse(text)?;
     let root = Options::new(document.get_ref(), 0..0);
     root.refuse_unknown(ROOT.into_iter(), "the agent")?;
     let mut options = defaults;
@@ -213,22 +209,11 @@ fn read_history(history: &Options<'_, '_>, retention: &mut Retention) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use super::super::arguments::usual;
     use super::*;
 
     fn defaults() -> AgentOptions {
-        AgentOptions {
-            data: PathBuf::from("/data"),
-            fallback: None,
-            now: None,
-            now_metrics: Vec::new(),
-            socket: None,
-            privileged: Privileged::default(),
-            interval: Duration::from_secs(1),
-            count: None,
-            records_tasks: true,
-            retention: Retention::default(),
-            cpu_limit: Some(Ratio(0.01)),
-        }
+        AgentOptions { data: PathBuf::from("/data"), fallback: None, now: None, socket: None, ..usual() }
     }
 
     #[test]

@@ -17,6 +17,14 @@ pub(crate) use fault::Fault;
 /// A value with its place.
 pub(crate) type Value<'t, 'i> = &'t Spanned<DeValue<'i>>;
 
+/// Parses a configuration. Its options are those of [`Options::new`].
+///
+/// # Errors
+/// Where it is not TOML.
+pub(crate) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Fault> {
+    DeTable::parse(text).map_err(|error| Fault::new(error.span().unwrap_or(0..0), error.message().to_owned()))
+}
+
 /// The options of one table.
 pub(crate) struct Options<'t, 'i> {
     table: &'t DeTable<'i>,

@@ -29,9 +29,9 @@ pub(crate) struct DelaysArgs {
     pub(crate) enable: bool,
     /// Of the tasks that end.
     pub(crate) of_exits: ExitFilter,
-    /// Read /proc alone, as for a user without privileges.
     /// No agent is asked.
     pub(crate) is_direct: bool,
+    /// Read /proc alone, as for a user without privileges.
     pub(crate) procfs_only: bool,
 }
 

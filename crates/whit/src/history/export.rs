@@ -11,7 +11,7 @@ use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Series after which what was made is written.
+/// What was made is written after so many bytes.
 const BYTES_AT_A_TIME: usize = 256 * 1024;
 
 /// Writes the samples of all series that match a pattern. Returns how much was damaged and left out.
@@ -29,7 +29,7 @@ pub(super) fn write(
     }
     let mut series = history.series();
     // All series of a metric behind one another: "a_b" stands between "a" and "a{…}" otherwise.
-    series.sort_by_key(|(name, _)| (name.split('{').next(), *name));
+    series.sort_by_key(|(name, _)| (metric(name), *name));
     for (name, kind) in series {
         let is_wanted =
             window.series.is_empty() || window.series.iter().any(|pattern| glob_match(pattern, name));
@@ -47,7 +47,7 @@ pub(super) fn write(
             Format::Csv => push_csv(&mut text, name, &samples),
             Format::Json => push_json(&mut text, name, kind, &samples)?,
             Format::Prometheus | Format::OpenMetrics => {
-                let metric = name.split('{').next().unwrap_or_default();
+                let metric = metric(name);
                 if metric != family {
                     metric.clone_into(&mut family);
                     push_type(&mut text, metric, kind, format);
@@ -65,6 +65,11 @@ pub(super) fn write(
     }
     out.write(text.as_bytes())?;
     Ok(damaged)
+}
+
+/// The name of a series without its labels.
+fn metric(series: &str) -> &str {
+    series.split_once('{').map_or(series, |(metric, _)| metric)
 }
 
 fn push_csv(text: &mut String, name: &str, samples: &[Sample]) {

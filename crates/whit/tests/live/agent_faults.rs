@@ -127,7 +127,7 @@ fn all_cpu() -> Result<(), Failed> {
     );
     words_of(child)?;
     let history = History::open(&data.join("history.sqlite"))?;
-    let mut replay = history.tasks(0, i64::MAX)?.ok_or("no tasks")?;
+    let mut replay = history.tasks(0, i64::MAX)?;
     let (mut tasks_ns, mut ended, mut first, mut last) = (0, 0, None, 0);
     while replay.advance()? {
         let store = replay.store();

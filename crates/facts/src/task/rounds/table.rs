@@ -2,9 +2,6 @@
 
 use crate::varint;
 
-/// The most rows of a table that is read; more can only be damage.
-const MOST_ROWS: u64 = 1 << 24;
-
 /// Rows of the same numbers, by columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
@@ -13,7 +10,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// No rows of so many columns, at most 64.
+    /// The most rows of a table that is read; more can only be damage.
+    pub const MOST_ROWS: u64 = 1 << 24;
+    /// The most columns.
+    pub const MOST_COLUMNS: u64 = 64;
+
+    /// No rows of so many columns, at most [`Self::MOST_COLUMNS`].
     pub fn new(columns: usize) -> Self {
         Self { columns: vec![Vec::new(); columns], rows: 0 }
     }
@@ -68,7 +70,7 @@ impl Table {
 
     /// Takes what [`Self::push_rows`] wrote; `None` if the bytes are other ones.
     pub fn take_rows(bytes: &mut &[u8], columns: usize) -> Option<Self> {
-        let rows = varint::take(bytes).filter(|rows| *rows <= MOST_ROWS)?;
+        let rows = varint::take(bytes).filter(|rows| *rows <= Self::MOST_ROWS)?;
         let mut table = Self::new(columns);
         let mut row = vec![0; columns];
         for _ in 0..rows {

@@ -101,11 +101,7 @@ impl Origin {
         if defaults.is_asked_for() {
             return Self::Defaults(defaults);
         }
-        let found = paths::configuration_directories()
-            .into_iter()
-            .map(|directory| directory.join(FILE))
-            .find(|path| path.exists());
-        found.map_or(Self::Defaults(defaults), Self::File)
+        paths::find_configuration(FILE).map_or(Self::Defaults(defaults), Self::File)
     }
 
     /// Reads it.

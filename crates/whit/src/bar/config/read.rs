@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use toml::de::DeTable;
-
 use super::{BarConfig, Member};
 use crate::bar::actions::{Actions, BUTTONS};
 use crate::bar::appearance::{Appearance, Extras, Threshold, Variant};
@@ -12,7 +10,7 @@ use crate::bar::kind::Kind;
 use crate::bar::kinds::KINDS;
 use crate::bar::theme::THEMES;
 use crate::bar::{LineStyle, Theme, Tone};
-use crate::configuration::{Fault, Options};
+use crate::configuration::{Fault, Options, parse};
 use text::nearest::did_you_mean;
 use text::template::{Condition, Template};
 
@@ -57,10 +55,7 @@ pub(crate) const SEGMENT_OPTIONS: [(&str, &str); 20] = [
 /// # Errors
 /// The first fault.
 pub(crate) fn read(text: &str, interval: Option<Duration>) -> Result<BarConfig, Fault> {
-    let document = DeTable::parse(text).map_err(|error| {
-        let span = error.span().unwrap_or(0..0);
-        Fault::new(span, error.message().to_owned())
-    })?;
+    let document = parse(text)?;
     let bar = Options::new(document.get_ref(), 0..0);
     bar.refuse_unknown(BAR_OPTIONS.iter().map(|(name, _)| *name), "the bar")?;
     let outputs: Vec<(&str, BarOutput)> =

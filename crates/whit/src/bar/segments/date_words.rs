@@ -53,7 +53,7 @@ impl DateWords {
                 _ => return None,
             })
         };
-        // A form may contain others: %T is no form, %r may be in %c.
+        // Twice, because a locale's form may contain another: %c may contain %r.
         let once = replaced(format, form);
         replaced(&once, form)
     }

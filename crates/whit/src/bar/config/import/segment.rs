@@ -144,7 +144,7 @@ pub(super) fn number(section: &Section, name: &str, usual: f64) -> f64 {
     section.get(name).and_then(plain_number).unwrap_or(usual)
 }
 
-/// The same of a threshold; one that is no number is named.
+/// A threshold as i3status reads it: the default if it is not a number, which is noted.
 pub(super) fn threshold(segment: &mut Segment, section: &Section, name: &str, usual: f64) -> f64 {
     if let Some(value) = section.get(name).filter(|value| plain_number(value).is_none()) {
         segment.note(format!("{name} = {value}: no number, {usual} in its place"));
