@@ -12,6 +12,7 @@ mod options;
 mod own_series;
 mod place;
 mod recorder;
+mod registry;
 mod run;
 mod service;
 mod socket;

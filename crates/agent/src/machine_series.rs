@@ -1,49 +1,59 @@
 //! From a sample of the machine to values of series: the catalogue's names and labels.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use facts::catalog::{Kind, LabelValue, METRICS, Metric};
 use facts::sample::Sample;
+use formats::series_name::SeriesName;
 use store::{SeriesId, SeriesKind, Store};
+
+use crate::registry::Registry;
 
 /// The numbers and names of series, so that a tick makes no names.
 #[derive(Debug, Default)]
 pub(crate) struct MachineSeries {
     /// The place in `names` by a hash of the metric and its label values. Two of them have the same one with a probability of 2⁻⁶⁴.
     places: HashMap<u64, usize>,
-    names: Vec<(String, SeriesId)>,
+    /// `None` if it is not recorded.
+    names: Vec<Option<(String, SeriesId)>>,
     /// The values of the last tick, by the place in `names`.
     values: Vec<(usize, f64)>,
 }
 
 impl MachineSeries {
     /// Takes the values of a sample.
-    pub(crate) fn collect(&mut self, sample: &Sample, store: &mut Store) {
+    pub(crate) fn collect(&mut self, sample: &Sample, registry: &mut Registry, store: &mut Store) {
         let Self { places, names, values } = self;
         values.clear();
         for (number, metric) in METRICS.iter().enumerate() {
             metric.visit(sample, &mut |labels, value| {
                 let place = *places.entry(key(number, labels)).or_insert_with(|| {
-                    let name = name(metric, labels);
-                    let id = store.series(&name, kind(metric.kind));
-                    names.push((name, id));
+                    names.push(registry.register(&name(metric, labels), kind(metric.kind), store));
                     names.len() - 1
                 });
-                values.push((place, value));
+                if names[place].is_some() {
+                    values.push((place, value));
+                }
             });
         }
     }
 
     /// The last tick's values.
     pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
-        self.values.iter().map(|(place, value)| (self.names[*place].1, *value))
+        self.recorded().map(|(_, id, value)| (id, value))
     }
 
     /// The same with their names.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.values.iter().map(|(place, value)| (self.names[*place].0.as_str(), *value))
+        self.recorded().map(|(name, _, value)| (name, value))
+    }
+
+    fn recorded(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
+        self.values.iter().filter_map(|(place, value)| {
+            let (name, id) = self.names[*place].as_ref()?;
+            Some((name.as_str(), *id, *value))
+        })
     }
 }
 
@@ -67,30 +77,12 @@ fn key(place: usize, labels: &[LabelValue<'_>]) -> u64 {
     hasher.finish()
 }
 
-/// As Prometheus writes a series: the labels in the order of their names.
 fn name(metric: &Metric, values: &[LabelValue<'_>]) -> String {
-    let mut labels: Vec<(&str, String)> =
-        metric.labels.iter().copied().zip(values.iter().map(ToString::to_string)).collect();
-    labels.sort_unstable();
-    let mut name = metric.name.to_owned();
-    for (place, (label, value)) in labels.iter().enumerate() {
-        name.push(if place == 0 { '{' } else { ',' });
-        // A String takes whatever is written to it.
-        let _ = write!(name, "{label}=\"");
-        for letter in value.chars() {
-            match letter {
-                '\\' => name.push_str("\\\\"),
-                '"' => name.push_str("\\\""),
-                '\n' => name.push_str("\\n"),
-                letter => name.push(letter),
-            }
-        }
-        name.push('"');
+    let mut name = SeriesName::new(metric.name);
+    for (label, value) in metric.labels.iter().zip(values) {
+        name.set(label, &value.to_string());
     }
-    if !labels.is_empty() {
-        name.push('}');
-    }
-    name
+    name.to_string()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use facts::unit::Ratio;
+use formats::relabel::Relabelling;
 use store::{Retention, StoreError};
 
 /// What is recorded, and where.
@@ -29,6 +30,8 @@ pub struct AgentOptions {
     pub count: Option<u64>,
     /// Whether tasks are recorded.
     pub records_tasks: bool,
+    /// What becomes of the names of series before they are recorded.
+    pub relabelling: Relabelling,
     /// What is kept.
     pub retention: Retention,
     /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.

@@ -4,6 +4,8 @@ use facts::unit::Nanos;
 use store::SeriesKind::{Counter, Gauge};
 use store::{SeriesId, SeriesKind, Store};
 
+use crate::registry::Registry;
+
 /// The parts of a tick, each with its CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -46,7 +48,8 @@ pub(crate) struct OwnSeries {
     lateness: Nanos,
     /// Ticks that were not taken because the one before them took too long, or the machine stood still.
     missed_ticks: u64,
-    ids: Vec<SeriesId>,
+    /// In the order of `SERIES`; `None` if it is not recorded.
+    names: Vec<Option<(String, SeriesId)>>,
     values: [Option<f64>; SERIES.len()],
 }
 
@@ -80,9 +83,9 @@ impl OwnSeries {
     }
 
     /// The values of this tick; the costs are those up to the one before.
-    pub(crate) fn collect(&mut self, state: OwnState, store: &mut Store) {
-        if self.ids.is_empty() {
-            self.ids = SERIES.iter().map(|(name, kind)| store.series(name, *kind)).collect();
+    pub(crate) fn collect(&mut self, state: OwnState, registry: &mut Registry, store: &mut Store) {
+        if self.names.is_empty() {
+            self.names = SERIES.iter().map(|(name, kind)| registry.register(name, *kind, store)).collect();
         }
         let [machine, tasks, writing, now] = self.cpu_by_part.map(|cpu| Some(cpu.as_secs_f64()));
         self.values = [
@@ -105,11 +108,28 @@ impl OwnSeries {
 
     /// The values that were collected.
     pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
-        self.ids.iter().zip(self.values).filter_map(|(id, value)| Some((*id, value?)))
+        self.recorded().map(|(_, id, value)| (id, value))
     }
 
-    /// The same with their names.
+    /// The same with the names under which they are recorded.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.recorded().map(|(name, _, value)| (name, value))
+    }
+
+    fn recorded(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
+        self.names.iter().zip(self.values).filter_map(|(name, value)| {
+            let (name, id) = name.as_ref()?;
+            Some((name.as_str(), *id, value?))
+        })
+    }
+
+    /// The same with their own names, whatever they are recorded as.
+    pub(crate) fn status(&self) -> impl Iterator<Item = (&str, f64)> {
         SERIES.iter().zip(self.values).filter_map(|((name, _), value)| Some((*name, value?)))
+    }
+
+    /// Lets all get other names.
+    pub(crate) fn forget_names(&mut self) {
+        self.names.clear();
     }
 }

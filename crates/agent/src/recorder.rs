@@ -28,6 +28,7 @@ use crate::now_file::NowFile;
 use crate::options::{AgentError, AgentOptions};
 use crate::own_series::{OwnSeries, OwnState, Part};
 use crate::place::Place;
+use crate::registry::Registry;
 use crate::socket::Socket;
 
 /// Cgroups whose paths are looked up in one tick.
@@ -46,6 +47,7 @@ pub(crate) struct Recorder {
     /// Cgroups whose paths are to be looked up, each with a task in it.
     unnamed: BTreeMap<u64, TaskKey>,
     boot_id: String,
+    registry: Registry,
     series: MachineSeries,
     own: OwnSeries,
     values: Vec<(SeriesId, f64)>,
@@ -90,6 +92,7 @@ impl Recorder {
             unnamed: BTreeMap::new(),
             labels: TaskFiles::open(&roots).ok().map(TaskLabels::new),
             boot_id: probe::boot_id(&roots).unwrap_or_default(),
+            registry: Registry::new(options.relabelling.clone()),
             series: MachineSeries::default(),
             own: OwnSeries::default(),
             values: Vec::new(),
@@ -103,12 +106,15 @@ impl Recorder {
     pub(crate) fn tick(&mut self, lateness: Nanos, missed_ticks: u64, log: &mut Log) -> Option<String> {
         self.own.begin(lateness, missed_ticks);
         self.machine.sample();
-        self.series.collect(self.machine.now(), &mut self.store);
+        self.series.collect(self.machine.now(), &mut self.registry, &mut self.store);
         self.own.end(Part::Machine);
         let has_tasks = self.read_tasks(log);
         self.own.end(Part::Tasks);
         let state = self.own_state();
-        self.own.collect(state, &mut self.store);
+        self.own.collect(state, &mut self.registry, &mut self.store);
+        if let Some(fault) = self.registry.take_fault() {
+            log.write(Level::Warning, &fault);
+        }
         self.write_history(has_tasks, log);
         self.own.end(Part::Store);
         self.write_now_file(log);
@@ -191,7 +197,7 @@ impl Recorder {
         }
         if socket.is_status_wanted() {
             let mut status = String::new();
-            for (name, value) in self.own.named() {
+            for (name, value) in self.own.status() {
                 let _ = writeln!(status, "{name} {value}");
             }
             socket.publish_status(status);
@@ -207,6 +213,11 @@ impl Recorder {
     pub(crate) fn reconfigure(&mut self, options: &AgentOptions, log: &Log) {
         self.budget.set_limit(options.cpu_limit);
         self.store.set_retention(self.place.retention(&options.retention));
+        if options.relabelling != self.options.relabelling {
+            self.registry = Registry::new(options.relabelling.clone());
+            self.series = MachineSeries::default();
+            self.own.forget_names();
+        }
         if options.records_tasks != self.tasks.is_some() {
             self.tasks = open_tasks(options, log);
         }

@@ -14,5 +14,10 @@ pub mod i3status;
 pub mod locale;
 pub mod passwd;
 pub mod perfdata;
+#[cfg(feature = "relabel")]
+pub mod re2;
+#[cfg(feature = "relabel")]
+pub mod relabel;
+pub mod series_name;
 pub mod tmpfiles;
 pub mod waybar;

@@ -29,6 +29,8 @@ mod pages;
 mod paths;
 mod pressure_fields;
 mod random;
+#[cfg(feature = "agent")]
+mod relabel;
 mod run;
 mod task_fields;
 mod time_zone;
@@ -63,6 +65,8 @@ fn main() -> ExitCode {
         Action::Agent(options) => agent::run(&options),
         #[cfg(feature = "agent")]
         Action::History(args) => history::run(&args),
+        #[cfg(feature = "agent")]
+        Action::Relabel(command) => relabel::run(&command),
         Action::Doctor(args) => doctor::command::run(&args),
         Action::Man { directory } => pages::man(directory.as_deref()),
         Action::Grammar => pages::grammar(),

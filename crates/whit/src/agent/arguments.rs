@@ -6,6 +6,7 @@ use std::time::Duration;
 use ::agent::{AgentOptions, Privileged, Retention};
 use clap::{ArgMatches, Command};
 use facts::unit::Ratio;
+use formats::relabel::Relabelling;
 
 use super::configuration::Origin;
 use crate::command_line::kind::Kind;
@@ -85,6 +86,7 @@ pub(super) fn usual() -> AgentOptions {
         interval: Duration::from_secs(1),
         count: None,
         records_tasks: true,
+        relabelling: Relabelling::default(),
         retention: Retention::default(),
         cpu_limit: Some(Ratio(0.01)),
     }

@@ -13,6 +13,7 @@ use text::quantity;
 use crate::configuration::{Fault, Options, expected, parse, text};
 use crate::failure::Failure;
 use crate::paths;
+use crate::relabel::rules;
 
 /// The name below a directory for configurations.
 const FILE: &str = "whit/agent.toml";
@@ -45,10 +46,15 @@ metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
 [socket]                # for whit's other commands: a user sees their own tasks there, root all
 # path = "/run/whit/agent.sock"
 # group = "adm"         # its members see all tasks, too
+
+# [[relabel]]             # of what is recorded, as Prometheus' relabel_config: whit relabel --try SERIES
+# source_labels = ["device"]
+# regex = "loop.*"
+# action = "drop"
 "#;
 
 /// What may stand in a table.
-const ROOT: [&str; 7] = ["interval", "data", "tasks", "history", "budget", "now", "socket"];
+const ROOT: [&str; 8] = ["interval", "data", "tasks", "history", "budget", "now", "socket", "relabel"];
 
 /// Where the configuration comes from.
 #[derive(Clone, Debug)]
@@ -146,6 +152,7 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
             options.privileged = Privileged { uids, gid: Some(gid) };
         }
     }
+    options.relabelling = rules::read(&root)?;
     Ok(options)
 }
 

@@ -7,6 +7,7 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use ::agent::{AgentOptions, Retention};
+use formats::relabel::Relabelling;
 use text::printable::Shown as _;
 
 use self::arguments::{AgentCommand, usual};
@@ -20,6 +21,14 @@ use crate::output::Output;
 /// What is wrong with it.
 pub(crate) fn configured_retention() -> Result<Retention, Failure> {
     Ok(Origin::find(None).read(usual())?.retention)
+}
+
+/// The rules for what is recorded.
+///
+/// # Errors
+/// What is wrong with the configuration.
+pub(crate) fn configured_relabelling() -> Result<Relabelling, Failure> {
+    Ok(Origin::find(None).read(usual())?.relabelling)
 }
 
 /// For someone who starts it by hand.

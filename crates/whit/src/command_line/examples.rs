@@ -48,6 +48,14 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("age -r --delete --keep-free 10% /var/cache/builds", "Delete the oldest until a tenth is free"),
             ("age --warn age=7d --crit files=1M /var/spool/mail", "As a Nagios plugin"),
         ],
+        "relabel" => &[
+            (
+                "relabel --try 'node_disk_io_now{device=\"sda\"}'",
+                "What the agent's rules make of a series, step by step",
+            ),
+            ("relabel --import prometheus.yml", "The rules of Prometheus for whit's configuration"),
+            ("relabel --rules rules.toml", "The names of series on standard input after other rules"),
+        ],
         "sink" => &[
             ("sink", "Count what comes to 127.0.0.1:22222 until Ctrl-C"),
             ("sink --http 204 --log -", "Answer every request, and print each"),

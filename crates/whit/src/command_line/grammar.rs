@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
-const OTHERS: [(&str, &str); 19] = [
+const OTHERS: [(&str, &str); 20] = [
     ("ACTION", "what to do with a history: show, export, verify, compact, drop"),
     ("ADDRESS", "an IP address or the name of a host"),
     ("CMD", "a command and its arguments; no shell takes it apart"),
@@ -23,6 +23,7 @@ const OTHERS: [(&str, &str); 19] = [
     ("NAME=VALUE", "a name, and what it is to be"),
     ("PORT", "a port, 0 to 65535"),
     ("PROGRAM", "a program that shows a bar"),
+    ("SERIES", "a series: `up{job=\"node\"}`"),
     ("SHELL", "a shell"),
     ("SIGNAL", "a signal, by name or number: `TERM`, `SIGINT`, `9`"),
     ("SIZE|N%", "a size, or a share of the whole: `10G`, `10%`"),

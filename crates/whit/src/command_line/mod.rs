@@ -27,6 +27,8 @@ use crate::failure::Failure;
 use crate::free::arguments as free;
 #[cfg(feature = "agent")]
 use crate::history::arguments as history;
+#[cfg(feature = "agent")]
+use crate::relabel::arguments as relabel;
 use crate::run::arguments as run;
 use crate::top::arguments as top;
 #[cfg(feature = "traffic")]
@@ -45,6 +47,8 @@ pub(crate) enum Action {
     Agent(agent::AgentCommand),
     #[cfg(feature = "agent")]
     History(history::HistoryArgs),
+    #[cfg(feature = "agent")]
+    Relabel(relabel::RelabelCommand),
     #[cfg(feature = "bench")]
     Bench(crate::bench::options::BenchOptions),
     #[cfg(feature = "traffic")]
@@ -79,7 +83,8 @@ pub(crate) fn command() -> Command {
     #[cfg(feature = "bench")]
     let command = command.subcommand(bench::command());
     #[cfg(feature = "agent")]
-    let command = command.subcommand(agent::command()).subcommand(history::command());
+    let command =
+        command.subcommand(agent::command()).subcommand(history::command()).subcommand(relabel::command());
     command
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print a man page, or write one of each command").defer(
@@ -138,6 +143,8 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("agent", matches)) => agent::from_matches(matches).map(Action::Agent),
         #[cfg(feature = "agent")]
         Some(("history", matches)) => history::from_matches(matches).map(Action::History),
+        #[cfg(feature = "agent")]
+        Some(("relabel", matches)) => Ok(Action::Relabel(relabel::from_matches(matches))),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
         Some(("man", matches)) if matches.get_flag("grammar") => Ok(Action::Grammar),
         Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),

@@ -152,6 +152,17 @@ impl<'t, 'i> Options<'t, 'i> {
         number.map(Some).ok_or_else(|| expected(value, &format!("a number from {at_least} to {at_most}")))
     }
 
+    /// A whole number that is not negative.
+    #[cfg(feature = "agent")]
+    pub(crate) fn whole_number(&self, key: &str) -> Result<Option<u64>, Fault> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let number = match value.get_ref() {
+            DeValue::Integer(integer) => u64::from_str_radix(integer.as_str(), integer.radix()).ok(),
+            _ => None,
+        };
+        number.map(Some).ok_or_else(|| expected(value, "a whole number"))
+    }
+
     /// A duration from 50 ms to a day: a number of seconds, or a text with units.
     pub(crate) fn duration(&self, key: &str) -> Result<Option<Duration>, Fault> {
         const POSSIBLE: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_secs(86_400);

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command};
+use formats::relabel::Relabelling;
 
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{data, data_directory, json, option, paragraphs, several, switch};
 use crate::failure::Failure;
 use crate::instant;
+use crate::relabel::rules;
 use crate::time_zone;
 
 /// `whit history`, validated.
@@ -27,8 +29,8 @@ pub(crate) enum HistoryTask {
         with_series: bool,
         is_json: bool,
     },
-    /// Writes samples.
-    Export(Window, Format),
+    /// Writes samples, under the names that rules give them.
+    Export(Window, Format, Relabelling),
     /// Reads everything and says what is damaged.
     Verify,
     /// Thins what is old, and makes the file as small as it can be.
@@ -104,6 +106,7 @@ pub(crate) fn command() -> Command {
                     .default_value("csv")
                     .help("How samples are written"),
             )
+            .arg(option("rules", Kind::File, "Relabel what is exported by these rules: whit relabel --help"))
             .arg(switch("list", "Print the name of every series").short('l'))
             .arg(json())
             .after_help(paragraphs(EXPLANATION))
@@ -131,7 +134,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure>
         None => Ok(()),
     };
     if action != "export" {
-        refuse(&["since", "series", "format"], "export")?;
+        refuse(&["since", "series", "format", "rules"], "export")?;
     }
     if !matches!(action, "export" | "drop") {
         refuse(&["until"], "export and drop")?;
@@ -147,7 +150,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure>
             let series = matches.get_many::<String>("series").into_iter().flatten().cloned().collect();
             let window =
                 Window { from_ns: since.unwrap_or(i64::MIN), to_ns: until.unwrap_or(i64::MAX), series };
-            HistoryTask::Export(window, format)
+            let rules = matches.get_one::<PathBuf>("rules").map(|path| rules::read_file(path));
+            HistoryTask::Export(window, format, rules.transpose()?.unwrap_or_default())
         }
         "verify" => HistoryTask::Verify,
         "compact" => HistoryTask::Compact,

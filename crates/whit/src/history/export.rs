@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use fast_glob::glob_match;
+use formats::relabel::Relabelling;
 use serde_json::json;
 use store::{History, Sample, SeriesKind, StoreError};
 
@@ -19,6 +20,7 @@ pub(super) fn write(
     history: &History,
     window: &Window,
     format: Format,
+    relabelling: &Relabelling,
     failed: &impl Fn(StoreError) -> Failure,
 ) -> Result<u64, Failure> {
     let mut out = Output::stdout();
@@ -27,22 +29,15 @@ pub(super) fn write(
     if format == Format::Csv {
         text.push_str("realtime_ns,series,value\n");
     }
-    let mut series = history.series();
-    // All series of a metric behind one another: "a_b" stands between "a" and "a{…}" otherwise.
-    series.sort_by_key(|(name, _)| (metric(name), *name));
-    for (name, kind) in series {
-        let is_wanted =
-            window.series.is_empty() || window.series.iter().any(|pattern| glob_match(pattern, name));
-        if !is_wanted {
-            continue;
-        }
+    for Exported { recorded, name, kind } in select(history, window, relabelling)? {
         let mut samples = Vec::new();
         damaged += history
-            .read(name, window.from_ns, window.to_ns, |sample| samples.push(sample))
+            .read(recorded, window.from_ns, window.to_ns, |sample| samples.push(sample))
             .map_err(failed)?;
         if samples.is_empty() {
             continue;
         }
+        let name = name.as_str();
         match format {
             Format::Csv => push_csv(&mut text, name, &samples),
             Format::Json => push_json(&mut text, name, kind, &samples)?,
@@ -65,6 +60,42 @@ pub(super) fn write(
     }
     out.write(text.as_bytes())?;
     Ok(damaged)
+}
+
+/// A series that is exported.
+struct Exported<'h> {
+    /// The name in the history.
+    recorded: &'h str,
+    /// Its name in the export.
+    name: String,
+    kind: SeriesKind,
+}
+
+/// All series of a metric stand behind one another: "a_b" would come between "a" and "a{…}" otherwise.
+fn select<'h>(
+    history: &'h History,
+    window: &Window,
+    relabelling: &Relabelling,
+) -> Result<Vec<Exported<'h>>, Failure> {
+    let is_wanted = |name: &str| {
+        window.series.is_empty() || window.series.iter().any(|pattern| glob_match(pattern, name))
+    };
+    let mut selected: Vec<Exported<'_>> = history
+        .series()
+        .into_iter()
+        .filter(|(name, _)| is_wanted(name))
+        .filter_map(|(recorded, kind)| Some(Exported { recorded, name: relabelling.rename(recorded)?, kind }))
+        .collect();
+    selected.sort_by(|first, second| {
+        (metric(&first.name), &first.name).cmp(&(metric(&second.name), &second.name))
+    });
+    match selected.windows(2).find(|pair| pair[0].name == pair[1].name) {
+        Some(pair) => Err(Failure::new(format!(
+            "the rules give {} and {} the same name, {}",
+            pair[0].recorded, pair[1].recorded, pair[0].name
+        ))),
+        None => Ok(selected),
+    }
 }
 
 /// The name of a series without its labels.

@@ -30,9 +30,9 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
             let history = History::open(&path).map_err(failed)?;
             show(&history, *with_series, *is_json, &failed)?;
         }
-        HistoryTask::Export(window, format) => {
+        HistoryTask::Export(window, format, relabelling) => {
             let history = History::open(&path).map_err(failed)?;
-            let damaged = history.damaged() + export::write(&history, window, *format, &failed)?;
+            let damaged = history.damaged() + export::write(&history, window, *format, relabelling, &failed)?;
             if damaged > 0 {
                 return Err(Failure::new(format!(
                     "{damaged} parts are damaged and were left out: whit history verify"

@@ -26,6 +26,7 @@ mod mail;
 mod namespaces;
 mod needs;
 mod privilege;
+mod relabel;
 mod run;
 mod sockets;
 mod stalls;
@@ -61,6 +62,7 @@ fn main() {
         desktop::trials(),
         import::trials(),
         privilege::trials(),
+        relabel::trials(),
         namespaces::trials(),
         run::trials(),
         supervision::trials(),

@@ -1,0 +1,49 @@
+//! Which series are recorded, and under which names.
+
+use std::collections::HashMap;
+
+use formats::relabel::Relabelling;
+use store::{SeriesId, SeriesKind, Store};
+
+/// Gives series their names and numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    relabelling: Relabelling,
+    /// Those that are taken, each with the name before it was relabelled.
+    taken: HashMap<SeriesId, String>,
+    faults: Vec<String>,
+}
+
+impl Registry {
+    /// Applies these rules.
+    pub(crate) fn new(relabelling: Relabelling) -> Self {
+        Self { relabelling, ..Self::default() }
+    }
+
+    /// A series by its own name. `None`: it is not recorded, since a rule drops it, or another one has its new name.
+    pub(crate) fn register(
+        &mut self,
+        name: &str,
+        kind: SeriesKind,
+        store: &mut Store,
+    ) -> Option<(String, SeriesId)> {
+        let renamed = self.relabelling.rename(name)?;
+        let id = store.series(&renamed, kind);
+        if let Some(other) = self.taken.get(&id) {
+            self.faults.push(format!("{name} is not recorded: relabelling gives it the name of {other}"));
+            return None;
+        }
+        self.taken.insert(id, name.to_owned());
+        Some((renamed, id))
+    }
+
+    /// The series that are not recorded although no rule drops them, as one message.
+    pub(crate) fn take_fault(&mut self) -> Option<String> {
+        let mut faults = std::mem::take(&mut self.faults).into_iter();
+        let first = faults.next()?;
+        Some(match faults.len() {
+            0 => first,
+            more => format!("{first}, and so for {more} more"),
+        })
+    }
+}
