@@ -7,6 +7,7 @@
 mod budget;
 mod log;
 mod machine_series;
+mod maintenance;
 mod now_file;
 mod options;
 mod own_series;
@@ -17,7 +18,8 @@ mod run;
 mod service;
 mod socket;
 
+pub use maintenance::{compact, import};
 pub use options::{AgentError, AgentOptions, Privileged};
-pub use place::{HISTORY, compact};
+pub use place::HISTORY;
 pub use run::run;
 pub use store::{Retention, Tier};

@@ -45,7 +45,11 @@ impl Place {
     }
 
     /// Takes a directory and opens its history.
-    fn open(directory: &Path, retention: &Retention, is_fallback: bool) -> Result<(Self, Store), AgentError> {
+    pub(crate) fn open(
+        directory: &Path,
+        retention: &Retention,
+        is_fallback: bool,
+    ) -> Result<(Self, Store), AgentError> {
         let place = Self::lock(directory, is_fallback)?;
         let store = Store::open(&place.history, place.retention(retention));
         let store = store.map_err(|error| AgentError::Store(place.history.clone(), error))?;
@@ -81,32 +85,6 @@ impl Place {
             if self.is_fallback { wanted.most_bytes.min(FALLBACK_BYTES) } else { wanted.most_bytes };
         Retention { most_bytes, ..wanted.clone() }
     }
-}
-
-/// Makes the history of a directory as small as it can be: deletes what is older than a time in nanoseconds since 1970, or else thins and
-/// deletes what is old. Returns the file's bytes before and after.
-///
-/// # Errors
-/// If an agent records there, or it cannot be written.
-pub fn compact(
-    directory: &Path,
-    retention: &Retention,
-    before_ns: Option<i64>,
-) -> Result<(u64, u64), AgentError> {
-    let path = directory.join(HISTORY);
-    let bytes = || fs::metadata(&path).map_or(0, |metadata| metadata.len());
-    let before = bytes();
-    let (_place, mut store) = Place::open(directory, retention, false)?;
-    let failed = |error| AgentError::Store(path.clone(), error);
-    match before_ns {
-        Some(before_ns) => store.drop_before(before_ns).map_err(failed)?,
-        None => {
-            store.compact(probe::clock_now().realtime.0.cast_signed()).map_err(failed)?;
-        }
-    }
-    store.vacuum().map_err(failed)?;
-    store.close().map_err(failed)?;
-    Ok((before, bytes()))
 }
 
 /// Whether a file can be made in a directory, and written: a lock that is there can be taken where nothing can be.

@@ -18,6 +18,12 @@ pub mod perfdata;
 pub mod re2;
 #[cfg(feature = "relabel")]
 pub mod relabel;
+#[cfg(feature = "samples")]
+pub mod sadf;
+#[cfg(feature = "samples")]
+pub mod sample_lines;
+#[cfg(feature = "samples")]
+pub mod samples;
 pub mod series_name;
 pub mod tmpfiles;
 pub mod waybar;

@@ -35,5 +35,5 @@ pub use history::{Extent, History};
 pub use retention::{Retention, Tier};
 pub use sample::{GaugeRange, Sample};
 pub use series::{SeriesId, SeriesKind};
-pub use store::{Store, Tick};
+pub use store::{ImportedSeries, Store, Tick};
 pub use tasks::{TaskReplay, TaskTick};

@@ -1,5 +1,7 @@
 //! Recording.
 
+mod import;
+
 use std::path::{Path, PathBuf};
 
 use facts::sample::Clock;
@@ -17,6 +19,8 @@ use crate::journal::Values;
 use crate::retention::{self, Maintenance, Retention};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks, write_chunk};
+
+pub use import::ImportedSeries;
 
 /// Columns that are written in one tick, so that no tick pays for a whole block.
 const COLUMNS_A_TICK: usize = 32;

@@ -9,7 +9,7 @@ use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
 const OTHERS: [(&str, &str); 20] = [
-    ("ACTION", "what to do with a history: show, export, verify, compact, drop"),
+    ("ACTION", "what to do with a history: show, export, import, verify, compact, drop"),
     ("ADDRESS", "an IP address or the name of a host"),
     ("CMD", "a command and its arguments; no shell takes it apart"),
     ("CODE", "an exit status, 0 to 255"),

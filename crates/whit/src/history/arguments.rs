@@ -31,6 +31,8 @@ pub(crate) enum HistoryTask {
     },
     /// Writes samples, under the names that rules give them.
     Export(Window, Format, Relabelling),
+    /// Adds what these files contain.
+    Import(Vec<PathBuf>),
     /// Reads everything and says what is damaged.
     Verify,
     /// Thins what is old, and makes the file as small as it can be.
@@ -66,9 +68,10 @@ const FORMATS: [(&str, Format); 4] = [
     ("openmetrics", Format::OpenMetrics),
 ];
 
-const ACTIONS: [(&str, &str); 5] = [
+const ACTIONS: [(&str, &str); 6] = [
     ("show", "What there is"),
     ("export", "Write the samples of a time and a selection"),
+    ("import", "Add the samples of files: an export, text of Prometheus with times, or sadf -j"),
     ("verify", "Read everything, and say what is damaged"),
     ("compact", "Thin what is old now, and make the file as small as possible"),
     ("drop", "Delete what is older than --until"),
@@ -83,6 +86,13 @@ pub(crate) fn command() -> Command {
                     .value_parser(ACTIONS.map(|(name, help)| PossibleValue::new(name).help(help)))
                     .default_value("show")
                     .help("What to do with it"),
+            )
+            .arg(
+                Arg::new("file")
+                    .value_name(Kind::File.name())
+                    .num_args(1..)
+                    .value_parser(Kind::File.parser())
+                    .help("What is imported; - is standard input"),
             )
             .arg(data())
             .arg(
@@ -114,8 +124,10 @@ pub(crate) fn command() -> Command {
 }
 
 const EXPLANATION: &str = "\
-An instant is 03:12 (the last one), yesterday 14:00, -2h, 2026-11-22 14:00, or RFC 3339. compact and
-drop need the agent to be stopped; it does both by itself, as its configuration says.";
+An instant is 03:12 (the last one), yesterday 14:00, -2h, 2026-11-22 14:00, or RFC 3339. import,
+compact and drop need the agent to be stopped, or another --data; the agent does the last two by
+itself, as its configuration says. Of what is imported, older samples stand before those that were
+recorded; rates of sar become the counters that they were made of.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure> {
     let now = jiff::Timestamp::now().to_zoned(time_zone::system());
@@ -139,6 +151,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure>
     if !matches!(action, "export" | "drop") {
         refuse(&["until"], "export and drop")?;
     }
+    let files: Vec<PathBuf> = matches.get_many("file").into_iter().flatten().cloned().collect();
+    if action != "import" && !files.is_empty() {
+        return Err(Failure::usage(format!("a file goes with import, not with {action}")));
+    }
     if action != "show" {
         refuse(&["list", "json"], "show; export has --format json")?;
     }
@@ -153,6 +169,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure>
             let rules = matches.get_one::<PathBuf>("rules").map(|path| rules::read_file(path));
             HistoryTask::Export(window, format, rules.transpose()?.unwrap_or_default())
         }
+        "import" if files.is_empty() => {
+            return Err(Failure::usage("import needs a FILE, or - for standard input"));
+        }
+        "import" => HistoryTask::Import(files),
         "verify" => HistoryTask::Verify,
         "compact" => HistoryTask::Compact,
         "drop" => {

@@ -2,7 +2,9 @@
 
 pub(crate) mod arguments;
 mod export;
+mod import;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use facts::unit::{Bytes, Nanos};
@@ -22,6 +24,9 @@ use crate::time_zone;
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
     let path = args.directory.join(::agent::HISTORY);
     let failed = |error: StoreError| Failure::new(format!("{}: {error}", path.shown()));
+    if let HistoryTask::Import(files) = &args.task {
+        return import_files(&args.directory, files);
+    }
     if !path.exists() {
         return Err(Failure::new(format!("{}: there is none yet; whit agent makes it", path.shown())));
     }
@@ -39,6 +44,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
                 )));
             }
         }
+        HistoryTask::Import(_) => {}
         HistoryTask::Verify => {
             let findings = History::open(&path).map_err(failed)?.verify().map_err(failed)?;
             if !findings.is_empty() {
@@ -53,6 +59,25 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
             let sizes = format!("{} before, {} now\n", Size(Bytes(before)), Size(Bytes(after)));
             Output::stdout().write(sizes.as_bytes())?;
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads all files before it adds anything.
+fn import_files(directory: &Path, files: &[PathBuf]) -> Result<ExitCode, Failure> {
+    let sets = files.iter().map(|path| import::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let retention = configured_retention()?;
+    for (path, samples) in files.iter().zip(&sets) {
+        let ticks = ::agent::import(directory, &retention, samples)
+            .map_err(|error| Failure::new(error.to_string()))?;
+        let text = format!(
+            "{}: {} samples of {} series at {} times\n",
+            path.shown(),
+            Grouped(samples.count()),
+            Grouped(samples.series().len() as u64),
+            Grouped(ticks)
+        );
+        Output::stdout().write(text.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -18,6 +18,7 @@ mod demonstrations;
 mod desktop;
 mod figures;
 mod free;
+mod history;
 mod http;
 mod import;
 mod leftovers;
@@ -68,6 +69,7 @@ fn main() {
         supervision::trials(),
         top::trials(),
         traffic::trials(),
+        history::trials(),
         http::trials(),
         sockets::trials(),
         stalls::trials(),

@@ -12,7 +12,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// What each crate may depend on, tests aside.
 const ARROWS: [(&str, &[&str]); 9] = [
-    ("agent", &["facts", "probe", "sampling", "sd-notify", "store"]),
+    ("agent", &["facts", "formats", "probe", "sampling", "sd-notify", "store"]),
     ("store", &["crc32fast", "facts", "pco", "rusqlite"]),
     ("facts", &["memchr"]),
     ("probe", &["aya", "facts", "libc", "memchr", "rustix"]),
@@ -42,7 +42,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "x11rb",
         ],
     ),
-    ("formats", &["serde", "serde_json"]),
+    ("formats", &["jiff", "md5", "regex", "saphyr", "saphyr-parser", "serde", "serde_json"]),
     ("sampling", &["facts", "formats", "probe", "rustix"]),
     ("text", &["facts"]),
     ("xtask", &["facts", "probe", "rustix"]),

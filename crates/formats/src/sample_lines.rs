@@ -1,0 +1,204 @@
+//! Samples as text, a line at a time: what `whit history export` writes, and the text formats of Prometheus and OpenMetrics with times.
+//!
+//! <https://prometheus.io/docs/instrumenting/exposition_formats/>, <https://prometheus.io/docs/specs/om/open_metrics_spec/>
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use crate::samples::{SampleError, SampleSet};
+use crate::series_name::SeriesName;
+
+/// The first line of CSV.
+pub const CSV_HEAD: &str = "realtime_ns,series,value";
+
+/// Which of the formats it is: the first line tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Csv,
+    /// A document a line.
+    Json,
+    Exposition,
+}
+
+/// Reads lines.
+#[derive(Debug, Default)]
+pub struct SampleLines {
+    samples: SampleSet,
+    form: Option<Form>,
+    line: usize,
+    /// Whether a metric is a counter, by its name.
+    kinds: HashMap<String, bool>,
+}
+
+/// A series of an export as JSON.
+#[derive(Deserialize)]
+struct SeriesDocument {
+    series: String,
+    kind: String,
+    realtimes_ns: Vec<u64>,
+    /// JSON has no NaN: it is null.
+    values: Vec<Option<f64>>,
+}
+
+impl SampleLines {
+    /// Takes the next line, without its end.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn take(&mut self, text: &str) -> Result<(), SampleError> {
+        self.line += 1;
+        let form = *self.form.get_or_insert_with(|| match text {
+            _ if text.starts_with('{') && text.ends_with('}') => Form::Json,
+            CSV_HEAD => Form::Csv,
+            _ => Form::Exposition,
+        });
+        let taken = match form {
+            _ if text.trim().is_empty() => Ok(()),
+            Form::Csv if text == CSV_HEAD => Ok(()),
+            Form::Csv => self.take_csv(text),
+            Form::Json => self.take_json(text),
+            Form::Exposition => self.take_exposition(text),
+        };
+        taken.map_err(|message| SampleError { line: self.line, column: 0, message })
+    }
+
+    /// What was read.
+    pub fn finish(self) -> SampleSet {
+        self.samples
+    }
+
+    fn push(&mut self, series: &SeriesName, is_counter: bool, at: i64, value: f64) -> Result<(), String> {
+        match self.samples.push(&series.to_string(), is_counter, at, value) {
+            true => Ok(()),
+            false => Err(format!("more than {} samples: export a shorter time", SampleSet::MOST)),
+        }
+    }
+
+    fn take_csv(&mut self, text: &str) -> Result<(), String> {
+        let wanted = || format!("expected {CSV_HEAD}");
+        let (at, rest) = text.split_once(',').ok_or_else(wanted)?;
+        let (series, value) = rest.rsplit_once(',').ok_or_else(wanted)?;
+        let series = match series.strip_prefix('"').and_then(|series| series.strip_suffix('"')) {
+            Some(quoted) => quoted.replace("\"\"", "\""),
+            None => series.to_owned(),
+        };
+        let series = SeriesName::parse(&series).map_err(|error| format!("{series}: {error}"))?;
+        let at = at.parse().map_err(|_| format!("expected nanoseconds since 1970, found {at}"))?;
+        let value = value.parse().map_err(|_| format!("expected a number, found {value}"))?;
+        let is_counter = is_total(series.metric());
+        self.push(&series, is_counter, at, value)
+    }
+
+    fn take_json(&mut self, text: &str) -> Result<(), String> {
+        let document: SeriesDocument = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let series =
+            SeriesName::parse(&document.series).map_err(|error| format!("{}: {error}", document.series))?;
+        if document.realtimes_ns.len() != document.values.len() {
+            return Err("as many times as values are expected".to_owned());
+        }
+        for (at, value) in document.realtimes_ns.iter().zip(document.values) {
+            let at = i64::try_from(*at).map_err(|_| format!("no time: {at}"))?;
+            self.push(&series, document.kind == "counter", at, value.unwrap_or(f64::NAN))?;
+        }
+        Ok(())
+    }
+
+    fn take_exposition(&mut self, text: &str) -> Result<(), String> {
+        if let Some(comment) = text.strip_prefix('#') {
+            let mut words = comment.split_ascii_whitespace();
+            if let (Some("TYPE"), Some(metric), Some(kind)) = (words.next(), words.next(), words.next()) {
+                let is_counter = kind == "counter";
+                self.kinds.insert(metric.to_owned(), is_counter);
+                if is_counter && !is_total(metric) {
+                    // OpenMetrics names a counter without it.
+                    self.kinds.insert(format!("{metric}_total"), true);
+                }
+            }
+            return Ok(());
+        }
+        // Labels may contain anything; behind them are a value and a time.
+        let end = text.rfind('}').map_or_else(|| text.find(' ').unwrap_or(text.len()), |brace| brace + 1);
+        let (series, rest) = text.split_at(end);
+        let series = SeriesName::parse(series).map_err(|error| format!("{series}: {error}"))?;
+        let mut words = rest.split_ascii_whitespace();
+        let (value, at) = match (words.next(), words.next()) {
+            (Some(value), Some(at)) => (value, at),
+            _ => return Err(format!("{series}: expected a value and a time behind it")),
+        };
+        let value = value.parse().map_err(|_| format!("expected a number, found {value}"))?;
+        let at = time_ns(at).ok_or_else(|| format!("expected a time, found {at}"))?;
+        let is_counter =
+            self.kinds.get(series.metric()).copied().unwrap_or_else(|| is_total(series.metric()));
+        self.push(&series, is_counter, at, value)
+    }
+}
+
+fn is_total(metric: &str) -> bool {
+    metric.ends_with("_total")
+}
+
+/// Milliseconds since 1970 in Prometheus' format; seconds in OpenMetrics, with a point or too small for milliseconds.
+fn time_ns(text: &str) -> Option<i64> {
+    const EARLIEST_MS: i64 = 100_000_000_000;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let whole: i64 = whole.parse().ok()?;
+    let is_milliseconds = !text.contains('.') && whole.abs() >= EARLIEST_MS;
+    if is_milliseconds {
+        return whole.checked_mul(1_000_000);
+    }
+    let digits = format!("{:0<9}", fraction.get(..fraction.len().min(9))?);
+    let nanos: i64 = digits.parse().ok().filter(|nanos| *nanos >= 0)?;
+    whole.checked_mul(1_000_000_000)?.checked_add(nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<SampleSet, SampleError> {
+        let mut lines = SampleLines::default();
+        text.lines().try_for_each(|line| lines.take(line))?;
+        Ok(lines.finish())
+    }
+
+    #[test]
+    fn all_forms_are_one() {
+        let csv = "realtime_ns,series,value\n1500000000000000000,\"a_total{x=\"\"1,}\"\"}\",2\n1500000001000000000,\"b\",0.5\n";
+        let json = "{\"series\":\"a_total{x=\\\"1,}\\\"}\",\"kind\":\"counter\",\"realtimes_ns\":[1500000000000000000],\"values\":[2]}\n\
+            {\"series\":\"b\",\"kind\":\"gauge\",\"realtimes_ns\":[1500000001000000000],\"values\":[0.5]}\n";
+        let prometheus = "# TYPE a_total counter\na_total{x=\"1,}\"} 2 1500000000000\n# TYPE b gauge\nb 0.5 1500000001000\n";
+        let open = "# TYPE a counter\na_total{x=\"1,}\"} 2 1500000000.000\n# TYPE b gauge\nb 0.5 1500000001\n# EOF\n";
+        let expected = read(csv).unwrap();
+        assert!(expected.series()["a_total{x=\"1,}\"}"].is_counter && !expected.series()["b"].is_counter);
+        assert_eq!(expected.series()["b"].samples, [(1_500_000_001_000_000_000, 0.5)]);
+        for text in [json, prometheus, open] {
+            assert_eq!(read(text).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn faults_have_their_line() {
+        for (text, line, message) in [
+            ("realtime_ns,series,value\n1,up\n", 2, "expected realtime_ns,series,value"),
+            ("up 1 1500000000\n\nup{ 1 2\n", 3, "up{: expected the name of a label or } after 3 bytes"),
+            ("up 1\n", 1, "up: expected a value and a time behind it"),
+            ("up one 1500000000\n", 1, "expected a number, found one"),
+            ("up 1 yesterday\n", 1, "expected a time, found yesterday"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert_eq!((error.line, error.message.as_str()), (line, message), "{text}");
+        }
+        assert!(read("{\"series\":\"a\",\"kind\":\"gauge\",\"realtimes_ns\":[1],\"values\":[]}").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text: String) {
+            let _ = read(&text);
+            let _ = read(&format!("realtime_ns,series,value\n{text}"));
+            let _ = time_ns(&text);
+        }
+    }
+}
