@@ -18,6 +18,8 @@ pub mod perfdata;
 pub mod re2;
 #[cfg(feature = "relabel")]
 pub mod relabel;
+#[cfg(feature = "remote-write")]
+pub mod remote_write;
 #[cfg(feature = "samples")]
 pub mod sadf;
 #[cfg(feature = "samples")]

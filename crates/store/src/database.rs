@@ -15,8 +15,8 @@ pub(crate) const FORMAT: i64 = 1;
 /// The format once more, with "wh" before it: a version that is not the same in both places is damaged, not newer.
 const APPLICATION: i64 = 0x7768_0000;
 
-/// See docs/FORMAT.md.
-const TABLES: &str = "
+/// Those of a history: docs/FORMAT.md.
+pub(crate) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS series (
     id INTEGER PRIMARY KEY,
     name BLOB NOT NULL
@@ -84,8 +84,8 @@ const BUSY_WRITING: Duration = Duration::from_millis(200);
 /// The same of a reader; there is one writer, so that only a checkpoint is ever waited for.
 const BUSY_READING: Duration = Duration::from_secs(5);
 
-/// Opens the file for writing, and makes it if it is not there.
-pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+/// Opens a file for writing, and makes it with these tables if it is not there.
+pub(crate) fn open(path: &Path, tables: &str) -> Result<Connection, StoreError> {
     // It has all users' tasks. SQLite gives its log the same permissions.
     let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
@@ -100,7 +100,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "cell_size_check", true)?;
     match format_of(&connection)? {
         0 => {
-            connection.execute_batch(TABLES)?;
+            connection.execute_batch(tables)?;
             connection.pragma_update(None, "user_version", FORMAT)?;
             connection.pragma_update(None, "application_id", APPLICATION + FORMAT)?;
         }

@@ -97,7 +97,7 @@ impl Store {
     }
 
     fn open_file(path: &Path, retention: Retention) -> Result<Self, StoreError> {
-        let connection = database::open(path)?;
+        let connection = database::open(path, database::TABLES)?;
         let names = SeriesNames::read(&connection)?;
         let boots = Boots::read(&connection)?;
         let (blocks, damaged_ticks) = block::unsealed(&connection)?;
@@ -347,7 +347,7 @@ impl Store {
     }
 
     fn open_again(&mut self) -> Result<(), StoreError> {
-        self.connection = database::open(&self.path)?;
+        self.connection = database::open(&self.path, database::TABLES)?;
         self.identity = aside::identity(&self.path);
         self.must_reopen = false;
         self.maintenance.start_over();

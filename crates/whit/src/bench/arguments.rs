@@ -24,6 +24,14 @@ pub(crate) fn command() -> Command {
                     switch("quick", "A first look: one round, without those that take long")
                         .conflicts_with("count"),
                 )
+                .arg(
+                    option(
+                        "url",
+                        Kind::Url,
+                        "Measure the datastore at this address, too: one that takes Prometheus' remote write",
+                    )
+                    .conflicts_with("list"),
+                )
                 .arg(option("html", Kind::File, "Write a page, too"))
                 .arg(
                     option(
@@ -54,6 +62,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> BenchOptions {
         rounds: number(matches, "count").unwrap_or(if matches.get_flag("quick") { 1 } else { 5 }),
         is_quick: matches.get_flag("quick"),
         is_json: matches.get_flag("json"),
+        url: matches.get_one("url").cloned(),
         html: matches.get_one("html").cloned(),
         directory: matches.get_one("directory").cloned().unwrap_or_else(default),
     }

@@ -1,6 +1,7 @@
 //! `whit bench`: what whit is for, measured on the user's own machine: its way beside the usual ones.
 
 pub(crate) mod arguments;
+mod datastore;
 mod figures;
 mod html;
 mod locks;
@@ -42,6 +43,7 @@ fn all(options: &BenchOptions) -> Vec<Measurement> {
         scanning::measurements(options),
         sockets::measurements(),
         sizes::measurements(),
+        datastore::measurements(options),
         locks::measurements(options),
         tasks::measurements(),
     ]

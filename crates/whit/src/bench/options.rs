@@ -13,6 +13,8 @@ pub(crate) struct BenchOptions {
     pub(crate) is_quick: bool,
     pub(crate) is_json: bool,
     pub(crate) html: Option<PathBuf>,
+    /// A store that understands Prometheus' remote write, which is measured, too.
+    pub(crate) url: Option<String>,
     /// Where files are made and taken away again.
     pub(crate) directory: PathBuf,
 }

@@ -32,11 +32,12 @@ pub(crate) enum Kind {
     Glob,
     Cgroup,
     Instant,
+    Url,
 }
 
 impl Kind {
     /// One of each name.
-    pub(crate) const NAMED: [Self; 14] = [
+    pub(crate) const NAMED: [Self; 15] = [
         Self::Duration,
         Self::Age,
         Self::Size,
@@ -51,6 +52,7 @@ impl Kind {
         Self::Glob,
         Self::Cgroup,
         Self::Instant,
+        Self::Url,
     ];
 
     /// As help names it.
@@ -70,6 +72,7 @@ impl Kind {
             Self::Glob => "GLOB",
             Self::Cgroup => "CGROUP",
             Self::Instant => "INSTANT",
+            Self::Url => "URL",
         }
     }
 
@@ -94,6 +97,7 @@ impl Kind {
             Self::Instant => {
                 "when: `03:12`, `yesterday 14:00`, `-2h`, `2026-11-22 14:00`, `2026-11-22T14:00:00Z`"
             }
+            Self::Url => "an address of HTTP: `http://localhost:8428`",
         }
     }
 
@@ -110,7 +114,7 @@ impl Kind {
             Self::Rate => quantity::rate.into(),
             Self::File | Self::Directory | Self::Path | Self::Cgroup => value_parser!(PathBuf),
             Self::Id => value_parser!(u32).range(1..).into(),
-            Self::User | Self::Name | Self::Glob | Self::Instant => value_parser!(String),
+            Self::User | Self::Name | Self::Glob | Self::Instant | Self::Url => value_parser!(String),
         }
     }
 }

@@ -8,12 +8,46 @@ use libtest_mimic::{Failed, Trial};
 
 use super::machine::{Scratch, WHIT, documents, whit};
 use super::needs::{Need, trial};
+use super::prometheus::Prometheus;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("the_posts_are_measured_again", &[Need::Program("python3"), Need::Program("strace")], bench),
+        trial("the_datastore_is_measured_on_prometheus_too", &[Need::Program("prometheus")], datastore),
         trial("what_an_interrupted_measurement_made_is_taken_away", &[], interrupted),
     ]
+}
+
+/// Every side puts in and gives back what it should, or its measurement fails.
+fn datastore() -> Result<(), Failed> {
+    let scratch = Scratch::new("bench-datastore");
+    let prometheus = Prometheus::start(&scratch, "{}", &["--web.enable-remote-write-receiver"])?;
+    let text = whit(&[
+        "bench",
+        "--only",
+        "datastore-add-10",
+        "--only",
+        "datastore-get-10",
+        "--only",
+        "datastore-delete-10",
+        "--only",
+        "datastore-samples-out",
+        "-n",
+        "1",
+        "--json",
+        "--url",
+        &prometheus.url(),
+    ]);
+    for measured in documents(&text) {
+        let sides = measured["sides"].as_array().ok_or("sides")?;
+        let is_remote = sides.iter().any(|side| side["name"] == "the store at the URL");
+        let name = measured["name"].as_str().ok_or("a name")?;
+        assert_eq!(is_remote, !name.contains("delete"), "{name}");
+        for side in sides {
+            assert!(side["wall"]["median_ns"].as_f64().is_some_and(|median| median > 0.0), "{side}");
+        }
+    }
+    Ok(())
 }
 
 fn interrupted() -> Result<(), Failed> {

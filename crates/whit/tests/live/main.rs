@@ -27,6 +27,7 @@ mod mail;
 mod namespaces;
 mod needs;
 mod privilege;
+mod prometheus;
 mod relabel;
 mod run;
 mod sockets;

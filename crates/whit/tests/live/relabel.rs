@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
@@ -13,6 +12,7 @@ use serde_json::Value;
 
 use super::machine::{Scratch, WHIT};
 use super::needs::{Need, trial};
+use super::prometheus::Prometheus;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let prometheus = [Need::Program("prometheus"), Need::Program("promtool")];
@@ -185,24 +185,6 @@ fn configuration(rules: &[&str]) -> String {
     yaml
 }
 
-struct Prometheus(Child);
-
-impl Drop for Prometheus {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn get(port: u16, path: &str) -> Option<Value> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    write!(stream, "GET {path} HTTP/1.0\r\n\r\n").ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()
-}
-
 fn labels(value: &Value) -> Labels {
     let labels = value.as_object().unwrap().iter();
     labels.map(|(label, value)| (label.clone(), value.as_str().unwrap().to_owned())).collect()
@@ -256,21 +238,11 @@ fn relabelled(scratch: &Scratch, rules: &str, before: &Labels) -> Result<Option<
 
 fn valid() -> Result<(), Failed> {
     let scratch = Scratch::new("relabel-valid");
-    let file = scratch.0.join("prometheus.yml");
-    fs::write(&file, configuration(&RULES))?;
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let child = Command::new("prometheus")
-        .arg(format!("--config.file={}", file.display()))
-        .arg(format!("--storage.tsdb.path={}", scratch.0.join("data").display()))
-        .arg(format!("--web.listen-address=127.0.0.1:{port}"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
-    let _prometheus = Prometheus(child);
+    let prometheus = Prometheus::start(&scratch, &configuration(&RULES), &[])?;
     let end = Instant::now() + Duration::from_secs(60);
     let targets = loop {
         assert!(Instant::now() < end, "prometheus does not have its targets");
-        if let Some(reply) = get(port, "/api/v1/targets?state=any") {
+        if let Some(reply) = prometheus.get("/api/v1/targets?state=any") {
             let count = |key: &str| reply["data"][key].as_array().map_or(0, Vec::len);
             if count("activeTargets") + count("droppedTargets") == RULES.len() {
                 break reply["data"].clone();

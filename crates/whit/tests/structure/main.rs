@@ -12,7 +12,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// What each crate may depend on, tests aside.
 const ARROWS: [(&str, &[&str]); 9] = [
-    ("agent", &["facts", "formats", "probe", "sampling", "sd-notify", "store"]),
+    ("agent", &["facts", "formats", "probe", "sampling", "sd-notify", "serde_json", "store", "ureq"]),
     ("store", &["crc32fast", "facts", "pco", "rusqlite"]),
     ("facts", &["memchr"]),
     ("probe", &["aya", "facts", "libc", "memchr", "rustix"]),
@@ -42,7 +42,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "x11rb",
         ],
     ),
-    ("formats", &["jiff", "md5", "regex", "saphyr", "saphyr-parser", "serde", "serde_json"]),
+    ("formats", &["jiff", "md5", "prost", "regex", "saphyr", "saphyr-parser", "serde", "serde_json", "snap"]),
     ("sampling", &["facts", "formats", "probe", "rustix"]),
     ("text", &["facts"]),
     ("xtask", &["facts", "probe", "rustix"]),

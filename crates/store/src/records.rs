@@ -1,0 +1,70 @@
+//! Records by key, in a file of their own with the settings and checksums of a history: what must survive a restart and is no series.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::StoreError;
+use crate::{checksum, database};
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, data BLOB NOT NULL);";
+
+/// Records that are open for reading and writing.
+#[derive(Debug)]
+pub struct Records {
+    connection: Connection,
+}
+
+impl Records {
+    /// Opens a file, and makes it if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or was written by a newer version.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Ok(Self { connection: database::open(path, TABLE)? })
+    }
+
+    /// Writes records in place of those with the same keys, all of them or none.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn put<'r>(&mut self, records: impl Iterator<Item = (i64, &'r [u8])>) -> Result<(), StoreError> {
+        let transaction = self.connection.transaction()?;
+        {
+            let mut statement =
+                transaction.prepare_cached("INSERT OR REPLACE INTO records (key, data) VALUES (?1, ?2)")?;
+            for (key, data) in records {
+                statement.execute(params![key, checksum::seal(&[key], data)])?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// A record; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it is damaged, or cannot be read.
+    pub fn get(&self, key: i64) -> Result<Option<Vec<u8>>, StoreError> {
+        let mut statement = self.connection.prepare_cached("SELECT data FROM records WHERE key = ?1")?;
+        let sealed = statement
+            .query_row([key], |row| Ok(row.get_ref(0)?.as_blob().map(<[u8]>::to_vec).unwrap_or_default()))
+            .optional()?;
+        let Some(sealed) = sealed else { return Ok(None) };
+        checksum::open(&[key], &sealed).map(|data| Some(data.to_vec())).ok_or(StoreError::Damaged("a record"))
+    }
+
+    /// Deletes records, all of them or none. One that is not there is none.
+    ///
+    /// # Errors
+    /// If they cannot be deleted.
+    pub fn delete(&mut self, keys: impl Iterator<Item = i64>) -> Result<(), StoreError> {
+        let transaction = self.connection.transaction()?;
+        {
+            let mut statement = transaction.prepare_cached("DELETE FROM records WHERE key = ?1")?;
+            for key in keys {
+                statement.execute([key])?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+}
