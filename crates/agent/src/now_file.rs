@@ -14,6 +14,42 @@ pub(crate) struct NowFile {
     text: String,
     /// The metrics in it.
     metrics: Vec<String>,
+    /// The lines of the last tick: most series stand in the same place again, and half of them with the same value.
+    lines: Vec<Line>,
+}
+
+/// A series of the last tick.
+#[derive(Debug, Default)]
+struct Line {
+    series: String,
+    value: f64,
+    is_wanted: bool,
+    /// Where its name ends in `text`.
+    value_begins: usize,
+    text: String,
+}
+
+impl Line {
+    /// Takes the value of this tick, of this series or another one.
+    fn update(&mut self, series: &str, value: f64, metrics: &[String]) {
+        if self.series != series {
+            series.clone_into(&mut self.series);
+            self.is_wanted = is_wanted(metrics, series);
+            self.text.clear();
+            push_name(&mut self.text, series);
+            self.text.push(' ');
+            self.value_begins = self.text.len();
+        } else if self.value.to_bits() == value.to_bits() {
+            return;
+        }
+        self.value = value;
+        if !self.is_wanted {
+            return;
+        }
+        self.text.truncate(self.value_begins);
+        push_value(&mut self.text, value);
+        self.text.push('\n');
+    }
 }
 
 impl NowFile {
@@ -27,12 +63,19 @@ impl NowFile {
         }
         let mut next = path.as_os_str().to_owned();
         next.push(".next");
-        Ok(Self { path: path.to_owned(), next: next.into(), text: String::new(), metrics: metrics.to_vec() })
+        Ok(Self {
+            path: path.to_owned(),
+            next: next.into(),
+            text: String::new(),
+            metrics: metrics.to_vec(),
+            lines: Vec::new(),
+        })
     }
 
     /// Other metrics from now on. A `*` at the end of a name stands for any rest; without names all are written.
     pub(crate) fn set_metrics(&mut self, metrics: &[String]) {
         self.metrics = metrics.to_vec();
+        self.lines.clear();
     }
 
     /// Where it is.
@@ -46,12 +89,19 @@ impl NowFile {
     /// If it cannot be written; what was there stays.
     pub(crate) fn write<'n>(&mut self, values: impl Iterator<Item = (&'n str, f64)>) -> io::Result<()> {
         self.text.clear();
-        for (name, value) in values.filter(|(name, _)| is_wanted(&self.metrics, name)) {
-            push_name(&mut self.text, name);
-            self.text.push(' ');
-            push_value(&mut self.text, value);
-            self.text.push('\n');
+        let mut count = 0;
+        for (place, (series, value)) in values.enumerate() {
+            if place == self.lines.len() {
+                self.lines.push(Line::default());
+            }
+            let line = &mut self.lines[place];
+            line.update(series, value, &self.metrics);
+            if line.is_wanted {
+                self.text.push_str(&line.text);
+            }
+            count = place + 1;
         }
+        self.lines.truncate(count);
         // Not synced: it is of this moment, and mostly in memory anyway.
         // Made anew, so that no name leads elsewhere.
         let make = || OpenOptions::new().write(true).create_new(true).mode(0o644).open(&self.next);

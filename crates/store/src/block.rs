@@ -50,16 +50,31 @@ impl Block {
         true
     }
 
-    /// The same as columns.
+    /// The times of its ticks.
+    pub(crate) fn clocks(&self) -> impl Iterator<Item = Clock> {
+        // They were encoded here, or decoded before.
+        self.entries.iter().map_while(|entry| journal::decode_clock(entry))
+    }
+
+    /// The values of one series, with the times of all ticks.
+    pub(crate) fn column(&self, id: SeriesId) -> (Vec<Clock>, Vec<Option<f64>>) {
+        let mut value = None;
+        let tick = |entry: &Vec<u8>| Some((journal::decode_one(entry, id, &mut value)?, value));
+        self.entries.iter().map_while(tick).unzip()
+    }
+
+    /// All as columns.
     pub(crate) fn columns(&self) -> BlockColumns {
         let mut columns = BlockColumns { boot: self.boot, ..BlockColumns::default() };
         let mut values = Values::new();
+        let ticks = self.entries.len();
         for (place, entry) in self.entries.iter().enumerate() {
             // They were encoded here, or decoded before.
             let Some((clock, now)) = journal::decode(entry, &values) else { break };
             columns.clocks.push(clock);
             for (id, value) in &now {
-                let column = columns.values.entry(*id).or_default();
+                // No larger than needed: there are hundreds of them until the block is sealed.
+                let column = columns.values.entry(*id).or_insert_with(|| Vec::with_capacity(ticks));
                 column.resize(place, None);
                 column.push(Some(*value));
             }

@@ -1,12 +1,13 @@
 //! A history beside its writer: one snapshot of it.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use facts::task::rounds::RoundTables;
 use rusqlite::{Connection, params};
 
 use crate::aside;
-use crate::block::{self, BlockColumns};
+use crate::block::{self, Block};
 use crate::database;
 use crate::error::StoreError;
 use crate::reading::{push_points, read_column, read_head};
@@ -43,15 +44,19 @@ pub struct History {
     unreadable: Vec<String>,
 }
 
+/// Chunks of tasks that are in the journal alone, and how many of its entries are damaged.
+type UnsealedChunks = (Vec<(ChunkKey, RoundTables)>, u64);
+
 /// One file of a history.
 #[derive(Debug)]
 struct HistoryFile {
     path: PathBuf,
     connection: Connection,
     names: SeriesNames,
-    /// Blocks and chunks of which only the journal is there.
-    unsealed: Vec<BlockColumns>,
-    unsealed_chunks: Vec<(ChunkKey, RoundTables)>,
+    /// Blocks of which only the journal is there.
+    unsealed: Vec<Block>,
+    /// The same of tasks, and how many entries are damaged; read when it is needed.
+    unsealed_chunks: OnceCell<UnsealedChunks>,
     /// Entries of the journal that are damaged.
     damaged: u64,
 }
@@ -120,7 +125,7 @@ impl History {
         Ok(damaged)
     }
 
-    /// Names of series and entries of the journal that are damaged, and files that cannot be opened.
+    /// Names of series and entries of their journal that are damaged, and files that cannot be opened.
     pub fn damaged(&self) -> u64 {
         let of_files: u64 = self.files().map(|file| file.damaged + file.names.damaged).sum();
         of_files + self.unreadable.len() as u64
@@ -134,12 +139,10 @@ impl History {
         let mut findings = self.unreadable.clone();
         for file in self.files() {
             findings.extend(verify::verify(&file.connection, &file.names, &file.path)?);
-            if file.damaged > 0 {
-                findings.push(format!(
-                    "{}: {} entries of the journal are damaged",
-                    file.path.display(),
-                    file.damaged
-                ));
+            let damaged = file.damaged + file.unsealed_chunks()?.1;
+            if damaged > 0 {
+                findings
+                    .push(format!("{}: {damaged} entries of the journal are damaged", file.path.display()));
             }
         }
         Ok(findings)
@@ -151,7 +154,8 @@ impl History {
     /// # Errors
     /// If it cannot be read.
     pub fn tasks(&self, from_ns: i64, to_ns: i64) -> Result<TaskReplay<'_>, StoreError> {
-        TaskReplay::new(&self.current.connection, &self.current.unsealed_chunks, from_ns, to_ns)
+        let (unsealed, damaged) = self.current.unsealed_chunks()?;
+        TaskReplay::new(&self.current.connection, unsealed, *damaged, from_ns, to_ns)
     }
 }
 
@@ -162,16 +166,24 @@ impl HistoryFile {
         connection.execute_batch("BEGIN")?;
         let names = SeriesNames::read(&connection)?;
         let (blocks, damaged_ticks) = block::unsealed(&connection)?;
-        let (unsealed_chunks, damaged_rounds) = unsealed_chunks(&connection)?;
-        let unsealed = blocks.iter().map(block::Block::columns).collect();
         Ok(Self {
             path: path.to_owned(),
             connection,
             names,
-            unsealed,
-            unsealed_chunks,
-            damaged: damaged_ticks + damaged_rounds,
+            unsealed: blocks,
+            unsealed_chunks: OnceCell::new(),
+            damaged: damaged_ticks,
         })
+    }
+
+    fn unsealed_chunks(&self) -> Result<&UnsealedChunks, StoreError> {
+        match self.unsealed_chunks.get() {
+            Some(chunks) => Ok(chunks),
+            None => {
+                let chunks = unsealed_chunks(&self.connection)?;
+                Ok(self.unsealed_chunks.get_or_init(|| chunks))
+            }
+        }
     }
 
     fn add_extent(&self, extent: &mut Extent) -> Result<(), StoreError> {
@@ -190,7 +202,7 @@ impl HistoryFile {
             let head = read_head(&self.connection, row.get(0)?)?;
             add(row.get(1)?, row.get(2)?, head.map_or(0, |(_, head)| head.clocks.len() as u64));
         }
-        for clock in self.unsealed.iter().flat_map(|block| &block.clocks) {
+        for clock in self.unsealed.iter().flat_map(Block::clocks) {
             let realtime_ns = clock.realtime.0.cast_signed();
             add(realtime_ns, realtime_ns, 1);
         }
@@ -231,8 +243,8 @@ impl HistoryFile {
             }
         }
         for block in &self.unsealed {
-            let values = block.values.get(&id).cloned().unwrap_or_default();
-            push_points(&block.clocks, &Points::of_ticks(values), &wanted_ns, each);
+            let (clocks, values) = block.column(id);
+            push_points(&clocks, &Points::of_ticks(values), &wanted_ns, each);
         }
         Ok(damaged)
     }

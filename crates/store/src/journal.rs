@@ -52,7 +52,44 @@ pub(crate) fn encode(clock: Clock, before: &Values, now: &Values) -> Vec<u8> {
     for (gone, _) in old {
         push(&mut bytes, *gone, GONE);
     }
+    // It stays in memory until its block is full.
+    bytes.shrink_to_fit();
     bytes
+}
+
+/// How a series changed.
+enum Change {
+    By(i64),
+    To(f64),
+    Gone,
+}
+
+impl Change {
+    /// The value after it; `None` within if the series is gone, `None` without if that cannot be.
+    fn apply(self, before: Option<f64>) -> Option<Option<f64>> {
+        Some(match self {
+            Self::By(difference) => Some(integer(before.unwrap_or(0.0))?.checked_add(difference)? as f64),
+            Self::To(value) => Some(value),
+            Self::Gone => None,
+        })
+    }
+}
+
+/// Takes the next change; `last` is the series of the one before it.
+fn take_change(bytes: &mut &[u8], last: &mut u32) -> Option<(SeriesId, Change)> {
+    let head = varint::take(bytes)?;
+    *last = last.checked_add(u32::try_from(head >> 2).ok()?)?;
+    let change = match head & 3 {
+        BY_INTEGER => Change::By(varint::unzigzag(varint::take(bytes)?)),
+        TO => {
+            let (bits, rest) = bytes.split_first_chunk()?;
+            *bytes = rest;
+            Change::To(f64::from_bits(u64::from_le_bytes(*bits)))
+        }
+        GONE => Change::Gone,
+        _ => return None,
+    };
+    Some((SeriesId(*last), change))
 }
 
 /// The time of an entry's tick, and its values, from those of the tick before it; `None` if the bytes are no entry.
@@ -60,31 +97,38 @@ pub(crate) fn decode(mut bytes: &[u8], before: &Values) -> Option<(Clock, Values
     let clock = take_clock(&mut bytes)?;
     let mut values = Values::with_capacity(before.len());
     let mut old = before.iter().copied().peekable();
-    let mut last = 0_u32;
+    let mut last = 0;
     while !bytes.is_empty() {
-        let head = varint::take(&mut bytes)?;
-        last = last.checked_add(u32::try_from(head >> 2).ok()?)?;
-        let id = SeriesId(last);
+        let (id, change) = take_change(&mut bytes, &mut last)?;
         while let Some(same) = old.next_if(|(old, _)| *old < id) {
             values.push(same);
         }
-        let old = old.next_if(|(old, _)| *old == id).map(|(_, value)| value);
-        match head & 3 {
-            BY_INTEGER => {
-                let difference = varint::unzigzag(varint::take(&mut bytes)?);
-                values.push((id, integer(old.unwrap_or(0.0))?.checked_add(difference)? as f64));
-            }
-            TO => {
-                let (bits, rest) = bytes.split_first_chunk()?;
-                bytes = rest;
-                values.push((id, f64::from_bits(u64::from_le_bytes(*bits))));
-            }
-            GONE => {}
-            _ => return None,
-        }
+        let before = old.next_if(|(old, _)| *old == id).map(|(_, value)| value);
+        values.extend(change.apply(before)?.map(|value| (id, value)));
     }
     values.extend(old);
     Some((clock, values))
+}
+
+/// The time of an entry's tick.
+pub(crate) fn decode_clock(mut bytes: &[u8]) -> Option<Clock> {
+    take_clock(&mut bytes)
+}
+
+/// The same of one series, whose value of the tick before it is replaced.
+pub(crate) fn decode_one(mut bytes: &[u8], wanted: SeriesId, value: &mut Option<f64>) -> Option<Clock> {
+    let clock = take_clock(&mut bytes)?;
+    let mut last = 0;
+    while !bytes.is_empty() {
+        let (id, change) = take_change(&mut bytes, &mut last)?;
+        if id >= wanted {
+            if id == wanted {
+                *value = change.apply(*value)?;
+            }
+            break;
+        }
+    }
+    Some(clock)
 }
 
 fn push_clock(bytes: &mut Vec<u8>, clock: Clock) {
@@ -132,14 +176,22 @@ mod tests {
             let of = |map: BTreeMap<u16, f64>| -> Values { map.into_iter().map(|(id, value)| (SeriesId(id.into()), value)).collect() };
             let clock = Clock { realtime: Nanos(times[0]), boottime: Nanos(times[1]), monotonic: Nanos(times[2]) };
             let (before, now) = (of(before), of(now));
-            let (read_clock, read) = decode(&encode(clock, &before, &now), &before).unwrap();
+            let entry = encode(clock, &before, &now);
+            let (read_clock, read) = decode(&entry, &before).unwrap();
             prop_assert_eq!((read_clock, bits(&read)), (clock, bits(&now)));
+            for (id, _) in before.iter().chain(&now) {
+                let of = |values: &Values| values.iter().find(|(other, _)| other == id).map(|(_, value)| *value);
+                let mut value = of(&before);
+                decode_one(&entry, *id, &mut value).unwrap();
+                prop_assert_eq!(value.map(f64::to_bits), of(&now).map(f64::to_bits));
+            }
         }
 
         #[test]
         fn nothing_panics(bytes: Vec<u8>, before: BTreeMap<u8, f64>) {
             let before = before.into_iter().map(|(id, value)| (SeriesId(id.into()), value)).collect();
             let _ = decode(&bytes, &before);
+            let _ = decode_one(&bytes, SeriesId(7), &mut Some(1.0));
         }
     }
 }

@@ -43,6 +43,22 @@ pub(crate) fn read(
     connection: &Connection,
     id: i64,
 ) -> Result<Option<(ChunkKey, Option<RoundTables>)>, StoreError> {
+    read_parts(connection, id, true)
+}
+
+/// The same without exit records, which a reader does not need of rounds that it skips.
+pub(crate) fn read_living(
+    connection: &Connection,
+    id: i64,
+) -> Result<Option<(ChunkKey, Option<RoundTables>)>, StoreError> {
+    read_parts(connection, id, false)
+}
+
+fn read_parts(
+    connection: &Connection,
+    id: i64,
+    has_ended: bool,
+) -> Result<Option<(ChunkKey, Option<RoundTables>)>, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT base, boot, step_s, first_ns, last_ns, lasts_s, living, ended FROM task_chunks WHERE id = ?1",
     )?;
@@ -50,20 +66,24 @@ pub(crate) fn read(
         let key = ChunkKey { id, base: row.get(0)?, boot: row.get(1)?, step_s: row.get(2)? };
         let time = TimeRange { first_ns: row.get(3)?, last_ns: row.get(4)?, lasts_s: row.get(5)? };
         let blob = |place| row.get_ref(place).map(|value| value.as_blob().unwrap_or_default());
-        Ok((key, decode(key, time, blob(6)?, blob(7)?)))
+        let ended = if has_ended { Some(blob(7)?) } else { None };
+        Ok((key, decode(key, time, blob(6)?, ended)))
     };
     Ok(statement.query_row([id], decode).optional()?)
 }
 
-fn decode(key: ChunkKey, time: TimeRange, living: &[u8], ended: &[u8]) -> Option<RoundTables> {
+fn decode(key: ChunkKey, time: TimeRange, living: &[u8], ended: Option<&[u8]>) -> Option<RoundTables> {
     let mut living = checksum::open(&key.of_living(time), living)?;
-    let mut ended = checksum::open(&key.of_ended(), ended)?;
-    let chunk = RoundTables {
+    let mut chunk = RoundTables {
         rounds: take_columns(&mut living, ROUND)?,
         living: take_columns(&mut living, LIVING)?,
         gone: take_columns(&mut living, 1)?,
-        ended: take_columns(&mut ended, ENDED)?,
+        ..RoundTables::default()
     };
+    match ended {
+        Some(ended) => chunk.ended = take_columns(&mut checksum::open(&key.of_ended(), ended)?, ENDED)?,
+        None => chunk.leave_out_ended(),
+    }
     chunk.is_consistent().then_some(chunk)
 }
 

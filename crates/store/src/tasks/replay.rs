@@ -14,10 +14,12 @@ use crate::cgroups;
 #[derive(Debug)]
 pub struct TaskReplay<'h> {
     connection: &'h Connection,
-    /// Chunks that are still to be read.
-    ahead: VecDeque<ChunkKey>,
+    /// Chunks that are still to be read, and whether a round of them may be wanted.
+    ahead: VecDeque<(ChunkKey, bool)>,
     /// Chunks that are in the journal alone.
     unsealed: &'h [(ChunkKey, RoundTables)],
+    /// The chunk before the one that is being read, if this continues it.
+    before: Option<RoundTables>,
     /// The chunk that is being read, and the next of its rounds.
     chunk: RoundTables,
     key: ChunkKey,
@@ -25,6 +27,8 @@ pub struct TaskReplay<'h> {
     from_ns: i64,
     to_ns: i64,
     decoder: RoundDecoder,
+    /// The last round was wanted, so that the store is of it.
+    is_filled: bool,
     store: TaskStore,
     /// Those of the boot that was asked for last.
     cgroups: Option<(i64, HashMap<u64, String>)>,
@@ -32,10 +36,11 @@ pub struct TaskReplay<'h> {
 }
 
 impl<'h> TaskReplay<'h> {
-    /// The rounds between two times in nanoseconds since 1970, the last of them included.
+    /// The rounds between two times in nanoseconds since 1970, the last of them included. `damaged` entries of the journal are left out.
     pub(crate) fn new(
         connection: &'h Connection,
         unsealed: &'h [(ChunkKey, RoundTables)],
+        damaged: u64,
         from_ns: i64,
         to_ns: i64,
     ) -> Result<Self, StoreError> {
@@ -50,32 +55,34 @@ impl<'h> TaskReplay<'h> {
             )
             .optional()?;
         let mut statement = connection.prepare_cached(
-            "SELECT id, base, boot, step_s FROM task_chunks WHERE id >= ?1 \
+            "SELECT id, base, boot, step_s, last_ns >= ?3 AND first_ns <= ?2 FROM task_chunks WHERE id >= ?1 \
              AND id <= (SELECT max(id) FROM task_chunks WHERE first_ns <= ?2) ORDER BY id",
         )?;
-        let mut rows = statement.query(params![base.unwrap_or(0), to_ns])?;
+        let mut rows = statement.query(params![base.unwrap_or(0), to_ns, from_ns])?;
         while let Some(row) = rows.next()? {
             let key = ChunkKey { id: row.get(0)?, base: row.get(1)?, boot: row.get(2)?, step_s: row.get(3)? };
-            ahead.push_back(key);
+            ahead.push_back((key, row.get(4)?));
         }
         let begins_before_end = |(_, chunk): &(ChunkKey, RoundTables)| {
             chunk.rounds.rows() > 0 && chunk.clock(0).realtime.0.cast_signed() <= to_ns
         };
         let last = unsealed.iter().rposition(begins_before_end).map_or(0, |last| last + 1);
-        ahead.extend(unsealed[..last].iter().map(|(key, _)| *key));
+        ahead.extend(unsealed[..last].iter().map(|(key, _)| (*key, true)));
         Ok(Self {
             connection,
             ahead,
             unsealed,
+            before: None,
             chunk: RoundTables::default(),
             key: ChunkKey::default(),
             place: 0,
             from_ns,
             to_ns,
             decoder: RoundDecoder::default(),
+            is_filled: false,
             store: TaskStore::default(),
             cgroups: None,
-            damaged: 0,
+            damaged,
         })
     }
 
@@ -95,17 +102,22 @@ impl<'h> TaskReplay<'h> {
             let is_wanted = (self.from_ns..=self.to_ns).contains(&realtime_ns);
             let is_whole = place == 0 && self.key.base == self.key.id;
             self.place += 1;
-            if is_wanted {
-                self.decoder.fill(&self.chunk, place, is_whole, &mut self.store);
-                return Ok(true);
+            if !is_wanted {
+                self.decoder.skip(&self.chunk, place, is_whole);
+                self.is_filled = false;
+                continue;
             }
-            self.decoder.skip(&self.chunk, place, is_whole);
-            // The first interval begins with the last round before the first one that is wanted.
-            let is_last = self.place >= self.chunk.rounds.rows();
-            let next_ns = self.chunk.round(self.place, Round::Realtime).cast_signed();
-            if is_last || (self.from_ns..=self.to_ns).contains(&next_ns) {
-                self.decoder.begin(&self.chunk, place, &mut self.store);
+            // The first interval begins with the round before.
+            let before = match place.checked_sub(1) {
+                Some(before) => Some((&self.chunk, before)),
+                None => self.before.as_ref().map(|chunk| (chunk, chunk.rounds.rows() - 1)),
+            };
+            if let Some((tables, place)) = before.filter(|_| !self.is_filled) {
+                self.decoder.begin(tables, place, &mut self.store);
             }
+            self.decoder.fill(&self.chunk, place, is_whole, &mut self.store);
+            self.is_filled = true;
+            return Ok(true);
         }
     }
 
@@ -132,22 +144,30 @@ impl<'h> TaskReplay<'h> {
         Ok(self.cgroups.as_ref().and_then(|(_, paths)| paths.get(&id)).map(String::as_str))
     }
 
-    /// Damaged chunks so far.
+    /// Damaged chunks so far, and damaged rounds of the journal.
     pub fn damaged(&self) -> u64 {
         self.damaged
     }
 
     fn next_chunk(&mut self) -> Result<bool, StoreError> {
-        let Some(key) = self.ahead.pop_front() else { return Ok(false) };
+        let Some((key, is_wanted)) = self.ahead.pop_front() else { return Ok(false) };
         let is_next = key.base == key.id || (key.base == self.key.base && key.id == self.key.id + 1);
-        let chunk = if is_next { self.load(key)? } else { None };
+        let chunk = if is_next { self.load(key, is_wanted)? } else { None };
         match chunk {
-            Some(chunk) => (self.chunk, self.key, self.place) = (chunk, key, 0),
+            Some(chunk) => {
+                let before = std::mem::replace(&mut self.chunk, chunk);
+                self.before = Some(before).filter(|before| before.rounds.rows() > 0);
+                (self.key, self.place) = (key, 0);
+            }
             None => {
                 self.damaged += 1;
-                (self.chunk, self.place) = (RoundTables::default(), 0);
+                (self.chunk, self.place, self.before) = (RoundTables::default(), 0, None);
                 // What is based on it cannot be read either.
-                while self.ahead.front().is_some_and(|next| next.base == key.base && next.id != next.base) {
+                while self
+                    .ahead
+                    .front()
+                    .is_some_and(|(next, _)| next.base == key.base && next.id != next.base)
+                {
                     self.ahead.pop_front();
                     self.damaged += 1;
                 }
@@ -157,10 +177,14 @@ impl<'h> TaskReplay<'h> {
         Ok(true)
     }
 
-    fn load(&self, key: ChunkKey) -> Result<Option<RoundTables>, StoreError> {
+    fn load(&self, key: ChunkKey, is_wanted: bool) -> Result<Option<RoundTables>, StoreError> {
         if let Some((_, chunk)) = self.unsealed.iter().find(|(unsealed, _)| *unsealed == key) {
             return Ok(Some(chunk.clone()));
         }
-        Ok(chunk::read(self.connection, key.id)?.and_then(|(_, chunk)| chunk))
+        let chunk = match is_wanted {
+            true => chunk::read(self.connection, key.id)?,
+            false => chunk::read_living(self.connection, key.id)?,
+        };
+        Ok(chunk.and_then(|(_, chunk)| chunk))
     }
 }

@@ -114,6 +114,14 @@ impl RoundTables {
         (bytes.is_empty() && tables.is_consistent()).then_some(tables)
     }
 
+    /// Lets no round have exit records.
+    pub fn leave_out_ended(&mut self) {
+        self.ended = Table::new(ENDED);
+        let mut columns = self.rounds.columns().to_vec();
+        columns.iter_mut().skip(Round::Ended as usize).take(1).for_each(|column| column.fill(0));
+        self.rounds = Table::from_columns(columns, self.rounds.rows());
+    }
+
     /// Whether the rows of all rounds are those that are there.
     pub fn is_consistent(&self) -> bool {
         let sum = |place: usize| {
