@@ -1,6 +1,7 @@
 //! From a sample of the machine to values of series: the catalogue's names and labels.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use facts::catalog::{Kind, LabelValue, METRICS, Metric};
@@ -9,6 +10,9 @@ use formats::series_name::SeriesName;
 use store::{SeriesId, SeriesKind, Store};
 
 use crate::registry::Registry;
+
+/// The most series of one agent: devices that come with other names all the time must not fill its memory.
+const MOST_SERIES: usize = 50_000;
 
 /// The numbers and names of series, so that a tick makes no names.
 #[derive(Debug, Default)]
@@ -22,20 +26,27 @@ pub(crate) struct MachineSeries {
 }
 
 impl MachineSeries {
-    /// Takes the values of a sample.
-    pub(crate) fn collect(&mut self, sample: &Sample, registry: &mut Registry, store: &mut Store) {
+    /// Takes the values of samples, each of other sources.
+    pub(crate) fn collect(&mut self, samples: [&Sample; 2], registry: &mut Registry, store: &mut Store) {
         let Self { places, names, values } = self;
         values.clear();
-        for (number, metric) in METRICS.iter().enumerate() {
-            metric.visit(sample, &mut |labels, value| {
-                let place = *places.entry(key(number, labels)).or_insert_with(|| {
+        let mut add = |number: usize, metric: &Metric, labels: &[LabelValue<'_>], value: f64| {
+            let place = match places.entry(key(number, labels)) {
+                Entry::Occupied(place) => *place.get(),
+                Entry::Vacant(_) if names.len() >= MOST_SERIES => return registry.refuse(MOST_SERIES),
+                Entry::Vacant(place) => {
                     names.push(registry.register(&name(metric, labels), kind(metric.kind), store));
-                    names.len() - 1
-                });
-                if names[place].is_some() {
-                    values.push((place, value));
+                    *place.insert(names.len() - 1)
                 }
-            });
+            };
+            if names[place].is_some() {
+                values.push((place, value));
+            }
+        };
+        for sample in samples {
+            for (number, metric) in METRICS.iter().enumerate() {
+                metric.visit(sample, &mut |labels, value| add(number, metric, labels, value));
+            }
         }
     }
 

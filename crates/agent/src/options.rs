@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use facts::unit::Ratio;
+use formats::redaction::Redaction;
 use formats::relabel::Relabelling;
 use store::{Retention, StoreError};
 
@@ -26,10 +27,14 @@ pub struct AgentOptions {
     pub privileged: Privileged,
     /// Between two ticks.
     pub interval: Duration,
+    /// Between two readings of sources that take long or hardly change.
+    pub slow_interval: Duration,
     /// End after so many ticks.
     pub count: Option<u64>,
     /// Whether tasks are recorded.
     pub records_tasks: bool,
+    /// Whether command lines are recorded, and what is hidden in them; `None`: they are not.
+    pub command_lines: Option<Redaction>,
     /// What becomes of the names of series before they are recorded.
     pub relabelling: Relabelling,
     /// What is kept.

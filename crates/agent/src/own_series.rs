@@ -9,8 +9,10 @@ use crate::registry::Registry;
 /// The parts of a tick, each with its CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Reading the machine.
+    /// Reading the machine, and naming what was read.
     Machine,
+    /// Reading its slow sources.
+    Slow,
     /// Reading all tasks.
     Tasks,
     /// Writing the history.
@@ -20,8 +22,9 @@ pub(crate) enum Part {
 }
 
 /// The series, in the order of [`OwnSeries::collect`]; those of the parts come first.
-const SERIES: [(&str, SeriesKind); 14] = [
+const SERIES: [(&str, SeriesKind); 15] = [
     ("whit_agent_part_cpu_seconds_total{part=\"machine\"}", Counter),
+    ("whit_agent_part_cpu_seconds_total{part=\"slow\"}", Counter),
     ("whit_agent_part_cpu_seconds_total{part=\"tasks\"}", Counter),
     ("whit_agent_part_cpu_seconds_total{part=\"store\"}", Counter),
     ("whit_agent_part_cpu_seconds_total{part=\"now\"}", Counter),
@@ -36,7 +39,7 @@ const SERIES: [(&str, SeriesKind); 14] = [
     ("whit_agent_resident_bytes", Gauge),
     ("whit_agent_ticks_between_task_readings", Gauge),
 ];
-const PARTS: usize = 4;
+const PARTS: usize = 5;
 
 /// The agent's own cost, summed since it started.
 #[derive(Debug, Default)]
@@ -87,9 +90,10 @@ impl OwnSeries {
         if self.names.is_empty() {
             self.names = SERIES.iter().map(|(name, kind)| registry.register(name, *kind, store)).collect();
         }
-        let [machine, tasks, writing, now] = self.cpu_by_part.map(|cpu| Some(cpu.as_secs_f64()));
+        let [machine, slow, tasks, writing, now] = self.cpu_by_part.map(|cpu| Some(cpu.as_secs_f64()));
         self.values = [
             machine,
+            slow,
             tasks,
             writing,
             now,

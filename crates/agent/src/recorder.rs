@@ -1,11 +1,11 @@
 //! A tick: sample the machine and its tasks, and record them.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-use facts::source::Wanted;
+use facts::source::{Source, Wanted};
 use facts::task::TaskKey;
 use facts::task::figure::Figure;
 use facts::task::rounds::Scope;
@@ -17,9 +17,10 @@ use probe::{Request, Roots};
 use sampling::Formula;
 use sampling::agent_protocol::Hello;
 use sampling::machine::MachineSampler;
+use sampling::schedule::Schedule;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
-use store::{SeriesId, Store, StoreError, TaskTick, Tick};
+use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 
 use crate::budget::Budget;
 use crate::log::{Level, Log};
@@ -31,21 +32,25 @@ use crate::place::Place;
 use crate::registry::Registry;
 use crate::socket::Socket;
 
-/// Cgroups whose paths are looked up in one tick.
-const CGROUPS_A_TICK: usize = 16;
+/// Cgroups and processes whose names are looked up in one tick.
+const NAMES_A_TICK: usize = 32;
 const MOST_UNNAMED: usize = 4096;
 
 /// What a tick reads and writes.
 pub(crate) struct Recorder {
     machine: MachineSampler,
+    /// The same of sources that take long or hardly change.
+    slow: MachineSampler,
+    /// When these are read.
+    slow_schedule: Schedule,
     /// `None` if not even /proc can be read.
     tasks: Option<TaskSampler>,
     budget: Budget,
     ticks_until_tasks: u32,
-    /// Names of cgroups; `None` if /proc cannot be opened.
+    /// Names of cgroups and processes; `None` if /proc cannot be opened.
     labels: Option<TaskLabels>,
-    /// Cgroups whose paths are to be looked up, each with a task in it.
-    unnamed: BTreeMap<u64, TaskKey>,
+    /// What is to be named, each with a task.
+    unnamed: VecDeque<(Named, TaskKey)>,
     boot_id: String,
     registry: Registry,
     series: MachineSeries,
@@ -73,9 +78,8 @@ impl Recorder {
         log: &Log,
     ) -> Result<Self, AgentError> {
         let roots = Roots::live();
-        let request = Request { wanted: Wanted::all(), ..Request::default() };
-        let machine = MachineSampler::open(&roots, request, Formula::IfNeeded)
-            .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))?;
+        let machine = open_machine(&roots, |source| !SLOW.contains(&source))?;
+        let slow = open_machine(&roots, |source| SLOW.contains(&source))?;
         let now_file =
             options.now.as_deref().map(|path| open_now_file(path, &options.now_metrics)).transpose()?;
         let tasks = open_tasks(options, log);
@@ -83,13 +87,15 @@ impl Recorder {
         let socket = open_socket(options, tasks.as_ref(), &wishes, log);
         Ok(Self {
             machine,
+            slow,
+            slow_schedule: Schedule::new(std::iter::once(options.slow_interval)),
             tasks,
             options: options.clone(),
             socket,
             wishes,
             budget: Budget::new(options.cpu_limit),
             ticks_until_tasks: 0,
-            unnamed: BTreeMap::new(),
+            unnamed: VecDeque::new(),
             labels: TaskFiles::open(&roots).ok().map(TaskLabels::new),
             boot_id: probe::boot_id(&roots).unwrap_or_default(),
             registry: Registry::new(options.relabelling.clone()),
@@ -106,7 +112,14 @@ impl Recorder {
     pub(crate) fn tick(&mut self, lateness: Nanos, missed_ticks: u64, log: &mut Log) -> Option<String> {
         self.own.begin(lateness, missed_ticks);
         self.machine.sample();
-        self.series.collect(self.machine.now(), &mut self.registry, &mut self.store);
+        self.own.end(Part::Machine);
+        if self.slow_schedule.take_due(0, self.machine.now().clock.realtime) {
+            self.slow.sample();
+        }
+        self.own.end(Part::Slow);
+        // Between two readings of the slow sources their values are the last ones.
+        let samples = [self.machine.now(), self.slow.now()];
+        self.series.collect(samples, &mut self.registry, &mut self.store);
         self.own.end(Part::Machine);
         let has_tasks = self.read_tasks(log);
         self.own.end(Part::Tasks);
@@ -134,7 +147,7 @@ impl Recorder {
         let is_read = read.is_ok();
         log.fault("tasks", read.err().map(|absence| format!("tasks cannot be read: {absence}")));
         if is_read {
-            self.name_cgroups();
+            self.name_tasks();
             if let (Some(socket), Some(tasks)) = (&mut self.socket, &self.tasks) {
                 socket.publish_round(&tasks.store, tasks.lost_exits());
             }
@@ -212,6 +225,9 @@ impl Recorder {
     /// Takes over another configuration.
     pub(crate) fn reconfigure(&mut self, options: &AgentOptions, log: &Log) {
         self.budget.set_limit(options.cpu_limit);
+        if options.slow_interval != self.options.slow_interval {
+            self.slow_schedule = Schedule::new(std::iter::once(options.slow_interval));
+        }
         self.store.set_retention(self.place.retention(&options.retention));
         if options.relabelling != self.options.relabelling {
             self.registry = Registry::new(options.relabelling.clone());
@@ -238,20 +254,32 @@ impl Recorder {
         }
     }
 
-    /// Looks up the paths of cgroups that tasks have come to be in: a few in each tick, since each takes a file.
-    fn name_cgroups(&mut self) {
+    /// Looks up the names of cgroups and processes that have come to be: a few in each tick, since each takes a file.
+    fn name_tasks(&mut self) {
         let (Some(tasks), Some(labels)) = (&self.tasks, &mut self.labels) else { return };
         for row in tasks.store.changed_rows() {
-            let Some(id) = row.cgroup.filter(|id| !self.store.knows_cgroup(*id)) else { continue };
-            if self.unnamed.len() < MOST_UNNAMED {
-                // Of several tasks in one cgroup the last is asked: it has ended last.
-                self.unnamed.insert(id, row.key);
+            let is_process = row.tgid == Some(row.key.pid);
+            let command =
+                (is_process && self.options.command_lines.is_some()).then_some(Named::Command(row.key));
+            for named in [row.cgroup.map(Named::Cgroup), command].into_iter().flatten() {
+                if self.unnamed.len() < MOST_UNNAMED && !self.store.knows(named) {
+                    // Of several tasks in one cgroup the last is asked: it has ended last.
+                    self.unnamed.push_back((named, row.key));
+                }
             }
         }
-        for _ in 0..CGROUPS_A_TICK {
-            let Some((id, key)) = self.unnamed.pop_first() else { return };
-            if let Some(path) = labels.cgroup(key, Some(id)) {
-                self.store.name_cgroup(&self.boot_id, id, path);
+        for _ in 0..NAMES_A_TICK {
+            let Some((named, key)) = self.unnamed.pop_front() else { return };
+            if self.store.knows(named) {
+                continue;
+            }
+            let name = match (named, &self.options.command_lines) {
+                (Named::Cgroup(id), _) => labels.cgroup(key, Some(id)).map(str::to_owned),
+                (Named::Command(key), Some(redaction)) => labels.line(key).map(|line| redaction.apply(line)),
+                (Named::Command(_), None) => None,
+            };
+            if let Some(name) = name {
+                self.store.name(&self.boot_id, named, &name);
             }
         }
     }
@@ -263,7 +291,7 @@ impl Recorder {
         OwnState {
             resident_bytes: own.and_then(|row| row.figures.get(Figure::RESIDENT_BYTES)),
             task_stride: tasks.map(|_| self.budget.stride()),
-            system_calls: self.machine.system_calls(),
+            system_calls: self.machine.system_calls() + self.slow.system_calls(),
             lost_exits: tasks.map_or(0, TaskSampler::lost_exits),
             impossible_values: tasks.map_or(0, |tasks| tasks.impossible_values),
             lost_ticks: lost_ticks + lost_rounds,
@@ -279,6 +307,27 @@ impl Recorder {
         let Self { store, place, .. } = self;
         store.close().map_err(|error| AgentError::Store(place.history.clone(), error))
     }
+}
+
+/// Space of filesystems, what hardware is asked for, and what hardly changes.
+const SLOW: [Source; 10] = [
+    Source::Filesystems,
+    Source::Sensors,
+    Source::PowerSupply,
+    Source::Frequency,
+    Source::Backlight,
+    Source::Wireless,
+    Source::Addresses,
+    Source::LinkState,
+    Source::LinkSpeed,
+    Source::CpuQuota,
+];
+
+fn open_machine(roots: &Roots, is_wanted: impl Fn(Source) -> bool) -> Result<MachineSampler, AgentError> {
+    let wanted: Wanted = Source::ALL.into_iter().filter(|source| is_wanted(*source)).collect();
+    let request = Request { wanted, ..Request::default() };
+    MachineSampler::open(roots, request, Formula::IfNeeded)
+        .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))
 }
 
 fn open_tasks(options: &AgentOptions, log: &Log) -> Option<TaskSampler> {

@@ -12,6 +12,7 @@ pub(crate) struct Registry {
     /// Those that are taken, each with the name before it was relabelled.
     taken: HashMap<SeriesId, String>,
     faults: Vec<String>,
+    is_full: bool,
 }
 
 impl Registry {
@@ -35,6 +36,13 @@ impl Registry {
         }
         self.taken.insert(id, name.to_owned());
         Some((renamed, id))
+    }
+
+    /// A series is new, and there are so many already.
+    pub(crate) fn refuse(&mut self, most: usize) {
+        if !std::mem::replace(&mut self.is_full, true) {
+            self.faults.push(format!("there are {most} series: new ones are not recorded until a restart"));
+        }
     }
 
     /// The series that are not recorded although no rule drops them, as one message.

@@ -17,6 +17,8 @@ pub mod perfdata;
 #[cfg(feature = "relabel")]
 pub mod re2;
 #[cfg(feature = "relabel")]
+pub mod redaction;
+#[cfg(feature = "relabel")]
 pub mod relabel;
 #[cfg(feature = "remote-write")]
 pub mod remote_write;

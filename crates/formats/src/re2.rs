@@ -96,7 +96,8 @@ fn message(error: &regex::Error) -> String {
     }
 }
 
-fn translate(pattern: &str) -> String {
+/// The same expression in the syntax of the regex crate.
+pub(crate) fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut letters = pattern.chars().peekable();
     let mut is_in_class = false;

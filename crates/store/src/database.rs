@@ -71,11 +71,14 @@ CREATE TABLE IF NOT EXISTS task_chunks (
 );
 CREATE INDEX IF NOT EXISTS task_chunks_by_time ON task_chunks (last_ns, first_ns, base);
 CREATE INDEX IF NOT EXISTS task_chunks_by_id ON task_chunks (id, base, step_s, last_ns, lasts_s);
-CREATE TABLE IF NOT EXISTS cgroups (
+CREATE TABLE IF NOT EXISTS task_names (
     boot INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
     id INTEGER NOT NULL,
-    path BLOB NOT NULL,
-    PRIMARY KEY (boot, id)
+    start_ns INTEGER NOT NULL,
+    seen_ns INTEGER NOT NULL,
+    name BLOB NOT NULL,
+    PRIMARY KEY (boot, kind, id, start_ns)
 ) WITHOUT ROWID;
 ";
 

@@ -8,6 +8,7 @@ use crate::StoreError;
 use crate::block::{self, BlockKey};
 use crate::database;
 use crate::series::SeriesNames;
+use crate::task_names;
 use crate::tasks::{ChunkKey, read_chunk, write_chunk};
 use crate::thinning::Thinning;
 use crate::window::Windows;
@@ -136,7 +137,7 @@ impl Maintenance {
             Some(Job::ThinTasks { id, step_s }) => return thin_tasks(connection, id, step_s),
             Some(Job::DeleteBlock { id }) => delete_blocks(connection, &[id])?,
             Some(Job::DeleteTasks { before }) => {
-                connection.execute("DELETE FROM task_chunks WHERE id < ?1", [before])?;
+                delete_chunks(connection, before)?;
             }
             None => {
                 if database::free_bytes(connection)? > 0 {
@@ -177,8 +178,13 @@ pub(crate) fn drop_before(connection: &Connection, before_ns: i64) -> Result<(),
         [before_ns],
         |row| row.get(0),
     )?;
-    connection.execute("DELETE FROM task_chunks WHERE id < ?1", [first_kept.unwrap_or(i64::MAX)])?;
-    Ok(())
+    delete_chunks(connection, first_kept.unwrap_or(i64::MAX))
+}
+
+/// Deletes chunks before one, with the names that no other chunk needs.
+fn delete_chunks(connection: &Connection, before: i64) -> Result<(), StoreError> {
+    connection.execute("DELETE FROM task_chunks WHERE id < ?1", [before])?;
+    task_names::delete_old(connection)
 }
 
 fn plan(

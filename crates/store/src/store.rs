@@ -11,13 +11,13 @@ use rusqlite::{Connection, params};
 use crate::aside;
 use crate::block::{self, BLOCK_TICKS, Block, BlockKey, Sealing};
 use crate::boots::Boots;
-use crate::cgroups::CgroupNames;
 use crate::checksum;
 use crate::database;
 use crate::error::StoreError;
 use crate::journal::Values;
 use crate::retention::{self, Maintenance, Retention};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
+use crate::task_names::{Named, TaskNames};
 use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks, write_chunk};
 
 pub use import::ImportedSeries;
@@ -53,7 +53,7 @@ pub struct Store {
     connection: Connection,
     names: SeriesNames,
     boots: Boots,
-    cgroups: CgroupNames,
+    task_names: TaskNames,
     /// The block that grows, and how many of its entries are in the journal.
     open: Block,
     written: usize,
@@ -68,6 +68,8 @@ pub struct Store {
     /// On the boot clock: when what cannot be written is tried again.
     retry_at: Nanos,
     tasks: TaskRecorder,
+    /// The time of the last tick, since 1970.
+    newest_ns: i64,
     synced_at: Nanos,
     lost_ticks: u64,
     findings: Vec<String>,
@@ -140,7 +142,7 @@ impl Store {
             connection,
             names,
             boots,
-            cgroups: CgroupNames::default(),
+            task_names: TaskNames::default(),
             open: Block::new(id + 1, position + 1),
             written: 0,
             sealing: Vec::new(),
@@ -149,6 +151,7 @@ impl Store {
             identity: aside::identity(path),
             retry_at: Nanos(0),
             tasks: TaskRecorder::after(last_chunk),
+            newest_ns: 0,
             synced_at: Nanos(0),
             lost_ticks: 0,
             findings,
@@ -164,15 +167,15 @@ impl Store {
         self.names.id(name, kind)
     }
 
-    /// Whether the path of a cgroup is known already in this boot.
-    pub fn knows_cgroup(&self, id: u64) -> bool {
-        self.cgroups.contains(id)
+    /// Whether the name of this is known already.
+    pub fn knows(&self, named: Named) -> bool {
+        self.task_names.contains(named)
     }
 
-    /// Names a cgroup of this boot: its id, as tasks have it, and its path.
-    pub fn name_cgroup(&mut self, boot_id: &str, id: u64, path: &str) {
+    /// Names a cgroup or a process of this boot. The names of living tasks are kept as long as their rounds.
+    pub fn name(&mut self, boot_id: &str, named: Named, name: &str) {
         let boot = self.boots.number(boot_id);
-        self.cgroups.add(boot, id, path);
+        self.task_names.add(boot, named, name);
     }
 
     /// Records a tick. After this the end of the process does not lose it.
@@ -187,11 +190,14 @@ impl Store {
             self.seal_open();
         }
         self.open.boot = boot;
+        self.newest_ns = tick.clock.realtime.0.cast_signed();
         let mut values: Values = tick.values.to_vec();
         values.sort_unstable_by_key(|(id, _)| *id);
         self.open.push(tick.clock, values);
-        if let Some(tasks) = tick.tasks {
-            self.tasks.push(tasks, boot);
+        if let Some(tasks) = tick.tasks
+            && self.tasks.push(tasks, boot)
+        {
+            self.task_names.begin_base(tasks.store);
         }
         let now = tick.clock.boottime;
         if now < self.retry_at {
@@ -304,7 +310,7 @@ impl Store {
         let transaction = self.connection.unchecked_transaction()?;
         let names = self.names.write(&transaction)?;
         let boots = self.boots.write(&transaction)?;
-        self.cgroups.write(&transaction)?;
+        self.task_names.write(&transaction, self.newest_ns)?;
         for (place, entry) in self.open.entries.iter().enumerate().skip(self.written) {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
             let (block, boot) = (self.open.key.id, self.open.boot);
@@ -322,7 +328,7 @@ impl Store {
         transaction.commit()?;
         self.names.commit(names);
         self.boots.commit(boots);
-        self.cgroups.commit();
+        self.task_names.commit();
         self.written = self.open.entries.len();
         self.given_up.clear();
         self.tasks.commit(tasks);
@@ -354,7 +360,7 @@ impl Store {
         self.given_up.clear();
         self.names.forget_written();
         self.boots.forget_written();
-        self.cgroups.forget_written();
+        self.task_names.forget_written();
         self.seal_open();
         self.sealing.iter_mut().for_each(Sealing::forget_written);
         self.tasks.begin_again();

@@ -5,9 +5,9 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::StoreError;
-use crate::cgroups;
 use crate::reading::{read_column, read_head};
 use crate::series::SeriesNames;
+use crate::task_names;
 use crate::tasks::read_chunk;
 
 /// Findings of one kind after which no more are listed.
@@ -25,7 +25,7 @@ pub(crate) fn verify(
         check_structure(connection, &mut findings),
         check_blocks(connection, names, &mut findings),
         check_chunks(connection, &mut findings),
-        check_cgroups(connection, &mut findings),
+        check_task_names(connection, &mut findings),
     ];
     for part in parts {
         match part {
@@ -94,13 +94,13 @@ fn check_blocks(
     Ok(())
 }
 
-fn check_cgroups(connection: &Connection, findings: &mut Findings<'_>) -> Result<(), StoreError> {
-    let mut statement = connection.prepare("SELECT DISTINCT boot FROM cgroups")?;
+fn check_task_names(connection: &Connection, findings: &mut Findings<'_>) -> Result<(), StoreError> {
+    let mut statement = connection.prepare("SELECT DISTINCT boot FROM task_names")?;
     let boots: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     for boot in boots {
-        let (_, damaged) = cgroups::read(connection, boot)?;
+        let (_, damaged) = task_names::read(connection, boot)?;
         if damaged > 0 {
-            findings.add(&format!("{damaged} paths of cgroups are damaged"));
+            findings.add(&format!("{damaged} names of cgroups and commands are damaged"));
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use facts::task::unrecorded::Unrecorded;
 use facts::task::{Accounting, TaskKey, TaskRow};
 use facts::unit::Nanos;
 use scratch::Scratch;
-use store::{History, Retention, Store, TaskTick, Tick, Tier};
+use store::{History, Named, Retention, Store, TaskTick, Tick, Tier};
 
 const SECOND: Nanos = Nanos::SECOND;
 const STARTED_AT: u64 = 1_700_000_000;
@@ -276,4 +276,51 @@ fn thinned_rounds_add_up_to_the_same() {
     while replay.advance().unwrap() {}
     assert_eq!(replay.store().len(), machine.store.len());
     assert_eq!(history.verify().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn names_are_kept_as_long_as_their_tasks() {
+    let scratch = Scratch::new("names");
+    let tier = |step_s, keep_s| Tier { step_s, keep_s };
+    let retention = Retention { tiers: vec![tier(0, 900)], ..Retention::default() };
+    let mut store = Store::open(&scratch.file(), retention).unwrap();
+    let mut machine = Machine::new(11);
+    let mut named = BTreeMap::new();
+    for _ in 0..3000 {
+        machine.advance();
+        for row in machine.living.values() {
+            if !store.knows(Named::Command(row.key)) {
+                store.name("boot", Named::Command(row.key), &format!("command {}", row.key.pid));
+                *named.entry(row.key.pid).or_insert(0) += 1;
+            }
+        }
+        record(&mut store, &machine);
+    }
+    assert!(store.compact(realtime_ns(machine.second)).is_ok());
+    assert!(named.values().all(|times| *times == 1), "a name is known as long as its task lives");
+    store.close().unwrap();
+    let history = History::open(&scratch.file()).unwrap();
+    let mut replay = history.tasks(0, i64::MAX).unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    while replay.advance().unwrap() {
+        let keys: Vec<TaskKey> = replay.store().rows().map(|row| row.key).collect();
+        for key in keys {
+            let expected = format!("command {}", key.pid);
+            assert_eq!(replay.name(Named::Command(key)).unwrap(), Some(expected.as_str()));
+            seen.insert(key.pid);
+        }
+    }
+    assert_eq!(history.verify().unwrap(), Vec::<String>::new());
+    drop(history);
+    let kept: i64 = rusqlite::Connection::open(scratch.file())
+        .unwrap()
+        .query_row("SELECT count(*) FROM task_names", [], |row| row.get(0))
+        .unwrap();
+    let kept = usize::try_from(kept).unwrap();
+    assert!(
+        kept >= seen.len() && kept < named.len() * 2 / 3,
+        "{kept} of {} names, {} needed",
+        named.len(),
+        seen.len()
+    );
 }

@@ -50,8 +50,8 @@ impl TaskRecorder {
         Self { key: ChunkKey { id, ..ChunkKey::default() }, ..Self::default() }
     }
 
-    /// Adds a round.
-    pub(crate) fn push(&mut self, tick: TaskTick<'_>, boot: i64) {
+    /// Adds a round. Returns whether it is a base.
+    pub(crate) fn push(&mut self, tick: TaskTick<'_>, boot: i64) -> bool {
         let is_other = self.rounds_since_base >= BASE_ROUNDS || boot != self.key.boot;
         let rows = self.open.living.rows() + self.open.ended.rows();
         let is_full = self.open.rounds.rows() >= MOST_ROUNDS || rows >= MOST_ROWS;
@@ -69,6 +69,7 @@ impl TaskRecorder {
         let round = self.encoder.encode(tick.store, tick.lost_exits, is_base, Scope::All);
         self.entries.push(round.encode());
         self.open.append(&round);
+        is_base
     }
 
     /// Ends the chunk that is open.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::chunk::{self, ChunkKey};
 use crate::StoreError;
-use crate::cgroups;
+use crate::task_names::{self, Named};
 
 /// Tasks as they were, from one time on.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct TaskReplay<'h> {
     is_filled: bool,
     store: TaskStore,
     /// Those of the boot that was asked for last.
-    cgroups: Option<(i64, HashMap<u64, String>)>,
+    names: Option<(i64, HashMap<Named, String>)>,
     damaged: u64,
 }
 
@@ -81,7 +81,7 @@ impl<'h> TaskReplay<'h> {
             decoder: RoundDecoder::default(),
             is_filled: false,
             store: TaskStore::default(),
-            cgroups: None,
+            names: None,
             damaged,
         })
     }
@@ -131,17 +131,17 @@ impl<'h> TaskReplay<'h> {
         self.decoder.summary()
     }
 
-    /// The path of a cgroup, by the id that the tasks of this round have.
+    /// The path of a cgroup that a task of this round has, or the command line of a process; `None` if it was not recorded.
     ///
     /// # Errors
     /// If the history cannot be read.
-    pub fn cgroup(&mut self, id: u64) -> Result<Option<&str>, StoreError> {
-        if self.cgroups.as_ref().is_none_or(|(boot, _)| *boot != self.key.boot) {
-            let (paths, damaged) = cgroups::read(self.connection, self.key.boot)?;
+    pub fn name(&mut self, named: Named) -> Result<Option<&str>, StoreError> {
+        if self.names.as_ref().is_none_or(|(boot, _)| *boot != self.key.boot) {
+            let (names, damaged) = task_names::read(self.connection, self.key.boot)?;
             self.damaged += damaged;
-            self.cgroups = Some((self.key.boot, paths));
+            self.names = Some((self.key.boot, names));
         }
-        Ok(self.cgroups.as_ref().and_then(|(_, paths)| paths.get(&id)).map(String::as_str))
+        Ok(self.names.as_ref().and_then(|(_, names)| names.get(&named)).map(String::as_str))
     }
 
     /// Damaged chunks so far, and damaged rounds of the journal.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ::agent::{AgentOptions, Privileged, Retention, Tier};
 use facts::unit::{Nanos, Ratio};
+use formats::redaction::{self, Redaction};
 use probe::named;
 use text::printable::Shown as _;
 use text::quantity;
@@ -23,10 +24,13 @@ pub(super) const DEFAULTS: &str = r#"# The configuration of whit agent: every va
 # "kill -HUP" lets the agent read it again.
 
 interval = "1s"         # between two ticks
+slow_interval = "10s"   # between two readings of filesystems, sensors, batteries, links and frequencies
 # data = "/var/lib/whit"  # the directory of the history
 
 [tasks]
 record = true           # every task that ran or waited, and every one that ended
+command_lines = false   # of processes; what looks like a secret is hidden
+# redact = ['(?i)secret=(\S+)']  # hides these instead: the group of each match, or all of it
 
 [history]
 size = "2GB"            # beyond this the oldest is deleted
@@ -54,7 +58,8 @@ metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
 "#;
 
 /// What may stand in a table.
-const ROOT: [&str; 8] = ["interval", "data", "tasks", "history", "budget", "now", "socket", "relabel"];
+const ROOT: [&str; 9] =
+    ["interval", "slow_interval", "data", "tasks", "history", "budget", "now", "socket", "relabel"];
 
 /// Where the configuration comes from.
 #[derive(Clone, Debug)]
@@ -115,13 +120,17 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
         }
         options.interval = interval;
     }
+    if let Some(interval) = root.duration("slow_interval")? {
+        options.slow_interval = interval;
+    }
     if root.get("data").is_some() {
         options.data = root.required_path("data", "\"/var/lib/whit\"")?;
     }
-    if let Some(tasks) = table(&root, "tasks", &["record"])?
-        && tasks.get("record").is_some()
-    {
-        options.records_tasks = tasks.flag("record")?;
+    if let Some(tasks) = table(&root, "tasks", &["record", "command_lines", "redact"])? {
+        if tasks.get("record").is_some() {
+            options.records_tasks = tasks.flag("record")?;
+        }
+        options.command_lines = read_command_lines(&tasks)?;
     }
     if let Some(history) = table(&root, "history", &["size", "keep"])? {
         read_history(&history, &mut options.retention)?;
@@ -154,6 +163,17 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
     }
     options.relabelling = rules::read(&root)?;
     Ok(options)
+}
+
+fn read_command_lines(tasks: &Options<'_, '_>) -> Result<Option<Redaction>, Fault> {
+    let patterns = match tasks.get("redact") {
+        Some(_) => tasks.texts("redact")?,
+        None => redaction::USUAL.map(str::to_owned).to_vec(),
+    };
+    let redaction = Redaction::new(patterns.iter().map(String::as_str)).map_err(|(place, message)| {
+        tasks.fault_of("redact", format!("\"{}\": {message}", patterns[place]))
+    })?;
+    Ok(tasks.flag("command_lines")?.then_some(redaction))
 }
 
 const MOST_OFTEN: Duration = Duration::from_millis(100);
@@ -231,7 +251,7 @@ mod tests {
 
     #[test]
     fn everything_can_be_set() {
-        let text = "interval = \"5s\"\ndata = \"/d\"\n[tasks]\nrecord = false\n[history]\nsize = \"10MB\"\n\
+        let text = "interval = \"5s\"\nslow_interval = \"1m\"\ndata = \"/d\"\n[tasks]\nrecord = false\n[history]\nsize = \"10MB\"\n\
             keep = { all = \"1h\", \"30s\" = \"1d\" }\n[budget]\ncpu = \"0.5%\"\n[now]\npath = \"/n\"\nmetrics = [\"a\", \"b*\"]\n\
             [socket]\npath = \"/s\"\ngroup = \"root\"\n";
         let tier = |step_s, keep_s| Tier { step_s, keep_s };
@@ -242,6 +262,7 @@ mod tests {
             socket: Some(PathBuf::from("/s")),
             privileged: Privileged { uids: Vec::new(), gid: Some(0) },
             interval: Duration::from_secs(5),
+            slow_interval: Duration::from_secs(60),
             records_tasks: false,
             retention: Retention { tiers: vec![tier(0, 3600), tier(30, 86_400)], most_bytes: 10_000_000 },
             cpu_limit: Some(Ratio(0.005)),

@@ -1,0 +1,96 @@
+//! What is not to be seen in command lines: passwords, tokens.
+
+use std::borrow::Cow;
+
+use regex::{Captures, Regex, RegexBuilder};
+
+use crate::re2::translate;
+
+/// What stands in the place of what is hidden.
+const HIDDEN: &str = "***";
+/// The most of a command line that is kept, in bytes.
+const LONGEST: usize = 4096;
+
+/// Expressions for what is hidden: the first group of a match, or the whole match if there is no group.
+#[derive(Clone, Debug)]
+pub struct Redaction {
+    patterns: Vec<Regex>,
+}
+
+impl PartialEq for Redaction {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns.iter().map(Regex::as_str).eq(other.patterns.iter().map(Regex::as_str))
+    }
+}
+
+/// What looks like a secret: behind an option or a variable that is named so, in the user part of a URL, behind \"Bearer\".
+pub const USUAL: [&str; 3] = [
+    r"(?i)(?:passw(?:or)?d|passphrase|secret|token|api[-_]?key|credentials?)[=:\s]+(\S+)",
+    r"://[^/\s:@]*:([^/\s@]+)@",
+    r"(?i)(?:bearer|basic)\s+(\S+)",
+];
+
+impl Redaction {
+    /// Hides what these expressions match.
+    ///
+    /// # Errors
+    /// The place of the first that is none in the list, and what is wrong with it.
+    pub fn new<'p>(patterns: impl Iterator<Item = &'p str>) -> Result<Self, (usize, String)> {
+        let compiled = patterns.enumerate().map(|(place, pattern)| {
+            let compiled = RegexBuilder::new(&translate(pattern)).size_limit(1 << 20).build();
+            compiled.map_err(|error| (place, error.to_string().lines().last().unwrap_or_default().to_owned()))
+        });
+        Ok(Self { patterns: compiled.collect::<Result<_, _>>()? })
+    }
+
+    /// A command line without what is to be hidden.
+    pub fn apply(&self, line: &str) -> String {
+        let end = (0..=LONGEST.min(line.len())).rev().find(|end| line.is_char_boundary(*end)).unwrap_or(0);
+        let mut line = Cow::Borrowed(&line[..end]);
+        for pattern in &self.patterns {
+            line = Cow::Owned(pattern.replace_all(&line, hide).into_owned());
+        }
+        line.into_owned()
+    }
+}
+
+fn hide(captures: &Captures<'_>) -> String {
+    let Some(whole) = captures.get(0) else { return String::new() };
+    let hidden = captures.get(1).unwrap_or(whole);
+    let (before, after) = (hidden.start() - whole.start(), hidden.end() - whole.start());
+    format!("{}{HIDDEN}{}", &whole.as_str()[..before], &whole.as_str()[after..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn secrets_are_hidden() {
+        let usual = Redaction::new(USUAL.into_iter()).unwrap();
+        for (line, expected) in [
+            ("mysql --user=root --password=a b", "mysql --user=root --password=*** b"),
+            ("tool --api-key k3y -v", "tool --api-key *** -v"),
+            ("env DB_PASSWD=x:y PATH=/bin sh", "env DB_PASSWD=*** PATH=/bin sh"),
+            ("curl https://me:pw@host/a", "curl https://me:***@host/a"),
+            (
+                "curl -H Authorization: Bearer abc.def http://a:80/",
+                "curl -H Authorization: Bearer *** http://a:80/",
+            ),
+            ("ls /password/list", "ls /password/list"),
+        ] {
+            assert_eq!(usual.apply(line), expected);
+        }
+        let own = Redaction::new([r"\d{4}"].into_iter()).unwrap();
+        assert_eq!(own.apply("card 12345678"), "card ******");
+        assert_eq!(Redaction::new(["a", "("].into_iter()), Err((1, "error: unclosed group".to_owned())));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(line: String) {
+            Redaction::new(USUAL.into_iter()).unwrap().apply(&line);
+        }
+    }
+}
