@@ -141,3 +141,85 @@ fn a_file_that_is_too_large_loses_its_oldest() {
     let samples = read(&history, "series7");
     assert_eq!(samples.last().unwrap().clock, clock(5_999, 0));
 }
+
+/// Open descriptors and resident pages of this process.
+fn own_use() -> (usize, usize) {
+    let descriptors = std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    (descriptors, statm.split(' ').nth(1).unwrap().parse().unwrap())
+}
+
+#[test]
+fn a_day_of_ticks_leaves_everything_as_it_is() {
+    const HOUR: i64 = 3600;
+    let scratch = Scratch::new("day");
+    let tier = |step_s, keep_s| Tier { step_s, keep_s };
+    let retention = Retention { tiers: vec![tier(0, HOUR), tier(10, 3 * HOUR)], ..tiers() };
+    let mut store = Store::open(&scratch.file(), retention).unwrap();
+    let ids: Vec<_> =
+        (0..20).map(|number| store.series(&format!("series{number}"), SeriesKind::Gauge)).collect();
+    let mut hours = Vec::new();
+    for hour in 0..24 {
+        for tick in hour * HOUR..(hour + 1) * HOUR {
+            let values: Vec<_> =
+                ids.iter().zip(1..).map(|(id, number)| (*id, (tick * number * 7 % 1000) as f64)).collect();
+            store
+                .append(&Tick { clock: clock(tick, 0), boot_id: "boot", values: &values, tasks: None })
+                .unwrap();
+        }
+        hours.push((store.file_bytes(), own_use()));
+    }
+    assert_eq!(store.lost(), (0, 0));
+    // From the fifth hour on as much is deleted as is recorded, a block at a time.
+    let most = |from: usize, to: usize| {
+        let hours = &hours[from..to];
+        let bytes = hours.iter().map(|(bytes, _)| *bytes).max().unwrap();
+        let descriptors = hours.iter().map(|(_, (descriptors, _))| *descriptors).max().unwrap();
+        let pages = hours.iter().map(|(_, (_, pages))| *pages).max().unwrap();
+        (bytes, descriptors, pages)
+    };
+    let (before, after) = (most(5, 14), most(15, 24));
+    assert!(after.0 <= before.0 + before.0 / 5, "{before:?} {after:?} bytes");
+    // Other tests run in this process, too.
+    assert!(after.1 <= before.1 + 8, "{before:?} {after:?} descriptors");
+    assert!(after.2 <= before.2 + 8192, "{before:?} {after:?} pages");
+    assert_eq!(History::open(&scratch.file()).unwrap().verify().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_suspend_and_a_new_boot_are_gaps() {
+    let scratch = Scratch::new("suspend");
+    let mut store = Store::open(&scratch.file(), tiers()).unwrap();
+    let counter = store.series("counter_total", SeriesKind::Counter);
+    let mut append = |realtime_s: i64, boottime_s: i64, monotonic_s: i64, boot_id: &str, value: f64| {
+        let at = |second: i64| Nanos((second * SECOND_NS).cast_unsigned());
+        let realtime = Nanos((START_NS + realtime_s * SECOND_NS).cast_unsigned());
+        let clock = Clock { realtime, boottime: at(boottime_s), monotonic: at(monotonic_s) };
+        store.append(&Tick { clock, boot_id, values: &[(counter, value)], tasks: None }).unwrap();
+    };
+    // Two hours of suspend: the monotonic clock stands still, the boot clock goes on. Then the machine starts again.
+    (0..700).for_each(|tick| append(tick, 100 + tick, 100 + tick, "first", (tick * 10) as f64));
+    (700..1400).for_each(|tick| append(7200 + tick, 7300 + tick, 100 + tick, "first", (tick * 10) as f64));
+    (0..700).for_each(|tick| append(9000 + tick, tick, tick, "second", tick as f64));
+    store.close().unwrap();
+    let history = History::open(&scratch.file()).unwrap();
+    let samples = read(&history, "counter_total");
+    assert_eq!(samples.len(), 2100);
+    for pair in samples.windows(2) {
+        let [before, after] = [pair[0].clock, pair[1].clock];
+        let seconds = |clock: fn(Clock) -> Nanos| {
+            (clock(after).0.cast_signed() - clock(before).0.cast_signed()) / SECOND_NS
+        };
+        let gap = seconds(|clock| clock.realtime);
+        let asleep = seconds(|clock| clock.boottime) - seconds(|clock| clock.monotonic);
+        match gap {
+            1 => assert_eq!(asleep, 0),
+            7201 => assert_eq!(asleep, 7200),
+            _ => assert!(after.boottime < before.boottime, "only a new boot: {pair:?}"),
+        }
+        // A rate over the gap is over all of it.
+        assert!(pair[1].value >= pair[0].value || after.boottime < before.boottime);
+    }
+    assert_eq!(history.extent().unwrap().boots, 2);
+    assert_eq!(history.verify().unwrap(), Vec::<String>::new());
+}
