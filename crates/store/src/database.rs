@@ -93,14 +93,14 @@ pub(crate) fn open(path: &Path, tables: &str) -> Result<Connection, StoreError> 
     let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_WRITING)?;
+    // SQLite's own check that the cells of a page are in it, of every page from the first one on.
+    connection.pragma_update(None, "cell_size_check", true)?;
     // Must come first: it cannot be changed once there are tables.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // A commit is safe from the process' end without being synced; what power loss may take is synced at checkpoints.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-    // SQLite's own check that the cells of a page are in it.
-    connection.pragma_update(None, "cell_size_check", true)?;
     match format_of(&connection)? {
         0 => {
             connection.execute_batch(tables)?;

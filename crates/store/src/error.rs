@@ -47,6 +47,14 @@ impl StoreError {
     }
 }
 
+/// A damaged page as a damaged row: what stands in it is left out, the rest is served.
+pub(crate) fn or_damaged<T>(read: Result<Option<T>, StoreError>) -> Result<Option<T>, StoreError> {
+    match read {
+        Err(error) if error.is_damage() => Ok(None),
+        read => read,
+    }
+}
+
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,16 +1,17 @@
 //! A history beside its writer: one snapshot of it.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use facts::task::rounds::RoundTables;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use crate::aside;
 use crate::block::{self, Block};
 use crate::database;
 use crate::error::StoreError;
-use crate::reading::{push_points, read_column, read_head};
+use crate::reading::{push_points, read_column, read_head, read_ids};
 use crate::sample::Sample;
 use crate::series::{SeriesKind, SeriesNames};
 use crate::tasks::{ChunkKey, TaskReplay, unsealed_chunks};
@@ -119,9 +120,20 @@ impl History {
         mut each: impl FnMut(Sample),
     ) -> Result<u64, StoreError> {
         let mut damaged = 0;
-        for file in self.files() {
-            damaged += file.read(name, from_ns..=to_ns, &mut each)?;
+        // What was in memory when a file was renamed is in the next one, too.
+        let mut seen = HashSet::new();
+        for file in &self.renamed {
+            damaged += file.read(name, from_ns..=to_ns, &mut |sample: Sample| {
+                if seen.insert((sample.clock.realtime, sample.clock.boottime)) {
+                    each(sample);
+                }
+            })?;
         }
+        damaged += self.current.read(name, from_ns..=to_ns, &mut |sample: Sample| {
+            if seen.is_empty() || !seen.contains(&(sample.clock.realtime, sample.clock.boottime)) {
+                each(sample);
+            }
+        })?;
         Ok(damaged)
     }
 
@@ -218,14 +230,12 @@ impl HistoryFile {
         each: &mut impl FnMut(Sample),
     ) -> Result<u64, StoreError> {
         let Some(id) = self.names.find(name) else { return Ok(0) };
-        let mut damaged = 0;
-        let mut statement = self.connection.prepare_cached(
-            "SELECT id FROM blocks WHERE last_ns >= ?1 AND first_ns <= ?2 ORDER BY position",
-        )?;
-        let mut rows = statement.query(params![wanted_ns.start(), wanted_ns.end()])?;
+        let condition = "last_ns >= ?1 AND first_ns <= ?2 ORDER BY position";
+        let (blocks, is_damaged) =
+            read_ids(&self.connection, "blocks", condition, [*wanted_ns.start(), *wanted_ns.end()])?;
+        let mut damaged = u64::from(is_damaged);
         let mut next_position = None;
-        while let Some(row) = rows.next()? {
-            let block: i64 = row.get(0)?;
+        for block in blocks {
             let Some((key, head)) = read_head(&self.connection, block)? else {
                 damaged += 1;
                 next_position = None;

@@ -8,6 +8,7 @@ use crate::StoreError;
 use crate::block::{BlockHead, BlockKey};
 use crate::checksum;
 use crate::column;
+use crate::error::or_damaged;
 use crate::sample::{GaugeRange, Sample};
 use crate::series::SeriesId;
 use crate::window::Points;
@@ -53,7 +54,7 @@ pub(crate) fn read_head(
         let head = checksum::open(&columns, bytes).and_then(BlockHead::decode);
         Ok(head.map(|head| (BlockKey { id, position, span }, head)))
     };
-    Ok(statement.query_row([id], decode).optional()?.flatten())
+    or_damaged(statement.query_row([id], decode).optional().map(Option::flatten).map_err(StoreError::from))
 }
 
 /// A column that a block's head says is there; `None` if it is damaged.
@@ -73,5 +74,39 @@ pub(crate) fn read_column(
             _ => Points::decode(body, ticks),
         }))
     };
-    Ok(statement.query_row(params![block, id.0], decode).optional()?.flatten())
+    or_damaged(
+        statement
+            .query_row(params![block, id.0], decode)
+            .optional()
+            .map(Option::flatten)
+            .map_err(StoreError::from),
+    )
+}
+
+/// The ids that a query finds with its index, and whether that is damaged. Then the table is read without an index, as far as it can be.
+pub(crate) fn read_ids(
+    connection: &Connection,
+    table: &str,
+    condition: &str,
+    range_ns: [i64; 2],
+) -> Result<(Vec<i64>, bool), StoreError> {
+    let read = |index: &str, ids: &mut Vec<i64>| -> Result<(), StoreError> {
+        let sql = format!("SELECT id FROM {table} {index} WHERE {condition}");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![range_ns[0], range_ns[1]])?;
+        while let Some(row) = rows.next()? {
+            ids.push(row.get(0)?);
+        }
+        Ok(())
+    };
+    let mut ids = Vec::new();
+    match read("", &mut ids) {
+        Ok(()) => return Ok((ids, false)),
+        Err(error) if !error.is_damage() => return Err(error),
+        Err(_) => ids.clear(),
+    }
+    match read("NOT INDEXED", &mut ids) {
+        Err(error) if !error.is_damage() => Err(error),
+        _ => Ok((ids, true)),
+    }
 }

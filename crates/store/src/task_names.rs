@@ -112,13 +112,17 @@ impl TaskNames {
 /// The names of a boot by their numbers, and how many rows are damaged.
 pub(crate) fn read(connection: &Connection, boot: i64) -> Result<(HashMap<Named, String>, u64), StoreError> {
     let (mut names, mut damaged) = (HashMap::new(), 0);
-    let mut statement = connection
-        .prepare_cached("SELECT kind, id, start_ns, seen_ns, name FROM task_names WHERE boot = ?1")?;
-    let mut rows = statement.query([boot])?;
+    // Of all boots: the number of one may be what is damaged.
+    let mut statement =
+        connection.prepare_cached("SELECT boot, kind, id, start_ns, seen_ns, name FROM task_names")?;
+    let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let [kind, id, start_ns, seen_ns] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)?];
-        let key = [boot, kind, id, start_ns, seen_ns];
-        let body = checksum::open(&key, row.get_ref(4)?.as_blob().unwrap_or_default());
+        let key: [i64; 5] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?];
+        let [its_boot, kind, id, start_ns, _] = key;
+        let body = checksum::open(&key, row.get_ref(5)?.as_blob().unwrap_or_default());
+        if its_boot != boot && body.is_some() {
+            continue;
+        }
         let start = Nanos(start_ns.cast_unsigned());
         match (kind, u32::try_from(id), body.and_then(|body| std::str::from_utf8(body).ok())) {
             (0, _, Some(name)) => drop(names.insert(Named::Cgroup(id.cast_unsigned()), name.to_owned())),

@@ -69,7 +69,11 @@ fn read_parts(
         let ended = if has_ended { Some(blob(7)?) } else { None };
         Ok((key, decode(key, time, blob(6)?, ended)))
     };
-    Ok(statement.query_row([id], decode).optional()?)
+    match statement.query_row([id], decode).optional().map_err(StoreError::from) {
+        // A page of it is damaged: its row is there.
+        Err(error) if error.is_damage() => Ok(Some((ChunkKey { id, ..ChunkKey::default() }, None))),
+        read => read,
+    }
 }
 
 fn decode(key: ChunkKey, time: TimeRange, living: &[u8], ended: Option<&[u8]>) -> Option<RoundTables> {

@@ -151,24 +151,30 @@ impl<'h> TaskReplay<'h> {
 
     fn next_chunk(&mut self) -> Result<bool, StoreError> {
         let Some((key, is_wanted)) = self.ahead.pop_front() else { return Ok(false) };
+        // Their numbers have no gaps.
+        let is_gap = self.key.id > 0 && key.id != self.key.id + 1;
+        if is_gap {
+            self.damaged += 1;
+            self.decoder.clear();
+        }
         let is_next = key.base == key.id || (key.base == self.key.base && key.id == self.key.id + 1);
         let chunk = if is_next { self.load(key, is_wanted)? } else { None };
         match chunk {
             Some(chunk) => {
                 let before = std::mem::replace(&mut self.chunk, chunk);
-                self.before = Some(before).filter(|before| before.rounds.rows() > 0);
+                self.before = Some(before).filter(|before| before.rounds.rows() > 0 && !is_gap);
                 (self.key, self.place) = (key, 0);
             }
             None => {
-                self.damaged += 1;
-                (self.chunk, self.place, self.before) = (RoundTables::default(), 0, None);
+                self.damaged += u64::from(!is_gap);
+                (self.chunk, self.key, self.place, self.before) = (RoundTables::default(), key, 0, None);
                 // What is based on it cannot be read either.
                 while self
                     .ahead
                     .front()
                     .is_some_and(|(next, _)| next.base == key.base && next.id != next.base)
                 {
-                    self.ahead.pop_front();
+                    self.key = self.ahead.pop_front().map_or(self.key, |(next, _)| next);
                     self.damaged += 1;
                 }
                 self.decoder.clear();
