@@ -1,6 +1,6 @@
 //! A store that an older version wrote opens, and has what it was given.
 //!
-//! fixtures/history has one of each format. `WHIT_WRITE_FIXTURE=1 cargo test -p store --test kept` writes that of this version.
+//! tests/kept has one of each format. `WHIT_WRITE_FIXTURE=1 cargo test -p store --test kept` writes that of this version.
 
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ use scratch::Scratch;
 use store::{History, Named, Retention, SeriesKind, Store, TaskTick, Tick, Tier};
 
 fn fixture(format: u32) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/history/format-{format}.sqlite"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kept/format-{format}.sqlite"))
 }
 
 fn retention() -> Retention {
