@@ -14,7 +14,7 @@ use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use self::mapping::{Form, find};
-use crate::samples::{SampleError, SampleSet};
+use crate::samples::{SampleError, SampleRefused, SampleSet};
 use crate::series_name::SeriesName;
 
 /// Reads the figures of all hosts and days in a document.
@@ -91,7 +91,7 @@ struct Collector {
     /// Of the entry that is read.
     realtime_ns: i64,
     interval_ns: i64,
-    is_full: bool,
+    refused: Option<SampleRefused>,
 }
 
 /// How much two intervals that follow one another may be apart: sar counts in whole seconds.
@@ -115,7 +115,7 @@ impl Collector {
         for (section, value) in entry.iter().filter(|(section, _)| *section != "timestamp") {
             self.add_section(section, section, value);
         }
-        if self.is_full { Err("too many samples: fewer days at a time".to_owned()) } else { Ok(()) }
+        self.refused.map_or(Ok(()), |refused| Err(refused.to_string()))
     }
 
     /// `path` is the section with those that it is in.
@@ -213,7 +213,8 @@ impl Collector {
     }
 
     fn push(&mut self, name: &str, is_counter: bool, realtime_ns: i64, value: f64) {
-        self.is_full |= !self.samples.push(name, is_counter, realtime_ns, value);
+        let pushed = self.samples.push(name, is_counter, realtime_ns, value);
+        self.refused = self.refused.or(pushed.err());
     }
 }
 

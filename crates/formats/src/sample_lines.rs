@@ -37,8 +37,24 @@ struct SeriesDocument {
     series: String,
     kind: String,
     realtimes_ns: Vec<u64>,
-    /// JSON has no NaN: it is null.
-    values: Vec<Option<f64>>,
+    values: Vec<SampleValue>,
+}
+
+/// JSON has no NaN and no infinity: they are texts.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SampleValue {
+    Number(f64),
+    Text(String),
+}
+
+impl SampleValue {
+    fn number(&self) -> Result<f64, String> {
+        match self {
+            Self::Number(number) => Ok(*number),
+            Self::Text(text) => text.parse().map_err(|_| format!("expected a number, found {text}")),
+        }
+    }
 }
 
 impl SampleLines {
@@ -69,10 +85,7 @@ impl SampleLines {
     }
 
     fn push(&mut self, series: &SeriesName, is_counter: bool, at: i64, value: f64) -> Result<(), String> {
-        match self.samples.push(&series.to_string(), is_counter, at, value) {
-            true => Ok(()),
-            false => Err(format!("more than {} samples: export a shorter time", SampleSet::MOST)),
-        }
+        self.samples.push(&series.to_string(), is_counter, at, value).map_err(|refused| refused.to_string())
     }
 
     fn take_csv(&mut self, text: &str) -> Result<(), String> {
@@ -97,9 +110,9 @@ impl SampleLines {
         if document.realtimes_ns.len() != document.values.len() {
             return Err("as many times as values are expected".to_owned());
         }
-        for (at, value) in document.realtimes_ns.iter().zip(document.values) {
+        for (at, value) in document.realtimes_ns.iter().zip(&document.values) {
             let at = i64::try_from(*at).map_err(|_| format!("no time: {at}"))?;
-            self.push(&series, document.kind == "counter", at, value.unwrap_or(f64::NAN))?;
+            self.push(&series, document.kind == "counter", at, value.number()?)?;
         }
         Ok(())
     }

@@ -41,14 +41,46 @@ impl fmt::Display for SampleError {
 
 impl std::error::Error for SampleError {}
 
+/// Why a sample is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleRefused {
+    /// There are [`SampleSet::MOST`] already.
+    TooMany,
+    /// Its time is before 1970.
+    TooOld,
+}
+
+impl fmt::Display for SampleRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMany => write!(f, "more than {} samples: a shorter time at once", SampleSet::MOST),
+            Self::TooOld => f.write_str("a time before 1970"),
+        }
+    }
+}
+
+impl std::error::Error for SampleRefused {}
+
 impl SampleSet {
     /// The most samples: they are kept in memory.
     pub const MOST: u64 = 50_000_000;
 
-    /// Adds a sample. Returns `false` if there are too many.
-    pub fn push(&mut self, series: &str, is_counter: bool, realtime_ns: i64, value: f64) -> bool {
+    /// Adds a sample.
+    ///
+    /// # Errors
+    /// If there are too many, or it is older than 1970.
+    pub fn push(
+        &mut self,
+        series: &str,
+        is_counter: bool,
+        realtime_ns: i64,
+        value: f64,
+    ) -> Result<(), SampleRefused> {
         if self.count >= Self::MOST {
-            return false;
+            return Err(SampleRefused::TooMany);
+        }
+        if realtime_ns < 0 {
+            return Err(SampleRefused::TooOld);
         }
         self.count += 1;
         let entry = match self.series.get_mut(series) {
@@ -57,7 +89,7 @@ impl SampleSet {
         };
         entry.is_counter |= is_counter;
         entry.samples.push((realtime_ns, value));
-        true
+        Ok(())
     }
 
     /// Gives the last sample of a series another value.

@@ -1,10 +1,10 @@
 //! Samples as text that other programs read.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use fast_glob::glob_match;
 use formats::relabel::Relabelling;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{History, Sample, SeriesKind, StoreError};
 
 use super::arguments::{Format, Window};
@@ -103,10 +103,26 @@ fn metric(series: &str) -> &str {
     series.split_once('{').map_or(series, |(metric, _)| metric)
 }
 
+/// As Prometheus writes numbers: `+Inf`, `-Inf`, `NaN`, and powers of ten where a number is very long.
+struct Number(f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            f64::INFINITY => f.write_str("+Inf"),
+            f64::NEG_INFINITY => f.write_str("-Inf"),
+            number if number != 0.0 && !(1e-6..1e18).contains(&number.abs()) && !number.is_nan() => {
+                write!(f, "{number:e}")
+            }
+            number => write!(f, "{number}"),
+        }
+    }
+}
+
 fn push_csv(text: &mut String, name: &str, samples: &[Sample]) {
     let quoted = format!("\"{}\"", name.replace('"', "\"\""));
     for sample in samples {
-        let _ = writeln!(text, "{},{quoted},{}", sample.clock.realtime.0, sample.value);
+        let _ = writeln!(text, "{},{quoted},{}", sample.clock.realtime.0, Number(sample.value));
     }
 }
 
@@ -117,7 +133,9 @@ fn push_json(text: &mut String, name: &str, kind: SeriesKind, samples: &[Sample]
         SeriesKind::Gauge => "gauge",
     };
     let times: Vec<u64> = samples.iter().map(|sample| sample.clock.realtime.0).collect();
-    let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
+    // JSON has no NaN and no infinity: they are texts.
+    let value = |value: f64| if value.is_finite() { json!(value) } else { json!(Number(value).to_string()) };
+    let values: Vec<Value> = samples.iter().map(|sample| value(sample.value)).collect();
     let body = json!({ "series": name, "kind": kind, "realtimes_ns": times, "values": values });
     Documents::of_live().push(DocumentKind::HistorySeries, probe::clock_now().realtime, &body, text)
 }
@@ -140,9 +158,15 @@ fn push_lines(text: &mut String, name: &str, samples: &[Sample], format: Format)
         let milliseconds = sample.clock.realtime.0 / 1_000_000;
         let _ = match format {
             Format::OpenMetrics => {
-                writeln!(text, "{name} {} {}.{:03}", sample.value, milliseconds / 1000, milliseconds % 1000)
+                writeln!(
+                    text,
+                    "{name} {} {}.{:03}",
+                    Number(sample.value),
+                    milliseconds / 1000,
+                    milliseconds % 1000
+                )
             }
-            _ => writeln!(text, "{name} {} {milliseconds}", sample.value),
+            _ => writeln!(text, "{name} {} {milliseconds}", Number(sample.value)),
         };
     }
 }

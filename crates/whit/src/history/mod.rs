@@ -66,6 +66,9 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
 /// Reads all files before it adds anything.
 fn import_files(directory: &Path, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     let sets = files.iter().map(|path| import::read(path)).collect::<Result<Vec<_>, _>>()?;
+    if let Some((path, _)) = files.iter().zip(&sets).find(|(_, samples)| samples.count() == 0) {
+        return Err(Failure::new(format!("{}: there are no samples in it", path.shown())));
+    }
     let retention = configured_retention()?;
     for (path, samples) in files.iter().zip(&sets) {
         let ticks = ::agent::import(directory, &retention, samples)
