@@ -71,7 +71,7 @@ const fn pressure(
 }
 
 /// As sysstat 12 names them; user, system and nice are what `sar -u` has without ALL, whose usr is without guests.
-const MAPPINGS: [Mapping; 76] = [
+const MAPPINGS: [Mapping; 74] = [
     cpu("usr", "user"),
     cpu("user", "user"),
     cpu("guest", "user"),
@@ -170,6 +170,4 @@ const MAPPINGS: [Mapping; 76] = [
         factor: 1.0,
         form: Form::Gauge,
     },
-    rate("net-nfs", "call", "node_nfs_rpcs_total"),
-    rate("net-nfs", "retrans", "node_nfs_rpc_retransmissions_total"),
 ];
