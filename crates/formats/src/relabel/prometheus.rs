@@ -5,7 +5,7 @@
 use std::fmt;
 
 use saphyr::{MarkedYaml, YamlData, YamlLoader};
-use saphyr_parser::{BufferedInput, Parser};
+use saphyr_parser::{BufferedInput, Event, Parser, ScalarStyle};
 
 use super::rule::{Rule, RuleOptions};
 
@@ -40,6 +40,8 @@ impl std::error::Error for YamlError {}
 /// The keys below which there are rules.
 const LISTS: [&str; 4] =
     ["relabel_configs", "metric_relabel_configs", "write_relabel_configs", "alert_relabel_configs"];
+/// A plain text that is none.
+const NULLS: [&str; 4] = ["~", "null", "Null", "NULL"];
 /// What a file may be nested.
 const DEEPEST: usize = 32;
 
@@ -50,6 +52,7 @@ type Node<'y> = MarkedYaml<'y>;
 /// # Errors
 /// What is wrong with the YAML or the first rule that is not valid.
 pub fn parse(text: &str) -> Result<Vec<RuleList>, YamlError> {
+    check_depth(text)?;
     let mut loader = YamlLoader::<Node<'_>>::default();
     // As they are written: `regex: 5` and `regex: on` are texts.
     loader.early_parse(false);
@@ -68,6 +71,25 @@ pub fn parse(text: &str) -> Result<Vec<RuleList>, YamlError> {
         }
     }
     Ok(lists)
+}
+
+/// The loader calls itself for each level of lists and tables; reading events does not.
+fn check_depth(text: &str) -> Result<(), YamlError> {
+    let mut depth = 0_usize;
+    let mut parser = Parser::new(BufferedInput::new(text.chars()));
+    // What is wrong with the text itself is found again when it is loaded.
+    while let Some(Ok((event, span))) = parser.next_event() {
+        match event {
+            Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+            Event::SequenceEnd | Event::MappingEnd => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST * 2 {
+            let (line, column) = (span.start.line(), span.start.col() + 1);
+            return Err(YamlError { line, column, message: "nested too deeply".to_owned() });
+        }
+    }
+    Ok(())
 }
 
 fn find(node: &Node<'_>, path: &str, depth: usize, lists: &mut Vec<RuleList>) -> Result<(), YamlError> {
@@ -144,6 +166,9 @@ fn rule(node: &Node<'_>) -> Result<Rule, YamlError> {
 
 fn scalar<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     match &node.data {
+        YamlData::Representation(text, ScalarStyle::Plain, None) if NULLS.contains(&text.as_ref()) => {
+            Some("")
+        }
         YamlData::Representation(text, _, _) => Some(text),
         YamlData::Tagged(_, inner) => scalar(inner),
         _ => None,
@@ -215,6 +240,9 @@ remote_write:
         }
         assert_eq!(parse("a: [b").unwrap_err().line, 2);
         assert_eq!(parse("").unwrap(), []);
+        assert_eq!(parse(&"- ".repeat(20_000)).unwrap_err().message, "nested too deeply");
+        let null = parse("- { target_label: a, replacement: ~ }").unwrap();
+        assert_eq!(null[0].rules[0].options().replacement.as_deref(), Some(""));
     }
 
     proptest! {

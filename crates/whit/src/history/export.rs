@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Write as _};
 
-use fast_glob::glob_match;
 use formats::relabel::Relabelling;
 use serde_json::{Value, json};
 use store::{History, Sample, SeriesKind, StoreError};
@@ -77,9 +76,8 @@ fn select<'h>(
     window: &Window,
     relabelling: &Relabelling,
 ) -> Result<Vec<Exported<'h>>, Failure> {
-    let is_wanted = |name: &str| {
-        window.series.is_empty() || window.series.iter().any(|pattern| glob_match(pattern, name))
-    };
+    let is_wanted =
+        |name: &str| window.series.is_empty() || window.series.iter().any(|pattern| matches(pattern, name));
     let mut selected: Vec<Exported<'_>> = history
         .series()
         .into_iter()
@@ -96,6 +94,21 @@ fn select<'h>(
         ))),
         None => Ok(selected),
     }
+}
+
+/// Whether a whole name matches a pattern: `*` stands for any text, everything else for itself. A name has slashes and braces.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((begin, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(begin) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or_default();
+    for part in parts {
+        match name.find(part) {
+            Some(place) => name = &name[place + part.len()..],
+            None => return false,
+        }
+    }
+    name.ends_with(end)
 }
 
 /// The name of a series without its labels.
@@ -168,5 +181,21 @@ fn push_lines(text: &mut String, name: &str, samples: &[Sample], format: Format)
             }
             _ => writeln!(text, "{name} {} {milliseconds}", Number(sample.value)),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns_are_of_names() {
+        let name = "node_filesystem_files{device=\"/dev/vda\",mountpoint=\"/\"}";
+        for pattern in [name, "*", "node_filesystem*", "*device=\"/dev/vda\"*", "*files{*vda*}", "**/**"] {
+            assert!(matches(pattern, name), "{pattern}");
+        }
+        for pattern in ["", "node", "node_filesystem", "*vdb*", "*vda", "n*n*n*n*n*n*n*"] {
+            assert!(!matches(pattern, name), "{pattern}");
+        }
     }
 }
