@@ -35,7 +35,7 @@ impl MachineSeries {
                 Entry::Occupied(place) => *place.get(),
                 Entry::Vacant(_) if names.len() >= MOST_SERIES => return registry.refuse(MOST_SERIES),
                 Entry::Vacant(place) => {
-                    names.push(registry.register(&name(metric, labels), kind(metric.kind), store));
+                    names.push(registry.register(&name(metric, labels), series_kind(metric.kind), store));
                     *place.insert(names.len() - 1)
                 }
             };
@@ -68,7 +68,8 @@ impl MachineSeries {
     }
 }
 
-fn kind(kind: Kind) -> SeriesKind {
+/// How a series of the catalogue behaves.
+pub(crate) fn series_kind(kind: Kind) -> SeriesKind {
     match kind {
         Kind::Gauge => SeriesKind::Gauge,
         Kind::Counter => SeriesKind::Counter,

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use facts::catalog::{Kind, METRICS};
+use facts::catalog::METRICS;
 use formats::samples::SampleSet;
+use formats::series_name::metric_of;
 use store::{ImportedSeries, Retention, SeriesKind};
 
+use crate::machine_series::series_kind;
 use crate::options::AgentError;
 use crate::place::{HISTORY, Place};
 
@@ -59,10 +61,9 @@ pub fn import(directory: &Path, retention: &Retention, samples: &SampleSet) -> R
 
 /// That of whit's own metric; the text formats do not always say it.
 fn kind(series: &str, is_counter: bool) -> SeriesKind {
-    let name = series.split_once('{').map_or(series, |(name, _)| name);
-    match METRICS.iter().find(|metric| metric.name == name).map(|metric| metric.kind) {
-        Some(Kind::Gauge) => SeriesKind::Gauge,
-        Some(Kind::Counter) => SeriesKind::Counter,
+    let name = metric_of(series);
+    match METRICS.iter().find(|metric| metric.name == name) {
+        Some(metric) => series_kind(metric.kind),
         None if is_counter => SeriesKind::Counter,
         None => SeriesKind::Gauge,
     }

@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use formats::series_name::metric_of;
+
 /// A file that is replaced at each tick: a reader sees one whole tick.
 #[derive(Debug)]
 pub(crate) struct NowFile {
@@ -124,7 +126,7 @@ impl Drop for NowFile {
 
 /// Whether a series is of one of these metrics.
 fn is_wanted(metrics: &[String], series: &str) -> bool {
-    let name = series.split('{').next().unwrap_or_default();
+    let name = metric_of(series);
     let is_metric = |wanted: &String| match wanted.strip_suffix('*') {
         Some(begin) => name.starts_with(begin),
         None => wanted == name || wanted == series,

@@ -1,6 +1,6 @@
 //! A tick: sample the machine and its tasks, and record them.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -50,7 +50,7 @@ pub(crate) struct Recorder {
     /// Names of cgroups and processes; `None` if /proc cannot be opened.
     labels: Option<TaskLabels>,
     /// What is to be named, each with a task.
-    unnamed: VecDeque<(Named, TaskKey)>,
+    unnamed: BTreeMap<Named, TaskKey>,
     boot_id: String,
     registry: Registry,
     series: MachineSeries,
@@ -95,7 +95,7 @@ impl Recorder {
             wishes,
             budget: Budget::new(options.cpu_limit),
             ticks_until_tasks: 0,
-            unnamed: VecDeque::new(),
+            unnamed: BTreeMap::new(),
             labels: TaskFiles::open(&roots).ok().map(TaskLabels::new),
             boot_id: probe::boot_id(&roots).unwrap_or_default(),
             registry: Registry::new(options.relabelling.clone()),
@@ -264,15 +264,12 @@ impl Recorder {
             for named in [row.cgroup.map(Named::Cgroup), command].into_iter().flatten() {
                 if self.unnamed.len() < MOST_UNNAMED && !self.store.knows(named) {
                     // Of several tasks in one cgroup the last is asked: it has ended last.
-                    self.unnamed.push_back((named, row.key));
+                    self.unnamed.insert(named, row.key);
                 }
             }
         }
         for _ in 0..NAMES_A_TICK {
-            let Some((named, key)) = self.unnamed.pop_front() else { return };
-            if self.store.knows(named) {
-                continue;
-            }
+            let Some((named, key)) = self.unnamed.pop_first() else { return };
             let name = match (named, &self.options.command_lines) {
                 (Named::Cgroup(id), _) => labels.cgroup(key, Some(id)).map(str::to_owned),
                 (Named::Command(key), Some(redaction)) => labels.line(key).map(|line| redaction.apply(line)),

@@ -39,7 +39,7 @@ pub enum Accounting {
 }
 
 /// One task for as long as it lives: a reused pid starts at another time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskKey {
     /// Task id (a process's is its leader's).
     pub pid: u32,

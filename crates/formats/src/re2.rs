@@ -3,14 +3,11 @@
 //! <https://github.com/google/re2/wiki/Syntax>. The `regex` crate differs in classes of letters, which are Unicode's there and ASCII's
 //! in RE2, and in what stands for itself between brackets.
 
-use regex::{Captures, Regex};
+use regex::{Captures, Regex, RegexBuilder};
 
 /// An expression that a whole text matches or does not.
 #[derive(Clone, Debug)]
-pub struct WholeRegex {
-    regex: Regex,
-    pattern: String,
-}
+pub struct WholeRegex(Regex);
 
 /// What an expression may take when compiled, in bytes.
 const MOST_COMPILED_BYTES: usize = 1 << 20;
@@ -21,29 +18,23 @@ impl WholeRegex {
     /// # Errors
     /// What is wrong with it, in a line.
     pub fn new(pattern: &str) -> Result<Self, String> {
-        let whole = format!("^(?:{})$", translate(pattern));
+        let pattern = translate(pattern);
+        let compile = |pattern: &str| RegexBuilder::new(pattern).size_limit(MOST_COMPILED_BYTES).build();
         // On its own first: a lone parenthesis must not close what is around it.
-        regex::RegexBuilder::new(&translate(pattern))
-            .size_limit(MOST_COMPILED_BYTES)
-            .build()
-            .and_then(|_| regex::RegexBuilder::new(&whole).size_limit(MOST_COMPILED_BYTES).build())
-            .map(|regex| Self { regex, pattern: pattern.to_owned() })
+        compile(&pattern)
+            .and_then(|_| compile(&format!("^(?:{pattern})$")))
+            .map(Self)
             .map_err(|error| message(&error))
-    }
-
-    /// As it was written.
-    pub fn pattern(&self) -> &str {
-        &self.pattern
     }
 
     /// Whether a text matches.
     pub fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+        self.0.is_match(text)
     }
 
     /// What a text's groups are; `None` if it does not match.
     pub fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
-        self.regex.captures(text)
+        self.0.captures(text)
     }
 }
 

@@ -11,7 +11,7 @@ const HIDDEN: &str = "***";
 /// The most of a command line that is kept, in bytes.
 const LONGEST: usize = 4096;
 
-/// Expressions for what is hidden: the first group of a match, or the whole match if there is no group.
+/// Regular expressions that find secrets. Of each match the first group is hidden, or all of it if the expression has no group.
 #[derive(Clone, Debug)]
 pub struct Redaction {
     patterns: Vec<Regex>,

@@ -12,7 +12,7 @@ use crate::series_name::SeriesName;
 /// The first line of CSV.
 pub const CSV_HEAD: &str = "realtime_ns,series,value";
 
-/// Which of the formats it is: the first line tells.
+/// The format, which is detected from the first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Csv,

@@ -12,7 +12,7 @@ pub const METRIC: &str = "__name__";
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesName(BTreeMap<String, String>);
 
-/// Why a text is no series, and after how many bytes.
+/// Why a text is not a series, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesNameError {
     /// Bytes before it.
@@ -110,7 +110,7 @@ impl SeriesName {
         self.0.iter().map(|(label, value)| (label.as_str(), value.as_str()))
     }
 
-    /// Keeps the labels of which this is true.
+    /// Removes the labels for which `is_kept` returns `false`.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&str) -> bool) {
         self.0.retain(|label, _| is_kept(label));
     }
@@ -138,6 +138,11 @@ impl fmt::Display for SeriesName {
             _ => f.write_str("}"),
         }
     }
+}
+
+/// The name of the metric in a series as it is written: what stands before its labels.
+pub fn metric_of(series: &str) -> &str {
+    series.split_once('{').map_or(series, |(metric, _)| metric)
 }
 
 /// Whether a text can be the name of a label.

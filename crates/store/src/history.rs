@@ -11,7 +11,7 @@ use crate::aside;
 use crate::block::{self, Block};
 use crate::database;
 use crate::error::StoreError;
-use crate::reading::{push_points, read_column, read_head, read_ids};
+use crate::reading::{push_points, read_block_ids, read_column, read_head};
 use crate::sample::Sample;
 use crate::series::{SeriesKind, SeriesNames};
 use crate::tasks::{ChunkKey, TaskReplay, unsealed_chunks};
@@ -54,7 +54,7 @@ struct HistoryFile {
     path: PathBuf,
     connection: Connection,
     names: SeriesNames,
-    /// Blocks of which only the journal is there.
+    /// Blocks that are in the journal alone.
     unsealed: Vec<Block>,
     /// The same of tasks, and how many entries are damaged; read when it is needed.
     unsealed_chunks: OnceCell<UnsealedChunks>,
@@ -230,9 +230,7 @@ impl HistoryFile {
         each: &mut impl FnMut(Sample),
     ) -> Result<u64, StoreError> {
         let Some(id) = self.names.find(name) else { return Ok(0) };
-        let condition = "last_ns >= ?1 AND first_ns <= ?2 ORDER BY position";
-        let (blocks, is_damaged) =
-            read_ids(&self.connection, "blocks", condition, [*wanted_ns.start(), *wanted_ns.end()])?;
+        let (blocks, is_damaged) = read_block_ids(&self.connection, &wanted_ns)?;
         let mut damaged = u64::from(is_damaged);
         let mut next_position = None;
         for block in blocks {

@@ -83,17 +83,17 @@ pub(crate) fn read_column(
     )
 }
 
-/// The ids that a query finds with its index, and whether that is damaged. Then the table is read without an index, as far as it can be.
-pub(crate) fn read_ids(
+/// The blocks with ticks between two times, in the order of their positions, and whether their index is damaged. If it is, the table is
+/// read without it, as far as it can be.
+pub(crate) fn read_block_ids(
     connection: &Connection,
-    table: &str,
-    condition: &str,
-    range_ns: [i64; 2],
+    wanted_ns: &std::ops::RangeInclusive<i64>,
 ) -> Result<(Vec<i64>, bool), StoreError> {
     let read = |index: &str, ids: &mut Vec<i64>| -> Result<(), StoreError> {
-        let sql = format!("SELECT id FROM {table} {index} WHERE {condition}");
+        let sql =
+            format!("SELECT id FROM blocks {index} WHERE last_ns >= ?1 AND first_ns <= ?2 ORDER BY position");
         let mut statement = connection.prepare_cached(&sql)?;
-        let mut rows = statement.query(params![range_ns[0], range_ns[1]])?;
+        let mut rows = statement.query(params![wanted_ns.start(), wanted_ns.end()])?;
         while let Some(row) = rows.next()? {
             ids.push(row.get(0)?);
         }

@@ -1,4 +1,5 @@
-//! Records by key, in a file of their own with the settings and checksums of a history: what must survive a restart and is no series.
+//! Records by key: what must survive a restart, but is not a series. They have a file of their own, with the settings and checksums of a
+//! history.
 
 use std::path::Path;
 
@@ -30,12 +31,10 @@ impl Records {
     /// If they cannot be written.
     pub fn put<'r>(&mut self, records: impl Iterator<Item = (i64, &'r [u8])>) -> Result<(), StoreError> {
         let transaction = self.connection.transaction()?;
-        {
-            let mut statement =
-                transaction.prepare_cached("INSERT OR REPLACE INTO records (key, data) VALUES (?1, ?2)")?;
-            for (key, data) in records {
-                statement.execute(params![key, checksum::seal(&[key], data)])?;
-            }
+        for (key, data) in records {
+            transaction
+                .prepare_cached("INSERT OR REPLACE INTO records (key, data) VALUES (?1, ?2)")?
+                .execute(params![key, checksum::seal(&[key], data)])?;
         }
         Ok(transaction.commit()?)
     }
@@ -59,11 +58,8 @@ impl Records {
     /// If they cannot be deleted.
     pub fn delete(&mut self, keys: impl Iterator<Item = i64>) -> Result<(), StoreError> {
         let transaction = self.connection.transaction()?;
-        {
-            let mut statement = transaction.prepare_cached("DELETE FROM records WHERE key = ?1")?;
-            for key in keys {
-                statement.execute([key])?;
-            }
+        for key in keys {
+            transaction.prepare_cached("DELETE FROM records WHERE key = ?1")?.execute([key])?;
         }
         Ok(transaction.commit()?)
     }

@@ -14,7 +14,7 @@ use crate::checksum;
 const MOST_KEPT: usize = 65_536;
 
 /// What is named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Named {
     /// The path of a cgroup, by the id that its tasks have.
     Cgroup(u64),

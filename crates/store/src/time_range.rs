@@ -9,7 +9,7 @@ pub(crate) struct TimeRange {
     /// Since 1970: the earliest and the latest, since the clock may have been set meanwhile.
     pub(crate) first_ns: i64,
     pub(crate) last_ns: i64,
-    /// By the boot clock, which nobody sets.
+    /// In seconds of the boot clock, which cannot be set.
     pub(crate) lasts_s: i64,
 }
 

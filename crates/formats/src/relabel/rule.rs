@@ -118,7 +118,7 @@ enum Action {
     Rename(Vec<(String, String)>),
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Source {
     labels: Vec<String>,
     separator: String,
@@ -231,6 +231,10 @@ fn error<T>(option: &'static str, message: impl Into<String>) -> Result<T, RuleE
     Err(RuleError { option, message: message.into() })
 }
 
+fn not_a_label<T>(option: &'static str, text: &str) -> Result<T, RuleError> {
+    error(option, format!("\"{text}\" is no name of a label"))
+}
+
 fn action(options: &RuleOptions) -> Result<Action, RuleError> {
     let usual = if options.rename.is_empty() { "replace" } else { "rename" };
     let name = options.action.as_deref().unwrap_or(usual).to_lowercase();
@@ -247,14 +251,14 @@ fn action(options: &RuleOptions) -> Result<Action, RuleError> {
         separator: options.separator.clone().unwrap_or_else(|| ";".to_owned()),
     };
     if let Some(label) = source.labels.iter().find(|label| !is_label(label)) {
-        return error("source_labels", format!("\"{label}\" is no name of a label"));
+        return not_a_label("source_labels", label);
     }
     let replacement = options.replacement.clone().unwrap_or_else(|| "$1".to_owned());
     let is_replace = name == "replace";
     let target = || match options.target_label.as_deref().unwrap_or_default() {
         "" => error("", format!("{name} needs target_label")),
         target if is_label(target) || is_replace && is_label_template(target) => Ok(target.to_owned()),
-        target => error("target_label", format!("\"{target}\" is no name of a label")),
+        target => not_a_label("target_label", target),
     };
     Ok(match name {
         "replace" => Action::Replace { source, regex: regex()?, target: target()?, replacement },
@@ -280,7 +284,7 @@ fn action(options: &RuleOptions) -> Result<Action, RuleError> {
             }
             let names = options.rename.iter().flat_map(|(old, new)| [old, new]);
             if let Some(name) = names.into_iter().find(|name| !is_label(name)) {
-                return error("rename", format!("\"{name}\" is no name of a label"));
+                return not_a_label("rename", name);
             }
             Action::Rename(options.rename.clone())
         }

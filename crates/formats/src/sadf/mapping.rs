@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Gauge,
-    /// A rate a second, of which the counter is made.
+    /// A rate per second; the counter is the sum of rate times interval.
     Rate,
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn run(options: &AgeOptions) -> Result<ExitCode, Failure> {
     }
     match Output::stdout().write(text.as_bytes()) {
         Ok(()) => Ok(ExitCode::from(code)),
-        // Files were deleted or counted even if nobody could read that; a verdict that could not be written is none.
+        // If the output cannot be written, files were still deleted or counted; a verdict, however, must be reported as unknown.
         Err(failure) => {
             let reported = failure.report();
             let is_verdict = matches!(options.view, View::Verdict { .. });

@@ -3,6 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use formats::relabel::Relabelling;
+use formats::sample_lines::CSV_HEAD;
+use formats::series_name::metric_of;
 use serde_json::{Value, json};
 use store::{History, Sample, SeriesKind, StoreError};
 
@@ -26,7 +28,8 @@ pub(super) fn write(
     let (mut text, mut damaged) = (String::new(), 0);
     let mut family = String::new();
     if format == Format::Csv {
-        text.push_str("realtime_ns,series,value\n");
+        text.push_str(CSV_HEAD);
+        text.push('\n');
     }
     for Exported { recorded, name, kind } in select(history, window, relabelling)? {
         let mut samples = Vec::new();
@@ -41,7 +44,7 @@ pub(super) fn write(
             Format::Csv => push_csv(&mut text, name, &samples),
             Format::Json => push_json(&mut text, name, kind, &samples)?,
             Format::Prometheus | Format::OpenMetrics => {
-                let metric = metric(name);
+                let metric = metric_of(name);
                 if metric != family {
                     metric.clone_into(&mut family);
                     push_type(&mut text, metric, kind, format);
@@ -85,7 +88,7 @@ fn select<'h>(
         .filter_map(|(recorded, kind)| Some(Exported { recorded, name: relabelling.rename(recorded)?, kind }))
         .collect();
     selected.sort_by(|first, second| {
-        (metric(&first.name), &first.name).cmp(&(metric(&second.name), &second.name))
+        (metric_of(&first.name), &first.name).cmp(&(metric_of(&second.name), &second.name))
     });
     match selected.windows(2).find(|pair| pair[0].name == pair[1].name) {
         Some(pair) => Err(Failure::new(format!(
@@ -109,11 +112,6 @@ fn matches(pattern: &str, name: &str) -> bool {
         }
     }
     name.ends_with(end)
-}
-
-/// The name of a series without its labels.
-fn metric(series: &str) -> &str {
-    series.split_once('{').map_or(series, |(metric, _)| metric)
 }
 
 /// As Prometheus writes numbers: `+Inf`, `-Inf`, `NaN`, and powers of ten where a number is very long.

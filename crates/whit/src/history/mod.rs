@@ -24,10 +24,8 @@ use crate::time_zone;
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
     let path = args.directory.join(::agent::HISTORY);
     let failed = |error: StoreError| Failure::new(format!("{}: {error}", path.shown()));
-    if let HistoryTask::Import(files) = &args.task {
-        return import_files(&args.directory, files);
-    }
-    if !path.exists() {
+    let needs_history = !matches!(args.task, HistoryTask::Import(_));
+    if needs_history && !path.exists() {
         return Err(Failure::new(format!("{}: there is none yet; whit agent makes it", path.shown())));
     }
     match &args.task {
@@ -44,7 +42,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
                 )));
             }
         }
-        HistoryTask::Import(_) => {}
+        HistoryTask::Import(files) => import_files(&args.directory, files)?,
         HistoryTask::Verify => {
             let findings = History::open(&path).map_err(failed)?.verify().map_err(failed)?;
             if !findings.is_empty() {
@@ -64,7 +62,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Reads all files before it adds anything.
-fn import_files(directory: &Path, files: &[PathBuf]) -> Result<ExitCode, Failure> {
+fn import_files(directory: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     let sets = files.iter().map(|path| import::read(path)).collect::<Result<Vec<_>, _>>()?;
     if let Some((path, _)) = files.iter().zip(&sets).find(|(_, samples)| samples.count() == 0) {
         return Err(Failure::new(format!("{}: there are no samples in it", path.shown())));
@@ -82,7 +80,7 @@ fn import_files(directory: &Path, files: &[PathBuf]) -> Result<ExitCode, Failure
         );
         Output::stdout().write(text.as_bytes())?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn show(
