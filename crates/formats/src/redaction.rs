@@ -23,22 +23,28 @@ impl PartialEq for Redaction {
     }
 }
 
-/// What looks like a secret: behind an option or a variable that is named so, in the user part of a URL, behind \"Bearer\".
-pub const USUAL: [&str; 3] = [
-    r"(?i)(?:passw(?:or)?d|passphrase|secret|token|api[-_]?key|credentials?)[=:\s]+(\S+)",
+/// What looks like a secret: behind an option, a variable or a member of JSON that is named so; in the user part of a URL; behind
+/// "Bearer"; the password of `-u user:password`. Between quotation marks it may have blanks.
+pub const USUAL: [&str; 4] = [
+    r#"(?i)(?:\bpass|passw(?:or)?d|pwd|passphrase|secret|token|\bauth|(?:api|access|private|secret)[-_]?key|credentials?)["']?[=:\s]+("[^"]*"?|'[^']*'?|\S+)"#,
     r"://[^/\s:@]*:([^/\s@]+)@",
-    r"(?i)(?:bearer|basic)\s+(\S+)",
+    r"(?i)\b(?:bearer|basic)\s+(\S+)",
+    r"\s(?:-u|--user)[=\s][^\s:/]+:(\S+)",
 ];
 
 impl Redaction {
     /// Hides what these expressions match.
     ///
     /// # Errors
-    /// The place of the first that is none in the list, and what is wrong with it.
+    /// The place in the list of the first that is none, or that matches an empty text, and what is wrong with it.
     pub fn new<'p>(patterns: impl Iterator<Item = &'p str>) -> Result<Self, (usize, String)> {
         let compiled = patterns.enumerate().map(|(place, pattern)| {
             let compiled = RegexBuilder::new(&translate(pattern)).size_limit(1 << 20).build();
-            compiled.map_err(|error| (place, error.to_string().lines().last().unwrap_or_default().to_owned()))
+            match compiled {
+                Ok(regex) if regex.is_match("") => Err((place, "it matches everywhere".to_owned())),
+                Ok(regex) => Ok(regex),
+                Err(error) => Err((place, error.to_string().lines().last().unwrap_or_default().to_owned())),
+            }
         });
         Ok(Self { patterns: compiled.collect::<Result<_, _>>()? })
     }
@@ -79,6 +85,12 @@ mod tests {
                 "curl -H Authorization: Bearer *** http://a:80/",
             ),
             ("ls /password/list", "ls /password/list"),
+            (r#"post {"password": "a b", "user": "me"}"#, r#"post {"password": ***, "user": "me"}"#),
+            ("tool --pass a --auth b --private-key=c", "tool --pass *** --auth *** --private-key=***"),
+            ("env AWS_SECRET_ACCESS_KEY=a sh", "env AWS_SECRET_ACCESS_KEY=*** sh"),
+            ("curl -H Authorization:Bearer abc", "curl -H Authorization:Bearer ***"),
+            ("curl -u me:pw http://a", "curl -u me:*** http://a"),
+            ("docker run -u 0:0 author compass north", "docker run -u 0:*** author compass north"),
         ] {
             assert_eq!(usual.apply(line), expected);
         }

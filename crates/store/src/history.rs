@@ -11,7 +11,7 @@ use crate::aside;
 use crate::block::{self, Block};
 use crate::database;
 use crate::error::StoreError;
-use crate::reading::{push_points, read_block_ids, read_column, read_head};
+use crate::reading::{has_block_at, push_points, read_block_ids, read_column, read_head};
 use crate::sample::Sample;
 use crate::series::{SeriesKind, SeriesNames};
 use crate::tasks::{ChunkKey, TaskReplay, unsealed_chunks};
@@ -239,8 +239,10 @@ impl HistoryFile {
                 next_position = None;
                 continue;
             };
-            // A row that is missing is damaged as well.
-            damaged += u64::from(next_position.is_some_and(|next| key.position > next));
+            // A row that is missing is damaged as well; one that is there may be of another time.
+            if let Some(next) = next_position.filter(|next| key.position > *next) {
+                damaged += u64::from(!has_block_at(&self.connection, next)?);
+            }
             next_position = Some(key.position + key.span);
             if head.series.binary_search(&id).is_err() {
                 continue;

@@ -57,6 +57,24 @@ pub(crate) fn read_head(
     or_damaged(statement.query_row([id], decode).optional().map(Option::flatten).map_err(StoreError::from))
 }
 
+/// The block before a position; `None` if there is none, or it is damaged.
+pub(crate) fn read_block_before(
+    connection: &Connection,
+    position: i64,
+) -> Result<Option<(BlockKey, BlockHead)>, StoreError> {
+    let id: Option<i64> = connection
+        .prepare_cached("SELECT id FROM blocks WHERE position < ?1 ORDER BY position DESC LIMIT 1")?
+        .query_row([position], |row| row.get(0))
+        .optional()?;
+    id.map_or(Ok(None), |id| read_head(connection, id))
+}
+
+/// Whether a block stands at a position.
+pub(crate) fn has_block_at(connection: &Connection, position: i64) -> Result<bool, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT 1 FROM blocks WHERE position = ?1")?;
+    Ok(statement.exists([position])?)
+}
+
 /// A column that a block's head says is there; `None` if it is damaged.
 pub(crate) fn read_column(
     connection: &Connection,

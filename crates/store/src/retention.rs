@@ -7,6 +7,7 @@ use rusqlite::Connection;
 use crate::StoreError;
 use crate::block::{self, BlockKey};
 use crate::database;
+use crate::reading::{read_block_before, read_head};
 use crate::series::SeriesNames;
 use crate::task_names;
 use crate::tasks::{ChunkKey, read_chunk, write_chunk};
@@ -158,11 +159,18 @@ impl Maintenance {
     }
 }
 
-/// Deletes blocks with their columns.
+/// Deletes blocks with their columns. The block before takes their positions, so that only what is missing leaves a gap.
 pub(crate) fn delete_blocks(connection: &Connection, ids: &[i64]) -> Result<(), StoreError> {
     let transaction = connection.unchecked_transaction()?;
     for id in ids {
+        let deleted = read_head(&transaction, *id)?;
         block::delete(&transaction, *id)?;
+        let Some((deleted, _)) = deleted else { continue };
+        let Some((before, head)) = read_block_before(&transaction, deleted.position)? else { continue };
+        if before.position + before.span == deleted.position {
+            let span = before.span + deleted.span;
+            block::write_head(&transaction, BlockKey { span, ..before }, &head)?;
+        }
     }
     Ok(transaction.commit()?)
 }

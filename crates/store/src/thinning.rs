@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::StoreError;
 use crate::block::{self, BlockHead, BlockKey, write_column, write_head};
-use crate::reading::{read_column, read_head};
+use crate::reading::{read_block_before, read_column, read_head};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::window::{Points, Windows};
 
@@ -38,7 +38,7 @@ impl Thinning {
         for source in sources {
             match read_head(connection, source.id)? {
                 // Of one boot, since windows are those of the boot clock.
-                Some((_, head)) if heads.first().is_none_or(|(_, first)| first.boot == head.boot) => {
+                Some((source, head)) if heads.first().is_none_or(|(_, first)| first.boot == head.boot) => {
                     heads.push((source, head));
                 }
                 Some(_) => break,
@@ -47,16 +47,7 @@ impl Thinning {
         }
         let first = heads.first().map_or(0, |(source, _)| source.position);
         let last = heads.last().map_or(0, |(source, _)| source.position + source.span);
-        let before = connection
-            .prepare_cached("SELECT id FROM blocks WHERE position < ?1 ORDER BY position DESC LIMIT 1")?
-            .query([first])?
-            .next()?
-            .map(|row| row.get::<_, i64>(0))
-            .transpose()?;
-        let before = match before {
-            Some(id) => read_head(connection, id)?.map(|(_, head)| (id, head)),
-            None => None,
-        };
+        let before = read_block_before(connection, first)?.map(|(key, head)| (key.id, head));
         let clocks: Vec<_> = heads.iter().flat_map(|(_, head)| &head.clocks).copied().collect();
         let mut left: Vec<SeriesId> = heads.iter().flat_map(|(_, head)| &head.series).copied().collect();
         left.sort_unstable();

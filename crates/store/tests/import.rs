@@ -50,6 +50,34 @@ fn what_is_imported_is_read_in_the_order_of_time() {
 }
 
 #[test]
+fn what_is_deleted_between_others_is_no_damage() {
+    let scratch = Scratch::new("import-drop");
+    let samples = |from: i64, to: i64| -> Vec<(i64, f64)> {
+        (from..to).map(|second| (second * SECOND_NS, second as f64)).collect()
+    };
+    let import = |samples: &[(i64, f64)]| {
+        let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
+        store.import(&[ImportedSeries { name: "a", kind: SeriesKind::Gauge, samples }]).unwrap();
+        store.close().unwrap();
+    };
+    // The second one is older than the end of the first, so that it stands behind it; the third behind both.
+    import(&samples(5000, 6500));
+    import(&samples(100, 5100));
+    import(&samples(7000, 7100));
+    let history = History::open(&scratch.file()).unwrap();
+    let mut newer = Vec::new();
+    let damaged = history.read("a", 6000 * SECOND_NS, i64::MAX, |sample| newer.push(sample.value)).unwrap();
+    assert_eq!((damaged, newer.len()), (0, 600));
+    let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
+    store.drop_before(5000 * SECOND_NS).unwrap();
+    store.close().unwrap();
+    let history = History::open(&scratch.file()).unwrap();
+    assert_eq!(history.verify().unwrap(), Vec::<String>::new());
+    // Of the second one the block with its end is left.
+    assert_eq!(read(&history, "a").len(), 1500 + 200 + 100);
+}
+
+#[test]
 fn series_have_their_own_times() {
     let scratch = Scratch::new("import-times");
     let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();

@@ -1,4 +1,4 @@
-//! An instant as people write it: `03:12`, `yesterday 14:00`, `-2h`, `2026-11-22 14:00`, RFC 3339.
+//! An instant as people write it: `03:12`, `yesterday 14:00`, `-2h`, `2026-11-22 14:00`, RFC 3339, `@1700000000`.
 
 use facts::unit::Nanos;
 use jiff::civil::{DateTime, Time};
@@ -7,7 +7,7 @@ use text::quantity;
 
 /// What may stand there.
 const WANTED: &str =
-    "expected an instant: 03:12, yesterday 14:00, -2h, 2026-11-22 14:00, 2026-11-22T14:00:00Z";
+    "expected an instant: 03:12, yesterday 14:00, -2h, 2026-11-22 14:00, 2026-11-22T14:00:00Z, @1795356000";
 
 /// Parses an instant, in the zone and before the time of `now`. A time of day without a date is the last one that has passed.
 ///
@@ -24,6 +24,10 @@ fn instant(text: &str, now: &Zoned) -> Option<Timestamp> {
     if let Some(ago) = text.strip_prefix('-') {
         let Nanos(ago) = quantity::duration(ago).ok()?;
         return now.timestamp().checked_sub(i64::try_from(ago).ok()?.nanoseconds()).ok();
+    }
+    if let Some(epoch) = text.strip_prefix('@') {
+        let seconds = quantity::number(epoch).ok()?;
+        return Timestamp::from_nanosecond((seconds * 1e9).round() as i128).ok();
     }
     if let Ok(timestamp) = text.parse::<Timestamp>() {
         return Some(timestamp);
@@ -74,11 +78,12 @@ mod tests {
             ("2026-11-20 14:00", "2026-11-20T13:00:00Z"),
             ("2026-11-20", "2026-11-19T23:00:00Z"),
             ("2026-11-20T14:00:00Z", "2026-11-20T14:00:00Z"),
+            ("@1700000000.5", "2023-11-14T22:13:20.5Z"),
             ("2026-11-20T14:00:00+02:00", "2026-11-20T12:00:00Z"),
         ] {
             assert_eq!(parse(text, &now).unwrap().to_string(), expected, "{text}");
         }
-        for text in ["", "-", "-2x", "25:00", "tomorrow 14:00", "yesterday", "1"] {
+        for text in ["", "-", "-2x", "25:00", "tomorrow 14:00", "yesterday", "1", "@", "@x", "@nan"] {
             assert!(parse(text, &now).is_err(), "{text}");
         }
     }

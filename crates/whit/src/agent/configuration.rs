@@ -177,6 +177,9 @@ fn read_command_lines(tasks: &Options<'_, '_>) -> Result<Option<Redaction>, Faul
 }
 
 const MOST_OFTEN: Duration = Duration::from_millis(100);
+/// Less would delete what was recorded a moment ago.
+const LEAST_HISTORY_BYTES: u64 = 1_000_000;
+const LEAST_KEPT: Nanos = Nanos(60 * Nanos::SECOND.0);
 
 /// A table with these options, if it is there.
 fn table<'t, 'i>(
@@ -194,6 +197,9 @@ fn read_history(history: &Options<'_, '_>, retention: &mut Retention) -> Result<
     if let Some(size) = history.text("size")? {
         let size =
             quantity::size(size).map_err(|wanted| history.fault_of("size", format!("expected {wanted}")))?;
+        if size.0 < LEAST_HISTORY_BYTES {
+            return Err(history.fault_of("size", "expected 1MB or more, which holds some minutes"));
+        }
         retention.most_bytes = size.0;
     }
     let Some(keep) = history.get("keep") else { return Ok(()) };
@@ -212,6 +218,9 @@ fn read_history(history: &Options<'_, '_>, retention: &mut Retention) -> Result<
             }
         };
         let keep = quantity::age(text(age)?).map_err(|wanted| expected(age, &wanted))?;
+        if keep < LEAST_KEPT {
+            return Err(Fault::new(age.span(), "expected 1m or more"));
+        }
         tiers.push((
             Tier { step_s: step_s.cast_signed(), keep_s: (keep.0 / 1_000_000_000).cast_signed() },
             step.span(),

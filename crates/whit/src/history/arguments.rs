@@ -74,7 +74,7 @@ const ACTIONS: [(&str, &str); 6] = [
     ("import", "Add the samples of files: an export, text of Prometheus with times, or sadf -j"),
     ("verify", "Read everything, and say what is damaged"),
     ("compact", "Thin what is old now, and make the file as small as possible"),
-    ("drop", "Delete what is older than --until"),
+    ("drop", "Delete what is older than --until; a block of ten minutes that is partly newer stays"),
 ];
 
 pub(crate) fn command() -> Command {

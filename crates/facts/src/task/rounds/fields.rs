@@ -1,6 +1,7 @@
 //! A task's row as numbers, in an order that is part of the format (docs/FORMAT.md): new ones are added at the end.
 
 use crate::linux::taskstats::ExitInfo;
+use crate::task::cause::Cause;
 use crate::task::comm::Comm;
 use crate::task::exit_record::ExitRecord;
 use crate::task::figure::{ABSENT, Figure, FigureSet};
@@ -13,6 +14,10 @@ const IDENTITY: usize = 12;
 pub const LIVING: usize = IDENTITY + Figure::COUNT;
 /// Numbers of an exit record: those, its age, how it ended, and when.
 pub const ENDED: usize = LIVING + 6;
+/// The place of the start in both.
+const START: usize = 1;
+/// The place of an exit record's age.
+const AGE: usize = LIVING;
 
 /// A row's numbers.
 pub type Fields = [u64; LIVING];
@@ -72,7 +77,7 @@ pub fn to_row(fields: &Fields, boottime: Nanos) -> TaskRow {
     let mut name = [0; 16];
     name[..8].copy_from_slice(&fields[5].to_le_bytes());
     name[8..].copy_from_slice(&fields[6].to_le_bytes());
-    let start = Nanos(fields[1]);
+    let start = Nanos(fields[START]);
     let mut row = TaskRow {
         key: TaskKey { pid: u32::try_from(fields[0]).unwrap_or(0), start },
         tgid: small(fields[2]),
@@ -105,7 +110,7 @@ pub fn to_row(fields: &Fields, boottime: Nanos) -> TaskRow {
 
 /// The start of a task.
 pub fn start(fields: &Fields) -> Nanos {
-    Nanos(fields[1])
+    Nanos(fields[START])
 }
 
 /// What a task's row adds to the one before; the pid is not a difference, since the row is found by it.
@@ -126,16 +131,24 @@ pub fn add(fields: &mut [u64], difference: impl Iterator<Item = u64>) {
 
 /// Whether a difference is that of a task's first row: the start itself, and not a correction of it.
 pub fn is_first(difference: &Fields) -> bool {
-    difference[1].cast_signed().unsigned_abs() > Nanos::SECOND.0
+    difference[START].cast_signed().unsigned_abs() > Nanos::SECOND.0
 }
+
+/// The numbers of an exit record that are kept as differences from others, which they are close to: of the first the others are
+/// subtracted. Records that ended one after another have ends that rise, and a task that never slept has an age that is 0 here.
+const CLOSE: [(usize, &[usize]); 3] = {
+    const RUN_QUEUE: usize = IDENTITY + Figure::delay(Cause::RunQueue).index();
+    const LONGEST_RUN_QUEUE: usize = IDENTITY + Figure::maximum(Cause::RunQueue).index();
+    const ON_CPU: usize = IDENTITY + Figure::ON_CPU.index();
+    [(START, &[AGE]), (AGE, &[ON_CPU, RUN_QUEUE]), (LONGEST_RUN_QUEUE, &[RUN_QUEUE])]
+};
 
 /// The numbers of an exit record of a round at `boottime`: times before that, so that they are small.
 pub fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
     let mut fields = [0; ENDED];
     fields[..LIVING].copy_from_slice(&of_row(&record.row));
     let before = |time: Nanos| microseconds(boottime.0.saturating_sub(time.0));
-    // The start follows from the age, and is as exact.
-    fields[1] = before(record.row.key.start);
+    fields[START] = before(record.row.key.start);
     let rest = [
         microseconds(record.row.wall.0),
         record.exit.code.into(),
@@ -145,6 +158,9 @@ pub fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
         record.tick.0,
     ];
     fields[LIVING..].copy_from_slice(&rest);
+    for (number, others) in CLOSE {
+        fields[number] = others.iter().fold(fields[number], |rest, other| rest.wrapping_sub(fields[*other]));
+    }
     fields
 }
 
@@ -152,9 +168,13 @@ pub fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
 pub fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
     let nanoseconds = |microseconds: u64| Nanos(microseconds.saturating_mul(1000));
     let before = |microseconds: u64| boottime.saturating_sub(nanoseconds(microseconds));
+    let mut fields = *fields;
+    for (number, others) in CLOSE.into_iter().rev() {
+        fields[number] = others.iter().fold(fields[number], |sum, other| sum.wrapping_add(fields[*other]));
+    }
     let mut living = [0; LIVING];
     living.copy_from_slice(&fields[..LIVING]);
-    living[1] = before(fields[1]).0;
+    living[START] = before(fields[START]).0;
     let [wall, code, flags, from, to, tick] = [0, 1, 2, 3, 4, 5].map(|place| fields[LIVING + place]);
     ExitRecord {
         row: TaskRow { wall: nanoseconds(wall), ..to_row(&living, boottime) },
@@ -166,8 +186,8 @@ pub fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
 
 /// Lets the numbers of an exit record be those of a round so much later.
 pub fn delay_ended(numbers: &mut [u64], delay: Nanos) {
-    for column in [1, LIVING + 3, LIVING + 4] {
-        numbers[column] += microseconds(delay.0);
+    for column in [START, LIVING + 3, LIVING + 4] {
+        numbers[column] = numbers[column].wrapping_add(microseconds(delay.0));
     }
 }
 
@@ -215,9 +235,9 @@ mod tests {
     fn the_order_of_the_figures_is_that_of_the_format() {
         let places = [
             (Figure::ON_CPU, 0),
-            (Figure::delay(crate::task::Cause::BlockIo), 4),
-            (Figure::count(crate::task::Cause::RunQueue), 11),
-            (Figure::maximum(crate::task::Cause::RunQueue), 19),
+            (Figure::delay(Cause::BlockIo), 4),
+            (Figure::count(Cause::RunQueue), 11),
+            (Figure::maximum(Cause::RunQueue), 19),
             (Figure::VOLUNTARY_SWITCHES, 27),
             (Figure::RESIDENT_BYTES, 33),
             (Figure::PEAK_VIRTUAL_BYTES, 37),
