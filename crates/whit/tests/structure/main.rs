@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// What each crate may depend on, tests aside.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
+    ("query", &["formats", "jiff", "promql-parser"]),
     ("agent", &["facts", "formats", "probe", "sampling", "sd-notify", "serde_json", "store", "ureq"]),
     ("store", &["crc32fast", "facts", "pco", "rusqlite"]),
     ("facts", &["memchr"]),
@@ -48,7 +49,8 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("xtask", &["facts", "probe", "rustix"]),
 ];
 
-const ROOMS: [&str; 9] = [
+const ROOMS: [&str; 10] = [
+    "crates/query/src",
     "crates/agent/src",
     "crates/store/src",
     "crates/facts/src",

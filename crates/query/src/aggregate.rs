@@ -1,0 +1,168 @@
+//! One value of many series.
+
+use std::collections::HashMap;
+
+use formats::series_name::SeriesName;
+
+use crate::expression::{Aggregation, LabelChoice};
+use crate::over_time::quantile;
+use crate::value::Column;
+
+/// What a group is at a step, as far as its series were seen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Partial {
+    count: f64,
+    value: f64,
+    mean: f64,
+}
+
+impl Partial {
+    fn add(&mut self, operation: &Aggregation, value: f64) {
+        self.count += 1.0;
+        let is_first = self.count == 1.0;
+        match operation {
+            Aggregation::Sum => self.value += value,
+            Aggregation::Minimum if is_first || value < self.value || self.value.is_nan() => {
+                self.value = value
+            }
+            Aggregation::Maximum if is_first || value > self.value || self.value.is_nan() => {
+                self.value = value
+            }
+            Aggregation::Average => {
+                let mean = self.mean;
+                let stays = mean.is_infinite()
+                    && (value.is_finite() || value.is_infinite() && (value > 0.0) == (mean > 0.0));
+                if is_first {
+                    self.mean = value;
+                } else if !stays {
+                    // Each is divided by itself, so that large values do not overflow.
+                    self.mean += value / self.count - mean / self.count;
+                }
+            }
+            Aggregation::StandardDeviation | Aggregation::Variance => {
+                if is_first {
+                    self.mean = value;
+                } else {
+                    let distance = value - self.mean;
+                    self.mean += distance / self.count;
+                    self.value += distance * (value - self.mean);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(self, operation: &Aggregation) -> Option<f64> {
+        (self.count > 0.0).then_some(match operation {
+            Aggregation::Count | Aggregation::CountValues(_) => self.count,
+            Aggregation::Group => 1.0,
+            Aggregation::Average => self.mean,
+            Aggregation::StandardDeviation => (self.value / self.count).sqrt(),
+            Aggregation::Variance => self.value / self.count,
+            _ => self.value,
+        })
+    }
+}
+
+/// Groups columns: the labels of each group, in the order in which they came, and the group of each column.
+fn group(columns: &[Column], groups: &LabelChoice) -> (Vec<SeriesName>, Vec<usize>) {
+    let mut places: HashMap<SeriesName, usize> = HashMap::new();
+    let mut names = Vec::new();
+    let of_columns = columns.iter().map(|column| {
+        let name = groups.of(&column.name);
+        *places.entry(name).or_insert_with_key(|name| {
+            names.push(name.clone());
+            names.len() - 1
+        })
+    });
+    let of_columns = of_columns.collect();
+    (names, of_columns)
+}
+
+/// Sums, averages and the like of each group.
+pub(crate) fn combine(
+    operation: &Aggregation,
+    groups: &LabelChoice,
+    columns: &[Column],
+    steps: usize,
+) -> Vec<Column> {
+    let (names, of_columns) = group(columns, groups);
+    let mut partial = vec![Partial::default(); names.len() * steps];
+    for (column, group) in columns.iter().zip(of_columns) {
+        for (partial, value) in partial[group * steps..].iter_mut().zip(&column.values) {
+            if let Some(value) = value {
+                partial.add(operation, *value);
+            }
+        }
+    }
+    let finish = |(place, name)| Column {
+        name,
+        values: partial[place * steps..(place + 1) * steps]
+            .iter()
+            .map(|partial| partial.finish(operation))
+            .collect(),
+    };
+    names.into_iter().enumerate().map(finish).collect()
+}
+
+/// A quantile of each group.
+pub(crate) fn quantiles(parts: &[f64], groups: &LabelChoice, columns: &[Column]) -> Vec<Column> {
+    let (names, of_columns) = group(columns, groups);
+    let of_group = |place: usize, step: usize| -> Vec<f64> {
+        let members = columns.iter().zip(&of_columns).filter(|(_, group)| **group == place);
+        members.filter_map(|(column, _)| column.values[step]).collect()
+    };
+    let values = |place: usize| {
+        let at_step = |(step, part): (usize, &f64)| {
+            let values = of_group(place, step);
+            (!values.is_empty()).then(|| quantile(*part, values))
+        };
+        parts.iter().enumerate().map(at_step).collect()
+    };
+    names.into_iter().enumerate().map(|(place, name)| Column { name, values: values(place) }).collect()
+}
+
+/// The series of each group with the greatest or least values at each step; at a single step in that order.
+pub(crate) fn extremes(
+    counts: &[f64],
+    is_top: bool,
+    groups: &LabelChoice,
+    columns: Vec<Column>,
+) -> Vec<Column> {
+    let (names, of_columns) = group(&columns, groups);
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); names.len()];
+    of_columns.iter().enumerate().for_each(|(column, group)| members[*group].push(column));
+    let mut kept: Vec<Column> = columns
+        .iter()
+        .map(|column| Column { name: column.name.clone(), values: vec![None; counts.len()] })
+        .collect();
+    let mut order = Vec::new();
+    for group in &members {
+        for (step, count) in counts.iter().enumerate() {
+            let mut ranked: Vec<(f64, usize)> =
+                group.iter().filter_map(|column| Some((columns[*column].values[step]?, *column))).collect();
+            // Stable: of equal values the first stays.
+            ranked.sort_by(|(one, _), (other, _)| rank(*one, *other, is_top));
+            ranked.truncate(if *count >= 1.0 { *count as usize } else { 0 });
+            for (value, column) in &ranked {
+                kept[*column].values[step] = Some(*value);
+            }
+            if counts.len() == 1 {
+                order.extend(ranked.into_iter().map(|(_, column)| column));
+            }
+        }
+    }
+    if counts.len() == 1 {
+        return order.into_iter().map(|column| kept[column].clone()).collect();
+    }
+    kept
+}
+
+/// The greatest (or least) first, NaN last.
+pub(crate) fn rank(one: f64, other: f64, is_descending: bool) -> std::cmp::Ordering {
+    match (one.is_nan(), other.is_nan()) {
+        (false, false) if is_descending => other.partial_cmp(&one).unwrap_or(std::cmp::Ordering::Equal),
+        (false, false) => one.partial_cmp(&other).unwrap_or(std::cmp::Ordering::Equal),
+        (one, other) => one.cmp(&other),
+    }
+}

@@ -1,0 +1,370 @@
+//! Evaluates expressions, all steps at once.
+
+use std::cell::Cell;
+
+use formats::series_name::{METRIC, SeriesName};
+
+use crate::error::{QueryError, unanswerable};
+use crate::expression::{
+    Aggregate, Aggregation, At, Binary, Condition, Expression, Matcher, Operator, Range, RangeOf, Selector,
+    Shift,
+};
+use crate::function::{Function, OverTime};
+use crate::samples::{Point, Samples};
+use crate::source::{Selection, Series, Source};
+use crate::value::{Column, Evaluated, Steps, merge_same};
+use crate::{Limits, aggregate, call, matching, operate, over_time};
+
+/// An evaluation of one expression.
+pub(crate) struct Evaluation<'s> {
+    pub(crate) source: &'s dyn Source,
+    pub(crate) limits: &'s Limits<'s>,
+    /// The times that were asked for, which `start()` and `end()` mean.
+    pub(crate) asked: Steps,
+    pub(crate) points: Cell<usize>,
+}
+
+impl Evaluation<'_> {
+    /// The value of an expression at each step.
+    pub(crate) fn evaluate(&self, expression: &Expression, steps: Steps) -> Result<Evaluated, QueryError> {
+        Ok(match expression {
+            Expression::Number(number) => Evaluated::Scalar(vec![*number; steps.count]),
+            Expression::Text(text) => Evaluated::Text(text.clone()),
+            Expression::Select(selector) => {
+                Evaluated::Vector(self.select(selector, steps, |point| point.value)?)
+            }
+            Expression::Range(_) => return unanswerable("a range is an argument of a function"),
+            Expression::Negate(of) => match self.evaluate(of, steps)? {
+                Evaluated::Scalar(values) => {
+                    Evaluated::Scalar(values.into_iter().map(|value| -value).collect())
+                }
+                Evaluated::Vector(columns) => Evaluated::Vector(self.map(columns, |_, value| Some(-value))?),
+                text @ Evaluated::Text(_) => text,
+            },
+            Expression::Binary(binary) => self.binary(binary, steps)?,
+            Expression::Aggregate(aggregate) => Evaluated::Vector(self.aggregate(aggregate, steps)?),
+            Expression::Call(function, arguments) => self.call(*function, arguments, steps)?,
+        })
+    }
+
+    pub(crate) fn vector(&self, expression: &Expression, steps: Steps) -> Result<Vec<Column>, QueryError> {
+        match self.evaluate(expression, steps)? {
+            Evaluated::Vector(columns) => Ok(columns),
+            _ => unanswerable("expected an instant vector"),
+        }
+    }
+
+    pub(crate) fn scalar(&self, expression: &Expression, steps: Steps) -> Result<Vec<f64>, QueryError> {
+        match self.evaluate(expression, steps)? {
+            Evaluated::Scalar(values) => Ok(values),
+            _ => unanswerable("expected a scalar"),
+        }
+    }
+
+    /// Counts what is held in memory, and looks whether it takes too long.
+    fn spend(&self, points: usize) -> Result<(), QueryError> {
+        self.points.set(self.points.get().saturating_add(points));
+        if self.points.get() > self.limits.most_points {
+            let most = self.limits.most_points;
+            return Err(QueryError::TooLarge(format!(
+                "the expression needs more than {most} samples in memory"
+            )));
+        }
+        if (self.limits.is_interrupted)() { Err(QueryError::Interrupted) } else { Ok(()) }
+    }
+
+    /// The instant that a selector means at a step.
+    fn instant(&self, shift: Shift, at_ms: i64) -> i64 {
+        let at_ms = match shift.at {
+            None => at_ms,
+            Some(At::Time(at_ms)) => at_ms,
+            Some(At::Start) => self.asked.first_ms,
+            Some(At::End) => self.asked.last_ms(),
+        };
+        at_ms.saturating_sub(shift.offset_ms)
+    }
+
+    /// Reads the series that a selector needs.
+    fn read(
+        &self,
+        matchers: &[Matcher],
+        from_ms: i64,
+        to_ms: i64,
+        kind: Reading,
+    ) -> Result<Vec<Series>, QueryError> {
+        let is_newest = kind == Reading::Newest;
+        let selection = Selection { matchers, from_ms, to_ms, is_newest, is_range: kind == Reading::Range };
+        let mut series = self.source.select(&selection).map_err(QueryError::Unreadable)?;
+        self.spend(series.iter().map(|series| series.samples.stored()).sum())?;
+        series.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        Ok(series)
+    }
+
+    /// Something of the newest sample of each series at each step.
+    pub(crate) fn select(
+        &self,
+        selector: &Selector,
+        steps: Steps,
+        value: impl Fn(Point) -> f64,
+    ) -> Result<Vec<Column>, QueryError> {
+        let instant = |at_ms| self.instant(selector.shift, at_ms);
+        let from_ms = instant(steps.first_ms).saturating_sub(self.limits.lookback_ms);
+        let is_one = steps.count == 1 || selector.shift.at.is_some();
+        let kind = if is_one { Reading::Newest } else { Reading::All };
+        let series = self.read(&selector.matchers, from_ms, instant(steps.last_ms()), kind)?;
+        self.spend(series.len() * steps.count)?;
+        let column = |series: Series| {
+            let newest = |at_ms: i64| {
+                let at_ms = instant(at_ms);
+                series.samples.newest(at_ms.saturating_sub(self.limits.lookback_ms), at_ms).map(&value)
+            };
+            Column { values: steps.iter().map(newest).collect(), name: series.name }
+        };
+        Ok(series.into_iter().map(column).collect())
+    }
+
+    /// The series of a range.
+    fn range(&self, range: &Range, steps: Steps) -> Result<Vec<Series>, QueryError> {
+        let from_ms = self.instant(range.shift, steps.first_ms).saturating_sub(range.length_ms);
+        let to_ms = self.instant(range.shift, steps.last_ms());
+        match &range.of {
+            RangeOf::Series(matchers) => self.read(matchers, from_ms, to_ms, Reading::Range),
+            RangeOf::Expression { inner, step_ms } => {
+                let step_ms = step_ms.unwrap_or(self.limits.usual_step_ms);
+                // Multiples of the step, whatever is asked for.
+                let first_ms = from_ms.div_euclid(step_ms).saturating_mul(step_ms);
+                let first_ms = if first_ms < from_ms { first_ms.saturating_add(step_ms) } else { first_ms };
+                let inner_steps = Steps::between(first_ms, to_ms, step_ms);
+                self.spend(inner_steps.count)?;
+                let columns = match self.evaluate(inner, inner_steps)? {
+                    Evaluated::Vector(columns) => columns,
+                    Evaluated::Scalar(values) => {
+                        let values = values.into_iter().map(Some).collect();
+                        vec![Column { name: SeriesName::default(), values }]
+                    }
+                    Evaluated::Text(_) => return unanswerable("a range of texts"),
+                };
+                let series = columns.into_iter().map(|column| {
+                    let points = inner_steps.iter().zip(column.values);
+                    let points =
+                        points.filter_map(|(at_ms, value)| value.map(|value| Point { at_ms, value }));
+                    Series { name: column.name, samples: Samples::Points(points.collect()) }
+                });
+                Ok(series.collect())
+            }
+        }
+    }
+
+    /// All samples of each series in a range before an instant.
+    pub(crate) fn range_at(
+        &self,
+        range: &Range,
+        steps: Steps,
+    ) -> Result<Vec<(SeriesName, Vec<Point>)>, QueryError> {
+        let to_ms = self.instant(range.shift, steps.first_ms);
+        let from_ms = to_ms.saturating_sub(range.length_ms);
+        let series = self.range(range, steps)?.into_iter();
+        let series = series.map(|series| (series.name, series.samples.points(from_ms, to_ms)));
+        let series: Vec<_> = series.filter(|(_, points)| !points.is_empty()).collect();
+        self.spend(series.iter().map(|(_, points)| points.len()).sum())?;
+        Ok(series)
+    }
+
+    /// A function of a range, at each step.
+    pub(crate) fn over_time(
+        &self,
+        function: OverTime,
+        range: &Range,
+        argument: &[f64],
+        steps: Steps,
+    ) -> Result<Vec<Column>, QueryError> {
+        let series = self.range(range, steps)?;
+        self.spend(series.len().saturating_mul(steps.count))?;
+        // At a fixed instant it is the same at each step, unless it depends on the step's own.
+        let is_fixed = range.shift.at.is_some() && function != OverTime::PredictLinear && argument.is_empty();
+        let mut runs = Vec::new();
+        let mut columns = Vec::with_capacity(series.len());
+        for Series { mut name, samples } in series {
+            let mut at_step = |place: usize| {
+                let at_ms = steps.at(place);
+                let to_ms = self.instant(range.shift, at_ms);
+                let from_ms = to_ms.saturating_sub(range.length_ms);
+                samples.runs(from_ms, to_ms, &mut runs);
+                let argument = argument.get(place).copied().unwrap_or(f64::NAN);
+                over_time::apply(
+                    function,
+                    &over_time::Window { runs: &runs, from_ms, to_ms, at_ms, argument },
+                )
+            };
+            let values: Vec<Option<f64>> = match is_fixed && steps.count > 0 {
+                true => vec![at_step(0); steps.count],
+                false => (0..steps.count).map(at_step).collect(),
+            };
+            if function != OverTime::Last {
+                name.set(METRIC, "");
+            }
+            if values.iter().any(Option::is_some) {
+                columns.push(Column { name, values });
+            }
+            if (self.limits.is_interrupted)() {
+                return Err(QueryError::Interrupted);
+            }
+        }
+        refuse_same(&columns)?;
+        Ok(columns)
+    }
+
+    /// Another value in place of each, of another metric.
+    pub(crate) fn map(
+        &self,
+        mut columns: Vec<Column>,
+        value: impl Fn(usize, f64) -> Option<f64>,
+    ) -> Result<Vec<Column>, QueryError> {
+        for column in &mut columns {
+            column.name.set(METRIC, "");
+            for (step, slot) in column.values.iter_mut().enumerate() {
+                *slot = slot.and_then(|old| value(step, old));
+            }
+        }
+        merge_same(columns)
+    }
+
+    fn binary(&self, binary: &Binary, steps: Steps) -> Result<Evaluated, QueryError> {
+        let left = self.evaluate(&binary.left, steps)?;
+        let right = self.evaluate(&binary.right, steps)?;
+        Ok(match (left, right) {
+            (Evaluated::Scalar(left), Evaluated::Scalar(right)) => {
+                let values = left.into_iter().zip(right);
+                let operate = |(left, right)| match binary.operator {
+                    Operator::Comparison(operator) => {
+                        operate::as_number(operate::holds(operator, left, right))
+                    }
+                    _ => matching::operate(binary, left, right, left).unwrap_or(f64::NAN),
+                };
+                Evaluated::Scalar(values.map(operate).collect())
+            }
+            (Evaluated::Vector(columns), Evaluated::Scalar(scalars)) => {
+                let value = |step: usize, value| matching::operate(binary, value, scalars[step], value);
+                Evaluated::Vector(self.with_scalar(binary, columns, value)?)
+            }
+            (Evaluated::Scalar(scalars), Evaluated::Vector(columns)) => {
+                let value = |step: usize, value| matching::operate(binary, scalars[step], value, value);
+                Evaluated::Vector(self.with_scalar(binary, columns, value)?)
+            }
+            (Evaluated::Vector(left), Evaluated::Vector(right)) => Evaluated::Vector(match binary.operator {
+                Operator::Set(operator) => {
+                    matching::of_sets(operator, &binary.matching.labels, left, right, steps.count)?
+                }
+                _ => matching::between_vectors(binary, &left, &right, steps.count)?,
+            }),
+            _ => return unanswerable("a text is no operand"),
+        })
+    }
+
+    fn with_scalar(
+        &self,
+        binary: &Binary,
+        mut columns: Vec<Column>,
+        value: impl Fn(usize, f64) -> Option<f64>,
+    ) -> Result<Vec<Column>, QueryError> {
+        if matching::drops_metric(binary) {
+            return self.map(columns, value);
+        }
+        for column in &mut columns {
+            for (step, slot) in column.values.iter_mut().enumerate() {
+                *slot = slot.and_then(|old| value(step, old));
+            }
+        }
+        Ok(columns)
+    }
+
+    fn aggregate(&self, aggregate: &Aggregate, steps: Steps) -> Result<Vec<Column>, QueryError> {
+        let mut columns = self.vector(&aggregate.of, steps)?;
+        let groups = &aggregate.groups;
+        Ok(match &aggregate.operation {
+            Aggregation::Quantile(part) => aggregate::quantiles(&self.scalar(part, steps)?, groups, &columns),
+            Aggregation::Top(count) | Aggregation::Bottom(count) => {
+                let counts = self.scalar(count, steps)?;
+                if let Some(count) =
+                    counts.iter().find(|count| count.is_nan() || count.abs() >= i64::MAX as f64)
+                {
+                    return unanswerable(format!("Scalar value {count} overflows int64"));
+                }
+                let is_top = matches!(aggregate.operation, Aggregation::Top(_));
+                aggregate::extremes(&counts, is_top, groups, columns)
+            }
+            Aggregation::CountValues(label) => {
+                columns = call::split_by_value(columns, label);
+                self.spend(columns.len().saturating_mul(steps.count))?;
+                aggregate::combine(
+                    &aggregate.operation,
+                    &call::with_label(groups, label),
+                    &columns,
+                    steps.count,
+                )
+            }
+            operation => aggregate::combine(operation, groups, &columns, steps.count),
+        })
+    }
+
+    /// The labels that are known of what is absent: those that a selector wants to be equal to something.
+    pub(crate) fn wanted_labels(matchers: &[Matcher]) -> SeriesName {
+        let mut name = SeriesName::default();
+        let mut seen: Vec<&str> = Vec::new();
+        for matcher in matchers.iter().filter(|matcher| matcher.label != METRIC) {
+            match &matcher.condition {
+                Condition::Equal(value) if !seen.contains(&matcher.label.as_str()) => {
+                    name.set(&matcher.label, value)
+                }
+                _ => name.set(&matcher.label, ""),
+            }
+            seen.push(&matcher.label);
+        }
+        name
+    }
+
+    /// At which steps any series has a sample in a range.
+    pub(crate) fn is_present(&self, range: &Range, steps: Steps) -> Result<Vec<bool>, QueryError> {
+        let mut is_present = vec![false; steps.count];
+        let mut runs = Vec::new();
+        for series in self.range(range, steps)? {
+            for (place, is_present) in
+                is_present.iter_mut().enumerate().filter(|(_, is_present)| !**is_present)
+            {
+                let to_ms = self.instant(range.shift, steps.at(place));
+                series.samples.runs(to_ms.saturating_sub(range.length_ms), to_ms, &mut runs);
+                *is_present = !runs.is_empty();
+            }
+        }
+        Ok(is_present)
+    }
+}
+
+/// How a series is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    Newest,
+    All,
+    Range,
+}
+
+/// Refuses columns with the same labels, at whatever steps they have values.
+fn refuse_same(columns: &[Column]) -> Result<(), QueryError> {
+    let mut names: Vec<&SeriesName> = columns.iter().map(|column| &column.name).collect();
+    names.sort_unstable();
+    match names.windows(2).any(|pair| pair[0] == pair[1]) {
+        true => unanswerable("vector cannot contain metrics with the same labelset"),
+        false => Ok(()),
+    }
+}
+
+/// Whether an expression's own order is that of its answer.
+pub(crate) fn is_ordered(expression: &Expression) -> bool {
+    match expression {
+        Expression::Call(Function::Sort | Function::SortDescending, _) => true,
+        Expression::Aggregate(aggregate) => {
+            matches!(aggregate.operation, Aggregation::Top(_) | Aggregation::Bottom(_))
+        }
+        _ => false,
+    }
+}

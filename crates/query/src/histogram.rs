@@ -1,0 +1,90 @@
+//! Quantiles of histograms: counters of what was at most so much, by the label `le`.
+
+use std::collections::HashMap;
+
+use formats::series_name::{METRIC, SeriesName};
+
+use crate::number::parse;
+use crate::value::Column;
+
+const BOUND: &str = "le";
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    bound: f64,
+    count: f64,
+}
+
+/// The quantiles of all histograms among the columns.
+pub(crate) fn quantiles(parts: &[f64], columns: &[Column]) -> Vec<Column> {
+    let mut places: HashMap<SeriesName, usize> = HashMap::new();
+    let mut histograms: Vec<(SeriesName, Vec<(f64, &Column)>)> = Vec::new();
+    for column in columns {
+        // Other series are left out.
+        let Some(bound) = parse(column.name.get(BOUND)) else { continue };
+        let mut name = column.name.clone();
+        name.retain(|label| label != BOUND && label != METRIC);
+        let place = *places.entry(name).or_insert_with_key(|name| {
+            histograms.push((name.clone(), Vec::new()));
+            histograms.len() - 1
+        });
+        histograms[place].1.push((bound, column));
+    }
+    let quantiles = |columns: &[(f64, &Column)]| {
+        let at_step = |(step, part): (usize, &f64)| {
+            let bucket = |(bound, column): &(f64, &Column)| {
+                Some(Bucket { bound: *bound, count: column.values[step]? })
+            };
+            let buckets: Vec<Bucket> = columns.iter().filter_map(bucket).collect();
+            (!buckets.is_empty()).then(|| quantile(*part, buckets))
+        };
+        parts.iter().enumerate().map(at_step).collect()
+    };
+    histograms.into_iter().map(|(name, columns)| Column { values: quantiles(&columns), name }).collect()
+}
+
+/// Between two bounds values are taken to lie evenly.
+fn quantile(part: f64, mut buckets: Vec<Bucket>) -> f64 {
+    if part.is_nan() {
+        return f64::NAN;
+    }
+    if part < 0.0 {
+        return f64::NEG_INFINITY;
+    }
+    if part > 1.0 {
+        return f64::INFINITY;
+    }
+    buckets.sort_by(|one, other| one.bound.total_cmp(&other.bound));
+    if buckets.last().is_none_or(|last| last.bound != f64::INFINITY) {
+        return f64::NAN;
+    }
+    // Bounds that are the same number in other words.
+    buckets.dedup_by(|next, before| {
+        let is_same = next.bound == before.bound;
+        if is_same {
+            before.count += next.count;
+        }
+        is_same
+    });
+    // Counters that were not read at the same instant.
+    let mut most = f64::NEG_INFINITY;
+    for bucket in &mut buckets {
+        most = if bucket.count > most || most.is_nan() { bucket.count } else { most };
+        bucket.count = most;
+    }
+    let [.., before_last, last] = buckets[..] else { return f64::NAN };
+    if last.count == 0.0 {
+        return f64::NAN;
+    }
+    let rank = part * last.count;
+    let place = buckets[..buckets.len() - 1].partition_point(|bucket| bucket.count < rank);
+    if place == buckets.len() - 1 {
+        return before_last.bound;
+    }
+    let Bucket { bound, count } = buckets[place];
+    if place == 0 {
+        return if bound <= 0.0 { bound } else { bound * (rank / count) };
+    }
+    let before = buckets[place - 1];
+    before.bound + (bound - before.bound) * ((rank - before.count) / (count - before.count))
+}

@@ -1,0 +1,188 @@
+//! Questions about series: a named subset of PromQL (docs/QUERY.md), over any source of series.
+//!
+//! `promql-parser` parses; what an expression means is decided here, and held against Prometheus itself in a test. Pure: time, files and
+//! limits are the caller's.
+
+#![forbid(unsafe_code)]
+
+mod aggregate;
+mod call;
+mod elementwise;
+mod error;
+mod evaluate;
+mod expression;
+mod function;
+mod histogram;
+mod matching;
+pub mod number;
+mod operate;
+mod over_time;
+mod parse;
+mod place;
+mod samples;
+mod source;
+mod value;
+
+use std::cell::Cell;
+use std::fmt;
+
+use evaluate::{Evaluation, is_ordered};
+use expression::Kind;
+use value::{Column, Evaluated, Steps};
+
+pub use error::{Fault, QueryError};
+pub use expression::{Condition, Matcher};
+pub use samples::{Point, STALE_BITS, Samples, is_stale};
+pub use source::{Selection, Series, Source};
+pub use value::Answer;
+
+/// What an evaluation may need.
+#[derive(Clone, Copy)]
+pub struct Limits<'l> {
+    /// How old the newest sample of a series may be, in milliseconds.
+    pub lookback_ms: i64,
+    /// The step of a range of an expression that names none, in milliseconds.
+    pub usual_step_ms: i64,
+    /// Samples and results in memory.
+    pub most_points: usize,
+    /// Whether to give up: asked now and then.
+    pub is_interrupted: &'l dyn Fn() -> bool,
+}
+
+impl fmt::Debug for Limits<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Limits")
+            .field("lookback_ms", &self.lookback_ms)
+            .field("most_points", &self.most_points)
+            .finish()
+    }
+}
+
+impl Default for Limits<'_> {
+    /// Prometheus' five minutes and one minute; 20 million points, which are 320 MB.
+    fn default() -> Self {
+        Self {
+            lookback_ms: 300_000,
+            usual_step_ms: 60_000,
+            most_points: 20_000_000,
+            is_interrupted: &|| false,
+        }
+    }
+}
+
+/// The most steps of an answer over time, Prometheus' own limit.
+pub const MOST_STEPS: i64 = 11_000;
+
+/// An expression that can be evaluated.
+#[derive(Clone, Debug)]
+pub struct Query {
+    expression: expression::Expression,
+}
+
+impl Query {
+    /// Parses an expression.
+    ///
+    /// # Errors
+    /// What is wrong in it, or not in the subset, and where.
+    pub fn parse(text: &str) -> Result<Self, QueryError> {
+        parse::parse(text).map(|expression| Self { expression }).map_err(QueryError::Malformed)
+    }
+
+    /// Its answer at an instant in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn at(&self, source: &dyn Source, at_ms: i64, limits: &Limits<'_>) -> Result<Answer, QueryError> {
+        let steps = Steps { first_ms: at_ms, step_ms: 1, count: 1 };
+        let evaluation = Evaluation { source, limits, asked: steps, points: Cell::new(0) };
+        if let expression::Expression::Range(range) = &self.expression {
+            return evaluation.range_at(range, steps).map(Answer::Matrix);
+        }
+        Ok(match evaluation.evaluate(&self.expression, steps)? {
+            Evaluated::Scalar(values) => {
+                Answer::Scalar(Point { at_ms, value: values.first().copied().unwrap_or(f64::NAN) })
+            }
+            Evaluated::Text(text) => Answer::Text(text),
+            Evaluated::Vector(columns) => {
+                let value = |column: Column| {
+                    let value = column.values.first().copied().flatten()?;
+                    Some((column.name, Point { at_ms, value }))
+                };
+                let mut values: Vec<_> = columns.into_iter().filter_map(value).collect();
+                if !is_ordered(&self.expression) {
+                    values.sort_by(|(one, _), (other, _)| one.cmp(other));
+                }
+                Answer::Vector(values)
+            }
+        })
+    }
+
+    /// Its answer at every step between two instants, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// Why there is none; a text and a range have none.
+    pub fn between(
+        &self,
+        source: &dyn Source,
+        [from_ms, to_ms]: [i64; 2],
+        step_ms: i64,
+        limits: &Limits<'_>,
+    ) -> Result<Answer, QueryError> {
+        if step_ms <= 0 {
+            return Err(QueryError::Malformed(Fault::new("a step must be longer than 0")));
+        }
+        if to_ms < from_ms {
+            return Err(QueryError::Malformed(Fault::new("the end is before the start")));
+        }
+        if to_ms.saturating_sub(from_ms) / step_ms > MOST_STEPS {
+            return Err(QueryError::Malformed(Fault::new(format!(
+                "exceeded maximum resolution of {MOST_STEPS} points per timeseries: take a longer step"
+            ))));
+        }
+        if let kind @ (Kind::Text | Kind::Range) = self.expression.kind() {
+            let kind = if kind == Kind::Text { "string" } else { "range vector" };
+            return Err(QueryError::Malformed(Fault::new(format!(
+                "invalid expression type \"{kind}\" for range query, must be Scalar or instant Vector"
+            ))));
+        }
+        let steps = Steps::between(from_ms, to_ms, step_ms);
+        // end() is the end that was asked for, whether a step gets there or not.
+        let asked = Steps {
+            first_ms: from_ms,
+            step_ms: (to_ms - from_ms).max(1),
+            count: if to_ms > from_ms { 2 } else { 1 },
+        };
+        let evaluation = Evaluation { source, limits, asked, points: Cell::new(0) };
+        let columns = match evaluation.evaluate(&self.expression, steps)? {
+            Evaluated::Scalar(values) => {
+                vec![Column { name: Default::default(), values: values.into_iter().map(Some).collect() }]
+            }
+            Evaluated::Text(_) => Vec::new(),
+            Evaluated::Vector(columns) => columns,
+        };
+        let mut series: Vec<_> = columns
+            .into_iter()
+            .map(|column| {
+                let points = steps.iter().zip(column.values);
+                let points = points.filter_map(|(at_ms, value)| value.map(|value| Point { at_ms, value }));
+                (column.name, points.collect::<Vec<_>>())
+            })
+            .filter(|(_, points)| !points.is_empty())
+            .collect();
+        series.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(Answer::Matrix(series))
+    }
+}
+
+/// Parses a selector of series, such as `up{job="node"}`.
+///
+/// # Errors
+/// What is wrong in it, and where.
+pub fn parse_selector(text: &str) -> Result<Vec<Matcher>, QueryError> {
+    parse::parse_selector(text).map_err(QueryError::Malformed)
+}
+
+/// The names of all functions, in order.
+pub fn functions() -> impl Iterator<Item = &'static str> {
+    function::FUNCTIONS.iter().map(|(name, _)| *name)
+}

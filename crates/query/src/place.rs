@@ -1,0 +1,167 @@
+//! Where in an expression a fault is: the parser says only what it is.
+
+use crate::error::Fault;
+use crate::function::FUNCTIONS;
+
+/// The most brackets within one another.
+const DEEPEST: usize = 64;
+
+/// Refuses brackets and quotation marks that have no partner, and brackets that are too deep.
+pub(crate) fn check_brackets(text: &str) -> Result<(), Fault> {
+    let mut open: Vec<(usize, u8)> = Vec::new();
+    let mut bytes = text.bytes().enumerate();
+    while let Some((place, byte)) = bytes.next() {
+        match byte {
+            b'"' | b'\'' | b'`' => {
+                let is_raw = byte == b'`';
+                loop {
+                    match bytes.next() {
+                        None => return Err(Fault::at(place, "this quotation mark has no partner")),
+                        Some((_, b'\\')) if !is_raw => drop(bytes.next()),
+                        Some((_, end)) if end == byte => break,
+                        Some(_) => {}
+                    }
+                }
+            }
+            b'#' => drop(bytes.find(|(_, byte)| *byte == b'\n')),
+            b'(' | b'[' | b'{' => {
+                open.push((place, byte));
+                if open.len() > DEEPEST {
+                    return Err(Fault::at(place, format!("more than {DEEPEST} brackets within one another")));
+                }
+            }
+            b')' | b']' | b'}' => {
+                let partner = match byte {
+                    b')' => b'(',
+                    b']' => b'[',
+                    _ => b'{',
+                };
+                if open.pop().is_none_or(|(_, last)| last != partner) {
+                    return Err(Fault::at(
+                        place,
+                        format!("nothing is open that this {} closes", byte as char),
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    match open.pop() {
+        Some((place, byte)) => Err(Fault::at(place, format!("this {} is not closed", byte as char))),
+        None => Ok(()),
+    }
+}
+
+/// A fault with its place: that of the first word of the expression that the message quotes, if there is one.
+pub(crate) fn of_message(text: &str, message: String) -> Fault {
+    let quoted = message.split(['\'', '"']).skip(1).step_by(2);
+    let first_word = message.split([' ', ':']).next().into_iter();
+    let place = quoted.chain(first_word).find_map(|word| find_word(text, word));
+    let message = match unknown_function(text) {
+        Some((place, name)) if message.contains("unknown function") || message == "invalid promql query" => {
+            return Fault::at(place, format!("no function is called {name}"));
+        }
+        _ if message == "invalid promql query" => "this is not an expression of PromQL".to_owned(),
+        _ => message,
+    };
+    Fault { place, message }
+}
+
+fn find_word(text: &str, word: &str) -> Option<usize> {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_whole = |place: &usize| {
+        let before = text[..*place].chars().next_back();
+        let after = text[place + word.len()..].chars().next();
+        !word.ends_with(is_letter) || !before.is_some_and(is_letter) && !after.is_some_and(is_letter)
+    };
+    if word.is_empty() {
+        return None;
+    }
+    text.match_indices(word).map(|(place, _)| place).find(is_whole)
+}
+
+/// The first word before a parenthesis that is neither a function nor a keyword.
+fn unknown_function(text: &str) -> Option<(usize, &str)> {
+    const KEYWORDS: [&str; 34] = [
+        "and",
+        "atan2",
+        "avg",
+        "bool",
+        "bottomk",
+        "by",
+        "count",
+        "count_values",
+        "fill",
+        "fill_left",
+        "fill_right",
+        "group",
+        "group_left",
+        "group_right",
+        "ignoring",
+        "limitk",
+        "limit_ratio",
+        "max",
+        "min",
+        "offset",
+        "on",
+        "or",
+        "quantile",
+        "start",
+        "end",
+        "stddev",
+        "stdvar",
+        "sum",
+        "topk",
+        "unless",
+        "without",
+        "inf",
+        "nan",
+        "step",
+    ];
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    text.match_indices('(').find_map(|(place, _)| {
+        let before = text[..place].trim_end();
+        let start = before.trim_end_matches(is_letter).len();
+        let word = &before[start..];
+        let is_name = word.starts_with(|first: char| first.is_ascii_alphabetic());
+        let is_known = KEYWORDS.contains(&word.to_lowercase().as_str())
+            || FUNCTIONS.binary_search_by(|(known, _)| (*known).cmp(word)).is_ok();
+        (is_name && !is_known).then_some((start, word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn brackets_have_partners() {
+        for (text, expected) in [
+            ("up{a=\"(\"} # )", None),
+            ("sum(up", Some(3)),
+            ("sum(up]", Some(6)),
+            ("up)", Some(2)),
+            ("up{a=\"b\\\"}", Some(5)),
+            ("up{a=`\\`}", None),
+        ] {
+            assert_eq!(check_brackets(text).err().and_then(|fault| fault.place), expected, "{text}");
+        }
+        assert!(check_brackets(&"(".repeat(100)).is_err());
+    }
+
+    #[test]
+    fn words_are_found() {
+        let fault = of_message("1 + rat(x[5m])", "unknown function with name 'rat'".to_owned());
+        assert_eq!((fault.place, fault.message.as_str()), (Some(4), "no function is called rat"));
+        assert_eq!(of_message("rate(x)", "in call to 'rate'".to_owned()).place, Some(0));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text: String, message: String) {
+            let _ = check_brackets(&text);
+            let _ = of_message(&text, message);
+        }
+    }
+}
