@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use formats::series_name::SeriesName;
 
 use crate::expression::{Aggregation, LabelChoice};
+use crate::number::write_in_full;
 use crate::over_time::quantile;
 use crate::value::Column;
 
@@ -156,6 +157,35 @@ pub(crate) fn extremes(
         return order.into_iter().map(|column| kept[column].clone()).collect();
     }
     kept
+}
+
+/// A column for each value that a series has, with that value as a label.
+pub(crate) fn split_by_value(columns: Vec<Column>, label: &str) -> Vec<Column> {
+    let mut split = Vec::new();
+    for column in columns {
+        let mut places: HashMap<u64, usize> = HashMap::new();
+        for (step, value) in column.values.iter().enumerate() {
+            let Some(value) = value else { continue };
+            let place = *places.entry(value.to_bits()).or_insert_with(|| {
+                let mut name = column.name.clone();
+                name.set(label, &write_in_full(*value));
+                split.push(Column { name, values: vec![None; column.values.len()] });
+                split.len() - 1
+            });
+            split[place].values[step] = Some(*value);
+        }
+    }
+    split
+}
+
+/// Groups that are told apart by one more label.
+pub(crate) fn with_label(groups: &LabelChoice, label: &str) -> LabelChoice {
+    match groups {
+        LabelChoice::Only(labels) => {
+            LabelChoice::Only(labels.iter().cloned().chain([label.to_owned()]).collect())
+        }
+        without @ LabelChoice::Without(_) => without.clone(),
+    }
 }
 
 /// The greatest (or least) first, NaN last.

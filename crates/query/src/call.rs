@@ -1,7 +1,5 @@
 //! Calls of functions.
 
-use std::collections::HashMap;
-
 use formats::re2::{WholeRegex, expand};
 use formats::series_name::{SeriesName, is_label};
 
@@ -9,10 +7,9 @@ use crate::aggregate::rank;
 use crate::elementwise::{self, usual_scalar};
 use crate::error::{QueryError, unanswerable};
 use crate::evaluate::Evaluation;
-use crate::expression::{Expression, LabelChoice, Range, RangeOf};
+use crate::expression::{Expression, Range, RangeOf};
 use crate::function::{Function, OverTime};
 use crate::histogram;
-use crate::number::write_in_full;
 use crate::value::{Column, Evaluated, Steps, merge_same};
 
 impl Evaluation<'_> {
@@ -191,33 +188,4 @@ fn label_join(mut columns: Vec<Column>, texts: &[&str]) -> Result<Vec<Column>, Q
         column.name.set(target, &joined);
     }
     merge_same(columns)
-}
-
-/// A column for each value that a series has, with that value as a label.
-pub(crate) fn split_by_value(columns: Vec<Column>, label: &str) -> Vec<Column> {
-    let mut split = Vec::new();
-    for column in columns {
-        let mut places: HashMap<u64, usize> = HashMap::new();
-        for (step, value) in column.values.iter().enumerate() {
-            let Some(value) = value else { continue };
-            let place = *places.entry(value.to_bits()).or_insert_with(|| {
-                let mut name = column.name.clone();
-                name.set(label, &write_in_full(*value));
-                split.push(Column { name, values: vec![None; column.values.len()] });
-                split.len() - 1
-            });
-            split[place].values[step] = Some(*value);
-        }
-    }
-    split
-}
-
-/// Groups that are told apart by one more label.
-pub(crate) fn with_label(groups: &LabelChoice, label: &str) -> LabelChoice {
-    match groups {
-        LabelChoice::Only(labels) => {
-            LabelChoice::Only(labels.iter().cloned().chain([label.to_owned()]).collect())
-        }
-        without @ LabelChoice::Without(_) => without.clone(),
-    }
 }

@@ -10,10 +10,11 @@ use crate::expression::{
     Shift,
 };
 use crate::function::{Function, OverTime};
+use crate::limits::Limits;
 use crate::samples::{Point, Samples};
 use crate::source::{Selection, Series, Source};
 use crate::value::{Column, Evaluated, Steps, merge_same};
-use crate::{Limits, aggregate, call, matching, operate, over_time};
+use crate::{aggregate, matching, operate, over_time};
 
 /// An evaluation of one expression.
 pub(crate) struct Evaluation<'s> {
@@ -294,11 +295,11 @@ impl Evaluation<'_> {
                 aggregate::extremes(&counts, is_top, groups, columns)
             }
             Aggregation::CountValues(label) => {
-                columns = call::split_by_value(columns, label);
+                columns = aggregate::split_by_value(columns, label);
                 self.spend(columns.len().saturating_mul(steps.count))?;
                 aggregate::combine(
                     &aggregate.operation,
-                    &call::with_label(groups, label),
+                    &aggregate::with_label(groups, label),
                     &columns,
                     steps.count,
                 )

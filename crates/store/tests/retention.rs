@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod machine;
 mod scratch;
 
 use facts::sample::Clock;
 use facts::unit::Nanos;
+use machine::Machine;
 use scratch::Scratch;
-use store::{History, Retention, Sample, SeriesKind, Store, Tick, Tier};
+use store::{History, Retention, Sample, SeriesKind, Store, TaskTick, Tick, Tier};
 
 const SECOND_NS: i64 = 1_000_000_000;
 const START_NS: i64 = 1_700_000_000 * SECOND_NS;
@@ -158,14 +160,21 @@ fn a_day_of_ticks_leaves_everything_as_it_is() {
     let mut store = Store::open(&scratch.file(), retention).unwrap();
     let ids: Vec<_> =
         (0..20).map(|number| store.series(&format!("series{number}"), SeriesKind::Gauge)).collect();
+    let mut machine = Machine::new(7);
     let mut hours = Vec::new();
     for hour in 0..24 {
         for tick in hour * HOUR..(hour + 1) * HOUR {
+            // Of every tick it holds as well, in two minutes.
+            let has_tasks = tick % 10 == 0;
+            if has_tasks {
+                machine.second = tick.cast_unsigned();
+                let _ = machine.advance();
+            }
+            let tasks = has_tasks.then_some(TaskTick { store: &machine.store, lost_exits: 0 });
             let values: Vec<_> =
                 ids.iter().zip(1..).map(|(id, number)| (*id, (tick * number * 7 % 1000) as f64)).collect();
-            store
-                .append(&Tick { clock: clock(tick, 0), boot_id: "boot", values: &values, tasks: None })
-                .unwrap();
+            let clock = machine::clock(tick.cast_unsigned() + 1);
+            store.append(&Tick { clock, boot_id: "boot", values: &values, tasks }).unwrap();
         }
         hours.push((store.file_bytes(), own_use()));
     }

@@ -1,7 +1,9 @@
 //! Rounds of tasks, as they are written.
 
-use facts::task::rounds::fields::{ENDED, LIVING};
-use facts::task::rounds::{ROUND, RoundTables, Table};
+use facts::task::Cause;
+use facts::task::figure::Figure;
+use facts::task::rounds::fields::{ENDED, LIVING, NAME, of_figure};
+use facts::task::rounds::{ROUND, Round, RoundTables, Table};
 use facts::varint;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -12,10 +14,10 @@ use crate::{checksum, column, numbers};
 /// Writes a chunk, and removes its journal.
 pub(crate) fn write(chunk: &RoundTables, connection: &Connection, key: ChunkKey) -> Result<(), StoreError> {
     let (mut living, mut ended) = (Vec::new(), Vec::new());
-    [&chunk.rounds, &chunk.living, &chunk.gone]
-        .into_iter()
-        .try_for_each(|table| push_columns(table, &mut living))
-        .and_then(|()| push_columns(&chunk.ended, &mut ended))
+    push_columns(&subtracted(&chunk.rounds, &CLOSE_IN_ROUNDS), &mut living)
+        .and_then(|()| push_columns(&subtracted(&chunk.living, &CLOSE_IN_LIVING), &mut living))
+        .and_then(|()| push_columns(&chunk.gone, &mut living))
+        .and_then(|()| push_ended(&chunk.ended, &mut ended))
         .ok_or(StoreError::Damaged("a chunk in memory"))?;
     let time = TimeRange::of(&chunk.clocks());
     connection
@@ -79,16 +81,43 @@ fn read_parts(
 fn decode(key: ChunkKey, time: TimeRange, living: &[u8], ended: Option<&[u8]>) -> Option<RoundTables> {
     let mut living = checksum::open(&key.of_living(time), living)?;
     let mut chunk = RoundTables {
-        rounds: take_columns(&mut living, ROUND)?,
-        living: take_columns(&mut living, LIVING)?,
+        rounds: added(&take_columns(&mut living, ROUND)?, &CLOSE_IN_ROUNDS),
+        living: added(&take_columns(&mut living, LIVING)?, &CLOSE_IN_LIVING),
         gone: take_columns(&mut living, 1)?,
         ..RoundTables::default()
     };
     match ended {
-        Some(ended) => chunk.ended = take_columns(&mut checksum::open(&key.of_ended(), ended)?, ENDED)?,
+        Some(ended) => chunk.ended = take_ended(&mut checksum::open(&key.of_ended(), ended)?)?,
         None => chunk.leave_out_ended(),
     }
     chunk.is_consistent().then_some(chunk)
+}
+
+/// Columns, and others from which they hardly differ: of the first only the difference is kept. The clocks run alike.
+const CLOSE_IN_ROUNDS: [(usize, usize); 2] = [
+    (Round::Realtime as usize, Round::Boottime as usize),
+    (Round::Monotonic as usize, Round::Boottime as usize),
+];
+/// A task waits for the CPU once after each time it gave it up.
+const CLOSE_IN_LIVING: [(usize, usize); 1] =
+    [(of_figure(Figure::VOLUNTARY_SWITCHES), of_figure(Figure::count(Cause::RunQueue)))];
+
+fn subtracted(table: &Table, close: &[(usize, usize)]) -> Table {
+    combined(table, close, u64::wrapping_sub)
+}
+
+fn added(table: &Table, close: &[(usize, usize)]) -> Table {
+    combined(table, close, u64::wrapping_add)
+}
+
+fn combined(table: &Table, close: &[(usize, usize)], combine: fn(u64, u64) -> u64) -> Table {
+    let mut columns = table.columns().to_vec();
+    for (column, other) in close {
+        for (row, number) in columns[*column].iter_mut().enumerate() {
+            *number = combine(*number, table.get(row, *other));
+        }
+    }
+    Table::from_columns(columns, table.rows())
 }
 
 /// Appends the columns, compressed. A column of zeros takes a byte.
@@ -116,6 +145,39 @@ fn take_columns(bytes: &mut &[u8], columns: usize) -> Option<Table> {
         *column = numbers::decode::<i64>(data, rows)?.into_iter().map(i64::cast_unsigned).collect();
     }
     Some(Table::from_columns(taken, rows))
+}
+
+/// Appends exit records: each name once, in order, and in place of a record's name its place among these.
+fn push_ended(ended: &Table, out: &mut Vec<u8>) -> Option<()> {
+    let mut columns = ended.columns().to_vec();
+    // Letters in the order of their bytes, so that names that begin alike are numbers near one another.
+    let name = |row: usize| NAME.map(|column| ended.get(row, column).swap_bytes());
+    let mut names: Vec<[u64; 2]> = (0..ended.rows()).map(name).collect();
+    names.sort_unstable();
+    names.dedup();
+    for (row, number) in columns[NAME[0]].iter_mut().enumerate() {
+        *number = names.binary_search(&name(row)).ok()? as u64;
+    }
+    columns[NAME[1]].fill(0);
+    push_columns(&Table::from_columns(columns, ended.rows()), out)?;
+    let mut table = Table::new(NAME.len());
+    names.iter().for_each(|name| table.push(name));
+    push_columns(&table, out)
+}
+
+/// Takes what [`push_ended`] wrote.
+fn take_ended(bytes: &mut &[u8]) -> Option<Table> {
+    let table = take_columns(bytes, ENDED)?;
+    let names = take_columns(bytes, NAME.len())?;
+    let mut columns = table.columns().to_vec();
+    for (part, column) in NAME.into_iter().enumerate() {
+        for (row, number) in columns[column].iter_mut().enumerate() {
+            let place =
+                usize::try_from(table.get(row, NAME[0])).ok().filter(|place| *place < names.rows())?;
+            *number = names.get(place, part).swap_bytes();
+        }
+    }
+    Some(Table::from_columns(columns, table.rows()))
 }
 
 /// What a chunk is found by.
@@ -188,7 +250,22 @@ mod tests {
         }
 
         #[test]
+        fn exit_records_are_decoded(names in prop::collection::vec((0..4_u64, 0..3_u64, any::<u64>()), 0..50)) {
+            let mut table = Table::new(ENDED);
+            for (first, second, other) in names {
+                let mut row = [other; ENDED];
+                row[NAME[0]] = first << 40;
+                row[NAME[1]] = second;
+                table.push(&row);
+            }
+            let mut bytes = Vec::new();
+            push_ended(&table, &mut bytes).unwrap();
+            prop_assert_eq!(take_ended(&mut bytes.as_slice()).unwrap(), table);
+        }
+
+        #[test]
         fn nothing_panics(bytes: Vec<u8>) {
+            let _ = take_ended(&mut bytes.as_slice());
             let _ = take_columns(&mut bytes.as_slice(), 50);
         }
     }

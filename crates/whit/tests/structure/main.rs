@@ -201,7 +201,7 @@ fn pure_crates_do_no_input_or_output() {
         "Instant::now",
         "SystemTime",
     ];
-    for folder in ["crates/facts/src", "crates/formats/src", "crates/text/src"] {
+    for folder in ["crates/facts/src", "crates/formats/src", "crates/query/src", "crates/text/src"] {
         assert_absent(folder, &impure, &[]);
         assert_absent(folder, &["target_os"], &[]);
     }

@@ -16,8 +16,17 @@ pub const LIVING: usize = IDENTITY + Figure::COUNT;
 pub const ENDED: usize = LIVING + 6;
 /// The place of the start in both.
 const START: usize = 1;
+/// The step in microseconds of the end of an exit record, which is known to be between two readings, and no better.
+const END_STEP: i64 = 100;
+/// The places of the name's two halves in both.
+pub const NAME: [usize; 2] = [5, 6];
 /// The place of an exit record's age.
 const AGE: usize = LIVING;
+
+/// The place of a figure in both.
+pub const fn of_figure(figure: Figure) -> usize {
+    IDENTITY + figure.index()
+}
 
 /// A row's numbers.
 pub type Fields = [u64; LIVING];
@@ -135,12 +144,12 @@ pub fn is_first(difference: &Fields) -> bool {
 }
 
 /// The numbers of an exit record that are kept as differences from others, which they are close to: of the first the others are
-/// subtracted. Records that ended one after another have ends that rise, and a task that never slept has an age that is 0 here.
-const CLOSE: [(usize, &[usize]); 3] = {
-    const RUN_QUEUE: usize = IDENTITY + Figure::delay(Cause::RunQueue).index();
-    const LONGEST_RUN_QUEUE: usize = IDENTITY + Figure::maximum(Cause::RunQueue).index();
-    const ON_CPU: usize = IDENTITY + Figure::ON_CPU.index();
-    [(START, &[AGE]), (AGE, &[ON_CPU, RUN_QUEUE]), (LONGEST_RUN_QUEUE, &[RUN_QUEUE])]
+/// subtracted. A task that never slept has an age that is 0 here.
+const CLOSE: [(usize, &[usize]); 2] = {
+    const RUN_QUEUE: usize = of_figure(Figure::delay(Cause::RunQueue));
+    const LONGEST_RUN_QUEUE: usize = of_figure(Figure::maximum(Cause::RunQueue));
+    const ON_CPU: usize = of_figure(Figure::ON_CPU);
+    [(AGE, &[ON_CPU, RUN_QUEUE]), (LONGEST_RUN_QUEUE, &[RUN_QUEUE])]
 };
 
 /// The numbers of an exit record of a round at `boottime`: times before that, so that they are small.
@@ -148,7 +157,6 @@ pub fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
     let mut fields = [0; ENDED];
     fields[..LIVING].copy_from_slice(&of_row(&record.row));
     let before = |time: Nanos| microseconds(boottime.0.saturating_sub(time.0));
-    fields[START] = before(record.row.key.start);
     let rest = [
         microseconds(record.row.wall.0),
         record.exit.code.into(),
@@ -158,6 +166,8 @@ pub fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
         record.tick.0,
     ];
     fields[LIVING..].copy_from_slice(&rest);
+    let before_end = before(record.row.key.start).wrapping_sub(fields[AGE]).cast_signed();
+    fields[START] = before_end.div_euclid(END_STEP).cast_unsigned();
     for (number, others) in CLOSE {
         fields[number] = others.iter().fold(fields[number], |rest, other| rest.wrapping_sub(fields[*other]));
     }
@@ -174,7 +184,8 @@ pub fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
     }
     let mut living = [0; LIVING];
     living.copy_from_slice(&fields[..LIVING]);
-    living[START] = before(fields[START]).0;
+    let before_end = fields[START].cast_signed().saturating_mul(END_STEP).cast_unsigned();
+    living[START] = before(before_end.wrapping_add(fields[AGE])).0;
     let [wall, code, flags, from, to, tick] = [0, 1, 2, 3, 4, 5].map(|place| fields[LIVING + place]);
     ExitRecord {
         row: TaskRow { wall: nanoseconds(wall), ..to_row(&living, boottime) },
@@ -186,8 +197,10 @@ pub fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
 
 /// Lets the numbers of an exit record be those of a round so much later.
 pub fn delay_ended(numbers: &mut [u64], delay: Nanos) {
-    for column in [START, LIVING + 3, LIVING + 4] {
-        numbers[column] = numbers[column].wrapping_add(microseconds(delay.0));
+    let delay = microseconds(delay.0);
+    numbers[START] = numbers[START].wrapping_add(delay / END_STEP.cast_unsigned());
+    for column in [LIVING + 3, LIVING + 4] {
+        numbers[column] = numbers[column].wrapping_add(delay);
     }
 }
 
