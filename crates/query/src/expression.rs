@@ -4,6 +4,7 @@ use formats::re2::WholeRegex;
 use formats::series_name::SeriesName;
 
 use crate::function::Function;
+use crate::kind::Kind;
 
 /// A parsed expression.
 #[derive(Clone, Debug)]
@@ -18,15 +19,6 @@ pub(crate) enum Expression {
     Binary(Box<Binary>),
     Aggregate(Box<Aggregate>),
     Call(Function, Vec<Expression>),
-}
-
-/// What type of value an expression has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Scalar,
-    Text,
-    Vector,
-    Range,
 }
 
 impl Expression {

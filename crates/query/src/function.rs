@@ -1,6 +1,6 @@
 //! The functions of the language, by name.
 
-use crate::expression::Kind;
+use crate::kind::Kind;
 
 /// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod evaluate;
 mod expression;
 mod function;
 mod histogram;
+mod kind;
 mod limits;
 mod matching;
 pub mod number;
@@ -27,7 +28,7 @@ mod value;
 use std::cell::Cell;
 
 use evaluate::{Evaluation, is_ordered};
-use expression::Kind;
+use kind::Kind;
 use value::{Column, Evaluated, Steps};
 
 pub use error::{Fault, QueryError};

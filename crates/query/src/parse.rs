@@ -1,6 +1,6 @@
 //! From text to an expression of which every part is known.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 
 use formats::re2::WholeRegex;
 use formats::series_name::{METRIC, is_label};
@@ -13,10 +13,11 @@ use promql_parser::parser::{
 
 use crate::error::Fault;
 use crate::expression::{
-    Aggregate, Aggregation, Arithmetic, At, Binary, Cardinality, Comparison, Condition, Expression, Kind,
+    Aggregate, Aggregation, Arithmetic, At, Binary, Cardinality, Comparison, Condition, Expression,
     LabelChoice, Matcher, Matching, Operator, Range, RangeOf, Selector, SetOperator, Shift,
 };
 use crate::function::Function;
+use crate::kind::Kind;
 use crate::place;
 
 /// Longer expressions are refused: each operator takes room on the stack.
@@ -101,7 +102,7 @@ fn shift(offset: Option<&Offset>, at: Option<&AtModifier>) -> Result<Shift, Faul
         None => None,
         Some(AtModifier::Start) => Some(At::Start),
         Some(AtModifier::End) => Some(At::End),
-        Some(AtModifier::At(time)) => Some(At::Time(match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Some(AtModifier::At(time)) => Some(At::Time(match time.duration_since(UNIX_EPOCH) {
             Ok(since) => milliseconds(since)?,
             Err(before) => -milliseconds(before.duration())?,
         })),

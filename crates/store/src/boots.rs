@@ -5,6 +5,9 @@ use rusqlite::{Connection, params};
 use crate::StoreError;
 use crate::checksum;
 
+/// The boot of what is imported: its clocks are the real-time clock.
+pub(crate) const IMPORTED: &str = "imported";
+
 /// The starts of the machine that were seen.
 #[derive(Debug, Default)]
 pub(crate) struct Boots {
@@ -26,6 +29,12 @@ impl Boots {
         }
         boots.written = boots.ids.len();
         Ok(boots)
+    }
+
+    /// The number of a boot, if it has one.
+    pub(crate) fn find(&self, boot_id: &str) -> Option<i64> {
+        let place = self.ids.iter().rposition(|known| known == boot_id)?;
+        i64::try_from(place + 1).ok()
     }
 
     /// The number of a boot, given to it if it has none.

@@ -9,11 +9,13 @@ use rusqlite::Connection;
 
 use crate::aside;
 use crate::block::{self, Block};
+use crate::boots::{self, Boots};
 use crate::database;
 use crate::error::StoreError;
-use crate::reading::{has_block_at, push_points, read_block_ids, read_column, read_head};
-use crate::sample::Sample;
-use crate::series::{SeriesKind, SeriesNames};
+use crate::outlet::Outlet;
+use crate::reading::{has_block_at, read_block_ids, read_column, read_head};
+use crate::sample::{Reading, Sample};
+use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::tasks::{ChunkKey, TaskReplay, unsealed_chunks};
 use crate::verify;
 use crate::window::Points;
@@ -60,6 +62,8 @@ struct HistoryFile {
     unsealed_chunks: OnceCell<UnsealedChunks>,
     /// Entries of the journal that are damaged.
     damaged: u64,
+    /// The boot of what was imported.
+    imported_boot: Option<i64>,
 }
 
 impl History {
@@ -119,19 +123,42 @@ impl History {
         to_ns: i64,
         mut each: impl FnMut(Sample),
     ) -> Result<u64, StoreError> {
+        self.read_all(&[name], from_ns, to_ns, |_, reading| {
+            if let Reading::Sample(sample) = reading {
+                each(sample);
+            }
+        })
+    }
+
+    /// The same of several series, each by its place among the names, with the ticks from which on a series is not there any more.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn read_all(
+        &self,
+        names: &[&str],
+        from_ns: i64,
+        to_ns: i64,
+        mut each: impl FnMut(usize, Reading),
+    ) -> Result<u64, StoreError> {
+        let wanted_ns = from_ns..=to_ns;
         let mut damaged = 0;
         // What was in memory when a file was renamed is in the next one, too.
         let mut seen = HashSet::new();
+        let key = |place, reading: &Reading| {
+            let clock = reading.clock();
+            (place, clock.realtime, clock.boottime)
+        };
         for file in &self.renamed {
-            damaged += file.read(name, from_ns..=to_ns, &mut |sample: Sample| {
-                if seen.insert((sample.clock.realtime, sample.clock.boottime)) {
-                    each(sample);
+            damaged += file.read(names, &wanted_ns, &mut |place, reading| {
+                if seen.insert(key(place, &reading)) {
+                    each(place, reading);
                 }
             })?;
         }
-        damaged += self.current.read(name, from_ns..=to_ns, &mut |sample: Sample| {
-            if seen.is_empty() || !seen.contains(&(sample.clock.realtime, sample.clock.boottime)) {
-                each(sample);
+        damaged += self.current.read(names, &wanted_ns, &mut |place, reading| {
+            if seen.is_empty() || !seen.contains(&key(place, &reading)) {
+                each(place, reading);
             }
         })?;
         Ok(damaged)
@@ -178,6 +205,7 @@ impl HistoryFile {
         connection.execute_batch("BEGIN")?;
         let names = SeriesNames::read(&connection)?;
         let (blocks, damaged_ticks) = block::unsealed(&connection)?;
+        let imported_boot = Boots::read(&connection).ok().and_then(|boots| boots.find(boots::IMPORTED));
         Ok(Self {
             path: path.to_owned(),
             connection,
@@ -185,6 +213,8 @@ impl HistoryFile {
             unsealed: blocks,
             unsealed_chunks: OnceCell::new(),
             damaged: damaged_ticks,
+            // Without it a series that was imported seems to end now and then, and all else stays.
+            imported_boot,
         })
     }
 
@@ -223,14 +253,17 @@ impl HistoryFile {
         Ok(())
     }
 
+    /// Several series at once, so that what they have in common is read once.
     fn read(
         &self,
-        name: &str,
-        wanted_ns: std::ops::RangeInclusive<i64>,
-        each: &mut impl FnMut(Sample),
+        names: &[&str],
+        wanted_ns: &std::ops::RangeInclusive<i64>,
+        each: &mut impl FnMut(usize, Reading),
     ) -> Result<u64, StoreError> {
-        let Some(id) = self.names.find(name) else { return Ok(0) };
-        let (blocks, is_damaged) = read_block_ids(&self.connection, &wanted_ns)?;
+        let ids: Vec<Option<SeriesId>> = names.iter().map(|name| self.names.find(name)).collect();
+        let wanted = || ids.iter().enumerate().filter_map(|(place, id)| id.map(|id| (place, id)));
+        let mut is_there = vec![false; names.len()];
+        let (blocks, is_damaged) = read_block_ids(&self.connection, wanted_ns)?;
         let mut damaged = u64::from(is_damaged);
         let mut next_position = None;
         for block in blocks {
@@ -244,18 +277,34 @@ impl HistoryFile {
                 damaged += u64::from(!has_block_at(&self.connection, next)?);
             }
             next_position = Some(key.position + key.span);
-            if head.series.binary_search(&id).is_err() {
-                continue;
-            }
-            match read_column(&self.connection, block, &head, id)? {
-                Some(points) => push_points(&head.clocks, &points, &wanted_ns, each),
-                None => damaged += 1,
+            let mut out = Outlet { clocks: &head.clocks, wanted_ns, has_ends: self.is_recorded(head.boot) };
+            for (place, id) in wanted() {
+                let points = match head.series.binary_search(&id) {
+                    Ok(_) => read_column(&self.connection, block, &head, id)?,
+                    Err(_) => Some(Points::default()),
+                };
+                match points {
+                    Some(points) => out.push(&points, &mut is_there[place], |reading| each(place, reading)),
+                    None => damaged += 1,
+                }
             }
         }
         for block in &self.unsealed {
-            let (clocks, values) = block.column(id);
-            push_points(&clocks, &Points::of_ticks(values), &wanted_ns, each);
+            let mut columns = (names.len() > 1).then(|| block.columns());
+            for (place, id) in wanted() {
+                let (clocks, values) = match &mut columns {
+                    Some(columns) => (columns.clocks.clone(), columns.values.remove(&id).unwrap_or_default()),
+                    None => block.column(id),
+                };
+                let mut out = Outlet { clocks: &clocks, wanted_ns, has_ends: true };
+                out.push(&Points::of_ticks(values), &mut is_there[place], |reading| each(place, reading));
+            }
         }
         Ok(damaged)
+    }
+
+    /// Whether a boot's ticks were recorded here. Of what was imported each series has times of its own.
+    fn is_recorded(&self, boot: i64) -> bool {
+        self.imported_boot != Some(boot)
     }
 }

@@ -1,7 +1,5 @@
 //! Blocks and columns as they are in a file, each checked.
 
-use facts::sample::Clock;
-use facts::unit::Nanos;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::StoreError;
@@ -9,35 +7,8 @@ use crate::block::{BlockHead, BlockKey};
 use crate::checksum;
 use crate::column;
 use crate::error::or_damaged;
-use crate::sample::{GaugeRange, Sample};
 use crate::series::SeriesId;
 use crate::window::Points;
-
-/// The samples between two times in nanoseconds since 1970.
-pub(crate) fn push_points(
-    clocks: &[Clock],
-    points: &Points,
-    wanted_ns: &std::ops::RangeInclusive<i64>,
-    each: &mut impl FnMut(Sample),
-) {
-    for (place, (clock, value)) in clocks.iter().zip(&points.last).enumerate() {
-        let Some(value) = value.filter(|_| wanted_ns.contains(&clock.realtime.0.cast_signed())) else {
-            continue;
-        };
-        let of = |column: &[Option<f64>]| column.get(place).copied().flatten();
-        if let Some(reached) = of(&points.reached) {
-            // What it had reached, its reset, and what it was then, so that increases are exact.
-            for (before_ns, value) in [(2, reached), (1, 0.0)] {
-                let realtime = Nanos(clock.realtime.0.saturating_sub(before_ns));
-                each(Sample { clock: Clock { realtime, ..*clock }, value, range: None });
-            }
-        }
-        let range = points.range.as_ref().and_then(|[min, max, sum, count]| {
-            Some(GaugeRange { min: of(min)?, max: of(max)?, sum: of(sum)?, count: of(count)? })
-        });
-        each(Sample { clock: *clock, value, range });
-    }
-}
 
 /// A block without its columns; `None` if it is damaged.
 pub(crate) fn read_head(

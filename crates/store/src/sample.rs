@@ -13,6 +13,25 @@ pub struct Sample {
     pub range: Option<GaugeRange>,
 }
 
+/// What is read of a series at a tick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// A value.
+    Sample(Sample),
+    /// From this tick on it is not there any more.
+    End(Clock),
+}
+
+impl Reading {
+    /// The time of its tick.
+    pub fn clock(&self) -> Clock {
+        match self {
+            Self::Sample(sample) => sample.clock,
+            Self::End(clock) => *clock,
+        }
+    }
+}
+
 /// What a gauge was in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaugeRange {

@@ -10,10 +10,8 @@ use rusqlite::OptionalExtension as _;
 use super::Store;
 use crate::StoreError;
 use crate::block::{BLOCK_TICKS, BlockColumns, BlockKey, Sealing};
+use crate::boots;
 use crate::series::{SeriesId, SeriesKind};
-
-/// The boot of what is imported: its clocks are the real-time clock.
-const BOOT: &str = "imported";
 
 /// A series from elsewhere.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +50,7 @@ impl Store {
         times.dedup();
         let Some(last) = times.last() else { return Ok(0) };
         let first = self.make_room(*last, times.len().div_ceil(BLOCK_TICKS))?;
-        let boot = self.boots.number(BOOT);
+        let boot = self.boots.number(boots::IMPORTED);
         for (position, ticks) in (first..).zip(times.chunks(BLOCK_TICKS)) {
             let clocks = ticks.iter().map(|at| {
                 let at = Nanos(at.cast_unsigned());
