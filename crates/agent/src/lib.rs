@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answer;
 mod budget;
 mod log;
 mod machine_series;
@@ -11,6 +12,7 @@ mod maintenance;
 mod now_file;
 mod options;
 mod own_series;
+pub mod past;
 mod place;
 mod recorder;
 mod registry;
@@ -22,6 +24,6 @@ mod socket;
 pub use maintenance::{compact, import};
 pub use options::{AgentError, AgentOptions, Privileged};
 pub use place::HISTORY;
-pub use remote::RemoteStore;
+pub use remote::{Asked, RemoteStore};
 pub use run::run;
 pub use store::{Retention, Tier};

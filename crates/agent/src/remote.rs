@@ -4,13 +4,35 @@ use std::time::Duration;
 
 use formats::remote_write;
 use formats::series_name::SeriesName;
+use query::{Answer, Point};
 use serde_json::Value;
 use ureq::Agent;
+
+use crate::answer;
 
 /// The longest that an answer may take.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The most of an answer that is read.
 const MOST_BYTES: u64 = 1 << 30;
+
+/// When an expression is evaluated, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// At an instant.
+    At {
+        /// The instant.
+        at_ms: i64,
+    },
+    /// At each step of a time.
+    Between {
+        /// The first step.
+        from_ms: i64,
+        /// After the last one.
+        to_ms: i64,
+        /// From one to the next.
+        step_ms: i64,
+    },
+}
 
 /// A store, by the address before `/api/v1`.
 #[derive(Clone, Debug)]
@@ -22,7 +44,9 @@ pub struct RemoteStore {
 impl RemoteStore {
     /// Connects with the first request. Only `http://` addresses are understood.
     pub fn new(url: &str) -> Self {
-        let client = Agent::config_builder().timeout_global(Some(LONGEST_WAIT)).build().new_agent();
+        let config = Agent::config_builder().timeout_global(Some(LONGEST_WAIT));
+        // What a server refuses is said in the body of its reply.
+        let client = config.http_status_as_error(false).build().new_agent();
         Self { client, url: url.trim_end_matches('/').to_owned() }
     }
 
@@ -40,7 +64,11 @@ impl RemoteStore {
         for (header, value) in remote_write::HEADERS {
             request = request.header(header, value);
         }
-        request.send(&body[..]).map(drop).map_err(|error| format!("{url}: {error}"))
+        let response = request.send(&body[..]).map_err(|error| format!("{url}: {error}"))?;
+        match response.status() {
+            status if status.is_success() => Ok(()),
+            status => Err(format!("{url}: http status: {status}")),
+        }
     }
 
     /// The samples that a selector with a range selects up to a time in seconds since 1970: a list for each series, of seconds and value.
@@ -48,19 +76,38 @@ impl RemoteStore {
     /// # Errors
     /// If the store cannot be asked, or does not answer as Prometheus does.
     pub fn select(&self, selector: &str, at_s: f64) -> Result<Vec<Vec<(f64, f64)>>, String> {
-        let url = format!("{}/api/v1/query", self.url);
-        let form = [("query", selector.to_owned()), ("time", at_s.to_string())];
+        match self.ask(selector, Asked::At { at_ms: (at_s * 1000.0) as i64 })? {
+            Answer::Matrix(series) => {
+                let point = |point: &Point| (point.at_ms as f64 / 1000.0, point.value);
+                Ok(series.iter().map(|(_, points)| points.iter().map(point).collect()).collect())
+            }
+            _ => Err(format!("{}: expected a matrix", self.url)),
+        }
+    }
+
+    /// The answer to an expression.
+    ///
+    /// # Errors
+    /// If the store cannot be asked, refuses it, or does not answer as Prometheus does.
+    pub fn ask(&self, expression: &str, asked: Asked) -> Result<Answer, String> {
+        let seconds = |milliseconds: i64| (milliseconds as f64 / 1000.0).to_string();
+        let (path, times) = match asked {
+            Asked::At { at_ms } => ("query", vec![("time", seconds(at_ms))]),
+            Asked::Between { from_ms, to_ms, step_ms } => {
+                let times = [("start", from_ms), ("end", to_ms), ("step", step_ms)];
+                ("query_range", times.map(|(name, time)| (name, seconds(time))).to_vec())
+            }
+        };
+        let url = format!("{}/api/v1/{path}", self.url);
+        let form = times.into_iter().chain([("query", expression.to_owned())]);
         let failed = |error: ureq::Error| format!("{url}: {error}");
         let mut response = self.client.post(&url).send_form(form).map_err(failed)?;
         let text = response.body_mut().with_config().limit(MOST_BYTES).read_to_string().map_err(failed)?;
-        let reply: Value = serde_json::from_str(&text).map_err(|error| format!("{url}: {error}"))?;
-        let unexpected = || format!("{url}: an answer that is not Prometheus'");
-        let series = reply["data"]["result"].as_array().ok_or_else(unexpected)?;
-        let point = |point: &Value| Some((point[0].as_f64()?, point[1].as_str()?.parse().ok()?));
-        series
-            .iter()
-            .map(|series| series["values"].as_array()?.iter().map(point).collect::<Option<Vec<_>>>())
-            .collect::<Option<_>>()
-            .ok_or_else(unexpected)
+        let reply: Value = serde_json::from_str(&text)
+            .map_err(|_| format!("{url}: {} and an answer that is not Prometheus'", response.status()))?;
+        if let Some(error) = reply["error"].as_str() {
+            return Err(format!("{url}: {error}"));
+        }
+        answer::from_json(&reply["data"]).ok_or_else(|| format!("{url}: an answer that is not Prometheus'"))
     }
 }

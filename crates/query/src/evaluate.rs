@@ -6,8 +6,8 @@ use formats::series_name::{METRIC, SeriesName};
 
 use crate::error::{QueryError, unanswerable};
 use crate::expression::{
-    Aggregate, Aggregation, At, Binary, Condition, Expression, Matcher, Operator, Range, RangeOf, Selector,
-    Shift,
+    Aggregate, Aggregation, At, Binary, Condition, Expression, LabelChoice, Matcher, Operator, Range,
+    RangeOf, Selector, Shift,
 };
 use crate::function::{Function, OverTime};
 use crate::limits::Limits;
@@ -91,10 +91,14 @@ impl Evaluation<'_> {
         matchers: &[Matcher],
         from_ms: i64,
         to_ms: i64,
-        kind: Reading,
+        kind: Reading<'_>,
     ) -> Result<Vec<Series>, QueryError> {
         let is_newest = kind == Reading::Newest;
-        let selection = Selection { matchers, from_ms, to_ms, is_newest, is_range: kind == Reading::Range };
+        let (is_range, sums) = match kind {
+            Reading::Range(sums) => (true, sums),
+            _ => (false, None),
+        };
+        let selection = Selection { matchers, from_ms, to_ms, is_newest, is_range, sums };
         let mut series = self.source.select(&selection).map_err(QueryError::Unreadable)?;
         self.spend(series.iter().map(|series| series.samples.stored()).sum())?;
         series.sort_unstable_by(|one, other| one.name.cmp(&other.name));
@@ -125,11 +129,16 @@ impl Evaluation<'_> {
     }
 
     /// The series of a range.
-    fn range(&self, range: &Range, steps: Steps) -> Result<Vec<Series>, QueryError> {
+    fn range(
+        &self,
+        range: &Range,
+        steps: Steps,
+        sums: Option<&LabelChoice>,
+    ) -> Result<Vec<Series>, QueryError> {
         let from_ms = self.instant(range.shift, steps.first_ms).saturating_sub(range.length_ms);
         let to_ms = self.instant(range.shift, steps.last_ms());
         match &range.of {
-            RangeOf::Series(matchers) => self.read(matchers, from_ms, to_ms, Reading::Range),
+            RangeOf::Series(matchers) => self.read(matchers, from_ms, to_ms, Reading::Range(sums)),
             RangeOf::Expression { inner, step_ms } => {
                 let step_ms = step_ms.unwrap_or(self.limits.usual_step_ms);
                 // Multiples of the step, whatever is asked for.
@@ -164,7 +173,7 @@ impl Evaluation<'_> {
     ) -> Result<Vec<(SeriesName, Vec<Point>)>, QueryError> {
         let to_ms = self.instant(range.shift, steps.first_ms);
         let from_ms = to_ms.saturating_sub(range.length_ms);
-        let series = self.range(range, steps)?.into_iter();
+        let series = self.range(range, steps, None)?.into_iter();
         let series = series.map(|series| (series.name, series.samples.points(from_ms, to_ms)));
         let series: Vec<_> = series.filter(|(_, points)| !points.is_empty()).collect();
         self.spend(series.iter().map(|(_, points)| points.len()).sum())?;
@@ -178,8 +187,9 @@ impl Evaluation<'_> {
         range: &Range,
         argument: &[f64],
         steps: Steps,
+        sums: Option<&LabelChoice>,
     ) -> Result<Vec<Column>, QueryError> {
-        let series = self.range(range, steps)?;
+        let series = self.range(range, steps, sums)?;
         self.spend(series.len().saturating_mul(steps.count))?;
         // At a fixed instant it is the same at each step, unless it depends on the step's own.
         let is_fixed = range.shift.at.is_some() && function != OverTime::PredictLinear && argument.is_empty();
@@ -280,8 +290,21 @@ impl Evaluation<'_> {
     }
 
     fn aggregate(&self, aggregate: &Aggregate, steps: Steps) -> Result<Vec<Column>, QueryError> {
-        let mut columns = self.vector(&aggregate.of, steps)?;
         let groups = &aggregate.groups;
+        let mut columns = match (&aggregate.operation, &aggregate.of) {
+            (Aggregation::Sum, Expression::Call(Function::OverTime(function), arguments))
+                if matches!(function, OverTime::Rate | OverTime::Increase) =>
+            {
+                // What counters have grown adds up before as well as after.
+                match &arguments[..] {
+                    [Expression::Range(range)] => {
+                        self.over_time(*function, range, &[], steps, Some(groups))?
+                    }
+                    _ => self.vector(&aggregate.of, steps)?,
+                }
+            }
+            (_, of) => self.vector(of, steps)?,
+        };
         Ok(match &aggregate.operation {
             Aggregation::Quantile(part) => aggregate::quantiles(&self.scalar(part, steps)?, groups, &columns),
             Aggregation::Top(count) | Aggregation::Bottom(count) => {
@@ -328,7 +351,7 @@ impl Evaluation<'_> {
     pub(crate) fn is_present(&self, range: &Range, steps: Steps) -> Result<Vec<bool>, QueryError> {
         let mut is_present = vec![false; steps.count];
         let mut runs = Vec::new();
-        for series in self.range(range, steps)? {
+        for series in self.range(range, steps, None)? {
             for (place, is_present) in
                 is_present.iter_mut().enumerate().filter(|(_, is_present)| !**is_present)
             {
@@ -343,10 +366,11 @@ impl Evaluation<'_> {
 
 /// How a series is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum Reading<'e> {
     Newest,
     All,
-    Range,
+    /// For sums by these labels.
+    Range(Option<&'e LabelChoice>),
 }
 
 /// Refuses columns with the same labels, at whatever steps they have values.

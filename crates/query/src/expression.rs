@@ -187,21 +187,28 @@ pub(crate) enum Cardinality {
 
 /// `on` or `by`: these labels; `ignoring` or `without`: all but these and the metric's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum LabelChoice {
+pub enum LabelChoice {
+    /// These.
     Only(Vec<String>),
+    /// All but these and the metric's name.
     Without(Vec<String>),
 }
 
 impl LabelChoice {
-    /// The labels of a series that are chosen.
-    pub(crate) fn of(&self, series: &SeriesName) -> SeriesName {
-        let mut chosen = series.clone();
+    /// Whether a label is chosen.
+    pub fn contains(&self, label: &str) -> bool {
         match self {
-            Self::Only(labels) => chosen.retain(|label| labels.iter().any(|one| one == label)),
-            Self::Without(labels) => chosen.retain(|label| {
+            Self::Only(labels) => labels.iter().any(|one| one == label),
+            Self::Without(labels) => {
                 label != formats::series_name::METRIC && labels.iter().all(|one| one != label)
-            }),
+            }
         }
+    }
+
+    /// The labels of a series that are chosen.
+    pub fn of(&self, series: &SeriesName) -> SeriesName {
+        let mut chosen = series.clone();
+        chosen.retain(|label| self.contains(label));
         chosen
     }
 }

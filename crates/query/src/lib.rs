@@ -32,7 +32,7 @@ use kind::Kind;
 use value::{Column, Evaluated, Steps};
 
 pub use error::{Fault, QueryError};
-pub use expression::{Condition, Matcher};
+pub use expression::{Condition, LabelChoice, Matcher};
 pub use limits::Limits;
 pub use samples::{Point, STALE_BITS, Samples, is_stale};
 pub use source::{Selection, Series, Source};

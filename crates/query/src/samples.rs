@@ -28,10 +28,9 @@ pub enum Samples {
     Held {
         /// The instants, in milliseconds since 1970.
         times_ms: Arc<[i64]>,
-        /// From which instant on it has which value, by its place. The series begins with the first of them.
+        /// From which instant on it has which value, by its place: [`STALE_BITS`] where it is not there any more. The series begins
+        /// with the first of them.
         changes: Vec<(u32, f64)>,
-        /// How many of the instants it has: it ends before the next.
-        end: u32,
     },
 }
 
@@ -45,21 +44,6 @@ pub(crate) struct Run {
 }
 
 impl Samples {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Points(points) => points.len(),
-            Self::Held { changes, end, .. } => {
-                changes.first().map_or(0, |(first, _)| (end - first.min(end)) as usize)
-            }
-        }
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// What it takes in memory, as a number of points.
     pub(crate) fn stored(&self) -> usize {
         match self {
@@ -76,12 +60,12 @@ impl Samples {
                 let newest = points.get(end.checked_sub(1)?)?;
                 (newest.at_ms >= from_ms && !is_stale(newest.value)).then_some(*newest)
             }
-            Self::Held { times_ms, changes, end } => {
+            Self::Held { times_ms, changes } => {
                 let place = times_ms.partition_point(|at| *at <= to_ms).checked_sub(1)?;
                 let at_ms = *times_ms.get(place)?;
                 let change = changes.partition_point(|(from, _)| *from as usize <= place).checked_sub(1)?;
-                let is_there = at_ms >= from_ms && place < *end as usize;
-                is_there.then(|| Point { at_ms, value: changes[change].1 })
+                let value = changes[change].1;
+                (at_ms >= from_ms && !is_stale(value)).then_some(Point { at_ms, value })
             }
         }
     }
@@ -115,24 +99,21 @@ impl Samples {
                     value: point.value,
                 }));
             }
-            Self::Held { times_ms, changes, end } => {
+            Self::Held { times_ms, changes } => {
                 let first = times_ms.partition_point(|at| *at < from_ms);
-                let after = times_ms.partition_point(|at| *at <= to_ms).min(*end as usize);
+                let after = times_ms.partition_point(|at| *at <= to_ms);
                 let skipped = changes.partition_point(|(from, _)| *from as usize <= first).saturating_sub(1);
-                let starts = changes[skipped..].iter();
-                for (place, (start, value)) in starts.enumerate() {
+                for (place, (start, value)) in changes.iter().enumerate().skip(skipped) {
                     let start = (*start as usize).max(first);
-                    let next =
-                        changes.get(skipped + place + 1).map_or(usize::MAX, |(next, _)| *next as usize);
-                    let stop = next.min(after);
                     if start >= after {
                         break;
                     }
-                    if start < stop {
+                    let next = changes.get(place + 1).map_or(after, |(next, _)| (*next as usize).min(after));
+                    if start < next && !is_stale(*value) {
                         runs.push(Run {
                             first_ms: times_ms[start],
-                            last_ms: times_ms[stop - 1],
-                            count: stop - start,
+                            last_ms: times_ms[next - 1],
+                            count: next - start,
                             value: *value,
                         });
                     }
@@ -149,18 +130,11 @@ mod tests {
 
     /// The same samples, each by itself.
     fn points(held: &Samples) -> Samples {
-        let Samples::Held { times_ms, changes, end } = held else { panic!("held") };
+        let Samples::Held { times_ms, changes } = held else { panic!("held") };
         let value =
             |place: usize| changes.iter().rfind(|(from, _)| *from as usize <= place).map(|(_, value)| *value);
-        let points = (0..*end as usize)
-            .filter_map(|place| value(place).map(|value| Point { at_ms: times_ms[place], value }))
-            .collect::<Vec<_>>();
-        let mut points = points;
-        // Its end.
-        if let Some(at) = times_ms.get(*end as usize) {
-            points.push(Point { at_ms: *at, value: f64::from_bits(STALE_BITS) });
-        }
-        Samples::Points(points)
+        let point = |place: usize| value(place).map(|value| Point { at_ms: times_ms[place], value });
+        Samples::Points((0..times_ms.len()).filter_map(point).collect())
     }
 
     proptest! {
@@ -168,15 +142,14 @@ mod tests {
         fn held_samples_are_those_samples(
             steps in prop::collection::vec(1..5_i64, 1..40),
             changed in prop::collection::btree_map(0..40_u32, 0..4_u8, 1..10),
-            end in 0..40_u32,
             from in -5..100_i64,
             length in 0..60_i64,
         ) {
             let mut at = 0;
             let times_ms: Arc<[i64]> = steps.iter().map(|step| { at += step; at }).collect();
-            let end = end.min(times_ms.len() as u32);
-            let changes: Vec<_> = changed.into_iter().map(|(place, value)| (place, f64::from(value))).collect();
-            let held = Samples::Held { times_ms, changes, end };
+            let value = |number: u8| if number == 0 { f64::from_bits(STALE_BITS) } else { f64::from(number) };
+            let changes: Vec<_> = changed.into_iter().map(|(place, number)| (place, value(number))).collect();
+            let held = Samples::Held { times_ms, changes };
             let plain = points(&held);
             let expand = |samples: &Samples| {
                 let mut runs = Vec::new();
@@ -184,19 +157,14 @@ mod tests {
                 runs
             };
             let (held_runs, plain_runs) = (expand(&held), expand(&plain));
-            prop_assert_eq!(held_runs.iter().map(|run| run.count).sum::<usize>(), plain_runs.len());
             prop_assert_eq!(held_runs.first().map(|run| run.first_ms), plain_runs.first().map(|run| run.first_ms));
             prop_assert_eq!(held_runs.last().map(|run| run.last_ms), plain_runs.last().map(|run| run.last_ms));
-            let values = |runs: &[Run]| -> Vec<f64> { runs.iter().flat_map(|run| std::iter::repeat_n(run.value, run.count)).collect() };
+            let values = |runs: &[Run]| -> Vec<f64> {
+                runs.iter().flat_map(|run| std::iter::repeat_n(run.value, run.count)).collect()
+            };
             prop_assert_eq!(values(&held_runs), values(&plain_runs));
             prop_assert_eq!(held.newest(from, from + length), plain.newest(from, from + length));
-            prop_assert_eq!(held.len(), plain_runs_len(&plain));
+            prop_assert_eq!(held.points(from, from + length), plain.points(from, from + length));
         }
-    }
-
-    fn plain_runs_len(samples: &Samples) -> usize {
-        let mut runs = Vec::new();
-        samples.runs(i64::MIN, i64::MAX, &mut runs);
-        runs.len()
     }
 }

@@ -2,7 +2,7 @@
 
 use formats::series_name::SeriesName;
 
-use crate::expression::Matcher;
+use crate::expression::{LabelChoice, Matcher};
 use crate::samples::Samples;
 
 /// A series with the samples that were asked for.
@@ -28,6 +28,8 @@ pub struct Selection<'m> {
     /// A range is wanted: a counter of something that came and went is 0 before it, and keeps its last value after it, so that the
     /// increases of all add up.
     pub is_range: bool,
+    /// Only sums by these labels are wanted, so that series may be added up.
+    pub sums: Option<&'m LabelChoice>,
 }
 
 impl Selection<'_> {

@@ -39,6 +39,8 @@ pub(crate) enum DocumentKind {
     History,
     #[cfg(feature = "agent")]
     HistorySeries,
+    #[cfg(feature = "agent")]
+    Query,
     Metrics,
     Selftest,
 }

@@ -28,6 +28,8 @@ mod output;
 mod pages;
 mod paths;
 mod pressure_fields;
+#[cfg(feature = "agent")]
+mod query;
 mod random;
 #[cfg(feature = "agent")]
 mod relabel;
@@ -67,6 +69,8 @@ fn main() -> ExitCode {
         Action::History(args) => history::run(&args),
         #[cfg(feature = "agent")]
         Action::Relabel(command) => relabel::run(&command),
+        #[cfg(feature = "agent")]
+        Action::Query(args) => query::run(&args),
         Action::Doctor(args) => doctor::command::run(&args),
         Action::Man { directory } => pages::man(directory.as_deref()),
         Action::Grammar => pages::grammar(),

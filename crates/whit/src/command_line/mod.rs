@@ -28,6 +28,8 @@ use crate::free::arguments as free;
 #[cfg(feature = "agent")]
 use crate::history::arguments as history;
 #[cfg(feature = "agent")]
+use crate::query::arguments as query;
+#[cfg(feature = "agent")]
 use crate::relabel::arguments as relabel;
 use crate::run::arguments as run;
 use crate::top::arguments as top;
@@ -49,6 +51,8 @@ pub(crate) enum Action {
     History(history::HistoryArgs),
     #[cfg(feature = "agent")]
     Relabel(relabel::RelabelCommand),
+    #[cfg(feature = "agent")]
+    Query(query::QueryArgs),
     #[cfg(feature = "bench")]
     Bench(crate::bench::options::BenchOptions),
     #[cfg(feature = "traffic")]
@@ -83,8 +87,11 @@ pub(crate) fn command() -> Command {
     #[cfg(feature = "bench")]
     let command = command.subcommand(bench::command());
     #[cfg(feature = "agent")]
-    let command =
-        command.subcommand(agent::command()).subcommand(history::command()).subcommand(relabel::command());
+    let command = command
+        .subcommand(agent::command())
+        .subcommand(query::command())
+        .subcommand(history::command())
+        .subcommand(relabel::command());
     command
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print a man page, or write one of each command").defer(
@@ -143,6 +150,8 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("agent", matches)) => agent::from_matches(matches).map(Action::Agent),
         #[cfg(feature = "agent")]
         Some(("history", matches)) => history::from_matches(matches).map(Action::History),
+        #[cfg(feature = "agent")]
+        Some(("query", matches)) => query::from_matches(matches).map(Action::Query),
         #[cfg(feature = "agent")]
         Some(("relabel", matches)) => Ok(Action::Relabel(relabel::from_matches(matches))),
         Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),

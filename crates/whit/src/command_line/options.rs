@@ -59,6 +59,17 @@ pub(crate) fn data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::new("no HOME, so no place for a history: --data DIR names one"))
 }
 
+/// The instant of an option, in nanoseconds since 1970.
+#[cfg(feature = "agent")]
+pub(crate) fn instant(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure> {
+    let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
+    let now = jiff::Timestamp::now().to_zoned(crate::time_zone::system());
+    let at = crate::instant::parse(text, &now)
+        .map_err(|wanted| Failure::usage(format!("--{name} {text}: {wanted}")))?
+        .as_nanosecond();
+    Ok(Some(i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX })))
+}
+
 /// Not by the agent.
 pub(crate) fn direct() -> Arg {
     switch("direct", "Read the kernel, even if an agent runs that could be asked")

@@ -7,11 +7,11 @@ use clap::{Arg, ArgMatches, Command};
 use formats::relabel::Relabelling;
 
 use crate::command_line::kind::Kind;
-use crate::command_line::options::{data, data_directory, json, option, paragraphs, several, switch};
+use crate::command_line::options::{
+    data, data_directory, instant, json, option, paragraphs, several, switch,
+};
 use crate::failure::Failure;
-use crate::instant;
 use crate::relabel::rules;
-use crate::time_zone;
 
 /// `whit history`, validated.
 #[derive(Debug)]
@@ -130,15 +130,7 @@ itself, as its configuration says. Of what is imported, older samples stand befo
 recorded; rates of sar become the counters that they were made of.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure> {
-    let now = jiff::Timestamp::now().to_zoned(time_zone::system());
-    let instant = |name: &str| -> Result<Option<i64>, Failure> {
-        let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
-        let at = instant::parse(text, &now)
-            .map_err(|wanted| Failure::usage(format!("--{name} {text}: {wanted}")))?;
-        let at = at.as_nanosecond();
-        Ok(Some(i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX })))
-    };
-    let (since, until) = (instant("since")?, instant("until")?);
+    let (since, until) = (instant(matches, "since")?, instant(matches, "until")?);
     let action = matches.get_one::<String>("action").map_or("show", String::as_str);
     let explicit = |name: &str| matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine);
     let refuse = |names: &[&str], actions: &str| match names.iter().find(|name| explicit(name)) {

@@ -13,7 +13,10 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 /// What each crate may depend on, tests aside.
 const ARROWS: [(&str, &[&str]); 10] = [
     ("query", &["formats", "jiff", "promql-parser"]),
-    ("agent", &["facts", "formats", "probe", "sampling", "sd-notify", "serde_json", "store", "ureq"]),
+    (
+        "agent",
+        &["facts", "formats", "probe", "query", "sampling", "sd-notify", "serde_json", "store", "ureq"],
+    ),
     ("store", &["crc32fast", "facts", "pco", "rusqlite"]),
     ("facts", &["memchr"]),
     ("probe", &["aya", "facts", "libc", "memchr", "rustix"]),
@@ -31,6 +34,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "httparse",
             "jiff",
             "probe",
+            "query",
             "ratatui",
             "rayon",
             "rustix",

@@ -1,0 +1,103 @@
+//! The history as a source of series for expressions: those of the machine, and the tasks'.
+
+mod task_lines;
+mod tasks;
+
+use std::path::Path;
+
+use facts::catalog::{Kind, METRICS, TASK_METRICS};
+use formats::series_name::{METRIC, SeriesName};
+use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
+use sampling::users::Users;
+use store::{History, Reading, SeriesKind, StoreError};
+
+/// A history that expressions can be asked about. It stays as it was when it was opened.
+#[derive(Debug)]
+pub struct Past {
+    history: History,
+    /// Each series with its labels. Its name is in the history.
+    series: Vec<(SeriesName, String)>,
+    users: Users,
+}
+
+impl Past {
+    /// Opens a history.
+    ///
+    /// # Errors
+    /// If there is none, or a newer version wrote it.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let history = History::open(path)?;
+        let parse = |(name, _): (&str, SeriesKind)| Some((SeriesName::parse(name).ok()?, name.to_owned()));
+        let series = history.series().into_iter().filter_map(parse).collect();
+        Ok(Self { history, series, users: Users::read() })
+    }
+
+    /// The history itself.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The labels of all series of the machine.
+    pub fn series(&self) -> impl Iterator<Item = &SeriesName> {
+        self.series.iter().map(|(labels, _)| labels)
+    }
+
+    fn machine_series(&self, selection: &Selection<'_>) -> Result<Vec<Series>, StoreError> {
+        let selected: Vec<&(SeriesName, String)> =
+            self.series.iter().filter(|(labels, _)| selection.is_met_by(labels)).collect();
+        if selected.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: Vec<&str> = selected.iter().map(|(_, name)| name.as_str()).collect();
+        let mut points: Vec<Vec<Point>> = vec![Vec::new(); names.len()];
+        let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
+        // To the end of the last millisecond.
+        let to_ns = nanoseconds(selection.to_ms).saturating_add(999_999);
+        self.history.read_all(&names, nanoseconds(selection.from_ms), to_ns, |place, reading| {
+            let at_ms = reading.clock().realtime.0.cast_signed() / 1_000_000;
+            let value = match reading {
+                Reading::Sample(sample) => sample.value,
+                Reading::End(_) => f64::from_bits(STALE_BITS),
+            };
+            if selection.is_newest {
+                points[place].clear();
+            }
+            points[place].push(Point { at_ms, value });
+        })?;
+        let series = selected.into_iter().zip(points).filter(|(_, points)| !points.is_empty());
+        let series = series.map(|((labels, _), mut points)| {
+            // The clock was set, or something was imported.
+            if !points.is_sorted_by_key(|point| point.at_ms) {
+                points.sort_by_key(|point| point.at_ms);
+            }
+            Series { name: labels.clone(), samples: Samples::Points(points) }
+        });
+        Ok(series.collect())
+    }
+}
+
+impl Source for Past {
+    fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
+        let failed = |error: StoreError| error.to_string();
+        let mut series = self.machine_series(selection).map_err(failed)?;
+        for metric in &TASK_METRICS {
+            let is_named = |matcher: &&query::Matcher| matcher.label == METRIC;
+            if selection.matchers.iter().filter(is_named).all(|matcher| matcher.accepts(metric.exported)) {
+                series.extend(tasks::select(&self.history, &self.users, metric, selection)?);
+            }
+        }
+        Ok(series)
+    }
+}
+
+/// How a metric behaves and what it is: its kind as OpenMetrics names it, and its help; `None` if whit has no such metric.
+pub fn metadata(metric: &str) -> Option<(&'static str, &'static str)> {
+    let of_machine = METRICS.iter().map(|row| (row.name, row.kind, row.help));
+    let of_tasks = TASK_METRICS.iter().map(|row| (row.exported, row.kind, row.help));
+    let (_, kind, help) = of_machine.chain(of_tasks).find(|(name, ..)| *name == metric)?;
+    let kind = match kind {
+        Kind::Counter => "counter",
+        Kind::Gauge => "gauge",
+    };
+    Some((kind, help))
+}

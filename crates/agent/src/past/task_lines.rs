@@ -1,0 +1,88 @@
+//! Series that are built round by round.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use formats::series_name::SeriesName;
+use query::{STALE_BITS, Samples, Series};
+
+/// Series by what tells them apart.
+#[derive(Debug)]
+pub(super) struct TaskLines<K> {
+    places: HashMap<K, usize>,
+    lines: Vec<Line>,
+    times_ms: Vec<i64>,
+}
+
+#[derive(Debug)]
+struct Line {
+    name: SeriesName,
+    value: f64,
+    changes: Vec<(u32, f64)>,
+}
+
+impl<K: Hash + Eq> TaskLines<K> {
+    pub(super) fn new() -> Self {
+        Self { places: HashMap::new(), lines: Vec::new(), times_ms: Vec::new() }
+    }
+
+    /// Begins a round. Times rise, even if the clock was set back.
+    pub(super) fn begin(&mut self, at_ms: i64) {
+        let at_ms = self.times_ms.last().map_or(at_ms, |last| at_ms.max(last + 1));
+        self.times_ms.push(at_ms);
+    }
+
+    /// How many rounds there were.
+    pub(super) fn rounds(&self) -> usize {
+        self.times_ms.len()
+    }
+
+    /// How many series there are.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The series of a key; a new one is 0 before, from the first round on, if `is_padded`.
+    pub(super) fn line(&mut self, key: K, is_padded: bool, name: impl FnOnce() -> SeriesName) -> usize {
+        *self.places.entry(key).or_insert_with(|| {
+            let changes = if is_padded { vec![(0, 0.0)] } else { Vec::new() };
+            self.lines.push(Line { name: name(), value: 0.0, changes });
+            self.lines.len() - 1
+        })
+    }
+
+    /// In this round a series has grown.
+    pub(super) fn add(&mut self, line: usize, growth: f64) {
+        let value = self.lines[line].value + growth;
+        self.set(line, value);
+    }
+
+    /// In this round a series has a value.
+    pub(super) fn set(&mut self, line: usize, value: f64) {
+        let round = (self.times_ms.len() - 1) as u32;
+        let line = &mut self.lines[line];
+        line.value = value;
+        match line.changes.last_mut() {
+            Some((last_round, last)) if *last_round == round => *last = value,
+            Some((_, last)) if last.to_bits() == value.to_bits() => {}
+            _ => line.changes.push((round, value)),
+        }
+    }
+
+    /// In this round a series is not there any more.
+    pub(super) fn end(&mut self, line: usize) {
+        self.set(line, f64::from_bits(STALE_BITS));
+    }
+
+    /// All that were built.
+    pub(super) fn into_series(self) -> Vec<Series> {
+        let times_ms: Arc<[i64]> = self.times_ms.into();
+        let series = self.lines.into_iter().filter(|line| !line.changes.is_empty());
+        let series = series.map(|line| Series {
+            name: line.name,
+            samples: Samples::Held { times_ms: Arc::clone(&times_ms), changes: line.changes },
+        });
+        series.collect()
+    }
+}

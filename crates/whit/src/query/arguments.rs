@@ -1,0 +1,131 @@
+//! Options of `whit query`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::agent::Asked;
+use clap::{Arg, ArgMatches, Command};
+
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{data, data_directory, instant, json, option, paragraphs, switch};
+use crate::failure::Failure;
+
+/// `whit query`, validated.
+#[derive(Debug)]
+pub(crate) struct QueryArgs {
+    pub(super) expression: String,
+    pub(super) asked: Asked,
+    pub(super) origin: QueryOrigin,
+    pub(super) format: Format,
+}
+
+/// Who answers.
+#[derive(Clone, Debug)]
+pub(crate) enum QueryOrigin {
+    /// A history in this directory.
+    Directory(PathBuf),
+    /// A server that answers as Prometheus does.
+    Server(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Text,
+    Json,
+    Csv,
+}
+
+/// Steps of a time for which no step is named.
+const USUAL_STEPS: i64 = 60;
+
+pub(crate) fn command() -> Command {
+    Command::new("query").about("Ask the history by an expression of PromQL").defer(|command| {
+        with_origin(
+            command
+                .arg(expression())
+                .arg(
+                    instant_option("at", "At this instant [default: now]")
+                        .conflicts_with_all(["since", "until", "step"]),
+                )
+                .arg(instant_option("since", "From this instant on, step by step"))
+                .arg(instant_option("until", "Up to this instant [default: now]").requires("since"))
+                .arg(
+                    option("step", Kind::Duration, "From one step to the next [default: a 60th of the time]")
+                        .requires("since"),
+                )
+                .arg(json())
+                .arg(switch("csv", "Print a line a sample: time, series, value").conflicts_with("json")),
+        )
+        .after_help(paragraphs(EXPLANATION))
+    })
+}
+
+/// The expression.
+pub(crate) fn expression() -> Arg {
+    Arg::new("expression").value_name("EXPRESSION").required(true).help("What is asked")
+}
+
+/// An option with an instant.
+pub(crate) fn instant_option(name: &'static str, help: &'static str) -> Arg {
+    option(name, Kind::Instant, help).allow_hyphen_values(true)
+}
+
+/// The options that say who answers.
+pub(crate) fn with_origin(command: Command) -> Command {
+    command.arg(data()).arg(
+        option("from", Kind::Url, "Ask this server, which answers as Prometheus does").conflicts_with("data"),
+    )
+}
+
+const EXPLANATION: &str = "\
+The language is a part of PromQL: docs/QUERY.md. Series are those of whit history --list, and those of
+tasks, such as whit_task_run_queue_seconds_total{pid,tid,comm,user,cgroup}. The agent may run
+meanwhile, or not at all.";
+
+/// Who answers.
+pub(crate) fn origin(matches: &ArgMatches) -> Result<QueryOrigin, Failure> {
+    Ok(match matches.get_one::<String>("from") {
+        Some(url) => QueryOrigin::Server(url.clone()),
+        None => QueryOrigin::Directory(data_directory(matches)?),
+    })
+}
+
+/// The first and the last instant, and the step, in milliseconds.
+pub(crate) fn times(matches: &ArgMatches, steps: i64) -> Result<Option<[i64; 3]>, Failure> {
+    let now = jiff::Timestamp::now().as_millisecond();
+    let Some(from_ms) = milliseconds(matches, "since")? else { return Ok(None) };
+    let to_ms = milliseconds(matches, "until")?.unwrap_or(now);
+    if to_ms < from_ms {
+        return Err(Failure::usage("--until is before --since"));
+    }
+    let named =
+        matches.get_one::<Duration>("step").map(|step| i64::try_from(step.as_millis()).unwrap_or(i64::MAX));
+    if named == Some(0) {
+        return Err(Failure::usage("--step: expected 1ms or more"));
+    }
+    // Whole seconds, where there is room for them.
+    let usual = (to_ms - from_ms) / steps.max(1);
+    let usual = if usual > 1000 { usual / 1000 * 1000 } else { 1000 };
+    Ok(Some([from_ms, to_ms, named.unwrap_or(usual)]))
+}
+
+fn milliseconds(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure> {
+    Ok(instant(matches, name)?.map(|at_ns| at_ns.div_euclid(1_000_000)))
+}
+
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<QueryArgs, Failure> {
+    let asked = match times(matches, USUAL_STEPS)? {
+        Some([from_ms, to_ms, step_ms]) => Asked::Between { from_ms, to_ms, step_ms },
+        None => {
+            let now = jiff::Timestamp::now().as_millisecond();
+            Asked::At { at_ms: milliseconds(matches, "at")?.unwrap_or(now) }
+        }
+    };
+    let format = match (matches.get_flag("json"), matches.get_flag("csv")) {
+        (true, _) => Format::Json,
+        (_, true) => Format::Csv,
+        _ => Format::Text,
+    };
+    let expression = matches.get_one::<String>("expression").cloned().unwrap_or_default();
+    Ok(QueryArgs { expression, asked, origin: origin(matches)?, format })
+}

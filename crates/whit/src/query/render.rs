@@ -1,0 +1,77 @@
+//! Answers as text.
+
+use std::fmt::Write as _;
+
+use ::query::number::write_in_full;
+use ::query::{Answer, Point};
+use formats::series_name::SeriesName;
+use text::printable::Shown as _;
+use text::table::{Align, Table};
+
+use crate::time_zone;
+
+/// Appends a table: of an instant a line a series; over time a column a series if these are few, otherwise a line a sample.
+pub(super) fn push_text(answer: &Answer, text: &mut String) {
+    match answer {
+        Answer::Scalar(point) => {
+            let _ = writeln!(text, "{}", write_in_full(point.value));
+        }
+        Answer::Text(value) => {
+            let _ = writeln!(text, "{}", value.shown());
+        }
+        Answer::Vector(series) if series.is_empty() => text.push_str("no series\n"),
+        Answer::Vector(series) => {
+            let mut table = Table::new(&[("VALUE", Align::Right), ("SERIES", Align::Left)]);
+            for (name, point) in series {
+                table.cell(|cell| cell.push_str(&write_in_full(point.value)));
+                table.cell(|cell| cell.push_str(&written(name)));
+            }
+            table.write(text);
+        }
+        Answer::Matrix(series) if series.is_empty() => text.push_str("no series\n"),
+        Answer::Matrix(series) => {
+            let mut table =
+                Table::new(&[("TIME", Align::Left), ("VALUE", Align::Right), ("SERIES", Align::Left)]);
+            for (name, points) in series {
+                for point in points {
+                    table.cell(|cell| cell.push_str(&time(*point)));
+                    table.cell(|cell| cell.push_str(&write_in_full(point.value)));
+                    table.cell(|cell| cell.push_str(&written(name)));
+                }
+            }
+            table.write(text);
+        }
+    }
+}
+
+/// Appends a line a sample: milliseconds would be enough, but exports have nanoseconds.
+pub(super) fn push_csv(answer: &Answer, text: &mut String) {
+    text.push_str(formats::sample_lines::CSV_HEAD);
+    text.push('\n');
+    let mut push = |name: &SeriesName, point: &Point| {
+        let nanoseconds = i128::from(point.at_ms) * 1_000_000;
+        let quoted = written(name).replace('"', "\"\"");
+        let _ = writeln!(text, "{nanoseconds},\"{quoted}\",{}", write_in_full(point.value));
+    };
+    match answer {
+        Answer::Scalar(point) => push(&SeriesName::default(), point),
+        Answer::Text(_) => {}
+        Answer::Vector(series) => series.iter().for_each(|(name, point)| push(name, point)),
+        Answer::Matrix(series) => {
+            series.iter().for_each(|(name, points)| points.iter().for_each(|point| push(name, point)));
+        }
+    }
+}
+
+/// A series without labels has a name, too.
+fn written(name: &SeriesName) -> String {
+    match name.to_string() {
+        empty if empty.is_empty() => "{}".to_owned(),
+        name => name.shown().to_string(),
+    }
+}
+
+fn time(point: Point) -> String {
+    let timestamp = jiff::Timestamp::from_millisecond(point.at_ms).unwrap_or_default();
+    timestamp.to_zoned(time_zone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
