@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use formats::series_name::{METRIC, SeriesName};
+use formats::series_name::{METRIC, SeriesName, is_label};
 
 use crate::error::{QueryError, unanswerable};
 use crate::expression::{
@@ -316,6 +316,9 @@ impl Evaluation<'_> {
                 }
                 let is_top = matches!(aggregate.operation, Aggregation::Top(_));
                 aggregate::extremes(&counts, is_top, groups, columns)
+            }
+            Aggregation::CountValues(label) if !is_label(label) => {
+                return unanswerable(format!("invalid label name \"{label}\""));
             }
             Aggregation::CountValues(label) => {
                 columns = aggregate::split_by_value(columns, label);

@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use formats::re2::WholeRegex;
-use formats::series_name::{METRIC, is_label};
+use formats::series_name::METRIC;
 use promql_parser::label::{MatchOp, Matchers};
 use promql_parser::parser::token::{self, TokenId};
 use promql_parser::parser::{
@@ -207,8 +207,7 @@ fn aggregate(parsed: &AggregateExpr) -> Result<Aggregate, Fault> {
         token::T_BOTTOMK => Aggregation::Bottom(argument()?),
         token::T_QUANTILE => Aggregation::Quantile(argument()?),
         token::T_COUNT_VALUES => match argument()? {
-            Expression::Text(label) if is_label(&label) => Aggregation::CountValues(label),
-            Expression::Text(label) => return Err(Fault::new(format!("invalid label name \"{label}\""))),
+            Expression::Text(label) => Aggregation::CountValues(label),
             _ => return Err(Fault::new("count_values needs the name of a label, such as \"value\"")),
         },
         _ => return Err(refused(&parsed.op.to_string())),

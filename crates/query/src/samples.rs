@@ -44,6 +44,11 @@ pub(crate) struct Run {
 }
 
 impl Samples {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.stored() == 0
+    }
+
     /// What it takes in memory, as a number of points.
     pub(crate) fn stored(&self) -> usize {
         match self {

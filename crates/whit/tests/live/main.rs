@@ -28,6 +28,8 @@ mod namespaces;
 mod needs;
 mod privilege;
 mod prometheus;
+mod query;
+mod query_expressions;
 mod relabel;
 mod run;
 mod sockets;
@@ -64,6 +66,7 @@ fn main() {
         desktop::trials(),
         import::trials(),
         privilege::trials(),
+        query::trials(),
         relabel::trials(),
         namespaces::trials(),
         run::trials(),
