@@ -6,6 +6,7 @@
 
 pub mod answer;
 mod budget;
+mod http;
 mod log;
 mod machine_series;
 mod maintenance;
@@ -22,7 +23,7 @@ mod service;
 mod socket;
 
 pub use maintenance::{compact, import};
-pub use options::{AgentError, AgentOptions, Privileged};
+pub use options::{AgentError, AgentOptions, HttpOptions, Privileged};
 pub use place::HISTORY;
 pub use remote::{Asked, RemoteStore};
 pub use run::run;

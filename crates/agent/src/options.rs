@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub struct AgentOptions {
     pub socket: Option<PathBuf>,
     /// Who sees every task there, beside root and, if it has no privileges, the agent's own user.
     pub privileged: Privileged,
+    /// Where HTTP is served; `None`: nowhere.
+    pub http: Option<HttpOptions>,
     /// Between two ticks.
     pub interval: Duration,
     /// Between two readings of sources that take long or hardly change.
@@ -41,6 +44,15 @@ pub struct AgentOptions {
     pub retention: Retention,
     /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.
     pub cpu_limit: Option<Ratio>,
+}
+
+/// How HTTP is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpOptions {
+    /// The address.
+    pub listen: SocketAddr,
+    /// What a client must know. An address off loopback needs one.
+    pub token: Option<String>,
 }
 
 /// Who sees every task.

@@ -1,6 +1,7 @@
 //! What the agent itself costs, recorded like everything else.
 
 use facts::unit::Nanos;
+use formats::series_name::metric_of;
 use store::SeriesKind::{Counter, Gauge};
 use store::{SeriesId, SeriesKind, Store};
 
@@ -22,22 +23,26 @@ pub(crate) enum Part {
 }
 
 /// The series, in the order of [`OwnSeries::collect`]; those of the parts come first.
-const SERIES: [(&str, SeriesKind); 15] = [
-    ("whit_agent_part_cpu_seconds_total{part=\"machine\"}", Counter),
-    ("whit_agent_part_cpu_seconds_total{part=\"slow\"}", Counter),
-    ("whit_agent_part_cpu_seconds_total{part=\"tasks\"}", Counter),
-    ("whit_agent_part_cpu_seconds_total{part=\"store\"}", Counter),
-    ("whit_agent_part_cpu_seconds_total{part=\"now\"}", Counter),
-    ("whit_agent_cpu_seconds_total", Counter),
-    ("whit_agent_tick_lateness_seconds", Gauge),
-    ("whit_agent_missed_ticks_total", Counter),
-    ("whit_agent_reading_system_calls_total", Counter),
-    ("whit_agent_lost_exit_records_total", Counter),
-    ("whit_agent_impossible_values_total", Counter),
-    ("whit_agent_lost_ticks_total", Counter),
-    ("whit_agent_store_bytes", Gauge),
-    ("whit_agent_resident_bytes", Gauge),
-    ("whit_agent_ticks_between_task_readings", Gauge),
+const SERIES: [(&str, SeriesKind, &str); 15] = [
+    ("whit_agent_part_cpu_seconds_total{part=\"machine\"}", Counter, "CPU time of a part of the agent."),
+    ("whit_agent_part_cpu_seconds_total{part=\"slow\"}", Counter, "CPU time of a part of the agent."),
+    ("whit_agent_part_cpu_seconds_total{part=\"tasks\"}", Counter, "CPU time of a part of the agent."),
+    ("whit_agent_part_cpu_seconds_total{part=\"store\"}", Counter, "CPU time of a part of the agent."),
+    ("whit_agent_part_cpu_seconds_total{part=\"now\"}", Counter, "CPU time of a part of the agent."),
+    ("whit_agent_cpu_seconds_total", Counter, "CPU time of the agent."),
+    ("whit_agent_tick_lateness_seconds", Gauge, "How much later than it should the last tick began."),
+    (
+        "whit_agent_missed_ticks_total",
+        Counter,
+        "Ticks that were not taken, since the one before took too long.",
+    ),
+    ("whit_agent_reading_system_calls_total", Counter, "System calls for reading the machine and its tasks."),
+    ("whit_agent_lost_exit_records_total", Counter, "Exit records that were lost."),
+    ("whit_agent_impossible_values_total", Counter, "Values that were left out because they cannot be true."),
+    ("whit_agent_lost_ticks_total", Counter, "Ticks that were given up because nothing could be written."),
+    ("whit_agent_store_bytes", Gauge, "The size of the history."),
+    ("whit_agent_resident_bytes", Gauge, "What the agent has in memory."),
+    ("whit_agent_ticks_between_task_readings", Gauge, "Ticks from one reading of all tasks to the next."),
 ];
 const PARTS: usize = 5;
 
@@ -70,6 +75,12 @@ pub(crate) struct OwnState {
     pub(crate) store_bytes: u64,
 }
 
+/// How one of these metrics behaves, and what it is.
+pub(crate) fn metadata(metric: &str) -> Option<(SeriesKind, &'static str)> {
+    let row = SERIES.iter().find(|(name, ..)| metric_of(name) == metric);
+    row.map(|(_, kind, help)| (*kind, *help))
+}
+
 impl OwnSeries {
     /// A tick begins, so much later than its deadline, after so many that were not taken.
     pub(crate) fn begin(&mut self, lateness: Nanos, missed_ticks: u64) {
@@ -88,7 +99,7 @@ impl OwnSeries {
     /// The values of this tick; the costs are those up to the one before.
     pub(crate) fn collect(&mut self, state: OwnState, registry: &mut Registry, store: &mut Store) {
         if self.names.is_empty() {
-            self.names = SERIES.iter().map(|(name, kind)| registry.register(name, *kind, store)).collect();
+            self.names = SERIES.iter().map(|(name, kind, _)| registry.register(name, *kind, store)).collect();
         }
         let [machine, slow, tasks, writing, now] = self.cpu_by_part.map(|cpu| Some(cpu.as_secs_f64()));
         self.values = [
@@ -129,7 +140,7 @@ impl OwnSeries {
 
     /// The same with their own names, whatever they are recorded as.
     pub(crate) fn status(&self) -> impl Iterator<Item = (&str, f64)> {
-        SERIES.iter().zip(self.values).filter_map(|((name, _), value)| Some((*name, value?)))
+        SERIES.iter().zip(self.values).filter_map(|((name, ..), value)| Some((*name, value?)))
     }
 
     /// Lets all get other names.

@@ -1,12 +1,14 @@
 //! The loop: a tick at each whole interval, until a signal.
 
 use std::os::fd::AsFd as _;
+use std::path::Path;
 
 use facts::unit::Nanos;
 use probe::clock_now;
 use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
 
+use crate::http::HttpServer;
 use crate::log::{Level, Log};
 use crate::options::{AgentError, AgentOptions};
 use crate::place::Place;
@@ -26,7 +28,10 @@ pub fn run(
     let mut service = Service::new();
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
+    let history = place.history.clone();
     let mut recorder = Recorder::open(options, place, store, &log)?;
+    let mut http = open_http(options, &history, &log);
+    let mut http_options = (options.http.clone(), options.privileged.clone());
     watch_wishes(&mut waiter, &recorder)?;
     let mut schedule = Schedule::new(options.interval.into());
     let mut ticks = 0;
@@ -66,6 +71,13 @@ pub fn run(
                 Ok(new) => {
                     schedule.set_interval(new.interval.into());
                     recorder.reconfigure(&new, &log);
+                    let wanted = (new.http.clone(), new.privileged.clone());
+                    if wanted != http_options {
+                        // The old one first: the address may be the same.
+                        drop(http.take());
+                        http = open_http(&new, &history, &log);
+                        http_options = wanted;
+                    }
                     log.write(Level::Info, "the configuration was read again");
                     if new.data != options.data {
                         log.write(Level::Warning, "another data directory needs a restart");
@@ -80,6 +92,15 @@ pub fn run(
     }
     service.stopping();
     recorder.close()
+}
+
+/// An agent without HTTP is better than none.
+fn open_http(options: &AgentOptions, history: &Path, log: &Log) -> Option<HttpServer> {
+    let http = options.http.as_ref()?;
+    let opened = HttpServer::start(http, history.to_owned(), options.privileged.clone());
+    let failed =
+        |error| log.write(Level::Warning, &format!("{}: {error}; the agent serves no HTTP", http.listen));
+    opened.map_err(failed).ok()
 }
 
 /// The absolute times of ticks, so that a late one does not delay the next.

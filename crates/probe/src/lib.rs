@@ -71,6 +71,12 @@ pub fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// The user of the connection from one address to another on this machine; `None` if the kernel's table does not have it.
+pub fn tcp_user(from: std::net::SocketAddr, to: std::net::SocketAddr) -> Option<u32> {
+    let path = if from.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
+    facts::linux::tcp_table::user_of(&std::fs::read(path).ok()?, from, to)
+}
+
 /// Raises the limit of open descriptors as far as it may go: a machine with many devices wants many. Children would
 /// inherit it, so this is for commands that have none.
 pub fn raise_descriptor_limit() {

@@ -150,6 +150,14 @@ pub fn parse_selector(text: &str) -> Result<Vec<Matcher>, QueryError> {
     parse::parse_selector(text).map_err(QueryError::Malformed)
 }
 
+/// Parses a duration, such as `1h30m`. Returns milliseconds.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_duration(text: &str) -> Result<i64, QueryError> {
+    parse::parse_duration(text).map_err(QueryError::Malformed)
+}
+
 /// The names of all functions, in order.
 pub fn functions() -> impl Iterator<Item = &'static str> {
     function::FUNCTIONS.iter().map(|(name, _)| *name)

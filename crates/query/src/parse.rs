@@ -44,6 +44,14 @@ pub(crate) fn parse_selector(text: &str) -> Result<Vec<Matcher>, Fault> {
     }
 }
 
+/// Parses a duration, such as `1h30m`.
+pub(crate) fn parse_duration(text: &str) -> Result<i64, Fault> {
+    // Longer ones are none.
+    let duration =
+        if text.len() < 64 { promql_parser::util::parse_duration(text) } else { Err(String::new()) };
+    milliseconds(duration.map_err(|_| Fault::new(format!("\"{text}\" is no duration")))?)
+}
+
 fn expression(parsed: &Expr) -> Result<Expression, Fault> {
     Ok(match parsed {
         Expr::NumberLiteral(number) => Expression::Number(number.val),

@@ -50,6 +50,11 @@ impl Block {
         true
     }
 
+    /// The value of a series in the last tick.
+    pub(crate) fn last_value(&self, id: SeriesId) -> Option<f64> {
+        self.last.binary_search_by_key(&id, |(id, _)| *id).ok().map(|place| self.last[place].1)
+    }
+
     /// The times of its ticks.
     pub(crate) fn clocks(&self) -> impl Iterator<Item = Clock> {
         // They were encoded here, or decoded before.

@@ -164,6 +164,29 @@ impl History {
         Ok(damaged)
     }
 
+    /// The values of the last tick, each by its place among the names.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn read_last(&self, names: &[&str], mut each: impl FnMut(usize, f64)) -> Result<(), StoreError> {
+        if let Some(block) = self.current.unsealed.last() {
+            for (place, name) in names.iter().enumerate() {
+                let id = self.current.names.find(name);
+                if let Some(value) = id.and_then(|id| block.last_value(id)) {
+                    each(place, value);
+                }
+            }
+            return Ok(());
+        }
+        let Some((_, last_ns)) = self.extent()?.realtime_ns else { return Ok(()) };
+        self.read_all(names, last_ns, last_ns, |place, reading| {
+            if let Reading::Sample(sample) = reading {
+                each(place, sample.value);
+            }
+        })?;
+        Ok(())
+    }
+
     /// Names of series and entries of their journal that are damaged, and files that cannot be opened.
     pub fn damaged(&self) -> u64 {
         let of_files: u64 = self.files().map(|file| file.damaged + file.names.damaged).sum();

@@ -5,11 +5,15 @@ mod tasks;
 
 use std::path::Path;
 
-use facts::catalog::{Kind, METRICS, TASK_METRICS};
+use facts::catalog::{METRICS, TASK_METRICS};
+use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
 use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
+
+use crate::machine_series::series_kind;
+use crate::own_series;
 
 /// A history that expressions can be asked about. It stays as it was when it was opened.
 #[derive(Debug)]
@@ -18,6 +22,8 @@ pub struct Past {
     /// Each series with its labels. Its name is in the history.
     series: Vec<(SeriesName, String)>,
     users: Users,
+    /// Whose tasks are there.
+    scope: Scope,
 }
 
 impl Past {
@@ -29,7 +35,28 @@ impl Past {
         let history = History::open(path)?;
         let parse = |(name, _): (&str, SeriesKind)| Some((SeriesName::parse(name).ok()?, name.to_owned()));
         let series = history.series().into_iter().filter_map(parse).collect();
-        Ok(Self { history, series, users: Users::read() })
+        Ok(Self { history, series, users: Users::read(), scope: Scope::All })
+    }
+
+    /// The same without what a user may not see.
+    #[must_use]
+    pub(crate) fn seen_by(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// The names of the tasks' metrics.
+    pub(crate) fn task_metrics() -> impl Iterator<Item = &'static str> {
+        TASK_METRICS.iter().map(|metric| metric.exported)
+    }
+
+    /// The series of the last tick with their values.
+    pub(crate) fn last_tick(&self) -> Vec<(&SeriesName, f64)> {
+        let names: Vec<&str> = self.series.iter().map(|(_, name)| name.as_str()).collect();
+        let mut values: Vec<Option<f64>> = vec![None; names.len()];
+        // What is left of it if a part is damaged.
+        let _ = self.history.read_last(&names, |place, value| values[place] = Some(value));
+        let series = self.series.iter().zip(values);
+        series.filter_map(|((labels, _), value)| value.map(|value| (labels, value))).collect()
     }
 
     /// The history itself.
@@ -83,7 +110,7 @@ impl Source for Past {
         for metric in &TASK_METRICS {
             let is_named = |matcher: &&query::Matcher| matcher.label == METRIC;
             if selection.matchers.iter().filter(is_named).all(|matcher| matcher.accepts(metric.exported)) {
-                series.extend(tasks::select(&self.history, &self.users, metric, selection)?);
+                series.extend(tasks::select(&self.history, (&self.users, self.scope), metric, selection)?);
             }
         }
         Ok(series)
@@ -94,10 +121,12 @@ impl Source for Past {
 pub fn metadata(metric: &str) -> Option<(&'static str, &'static str)> {
     let of_machine = METRICS.iter().map(|row| (row.name, row.kind, row.help));
     let of_tasks = TASK_METRICS.iter().map(|row| (row.exported, row.kind, row.help));
-    let (_, kind, help) = of_machine.chain(of_tasks).find(|(name, ..)| *name == metric)?;
+    let found = of_machine.chain(of_tasks).find(|(name, ..)| *name == metric);
+    let found = found.map(|(_, kind, help)| (series_kind(kind), help));
+    let (kind, help) = found.or_else(|| own_series::metadata(metric))?;
     let kind = match kind {
-        Kind::Counter => "counter",
-        Kind::Gauge => "gauge",
+        SeriesKind::Counter => "counter",
+        SeriesKind::Gauge => "gauge",
     };
     Some((kind, help))
 }

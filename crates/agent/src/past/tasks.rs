@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use facts::catalog::{Kind, TaskMetric, Unit};
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
+use facts::task::rounds::Scope;
 use facts::unit::Nanos;
 use formats::series_name::{METRIC, SeriesName};
 use query::{LabelChoice, Matcher, Selection, Series};
@@ -34,6 +35,8 @@ struct TaskLabels {
 /// The labels of tasks: how they read, and which are wanted.
 struct Labelling<'s> {
     users: &'s Users,
+    /// Whose tasks are seen.
+    scope: Scope,
     matchers: Vec<&'s Matcher>,
     is_wanted: [bool; LABELS.len()],
     metric: Option<&'static str>,
@@ -42,7 +45,7 @@ struct Labelling<'s> {
 /// The series of a metric.
 pub(super) fn select(
     history: &History,
-    users: &Users,
+    (users, scope): (&Users, Scope),
     metric: &'static TaskMetric,
     selection: &Selection<'_>,
 ) -> Result<Vec<Series>, String> {
@@ -54,6 +57,7 @@ pub(super) fn select(
     let sums = selection.sums.filter(|_| selection.is_range && metric.kind == Kind::Counter);
     let labelling = Labelling {
         users,
+        scope,
         matchers: others.filter(|matcher| LABELS.contains(&matcher.label.as_str())).collect(),
         is_wanted: LABELS.map(|label| sums.is_none_or(|sums: &LabelChoice| sums.contains(label))),
         metric: sums.is_none().then_some(metric.exported),
@@ -196,6 +200,9 @@ fn set_round(
 impl Labelling<'_> {
     /// Whether a task meets the conditions.
     fn accepts(&self, replay: &mut TaskReplay<'_>, row: &TaskRow) -> Result<bool, String> {
+        if matches!(self.scope, Scope::User(uid) if row.uid != Some(uid)) {
+            return Ok(false);
+        }
         for matcher in &self.matchers {
             let is_met = match matcher.label.as_str() {
                 "pid" => matcher.accepts(&row.tgid.unwrap_or(row.key.pid).to_string()),

@@ -35,6 +35,7 @@ pub mod sensors;
 pub mod stat;
 pub mod task_state;
 pub mod taskstats;
+pub mod tcp_table;
 pub mod uptime;
 pub mod version;
 pub mod vmstat;

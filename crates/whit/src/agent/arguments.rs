@@ -1,10 +1,11 @@
 //! Options of `whit agent`.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::agent::{AgentOptions, Privileged, Retention};
-use clap::{ArgMatches, Command};
+use ::agent::{AgentOptions, HttpOptions, Privileged, Retention};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use facts::unit::Ratio;
 use formats::relabel::Relabelling;
 
@@ -13,6 +14,9 @@ use crate::command_line::kind::Kind;
 use crate::command_line::options::{count, data, data_directory, interval, option, paragraphs, switch};
 use crate::failure::Failure;
 use crate::paths;
+
+/// For this machine alone.
+const USUAL_ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 9140);
 
 /// `whit agent`, validated.
 #[derive(Debug)]
@@ -31,6 +35,7 @@ pub(crate) struct AgentArgs {
     data: Option<PathBuf>,
     now: Option<PathBuf>,
     socket: Option<PathBuf>,
+    http: Option<SocketAddr>,
     interval: Option<Duration>,
 }
 
@@ -45,6 +50,7 @@ pub(crate) fn command() -> Command {
             .arg(count("End after N ticks"))
             .arg(option("now", Kind::Path, "The file with the last tick, for scripts [default: whit/now in $XDG_RUNTIME_DIR, for root /run/whit/now]"))
             .arg(option("socket", Kind::Path, "The socket for whit's other commands [default: whit/agent.sock beside that file]"))
+            .arg(Arg::new("http").long("http").value_name("HOST:PORT").value_parser(value_parser!(SocketAddr)).help("Where HTTP is served [default: 127.0.0.1:9140]"))
             .after_help(paragraphs(EXPLANATION))
     })
 }
@@ -70,6 +76,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
         data: matches.get_one("data").cloned(),
         now: matches.get_one("now").cloned(),
         socket: matches.get_one("socket").cloned(),
+        http: matches.get_one("http").copied(),
         interval: matches.get_one("interval").copied(),
     })))
 }
@@ -83,6 +90,7 @@ pub(super) fn usual() -> AgentOptions {
         now_metrics: Vec::new(),
         socket: paths::runtime_directory().map(|directory| directory.join(paths::AGENT_SOCKET)),
         privileged: Privileged::default(),
+        http: Some(HttpOptions { listen: USUAL_ADDRESS, token: None }),
         interval: Duration::from_secs(1),
         slow_interval: Duration::from_secs(10),
         count: None,
@@ -104,6 +112,10 @@ impl AgentArgs {
         options.data = self.data.clone().unwrap_or(options.data);
         options.now = self.now.clone().or(options.now);
         options.socket = self.socket.clone().or(options.socket);
+        if let Some(listen) = self.http {
+            let token = options.http.and_then(|http| http.token);
+            options.http = Some(HttpOptions { listen, token });
+        }
         options.interval = self.interval.unwrap_or(options.interval);
         Ok(options)
     }

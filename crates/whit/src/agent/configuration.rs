@@ -1,10 +1,11 @@
 //! The configuration of the agent: TOML in, options out, or a fault with its place.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::agent::{AgentOptions, Privileged, Retention, Tier};
+use ::agent::{AgentOptions, HttpOptions, Privileged, Retention, Tier};
 use facts::unit::{Nanos, Ratio};
 use formats::redaction::{self, Redaction};
 use probe::named;
@@ -51,6 +52,10 @@ metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
 # path = "/run/whit/agent.sock"
 # group = "adm"         # its members see all tasks, too
 
+[http]                  # Prometheus' API, and /metrics: on this machine users see their own tasks, root all
+listen = "127.0.0.1:9140"   # "" for none; any other address than loopback needs a token
+# token = ""            # what clients must send: Authorization: Bearer TOKEN
+
 # [[relabel]]             # of what is recorded, as Prometheus' relabel_config: whit relabel --try SERIES
 # source_labels = ["device"]
 # regex = "loop.*"
@@ -58,8 +63,8 @@ metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
 "#;
 
 /// What may stand in a table.
-const ROOT: [&str; 9] =
-    ["interval", "slow_interval", "data", "tasks", "history", "budget", "now", "socket", "relabel"];
+const ROOT: [&str; 10] =
+    ["interval", "slow_interval", "data", "tasks", "history", "budget", "now", "socket", "http", "relabel"];
 
 /// Where the configuration comes from.
 #[derive(Clone, Debug)]
@@ -161,6 +166,9 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
             options.privileged = Privileged { uids, gid: Some(gid) };
         }
     }
+    if let Some(http) = table(&root, "http", &["listen", "token"])? {
+        options.http = read_http(&http, options.http)?;
+    }
     options.relabelling = rules::read(&root)?;
     Ok(options)
 }
@@ -175,6 +183,33 @@ fn read_command_lines(tasks: &Options<'_, '_>) -> Result<Option<Redaction>, Faul
     })?;
     Ok(tasks.flag("command_lines")?.then_some(redaction))
 }
+
+fn read_http(http: &Options<'_, '_>, usual: Option<HttpOptions>) -> Result<Option<HttpOptions>, Fault> {
+    let listen = match http.text("listen")? {
+        Some("") => return Ok(None),
+        Some(address) => {
+            let wanted = || {
+                http.fault_of("listen", "expected an address and a port, such as \"127.0.0.1:9140\", or \"\"")
+            };
+            Some(address.parse().map_err(|_| wanted())?)
+        }
+        None => usual.map(|usual| usual.listen),
+    };
+    let token = http.text("token")?.map(str::to_owned);
+    if token.as_ref().is_some_and(|token| token.len() < LEAST_TOKEN_BYTES) {
+        return Err(
+            http.fault_of("token", "expected 16 letters or more, such as those of: openssl rand -hex 16")
+        );
+    }
+    let Some(listen): Option<SocketAddr> = listen else { return Ok(None) };
+    if !listen.ip().is_loopback() && token.is_none() {
+        return Err(http.fault_of("listen", "an address that others can reach needs a token"));
+    }
+    Ok(Some(HttpOptions { listen, token }))
+}
+
+/// Fewer can be guessed.
+const LEAST_TOKEN_BYTES: usize = 16;
 
 const MOST_OFTEN: Duration = Duration::from_millis(100);
 /// Less would delete what was recorded a moment ago.

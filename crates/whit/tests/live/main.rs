@@ -9,6 +9,7 @@ mod age;
 mod agent;
 mod agent_faults;
 mod agent_socket;
+mod api;
 mod bar;
 mod bench;
 #[path = "../schema/check.rs"]
@@ -67,6 +68,7 @@ fn main() {
         import::trials(),
         privilege::trials(),
         query::trials(),
+        api::trials(),
         relabel::trials(),
         namespaces::trials(),
         run::trials(),

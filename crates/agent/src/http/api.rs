@@ -1,0 +1,272 @@
+//! Expressions, series and labels.
+//!
+//! <https://prometheus.io/docs/prometheus/latest/querying/api/>
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use facts::task::rounds::Scope;
+use formats::series_name::{SeriesName, is_label};
+use jiff::Timestamp;
+use query::{Limits, Query, QueryError, Selection, Source as _, parse_selector};
+use serde_json::{Value, json};
+
+use super::reply::{Refusal, bad_data, internal, refusal, success};
+use super::shared::Shared;
+use crate::answer;
+use crate::past::Past;
+
+/// The most of a request's body.
+const MOST_BODY_BYTES: usize = 64 * 1024;
+const LONGEST_BODY: Duration = Duration::from_secs(10);
+/// An evaluation is given up after this, or what the request says if that is less.
+const LONGEST_EVALUATION: Duration = Duration::from_secs(30);
+/// What an evaluation may have in memory: 64 MB.
+const MOST_POINTS: usize = 4_000_000;
+/// The time for which labels are looked for, if none is named.
+const USUAL_TIME_MS: i64 = 3_600_000;
+
+/// The parameters of a request, in the address and, as a form, in the body.
+pub(super) struct Form(Vec<(String, String)>);
+
+impl Form {
+    async fn read(request: Request) -> Result<Self, Refusal> {
+        let (head, body) = request.into_parts();
+        let mut pairs = parse(head.uri.query().unwrap_or_default().as_bytes());
+        pairs.extend(parse(&read_body(body).await?));
+        Ok(Self(pairs))
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn needed(&self, name: &str) -> Result<&str, Refusal> {
+        self.get(name).ok_or_else(|| bad_data(format!("invalid parameter \"{name}\": it is missing")))
+    }
+
+    fn time(&self, name: &str) -> Result<Option<i64>, Refusal> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        time(text).map(Some).ok_or_else(|| {
+            bad_data(format!("invalid parameter \"{name}\": cannot parse \"{text}\" to a valid timestamp"))
+        })
+    }
+
+    fn duration(&self, name: &str) -> Result<Option<i64>, Refusal> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        duration(text).map(Some).ok_or_else(|| {
+            bad_data(format!("invalid parameter \"{name}\": cannot parse \"{text}\" to a valid duration"))
+        })
+    }
+}
+
+async fn read_body(body: Body) -> Result<Vec<u8>, Refusal> {
+    match tokio::time::timeout(LONGEST_BODY, axum::body::to_bytes(body, MOST_BODY_BYTES)).await {
+        Ok(Ok(bytes)) => Ok(bytes.to_vec()),
+        Ok(Err(_)) => Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, "bad_data", "the request is too large")),
+        Err(_) => Err(refusal(StatusCode::REQUEST_TIMEOUT, "timeout", "the request took too long")),
+    }
+}
+
+fn parse(form: &[u8]) -> Vec<(String, String)> {
+    form_urlencoded::parse(form).into_owned().collect()
+}
+
+/// Seconds since 1970, or RFC 3339, as milliseconds.
+fn time(text: &str) -> Option<i64> {
+    if let Some(seconds) = query::number::parse(text) {
+        // Prometheus' own limits are near these.
+        return (seconds.abs() < 9e12).then(|| (seconds * 1000.0).round() as i64);
+    }
+    text.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
+}
+
+/// Seconds, or `1h30m`, as milliseconds.
+fn duration(text: &str) -> Option<i64> {
+    if let Some(seconds) = query::number::parse(text) {
+        return (seconds.abs() < 9e12).then(|| (seconds * 1000.0).round() as i64);
+    }
+    let milliseconds = query::parse_duration(text).ok()?;
+    Some(milliseconds)
+}
+
+/// Does something with the history, on a thread on which it may take its time.
+pub(super) async fn with_past(
+    shared: Arc<Shared>,
+    scope: Scope,
+    work: impl FnOnce(&Past) -> Response + Send + 'static,
+) -> Response {
+    let done = tokio::task::spawn_blocking(move || match Past::open(&shared.history) {
+        Ok(past) => work(&past.seen_by(scope)),
+        Err(error) => internal(error.to_string()).into_response(),
+    });
+    done.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response())
+}
+
+fn now_ms() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+/// Evaluates a query in the time that it has.
+async fn evaluate(
+    shared: Arc<Shared>,
+    scope: Scope,
+    form: &Form,
+    answer: impl FnOnce(&Query, &Past, &Limits<'_>) -> Result<query::Answer, QueryError> + Send + 'static,
+) -> Result<Response, Refusal> {
+    let query = Query::parse(form.needed("query")?)?;
+    let wanted = form.duration("timeout")?.and_then(|timeout| u64::try_from(timeout).ok());
+    let longest =
+        wanted.map_or(LONGEST_EVALUATION, |wanted| LONGEST_EVALUATION.min(Duration::from_millis(wanted)));
+    let deadline = Instant::now() + longest;
+    Ok(with_past(shared, scope, move |past| {
+        let is_interrupted = || Instant::now() >= deadline;
+        let limits =
+            Limits { most_points: MOST_POINTS, is_interrupted: &is_interrupted, ..Limits::default() };
+        match answer(&query, past, &limits) {
+            Ok(answer) => success(&answer::to_json(&answer)),
+            Err(error) => Refusal::from(error).into_response(),
+        }
+    })
+    .await)
+}
+
+pub(super) async fn query(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let form = Form::read(request).await?;
+    let at_ms = form.time("time")?.unwrap_or_else(now_ms);
+    evaluate(shared, scope, &form, move |query, past, limits| query.at(past, at_ms, limits)).await
+}
+
+pub(super) async fn query_range(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let form = Form::read(request).await?;
+    let needed = |name: &str, found: Option<i64>| {
+        found.ok_or_else(|| bad_data(format!("invalid parameter \"{name}\": it is missing")))
+    };
+    let from_ms = needed("start", form.time("start")?)?;
+    let to_ms = needed("end", form.time("end")?)?;
+    let step_ms = needed("step", form.duration("step")?)?;
+    evaluate(shared, scope, &form, move |query, past, limits| {
+        query.between(past, [from_ms, to_ms], step_ms, limits)
+    })
+    .await
+}
+
+/// The series that any of the selectors selects, in a time.
+struct Wanted {
+    selectors: Vec<Vec<query::Matcher>>,
+    from_ms: i64,
+    to_ms: i64,
+    most: usize,
+}
+
+impl Wanted {
+    fn read(form: &Form) -> Result<Self, Refusal> {
+        let selectors = form.all("match[]").map(parse_selector).collect::<Result<_, QueryError>>();
+        let to_ms = form.time("end")?.unwrap_or_else(now_ms);
+        let most = form.get("limit").and_then(|limit| limit.parse().ok()).filter(|limit| *limit > 0);
+        Ok(Self {
+            selectors: selectors?,
+            from_ms: form.time("start")?.unwrap_or(to_ms.saturating_sub(USUAL_TIME_MS)),
+            to_ms,
+            most: most.unwrap_or(usize::MAX),
+        })
+    }
+
+    /// Those of the machine, whether they have samples then or not, if no selector is there; else those that have.
+    fn names(&self, past: &Past) -> Result<BTreeSet<SeriesName>, Refusal> {
+        let mut names = BTreeSet::new();
+        if self.selectors.is_empty() {
+            names.extend(past.series().cloned());
+            names.extend(Past::task_metrics().map(SeriesName::new));
+        }
+        for matchers in &self.selectors {
+            let Self { from_ms, to_ms, .. } = *self;
+            let selection =
+                Selection { matchers, from_ms, to_ms, is_newest: false, is_range: false, sums: None };
+            let series = past.select(&selection).map_err(internal)?;
+            names.extend(series.into_iter().map(|series| series.name));
+        }
+        Ok(names)
+    }
+}
+
+pub(super) async fn series(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let wanted = Wanted::read(&Form::read(request).await?)?;
+    if wanted.selectors.is_empty() {
+        return Err(bad_data("no match[] parameter provided"));
+    }
+    Ok(with_past(shared, scope, move |past| match wanted.names(past) {
+        Ok(names) => {
+            let labels: Vec<Value> = names.iter().take(wanted.most).map(answer::labels_json).collect();
+            success(&json!(labels))
+        }
+        Err(refusal) => refusal.into_response(),
+    })
+    .await)
+}
+
+pub(super) async fn labels(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let wanted = Wanted::read(&Form::read(request).await?)?;
+    Ok(with_past(shared, scope, move |past| match wanted.names(past) {
+        Ok(names) => {
+            let labels = names.iter().flat_map(SeriesName::labels).map(|(label, _)| label);
+            success(&json!(
+                labels.collect::<BTreeSet<&str>>().into_iter().take(wanted.most).collect::<Vec<_>>()
+            ))
+        }
+        Err(refusal) => refusal.into_response(),
+    })
+    .await)
+}
+
+pub(super) async fn label_values(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    Path(label): Path<String>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    if !is_label(&label) {
+        return Err(bad_data(format!("invalid label name: \"{label}\"")));
+    }
+    let wanted = Wanted::read(&Form::read(request).await?)?;
+    Ok(with_past(shared, scope, move |past| match wanted.names(past) {
+        Ok(names) => {
+            let values = names.iter().map(|name| name.get(&label)).filter(|value| !value.is_empty());
+            success(&json!(
+                values.collect::<BTreeSet<&str>>().into_iter().take(wanted.most).collect::<Vec<_>>()
+            ))
+        }
+        Err(refusal) => refusal.into_response(),
+    })
+    .await)
+}

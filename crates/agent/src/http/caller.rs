@@ -1,0 +1,89 @@
+//! Who asks, and what they may see.
+//!
+//! On loopback the kernel says which user a connection is from: whoever may see all tasks at the agent's socket sees them here, others see
+//! their own. From elsewhere a token is needed, which shows all.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use facts::task::rounds::Scope;
+
+use super::reply::refusal;
+use super::shared::Shared;
+
+/// The address of a connection's other end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) SocketAddr);
+
+/// Lets a request pass that may, with its scope.
+pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    if let Err(reason) = check_origin(headers) {
+        return refusal(StatusCode::FORBIDDEN, "forbidden", reason).into_response();
+    }
+    let is_loopback = shared.address.ip().is_loopback();
+    let scope = match &shared.options.token {
+        Some(token) if has_token(headers, token) => Scope::All,
+        Some(_) => {
+            let reply = refusal(
+                StatusCode::UNAUTHORIZED,
+                "unauthorized",
+                "a token is needed: Authorization: Bearer TOKEN",
+            );
+            return ([(header::WWW_AUTHENTICATE, "Bearer")], reply).into_response();
+        }
+        None if !is_loopback || !is_local_name(headers) => {
+            // A name that somebody else's server gave to this address.
+            return refusal(StatusCode::FORBIDDEN, "forbidden", "this host name is not the machine's own")
+                .into_response();
+        }
+        None => match request.extensions().get::<Peer>() {
+            Some(Peer(peer)) => scope(&shared, *peer),
+            None => Scope::User(u32::MAX),
+        },
+    };
+    request.extensions_mut().insert(scope);
+    next.run(request).await
+}
+
+fn scope(shared: &Shared, peer: SocketAddr) -> Scope {
+    match probe::tcp_user(peer, shared.address) {
+        Some(uid) if uid == 0 || uid == shared.own_uid || shared.privileged.uids.contains(&uid) => Scope::All,
+        Some(uid) => Scope::User(uid),
+        // In another network namespace, behind a proxy.
+        None => Scope::User(u32::MAX),
+    }
+}
+
+/// Pages of other origins must not ask.
+fn check_origin(headers: &HeaderMap) -> Result<(), &'static str> {
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let host = headers.get(header::HOST).map_or(&b""[..], |host| host.as_bytes());
+    match origin.as_bytes().strip_prefix(b"http://").or_else(|| origin.as_bytes().strip_prefix(b"https://")) {
+        Some(name) if name == host => Ok(()),
+        _ => Err("requests from pages of other origins are not answered"),
+    }
+}
+
+fn is_local_name(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// In a time that does not depend on how much of it is right.
+fn has_token(headers: &HeaderMap, token: &str) -> bool {
+    let given =
+        headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+    given.is_some_and(|given| {
+        let differing = given.iter().zip(token.as_bytes()).fold(0, |all, (one, other)| all | (one ^ other));
+        differing == 0 && given.len() == token.len()
+    })
+}

@@ -1,0 +1,129 @@
+//! HTTP: Prometheus' API, and the last tick for whoever scrapes it. A thread of its own serves it, so that no client delays a tick.
+
+mod api;
+mod caller;
+mod exposition;
+mod metadata;
+mod reply;
+mod shared;
+
+use std::io;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::routing::{any, get};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::{Notify, Semaphore};
+
+use crate::options::{HttpOptions, Privileged};
+use shared::Shared;
+
+/// Connections at a time; others are closed.
+const MOST_CONNECTIONS: usize = 256;
+/// Expressions that are evaluated at a time; others wait.
+const MOST_EVALUATIONS: usize = 2;
+/// The longest that the head of a request, or the next request, may take.
+const LONGEST_HEAD: Duration = Duration::from_secs(10);
+/// The longest that a connection lives: whoever reads slowly does not keep an answer in memory for ever.
+const LONGEST_CONNECTION: Duration = Duration::from_secs(300);
+
+/// The server, as long as this is kept.
+#[derive(Debug)]
+pub(crate) struct HttpServer {
+    stop: Arc<Notify>,
+}
+
+impl HttpServer {
+    /// Listens.
+    ///
+    /// # Errors
+    /// If the address is taken, or is none of this machine.
+    pub(crate) fn start(options: &HttpOptions, history: PathBuf, privileged: Privileged) -> io::Result<Self> {
+        let listener = TcpListener::bind(options.listen)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let options = options.clone();
+        let own_uid = probe::own_uid();
+        let shared = Arc::new(Shared { history, options, privileged, own_uid, address });
+        let stop = Arc::new(Notify::new());
+        let stopped = Arc::clone(&stop);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(MOST_EVALUATIONS)
+            .build()?;
+        std::thread::Builder::new().name("http".to_owned()).spawn(move || {
+            let ended = runtime.block_on(async {
+                tokio::select! {
+                    () = stopped.notified() => Ok(()),
+                    ended = serve(listener, shared) => ended,
+                }
+            });
+            // What is being evaluated ends with the process.
+            runtime.shutdown_background();
+            ended
+        })?;
+        Ok(Self { stop })
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        self.stop.notify_one();
+    }
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>) -> io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let router = router(&shared);
+    loop {
+        let Ok((stream, peer)) = listener.accept().await else {
+            // Too many descriptors are open: they become fewer.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+        let (router, shared) = (router.clone(), Arc::clone(&shared));
+        tokio::spawn(async move {
+            let _place = place;
+            let service = tower::service_fn(move |mut request: Request<hyper::body::Incoming>| {
+                request.extensions_mut().insert(caller::Peer(peer));
+                tower::ServiceExt::oneshot(router.clone(), request)
+            });
+            let _ = shared;
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(LONGEST_HEAD)
+                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+            let _ = tokio::time::timeout(LONGEST_CONNECTION, connection).await;
+        });
+    }
+}
+
+fn router(shared: &Arc<Shared>) -> Router {
+    let api = Router::new()
+        .route("/query", any(api::query))
+        .route("/query_range", any(api::query_range))
+        .route("/series", any(api::series))
+        .route("/labels", any(api::labels))
+        .route("/label/{name}/values", get(api::label_values))
+        .route("/metadata", get(metadata::metadata))
+        .route("/status/buildinfo", get(metadata::build))
+        .route("/rules", get(metadata::rules))
+        .route("/alerts", get(metadata::alerts))
+        .route("/query_exemplars", any(metadata::no_exemplars));
+    Router::new()
+        .nest("/api/v1", api)
+        .route("/metrics", get(exposition::metrics))
+        .route("/-/healthy", get(async || "whit is healthy\n"))
+        .route("/-/ready", get(async || "whit is ready\n"))
+        .fallback(reply::not_found)
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(shared), caller::check))
+        .with_state(Arc::clone(shared))
+}

@@ -1,0 +1,68 @@
+//! Replies as Prometheus gives them.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use query::QueryError;
+use serde_json::{Value, json};
+
+/// JSON, never kept by anyone.
+fn document(status: StatusCode, body: &Value) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (status, headers, body.to_string()).into_response()
+}
+
+/// What was asked for.
+pub(super) fn success(data: &Value) -> Response {
+    document(StatusCode::OK, &json!({ "status": "success", "data": data }))
+}
+
+/// Why there is none.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    kind: &'static str,
+    message: String,
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Self { status, kind, message } = self;
+        document(status, &json!({ "status": "error", "errorType": kind, "error": message }))
+    }
+}
+
+pub(super) fn refusal(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Refusal {
+    Refusal { status, kind, message: message.into() }
+}
+
+/// A parameter that cannot be.
+pub(super) fn bad_data(message: impl Into<String>) -> Refusal {
+    refusal(StatusCode::BAD_REQUEST, "bad_data", message)
+}
+
+/// Something that should not happen.
+pub(super) fn internal(message: impl Into<String>) -> Refusal {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+}
+
+impl From<QueryError> for Refusal {
+    fn from(error: QueryError) -> Self {
+        let message = error.to_string();
+        match error {
+            QueryError::Malformed(_) => bad_data(message),
+            QueryError::Interrupted => refusal(StatusCode::SERVICE_UNAVAILABLE, "timeout", message),
+            QueryError::Unreadable(_) => internal(message),
+            QueryError::Unanswerable(_) | QueryError::TooLarge(_) => {
+                refusal(StatusCode::UNPROCESSABLE_ENTITY, "execution", message)
+            }
+        }
+    }
+}
+
+pub(super) async fn not_found() -> Refusal {
+    refusal(StatusCode::NOT_FOUND, "not_found", "there is nothing here: docs/QUERY.md lists what is")
+}

@@ -1,0 +1,16 @@
+//! What every request needs.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::options::{HttpOptions, Privileged};
+
+/// What every request needs.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) history: PathBuf,
+    pub(super) options: HttpOptions,
+    pub(super) privileged: Privileged,
+    pub(super) own_uid: u32,
+    pub(super) address: SocketAddr,
+}
