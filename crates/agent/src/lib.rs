@@ -21,6 +21,7 @@ mod remote;
 mod run;
 mod service;
 mod socket;
+pub mod why;
 
 pub use maintenance::{compact, import};
 pub use options::{AgentError, AgentOptions, HttpOptions, Privileged};

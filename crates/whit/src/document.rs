@@ -41,6 +41,8 @@ pub(crate) enum DocumentKind {
     HistorySeries,
     #[cfg(feature = "agent")]
     Query,
+    #[cfg(feature = "agent")]
+    Why,
     Metrics,
     Selftest,
 }

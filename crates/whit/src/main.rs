@@ -39,6 +39,8 @@ mod time_zone;
 mod top;
 #[cfg(feature = "traffic")]
 mod traffic;
+#[cfg(feature = "agent")]
+mod why;
 
 use std::process::ExitCode;
 
@@ -71,6 +73,8 @@ fn main() -> ExitCode {
         Action::Relabel(command) => relabel::run(&command),
         #[cfg(feature = "agent")]
         Action::Query(args) => query::run(&args),
+        #[cfg(feature = "agent")]
+        Action::Why(args) => why::run(&args),
         Action::Doctor(args) => doctor::command::run(&args),
         Action::Man { directory } => pages::man(directory.as_deref()),
         Action::Grammar => pages::grammar(),

@@ -3,9 +3,11 @@
 mod task_lines;
 mod tasks;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use facts::catalog::{METRICS, TASK_METRICS};
+use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
 use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
@@ -57,6 +59,38 @@ impl Past {
         let _ = self.history.read_last(&names, |place, value| values[place] = Some(value));
         let series = self.series.iter().zip(values);
         series.filter_map(|((labels, _), value)| value.map(|value| (labels, value))).collect()
+    }
+
+    /// The process that started most of those that ended between two times in milliseconds since 1970: its name, its number, and which
+    /// part of them it started.
+    pub(crate) fn parent_of_most(
+        &self,
+        from_ms: i64,
+        to_ms: i64,
+    ) -> Result<Option<(String, u32, f64)>, String> {
+        let failed = |error: StoreError| error.to_string();
+        let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
+        let mut replay = self.history.tasks(nanoseconds(from_ms), nanoseconds(to_ms)).map_err(failed)?;
+        let mut children: HashMap<u32, u64> = HashMap::new();
+        let mut names: HashMap<u32, Comm> = HashMap::new();
+        while replay.advance().map_err(failed)? {
+            let store = replay.store();
+            for ended in store.ended() {
+                let row = ended.row();
+                if let Some(parent) = row.ppid.filter(|_| row.tgid == Some(row.key.pid)) {
+                    *children.entry(parent).or_default() += 1;
+                    if let Some(parent_row) = store.row(parent) {
+                        names.insert(parent, parent_row.comm);
+                    }
+                }
+            }
+        }
+        let all: u64 = children.values().sum();
+        let most = children
+            .into_iter()
+            .filter(|(parent, _)| names.contains_key(parent))
+            .max_by_key(|(_, count)| *count);
+        Ok(most.map(|(parent, count)| (names[&parent].to_lossy(), parent, count as f64 / all as f64)))
     }
 
     /// The history itself.

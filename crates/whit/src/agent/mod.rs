@@ -4,7 +4,9 @@ pub(crate) mod arguments;
 mod configuration;
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use ::agent::{AgentOptions, Retention};
 use formats::relabel::Relabelling;
@@ -29,6 +31,24 @@ pub(crate) fn configured_retention() -> Result<Retention, Failure> {
 /// What is wrong with the configuration.
 pub(crate) fn configured_relabelling() -> Result<Relabelling, Failure> {
     Ok(Origin::find(None).read(usual())?.relabelling)
+}
+
+/// An agent that records for a while into a directory, and talks to nobody.
+pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
+    // Often enough for rates, at least three times.
+    let interval = (length / 20).max(Duration::from_millis(50));
+    AgentOptions {
+        data: directory.to_owned(),
+        fallback: None,
+        now: None,
+        socket: None,
+        http: None,
+        interval,
+        slow_interval: length,
+        count: Some(21),
+        cpu_limit: None,
+        ..usual()
+    }
 }
 
 /// For someone who starts it by hand.

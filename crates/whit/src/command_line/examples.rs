@@ -79,6 +79,11 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("agent --data /srv/history -i 10s", "Every ten seconds, somewhere else"),
         ],
         #[cfg(feature = "agent")]
+        "why" => &[
+            ("why", "What the machine waited for in the last ten minutes"),
+            ("why nginx --since -1h --show", "A program's hour, with the expressions of all figures"),
+        ],
+        #[cfg(feature = "agent")]
         "query" => &[
             ("query node_load1", "A figure as it is now"),
             ("query avg_over_time(node_load1[1h]) --since yesterday --step 1h", "Its means, hour by hour"),

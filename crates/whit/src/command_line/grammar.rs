@@ -8,7 +8,8 @@ use clap::{Arg, Command};
 use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
-const OTHERS: [(&str, &str); 21] = [
+const OTHERS: [(&str, &str); 22] = [
+    ("TARGET", "a process by its number, a program by its name, a cgroup by its path, a unit of systemd"),
     ("EXPRESSION", "an expression of PromQL: `rate(node_cpu_seconds_total[1m])`"),
     ("ACTION", "what to do with a history: show, export, import, verify, compact, drop"),
     ("ADDRESS", "an IP address or the name of a host"),

@@ -35,6 +35,8 @@ use crate::run::arguments as run;
 use crate::top::arguments as top;
 #[cfg(feature = "traffic")]
 use crate::traffic::arguments as traffic;
+#[cfg(feature = "agent")]
+use crate::why::arguments as why;
 
 /// What to do.
 #[derive(Debug)]
@@ -53,6 +55,8 @@ pub(crate) enum Action {
     Relabel(relabel::RelabelCommand),
     #[cfg(feature = "agent")]
     Query(query::QueryArgs),
+    #[cfg(feature = "agent")]
+    Why(why::WhyArgs),
     #[cfg(feature = "bench")]
     Bench(crate::bench::options::BenchOptions),
     #[cfg(feature = "traffic")]
@@ -89,6 +93,7 @@ pub(crate) fn command() -> Command {
     #[cfg(feature = "agent")]
     let command = command
         .subcommand(agent::command())
+        .subcommand(why::command())
         .subcommand(query::command())
         .subcommand(history::command())
         .subcommand(relabel::command());
@@ -150,6 +155,8 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("agent", matches)) => agent::from_matches(matches).map(Action::Agent),
         #[cfg(feature = "agent")]
         Some(("history", matches)) => history::from_matches(matches).map(Action::History),
+        #[cfg(feature = "agent")]
+        Some(("why", matches)) => why::from_matches(matches).map(Action::Why),
         #[cfg(feature = "agent")]
         Some(("query", matches)) => query::from_matches(matches).map(Action::Query),
         #[cfg(feature = "agent")]

@@ -59,6 +59,12 @@ pub(crate) fn data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::new("no HOME, so no place for a history: --data DIR names one"))
 }
 
+/// An option with an instant.
+#[cfg(feature = "agent")]
+pub(crate) fn instant_option(name: &'static str, help: &'static str) -> Arg {
+    option(name, Kind::Instant, help).allow_hyphen_values(true)
+}
+
 /// The instant of an option, in nanoseconds since 1970.
 #[cfg(feature = "agent")]
 pub(crate) fn instant(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure> {

@@ -8,7 +8,7 @@ use formats::relabel::Relabelling;
 
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{
-    data, data_directory, instant, json, option, paragraphs, several, switch,
+    data, data_directory, instant, instant_option, json, option, paragraphs, several, switch,
 };
 use crate::failure::Failure;
 use crate::relabel::rules;
@@ -95,14 +95,8 @@ pub(crate) fn command() -> Command {
                     .help("What is imported; - is standard input"),
             )
             .arg(data())
-            .arg(
-                option("since", Kind::Instant, "From this instant on [default: the first]")
-                    .allow_hyphen_values(true),
-            )
-            .arg(
-                option("until", Kind::Instant, "Up to this instant [default: the last]")
-                    .allow_hyphen_values(true),
-            )
+            .arg(instant_option("since", "From this instant on [default: the first]"))
+            .arg(instant_option("until", "Up to this instant [default: the last]"))
             .arg(several(
                 "series",
                 Kind::Glob,

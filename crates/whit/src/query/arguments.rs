@@ -7,7 +7,9 @@ use ::agent::Asked;
 use clap::{Arg, ArgMatches, Command};
 
 use crate::command_line::kind::Kind;
-use crate::command_line::options::{data, data_directory, instant, json, option, paragraphs, switch};
+use crate::command_line::options::{
+    data, data_directory, instant, instant_option, json, option, paragraphs, switch,
+};
 use crate::failure::Failure;
 
 /// `whit query`, validated.
@@ -63,11 +65,6 @@ pub(crate) fn command() -> Command {
 /// The expression.
 pub(crate) fn expression() -> Arg {
     Arg::new("expression").value_name("EXPRESSION").required(true).help("What is asked")
-}
-
-/// An option with an instant.
-pub(crate) fn instant_option(name: &'static str, help: &'static str) -> Arg {
-    option(name, Kind::Instant, help).allow_hyphen_values(true)
 }
 
 /// The options that say who answers.

@@ -42,6 +42,7 @@ mod task_figures;
 mod tmpfiles;
 mod top;
 mod traffic;
+mod why;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -69,6 +70,7 @@ fn main() {
         privilege::trials(),
         query::trials(),
         api::trials(),
+        why::trials(),
         relabel::trials(),
         namespaces::trials(),
         run::trials(),

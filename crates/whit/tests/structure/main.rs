@@ -30,6 +30,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "sd-notify",
             "serde_json",
             "store",
+            "text",
             "tokio",
             "tower",
             "ureq",

@@ -1,0 +1,94 @@
+//! Options of `whit why`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::agent::why::Target;
+use clap::{Arg, ArgMatches, Command};
+
+use crate::command_line::kind::Kind;
+use crate::command_line::options::{
+    data, data_directory, instant, instant_option, json, option, paragraphs, switch,
+};
+use crate::failure::Failure;
+
+/// `whit why`, validated.
+#[derive(Debug)]
+pub(crate) struct WhyArgs {
+    pub(super) target: Option<Target>,
+    pub(super) time: Time,
+    pub(super) directory: PathBuf,
+    /// For how long the machine is observed if nothing was recorded.
+    pub(super) observed: Duration,
+    pub(super) shows: bool,
+    pub(super) is_json: bool,
+}
+
+/// The time that is asked about, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Time {
+    /// Up to now.
+    Last {
+        length_ms: i64,
+    },
+    Between {
+        from_ms: i64,
+        to_ms: i64,
+    },
+}
+
+const USUAL_LENGTH_MS: i64 = 600_000;
+/// Around an instant.
+const AROUND_MS: i64 = 60_000;
+const USUAL_OBSERVED: Duration = Duration::from_secs(5);
+
+pub(crate) fn command() -> Command {
+    Command::new("why").about("Say what the machine or a task waited for, and who caused it").defer(
+        |command| {
+            command
+                .arg(
+                    Arg::new("target")
+                        .value_name("TARGET")
+                        .help("A process, a name, a cgroup or a unit [default: the machine]"),
+                )
+                .arg(instant_option("since", "From this instant to now [default: -10m]").conflicts_with("at"))
+                .arg(instant_option("at", "Around this instant: half a minute before and after"))
+                .arg(option(
+                    "for",
+                    Kind::Duration,
+                    "Observe for so long if nothing is recorded [default: 5s]",
+                ))
+                .arg(switch("show", "Show the expression behind each figure, and its value"))
+                .arg(data())
+                .arg(json())
+                .after_help(paragraphs(EXPLANATION))
+        },
+    )
+}
+
+const EXPLANATION: &str = "\
+The first sentence explains most. It reads what the agent has recorded; where none records, it
+observes the machine itself for a while. A quiet machine has nothing wrong with it.";
+
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
+    let milliseconds = |name: &str| -> Result<Option<i64>, Failure> {
+        Ok(instant(matches, name)?.map(|at_ns| at_ns.div_euclid(1_000_000)))
+    };
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let time = match (milliseconds("since")?, milliseconds("at")?) {
+        (Some(from_ms), _) if from_ms >= now_ms => {
+            return Err(Failure::usage("--since: that is still to come"));
+        }
+        (Some(from_ms), _) => Time::Between { from_ms, to_ms: now_ms },
+        (_, Some(at_ms)) => Time::Between { from_ms: at_ms - AROUND_MS / 2, to_ms: at_ms + AROUND_MS / 2 },
+        _ => Time::Last { length_ms: USUAL_LENGTH_MS },
+    };
+    Ok(WhyArgs {
+        target: matches.get_one::<String>("target").map(|text| Target::parse(text)),
+        time,
+        directory: data_directory(matches)?,
+        observed: matches.get_one("for").copied().unwrap_or(USUAL_OBSERVED),
+        shows: matches.get_flag("show"),
+        is_json: matches.get_flag("json"),
+    })
+}

@@ -1,0 +1,127 @@
+//! `whit why`: what the machine or a task waited for, in sentences.
+
+pub(crate) mod arguments;
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use ::agent::past::Past;
+use ::agent::why::{Findings, Window, examine};
+use serde_json::json;
+use text::printable::Shown as _;
+
+use self::arguments::{Time, WhyArgs};
+use crate::agent::observing;
+use crate::document::{DocumentKind, Documents};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::paths;
+
+/// A history whose last tick is older than this does not say how the machine is now.
+const RECENT_MS: i64 = 15_000;
+
+/// Examines, and says what was found.
+pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
+    let (past, window) = match (recorded(args)?, args.time) {
+        (Some(found), _) => found,
+        (None, Time::Last { .. }) => observe(args.observed)?,
+        (None, Time::Between { .. }) => {
+            let path = args.directory.shown();
+            return Err(Failure::new(format!("{path}: nothing was recorded then; whit agent records")));
+        }
+    };
+    let findings =
+        examine(&past, window, args.target.as_ref()).map_err(|error| Failure::new(error.to_string()))?;
+    let mut text = String::new();
+    if args.is_json {
+        push_json(&findings, window, &mut text)?;
+    } else {
+        push_words(&findings, args, &mut text);
+    }
+    Output::stdout().write(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was recorded of the time that is asked about, and how much of that time; `None` if nothing was.
+fn recorded(args: &WhyArgs) -> Result<Option<(Past, Window)>, Failure> {
+    let path = args.directory.join(::agent::HISTORY);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let past = crate::query::open(&args.directory)?;
+    let Some((first_ms, last_ms)) = extent(&past, &path)? else { return Ok(None) };
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let (from_ms, to_ms) = match args.time {
+        Time::Last { .. } if last_ms < now_ms - RECENT_MS => return Ok(None),
+        Time::Last { length_ms } => (last_ms - length_ms, last_ms),
+        Time::Between { from_ms, to_ms } => (from_ms, to_ms.min(last_ms)),
+    };
+    let window = Window { from_ms: from_ms.max(first_ms), to_ms };
+    Ok((window.from_ms < window.to_ms).then_some((past, window)))
+}
+
+/// The first and the last tick, in milliseconds since 1970.
+fn extent(past: &Past, path: &Path) -> Result<Option<(i64, i64)>, Failure> {
+    let extent =
+        past.history().extent().map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
+    Ok(extent.realtime_ns.map(|(first, last)| (first / 1_000_000, last / 1_000_000)))
+}
+
+/// Records for a while into memory, and reads that.
+fn observe(length: Duration) -> Result<(Past, Window), Failure> {
+    let directory = paths::runtime_directory().unwrap_or_else(std::env::temp_dir);
+    let directory = directory.join(format!("why-{}", std::process::id()));
+    let observed = ::agent::run(&observing(&directory, length), || Err(String::new()));
+    let past = observed
+        .map_err(|error| Failure::new(error.to_string()))
+        .and_then(|()| crate::query::open(&directory));
+    // It is read as it was when it was opened, also when its name is gone.
+    let window = past.and_then(|past| {
+        let found = extent(&past, &directory)?.ok_or_else(|| Failure::new("nothing could be observed"))?;
+        Ok((past, Window { from_ms: found.0, to_ms: found.1 }))
+    });
+    let _ = std::fs::remove_dir_all(&directory);
+    window
+}
+
+fn push_words(findings: &Findings, args: &WhyArgs, text: &mut String) {
+    let nothing = match args.target {
+        Some(_) => "Nothing is known of such a task in this time.\n",
+        None => "Nothing is wrong.\n",
+    };
+    if findings.sentences.is_empty() {
+        text.push_str(nothing);
+    }
+    for sentence in &findings.sentences {
+        let _ = writeln!(text, "{}", sentence.text.shown());
+        for evidence in sentence.evidence.iter().filter(|_| args.shows) {
+            let _ = writeln!(text, "    {} = {}", evidence.expression.shown(), evidence.value);
+        }
+    }
+    for missing in &findings.missing {
+        let _ = writeln!(text, "Not known: {missing}");
+    }
+}
+
+fn push_json(findings: &Findings, window: Window, text: &mut String) -> Result<(), Failure> {
+    let sentences = findings.sentences.iter().map(|sentence| {
+        let evidence = sentence.evidence.iter();
+        let evidence = evidence.map(|one| json!({ "expression": one.expression, "value": one.value }));
+        json!({
+            "trouble": sentence.trouble.name(),
+            "weight_ratio": sentence.weight,
+            "text": sentence.text,
+            "culprit": sentence.culprit,
+            "evidence": evidence.collect::<Vec<_>>(),
+        })
+    });
+    let body = json!({
+        "from_realtime_ns": window.from_ms * 1_000_000,
+        "to_realtime_ns": window.to_ms * 1_000_000,
+        "sentences": sentences.collect::<Vec<_>>(),
+        "missing": findings.missing,
+    });
+    Documents::of_live().push(DocumentKind::Why, probe::clock_now().realtime, &body, text)
+}
