@@ -3,7 +3,7 @@
 use formats::series_name::SeriesName;
 use query::{Answer, Limits, Query, QueryError};
 
-use super::{Evidence, Window};
+use super::sentence::{Evidence, Window};
 use crate::past::Past;
 
 /// Less of an hour is no hour to compare with.

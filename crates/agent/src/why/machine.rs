@@ -4,7 +4,7 @@ use query::QueryError;
 use text::units::push_human;
 
 use super::examiner::{Examiner, Share};
-use super::{Evidence, Sentence, Trouble};
+use super::sentence::{Evidence, Sentence, Trouble};
 
 type Found = Result<Option<Sentence>, QueryError>;
 
@@ -155,6 +155,11 @@ fn who_took_memory(examiner: &Examiner<'_>) -> Result<Option<(Share, String)>, Q
     let grown = examiner.first("topk(1, sum by (comm, pid) (delta(whit_task_resident_bytes[W])))")?;
     if let Some(share) = grown.filter(|share| share.value > 16e6) {
         let words = format!("{} grew by {}", share.label(), bytes(share.value));
+        return Ok(Some((share, words)));
+    }
+    let waits = "rate(whit_task_reclaim_seconds_total[W]) + rate(whit_task_thrashing_seconds_total[W])";
+    if let Some(share) = examiner.who(waits)?.filter(|share| share.value > 0.05) {
+        let words = format!("{} waited most, {:.2} s", share.label(), share.value);
         return Ok(Some((share, words)));
     }
     let largest =

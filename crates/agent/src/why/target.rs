@@ -3,7 +3,7 @@
 use query::QueryError;
 
 use super::examiner::Examiner;
-use super::{Sentence, Trouble};
+use super::sentence::{Sentence, Trouble};
 
 /// Whose time is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]

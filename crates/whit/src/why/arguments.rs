@@ -87,7 +87,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
         target: matches.get_one::<String>("target").map(|text| Target::parse(text)),
         time,
         directory: data_directory(matches)?,
-        observed: matches.get_one("for").copied().unwrap_or(USUAL_OBSERVED),
+        observed: matches.get_one("observe").copied().unwrap_or(USUAL_OBSERVED),
         shows: matches.get_flag("show"),
         is_json: matches.get_flag("json"),
     })

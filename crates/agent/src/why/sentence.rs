@@ -1,0 +1,95 @@
+//! What is said, and on what it rests.
+
+/// A sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sentence {
+    /// What it is about.
+    pub trouble: Trouble,
+    /// From 0 to 1: the higher, the more it explains.
+    pub weight: f64,
+    /// What it says.
+    pub text: String,
+    /// Who causes it, if that is known: the name of a program, of a cgroup, of a device.
+    pub culprit: Option<String>,
+    /// The expressions of its figures, at the end of the window, and their values.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What can be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// A process was killed because there was no memory.
+    OutOfMemory,
+    /// A filesystem has no room, or no inodes.
+    FullFilesystem,
+    /// Processes are started all the time.
+    Forks,
+    /// Memory is written to swap and read again.
+    Swapping,
+    /// Tasks wait until there is memory.
+    Memory,
+    /// Many packets.
+    Network,
+    /// Threads wait for one another.
+    Locks,
+    /// A cgroup may not use the CPUs, which are idle.
+    Quota,
+    /// Tasks wait for a disk.
+    Disk,
+    /// Tasks wait for a CPU.
+    Cpu,
+    /// The host gives the CPUs to others.
+    Steal,
+    /// A task computes; nothing waits for it.
+    Computing,
+    /// Where the time of the tasks that were asked about went.
+    OwnTime,
+}
+
+impl Trouble {
+    /// As it is named in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OutOfMemory => "out_of_memory",
+            Self::FullFilesystem => "full_filesystem",
+            Self::Forks => "forks",
+            Self::Swapping => "swapping",
+            Self::Memory => "memory",
+            Self::Network => "network",
+            Self::Locks => "locks",
+            Self::Quota => "quota",
+            Self::Disk => "disk",
+            Self::Cpu => "cpu",
+            Self::Steal => "steal",
+            Self::Computing => "computing",
+            Self::OwnTime => "own_time",
+        }
+    }
+}
+
+/// A figure, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// The expression.
+    pub expression: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// The time that is asked about, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Its beginning.
+    pub from_ms: i64,
+    /// Its end.
+    pub to_ms: i64,
+}
+
+/// What a history says about a window, the most important first.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// The sentences; none if nothing is wrong.
+    pub sentences: Vec<Sentence>,
+    /// What could not be known, and how to get it.
+    pub missing: Vec<String>,
+}
