@@ -54,7 +54,7 @@ pub(crate) fn command() -> Command {
                 .arg(instant_option("since", "From this instant to now [default: -10m]").conflicts_with("at"))
                 .arg(instant_option("at", "Around this instant: half a minute before and after"))
                 .arg(option(
-                    "for",
+                    "observe",
                     Kind::Duration,
                     "Observe for so long if nothing is recorded [default: 5s]",
                 ))
