@@ -166,7 +166,9 @@ pub fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
         record.tick.0,
     ];
     fields[LIVING..].copy_from_slice(&rest);
-    let before_end = before(record.row.key.start).wrapping_sub(fields[AGE]).cast_signed();
+    // A record is received after its round began: what ended meanwhile did so less than no time before.
+    let before_start = boottime.0.wrapping_sub(record.row.key.start.0).cast_signed().div_euclid(1000);
+    let before_end = before_start.wrapping_sub(fields[AGE].cast_signed());
     fields[START] = before_end.div_euclid(END_STEP).cast_unsigned();
     for (number, others) in CLOSE {
         fields[number] = others.iter().fold(fields[number], |rest, other| rest.wrapping_sub(fields[*other]));
@@ -184,8 +186,9 @@ pub fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
     }
     let mut living = [0; LIVING];
     living.copy_from_slice(&fields[..LIVING]);
-    let before_end = fields[START].cast_signed().saturating_mul(END_STEP).cast_unsigned();
-    living[START] = before(before_end.wrapping_add(fields[AGE])).0;
+    let before_end = fields[START].cast_signed().saturating_mul(END_STEP);
+    let before_start = before_end.saturating_add_unsigned(fields[AGE]).saturating_mul(1000);
+    living[START] = boottime.0.saturating_add_signed(before_start.saturating_neg());
     let [wall, code, flags, from, to, tick] = [0, 1, 2, 3, 4, 5].map(|place| fields[LIVING + place]);
     ExitRecord {
         row: TaskRow { wall: nanoseconds(wall), ..to_row(&living, boottime) },
@@ -207,6 +210,7 @@ pub fn delay_ended(numbers: &mut [u64], delay: Nanos) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn row() -> TaskRow {
         let key = TaskKey { pid: 4711, start: Nanos(1_234_567_891) };
@@ -242,6 +246,23 @@ mod tests {
         let boottime = boottime + Nanos(109);
         assert_eq!(to_ended(&of_ended(&record, boottime), boottime).row.figures, record.row.figures);
         assert_eq!(to_ended(&of_ended(&record, boottime), boottime).exit, exit);
+    }
+
+    proptest! {
+        /// Also of tasks that started after the round had begun, and ended before their records were received.
+        #[test]
+        fn starts_of_records_are_as_exact_as_their_ends(
+            after_ns in -5_000_000_000_i64..50_000_000,
+            wall_ns in 0_u64..5_000_000_000,
+        ) {
+            let boottime = Nanos(1_000_000_000_000);
+            let start = Nanos(boottime.0.saturating_add_signed(after_ns));
+            let row = TaskRow { key: TaskKey { start, ..row().key }, wall: Nanos(wall_ns), ..row() };
+            let exit = ExitInfo { code: 0, flags: 0 };
+            let record = ExitRecord { row, exit, between: (start, boottime), tick: Nanos(0) };
+            let decoded = to_ended(&of_ended(&record, boottime), boottime).row.key.start;
+            prop_assert!(decoded >= start && decoded.0 - start.0 <= 102_000, "{decoded:?} {start:?}");
+        }
     }
 
     #[test]
