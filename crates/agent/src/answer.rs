@@ -38,6 +38,11 @@ fn point_json(point: Point) -> Value {
     json!([seconds(point.at_ms), number(point.value)])
 }
 
+/// A time in milliseconds since 1970 as the API has it where it is no number.
+pub fn rfc3339(at_ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default().to_string()
+}
+
 fn seconds(at_ms: i64) -> Value {
     match at_ms % 1000 {
         0 => json!(at_ms / 1000),

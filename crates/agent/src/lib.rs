@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod alert;
+mod alert_series;
 pub mod answer;
 mod budget;
 mod http;

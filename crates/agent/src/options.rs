@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::alert::AlertOptions;
 use facts::unit::Ratio;
 use formats::redaction::Redaction;
 use formats::relabel::Relabelling;
@@ -42,6 +43,8 @@ pub struct AgentOptions {
     pub relabelling: Relabelling,
     /// What is kept.
     pub retention: Retention,
+    /// What is watched for; `None`: nothing.
+    pub alerts: Option<AlertOptions>,
     /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.
     pub cpu_limit: Option<Ratio>,
 }

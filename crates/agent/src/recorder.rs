@@ -22,6 +22,8 @@ use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 
+use crate::alert::Board;
+use crate::alert_series::AlertSeries;
 use crate::budget::Budget;
 use crate::log::{Level, Log};
 use crate::machine_series::MachineSeries;
@@ -55,6 +57,7 @@ pub(crate) struct Recorder {
     registry: Registry,
     series: MachineSeries,
     own: OwnSeries,
+    alerts: AlertSeries,
     values: Vec<(SeriesId, f64)>,
     store: Store,
     place: Place,
@@ -75,6 +78,7 @@ impl Recorder {
         options: &AgentOptions,
         place: Place,
         store: Store,
+        board: &Board,
         log: &Log,
     ) -> Result<Self, AgentError> {
         let roots = Roots::live();
@@ -101,6 +105,7 @@ impl Recorder {
             registry: Registry::new(options.relabelling.clone()),
             series: MachineSeries::default(),
             own: OwnSeries::default(),
+            alerts: AlertSeries::new(board.clone()),
             values: Vec::new(),
             store,
             place,
@@ -125,6 +130,7 @@ impl Recorder {
         self.own.end(Part::Tasks);
         let state = self.own_state();
         self.own.collect(state, &mut self.registry, &mut self.store);
+        self.alerts.collect(&mut self.registry, &mut self.store);
         if let Some(fault) = self.registry.take_fault() {
             log.write(Level::Warning, &fault);
         }
@@ -157,7 +163,7 @@ impl Recorder {
 
     fn write_history(&mut self, has_tasks: bool, log: &mut Log) {
         self.values.clear();
-        self.values.extend(self.series.values().chain(self.own.values()));
+        self.values.extend(self.series.values().chain(self.own.values()).chain(self.alerts.values()));
         let tasks = self.tasks.as_ref().filter(|_| has_tasks);
         let written = self.store.append(&Tick {
             clock: self.machine.now().clock,
@@ -233,6 +239,7 @@ impl Recorder {
             self.registry = Registry::new(options.relabelling.clone());
             self.series = MachineSeries::default();
             self.own.forget_names();
+            self.alerts.forget_names();
         }
         if options.records_tasks != self.tasks.is_some() {
             self.tasks = open_tasks(options, log);

@@ -8,6 +8,7 @@ use probe::clock_now;
 use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
 
+use crate::alert::{AlertWatch, Board};
 use crate::http::HttpServer;
 use crate::log::{Level, Log};
 use crate::options::{AgentError, AgentOptions};
@@ -29,8 +30,10 @@ pub fn run(
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
     let history = place.history.clone();
-    let mut recorder = Recorder::open(options, place, store, &log)?;
-    let mut http = open_http(options, &history, &log);
+    let board = Board::default();
+    let mut recorder = Recorder::open(options, place, store, &board, &log)?;
+    let mut http = open_http(options, &history, &board, &log);
+    let mut alerts = None;
     let mut http_options = (options.http.clone(), options.privileged.clone());
     watch_wishes(&mut waiter, &recorder)?;
     let mut schedule = Schedule::new(options.interval.into());
@@ -48,6 +51,10 @@ pub fn run(
             service.status(&status);
         }
         ticks += 1;
+        if ticks == 1 {
+            // There is something to evaluate now.
+            alerts = watch_alerts(options, &history, &board, &log);
+        }
         if options.count.is_some_and(|count| ticks >= count) {
             break;
         }
@@ -75,10 +82,14 @@ pub fn run(
                     if wanted != http_options {
                         // The old one first: the address may be the same.
                         drop(http.take());
-                        http = open_http(&new, &history, &log);
+                        http = open_http(&new, &history, &board, &log);
                         http_options = wanted;
                     }
                     log.write(Level::Info, "the configuration was read again");
+                    match (&alerts, &new.alerts) {
+                        (Some(alerts), Some(rules)) => AlertWatch::reconfigure(alerts, rules.clone()),
+                        (_, _) => alerts = watch_alerts(&new, &history, &board, &log),
+                    }
                     if new.data != options.data {
                         log.write(Level::Warning, "another data directory needs a restart");
                     }
@@ -94,10 +105,16 @@ pub fn run(
     recorder.close()
 }
 
+/// An agent without alerts is better than none.
+fn watch_alerts(options: &AgentOptions, history: &Path, board: &Board, log: &Log) -> Option<AlertWatch> {
+    let begun = AlertWatch::start(options.alerts.clone()?, history.to_owned(), board.clone());
+    begun.map_err(|error| log.write(Level::Warning, &format!("alerts: {error}"))).ok()
+}
+
 /// An agent without HTTP is better than none.
-fn open_http(options: &AgentOptions, history: &Path, log: &Log) -> Option<HttpServer> {
+fn open_http(options: &AgentOptions, history: &Path, board: &Board, log: &Log) -> Option<HttpServer> {
     let http = options.http.as_ref()?;
-    let opened = HttpServer::start(http, history.to_owned(), options.privileged.clone());
+    let opened = HttpServer::start(http, history.to_owned(), options.privileged.clone(), board.clone());
     let failed =
         |error| log.write(Level::Warning, &format!("{}: {error}; the agent serves no HTTP", http.listen));
     opened.map_err(failed).ok()

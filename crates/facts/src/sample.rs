@@ -137,6 +137,8 @@ pub struct Space {
     pub inodes: u64,
     /// Inodes free.
     pub free_inodes: u64,
+    /// Whether nothing can be written; `None` if that is not known.
+    pub is_read_only: Option<bool>,
 }
 
 /// What the cgroup that whit runs in may use and uses: on the way up the level that has the least left.

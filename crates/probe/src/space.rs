@@ -8,7 +8,7 @@ use facts::cursor::lines;
 use facts::linux::mounts;
 use facts::sample::Space;
 use facts::unit::Bytes;
-use rustix::fs::statvfs;
+use rustix::fs::{StatVfsMountFlags, statvfs};
 
 /// `None` if it is not known. This can hang for ever if the path leads to another machine.
 pub(crate) fn space_of(path: &CStr) -> Option<Space> {
@@ -20,6 +20,7 @@ pub(crate) fn space_of(path: &CStr) -> Option<Space> {
         available: bytes(stat.f_bavail),
         inodes: stat.f_files,
         free_inodes: stat.f_ffree,
+        is_read_only: Some(stat.f_flag.contains(StatVfsMountFlags::RDONLY)),
     })
 }
 
@@ -41,6 +42,7 @@ pub(crate) fn captured_space(text: &[u8], target: &[u8]) -> Option<Space> {
             available: Bytes(number()?),
             inodes: number()?,
             free_inodes: number()?,
+            is_read_only: None,
         });
     }
     None

@@ -19,9 +19,7 @@ pub use crate::sys::Group;
 #[cfg(target_os = "linux")]
 pub(crate) use process::RUN_VARIABLE;
 pub use process::{Ended, Known, Process};
-#[cfg(target_os = "linux")]
-pub(crate) use reaped::reap_ended;
-pub use reaped::{Ending, Reaped, Usage, own_usage, reap, reap_any};
+pub use reaped::{Ending, Reaped, Usage, own_usage, reap, reap_any, reap_ended};
 
 /// A command, and how it is to be started.
 #[derive(Debug, Default)]
@@ -46,6 +44,14 @@ pub struct Command<'a> {
 
 /// Whether a command can be given a descriptor beside its standard streams.
 pub const KEEPS_DESCRIPTORS: bool = cfg!(target_os = "linux");
+
+/// This program, also when its file was replaced by a newer one: as the first of a command's words.
+pub fn own_program() -> OsString {
+    if cfg!(target_os = "linux") {
+        return "/proc/self/exe".into();
+    }
+    std::env::current_exe().map_or_else(|_| "whit".into(), Into::into)
+}
 
 /// What setrlimit(2) can bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -70,6 +70,11 @@ pub enum Condition {
 }
 
 impl Matcher {
+    /// That a label has this value.
+    pub fn equal(label: &str, value: &str) -> Self {
+        Self { label: label.to_owned(), condition: Condition::Equal(value.to_owned()) }
+    }
+
     /// Whether a series fulfils it.
     pub fn is_met_by(&self, series: &SeriesName) -> bool {
         self.accepts(series.get(&self.label))

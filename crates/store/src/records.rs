@@ -1,6 +1,7 @@
 //! Records by key: what must survive a restart, but is not a series. They have a file of their own, with the settings and checksums of a
 //! history.
 
+use std::ops::Range;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -50,6 +51,24 @@ impl Records {
             .optional()?;
         let Some(sealed) = sealed else { return Ok(None) };
         checksum::open(&[key], &sealed).map(|data| Some(data.to_vec())).ok_or(StoreError::Damaged("a record"))
+    }
+
+    /// The records whose keys are in a range, in their order. One that is damaged is left out.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn range(&self, keys: Range<i64>) -> Result<Vec<(i64, Vec<u8>)>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT key, data FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key")?;
+        let mut rows = statement.query(params![keys.start, keys.end])?;
+        let mut records = Vec::new();
+        while let Some(row) = rows.next()? {
+            let key: i64 = row.get(0)?;
+            let sealed = row.get_ref(1)?.as_blob().unwrap_or_default();
+            records.extend(checksum::open(&[key], sealed).map(|data| (key, data.to_vec())));
+        }
+        Ok(records)
     }
 
     /// Deletes records, all of them or none. One that is not there is none.

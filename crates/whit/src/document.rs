@@ -43,6 +43,8 @@ pub(crate) enum DocumentKind {
     Query,
     #[cfg(feature = "agent")]
     Why,
+    #[cfg(feature = "agent")]
+    Alerts,
     Metrics,
     Selftest,
 }

@@ -8,6 +8,8 @@ mod age;
 #[cfg(feature = "agent")]
 mod agent;
 mod agent_rows;
+#[cfg(feature = "agent")]
+mod alert;
 mod bar;
 #[cfg(feature = "bench")]
 mod bench;
@@ -67,6 +69,8 @@ fn main() -> ExitCode {
         Action::Send(options) => traffic::send::run(&options),
         #[cfg(feature = "agent")]
         Action::Agent(options) => agent::run(&options),
+        #[cfg(feature = "agent")]
+        Action::Alert(args) => alert::run(&args),
         #[cfg(feature = "agent")]
         Action::History(args) => history::run(&args),
         #[cfg(feature = "agent")]

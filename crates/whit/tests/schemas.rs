@@ -132,10 +132,14 @@ fn documents_are_as_their_schemas_say() {
         add(words);
     }
     let data = std::env::temp_dir().join(format!("whit-schemas-{}", std::process::id()));
-    whit(&format!("agent -i 20ms -n 2 --data {0} --now {0}/now --socket {0}/agent.sock", data.display()));
+    whit(&format!(
+        "agent -i 20ms -n 25 --http 127.0.0.1:1 --data {0} --now {0}/now --socket {0}/agent.sock",
+        data.display()
+    ));
     add(&format!("history --json --data {}", data.display()));
     add(&format!("history --json --list --data {}", data.display()));
     add(&format!("history export --format json --series node_load* --data {}", data.display()));
+    add(&format!("alert --json --data {}", data.display()));
     add(&format!("why --json --observe 0.5 --data {}", data.display()));
     add(&format!("query node_load1 --json --data {}", data.display()));
     fs::remove_dir_all(data).unwrap();

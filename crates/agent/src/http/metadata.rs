@@ -48,14 +48,6 @@ pub(super) async fn build() -> Response {
     }))
 }
 
-pub(super) async fn rules() -> Response {
-    success(&json!({ "groups": [] }))
-}
-
-pub(super) async fn alerts() -> Response {
-    success(&json!({ "alerts": [] }))
-}
-
 /// whit records none.
 pub(super) async fn no_exemplars() -> Response {
     success(&json!([]))

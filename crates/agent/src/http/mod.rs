@@ -1,5 +1,6 @@
 //! HTTP: Prometheus' API, and the last tick for whoever scrapes it. A thread of its own serves it, so that no client delays a tick.
 
+mod alerts;
 mod api;
 mod caller;
 mod exposition;
@@ -21,6 +22,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::alert::Board;
 use crate::options::{HttpOptions, Privileged};
 use shared::Shared;
 
@@ -44,13 +46,18 @@ impl HttpServer {
     ///
     /// # Errors
     /// If the address is taken, or is none of this machine.
-    pub(crate) fn start(options: &HttpOptions, history: PathBuf, privileged: Privileged) -> io::Result<Self> {
+    pub(crate) fn start(
+        options: &HttpOptions,
+        history: PathBuf,
+        privileged: Privileged,
+        alerts: Board,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind(options.listen)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let options = options.clone();
         let own_uid = probe::own_uid();
-        let shared = Arc::new(Shared { history, options, privileged, own_uid, address });
+        let shared = Arc::new(Shared { history, options, privileged, own_uid, address, alerts });
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -115,8 +122,8 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/label/{name}/values", get(api::label_values))
         .route("/metadata", get(metadata::metadata))
         .route("/status/buildinfo", get(metadata::build))
-        .route("/rules", get(metadata::rules))
-        .route("/alerts", get(metadata::alerts))
+        .route("/rules", get(alerts::rules))
+        .route("/alerts", get(alerts::alerts))
         .route("/query_exemplars", any(metadata::no_exemplars));
     Router::new()
         .nest("/api/v1", api)

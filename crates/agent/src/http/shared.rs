@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use crate::alert::Board;
 use crate::options::{HttpOptions, Privileged};
 
 /// What every request needs.
@@ -13,4 +14,5 @@ pub(super) struct Shared {
     pub(super) privileged: Privileged,
     pub(super) own_uid: u32,
     pub(super) address: SocketAddr,
+    pub(super) alerts: Board,
 }

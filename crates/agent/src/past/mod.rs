@@ -14,6 +14,7 @@ use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
 
+use crate::alert_series;
 use crate::machine_series::series_kind;
 use crate::own_series;
 
@@ -42,7 +43,11 @@ impl Past {
 
     /// The same without what a user may not see.
     #[must_use]
-    pub(crate) fn seen_by(self, scope: Scope) -> Self {
+    pub(crate) fn seen_by(mut self, scope: Scope) -> Self {
+        if scope != Scope::All {
+            // The labels of alerts may be names of others' tasks.
+            self.series.retain(|(labels, _)| labels.metric() != alert_series::METRIC);
+        }
         Self { scope, ..self }
     }
 

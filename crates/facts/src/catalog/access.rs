@@ -107,12 +107,22 @@ pub(super) fn each_disk(sample: &Sample, visit: Visit<'_>, value: fn(&Disk) -> O
 }
 
 pub(super) fn each_filesystem(sample: &Sample, visit: Visit<'_>, value: fn(&Space) -> u64) {
+    each_space(sample, visit, |space| Some(value(space) as f64));
+}
+
+pub(super) fn each_read_only(sample: &Sample, visit: Visit<'_>) {
+    each_space(sample, visit, |space| {
+        space.is_read_only.map(|is_read_only| f64::from(u8::from(is_read_only)))
+    });
+}
+
+fn each_space(sample: &Sample, visit: Visit<'_>, value: impl Fn(&Space) -> Option<f64>) {
     let Ok(filesystems) = sample.filesystems.get() else { return };
     for filesystem in filesystems {
-        if let Some(space) = &filesystem.space {
+        if let Some(value) = filesystem.space.as_ref().and_then(&value) {
             let mount = &filesystem.mount;
             let labels = [&mount.source, &mount.filesystem, &mount.target];
-            visit(&labels.map(|bytes| LabelValue::Bytes(bytes)), value(space) as f64);
+            visit(&labels.map(|bytes| LabelValue::Bytes(bytes)), value);
         }
     }
 }

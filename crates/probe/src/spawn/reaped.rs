@@ -91,7 +91,7 @@ pub fn reap_any() -> Option<Reaped> {
 }
 
 /// Reaps this child if it has ended.
-pub(crate) fn reap_ended(pid: i32) -> Option<Reaped> {
+pub fn reap_ended(pid: i32) -> Option<Reaped> {
     of_system(sys::reap_ended(pid)?)
 }
 

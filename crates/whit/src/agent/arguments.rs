@@ -9,6 +9,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use facts::unit::Ratio;
 use formats::relabel::Relabelling;
 
+use super::alerts;
 use super::configuration::Origin;
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{count, data, data_directory, interval, option, paragraphs, switch};
@@ -97,6 +98,7 @@ pub(super) fn usual() -> AgentOptions {
         records_tasks: true,
         command_lines: None,
         relabelling: Relabelling::default(),
+        alerts: Some(alerts::usual()),
         retention: Retention::default(),
         cpu_limit: Some(Ratio(0.01)),
     }

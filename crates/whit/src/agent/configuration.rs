@@ -12,6 +12,7 @@ use probe::named;
 use text::printable::Shown as _;
 use text::quantity;
 
+use super::alerts;
 use crate::configuration::{Fault, Options, expected, parse, text};
 use crate::failure::Failure;
 use crate::paths;
@@ -56,6 +57,20 @@ metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
 listen = "127.0.0.1:9140"   # "" for none; any other address than loopback needs a token
 # token = ""            # what clients must send: Authorization: Bearer TOKEN
 
+[alerts]                # what is watched for: docs/ALERTS.md
+interval = "15s"        # between two evaluations of a rule
+starter = true          # the rules that whit alert rules lists
+
+# [[alert]]
+# name = "srv is nearly full"
+# expression = 'node_filesystem_avail_bytes{mountpoint="/srv"} / node_filesystem_size_bytes < 0.1'
+# for = "10m"
+# text = "{mountpoint} has {value:percent} left"
+
+# [[receiver]]
+# name = "mail"
+# command = ["mail", "-s", "{state}: {text}", "root"]   # or webhook = "http://127.0.0.1:9093/…"
+
 # [[relabel]]             # of what is recorded, as Prometheus' relabel_config: whit relabel --try SERIES
 # source_labels = ["device"]
 # regex = "loop.*"
@@ -63,8 +78,21 @@ listen = "127.0.0.1:9140"   # "" for none; any other address than loopback needs
 "#;
 
 /// What may stand in a table.
-const ROOT: [&str; 10] =
-    ["interval", "slow_interval", "data", "tasks", "history", "budget", "now", "socket", "http", "relabel"];
+const ROOT: [&str; 13] = [
+    "interval",
+    "slow_interval",
+    "data",
+    "tasks",
+    "history",
+    "budget",
+    "now",
+    "socket",
+    "http",
+    "relabel",
+    "alerts",
+    "alert",
+    "receiver",
+];
 
 /// Where the configuration comes from.
 #[derive(Clone, Debug)]
@@ -170,6 +198,7 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
         options.http = read_http(&http, options.http)?;
     }
     options.relabelling = rules::read(&root)?;
+    options.alerts = alerts::read(&root)?;
     Ok(options)
 }
 

@@ -1,5 +1,6 @@
 //! `whit agent`: the recorder, in the foreground.
 
+mod alerts;
 pub(crate) mod arguments;
 mod configuration;
 
@@ -8,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use ::agent::alert::AlertOptions;
 use ::agent::{AgentOptions, Retention};
 use formats::relabel::Relabelling;
 use text::printable::Shown as _;
@@ -33,6 +35,14 @@ pub(crate) fn configured_relabelling() -> Result<Relabelling, Failure> {
     Ok(Origin::find(None).read(usual())?.relabelling)
 }
 
+/// The rules for alerts and their receivers; `None`: nothing is watched for.
+///
+/// # Errors
+/// What is wrong with the configuration.
+pub(crate) fn configured_alerts(config: Option<&Path>) -> Result<Option<AlertOptions>, Failure> {
+    Ok(Origin::find(config).read(usual())?.alerts)
+}
+
 /// An agent that records for a while into a directory, and talks to nobody.
 pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
     // Often enough for rates, at least three times.
@@ -43,6 +53,7 @@ pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
         now: None,
         socket: None,
         http: None,
+        alerts: None,
         interval,
         slow_interval: length,
         count: Some(21),

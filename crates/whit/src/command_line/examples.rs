@@ -79,6 +79,12 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("agent --data /srv/history -i 10s", "Every ten seconds, somewhere else"),
         ],
         #[cfg(feature = "agent")]
+        "alert" => &[
+            ("alert", "Which alerts there are"),
+            ("alert test --since -7d", "When the rules would have fired in the last week"),
+            ("alert silence '{mountpoint=\"/srv\"}' --duration 2h", "Two hours of quiet"),
+        ],
+        #[cfg(feature = "agent")]
         "why" => &[
             ("why", "What the machine waited for in the last ten minutes"),
             ("why nginx --since -1h --show", "A program's hour, with the expressions of all figures"),

@@ -8,10 +8,11 @@ use clap::{Arg, Command};
 use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
-const OTHERS: [(&str, &str); 22] = [
+const OTHERS: [(&str, &str); 24] = [
+    ("ALERT", "the name of a rule, a selector such as `{mountpoint=\"/srv\"}`, or the number of a silence"),
     ("TARGET", "a process by its number, a program by its name, a cgroup by its path, a unit of systemd"),
     ("EXPRESSION", "an expression of PromQL: `rate(node_cpu_seconds_total[1m])`"),
-    ("ACTION", "what to do with a history: show, export, import, verify, compact, drop"),
+    ("ACTION", "what to do; `--help` lists the actions of a command"),
     ("ADDRESS", "an IP address or the name of a host"),
     ("CMD", "a command and its arguments; no shell takes it apart"),
     ("CODE", "an exit status, 0 to 255"),
@@ -30,6 +31,7 @@ const OTHERS: [(&str, &str); 22] = [
     ("SIGNAL", "a signal, by name or number: `TERM`, `SIGINT`, `9`"),
     ("SIZE|N%", "a size, or a share of the whole: `10G`, `10%`"),
     ("SOURCE", "where figures of tasks come from: bpf, taskstats, procfs"),
+    ("TEXT", "any text"),
     ("STATUS", "an HTTP status, 100 to 599"),
 ];
 

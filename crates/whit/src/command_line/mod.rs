@@ -18,6 +18,8 @@ use crate::age::arguments as age;
 use crate::age::verdict::unknown;
 #[cfg(feature = "agent")]
 use crate::agent::arguments as agent;
+#[cfg(feature = "agent")]
+use crate::alert::arguments as alert;
 use crate::bar::arguments as bar;
 #[cfg(feature = "bench")]
 use crate::bench::arguments as bench;
@@ -49,6 +51,8 @@ pub(crate) enum Action {
     Age(crate::age::options::AgeOptions),
     #[cfg(feature = "agent")]
     Agent(agent::AgentCommand),
+    #[cfg(feature = "agent")]
+    Alert(alert::AlertArgs),
     #[cfg(feature = "agent")]
     History(history::HistoryArgs),
     #[cfg(feature = "agent")]
@@ -96,6 +100,7 @@ pub(crate) fn command() -> Command {
         .subcommand(why::command())
         .subcommand(query::command())
         .subcommand(history::command())
+        .subcommand(alert::command())
         .subcommand(relabel::command());
     command
         .subcommand(doctor::command())
@@ -155,6 +160,8 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("agent", matches)) => agent::from_matches(matches).map(Action::Agent),
         #[cfg(feature = "agent")]
         Some(("history", matches)) => history::from_matches(matches).map(Action::History),
+        #[cfg(feature = "agent")]
+        Some(("alert", matches)) => alert::from_matches(matches).map(Action::Alert),
         #[cfg(feature = "agent")]
         Some(("why", matches)) => why::from_matches(matches).map(Action::Why),
         #[cfg(feature = "agent")]

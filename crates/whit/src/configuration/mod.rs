@@ -2,6 +2,8 @@
 
 mod fault;
 
+#[cfg(feature = "agent")]
+use std::fmt::Write as _;
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -196,6 +198,28 @@ impl<'t, 'i> Options<'t, 'i> {
         let array = value.get_ref().as_array().ok_or_else(|| expected(value, "an array of tables"))?;
         array.iter().map(Options::of).collect()
     }
+}
+
+#[cfg(feature = "agent")]
+/// A text in TOML: as it is between single quotes, if that can be.
+pub(crate) fn quoted(text: &str) -> String {
+    let is_plain = |letter: char| letter != '\'' && !letter.is_control();
+    if text.contains('\n') && text.chars().all(|letter| letter == '\n' || is_plain(letter)) {
+        return format!("'''\n{text}'''");
+    }
+    if text.contains(['\\', '"']) && text.chars().all(is_plain) {
+        return format!("'{text}'");
+    }
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        let _ = match letter {
+            '"' | '\\' => write!(quoted, "\\{letter}"),
+            letter if letter.is_control() => write!(quoted, "\\u{:04X}", u32::from(letter)),
+            letter => write!(quoted, "{letter}"),
+        };
+    }
+    quoted.push('"');
+    quoted
 }
 
 /// A value that is to be a text.

@@ -63,7 +63,7 @@ pub(crate) fn open(directory: &Path) -> Result<Past, Failure> {
 }
 
 /// What is wrong, with the line of the expression and a mark under the place.
-fn explain(expression: &str, error: &QueryError) -> Failure {
+pub(crate) fn explain(expression: &str, error: &QueryError) -> Failure {
     let QueryError::Malformed(fault) = error else { return Failure::new(error.to_string()) };
     let Some((line, column)) = fault.line_and_column(expression) else {
         return Failure::usage(fault.message.clone());

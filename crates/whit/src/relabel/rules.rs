@@ -8,7 +8,7 @@ use formats::relabel::{Relabelling, Rule, RuleOptions, prometheus};
 use probe::named;
 use text::printable::Shown as _;
 
-use crate::configuration::{Fault, Options, expected, parse, text};
+use crate::configuration::{Fault, Options, expected, parse, quoted, text};
 use crate::failure::Failure;
 
 /// The options of a rule.
@@ -125,24 +125,6 @@ fn push_toml(toml: &mut String, rule: &RuleOptions) {
         let _ = writeln!(toml, "modulus = {modulus}");
     }
     toml.push('\n');
-}
-
-/// A text in TOML: as it is between single quotes, if that can be.
-fn quoted(text: &str) -> String {
-    let is_plain = |letter: char| letter != '\'' && !letter.is_control();
-    if text.contains(['\\', '"']) && text.chars().all(is_plain) {
-        return format!("'{text}'");
-    }
-    let mut quoted = String::from("\"");
-    for letter in text.chars() {
-        let _ = match letter {
-            '"' | '\\' => write!(quoted, "\\{letter}"),
-            letter if letter.is_control() => write!(quoted, "\\u{:04X}", u32::from(letter)),
-            letter => write!(quoted, "{letter}"),
-        };
-    }
-    quoted.push('"');
-    quoted
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod age;
 mod agent;
 mod agent_faults;
 mod agent_socket;
+mod alerts;
 mod api;
 mod bar;
 mod bench;
@@ -69,6 +70,7 @@ fn main() {
         import::trials(),
         privilege::trials(),
         query::trials(),
+        alerts::trials(),
         api::trials(),
         why::trials(),
         relabel::trials(),

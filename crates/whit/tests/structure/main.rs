@@ -28,6 +28,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "query",
             "sampling",
             "sd-notify",
+            "serde",
             "serde_json",
             "store",
             "text",

@@ -1,0 +1,214 @@
+//! The process that tells one receiver one thing. It outlives an agent that is killed, so that what it has begun is ended and its end is
+//! known. Its file is locked as long as it runs, and says what it is to do and how far it came.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use facts::unit::Nanos;
+use probe::clock_now;
+use probe::signals::Signal;
+use probe::spawn::{Ending, Process};
+use probe::wait::Waiter;
+use serde::{Deserialize, Serialize};
+use ureq::{Agent, Error, Timeout};
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Job {
+    /// Repeated by whoever asks twice.
+    pub(super) id: String,
+    pub(super) errand: Errand,
+    pub(super) timeout_ms: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Errand {
+    Command { words: Vec<String>, environment: Vec<(String, String)> },
+    Post { url: String, body: String },
+}
+
+/// How far a courier came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Not even its first step.
+    Waiting,
+    /// It began, and was ended by something else: whether the receiver knows is not known.
+    Interrupted,
+    /// The receiver knows.
+    Delivered,
+    /// The receiver does not know, for this reason.
+    Failed(String),
+    /// Whether it does is not known, for this reason.
+    Unknown(String),
+}
+
+const BEGUN: &str = "begun";
+const DELIVERED: &str = "delivered";
+const FAILED: &str = "failed: ";
+const UNKNOWN: &str = "unknown: ";
+
+impl Progress {
+    /// By the lines of the file.
+    pub(super) fn of(text: &str) -> Self {
+        let mut lines = text.split_inclusive('\n').skip(1).filter_map(|line| line.strip_suffix('\n'));
+        match (lines.next(), lines.next()) {
+            (None, _) => Self::Waiting,
+            (Some(_), Some(DELIVERED)) => Self::Delivered,
+            (Some(_), Some(line)) => match (line.strip_prefix(FAILED), line.strip_prefix(UNKNOWN)) {
+                (Some(reason), _) => Self::Failed(reason.to_owned()),
+                (_, Some(reason)) => Self::Unknown(reason.to_owned()),
+                _ => Self::Interrupted,
+            },
+            (Some(_), None) => Self::Interrupted,
+        }
+    }
+
+    fn line(&self) -> String {
+        let line = |text: &str, reason: &str| format!("{text}{}\n", reason.replace('\n', " "));
+        match self {
+            Self::Delivered => line(DELIVERED, ""),
+            Self::Failed(reason) => line(FAILED, reason),
+            Self::Unknown(reason) => line(UNKNOWN, reason),
+            Self::Waiting | Self::Interrupted => String::new(),
+        }
+    }
+}
+
+/// Does what a file says, unless another courier does it or has done it.
+///
+/// # Errors
+/// If the file cannot be read or written.
+pub fn run(path: &Path) -> io::Result<()> {
+    // Whoever ends the agent's processes lets this one finish.
+    let mut waiter = Waiter::open(&[Signal::Terminate, Signal::Interrupt, Signal::Hangup])?;
+    let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+    if file.try_lock().is_err() {
+        return Ok(());
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    let job = text.lines().next().and_then(|line| serde_json::from_str::<Job>(line).ok());
+    let Some(job) = job.filter(|_| Progress::of(&text) == Progress::Waiting) else { return Ok(()) };
+    note(&mut file, &format!("{BEGUN}\n"))?;
+    let progress = progress_of(&job, &mut waiter);
+    note(&mut file, &progress.line())
+}
+
+/// Does it at once.
+///
+/// # Errors
+/// Why the receiver does not know, or may not know.
+pub(super) fn carry_out(job: &Job) -> io::Result<()> {
+    match progress_of(job, &mut Waiter::open(&[])?) {
+        Progress::Delivered => Ok(()),
+        Progress::Failed(reason) | Progress::Unknown(reason) => Err(io::Error::other(reason)),
+        Progress::Waiting | Progress::Interrupted => Err(io::Error::other("it was not done")),
+    }
+}
+
+fn progress_of(job: &Job, waiter: &mut Waiter) -> Progress {
+    match &job.errand {
+        Errand::Command { words, environment } => {
+            run_command(words, environment, Duration::from_millis(job.timeout_ms), waiter)
+        }
+        Errand::Post { url, body } => post(url, body, job),
+    }
+}
+
+/// Also after the power was cut.
+fn note(file: &mut File, line: &str) -> io::Result<()> {
+    file.write_all(line.as_bytes())?;
+    file.sync_data()
+}
+
+fn run_command(
+    words: &[String],
+    environment: &[(String, String)],
+    timeout: Duration,
+    waiter: &mut Waiter,
+) -> Progress {
+    let environment: Vec<(&str, &str)> =
+        environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let mut process = match Process::start(words, &environment) {
+        Ok(process) => process,
+        Err(error) => return Progress::Failed(format!("{}: {error}", words[0])),
+    };
+    let deadline = clock_now().boottime + Nanos::from(timeout);
+    // Short at first: most are done at once.
+    let mut pause = Nanos(1_000_000);
+    loop {
+        if let Some(ended) = process.ended() {
+            return match ended.ending {
+                Ending::Exited(0) => Progress::Delivered,
+                Ending::Exited(status) => Progress::Failed(format!("exit status {status}")),
+                Ending::Signaled(signal) => Progress::Unknown(format!("ended by signal {signal}")),
+                Ending::Unknown => Progress::Unknown("its exit status is not known".to_owned()),
+            };
+        }
+        if clock_now().boottime >= deadline {
+            process.kill();
+            return Progress::Unknown(format!("killed after {} s", timeout.as_secs_f64()));
+        }
+        let _ = waiter.wait(Some(pause), &mut Vec::new());
+        while waiter.next_signal().is_some() {}
+        pause = Nanos((pause.0 * 2).min(50_000_000));
+    }
+}
+
+fn post(url: &str, body: &str, job: &Job) -> Progress {
+    let config = Agent::config_builder()
+        .timeout_global(Some(Duration::from_millis(job.timeout_ms)))
+        .http_status_as_error(false)
+        .max_redirects(0);
+    let request = config.build().new_agent().post(url);
+    let request = request.header("content-type", "application/json").header("idempotency-key", &job.id);
+    match request.send(body) {
+        Ok(response) if response.status().is_success() => Progress::Delivered,
+        Ok(response) => Progress::Failed(format!("{url}: {}", response.status())),
+        Err(error) if was_not_sent(&error) => Progress::Failed(format!("{url}: {error}")),
+        Err(error) => Progress::Unknown(format!("{url}: {error}")),
+    }
+}
+
+/// Whether the receiver cannot have got it.
+fn was_not_sent(error: &Error) -> bool {
+    match error {
+        Error::Timeout(timeout) => matches!(timeout, Timeout::Resolve | Timeout::Connect),
+        Error::Io(error) => matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionRefused
+                | io::ErrorKind::HostUnreachable
+                | io::ErrorKind::NetworkUnreachable
+                | io::ErrorKind::AddrNotAvailable
+        ),
+        Error::HostNotFound | Error::ConnectionFailed | Error::BadUri(_) | Error::Tls(_) | Error::Http(_) => {
+            true
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_says_how_far_it_came() {
+        for (text, progress) in [
+            ("{}\n", Progress::Waiting),
+            ("{}\nbeg", Progress::Waiting),
+            ("{}\nbegun\n", Progress::Interrupted),
+            ("{}\nbegun\ndeliv", Progress::Interrupted),
+            ("{}\nbegun\ndelivered\n", Progress::Delivered),
+            ("{}\nbegun\nfailed: exit status 1\n", Progress::Failed("exit status 1".to_owned())),
+            ("{}\nbegun\nunknown: x\n", Progress::Unknown("x".to_owned())),
+        ] {
+            assert_eq!(Progress::of(text), progress, "{text}");
+        }
+        let odd = Progress::Failed("two\nlines".to_owned());
+        assert_eq!(odd.line(), "failed: two lines\n");
+    }
+}

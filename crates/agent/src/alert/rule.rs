@@ -1,0 +1,65 @@
+//! What is asked, and who is told.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::message::Message;
+
+/// All rules, and who is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlertOptions {
+    /// Between two evaluations of a rule.
+    pub interval: Duration,
+    /// What is asked.
+    pub rules: Vec<AlertRule>,
+    /// Who is told. Nobody: alerts are in the log, in the history and in answers.
+    pub receivers: Vec<Receiver>,
+    /// The command that runs [`courier::run`](super::courier::run); the path of a job is its last word.
+    pub courier: Vec<OsString>,
+}
+
+/// An expression whose answer is an alert for each of its series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlertRule {
+    /// Its name, the label `alertname`.
+    pub name: String,
+    /// PromQL, of which docs/QUERY.md lists the part that is known.
+    pub expression: String,
+    /// An alert fires after the expression has had its series for so long.
+    pub hold: Duration,
+    /// Added to the labels of the series.
+    pub labels: Vec<(String, String)>,
+    /// What is the matter, in words.
+    pub message: Message,
+    /// Who is told, by name; none: everyone.
+    pub receivers: Vec<String>,
+}
+
+impl AlertRule {
+    /// Whether its series are of tasks, which not everyone may see.
+    pub(crate) fn is_of_tasks(&self) -> bool {
+        self.expression.contains("whit_task_")
+    }
+}
+
+/// Who is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receiver {
+    /// By which rules name it.
+    pub name: String,
+    /// How.
+    pub way: Way,
+    /// The longest that one message may take.
+    pub timeout: Duration,
+    /// Whether it is also told that an alert is over.
+    pub tells_ends: bool,
+}
+
+/// How a receiver is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By a command: words with `{name}`, `{state}`, `{text}` and `{value}` in them, and environment variables.
+    Command(Vec<String>),
+    /// By a POST of what Alertmanager's webhooks are sent.
+    Webhook(String),
+}

@@ -1,0 +1,207 @@
+//! Evaluates the rules again and again, in a thread of its own: an expression that takes long delays no tick.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver as Inbox, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use formats::series_name::SeriesName;
+use jiff::Timestamp;
+use query::{Answer, Limits, Query};
+
+use super::active::{Active, Alerts, Notice};
+use super::board::{Board, RuleState, Standing};
+use super::ledger::{Delivery, Ledger};
+use super::outbox::Outbox;
+use super::rule::{AlertOptions, AlertRule};
+use super::silence::Silence;
+use crate::log::{Level, Log};
+use crate::past::Past;
+
+/// An evaluation of one rule is given up after this.
+const LONGEST_EVALUATION: Duration = Duration::from_secs(5);
+/// What an evaluation may have in memory: 32 MB.
+const MOST_POINTS: usize = 2_000_000;
+
+/// The thread, as long as this is kept.
+#[derive(Debug)]
+pub(crate) struct AlertWatch {
+    changes: Sender<AlertOptions>,
+}
+
+impl AlertWatch {
+    /// Begins. The history is that of a data directory that this process has locked.
+    pub(crate) fn start(options: AlertOptions, history: PathBuf, board: Board) -> std::io::Result<Self> {
+        let (changes, inbox) = channel();
+        std::thread::Builder::new().name("alerts".to_owned()).spawn(move || {
+            let mut log = Log::open();
+            let data = history.parent().unwrap_or(Path::new(".")).to_owned();
+            // Alerts that cannot be kept are better than none.
+            let mut watcher = loop {
+                match Watcher::open(&options, &history, &data, &board) {
+                    Ok(watcher) => break watcher,
+                    Err(error) => log.fault("alerts", Some(format!("alerts: {error}"))),
+                }
+                match inbox.recv_timeout(Duration::from_secs(60)) {
+                    Err(RecvTimeoutError::Disconnected) => return,
+                    Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                }
+            };
+            watcher.run(&inbox, &mut log);
+        })?;
+        Ok(Self { changes })
+    }
+
+    /// Goes on with other rules.
+    pub(crate) fn reconfigure(&self, options: AlertOptions) {
+        // The thread ends with this process alone.
+        let _ = self.changes.send(options);
+    }
+}
+
+struct Watcher {
+    options: AlertOptions,
+    history: PathBuf,
+    ledger: Ledger,
+    outbox: Outbox,
+    alerts: Alerts,
+    board: Board,
+    states: Vec<RuleState>,
+}
+
+impl Watcher {
+    fn open(options: &AlertOptions, history: &Path, data: &Path, board: &Board) -> Result<Self, String> {
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let ledger = Ledger::open(data).map_err(|error| text(&error))?;
+        let alerts = Alerts::new(ledger.active().map_err(|error| text(&error))?);
+        let outbox = Outbox::open(data, options.courier.clone(), &ledger).map_err(|error| text(&error))?;
+        let mut watcher = Self {
+            options: options.clone(),
+            history: history.to_owned(),
+            ledger,
+            outbox,
+            alerts,
+            board: board.clone(),
+            states: Vec::new(),
+        };
+        watcher.begin_rules();
+        Ok(watcher)
+    }
+
+    fn begin_rules(&mut self) {
+        let state =
+            |rule: &AlertRule| RuleState { rule: rule.clone(), evaluated_ms: None, took_s: 0.0, error: None };
+        self.states = self.options.rules.iter().map(state).collect();
+    }
+
+    fn run(&mut self, inbox: &Inbox<AlertOptions>, log: &mut Log) {
+        let mut due = Instant::now();
+        loop {
+            if Instant::now() >= due {
+                due = Instant::now() + self.options.interval;
+                let evaluated = self.evaluate(log);
+                log.fault("alerts", evaluated.err().map(|error| format!("alerts: {error}")));
+            }
+            let now_ms = Timestamp::now().as_millisecond();
+            let mut pause = due.saturating_duration_since(Instant::now());
+            match self.outbox.advance(&mut self.ledger, &self.options.receivers, now_ms) {
+                Ok((next_ms, events)) => {
+                    events.iter().for_each(|event| log.write(Level::Warning, event));
+                    log.fault("deliveries", None);
+                    let until_next = next_ms.map(|next| u64::try_from(next - now_ms).unwrap_or(0));
+                    pause = until_next.map_or(pause, |until| pause.min(Duration::from_millis(until)));
+                }
+                Err(error) => log.fault("deliveries", Some(error)),
+            }
+            match inbox.recv_timeout(pause.max(Duration::from_millis(1))) {
+                Ok(options) => {
+                    self.options = options;
+                    self.begin_rules();
+                    due = Instant::now();
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Evaluates all rules, and writes what that changes before anyone is told.
+    fn evaluate(&mut self, log: &Log) -> Result<(), String> {
+        let now_ms = Timestamp::now().as_millisecond();
+        let text = |error: store::StoreError| error.to_string();
+        let past = Past::open(&self.history).map_err(text)?;
+        let silences = self.ledger.silences(now_ms).map_err(text)?;
+        let before = self.alerts.clone();
+        let mut notices = self.alerts.keep_of(&self.options.rules);
+        for state in &mut self.states {
+            let begun = Instant::now();
+            let found = ask(&past, &state.rule, now_ms);
+            let advanced = found.and_then(|found| {
+                let is_silenced = |labels: &SeriesName| is_silenced(&silences, labels, now_ms);
+                self.alerts.advance(&state.rule, now_ms, &found, is_silenced)
+            });
+            (state.evaluated_ms, state.took_s) = (Some(now_ms), begun.elapsed().as_secs_f64());
+            // What cannot be asked stays as it was.
+            state.error = advanced.map(|new| notices.extend(new)).err();
+        }
+        let deliveries: Vec<Delivery> =
+            notices.iter().flat_map(|notice| self.deliveries(notice, now_ms)).collect();
+        let has_news = self.alerts.all() != before.all() || !deliveries.is_empty();
+        if has_news && let Err(error) = self.ledger.commit(self.alerts.all(), &deliveries) {
+            // Next time it is told.
+            self.alerts = before;
+            return Err(text(error));
+        }
+        say(log, before.all(), self.alerts.all());
+        self.board.write(Standing {
+            interval_s: self.options.interval.as_secs_f64(),
+            rules: self.states.clone(),
+            active: self.alerts.all().to_vec(),
+        });
+        let failed = self.states.iter().find_map(|state| Some((&state.rule.name, state.error.as_ref()?)));
+        failed.map_or(Ok(()), |(name, error)| Err(format!("{name}: {error}")))
+    }
+
+    /// A notice for each receiver of its rule.
+    fn deliveries(&self, notice: &Notice, now_ms: i64) -> Vec<Delivery> {
+        let name = notice.alert.rule();
+        let rule = self.options.rules.iter().find(|rule| rule.name == name);
+        let wanted = rule.map_or(&[][..], |rule| &rule.receivers);
+        let is_wanted = |name: &String| wanted.is_empty() || wanted.contains(name);
+        let receivers = self.options.receivers.iter().filter(|receiver| is_wanted(&receiver.name));
+        let told = receivers.filter(|receiver| receiver.tells_ends || !notice.is_end);
+        told.map(|receiver| Delivery::new(receiver, &notice.alert, notice.is_end, now_ms)).collect()
+    }
+}
+
+/// The series of a rule's expression at a time in milliseconds since 1970.
+///
+/// # Errors
+/// If it cannot be evaluated, or its answer is of another kind.
+pub fn ask(past: &Past, rule: &AlertRule, now_ms: i64) -> Result<Vec<(SeriesName, f64)>, String> {
+    let query = Query::parse(&rule.expression).map_err(|error| error.to_string())?;
+    let deadline = Instant::now() + LONGEST_EVALUATION;
+    let is_interrupted = || Instant::now() >= deadline;
+    let limits = Limits { most_points: MOST_POINTS, is_interrupted: &is_interrupted, ..Limits::default() };
+    match query.at(past, now_ms, &limits).map_err(|error| error.to_string())? {
+        Answer::Vector(series) => Ok(series.into_iter().map(|(name, point)| (name, point.value)).collect()),
+        Answer::Scalar(point) => Ok(vec![(SeriesName::default(), point.value)]),
+        Answer::Text(_) | Answer::Matrix(_) => Err("its answer is no series with a value each".to_owned()),
+    }
+}
+
+fn is_silenced(silences: &[(i64, Silence)], labels: &SeriesName, now_ms: i64) -> bool {
+    silences.iter().any(|(_, silence)| silence.covers(labels, now_ms))
+}
+
+/// What began to fire, and what is over, for the log.
+fn say(log: &Log, before: &[Active], now: &[Active]) {
+    let is_firing = |list: &[Active], one: &Active| {
+        list.iter().any(|other| other.labels == one.labels && other.firing_since_ms.is_some())
+    };
+    for alert in now.iter().filter(|alert| alert.firing_since_ms.is_some() && !is_firing(before, alert)) {
+        log.write(Level::Warning, &format!("alert {}: {}", alert.rule(), alert.text));
+    }
+    for alert in before.iter().filter(|alert| alert.firing_since_ms.is_some() && !is_firing(now, alert)) {
+        log.write(Level::Info, &format!("alert {} is over: {}", alert.rule(), alert.text));
+    }
+}

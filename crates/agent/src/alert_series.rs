@@ -1,0 +1,61 @@
+//! Alerts in the history: as in Prometheus a series `ALERTS` for each, which is 1 as long as the alert is there.
+
+use std::collections::HashMap;
+
+use store::{SeriesId, SeriesKind, Store};
+
+use crate::alert::{Active, Board};
+use crate::registry::Registry;
+
+/// The metric.
+pub(crate) const METRIC: &str = "ALERTS";
+/// Series that are recorded; a rule whose labels change all the time makes more.
+const MOST_SERIES: usize = 1000;
+
+/// The alerts of a tick.
+#[derive(Debug)]
+pub(crate) struct AlertSeries {
+    board: Board,
+    /// By name, whether it is recorded or not.
+    known: HashMap<String, Option<SeriesId>>,
+    now: Vec<SeriesId>,
+}
+
+impl AlertSeries {
+    pub(crate) fn new(board: Board) -> Self {
+        Self { board, known: HashMap::new(), now: Vec::new() }
+    }
+
+    /// Those that there are.
+    pub(crate) fn collect(&mut self, registry: &mut Registry, store: &mut Store) {
+        self.now.clear();
+        for alert in &self.board.read().active {
+            let name = name(alert);
+            if !self.known.contains_key(&name) {
+                if self.known.len() >= MOST_SERIES {
+                    continue;
+                }
+                let registered = registry.register(&name, SeriesKind::Gauge, store);
+                self.known.insert(name.clone(), registered.map(|(_, id)| id));
+            }
+            self.now.extend(self.known.get(&name).copied().flatten());
+        }
+    }
+
+    /// The values that were collected.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
+        self.now.iter().map(|id| (*id, 1.0))
+    }
+
+    /// Lets all get other names.
+    pub(crate) fn forget_names(&mut self) {
+        self.known.clear();
+    }
+}
+
+fn name(alert: &Active) -> String {
+    let mut name = alert.name();
+    name.set(formats::series_name::METRIC, METRIC);
+    name.set("alertstate", alert.state());
+    name.to_string()
+}

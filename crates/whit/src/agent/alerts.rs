@@ -1,0 +1,189 @@
+//! Rules for alerts and their receivers as TOML.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use ::agent::alert::{AlertOptions, AlertRule, Message, Receiver, Way};
+use ::query::Query;
+use formats::series_name::is_label;
+use text::quantity;
+
+use crate::configuration::{Fault, Options, expected, parse, text};
+
+/// The rules that are there unless they are switched off or replaced.
+const STARTER: &str = include_str!("starter.toml");
+const USUAL_INTERVAL: Duration = Duration::from_secs(15);
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
+/// A message that takes longer is not told in time.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Without a configuration.
+pub(super) fn usual() -> AlertOptions {
+    AlertOptions { interval: USUAL_INTERVAL, rules: starter(), receivers: Vec::new(), courier: courier() }
+}
+
+fn courier() -> Vec<OsString> {
+    vec![probe::spawn::own_program(), "alert".into(), "deliver".into()]
+}
+
+fn starter() -> Vec<AlertRule> {
+    let read = || rules(&Options::new(parse(STARTER)?.get_ref(), 0..0));
+    // A test reads them.
+    read().unwrap_or_default()
+}
+
+/// Reads `[alerts]`, `[[alert]]` and `[[receiver]]`. `None`: nothing is watched for.
+pub(super) fn read(root: &Options<'_, '_>) -> Result<Option<AlertOptions>, Fault> {
+    let mut options = usual();
+    if let Some(value) = root.get("alerts") {
+        let table = Options::of(value)?;
+        table.refuse_unknown(["interval", "starter"].into_iter(), "[alerts]")?;
+        if let Some(interval) = table.duration("interval")? {
+            if interval < SHORTEST_INTERVAL {
+                return Err(table.fault_of("interval", "expected 1s or more"));
+            }
+            options.interval = interval;
+        }
+        if table.get("starter").is_some() && !table.flag("starter")? {
+            options.rules.clear();
+        }
+    }
+    let own = rules(root)?;
+    // One's own rule takes the place of one with its name.
+    options.rules.retain(|rule| own.iter().all(|own| own.name != rule.name));
+    options.rules.extend(own);
+    options.receivers = root.tables("receiver")?.iter().map(receiver).collect::<Result<_, _>>()?;
+    for (place, table) in root.tables("receiver")?.iter().enumerate() {
+        let name = &options.receivers[place].name;
+        if options.receivers[..place].iter().any(|other| other.name == *name) {
+            return Err(table.fault_of("name", format!("there is a receiver \"{name}\" already")));
+        }
+    }
+    for table in root.tables("alert")? {
+        for name in table.texts("to")? {
+            if options.receivers.iter().all(|receiver| receiver.name != name) {
+                return Err(
+                    table.fault_of("to", format!("there is no [[receiver]] with the name \"{name}\""))
+                );
+            }
+        }
+    }
+    Ok((!options.rules.is_empty()).then_some(options))
+}
+
+fn rules(root: &Options<'_, '_>) -> Result<Vec<AlertRule>, Fault> {
+    let tables = root.tables("alert")?;
+    let mut rules: Vec<AlertRule> = Vec::with_capacity(tables.len());
+    for table in &tables {
+        let rule = rule(table)?;
+        if rules.iter().any(|other| other.name == rule.name) {
+            return Err(table.fault_of("name", format!("there is an alert \"{}\" already", rule.name)));
+        }
+        rules.push(rule);
+    }
+    Ok(rules)
+}
+
+fn rule(table: &Options<'_, '_>) -> Result<AlertRule, Fault> {
+    const KNOWN: [&str; 6] = ["name", "expression", "for", "labels", "text", "to"];
+    table.refuse_unknown(KNOWN.into_iter(), "an alert")?;
+    let name = name(table, "\"srv is nearly full\"")?;
+    let expression = table.required_text("expression", "\"node_load1 > 100\"")?;
+    Query::parse(expression).map_err(|error| table.fault_of("expression", error.to_string()))?;
+    let hold = match table.get("for") {
+        None => Duration::ZERO,
+        Some(value) => {
+            let nanos = quantity::age(text(value)?).map_err(|wanted| expected(value, &wanted))?;
+            Duration::from_nanos(nanos.0)
+        }
+    };
+    let message = table.text("text")?.unwrap_or("the value is {value}");
+    let message = Message::parse(message).map_err(|fault| table.fault_of("text", fault.0))?;
+    let mut labels = Vec::new();
+    if let Some(value) = table.get("labels") {
+        let wanted = || expected(value, "{ severity = \"page\" }");
+        for (label, value) in value.get_ref().as_table().ok_or_else(wanted)?.iter() {
+            let name = label.get_ref();
+            if !is_label(name) || name.starts_with("__") || name == "alertname" {
+                return Err(Fault::new(label.span(), format!("\"{name}\" cannot be a label")));
+            }
+            labels.push((name.to_string(), text(value)?.to_owned()));
+        }
+    }
+    let receivers = table.texts("to")?;
+    Ok(AlertRule { name, expression: expression.to_owned(), hold, labels, message, receivers })
+}
+
+fn receiver(table: &Options<'_, '_>) -> Result<Receiver, Fault> {
+    const KNOWN: [&str; 5] = ["name", "command", "webhook", "timeout", "ends"];
+    table.refuse_unknown(KNOWN.into_iter(), "a receiver")?;
+    let name = name(table, "\"mail\"")?;
+    let way = match (table.words("command")?, table.text("webhook")?) {
+        (Some(words), None) => Way::Command(words),
+        (None, Some(url)) if url.starts_with("http://") => Way::Webhook(url.to_owned()),
+        (None, Some(_)) => {
+            return Err(table.fault_of(
+                "webhook",
+                "expected an address that begins with http://; for https:// use command = [\"curl\", …]",
+            ));
+        }
+        (_, _) => {
+            return Err(table.fault("this needs either command = [\"mail\", …] or webhook = \"http://…\""));
+        }
+    };
+    let timeout = table.duration("timeout")?.unwrap_or(USUAL_TIMEOUT);
+    if timeout > LONGEST_TIMEOUT {
+        return Err(table.fault_of("timeout", "expected 10m or less"));
+    }
+    let tells_ends = table.get("ends").is_none() || table.flag("ends")?;
+    Ok(Receiver { name, way, timeout, tells_ends })
+}
+
+fn name(table: &Options<'_, '_>, example: &str) -> Result<String, Fault> {
+    let name = table.required_text("name", example)?;
+    if name.is_empty() || name.len() > 100 || name.starts_with('{') || name.chars().any(char::is_control) {
+        return Err(
+            table.fault_of("name", format!("expected a name of up to 100 letters, such as {example}"))
+        );
+    }
+    Ok(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(text: &str) -> Result<Option<AlertOptions>, Fault> {
+        read(&Options::new(parse(text)?.get_ref(), 0..0))
+    }
+
+    #[test]
+    fn the_starter_rules_are_good_and_can_be_replaced() {
+        let starter = rules(&Options::new(parse(STARTER).unwrap().get_ref(), 0..0)).unwrap();
+        assert!(starter.len() >= 5);
+        assert_eq!(options("").unwrap().unwrap().rules, starter);
+        assert_eq!(options("[alerts]\nstarter = false").unwrap(), None);
+        let own = format!("[[alert]]\nname = \"{}\"\nexpression = \"up < 1\"", starter[0].name);
+        let replaced = options(&own).unwrap().unwrap().rules;
+        assert_eq!((replaced.len(), replaced.last().unwrap().expression.as_str()), (starter.len(), "up < 1"));
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        let alert = "[[alert]]\nname = \"a\"\nexpression = \"up\"\n";
+        for (text, message) in [
+            ("[[alert]]\nname = \"a\"".to_owned(), "this needs expression"),
+            ("[[alert]]\nname = \"a\"\nexpression = \"sum(\"".to_owned(), ""),
+            (format!("{alert}{alert}"), "there is an alert \"a\" already"),
+            (format!("{alert}to = [\"x\"]"), "there is no [[receiver]]"),
+            (format!("{alert}text = \"{{\""), "there is a \"{\" without"),
+            (format!("{alert}labels = {{ alertname = \"b\" }}"), "\"alertname\" cannot be a label"),
+            ("[[receiver]]\nname = \"r\"".to_owned(), "this needs either command"),
+            ("[[receiver]]\nname = \"r\"\nwebhook = \"ftp://x\"".to_owned(), "expected an address"),
+        ] {
+            let fault = options(&text).unwrap_err();
+            assert!(fault.message.starts_with(message), "{text}: {}", fault.message);
+        }
+    }
+}

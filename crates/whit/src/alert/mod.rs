@@ -1,0 +1,207 @@
+//! `whit alert`: which alerts there are, what is watched for, and silences.
+
+pub(crate) mod arguments;
+mod render;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use ::agent::alert;
+use ::agent::alert::{
+    Active, AlertOptions, AlertRule, Ledger, Outcome, Receiver, Silence, courier, tell, try_rule,
+};
+use ::agent::past::Past;
+use serde_json::json;
+use text::printable::Shown as _;
+
+use self::arguments::{AlertArgs, AlertTask};
+use crate::agent::configured_alerts;
+use crate::document::{DocumentKind, Documents};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::query;
+
+/// Does what was asked for.
+pub(crate) fn run(args: &AlertArgs) -> Result<ExitCode, Failure> {
+    let AlertArgs { directory, config, task } = args;
+    let text = match task {
+        AlertTask::List { is_json } => list(directory, *is_json)?,
+        AlertTask::Rules => rules(config.as_deref())?,
+        AlertTask::Test { rules, time, sends } => {
+            return test(directory, config.as_deref(), rules, *time, *sends);
+        }
+        AlertTask::Silence { selector, length, comment } => silence(directory, selector, *length, comment)?,
+        AlertTask::Unsilence(number) => unsilence(directory, *number)?,
+        AlertTask::Deliver(path) => {
+            courier::run(path).map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
+            String::new()
+        }
+    };
+    Output::stdout().write(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// Opens the ledger of a data directory.
+fn open(directory: &Path) -> Result<Ledger, Failure> {
+    if !Ledger::is_in(directory) {
+        let path = directory.shown();
+        return Err(Failure::new(format!("{path}: no agent has watched for anything there yet")));
+    }
+    Ledger::open(directory).map_err(|error| of_ledger(directory, error))
+}
+
+fn of_ledger(directory: &Path, error: impl std::fmt::Display) -> Failure {
+    Failure::new(format!("{}: {error}", directory.shown()))
+}
+
+fn list(directory: &Path, is_json: bool) -> Result<String, Failure> {
+    let ledger = open(directory)?;
+    let failed = |error| of_ledger(directory, error);
+    let active = ledger.active().map_err(failed)?;
+    let silences = ledger.silences(now_ms()).map_err(failed)?;
+    let mut deliveries = ledger.deliveries().map_err(failed)?;
+    if !is_json {
+        deliveries.retain(|(_, delivery)| delivery.outcome != Some(Outcome::Delivered));
+        return Ok(render::list(&active, &silences, &deliveries, now_ms()));
+    }
+    let silences = silences.iter().map(|(number, silence)| {
+        json!({
+            "number": number,
+            "selector": silence.selector,
+            "since_realtime_ns": silence.since_ms * 1_000_000,
+            "until_realtime_ns": silence.until_ms * 1_000_000,
+            "comment": silence.comment,
+        })
+    });
+    let body = json!({
+        "alerts": active.iter().map(render::alert_json).collect::<Vec<_>>(),
+        "silences": silences.collect::<Vec<_>>(),
+        "deliveries": deliveries.iter().map(|(_, one)| render::delivery_json(one)).collect::<Vec<_>>(),
+    });
+    let mut text = String::new();
+    Documents::of_live().push(DocumentKind::Alerts, probe::clock_now().realtime, &body, &mut text)?;
+    Ok(text)
+}
+
+/// The configured ones.
+fn configured(config: Option<&Path>) -> Result<AlertOptions, Failure> {
+    configured_alerts(config)?
+        .ok_or_else(|| Failure::new("nothing is watched for: the configuration has no rules"))
+}
+
+fn rules(config: Option<&Path>) -> Result<String, Failure> {
+    let options = configured(config)?;
+    let mut text = String::new();
+    for rule in &options.rules {
+        render::push_rule(rule, &mut text);
+    }
+    Ok(text)
+}
+
+/// The rules with these names, all if there are none.
+fn chosen<'r>(options: &'r AlertOptions, names: &[String]) -> Result<Vec<&'r AlertRule>, Failure> {
+    if names.is_empty() {
+        return Ok(options.rules.iter().collect());
+    }
+    let find = |name: &String| {
+        let found = options.rules.iter().find(|rule| rule.name == *name);
+        let hint = text::nearest::did_you_mean(name, options.rules.iter().map(|rule| rule.name.as_str()));
+        found.ok_or_else(|| Failure::usage(format!("no rule is called \"{}\"{hint}", name.shown())))
+    };
+    names.iter().map(find).collect()
+}
+
+fn test(
+    directory: &Path,
+    config: Option<&Path>,
+    names: &[String],
+    time: Option<[i64; 2]>,
+    sends: bool,
+) -> Result<ExitCode, Failure> {
+    let options = configured(config)?;
+    let rules = chosen(&options, names)?;
+    let mut output = Output::stdout();
+    let mut has_failed = false;
+    if sends {
+        if options.receivers.is_empty() {
+            return Err(Failure::new("nobody is told: the configuration has no [[receiver]]"));
+        }
+        for receiver in &options.receivers {
+            has_failed |= !send(receiver, &mut output)?;
+        }
+        return Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+    }
+    let past = query::open(directory)?;
+    for rule in rules {
+        let text = match time {
+            None => test_now(&past, rule),
+            Some(time) => test_between(&past, rule, time, &options),
+        };
+        let text = text.unwrap_or_else(|error| {
+            has_failed = true;
+            format!("{}: {error}\n", rule.name)
+        });
+        output.write(text.as_bytes())?;
+    }
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn test_now(past: &Past, rule: &AlertRule) -> Result<String, String> {
+    let found = alert::ask(past, rule, now_ms())?;
+    Ok(render::found(rule, &found))
+}
+
+fn test_between(
+    past: &Past,
+    rule: &AlertRule,
+    time: [i64; 2],
+    options: &AlertOptions,
+) -> Result<String, String> {
+    let step_ms = i64::try_from(options.interval.as_millis()).unwrap_or(i64::MAX);
+    Ok(render::fired(rule, &try_rule(past, rule, time, step_ms)?))
+}
+
+/// Tells a receiver of a test. Returns whether it could be told.
+fn send(receiver: &Receiver, output: &mut Output) -> Result<bool, Failure> {
+    let alert = Active {
+        labels: [("alertname".to_owned(), "test".to_owned())].into(),
+        since_ms: now_ms(),
+        firing_since_ms: Some(now_ms()),
+        is_told: true,
+        value: "0".to_owned(),
+        text: "This is a test of whit alert.".to_owned(),
+    };
+    let told = tell(receiver, &alert);
+    let words = told.as_ref().map_or_else(String::as_str, |()| "told");
+    output.write(format!("{}: {words}\n", receiver.name.shown()).as_bytes())?;
+    Ok(told.is_ok())
+}
+
+fn silence(directory: &Path, selector: &str, length: Duration, comment: &str) -> Result<String, Failure> {
+    let since_ms = now_ms();
+    let length_ms = i64::try_from(length.as_millis()).unwrap_or(i64::MAX);
+    let silence = Silence {
+        selector: selector.to_owned(),
+        since_ms,
+        until_ms: since_ms.saturating_add(length_ms),
+        comment: comment.to_owned(),
+    };
+    silence.matchers().map_err(|error| query::explain(selector, &error))?;
+    let number = open(directory)?.silence(&silence).map_err(|error| of_ledger(directory, error))?;
+    let until = render::time(silence.until_ms);
+    Ok(format!("silence {number} until {until}; whit alert unsilence {number} ends it\n"))
+}
+
+fn unsilence(directory: &Path, number: i64) -> Result<String, Failure> {
+    let ended =
+        open(directory)?.end_silence(number, now_ms()).map_err(|error| of_ledger(directory, error))?;
+    match ended {
+        true => Ok(String::new()),
+        false => Err(Failure::new(format!("there is no silence {number}"))),
+    }
+}

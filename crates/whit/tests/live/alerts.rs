@@ -1,0 +1,256 @@
+//! Alerts: who is told of what, how often, and what a healthy machine is told.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Failed, Trial};
+
+use super::machine::{Scratch, WHIT, documents, whit};
+use super::needs::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("each_alert_is_told_once_over_200_kills", &[], kills),
+        trial("what_could_not_be_told_is_told_later", &[], later),
+        trial("silences_and_reloads_and_a_healthy_machine", &[], silences),
+    ]
+}
+
+fn agent(directory: &Path, config: &Path) -> Command {
+    let mut command = Command::new(WHIT);
+    command.args(["agent", "--interval", "100ms", "--http", "127.0.0.1:1", "--config"]).arg(config);
+    command.arg("--data").arg(directory.join("data")).arg("--now").arg(directory.join("now"));
+    command.arg("--socket").arg(directory.join("socket")).stderr(Stdio::null());
+    command
+}
+
+fn list(directory: &Path) -> serde_json::Value {
+    let data = directory.join("data");
+    documents(&whit(&["alert", "--json", "--data", data.to_str().unwrap()])).remove(0)
+}
+
+/// Waits until something holds.
+fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Counts what is posted, by the alert's name and state.
+#[derive(Clone, Default)]
+struct Posted(Arc<Mutex<BTreeMap<String, u32>>>);
+
+impl Posted {
+    fn listen(&self) -> Result<u16, Failed> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let port = listener.local_addr()?.port();
+        let posted = self.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let posted = posted.clone();
+                std::thread::spawn(move || posted.take(stream));
+            }
+        });
+        Ok(port)
+    }
+
+    fn take(&self, stream: TcpStream) -> Option<()> {
+        let mut reader = BufReader::new(stream.try_clone().ok()?);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).ok()?;
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().ok()?;
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        let body: serde_json::Value = serde_json::from_slice(&body).ok()?;
+        let alert = &body["alerts"][0];
+        let name = format!("{} {}", alert["labels"]["alertname"].as_str()?, alert["status"].as_str()?);
+        *self.0.lock().ok()?.entry(name).or_default() += 1;
+        (&stream).write_all(b"HTTP/1.1 204 No Content\r\n\r\n").ok()
+    }
+}
+
+const KILLS: u32 = 200;
+
+/// Each run has one rule more, whose alert fires at once; the agent is killed somewhere between that and the end of its deliveries.
+fn kills() -> Result<(), Failed> {
+    let scratch = Scratch::new("alert-kills");
+    let config = scratch.0.join("agent.toml");
+    let told = scratch.0.join("told");
+    fs::write(&told, "")?;
+    let posted = Posted::default();
+    let port = posted.listen()?;
+    let head = format!(
+        "[alerts]\nstarter = false\n[[receiver]]\nname = \"file\"\ncommand = [\"sh\", \"-c\", \"sleep 0.02; echo \\\"$0 $1\\\" >> {}\", \"{{name}}\", \"{{state}}\"]\n\
+         [[receiver]]\nname = \"web\"\nwebhook = \"http://127.0.0.1:{port}/\"\n",
+        told.display()
+    );
+    let mut rules = String::new();
+    let mut random = 12345_u32;
+    let mut told_at_kill = 0;
+    // Where the end of a delivery is: found by whether it was there at the last kill.
+    let mut middle_ms = 200_u32;
+    for run in 0..KILLS {
+        write!(rules, "[[alert]]\nname = \"k{run}\"\nexpression = \"vector(1)\"\n")?;
+        fs::write(&config, format!("{head}{rules}"))?;
+        let mut child = agent(&scratch.0, &config).spawn()?;
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        std::thread::sleep(Duration::from_millis(u64::from(middle_ms - 50 + (random >> 16) % 100)));
+        child.kill()?;
+        child.wait()?;
+        let is_told = fs::read_to_string(&told)?.contains(&format!("k{run} firing"));
+        told_at_kill += u32::from(is_told);
+        middle_ms = if is_told { middle_ms - 8 } else { middle_ms + 8 }.max(60);
+    }
+    let mut child = agent(&scratch.0, &config).spawn()?;
+    let lines = || fs::read_to_string(&told).map_or(0, |text| text.lines().count());
+    wait_for("all are told", || {
+        lines() >= KILLS as usize && posted.0.lock().unwrap().len() >= KILLS as usize
+    });
+    // Who is told twice is told soon.
+    std::thread::sleep(Duration::from_secs(2));
+    let unknown = list(&scratch.0)["deliveries"].as_array().ok_or("deliveries")?.clone();
+    child.kill()?;
+    child.wait()?;
+    let text = fs::read_to_string(&told)?;
+    for run in 0..KILLS {
+        let name = format!("k{run} firing");
+        let count = text.lines().filter(|line| **line == name).count();
+        assert_eq!(count, 1, "{name}: {unknown:?}");
+        assert_eq!(posted.0.lock().unwrap().get(&name), Some(&1), "{name}: {unknown:?}");
+    }
+    assert_eq!(text.lines().count(), KILLS as usize);
+    println!("{KILLS} kills, {told_at_kill} of them after their alert was told");
+    // Otherwise the kills were not where they were meant to be.
+    assert!((KILLS / 10..KILLS * 9 / 10).contains(&told_at_kill), "{told_at_kill}");
+    Ok(())
+}
+
+/// A receiver that is not there, one that fails, and one that takes too long.
+fn later() -> Result<(), Failed> {
+    let scratch = Scratch::new("alert-later");
+    let config = scratch.0.join("agent.toml");
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let (told, ready) = (scratch.0.join("told"), scratch.0.join("ready"));
+    fs::write(
+        &config,
+        format!(
+            "[alerts]\nstarter = false\n[[alert]]\nname = \"a\"\nexpression = \"vector(1)\"\n\
+             [[receiver]]\nname = \"absent\"\nwebhook = \"http://127.0.0.1:{port}/\"\n\
+             [[receiver]]\nname = \"failing\"\ncommand = [\"sh\", \"-c\", \"test -e {0} && echo told >> {1}\"]\n\
+             [[receiver]]\nname = \"slow\"\ncommand = [\"sleep\", \"3000\"]\ntimeout = \"1s\"\n\
+             [[receiver]]\nname = \"missing\"\ncommand = [\"/nonexistent/program\"]\n",
+            ready.display(),
+            told.display()
+        ),
+    )?;
+    let mut child = agent(&scratch.0, &config).spawn()?;
+    let deliveries = || {
+        let list = list(&scratch.0);
+        let all = list["deliveries"].as_array().cloned().unwrap_or_default();
+        all.into_iter()
+            .map(|one| (one["receiver"].as_str().unwrap_or_default().to_owned(), one))
+            .collect::<BTreeMap<_, _>>()
+    };
+    wait_for("attempts", || {
+        scratch.0.join("data/alerts.sqlite").exists()
+            && deliveries().values().all(|one| one["reason"] != "")
+            && deliveries().len() == 4
+    });
+    let known = deliveries();
+    assert_eq!(known["slow"]["outcome"], "unknown", "{known:?}");
+    assert!(known["slow"]["reason"].as_str().ok_or("reason")?.contains("killed"), "{known:?}");
+    for (name, reason) in [("absent", "refused"), ("failing", "exit status 1"), ("missing", "No such file")] {
+        assert!(known[name]["outcome"].is_null(), "{known:?}");
+        assert!(known[name]["reason"].as_str().ok_or("reason")?.contains(reason), "{known:?}");
+    }
+    // Now they are there.
+    fs::write(&ready, "")?;
+    let posted = Posted::default();
+    let listener = TcpListener::bind(("127.0.0.1", port))?;
+    let taking = posted.clone();
+    std::thread::spawn(move || {
+        listener.incoming().flatten().for_each(|stream| {
+            let _ = taking.take(stream);
+        })
+    });
+    wait_for("both are told", || {
+        let known = deliveries();
+        known["absent"]["outcome"] == "delivered" && known["failing"]["outcome"] == "delivered"
+    });
+    end(&mut child)?;
+    assert_eq!(fs::read_to_string(&told)?, "told\n");
+    assert_eq!(posted.0.lock().unwrap().get("a firing"), Some(&1));
+    Ok(())
+}
+
+fn end(child: &mut Child) -> Result<(), Failed> {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
+    child.wait()?;
+    Ok(())
+}
+
+/// The rules that are there from the beginning say nothing of a machine on which nothing is the matter; a silenced alert is told when
+/// the silence ends, its end is told, and rules follow the configuration.
+fn silences() -> Result<(), Failed> {
+    let scratch = Scratch::new("alert-silences");
+    let config = scratch.0.join("agent.toml");
+    let data = scratch.0.join("data");
+    let data = data.to_str().ok_or("the path")?;
+    let posted = Posted::default();
+    let port = posted.listen()?;
+    let head = format!(
+        "[alerts]\ninterval = \"1s\"\n[[receiver]]\nname = \"web\"\nwebhook = \"http://127.0.0.1:{port}/\"\n"
+    );
+    fs::write(&config, &head)?;
+    let mut child = agent(&scratch.0, &config).spawn()?;
+    wait_for("a ledger", || scratch.0.join("data/alerts.sqlite").exists());
+    whit(&["alert", "silence", "{alertname=~\"it.*\"}", "--duration", "1h", "--data", data]);
+    fs::write(&config, format!("{head}[[alert]]\nname = \"it\"\nexpression = \"node_load1 >= 0\"\n"))?;
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::HUP)?;
+    wait_for("it fires", || list(&scratch.0)["alerts"][0]["state"] == "firing");
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(posted.0.lock().unwrap().is_empty(), "it is silenced");
+    assert!(whit(&["alert", "--data", data]).contains("silenced"));
+    whit(&["alert", "unsilence", "1", "--data", data]);
+    wait_for("it is told", || posted.0.lock().unwrap().get("it firing") == Some(&1));
+    let history = whit(&["query", "ALERTS", "--data", data]);
+    assert!(history.contains("ALERTS{alertname=\"it\",alertstate=\"firing\"}"), "{history}");
+    // Without its rule it is over.
+    fs::write(&config, &head)?;
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::HUP)?;
+    wait_for("its end is told", || posted.0.lock().unwrap().get("it resolved") == Some(&1));
+    end(&mut child)?;
+    let told = posted.0.lock().unwrap().clone();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!(list(&scratch.0)["alerts"].as_array().map(Vec::len), Some(0));
+    let test = whit(&[
+        "alert",
+        "test",
+        "--since",
+        "-1m",
+        "--data",
+        data,
+        "--config",
+        config.to_str().ok_or("path")?,
+    ]);
+    assert!(test.lines().all(|line| line.ends_with("would not have fired")), "{test}");
+    Ok(())
+}
