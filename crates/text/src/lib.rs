@@ -2,6 +2,7 @@
 
 pub mod columns;
 pub mod nearest;
+pub mod plot;
 pub mod printable;
 pub mod quantity;
 pub mod style;

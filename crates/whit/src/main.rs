@@ -29,6 +29,8 @@ mod new_file;
 mod output;
 mod pages;
 mod paths;
+#[cfg(feature = "agent")]
+mod plot;
 mod pressure_fields;
 #[cfg(feature = "agent")]
 mod query;
@@ -77,6 +79,8 @@ fn main() -> ExitCode {
         Action::Relabel(command) => relabel::run(&command),
         #[cfg(feature = "agent")]
         Action::Query(args) => query::run(&args),
+        #[cfg(feature = "agent")]
+        Action::Plot(args) => plot::run(&args),
         #[cfg(feature = "agent")]
         Action::Why(args) => why::run(&args),
         Action::Doctor(args) => doctor::command::run(&args),

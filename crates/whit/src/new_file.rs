@@ -48,10 +48,10 @@ impl NewFile {
     }
 
     /// Appends.
-    pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, content: impl AsRef<[u8]>) -> Result<(), Failure> {
         let written = match &mut self.place {
-            Place::Memory(bytes) => bytes.write_all(text.as_bytes()),
-            Place::Stream(file) => file.write_all(text.as_bytes()),
+            Place::Memory(bytes) => bytes.write_all(content.as_ref()),
+            Place::Stream(file) => file.write_all(content.as_ref()),
         };
         written.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::reader_gone(),

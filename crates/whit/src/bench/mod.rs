@@ -115,7 +115,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, Failure> {
         measurements.push(measured);
     }
     if let Some(mut file) = html {
-        file.write(&html::page(&measurements))?;
+        file.write(html::page(&measurements))?;
         file.finish()?;
     }
     // A side that failed is reported in its place; a missing program is not a failure.

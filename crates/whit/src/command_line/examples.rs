@@ -90,6 +90,11 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("why nginx --since -1h --show", "A program's hour, with the expressions of all figures"),
         ],
         #[cfg(feature = "agent")]
+        "plot" => &[
+            ("plot 'sum by (mode) (rate(node_cpu_seconds_total[1m]))'", "The last hour in the terminal"),
+            ("plot node_load1 --since yesterday --svg load.svg", "A day as an image"),
+        ],
+        #[cfg(feature = "agent")]
         "query" => &[
             ("query node_load1", "A figure as it is now"),
             ("query avg_over_time(node_load1[1h]) --since yesterday --step 1h", "Its means, hour by hour"),

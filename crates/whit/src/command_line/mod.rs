@@ -30,6 +30,8 @@ use crate::free::arguments as free;
 #[cfg(feature = "agent")]
 use crate::history::arguments as history;
 #[cfg(feature = "agent")]
+use crate::plot::arguments as plot;
+#[cfg(feature = "agent")]
 use crate::query::arguments as query;
 #[cfg(feature = "agent")]
 use crate::relabel::arguments as relabel;
@@ -51,6 +53,8 @@ pub(crate) enum Action {
     Age(crate::age::options::AgeOptions),
     #[cfg(feature = "agent")]
     Agent(agent::AgentCommand),
+    #[cfg(feature = "agent")]
+    Plot(plot::PlotArgs),
     #[cfg(feature = "agent")]
     Alert(alert::AlertArgs),
     #[cfg(feature = "agent")]
@@ -101,6 +105,7 @@ pub(crate) fn command() -> Command {
         .subcommand(query::command())
         .subcommand(history::command())
         .subcommand(alert::command())
+        .subcommand(plot::command())
         .subcommand(relabel::command());
     command
         .subcommand(doctor::command())
@@ -160,6 +165,8 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("agent", matches)) => agent::from_matches(matches).map(Action::Agent),
         #[cfg(feature = "agent")]
         Some(("history", matches)) => history::from_matches(matches).map(Action::History),
+        #[cfg(feature = "agent")]
+        Some(("plot", matches)) => plot::from_matches(matches).map(Action::Plot),
         #[cfg(feature = "agent")]
         Some(("alert", matches)) => alert::from_matches(matches).map(Action::Alert),
         #[cfg(feature = "agent")]

@@ -87,11 +87,11 @@ pub(crate) fn origin(matches: &ArgMatches) -> Result<QueryOrigin, Failure> {
     })
 }
 
-/// The first and the last instant, and the step, in milliseconds.
-pub(crate) fn times(matches: &ArgMatches, steps: i64) -> Result<Option<[i64; 3]>, Failure> {
+/// The first and the last instant, and the step, in milliseconds; of so long a time if none is named.
+pub(crate) fn times(matches: &ArgMatches, steps: i64, usual_ms: i64) -> Result<[i64; 3], Failure> {
     let now = jiff::Timestamp::now().as_millisecond();
-    let Some(from_ms) = milliseconds(matches, "since")? else { return Ok(None) };
     let to_ms = milliseconds(matches, "until")?.unwrap_or(now);
+    let from_ms = milliseconds(matches, "since")?.unwrap_or(to_ms.saturating_sub(usual_ms));
     if to_ms < from_ms {
         return Err(Failure::usage("--until is before --since"));
     }
@@ -103,7 +103,7 @@ pub(crate) fn times(matches: &ArgMatches, steps: i64) -> Result<Option<[i64; 3]>
     // Whole seconds, where there is room for them.
     let usual = (to_ms - from_ms) / steps.max(1);
     let usual = if usual > 1000 { usual / 1000 * 1000 } else { 1000 };
-    Ok(Some([from_ms, to_ms, named.unwrap_or(usual)]))
+    Ok([from_ms, to_ms, named.unwrap_or(usual)])
 }
 
 fn milliseconds(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure> {
@@ -111,9 +111,12 @@ fn milliseconds(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure
 }
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<QueryArgs, Failure> {
-    let asked = match times(matches, USUAL_STEPS)? {
-        Some([from_ms, to_ms, step_ms]) => Asked::Between { from_ms, to_ms, step_ms },
-        None => {
+    let asked = match matches.contains_id("since") {
+        true => {
+            let [from_ms, to_ms, step_ms] = times(matches, USUAL_STEPS, 0)?;
+            Asked::Between { from_ms, to_ms, step_ms }
+        }
+        false => {
             let now = jiff::Timestamp::now().as_millisecond();
             Asked::At { at_ms: milliseconds(matches, "at")?.unwrap_or(now) }
         }
