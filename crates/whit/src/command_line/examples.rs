@@ -91,7 +91,7 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
         ],
         #[cfg(feature = "agent")]
         "plot" => &[
-            ("plot 'sum by (mode) (rate(node_cpu_seconds_total[1m]))'", "The last hour in the terminal"),
+            ("plot rate(node_context_switches_total[1m])", "The last hour in the terminal"),
             ("plot node_load1 --since yesterday --svg load.svg", "A day as an image"),
         ],
         #[cfg(feature = "agent")]

@@ -125,7 +125,7 @@ pub(super) fn draw(plot: &Plot<'_>, width: u32, height: u32) -> Image {
                 [alone] => image.stroke(*alone, *alone, 2.5, color(place)),
                 several => {
                     // From the seventh line on dashed, so that no two look the same.
-                    let is_drawn = |at: usize| place < COLORS.len() || at / DASH % 2 == 0;
+                    let is_drawn = |at: usize| place < COLORS.len() || (at / DASH).is_multiple_of(2);
                     let strokes = several.windows(2).enumerate().filter(|(at, _)| is_drawn(*at));
                     strokes.for_each(|(_, pair)| image.stroke(pair[0], pair[1], 1.5, color(place)));
                 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Scratch, WHIT};
+use super::machine::{Scratch, WHIT, whit};
 use super::needs::{Need, trial};
 use super::prometheus::Prometheus;
 
@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("calls_of_grafana_are_answered", &[], grafana),
         trial("hostile_requests_get_an_error_and_delay_no_tick", &[Need::Root], hostile),
         trial("others_see_no_tasks_over_http", &[Need::Root], others),
+        trial("plots_are_drawn_of_a_history_and_of_a_server", &[], plots),
     ]
 }
 
@@ -271,5 +272,31 @@ fn others() -> Result<(), Failed> {
     assert_eq!(reply["data"]["result"], serde_json::json!([]), "{reply}");
     let reply = api.get(query).ok_or("no answer")?;
     assert!(reply["data"]["result"][0]["value"][1].is_string(), "{reply}");
+    Ok(())
+}
+
+/// In the terminal, as SVG and as PNG; here the history, there the same by HTTP.
+fn plots() -> Result<(), Failed> {
+    let scratch = Scratch::new("api-plots");
+    let api = Api::start(&scratch, &[])?;
+    std::thread::sleep(Duration::from_secs(2));
+    let data = scratch.0.to_str().ok_or("the path")?;
+    const EXPRESSION: &str = "sum by (mode) (rate(node_cpu_seconds_total[1m]))";
+    let whole = [EXPRESSION, "--since", "-1m", "--step", "1s"];
+    let here = whit(&[&["plot"], &whole[..], &["--data", data]].concat());
+    let there = whit(&[&["plot"], &whole[..], &["--from", &api.url()]].concat());
+    for text in [&here, &there] {
+        assert!(text.contains("{mode=\"idle\"}") && text.contains(" %") && text.contains("LEAST"), "{text}");
+        assert!(text.chars().any(|letter| ('\u{2801}'..='\u{28ff}').contains(&letter)), "{text}");
+    }
+    let (svg, png) = (scratch.0.join("plot.svg"), scratch.0.join("plot.png"));
+    for (option, path) in [("--svg", &svg), ("--png", &png)] {
+        let path = path.to_str().ok_or("the path")?;
+        whit(&["plot", "node_load1", "--since", "-1m", "--data", data, option, path]);
+    }
+    let svg = fs::read_to_string(svg)?;
+    assert!(svg.starts_with("<svg ") && svg.contains("node_load1") && svg.contains("<polyline"), "{svg}");
+    let png = fs::read(png)?;
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 2000, "{}", png.len());
     Ok(())
 }
