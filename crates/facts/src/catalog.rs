@@ -3,10 +3,12 @@
 
 mod access;
 mod document;
+mod restore;
 mod rows;
 mod tasks;
 
 pub use document::markdown;
+pub use restore::{RESTORED, Restoration};
 pub use rows::METRICS;
 pub use tasks::{TASK_METRICS, TaskMetric, task_metric};
 

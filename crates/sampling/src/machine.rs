@@ -12,7 +12,8 @@ use crate::memory::{Formula, MemoryReader};
 /// Samples the sources that were requested.
 #[derive(Debug)]
 pub struct MachineSampler {
-    probe: Probe,
+    /// `None`: it is the past, which stands still.
+    probe: Option<Probe>,
     memory: MemoryReader,
     // Boxed, since they are swapped at every tick.
     before: Box<Sample>,
@@ -30,35 +31,52 @@ impl MachineSampler {
         // The clocks come with a sample, also where nothing is read.
         let (before, mut now) = (Box::default(), Box::default());
         let (memory, probe) = MemoryReader::open(roots, request, formula, &mut now)?;
-        let width = probe.counter_width();
+        let (width, probe) = (probe.counter_width(), Some(probe));
         Ok(Self { probe, memory, before, now, rates: Rates::default(), width })
+    }
+
+    /// A machine as it was: two samples that were recorded.
+    pub fn of_past(before: Sample, now: Sample) -> Self {
+        let mut rates = Rates::default();
+        let width = Width::Bits64;
+        rates.fill(&before, &now, width);
+        let (before, now) = (Box::new(before), Box::new(now));
+        Self { probe: None, memory: MemoryReader::of_past(), before, now, rates, width }
     }
 
     /// Takes a sample, and the rates since the one before.
     pub fn sample(&mut self) {
+        if self.probe.is_none() {
+            return;
+        }
         std::mem::swap(&mut self.before, &mut self.now);
         self.replace();
     }
 
     /// Takes a sample in place of the last one, between two intervals: the rates are then over the time since the sample before that.
     pub fn replace(&mut self) {
-        self.probe.sample(&mut self.now);
+        let Some(probe) = &mut self.probe else { return };
+        probe.sample(&mut self.now);
         self.rates.fill(&self.before, &self.now, self.width);
     }
 
     /// Takes late results of background jobs.
     pub fn collect(&mut self) {
-        self.probe.collect(&mut self.now);
+        if let Some(probe) = &mut self.probe {
+            probe.collect(&mut self.now);
+        }
     }
 
     /// Readable when the network has changed.
     pub fn watch(&self) -> Option<Watch<'_>> {
-        self.probe.watch().map(Watch::Readable)
+        self.probe.as_ref()?.watch().map(Watch::Readable)
     }
 
     /// Reads the changes of the network.
     pub fn drain_events(&mut self) {
-        self.probe.drain_events();
+        if let Some(probe) = &mut self.probe {
+            probe.drain_events();
+        }
     }
 
     /// The last sample.
@@ -86,6 +104,6 @@ impl MachineSampler {
 
     /// System calls made.
     pub fn system_calls(&self) -> u64 {
-        self.probe.system_calls()
+        self.probe.as_ref().map_or(0, Probe::system_calls)
     }
 }

@@ -72,6 +72,11 @@ impl MemoryReader {
         Ok((Self { emulator: Some(emulator), formula }, probe))
     }
 
+    /// For samples that were recorded: what is available is among them.
+    pub(crate) fn of_past() -> Self {
+        Self { emulator: None, formula: Formula::IfNeeded }
+    }
+
     /// What is available; none if neither the kernel nor the formula says it.
     pub(crate) fn available(&self, sample: &Sample) -> Option<Available> {
         available(sample.memory.get().ok()?, self.emulation(sample), self.formula == Formula::Always)

@@ -25,13 +25,23 @@ pub struct TaskLabels {
     cgroups_by_task: HashMap<TaskKey, String>,
     /// Used if the source has no ids for cgroups.
     cgroup_ids: CgroupIds,
+    /// What is known was given: a task of the past may have the pid of another one.
+    is_past: bool,
 }
 
 impl TaskLabels {
     /// Reads these files.
     pub fn new(files: TaskFiles) -> Self {
         let (lines, cgroups, cgroups_by_task) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { files, lines, cgroups, cgroups_by_task, cgroup_ids: CgroupIds::default() }
+        Self { files, lines, cgroups, cgroups_by_task, cgroup_ids: CgroupIds::default(), is_past: false }
+    }
+
+    /// Shows what was recorded from now on: the present is not read any more.
+    pub fn show_past(&mut self, cgroups: HashMap<u64, String>, lines: HashMap<TaskKey, String>) {
+        self.cgroups = cgroups;
+        self.lines = lines.into_iter().map(|(key, line)| (key, Some(line))).collect();
+        (self.cgroups_by_task, self.cgroup_ids) = (HashMap::new(), CgroupIds::default());
+        self.is_past = true;
     }
 
     /// The files themselves, for what changes.
@@ -41,11 +51,16 @@ impl TaskLabels {
 
     /// Gives tasks without a cgroup that of their process.
     pub fn find_cgroups(&mut self, store: &mut TaskStore) {
-        self.cgroup_ids.fill(store, &mut self.files);
+        if !self.is_past {
+            self.cgroup_ids.fill(store, &mut self.files);
+        }
     }
 
     /// A task's command line; `None` for a kernel thread, and if it may not be read.
     pub fn line(&mut self, key: TaskKey) -> Option<&str> {
+        if self.is_past {
+            return self.lines.get(&key)?.as_deref();
+        }
         forget_beyond(&mut self.lines, KEPT);
         let files = &mut self.files;
         self.lines.entry(key).or_insert_with(|| files.command_line(key.pid).ok().flatten()).as_deref()
@@ -80,6 +95,9 @@ impl TaskLabels {
 
     /// The path of a task's cgroup. Tasks of one cgroup id share it.
     pub fn cgroup(&mut self, key: TaskKey, id: Option<u64>) -> Option<&str> {
+        if self.is_past {
+            return self.cgroups.get(&id?).map(String::as_str);
+        }
         let files = &mut self.files;
         match id {
             Some(id) if self.cgroup_ids.path(id).is_some() => self.cgroup_ids.path(id),

@@ -42,6 +42,8 @@ pub struct TaskSampler {
     pub impossible_values: u64,
     is_first: bool,
     folds_kernel_threads: bool,
+    /// The store was given, and nothing is read of the present.
+    is_past: bool,
 }
 
 impl TaskSampler {
@@ -77,6 +79,7 @@ impl TaskSampler {
             impossible_values: 0,
             is_first: true,
             folds_kernel_threads: false,
+            is_past: false,
         })
     }
 
@@ -93,6 +96,18 @@ impl TaskSampler {
             false => sampler.reader.set_better_rows(Box::new(AgentRows::new(client))),
         }
         Ok(sampler)
+    }
+
+    /// Shows tasks that were recorded from now on: the present is not read any more.
+    pub fn show_past(&mut self, store: TaskStore, unrecorded_cpu: Option<Nanos>, lost_exits: u64) {
+        (self.store, self.groups) = (store, TaskGroups::default());
+        self.groups.fold_kernel_threads(&self.store, self.folds_kernel_threads);
+        (self.unrecorded_cpu, self.lost_by_agent) = (unrecorded_cpu, lost_exits);
+        (self.agent, self.exit_records) = (None, Err(Absence::NotWanted));
+        self.impossible_values = 0;
+        self.swapped.clear();
+        self.is_past = true;
+        self.count();
     }
 
     /// Where the figures come from.
@@ -134,7 +149,7 @@ impl TaskSampler {
 
     /// Why there are no exit records.
     pub fn exits_absence(&self) -> Option<Absence> {
-        self.exit_records.as_ref().err().copied().filter(|_| self.agent.is_none())
+        self.exit_records.as_ref().err().copied().filter(|_| self.agent.is_none() && !self.is_past)
     }
 
     /// Takes a reading of all tasks, which is to be grouped then.
@@ -142,6 +157,9 @@ impl TaskSampler {
     /// # Errors
     /// Why /proc cannot be read.
     pub fn sample(&mut self) -> Result<(), Absence> {
+        if self.is_past {
+            return Ok(());
+        }
         if let Some(agent) = &mut self.agent {
             match agent.sample(&mut self.store) {
                 Ok(round) => {
@@ -204,6 +222,9 @@ impl TaskSampler {
 
     /// Reads what only /proc contains of rows that are shown.
     pub fn complete(&mut self, rows: impl IntoIterator<Item = RowId>) {
+        if self.is_past {
+            return;
+        }
         let mut pids = Vec::new();
         for id in rows {
             let row = self.row(id);
@@ -219,6 +240,9 @@ impl TaskSampler {
     /// Reads how much of each process is swapped out; for views that show it, since it takes a file a process.
     pub fn read_swapped(&mut self) {
         self.swapped.clear();
+        if self.is_past {
+            return;
+        }
         let leaders = self.store.rows().filter(|row| row.key.pid == row.process()).map(|row| row.key.pid);
         let pids: Vec<u32> = leaders.collect();
         for pid in pids {
@@ -247,7 +271,7 @@ impl TaskSampler {
 
     /// CPU time of a process with its threads that have ended; `None` if it is not known.
     pub fn process_cpu(&mut self, pid: u32) -> Option<Nanos> {
-        self.reader.process_cpu(pid)
+        if self.is_past { None } else { self.reader.process_cpu(pid) }
     }
 
     /// A row of the view.

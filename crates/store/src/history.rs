@@ -111,6 +111,26 @@ impl History {
         Ok(extent)
     }
 
+    /// The times of which something was recorded, each from its first to its last tick in nanoseconds since 1970.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn spans(&self) -> Result<Vec<(i64, i64)>, StoreError> {
+        let mut spans = Vec::new();
+        for file in self.files() {
+            let mut statement = file.connection.prepare("SELECT first_ns, last_ns FROM blocks")?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                spans.push((row.get(0)?, row.get(1)?));
+            }
+            for block in &file.unsealed {
+                let times = || block.clocks().map(|clock| clock.realtime.0.cast_signed());
+                spans.extend(times().min().zip(times().max()));
+            }
+        }
+        Ok(spans)
+    }
+
     /// The samples of a series between two times in nanoseconds since 1970, the last of them included, in the order in which they
     /// were recorded. Damaged blocks are left out; returns how many these are.
     ///

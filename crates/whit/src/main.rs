@@ -23,11 +23,15 @@ mod failure;
 mod free;
 #[cfg(feature = "agent")]
 mod history;
-#[cfg(feature = "agent")]
 mod instant;
 mod new_file;
 mod output;
 mod pages;
+#[cfg(feature = "agent")]
+mod past;
+#[cfg(not(feature = "agent"))]
+#[path = "no_past.rs"]
+mod past;
 mod paths;
 #[cfg(feature = "agent")]
 mod plot;

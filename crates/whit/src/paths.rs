@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::failure::Failure;
+
 fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -39,6 +41,17 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
         true => Some(PathBuf::from("/var/lib")),
         false => variable("HOME").map(PathBuf::from).and_then(absolute).map(|home| home.join(".local/state")),
     })
+}
+
+/// Where the history is: as it was named, or this user's place for it.
+///
+/// # Errors
+/// If there is no home.
+pub(crate) fn data_directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    named
+        .map(Path::to_owned)
+        .or_else(|| state_directory().map(|state| state.join("whit")))
+        .ok_or_else(|| Failure::new("no HOME, so no place for a history: --data DIR names one"))
 }
 
 /// Where an agent of root has its socket and its file of the last tick.

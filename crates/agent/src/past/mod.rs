@@ -1,5 +1,6 @@
 //! The history as a source of series for expressions: those of the machine, and the tasks'.
 
+mod moment;
 mod task_lines;
 mod tasks;
 
@@ -13,6 +14,8 @@ use formats::series_name::{METRIC, SeriesName};
 use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
+
+pub use moment::{PastMachine, PastTasks};
 
 use crate::alert_series;
 use crate::machine_series::series_kind;

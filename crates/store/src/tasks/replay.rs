@@ -126,6 +126,11 @@ impl<'h> TaskReplay<'h> {
         &self.store
     }
 
+    /// The same, for good.
+    pub fn into_store(self) -> TaskStore {
+        self.store
+    }
+
     /// The round.
     pub fn round(&self) -> &RoundSummary {
         self.decoder.summary()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use probe::Roots;
 
 use super::kind::Kind;
@@ -53,10 +53,31 @@ pub(crate) fn data() -> Arg {
 /// The same: as it is named, or this user's place for it.
 #[cfg(feature = "agent")]
 pub(crate) fn data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
-    let named = matches.get_one::<PathBuf>("data").cloned();
-    named
-        .or_else(|| crate::paths::state_directory().map(|state| state.join("whit")))
-        .ok_or_else(|| Failure::new("no HOME, so no place for a history: --data DIR names one"))
+    crate::paths::data_directory(matches.get_one::<PathBuf>("data").map(PathBuf::as_path))
+}
+
+/// At which instant of the past, and where that was recorded.
+pub(crate) fn past(command: Command, help: &'static str) -> Command {
+    #[cfg(feature = "agent")]
+    let command = command.arg(instant_option("at", help)).arg(data().requires("at"));
+    #[cfg(not(feature = "agent"))]
+    let _ = help;
+    command
+}
+
+/// The instant in nanoseconds since 1970, and the data directory.
+///
+/// # Errors
+/// If it is no instant.
+#[cfg_attr(not(feature = "agent"), allow(clippy::unnecessary_wraps))]
+pub(crate) fn past_of(matches: &ArgMatches) -> Result<(Option<i64>, Option<PathBuf>), Failure> {
+    #[cfg(feature = "agent")]
+    return Ok((instant(matches, "at")?, matches.get_one::<PathBuf>("data").cloned()));
+    #[cfg(not(feature = "agent"))]
+    {
+        let _ = matches;
+        Ok((None, None))
+    }
 }
 
 /// An option with an instant.
@@ -69,11 +90,18 @@ pub(crate) fn instant_option(name: &'static str, help: &'static str) -> Arg {
 #[cfg(feature = "agent")]
 pub(crate) fn instant(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure> {
     let Some(text) = matches.get_one::<String>(name) else { return Ok(None) };
+    let named = |failure: Failure| Failure::usage(format!("--{name} {text}: {}", failure.message()));
+    parse_instant(text).map(Some).map_err(named)
+}
+
+/// An instant as people write it, in nanoseconds since 1970.
+///
+/// # Errors
+/// What is expected instead.
+pub(crate) fn parse_instant(text: &str) -> Result<i64, Failure> {
     let now = jiff::Timestamp::now().to_zoned(crate::time_zone::system());
-    let at = crate::instant::parse(text, &now)
-        .map_err(|wanted| Failure::usage(format!("--{name} {text}: {wanted}")))?
-        .as_nanosecond();
-    Ok(Some(i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX })))
+    let at = crate::instant::parse(text, &now).map_err(Failure::usage)?.as_nanosecond();
+    Ok(i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX }))
 }
 
 /// Not by the agent.

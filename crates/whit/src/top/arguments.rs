@@ -8,7 +8,7 @@ use probe::tasks::TaskSource;
 
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{
-    count, direct, ids, interval, json, option, paragraphs, root, roots, several, switch,
+    count, direct, ids, interval, json, option, paragraphs, past, past_of, root, roots, several, switch,
 };
 use crate::failure::Failure;
 use crate::top::columns::Column;
@@ -24,7 +24,7 @@ const WAYS: [(&str, &str); 3] = [
 
 pub(crate) fn command() -> Command {
     Command::new("top").about("All tasks, and where their time goes, on the screen").defer(|command| {
-        command
+        let command = command
             .arg(
                 interval("Time between two readings [default: 1s, on the screen as it was kept]")
                     .visible_short_alias('d'),
@@ -82,7 +82,9 @@ pub(crate) fn command() -> Command {
                     .help("How to read tasks [default: the best that is permitted]"),
             )
             .arg(direct())
-            .arg(root())
+            .arg(root());
+        past(command, "As it was at this instant; on the screen keys go on from there")
+            .mut_arg("root", |root| root.conflicts_with("data"))
             .after_help(paragraphs(EXPLANATION))
     })
 }
@@ -111,6 +113,12 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> 
     if roots.is_captured() && is_repeated {
         return Err(Failure::usage("a captured machine stands still: --root goes without -i and -n"));
     }
+    let (at_ns, data) = past_of(matches)?;
+    if at_ns.is_some() && (roots.is_captured() || matches.get_flag("direct") || text("tasks").is_some()) {
+        return Err(Failure::usage(
+            "--at shows what was recorded: it goes without --root, --direct and --tasks",
+        ));
+    }
     let is_asked_for_repetition = matches.get_flag("batch") || matches.get_flag("json");
     let count = matches.get_one("count").copied();
     let by = if matches.get_flag("threads") { Some("thread".to_owned()) } else { text("by") };
@@ -119,9 +127,13 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> 
         roots,
         source: text("tasks")
             .and_then(|name| TaskSource::ALL.into_iter().find(|source| source.name() == name)),
+        at_ns,
+        data,
         is_direct: matches.get_flag("direct"),
         interval: matches.get_one("interval").copied(),
-        count: count.or((output == OutputKind::Text && !is_asked_for_repetition).then_some(1)),
+        count: count.or((output == OutputKind::Text && !is_asked_for_repetition
+            || at_ns.is_some() && output != OutputKind::Screen)
+            .then_some(1)),
         output,
         selection: Selection {
             pids: ids("pid"),

@@ -13,7 +13,9 @@ use serde_json::{Map, Value};
 
 use super::head::{self, Breadth};
 use super::lines::Line;
-use super::session::{Session, Topic};
+use super::notes::Topic;
+use super::past::Step;
+use super::session::Session;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::{Output, line_width, stdout_style};
@@ -39,8 +41,8 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     let mut remaining = options.count;
     let mut printed = Vec::new();
     loop {
-        // A captured machine stands still.
-        if !options.roots.is_captured() {
+        // A captured machine and the past stand still.
+        if !options.roots.is_captured() && !session.is_of_past {
             ticker.wait();
             session.tick()?;
         }
@@ -56,6 +58,10 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
         output.write(text.as_bytes())?;
         remaining = remaining.map(|remaining| remaining - 1);
         if remaining == Some(0) || options.roots.is_captured() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        // To the end of the history.
+        if session.is_of_past && session.step(Step::Tick, true).is_err() {
             return Ok(ExitCode::SUCCESS);
         }
         if options.output != OutputKind::Json {
@@ -256,7 +262,7 @@ fn write_json(
     let document = TickJson {
         interval_ns: interval.map(|interval| interval.elapsed().0),
         by: super::settings::group_name(session.settings.by),
-        source: session.tasks.source().name(),
+        source: if session.is_of_past { "history" } else { session.tasks.source().name() },
         machine: MachineJson::new(session),
         whit: OwnJson {
             cpu_ns: session.machine.own_cpu().0,

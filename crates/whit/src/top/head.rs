@@ -236,7 +236,10 @@ fn tasks_line(session: &Session, breadth: Breadth) -> String {
     let tasks = &session.tasks;
     let store = &tasks.store;
     // By taskstats alone states are known of what is on the screen.
-    let are_states_known = tasks.source() != TaskSource::Taskstats;
+    let are_states_known = match session.is_of_past {
+        true => store.rows().any(|row| row.state.is_some()),
+        false => tasks.source() != TaskSource::Taskstats,
+    };
     let count = |state: u8| or_absent(are_states_known.then(|| store.count_of_state(state).to_string()));
     let mut line = format!("{} threads, {} running", store.len(), count(b'R'));
     if breadth > Breadth::Narrow {
@@ -259,7 +262,7 @@ fn tasks_line(session: &Session, breadth: Breadth) -> String {
     if tasks.lost_exits() > 0 {
         push!(line, ", {} exit records lost", tasks.lost_exits());
     }
-    if session.is_captured {
+    if session.is_captured || session.is_of_past {
         return line;
     }
     let share = or_absent(session.machine.own_share().map(|share| format!("{:.1} %", share * 100.0)));

@@ -41,6 +41,12 @@ impl Machine {
         Ok(Self { sampler, network: NetworkTotal::open(roots)?, own: OwnCost::default(), is_first: true })
     }
 
+    /// Shows a machine as it was.
+    pub(crate) fn show_past(&mut self, machine: MachineSampler) {
+        self.sampler = machine;
+        self.network.follow(self.sampler.now());
+    }
+
     /// Reads anew.
     pub(crate) fn tick(&mut self) {
         // The sample that `open` took is older than the first reading of tasks. Rates start with that reading.

@@ -1,5 +1,6 @@
 //! The validated options of `whit top`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use facts::task::groups::GroupBy;
@@ -7,6 +8,8 @@ use probe::Roots;
 use probe::tasks::TaskSource;
 
 use super::columns::Column;
+use crate::failure::Failure;
+use crate::paths::data_directory;
 
 /// The options.
 #[derive(Clone, Debug)]
@@ -14,6 +17,10 @@ pub(crate) struct TopOptions {
     pub(crate) roots: Roots,
     /// None: the best that is permitted.
     pub(crate) source: Option<TaskSource>,
+    /// What was recorded is shown from this instant on, in nanoseconds since 1970.
+    pub(crate) at_ns: Option<i64>,
+    /// Where the history is; `None`: this user's place.
+    pub(crate) data: Option<PathBuf>,
     /// No agent is asked.
     pub(crate) is_direct: bool,
     /// None: as the settings say.
@@ -29,6 +36,16 @@ pub(crate) struct TopOptions {
     pub(crate) columns: Option<Vec<Column>>,
     pub(crate) with_commands: bool,
     pub(crate) with_kernel_threads: bool,
+}
+
+impl TopOptions {
+    /// Where the history is.
+    ///
+    /// # Errors
+    /// If there is no place for one.
+    pub(crate) fn data_directory(&self) -> Result<PathBuf, Failure> {
+        data_directory(self.data.as_deref())
+    }
 }
 
 /// For whom.

@@ -16,9 +16,10 @@ use probe::tasks::{OpenError, Refused, TaskSource};
 
 use super::lines::{Arrangement, Lines, arrange, matches, matches_line};
 use super::machine::Machine;
+use super::past::PastPlace;
 use super::settings::Settings;
 use crate::agent_rows;
-use crate::delay_accounting::{self, ENABLED, Remedy, explain_off};
+use crate::delay_accounting;
 use crate::failure::Failure;
 use crate::top::columns::{Beside, Cell, Column};
 use crate::top::options::{OutputKind, Selection, TopOptions};
@@ -27,23 +28,6 @@ use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use sampling::users::Users;
 use text::printable::push_printable;
-
-/// What limits the view, and how to lift it.
-#[derive(Clone, Debug)]
-pub(super) struct Note {
-    pub(super) topic: Topic,
-    pub(super) text: String,
-}
-
-/// What a note is about. A batch says one of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Topic {
-    Captured,
-    Source,
-    Exits,
-    Accounting,
-    Impossible,
-}
 
 /// Everything that a view draws from.
 pub(super) struct Session {
@@ -64,7 +48,13 @@ pub(super) struct Session {
     /// Kernel threads are one row: not for programs, which get every task.
     folds: bool,
     /// Delay accounting was enabled from here.
-    has_enabled_accounting: bool,
+    pub(super) has_enabled_accounting: bool,
+    /// Where the view is in the past.
+    pub(super) past: Option<PastPlace>,
+    /// What is shown was recorded.
+    pub(super) is_of_past: bool,
+    /// As the command line has them.
+    pub(super) options: TopOptions,
     /// The columns are those of the command line, and no others.
     columns_asked_for: bool,
 }
@@ -113,7 +103,7 @@ impl Session {
         let mut selection = options.selection.clone();
         let mut members = None;
         if let Some(name) = &mut selection.cgroup {
-            if options.roots.is_captured() {
+            if options.roots.is_captured() || options.at_ns.is_some() {
                 *name = format!("/{}", name.trim_matches('/'));
             } else {
                 let found =
@@ -122,7 +112,7 @@ impl Session {
                 members = CgroupMembers::of_version_1(found);
             }
         }
-        Ok(Self {
+        let mut session = Self {
             machine: Machine::open(&options.roots)?,
             tasks: open_tasks(options)?,
             users: Users::read(),
@@ -140,12 +130,34 @@ impl Session {
             is_captured: options.roots.is_captured(),
             folds: options.output != OutputKind::Json,
             has_enabled_accounting: false,
+            past: None,
+            is_of_past: false,
+            options: options.clone(),
             columns_asked_for,
-        })
+        };
+        if let Some(at_ns) = options.at_ns {
+            session.go_to(at_ns)?;
+        }
+        Ok(session)
+    }
+
+    /// Reads tasks of the present.
+    pub(super) fn open_present(&mut self, options: &TopOptions) -> Result<(), Failure> {
+        self.tasks = open_tasks(options)?;
+        self.commands = TaskLabels::new(TaskFiles::open(&options.roots)?);
+        Ok(())
+    }
+
+    /// Whose cgroup a task was in is in its own row there.
+    pub(super) fn select_in_past(&mut self) {
+        self.members = None;
     }
 
     /// Reads everything anew.
     pub(super) fn tick(&mut self) -> Result<(), Failure> {
+        if self.is_of_past {
+            return Ok(());
+        }
         self.machine.tick();
         self.tasks.sample().map_err(|absence| Failure::unreadable("/proc", absence))?;
         self.group();
@@ -273,7 +285,7 @@ impl Session {
     pub(super) fn widen(&mut self) {
         if self.selection != self.asked {
             self.selection = self.asked.clone();
-            let cgroup = self.asked.cgroup.as_ref().filter(|_| !self.is_captured);
+            let cgroup = self.asked.cgroup.as_ref().filter(|_| !self.is_captured && !self.is_of_past);
             let found = cgroup.and_then(|path| Cgroup::find(Path::new(path)).ok());
             self.members = found.and_then(CgroupMembers::of_version_1);
             self.group();
@@ -345,59 +357,5 @@ impl Session {
     /// The path of a row's cgroup.
     pub(super) fn cgroup_of(&mut self, id: RowId) -> Option<&str> {
         self.commands.cgroup_of(&self.tasks.row(id), self.tasks.living(id))
-    }
-
-    /// What limits the view and how to lift it.
-    pub(super) fn notes(&self, view: OutputKind) -> Vec<Note> {
-        let mut notes = Vec::new();
-        let mut add = |topic: Topic, text: String| notes.push(Note { topic, text });
-        if self.is_captured {
-            add(
-                Topic::Captured,
-                "A captured machine stands still: this is what tasks did since they began".to_owned(),
-            );
-            return notes;
-        }
-        let source = self.tasks.source();
-        if let Some((better, refused)) = self.tasks.refused().first() {
-            let known = match source {
-                TaskSource::Procfs | TaskSource::Sysctl => {
-                    "of delays only run queue and block I/O are known, of other users' tasks no I/O"
-                }
-                TaskSource::Bpf | TaskSource::Taskstats => {
-                    "state and memory are known of what is on the screen"
-                }
-            };
-            let remedy = match refused.reason {
-                Absence::Denied => "run as root",
-                _ => "see whit doctor",
-            };
-            add(
-                Topic::Source,
-                format!("– by {}: {known} ({}: {}; {remedy}).", source.name(), better.name(), refused.detail),
-            );
-        }
-        if self.tasks.exits_absence().is_some() && !matches!(source, TaskSource::Procfs | TaskSource::Sysctl)
-        {
-            add(Topic::Exits, "Tasks that ended between two ticks are not shown: exit records need the initial namespaces (see whit doctor)".to_owned());
-        }
-        if self.tasks.accounting_on() == Some(false) {
-            let remedy = match (self.tasks.may_enable_accounting(), view) {
-                (false, _) => Remedy::Administrator,
-                (true, OutputKind::Screen) => Remedy::Key,
-                (true, OutputKind::Text | OutputKind::Json) => Remedy::Command,
-            };
-            add(Topic::Accounting, explain_off(remedy));
-        } else if self.has_enabled_accounting {
-            add(Topic::Accounting, ENABLED.to_owned());
-        }
-        if self.tasks.impossible_values > 0 {
-            let text = match self.tasks.impossible_values {
-                1 => "1 wait longer than the clock was left out".to_owned(),
-                waits => format!("{waits} waits longer than the clock were left out"),
-            };
-            add(Topic::Impossible, text);
-        }
-        notes
     }
 }

@@ -22,6 +22,17 @@ const KEYS: [(&str, &str); 12] = [
     ("q", "quit"),
 ];
 
+const KEYS_OF_PAST: [(&str, &str); 8] = [
+    ("[ ]", "tick"),
+    ("{ }", "minute"),
+    ("( )", "hour"),
+    (", .", "spike"),
+    ("@", "time"),
+    ("w", "now"),
+    ("?", "help"),
+    ("q", "quit"),
+];
+
 pub(super) fn draw(state: &State, session: &Session, buffer: &mut Buffer, area: Rect) {
     let Some(y) = area.bottom().checked_sub(1) else { return };
     let line = Rect { y, height: 1.min(area.height), ..area };
@@ -31,6 +42,7 @@ pub(super) fn draw(state: &State, session: &Session, buffer: &mut Buffer, area: 
             Typing::Search => ("search: ", &state.search),
             Typing::Filter => ("filter: ", &session.arrangement.filter),
             Typing::Interval => ("time between readings: ", &state.search),
+            Typing::Instant => ("at (03:12, yesterday 14:00, -2h): ", &state.search),
         };
         set(buffer, line.x, y, line, &format!("{what}{text}▏"), palette.strong());
         return;
@@ -55,8 +67,11 @@ pub(super) fn draw(state: &State, session: &Session, buffer: &mut Buffer, area: 
         set(buffer, x, y, line, &flag, palette.caution());
         x = x.saturating_add(flag.chars().count() as u16 + 2);
     }
-    let keys =
-        if state.detail.is_some() { &[("Esc", "back"), ("?", "help"), ("q", "quit")][..] } else { &KEYS };
+    let keys = match () {
+        () if state.detail.is_some() => &[("Esc", "back"), ("?", "help"), ("q", "quit")][..],
+        () if session.is_of_past => &KEYS_OF_PAST,
+        () => &KEYS,
+    };
     for (key, what) in keys {
         let width = (key.chars().count() + what.len() + 3) as u16;
         if x + width > line.right() {

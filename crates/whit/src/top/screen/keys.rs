@@ -10,7 +10,9 @@ use super::detail::Detail;
 use super::menu::Menu;
 use super::state::{State, Typing, row};
 use super::target::Target;
+use crate::command_line::options::parse_instant;
 use crate::top::columns::Column;
+use crate::top::past::{HOUR, MINUTE, Step};
 use crate::top::session::Session;
 use crate::top::settings::parse_interval;
 use facts::task::Cause;
@@ -62,7 +64,7 @@ fn type_key(key: &KeyEvent, state: &mut State, session: &mut Session) {
     let Some(typing) = state.typing else { return };
     let text = match typing {
         Typing::Filter => &mut session.arrangement.filter,
-        Typing::Search | Typing::Interval => &mut state.search,
+        Typing::Search | Typing::Interval | Typing::Instant => &mut state.search,
     };
     match key.code {
         KeyCode::Esc => {
@@ -71,8 +73,10 @@ fn type_key(key: &KeyEvent, state: &mut State, session: &mut Session) {
         }
         KeyCode::Enter => {
             state.typing = None;
-            if typing == Typing::Interval {
-                set_interval(state, session);
+            match typing {
+                Typing::Interval => set_interval(state, session),
+                Typing::Instant => go_to(state, session),
+                Typing::Search | Typing::Filter => {}
             }
         }
         KeyCode::Backspace => drop(text.pop()),
@@ -82,8 +86,25 @@ fn type_key(key: &KeyEvent, state: &mut State, session: &mut Session) {
     match typing {
         Typing::Filter => state.is_stale = true,
         Typing::Search => state.find(session, state.selected),
-        Typing::Interval => {}
+        Typing::Interval | Typing::Instant => {}
     }
+}
+
+fn time_key(letter: char, state: &mut State, session: &mut Session) {
+    let stepped = match letter {
+        '[' | ']' => session.step(Step::Tick, letter == ']'),
+        '{' | '}' => session.step(MINUTE, letter == '}'),
+        '(' | ')' => session.step(HOUR, letter == ')'),
+        ',' | '.' => session.step(Step::Spike, letter == '.'),
+        _ => session.go_to_now(),
+    };
+    state.show_other_time(stepped);
+}
+
+fn go_to(state: &mut State, session: &mut Session) {
+    let text = std::mem::take(&mut state.search);
+    let gone = parse_instant(&text).and_then(|at_ns| session.go_to(at_ns));
+    state.show_other_time(gone);
 }
 
 fn set_interval(state: &mut State, session: &mut Session) {
@@ -205,6 +226,13 @@ fn table_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcom
             state.search.clear();
             state.typing = Some(Typing::Interval);
         }
+        KeyCode::Char('@') => {
+            state.search.clear();
+            state.typing = Some(Typing::Instant);
+        }
+        KeyCode::Char(letter @ ('[' | ']' | '{' | '}' | '(' | ')' | ',' | '.' | 'w')) => {
+            time_key(letter, state, session);
+        }
         KeyCode::Esc => {
             session.arrangement.filter.clear();
             session.widen();
@@ -289,6 +317,10 @@ fn sort_by(column: Column, state: &mut State, session: &mut Session) {
 }
 
 fn ask_for_accounting(state: &mut State, session: &Session) {
+    if session.is_of_past {
+        state.message = Some("this is the past: w goes back to now".to_owned());
+        return;
+    }
     match session.tasks.accounting_on() {
         Some(false) if session.tasks.may_enable_accounting() => state.menu = Some(Menu::EnableAccounting),
         Some(false) => state.message = Some("only root can enable delay accounting".to_owned()),
@@ -299,6 +331,10 @@ fn ask_for_accounting(state: &mut State, session: &Session) {
 
 /// The selected task; `None` if the row stands for several.
 fn target(state: &mut State, session: &Session) -> Option<Target> {
+    if session.is_of_past {
+        state.message = Some("this is the past: w goes back to now".to_owned());
+        return None;
+    }
     let line = state.line(session)?;
     let row = row(session, &line);
     let is_one = matches!(session.settings.by, GroupBy::Process | GroupBy::Thread) && !row.is_ended;

@@ -157,6 +157,10 @@ C F2    columns: which, what order (all kept)
 F       follow the selected task    p Z     pause
 k F9    send a signal (asks first)  - F8  + F7  nicer, less nice (asks first)
 d       time between readings       Space   read now
+[ ]     a tick back and on, where   { } ( ) a minute, an hour
+        whit agent records          @       a time
+,  .    to where what rows are      w       back to now
+        ordered by stands out
 A       enable delay accounting     N       notes above this line, or none
 Ctrl-Z  stop for a while            q F10   quit
 mouse   click a row or a heading, turn the wheel

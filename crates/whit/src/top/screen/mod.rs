@@ -16,6 +16,7 @@ mod state;
 mod target;
 mod terminal;
 mod time_bar;
+mod time_line;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -61,8 +62,10 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
             }
             if !state.is_paused {
                 session.tick()?;
-                histories.record(&session);
-                state.is_stale = true;
+                if !session.is_of_past {
+                    histories.record(&session);
+                    state.is_stale = true;
+                }
             }
             let planned = next_tick + interval(&session);
             next_tick = if planned > now { planned } else { now + interval(&session) };
@@ -115,7 +118,12 @@ fn draw(
             detail::draw(detail, session, histories, state.palette, frame.buffer_mut(), area);
         } else {
             let head = head::draw(session, state.palette, frame.buffer_mut(), area);
-            let notes = notes::draw(session, state.palette, frame.buffer_mut(), area);
+            let notes = match session.past() {
+                Some(place) => {
+                    time_line::draw(place, &mut state.parts, state.palette, frame.buffer_mut(), area)
+                }
+                None => notes::draw(session, state.palette, frame.buffer_mut(), area),
+            };
             let body = body::area(area, head, notes);
             body::draw(state, session, frame.buffer_mut(), body);
         }

@@ -6,8 +6,9 @@ use text::wrap::wrapped;
 
 use super::head::set;
 use super::palette::Palette;
+use crate::top::notes::Topic;
 use crate::top::options::OutputKind;
-use crate::top::session::{Session, Topic};
+use crate::top::session::Session;
 
 /// Draws them above the last line, and says how many lines they took.
 pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, area: Rect) -> u16 {

@@ -7,6 +7,8 @@ use ratatui::layout::Rect;
 use super::detail::Detail;
 use super::menu::Menu;
 use super::palette::Palette;
+use crate::failure::Failure;
+use crate::past::Part;
 use crate::top::lines::{Line, Lines};
 use crate::top::session::Session;
 
@@ -30,6 +32,8 @@ pub(super) struct State {
     pub(super) detail: Option<Box<Detail>>,
     /// Said at the foot until the next key.
     pub(super) message: Option<String>,
+    /// Of the history, for the time line: one a character, as drawn last.
+    pub(super) parts: Vec<Part>,
     /// The lines have to be arranged anew.
     pub(super) is_stale: bool,
     /// Where the table was drawn last: for the mouse.
@@ -44,6 +48,7 @@ pub(super) enum Typing {
     Search,
     Filter,
     Interval,
+    Instant,
 }
 
 impl State {
@@ -61,6 +66,7 @@ impl State {
             menu: None,
             detail: None,
             message: None,
+            parts: Vec::new(),
             is_stale: true,
             body: Rect::ZERO,
             column_ends: Vec::new(),
@@ -85,6 +91,15 @@ impl State {
             }
         }
         self.selected = self.selected.min(self.lines.len().saturating_sub(1));
+    }
+
+    /// After a step through time: the lines are others, or there is a reason why not.
+    pub(super) fn show_other_time(&mut self, step: Result<(), Failure>) {
+        self.is_stale = true;
+        self.parts.clear();
+        if let Err(failure) = step {
+            self.message = Some(failure.message().to_owned());
+        }
     }
 
     /// The selected row's line.

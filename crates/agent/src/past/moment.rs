@@ -1,0 +1,146 @@
+//! A machine and its tasks as they were at one tick, for views that otherwise show the present.
+
+use std::collections::HashMap;
+
+use facts::catalog::{METRICS, RESTORED, Restoration};
+use facts::sample::{Clock, Sample};
+use facts::task::TaskKey;
+use facts::task::store::TaskStore;
+use facts::unit::Nanos;
+use store::{Named, Reading, StoreError, TaskReplay};
+
+use super::Past;
+
+/// A machine at a tick.
+#[derive(Debug)]
+pub struct PastMachine {
+    /// At the tick before, from which rates are made.
+    pub before: Sample,
+    /// At the tick.
+    pub now: Sample,
+}
+
+/// All tasks at a tick.
+#[derive(Debug)]
+pub struct PastTasks {
+    /// The tasks, and what each did since the reading before.
+    pub store: TaskStore,
+    /// When they were read.
+    pub clock: Clock,
+    /// CPU time of ended tasks that no exit record contains; `None` if it was not counted.
+    pub unrecorded_cpu: Option<Nanos>,
+    /// Exit records that were lost in the interval.
+    pub lost_exits: u64,
+    /// The paths of cgroups, by id.
+    pub cgroups: HashMap<u64, String>,
+    /// Command lines, where they were recorded.
+    pub command_lines: HashMap<TaskKey, String>,
+}
+
+const SECOND: i64 = 1_000_000_000;
+/// How far back a tick is looked for: most histories have one a second, what is older one in ten or sixty.
+const BACK: [i64; 3] = [3 * SECOND, 30 * SECOND, 310 * SECOND];
+/// Ticks that are further apart than those are steps of a longer one.
+const FURTHEST_BACK: i64 = 7_300 * SECOND;
+
+impl Past {
+    /// The first and the last tick, in nanoseconds since 1970; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn extent_ns(&self) -> Result<Option<(i64, i64)>, StoreError> {
+        Ok(self.history.extent()?.realtime_ns)
+    }
+
+    /// The machine at the last tick before a time in nanoseconds since 1970; `None` if nothing was recorded then.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn machine_at(&self, at_ns: i64) -> Result<Option<PastMachine>, StoreError> {
+        for back in BACK {
+            if let Some(machine) = self.machine_between(at_ns.saturating_sub(back), at_ns)? {
+                return Ok(Some(machine));
+            }
+        }
+        let far = self.machine_between(at_ns.saturating_sub(FURTHEST_BACK), at_ns)?;
+        Ok(far.filter(|machine| {
+            let [before, now] =
+                [&machine.before, &machine.now].map(|sample| sample.clock.realtime.0.cast_signed());
+            // A tick's step later nothing was recorded any more.
+            at_ns - now <= (now - before) * 2
+        }))
+    }
+
+    /// The last two ticks of a time.
+    fn machine_between(&self, from_ns: i64, to_ns: i64) -> Result<Option<PastMachine>, StoreError> {
+        let is_restored =
+            |metric: &str| METRICS.iter().any(|row| row.name == metric && RESTORED.contains(&row.source));
+        let wanted: Vec<_> = self.series.iter().filter(|(labels, _)| is_restored(labels.metric())).collect();
+        let names: Vec<&str> = wanted.iter().map(|(_, name)| name.as_str()).collect();
+        let mut values: Vec<(usize, Clock, f64)> = Vec::new();
+        let mut clocks: [Option<Clock>; 2] = [None; 2];
+        self.history.read_all(&names, from_ns, to_ns, |place, reading| {
+            let Reading::Sample(sample) = reading else { return };
+            if clocks[1].is_none_or(|last| last.realtime < sample.clock.realtime) {
+                clocks = [clocks[1], Some(sample.clock)];
+            }
+            // Series come one after the other, all of one block before those of the next.
+            values.push((place, sample.clock, sample.value));
+        })?;
+        let [Some(before), Some(now)] = clocks else { return Ok(None) };
+        let restore = |clock: Clock| {
+            let mut restoration = Restoration::default();
+            for (place, _, value) in values.iter().filter(|(_, known, _)| *known == clock) {
+                let labels = &wanted[*place].0;
+                restoration.put(labels.metric(), |label| labels.get(label), *value);
+            }
+            restoration.finish(clock)
+        };
+        Ok(Some(PastMachine { before: restore(before), now: restore(now) }))
+    }
+
+    /// All tasks at the last reading before a time in nanoseconds since 1970; `None` if none were recorded then.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn tasks_at(&self, at_ns: i64) -> Result<Option<PastTasks>, StoreError> {
+        for back in BACK.into_iter().chain([FURTHEST_BACK]) {
+            let mut replay = self.history.tasks(at_ns.saturating_sub(back), at_ns)?;
+            let mut is_found = false;
+            while replay.advance()? {
+                is_found = true;
+            }
+            if is_found {
+                return past_tasks(replay).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn past_tasks(mut replay: TaskReplay<'_>) -> Result<PastTasks, StoreError> {
+    let (mut cgroups, mut command_lines) = (HashMap::new(), HashMap::new());
+    let rows: Vec<_> = replay.store().rows().map(|row| (row.key, row.cgroup)).collect();
+    let ended: Vec<_> = replay.store().ended().filter_map(|one| one.row().cgroup).collect();
+    for id in rows.iter().filter_map(|(_, cgroup)| *cgroup).chain(ended) {
+        if !cgroups.contains_key(&id)
+            && let Some(path) = replay.name(Named::Cgroup(id))?
+        {
+            cgroups.insert(id, path.to_owned());
+        }
+    }
+    for (key, _) in rows {
+        if let Some(line) = replay.name(Named::Command(key))? {
+            command_lines.insert(key, line.to_owned());
+        }
+    }
+    let summary = *replay.round();
+    Ok(PastTasks {
+        clock: summary.clock,
+        unrecorded_cpu: summary.unrecorded_cpu,
+        lost_exits: summary.lost_exits,
+        cgroups,
+        command_lines,
+        store: replay.into_store(),
+    })
+}
