@@ -1,6 +1,7 @@
 //! Without the agent nothing is remembered.
 
-use facts::unit::Nanos;
+use facts::sample::Clock;
+use facts::task::store::TaskStore;
 use sampling::machine::MachineSampler;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
@@ -30,6 +31,10 @@ impl PastView {
         match *self {}
     }
 
+    pub(crate) fn oldest_ns(&self) -> Result<i64, Failure> {
+        match *self {}
+    }
+
     pub(crate) fn machine_at(&self, _at_ns: i64) -> Result<MachineSampler, Failure> {
         match *self {}
     }
@@ -43,7 +48,11 @@ impl PastView {
         match *self {}
     }
 
-    pub(crate) fn next_tick(&self, _now_ns: i64, _interval: Nanos) -> Result<Option<i64>, Failure> {
+    pub(crate) fn tasks(&self, _at_ns: i64) -> Result<(TaskStore, Clock), Failure> {
+        match *self {}
+    }
+
+    pub(crate) fn tick_after(&self, _at_ns: i64) -> Result<Option<i64>, Failure> {
         match *self {}
     }
 

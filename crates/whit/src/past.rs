@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use ::agent::past::Past;
 use ::query::{Answer, Limits, Query};
-use facts::unit::Nanos;
+use facts::sample::Clock;
+use facts::task::store::TaskStore;
 use sampling::machine::MachineSampler;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
@@ -22,7 +23,6 @@ pub(crate) struct PastView {
     extent_ns: (i64, i64),
 }
 
-const SECOND: i64 = 1_000_000_000;
 /// How far a spike is looked for, and in how many steps.
 const SPIKE_RANGE_MS: i64 = 3_600_000;
 const SPIKE_STEPS: i64 = 360;
@@ -49,6 +49,11 @@ impl PastView {
     /// The first and the last tick, in nanoseconds since 1970.
     pub(crate) fn extent_ns(&self) -> (i64, i64) {
         self.extent_ns
+    }
+
+    /// The first tick that has one before it, which rates need, in nanoseconds since 1970.
+    pub(crate) fn oldest_ns(&self) -> Result<i64, Failure> {
+        Ok(self.tick_after(self.extent_ns.0)?.unwrap_or(self.extent_ns.0))
     }
 
     /// The machine at the last tick before a time in nanoseconds since 1970.
@@ -90,23 +95,19 @@ impl PastView {
         Ok(())
     }
 
-    /// The first tick after a time in nanoseconds since 1970 of the tick that it is in; `None` if there is none.
-    pub(crate) fn next_tick(&self, now_ns: i64, interval: Nanos) -> Result<Option<i64>, Failure> {
-        // A tick comes a little earlier or later than it should.
-        let mut ahead = i64::try_from(interval.0).unwrap_or(SECOND) * 3 / 2;
-        while now_ns < self.extent_ns.1 {
-            let at_ns = now_ns.saturating_add(ahead).min(self.extent_ns.1);
-            let found = self.past.machine_at(at_ns).map_err(|error| unreadable(&self.directory, &error))?;
-            let found_ns = found.map(|machine| machine.now.clock.realtime.0.cast_signed());
-            if let Some(found_ns) = found_ns.filter(|found| *found > now_ns) {
-                return Ok(Some(found_ns));
-            }
-            if at_ns >= self.extent_ns.1 {
-                break;
-            }
-            ahead = ahead.saturating_mul(4);
-        }
-        Ok(None)
+    /// All tasks at the last reading before a time in nanoseconds since 1970, and when that was.
+    ///
+    /// # Errors
+    /// If none were recorded then.
+    pub(crate) fn tasks(&self, at_ns: i64) -> Result<(TaskStore, Clock), Failure> {
+        let found = self.past.tasks_at(at_ns).map_err(|error| unreadable(&self.directory, &error))?;
+        let found = found.ok_or_else(|| self.nothing_at(at_ns))?;
+        Ok((found.store, found.clock))
+    }
+
+    /// The first tick after a time in nanoseconds since 1970; `None` if there is none.
+    pub(crate) fn tick_after(&self, at_ns: i64) -> Result<Option<i64>, Failure> {
+        self.past.tick_after(at_ns).map_err(|error| unreadable(&self.directory, &error))
     }
 
     /// The next time, or the one before, at which an expression stands out from its hour, in nanoseconds since 1970. `expression` is

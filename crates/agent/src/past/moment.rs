@@ -71,6 +71,34 @@ impl Past {
         }))
     }
 
+    /// The first tick after a time in nanoseconds since 1970; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn tick_after(&self, at_ns: i64) -> Result<Option<i64>, StoreError> {
+        // They have it at every tick.
+        let everywhere = ["node_load1", "node_memory_MemTotal_bytes"];
+        let names: Vec<&str> = self
+            .series
+            .iter()
+            .filter(|(labels, _)| everywhere.contains(&labels.metric()))
+            .map(|(_, name)| name.as_str())
+            .collect();
+        let last_ns = self.extent_ns()?.map_or(at_ns, |(_, last)| last);
+        for ahead in BACK.into_iter().chain([FURTHEST_BACK, i64::MAX]) {
+            let mut first: Option<i64> = None;
+            let to_ns = at_ns.saturating_add(ahead).min(last_ns);
+            self.history.read_all(&names, at_ns.saturating_add(1), to_ns, |_, reading| {
+                let found = reading.clock().realtime.0.cast_signed();
+                first = Some(first.map_or(found, |first| first.min(found)));
+            })?;
+            if first.is_some() || to_ns >= last_ns {
+                return Ok(first);
+            }
+        }
+        Ok(None)
+    }
+
     /// The last two ticks of a time.
     fn machine_between(&self, from_ns: i64, to_ns: i64) -> Result<Option<PastMachine>, StoreError> {
         let is_restored =

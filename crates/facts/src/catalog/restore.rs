@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::linux::mounts::Mount;
+use crate::linux::net_attributes::{Link, LinkKind, OperationalState};
+use crate::name::Name;
 use crate::sample::{Clock, Filesystem, Reading, Sample, Space};
 use crate::source::Source;
 use crate::unit::Bytes;
 
 /// The sources that come back, as far as the catalogue has rows of them.
-pub const RESTORED: [Source; 10] = [
+pub const RESTORED: [Source; 11] = [
+    Source::LinkState,
     Source::Stat,
     Source::MemInfo,
     Source::LoadAverage,
@@ -72,6 +75,7 @@ pub struct Restoration {
     /// Of each source those of some and of all tasks.
     stalls: [[StallValues; 2]; 3],
     filesystems: BTreeMap<[String; 3], Space>,
+    links: Vec<Link>,
 }
 
 impl Restoration {
@@ -89,6 +93,13 @@ impl Restoration {
             "node_load1" => self.load[0] = Some(value),
             "node_load5" => self.load[1] = Some(value),
             "node_load15" => self.load[2] = Some(value),
+            "whit_network_up" => {
+                let name = device();
+                // The kind is not recorded, but for the one that has always the same name.
+                let kind = if name == "lo" { LinkKind::Loopback } else { LinkKind::default() };
+                let state = if value > 0.0 { OperationalState::Up } else { OperationalState::Down };
+                self.links.push(Link { name: Name::new(name.as_bytes()), kind, state, ..Link::default() });
+            }
             "whit_uptime_seconds" => self.uptime_s = Some(value),
             _ => {
                 if let Some(field) =
@@ -169,6 +180,9 @@ impl Restoration {
             if !text.is_empty() {
                 parse(reading, |pressure| pressure.parse(text.as_bytes()).is_ok());
             }
+        }
+        if !self.links.is_empty() {
+            sample.links.set(self.links);
         }
         if !self.filesystems.is_empty() {
             sample.filesystems.set(self.filesystems.into_iter().map(filesystem).collect());

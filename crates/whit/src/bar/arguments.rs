@@ -8,8 +8,11 @@ use probe::Roots;
 
 use crate::bar::Defaults;
 use crate::command_line::kind::Kind;
-use crate::command_line::options::{count, interval, option, paragraphs, root, roots, several, switch};
+use crate::command_line::options::{
+    count, interval, option, paragraphs, past, past_of, root, roots, several, switch,
+};
 use crate::failure::Failure;
+use crate::paths::data_directory;
 
 /// `whit bar`, validated.
 #[derive(Debug)]
@@ -39,6 +42,8 @@ pub(crate) struct BarArgs {
     pub(crate) interval: Option<Duration>,
     pub(crate) count: Option<u64>,
     pub(crate) is_debug: bool,
+    /// What was recorded then is shown, in nanoseconds since 1970, of the history in this directory.
+    pub(crate) past: Option<(i64, PathBuf)>,
 }
 
 /// The program that reads the line.
@@ -87,7 +92,7 @@ SIGUSR1 draws at once, SIGHUP reads the configuration again.";
 pub(crate) fn command() -> Command {
     Command::new("bar").about("A status line: network, mail, memory, CPU, load, disk, battery, date").defer(
         |command| {
-            command
+            let command = command
                 .arg(option("config", Kind::File, "The configuration [default: see below]"))
                 .arg(
                     Arg::new("for")
@@ -110,8 +115,8 @@ pub(crate) fn command() -> Command {
                 )
                 .arg(switch("print-defaults", "Print the default configuration, and end").conflicts_with_all(["count", "interval", "for", "once", "check"]))
                 .arg(switch("reference", "Print all segments, fields and options, and end").exclusive(true))
-                .arg(root())
-                .after_help(paragraphs(EXPLANATION))
+                .arg(root());
+            past(command, "With --once: the line as it was at this instant").after_help(paragraphs(EXPLANATION))
         },
     )
 }
@@ -142,6 +147,13 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<BarCommand, Failure> 
         return Ok(BarCommand::Check { config });
     }
     let roots = roots(matches);
+    let past = match past_of(matches)? {
+        (None, _) => None,
+        (Some(_), _) if !matches.get_flag("once") || roots.is_captured() => {
+            return Err(Failure::usage("--at is for one line: it goes with --once, and without --root"));
+        }
+        (Some(at_ns), data) => Some((at_ns, data_directory(data.as_deref())?)),
+    };
     // A captured machine stands still, and so does its line.
     let is_one = matches.get_flag("once") || (roots.is_captured() && !matches.contains_id("count"));
     Ok(BarCommand::Draw(BarArgs {
@@ -151,6 +163,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<BarCommand, Failure> 
         interval: matches.get_one("interval").copied(),
         count: if is_one { Some(1) } else { matches.get_one("count").copied() },
         is_debug: matches.get_flag("debug"),
+        past,
         roots,
     }))
 }

@@ -84,7 +84,11 @@ impl Bar {
         let time_zone = time_zone::system();
         let mut events = Events::open(kind)?;
         let style = config.style.clone();
-        let context = SegmentContext { roots: args.roots.clone(), notifier: Some(events.notifier()) };
+        let context = SegmentContext {
+            roots: args.roots.clone(),
+            notifier: Some(events.notifier()),
+            past: args.past.clone(),
+        };
         // Before the commands are started.
         let orphans = config.has_commands().then(Orphans::adopt);
         let line = Line::open(config, &context)?;
@@ -109,7 +113,7 @@ impl Bar {
             held_until: None,
             is_all_due: true,
             is_hidden: false,
-            is_captured: args.roots.is_captured(),
+            is_captured: args.roots.is_captured() || args.past.is_some(),
             remaining: args.count,
         };
         if let Some(failure) = fault {

@@ -14,6 +14,7 @@ use super::appearance::ItemRenderer;
 use super::config::{BarConfig, Member};
 use super::{Block, SegmentContext, SegmentInput, Tone};
 use crate::failure::Failure;
+use crate::past::PastView;
 use sampling::Formula;
 use sampling::machine::MachineSampler;
 use sampling::schedule::Schedule;
@@ -55,7 +56,16 @@ impl Line {
         let with_commands = (0..members.len()).filter(runs_commands).collect();
         let mut line =
             Self { members, sampler_of, samplers, schedule, with_commands, are_jobs_requested: true, blocks };
-        line.members.iter_mut().for_each(|member| member.segment.tick(context));
+        match &context.past {
+            None => line.members.iter_mut().for_each(|member| member.segment.tick(context)),
+            // What segments read by themselves is of the present, and stays away.
+            Some((at_ns, data)) => {
+                let view = PastView::open(data)?;
+                for sampler in &mut line.samplers {
+                    *sampler = view.machine_at(*at_ns)?;
+                }
+            }
+        }
         Ok(line)
     }
 
@@ -101,7 +111,7 @@ impl Line {
                 false => self.samplers[index].replace(),
             }
             for (member, sampler) in self.members.iter_mut().zip(&self.sampler_of) {
-                if *sampler == index && !are_jobs_requested {
+                if *sampler == index && !are_jobs_requested && context.past.is_none() {
                     member.segment.tick(context);
                 }
             }

@@ -32,6 +32,8 @@ pub(crate) struct SegmentContext {
     pub(crate) roots: Roots,
     /// Notified when a background job has a result.
     pub(crate) notifier: Option<Notifier>,
+    /// What was recorded then is shown, in nanoseconds since 1970, of the history in this directory.
+    pub(crate) past: Option<(i64, PathBuf)>,
 }
 
 /// A part of the bar, such as a clock or the free space of a disk.

@@ -7,7 +7,6 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use probe::Roots;
 
 use super::kind::Kind;
-#[cfg(feature = "agent")]
 use crate::failure::Failure;
 
 /// How often to repeat.

@@ -14,6 +14,8 @@ use crate::command_line::kind::Kind;
 use crate::command_line::options::{
     count, direct, ids, interval, json, option, paragraphs, root, roots, switch,
 };
+#[cfg(feature = "agent")]
+use crate::command_line::options::{data, data_directory, instant, instant_option};
 use crate::failure::Failure;
 
 /// `whit delays`, validated.
@@ -33,6 +35,18 @@ pub(crate) struct DelaysArgs {
     pub(crate) is_direct: bool,
     /// Read /proc alone, as for a user without privileges.
     pub(crate) procfs_only: bool,
+    /// What was recorded is shown.
+    pub(crate) past: Option<PastTime>,
+}
+
+/// A time in nanoseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PastTime {
+    /// `None`: since each task began.
+    pub(crate) since_ns: Option<i64>,
+    pub(crate) until_ns: i64,
+    /// Where it was recorded.
+    pub(crate) directory: PathBuf,
 }
 
 /// Whose delays.
@@ -128,7 +142,7 @@ impl clap::ValueEnum for SortKey {
 
 pub(crate) fn command() -> Command {
     Command::new("delays").about("What tasks wait for: CPU, block I/O, memory").defer(|command| {
-        command
+        let command = command
             .arg(ids("pid", 'p', "A process: its threads summed, maxima from the threads (getdelays: -t)"))
             .arg(ids("tid", 't', "One thread (getdelays: -p)"))
             .arg(option("comm", Kind::Name, "The processes of this name"))
@@ -166,9 +180,45 @@ pub(crate) fn command() -> Command {
             .arg(switch("enable", "First switch delay accounting on (kernel.task_delayacct=1; needs root)"))
             .arg(direct())
             .arg(switch("procfs", "Read /proc alone, as for a user without privileges").conflicts_with("exits"))
-            .arg(root())
-            .after_help(paragraphs(EXPLANATION))
+            .arg(root());
+        past_between(command).after_help(paragraphs(EXPLANATION))
     })
+}
+
+#[cfg(feature = "agent")]
+fn past_between(command: Command) -> Command {
+    command
+        .arg(instant_option("at", "As they were recorded at this instant; with --since: up to it"))
+        .arg(instant_option("since", "What was recorded from this instant on [up to: now]"))
+        .arg(data())
+}
+
+#[cfg(not(feature = "agent"))]
+fn past_between(command: Command) -> Command {
+    command
+}
+
+#[cfg(feature = "agent")]
+fn past_of(matches: &ArgMatches) -> Result<Option<PastTime>, Failure> {
+    let (at_ns, since_ns) = (instant(matches, "at")?, instant(matches, "since")?);
+    if at_ns.is_none() && since_ns.is_none() {
+        return match matches.contains_id("data") {
+            true => Err(Failure::usage("--data goes with --at or --since")),
+            false => Ok(None),
+        };
+    }
+    let now = jiff::Timestamp::now().as_nanosecond();
+    let until_ns = at_ns.unwrap_or_else(|| i64::try_from(now).unwrap_or(i64::MAX));
+    if since_ns.is_some_and(|since| since > until_ns) {
+        return Err(Failure::usage("--at is before --since"));
+    }
+    Ok(Some(PastTime { since_ns, until_ns, directory: data_directory(matches)? }))
+}
+
+#[cfg(not(feature = "agent"))]
+#[allow(clippy::unnecessary_wraps)]
+fn past_of(_matches: &ArgMatches) -> Result<Option<PastTime>, Failure> {
+    Ok(None)
 }
 
 const EXPLANATION: &str = "\
@@ -244,6 +294,13 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
             return Err(Failure::usage("a captured machine has no commands, exits, cgroups or switches"));
         }
     }
+    let past = past_of(matches)?;
+    let is_of_present = interval.is_some() || enable || roots.is_captured();
+    if past.is_some() && (is_of_present || ["direct", "procfs"].iter().any(|name| matches.get_flag(name))) {
+        return Err(Failure::usage(
+            "--at and --since show what was recorded: they go without -i, --enable, --direct, --procfs and --root",
+        ));
+    }
     let view = match (matches.get_flag("classic"), matches.get_flag("json")) {
         (true, _) => View::Classic,
         (_, true) => View::Json,
@@ -264,6 +321,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<DelaysArgs, Failure> 
         },
         is_direct: matches.get_flag("direct"),
         procfs_only: matches.get_flag("procfs"),
+        past,
         roots,
     })
 }

@@ -8,7 +8,7 @@ use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use crate::agent_rows;
 use crate::delays::arguments::{DelaysArgs, Selection};
 use crate::delays::printer::Printer;
-use crate::delays::run;
+use crate::delays::{past, run};
 use crate::failure::Failure;
 
 /// Reads what was asked for and prints it.
@@ -23,6 +23,9 @@ pub(crate) fn run(args: &DelaysArgs) -> Result<ExitCode, Failure> {
         agent_rows::add(&mut reader, &args.roots, args.interval);
     }
     let mut printer = Printer::new(&args.roots, args.view, args.sort);
+    if let Some(time) = &args.past {
+        return past::run(args, time, &mut printer);
+    }
     if args.enable {
         run::enable(&mut reader)?;
     }

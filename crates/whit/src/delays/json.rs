@@ -90,7 +90,7 @@ impl TaskJson {
         let is_cgroup = matches!(row.kind, Kind::Cgroup);
         let of_one = |value: Option<u32>| value.filter(|_| !is_cgroup);
         Self {
-            interval_ns: round.map(|round| round.elapsed.0),
+            interval_ns: round.and_then(|round| round.elapsed).map(|elapsed| elapsed.0),
             kind: match row.kind {
                 Kind::Process => "process",
                 Kind::Thread => "thread",

@@ -5,6 +5,7 @@ mod classic;
 pub(crate) mod command;
 pub(crate) mod interval;
 pub(crate) mod json;
+mod past;
 pub(crate) mod printer;
 pub(crate) mod render;
 pub(crate) mod run;
@@ -107,11 +108,11 @@ pub(crate) struct Notes {
     pub(crate) lost_records: u64,
 }
 
-/// One of several tables: when it was read, since 1970, and the interval of its deltas.
+/// One of several tables: when it was read, since 1970, and the interval of its deltas; `None`: these are since the tasks began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Round {
     pub(crate) realtime: Nanos,
-    pub(crate) elapsed: Nanos,
+    pub(crate) elapsed: Option<Nanos>,
 }
 
 impl Notes {

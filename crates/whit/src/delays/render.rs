@@ -75,7 +75,12 @@ pub(crate) fn write<E>(
 pub(crate) fn write_round(round: Round, out: &mut String) {
     let when = jiff::Timestamp::from_nanosecond(i128::from(round.realtime.0)).unwrap_or_default();
     let when = when.to_zoned(time_zone::system());
-    out.push_str(&format!("{} over {}\n", when.strftime("%Y-%m-%d %H:%M:%S"), Span(round.elapsed)));
+    out.push_str(&when.strftime("%Y-%m-%d %H:%M:%S").to_string());
+    // Otherwise since the tasks began.
+    if let Some(elapsed) = round.elapsed {
+        out.push_str(&format!(" over {}", Span(elapsed)));
+    }
+    out.push('\n');
 }
 
 /// The headings over rows, with a column for how a task ended or without.

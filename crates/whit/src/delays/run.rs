@@ -83,7 +83,7 @@ pub(crate) fn intervals(
         let rows = intervals.add(&read(reader)?, at);
         let elapsed = at.monotonic.saturating_sub(since.monotonic);
         let notes = Notes::new(&rows, reader);
-        printer.print_round(Round { realtime: at.realtime, elapsed }, rows, &notes)?;
+        printer.print_round(Round { realtime: at.realtime, elapsed: Some(elapsed) }, rows, &notes)?;
         remaining = remaining.map(|remaining| remaining - 1);
         if remaining == Some(0) {
             return Ok(ExitCode::SUCCESS);

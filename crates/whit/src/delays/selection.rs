@@ -1,5 +1,6 @@
 //! From a selection on the command line to tasks, and to rows.
 
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -124,6 +125,56 @@ pub(crate) fn read_groups(
     }
 }
 
+/// The groups of tasks that were recorded.
+///
+/// # Errors
+/// If what was asked for was not there, or is not recorded.
+pub(crate) fn of_recorded<'r>(
+    rows: impl Iterator<Item = &'r TaskRow>,
+    selection: &Selection,
+) -> Result<Vec<Group>, Failure> {
+    let mut by_process: BTreeMap<u32, Vec<TaskRow>> = BTreeMap::new();
+    for row in rows {
+        let members = by_process.entry(row.process()).or_default();
+        // The leader first.
+        let place = if row.key.pid == row.process() { 0 } else { members.len() };
+        members.insert(place, *row);
+    }
+    let group = |(id, members)| Group { kind: Kind::Process, id, facts: None, members, process_cpu: None };
+    let mut take = |pid: &u32| {
+        let missing = Missing { what: "process", id: *pid, absence: Absence::Gone };
+        by_process.remove(pid).map(|members| group((*pid, members))).ok_or_else(|| missing.failure())
+    };
+    match selection {
+        Selection::Ids { processes, threads } => {
+            let mut groups = processes.iter().map(&mut take).collect::<Result<Vec<_>, _>>()?;
+            for tid in threads {
+                let of_groups = groups.iter().flat_map(|group| &group.members);
+                let found = by_process.values().flatten().chain(of_groups).find(|row| row.key.pid == *tid);
+                let missing = Missing { what: "thread", id: *tid, absence: Absence::Gone };
+                groups.push(Group::of_thread(found.ok_or_else(|| missing.failure())?));
+            }
+            Ok(groups)
+        }
+        Selection::Name(name) => {
+            let mut groups: Vec<Group> = by_process.into_iter().map(group).collect();
+            groups.retain(|group| group.members.first().is_some_and(|leader| leader.comm.is_named(name)));
+            if groups.is_empty() { Err(Failure::no_process_named(name)) } else { Ok(groups) }
+        }
+        Selection::AllProcesses => Ok(by_process.into_iter().map(group).collect()),
+        Selection::EachThread { of } => {
+            let groups = match of {
+                Some(pids) => pids.iter().map(&mut take).collect::<Result<Vec<_>, _>>()?,
+                None => by_process.into_iter().map(group).collect(),
+            };
+            Ok(groups.iter().flat_map(|group| &group.members).map(Group::of_thread).collect())
+        }
+        Selection::Cgroup(_) | Selection::Command(_) | Selection::Exits(_) | Selection::Nothing => {
+            Err(Failure::usage("--at and --since are about -p, -t, --comm or -a; whit why is about cgroups"))
+        }
+    }
+}
+
 impl Group {
     /// Of a cgroup, its own counts.
     pub(crate) fn usage(&self) -> Option<CgroupUsage> {
@@ -135,7 +186,7 @@ impl Group {
     }
 
     /// The row of what the members did since they began.
-    fn since_their_start(&self) -> Option<Row> {
+    pub(crate) fn since_their_start(&self) -> Option<Row> {
         self.row(|row, is_counted| Some((row.wall, row.sum_since_start(is_counted))))
     }
 

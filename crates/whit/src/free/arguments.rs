@@ -1,9 +1,13 @@
 //! Options of `whit free`.
 
+use std::path::PathBuf;
+
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use probe::Roots;
 
-use crate::command_line::options::{Repeat, count, interval, json, paragraphs, root, roots, switch};
+use crate::command_line::options::{
+    Repeat, count, interval, json, paragraphs, past, past_of, root, roots, switch,
+};
 use crate::failure::Failure;
 use crate::free::render::MemoryLayout;
 use text::units::ByteUnit;
@@ -16,6 +20,9 @@ pub(crate) struct FreeArgs {
     pub(crate) is_json: bool,
     pub(crate) emulate: bool,
     pub(crate) repeat: Repeat,
+    /// What was recorded then is shown, in nanoseconds since 1970.
+    pub(crate) at_ns: Option<i64>,
+    pub(crate) data: Option<PathBuf>,
 }
 
 /// Letter, name, power, help.
@@ -46,7 +53,7 @@ pub(crate) fn command() -> Command {
             let unit = switch(name, help);
             if letter == '\0' { unit } else { unit.short(letter) }
         });
-        command
+        let command = command
             .disable_help_flag(true)
             .arg(Arg::new("help").long("help").action(ArgAction::Help).help("Print help"))
             .args(units)
@@ -73,8 +80,8 @@ pub(crate) fn command() -> Command {
             .arg(interval("Print it again and again").visible_alias("seconds").visible_short_alias('s'))
             .arg(count("Print it N times, every second unless -i says otherwise").visible_short_alias('c'))
             .arg(json())
-            .arg(root())
-            .after_help(paragraphs(COLUMNS))
+            .arg(root());
+        past(command, "As it was at this instant").after_help(paragraphs(COLUMNS))
     })
 }
 
@@ -115,7 +122,17 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FreeArgs, Failure> {
     if roots.is_captured() && (interval.is_some() || count.is_some_and(|count| count > 1)) {
         return Err(Failure::usage("a captured machine stands still: --root goes without -i and -n"));
     }
+    let (at_ns, data) = past_of(matches)?;
+    let is_present =
+        roots.is_captured() || interval.is_some() || count.is_some() || matches.get_flag("emulate");
+    if at_ns.is_some() && is_present {
+        return Err(Failure::usage(
+            "--at shows what was recorded: it goes without --root, -i, -n and --emulate",
+        ));
+    }
     Ok(FreeArgs {
+        at_ns,
+        data,
         layout: MemoryLayout {
             unit,
             in_percent: matches.get_flag("percent"),

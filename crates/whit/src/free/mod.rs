@@ -12,6 +12,8 @@ use probe::Request;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::past::PastView;
+use crate::paths::data_directory;
 use arguments::FreeArgs;
 use json::MemoryJson;
 use sampling::Formula;
@@ -32,8 +34,10 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
     }
     let request = Request { wanted, ..Request::default() };
     let formula = if args.emulate { Formula::Always } else { Formula::IfNeeded };
-    let mut sampler = MachineSampler::open(&args.roots, request, formula)?;
-
+    let mut sampler = match args.at_ns {
+        Some(at_ns) => PastView::open(&data_directory(args.data.as_deref())?)?.machine_at(at_ns)?,
+        None => MachineSampler::open(&args.roots, request, formula)?,
+    };
     let documents = Documents::of(&args.roots);
     let mut output = Output::stdout();
     let mut ticker = args.repeat.interval.map(Ticker::start);

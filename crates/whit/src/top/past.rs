@@ -14,8 +14,6 @@ pub(super) struct PastPlace {
     pub(super) view: PastView,
     /// The tick that is shown, in nanoseconds since 1970.
     pub(super) at_ns: i64,
-    /// From the tick before to this one.
-    interval: Nanos,
 }
 
 /// A step through time.
@@ -55,8 +53,8 @@ impl Session {
         let shown = self.show(&view, at_ns);
         let before = self.machine.now().clock.realtime.0.cast_signed();
         match shown {
-            Ok((at_ns, interval)) => {
-                self.past = Some(PastPlace { view, at_ns, interval });
+            Ok(at_ns) => {
+                self.past = Some(PastPlace { view, at_ns });
                 self.select_in_past();
                 self.group();
                 Ok(())
@@ -64,15 +62,15 @@ impl Session {
             Err(failure) => {
                 // What was shown stays.
                 if self.is_of_past {
-                    self.past = Some(PastPlace { view, at_ns: before, interval: Nanos::SECOND });
+                    self.past = Some(PastPlace { view, at_ns: before });
                 }
                 Err(failure)
             }
         }
     }
 
-    /// The tick's time, and the time since the one before.
-    fn show(&mut self, view: &PastView, at_ns: i64) -> Result<(i64, Nanos), Failure> {
+    /// Returns the tick's time.
+    fn show(&mut self, view: &PastView, at_ns: i64) -> Result<i64, Failure> {
         let machine = view.machine_at(at_ns)?;
         let now = machine.now().clock.realtime.0.cast_signed();
         let interval = machine.rates().interval.map_or(Nanos::SECOND, |interval| interval.elapsed());
@@ -81,7 +79,7 @@ impl Session {
         view.show_tasks(tasks_ns, &mut self.tasks, &mut self.commands)?;
         self.machine.show_past(machine);
         self.is_of_past = true;
-        Ok((now, interval))
+        Ok(now)
     }
 
     /// Takes a step, from the present into the past if need be.
@@ -103,7 +101,7 @@ impl Session {
             return self.go_in(view, at_ns);
         };
         let target = self.target(&place, step, is_forward);
-        let PastPlace { mut view, at_ns, interval } = place;
+        let PastPlace { mut view, at_ns } = place;
         match target {
             Ok(target) => self.go_in(view, target),
             Err(failure) => {
@@ -111,7 +109,7 @@ impl Session {
                 let known = view.extent_ns();
                 let reopened = view.reopen();
                 let is_longer = reopened.is_ok() && view.extent_ns() != known;
-                let place = PastPlace { view, at_ns, interval };
+                let place = PastPlace { view, at_ns };
                 match is_longer && is_forward {
                     true => {
                         let target = self.target(&place, step, is_forward);
@@ -128,23 +126,20 @@ impl Session {
     }
 
     fn target(&self, place: &PastPlace, step: Step, is_forward: bool) -> Result<i64, Failure> {
-        let (first, last) = place.view.extent_ns();
-        let at_ns = place.at_ns;
+        let (_, newest) = place.view.extent_ns();
+        let (at_ns, oldest) = (place.at_ns, place.view.oldest_ns()?);
         let no_more = || {
             let end = if is_forward { "the newest tick: w goes to now" } else { "the oldest tick" };
             Failure::new(format!("this is {end}"))
         };
         match (step, is_forward) {
-            (Step::Tick, true) => place.view.next_tick(at_ns, place.interval)?.ok_or_else(no_more),
-            (Step::Tick, false) if at_ns > first => Ok(at_ns - 1),
-            (Step::Time(Nanos(time)), true) if at_ns < last => {
-                Ok(at_ns.saturating_add_unsigned(time).min(last))
+            (Step::Tick, true) => place.view.tick_after(at_ns)?.ok_or_else(no_more),
+            (_, false) if at_ns <= oldest => Err(no_more()),
+            (Step::Tick, false) => Ok(at_ns - 1),
+            (Step::Time(Nanos(time)), true) if at_ns < newest => {
+                Ok(at_ns.saturating_add_unsigned(time).min(newest))
             }
-            (Step::Time(Nanos(time)), false) if at_ns > first => {
-                // The first tick has none before it.
-                let first = first.saturating_add_unsigned(place.interval.0);
-                Ok(at_ns.saturating_sub_unsigned(time).max(first))
-            }
+            (Step::Time(Nanos(time)), false) => Ok(at_ns.saturating_sub_unsigned(time).max(oldest)),
             (Step::Spike, _) => self.spike(&place.view, at_ns, is_forward),
             (_, _) => Err(no_more()),
         }

@@ -28,6 +28,7 @@ mod machine;
 mod mail;
 mod namespaces;
 mod needs;
+mod past;
 mod privilege;
 mod prometheus;
 mod query;
@@ -77,6 +78,7 @@ fn main() {
         namespaces::trials(),
         run::trials(),
         supervision::trials(),
+        past::trials(),
         top::trials(),
         traffic::trials(),
         history::trials(),

@@ -54,13 +54,13 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// A terminal of its own server, which ends with it.
-struct Screen {
+pub(crate) struct Screen {
     socket: String,
     configuration: Scratch,
 }
 
 impl Screen {
-    fn open(name: &str, width: usize, height: usize, options: &str) -> Self {
+    pub(crate) fn open(name: &str, width: usize, height: usize, options: &str) -> Self {
         let configuration = Scratch::new(name);
         let socket = format!("whit-{name}-{}", std::process::id());
         let home = configuration.0.display();
@@ -87,7 +87,7 @@ impl Screen {
         Self { socket, configuration }
     }
 
-    fn keys(&self, keys: &[&str]) {
+    pub(crate) fn keys(&self, keys: &[&str]) {
         for key in keys {
             Command::new("tmux").args(["-L", &self.socket, "send-keys", key]).status().unwrap();
             std::thread::sleep(Duration::from_millis(60));
@@ -100,7 +100,7 @@ impl Screen {
     }
 
     /// The screen as soon as it is so; a machine may be slow.
-    fn wait_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn wait_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
         for _ in 0..200 {
             let text = self.text();
             if is_so(&text) {

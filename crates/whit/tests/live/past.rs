@@ -1,0 +1,177 @@
+//! The past through the commands that otherwise show the present.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::machine::{Load, Scratch, WHIT, documents, whit};
+use super::needs::{Need, trial};
+use super::top::Screen;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let with = [Need::Root, Need::Accounting, Need::Program("stress")];
+    vec![
+        trial("the_past_is_what_was", &with, figures),
+        trial("the_screen_walks_through_time", &[with[0], with[1], with[2], Need::Program("tmux")], screen),
+    ]
+}
+
+fn agent(scratch: &Scratch) -> Result<Child, Failed> {
+    let directory = &scratch.0;
+    // An alert fires as long as the load is there.
+    let config = directory.join("agent.toml");
+    std::fs::write(
+        &config,
+        "[alerts]\ninterval = \"1s\"\n[[alert]]\nname = \"busy\"\n\
+         expression = 'sum(rate(node_cpu_seconds_total{mode=~\"user|system\"}[3s])) > 0.7'\n",
+    )?;
+    let mut command = Command::new(WHIT);
+    command.args(["agent", "--interval", "500ms", "--http", "127.0.0.1:1", "--config"]).arg(config);
+    command.arg("--data").arg(directory.join("data")).arg("--now").arg(directory.join("now"));
+    Ok(command.arg("--socket").arg(directory.join("socket")).stderr(Stdio::null()).spawn()?)
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::NAN)
+}
+
+/// The value of an expression at a time.
+fn asked(expression: &str, at: &str, data: &str) -> f64 {
+    let text = whit(&["query", expression, "--at", at, "--json", "--data", data]);
+    let result = &documents(&text)[0]["data"]["result"];
+    let value = if result[0]["value"].is_array() { &result[0]["value"][1] } else { &result[1] };
+    value.as_str().and_then(|value| value.parse().ok()).unwrap_or(f64::NAN)
+}
+
+fn only<'d>(document: &'d Value, comm: &str) -> Vec<&'d Value> {
+    let tasks = document["tasks"].as_array().map_or(&[][..], Vec::as_slice);
+    tasks.iter().filter(|task| task["comm"] == comm).collect()
+}
+
+/// Views of one instant agree with expressions about it, and with what the load was.
+fn figures() -> Result<(), Failed> {
+    let scratch = Scratch::new("past-figures");
+    let mut child = agent(&scratch)?;
+    std::thread::sleep(Duration::from_secs(2));
+    let load = Load::start(&["stress", "-c", "1", "-t", "60"]);
+    std::thread::sleep(Duration::from_secs(6));
+    load.kill();
+    std::thread::sleep(Duration::from_secs(4));
+    child.kill()?;
+    child.wait()?;
+    let data = scratch.0.join("data");
+    let data = data.to_str().ok_or("the path")?;
+    let last = number(&documents(&whit(&["history", "--json", "--data", data]))[0]["last_realtime_ns"]) / 1e9;
+    let (under_load, after) = (format!("@{:.3}", last - 6.0), format!("@{:.3}", last - 0.5));
+    let at = under_load.as_str();
+
+    let free = documents(&whit(&["free", "--at", at, "--json", "--data", data])).remove(0);
+    let available = asked("node_memory_MemAvailable_bytes", at, data);
+    assert_eq!(number(&free["available_bytes"]), available, "{free}");
+    let total = asked("node_memory_MemTotal_bytes", at, data);
+    assert_eq!(number(&free["total_bytes"]), total, "{free}");
+
+    let top = documents(&whit(&["top", "--at", at, "--json", "--data", data])).remove(0);
+    assert_eq!(top["source"], "history");
+    assert_eq!(number(&top["machine"]["memory"]["available_bytes"]), available);
+    assert_eq!(number(&top["machine"]["load_averages"][0]), asked("node_load1", at, data));
+    let busy: f64 = only(&top, "stress").iter().map(|task| number(&task["on_cpu_ns"])).sum();
+    let interval = number(&top["interval_ns"]);
+    assert!(busy > interval * 0.5 && busy < interval * 1.05, "{busy} of {interval}");
+    let top = documents(&whit(&["top", "--at", &after, "--json", "--data", data])).remove(0);
+    assert!(only(&top, "stress").is_empty());
+    // Tick by tick to the end.
+    let walked = documents(&whit(&["top", "--at", at, "--json", "-n", "5", "--data", data]));
+    let times: Vec<f64> = walked.iter().map(|document| number(&document["realtime_ns"]) / 1e9).collect();
+    assert_eq!(times.len(), 5);
+    let steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(steps.iter().all(|step| (0.3..0.7).contains(step)), "{steps:?}");
+    let to_the_end = documents(&whit(&["top", "--at", at, "--json", "-n", "1000", "--data", data]));
+    assert!((11..15).contains(&to_the_end.len()), "{}", to_the_end.len());
+
+    // Between two instants as the expression has it: 4 of the 6 seconds.
+    let from = format!("@{:.3}", last - 8.0);
+    let words = ["delays", "--comm", "stress", "--since", &from, "--at", "@0", "--json", "--data", data];
+    let until = format!("@{:.3}", last - 4.0 - 0.6);
+    let words = words.map(|word| if word == "@0" { until.as_str() } else { word });
+    let rows = documents(&whit(&words));
+    let on_cpu: f64 = rows.iter().map(|row| number(&row["on_cpu_ns"])).sum::<f64>() / 1e9;
+    let expression = "sum(whit_task_on_cpu_seconds_total{comm=\"stress\"})";
+    let increase = asked(expression, &until, data) - asked(expression, &from, data);
+    assert!((on_cpu - increase).abs() < 0.6 && on_cpu > 1.5, "{on_cpu} {increase}");
+    let rows = documents(&whit(&["delays", "--comm", "stress", "--at", &until, "--json", "--data", data]));
+    assert!(rows.iter().all(|row| row["interval_ns"].is_null()), "{rows:?}");
+
+    // The line has the time of the tick.
+    let line = whit(&["bar", "--once", "--for", "plain", "--at", at, "--data", data]);
+    let load = asked("node_load1", at, data);
+    assert!(line.contains(&format!("load {load:.2}")), "{line} {load}");
+    refusals(data)
+}
+
+/// What cannot be is said.
+fn refusals(data: &str) -> Result<(), Failed> {
+    let says = |words: &[&str], wanted: &str| {
+        let output = Command::new(WHIT).args(words).stdin(Stdio::null()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(wanted), "{words:?}: {text}");
+    };
+    for command in [&["free"][..], &["top", "-b"], &["delays", "-a"], &["bar", "--once"]] {
+        let at = |at: &'static str| [command, &["--at", at, "--data", data]].concat();
+        says(&at("2001-02-03 04:05"), "nothing was recorded at 2001-02-03 04:05:00: the history is from");
+        says(&at("soon"), "expected an instant");
+        let elsewhere = [command, &["--at", "-1m", "--data", "/nonexistent"]].concat();
+        says(&elsewhere, "there is none yet; whit agent makes it");
+    }
+    says(&["bar", "--at", "-1m", "--data", data], "it goes with --once");
+    says(&["free", "--at", "-1m", "-n", "2", "--data", data], "it goes without");
+    says(&["top", "--at", "-1m", "--direct", "--data", data], "it goes without");
+    assert!(Path::new(data).exists());
+    Ok(())
+}
+
+/// Keys go back and forth; the time line has the alert; nothing can be done to a task of the past.
+fn screen() -> Result<(), Failed> {
+    let scratch = Scratch::new("past-screen");
+    let mut child = agent(&scratch)?;
+    std::thread::sleep(Duration::from_secs(6));
+    let load = Load::start(&["stress", "-c", "2", "-t", "60"]);
+    std::thread::sleep(Duration::from_secs(5));
+    load.kill();
+    std::thread::sleep(Duration::from_secs(10));
+    let data = scratch.0.join("data");
+    let screen = Screen::open("past", 150, 30, &format!("--at -3s --data {}", data.display()));
+    let time_of = |text: &str| {
+        let line = text.lines().rev().find(|line| line.contains('▲')).unwrap_or_default().to_owned();
+        line.chars().take(19).collect::<String>()
+    };
+    let first = screen.wait_for("the time line", |text| text.contains('▲') && text.contains("[ ] tick"));
+    assert!(first.contains('!'), "the alert:\n{first}");
+    let here = time_of(&first);
+    screen.keys(&["[", "[", "[", "["]);
+    let back = screen.wait_for("earlier", |text| time_of(text) < here);
+    screen.keys(&["]", "]", "]", "]"]);
+    screen.wait_for("the same again", |text| time_of(text) == here);
+    screen.keys(&[","]);
+    let spike = screen
+        .wait_for("the spike", |text| text.lines().any(|line| line.contains("stress") && line.contains('█')));
+    assert!(time_of(&spike) < time_of(&back), "{spike}");
+    screen.keys(&["k"]);
+    screen.wait_for("no signals into the past", |text| text.contains("this is the past"));
+    screen.keys(&["(", "{"]);
+    screen.wait_for("the beginning", |text| text.contains("the oldest tick"));
+    screen.keys(&["@", "-", "2", "s", "Enter"]);
+    screen.wait_for("a time", |text| time_of(text) >= here);
+    screen.keys(&["w"]);
+    screen.wait_for("now", |text| text.contains("F follow") && !text.contains('▲'));
+    screen.keys(&["["]);
+    screen.wait_for("the past from now", |text| text.contains('▲') || text.contains("none yet"));
+    screen.keys(&["q"]);
+    screen.wait_for("the end", |text| text.contains("ended 0"));
+    child.kill()?;
+    child.wait()?;
+    Ok(())
+}
