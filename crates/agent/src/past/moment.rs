@@ -64,10 +64,10 @@ impl Past {
         }
         let far = self.machine_between(at_ns.saturating_sub(FURTHEST_BACK), at_ns)?;
         Ok(far.filter(|machine| {
-            let [before, now] =
+            let [earlier_ns, last_ns] =
                 [&machine.before, &machine.now].map(|sample| sample.clock.realtime.0.cast_signed());
             // A tick's step later nothing was recorded any more.
-            at_ns - now <= (now - before) * 2
+            at_ns - last_ns <= (last_ns - earlier_ns) * 2
         }))
     }
 

@@ -9,6 +9,7 @@ mod machine;
 mod notes;
 pub(crate) mod options;
 mod past;
+mod past_place;
 mod screen;
 mod session;
 mod settings;

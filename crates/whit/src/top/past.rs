@@ -5,16 +5,10 @@ use facts::unit::Nanos;
 
 use super::columns::Column;
 use super::machine::Machine;
+use super::past_place::PastPlace;
 use super::session::Session;
 use crate::failure::Failure;
-use crate::past::{PastView, written};
-
-/// Where the view is in the past.
-pub(super) struct PastPlace {
-    pub(super) view: PastView,
-    /// The tick that is shown, in nanoseconds since 1970.
-    pub(super) at_ns: i64,
-}
+use crate::past::PastView;
 
 /// A step through time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,9 +181,4 @@ fn expression(sort: Column, range: &str) -> String {
         Column::Resident => "node_memory_MemTotal_bytes - node_memory_MemAvailable_bytes".to_owned(),
         _ => format!("sum(rate(node_cpu_seconds_total{{mode!~\"idle|iowait|steal\"}}[{range}]))"),
     }
-}
-
-/// The tick that is shown, as it is written.
-pub(super) fn time_of(place: &PastPlace) -> String {
-    written(place.at_ns)
 }

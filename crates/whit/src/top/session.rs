@@ -16,7 +16,7 @@ use probe::tasks::{OpenError, Refused, TaskSource};
 
 use super::lines::{Arrangement, Lines, arrange, matches, matches_line};
 use super::machine::Machine;
-use super::past::PastPlace;
+use super::past_place::PastPlace;
 use super::settings::Settings;
 use crate::agent_rows;
 use crate::delay_accounting;

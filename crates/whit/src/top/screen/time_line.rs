@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::head::set;
 use super::palette::Palette;
 use crate::past::{Part, written};
-use crate::top::past::{PastPlace, time_of};
+use crate::top::past_place::PastPlace;
 
 /// Draws it above the last line, and says how many lines it took. `parts` are those of the last time, if there are as many.
 pub(super) fn draw(
@@ -18,7 +18,7 @@ pub(super) fn draw(
 ) -> u16 {
     let Some(y) = area.bottom().checked_sub(2) else { return 0 };
     let (first, last) = place.view.extent_ns();
-    let now = time_of(place);
+    let now = place.time();
     let ends = [written(first), written(last)];
     let labels = now.chars().count() + ends.iter().map(|end| end.chars().count()).sum::<usize>();
     let width = usize::from(area.width);
