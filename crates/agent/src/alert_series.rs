@@ -4,11 +4,9 @@ use std::collections::HashMap;
 
 use store::{SeriesId, SeriesKind, Store};
 
-use crate::alert::{Active, Board};
+use crate::alert::{Active, Board, SERIES};
 use crate::registry::Registry;
 
-/// The metric.
-pub(crate) const METRIC: &str = "ALERTS";
 /// Series that are recorded; a rule whose labels change all the time makes more.
 const MOST_SERIES: usize = 1000;
 
@@ -55,7 +53,7 @@ impl AlertSeries {
 
 fn name(alert: &Active) -> String {
     let mut name = alert.name();
-    name.set(formats::series_name::METRIC, METRIC);
+    name.set(formats::series_name::METRIC, SERIES);
     name.set("alertstate", alert.state());
     name.to_string()
 }

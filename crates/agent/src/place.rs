@@ -72,6 +72,9 @@ impl Place {
         }
         check_writable(directory).map_err(|error| system(directory, error))?;
         let path = directory.join("lock");
+        // Nobody else may take it.
+        let made = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        made.map_err(|error| system(&path, error))?;
         let mut lock = LockFile::open(&path, false).map_err(|error| system(&path, error))?;
         match lock.try_take().map_err(|error| system(&path, error))? {
             Taken::No => Err(AgentError::Taken(directory.to_owned())),

@@ -28,6 +28,19 @@ pub(crate) struct Evaluation<'s> {
 impl Evaluation<'_> {
     /// The value of an expression at each step.
     pub(crate) fn evaluate(&self, expression: &Expression, steps: Steps) -> Result<Evaluated, QueryError> {
+        let evaluated = self.evaluate_node(expression, steps)?;
+        // Of a selector they were counted before they were made.
+        let columns = match &evaluated {
+            Evaluated::Vector(_) if matches!(expression, Expression::Select(_)) => 0,
+            Evaluated::Vector(columns) => columns.len(),
+            Evaluated::Scalar(_) => 1,
+            Evaluated::Text(_) => 0,
+        };
+        self.spend(columns.saturating_mul(steps.count))?;
+        Ok(evaluated)
+    }
+
+    fn evaluate_node(&self, expression: &Expression, steps: Steps) -> Result<Evaluated, QueryError> {
         Ok(match expression {
             Expression::Number(number) => Evaluated::Scalar(vec![*number; steps.count]),
             Expression::Text(text) => Evaluated::Text(text.clone()),
@@ -98,8 +111,13 @@ impl Evaluation<'_> {
             Reading::Range(sums) => (true, sums),
             _ => (false, None),
         };
-        let selection = Selection { matchers, from_ms, to_ms, is_newest, is_range, sums };
-        let mut series = self.source.select(&selection).map_err(QueryError::Unreadable)?;
+        let limits = self.limits;
+        let selection = Selection { matchers, from_ms, to_ms, is_newest, is_range, sums, limits };
+        let selected = self.source.select(&selection);
+        if (self.limits.is_interrupted)() {
+            return Err(QueryError::Interrupted);
+        }
+        let mut series = selected.map_err(QueryError::Unreadable)?;
         self.spend(series.iter().map(|series| series.samples.stored()).sum())?;
         series.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         Ok(series)

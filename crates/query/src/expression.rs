@@ -40,6 +40,35 @@ impl Expression {
     }
 }
 
+impl Expression {
+    /// Calls `each` with the conditions of every selector in it.
+    pub(crate) fn each_selector(&self, each: &mut dyn FnMut(&[Matcher])) {
+        match self {
+            Self::Number(_) | Self::Text(_) => {}
+            Self::Select(selector) => each(&selector.matchers),
+            Self::Range(range) => match &range.of {
+                RangeOf::Series(matchers) => each(matchers),
+                RangeOf::Expression { inner, .. } => inner.each_selector(each),
+            },
+            Self::Negate(of) => of.each_selector(each),
+            Self::Binary(binary) => {
+                binary.left.each_selector(each);
+                binary.right.each_selector(each);
+            }
+            Self::Aggregate(aggregate) => {
+                aggregate.of.each_selector(each);
+                match &aggregate.operation {
+                    Aggregation::Top(argument)
+                    | Aggregation::Bottom(argument)
+                    | Aggregation::Quantile(argument) => argument.each_selector(each),
+                    _ => {}
+                }
+            }
+            Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.each_selector(each)),
+        }
+    }
+}
+
 /// Which series, and when.
 #[derive(Clone, Debug)]
 pub(crate) struct Selector {

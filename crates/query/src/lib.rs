@@ -56,6 +56,23 @@ impl Query {
         parse::parse(text).map(|expression| Self { expression }).map_err(QueryError::Malformed)
     }
 
+    /// The metrics whose series it reads; `None` if a selector does not name one.
+    pub fn metrics(&self) -> Option<Vec<String>> {
+        let mut metrics = Some(Vec::new());
+        self.expression.each_selector(&mut |matchers| {
+            let named = matchers.iter().find_map(|matcher| match &matcher.condition {
+                Condition::Equal(name) if matcher.label == formats::series_name::METRIC => Some(name.clone()),
+                _ => None,
+            });
+            match (&mut metrics, named) {
+                (Some(metrics), Some(name)) => metrics.push(name),
+                (_, None) => metrics = None,
+                (None, _) => {}
+            }
+        });
+        metrics
+    }
+
     /// Its answer at an instant in milliseconds since 1970.
     ///
     /// # Errors
@@ -161,4 +178,46 @@ pub fn parse_duration(text: &str) -> Result<i64, QueryError> {
 /// The names of all functions, in order.
 pub fn functions() -> impl Iterator<Item = &'static str> {
     function::FUNCTIONS.iter().map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl Source for Nothing {
+        fn select(&self, _selection: &Selection<'_>) -> Result<Vec<Series>, String> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn metrics_are_named_by_every_selector() {
+        let metrics = |text: &str| Query::parse(text).unwrap().metrics();
+        let named = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(metrics("rate(a[1m]) + on () topk(scalar(b), {__name__=\"c\"})"), named(&["a", "c", "b"]));
+        assert_eq!(metrics("max_over_time((a > bool 1)[1h:1m])"), named(&["a"]));
+        assert_eq!(metrics("1 + time()"), named(&[]));
+        for text in ["{a=\"b\"}", "a or {__name__=~\"x.*\"}", "sum({__name__!=\"x\",a=\"b\"})"] {
+            assert_eq!(metrics(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_part_of_an_expression_is_counted() {
+        let limits = Limits { most_points: 1_000_000, ..Limits::default() };
+        for text in [
+            "sum_over_time((vector(1) + 1 + 1 + 1)[400000ms:1ms])",
+            "sum_over_time((label_replace(vector(1), \"a\", \"0\", \"\", \"\") or vector(2))[400000ms:1ms])",
+            "count_over_time((vector(time()) + vector(2))[400000ms:1ms])",
+        ] {
+            let answer = Query::parse(text).unwrap().at(&Nothing, 0, &limits);
+            assert!(matches!(answer, Err(QueryError::TooLarge(_))), "{text}: {answer:?}");
+        }
+        let is_interrupted = || true;
+        let limits = Limits { is_interrupted: &is_interrupted, ..Limits::default() };
+        let answer = Query::parse("1 + 1").unwrap().at(&Nothing, 0, &limits);
+        assert!(matches!(answer, Err(QueryError::Interrupted)), "{answer:?}");
+    }
 }

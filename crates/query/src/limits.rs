@@ -25,12 +25,12 @@ impl fmt::Debug for Limits<'_> {
 }
 
 impl Default for Limits<'_> {
-    /// Prometheus' five minutes and one minute; 20 million points, which are 320 MB.
+    /// Prometheus' five minutes and one minute; 40 million points, which are 640 MB.
     fn default() -> Self {
         Self {
             lookback_ms: 300_000,
             usual_step_ms: 60_000,
-            most_points: 20_000_000,
+            most_points: 40_000_000,
             is_interrupted: &|| false,
         }
     }

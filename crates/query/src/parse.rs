@@ -28,7 +28,7 @@ pub(crate) fn parse(text: &str) -> Result<Expression, Fault> {
     if text.len() > LONGEST_BYTES {
         return Err(Fault::new(format!("an expression may have {LONGEST_BYTES} bytes")));
     }
-    place::check_brackets(text)?;
+    place::check_depth(text)?;
     let parsed = promql_parser::parser::parse(text).map_err(|message| place::of_message(text, message))?;
     expression(&parsed).map_err(|fault| match fault.place {
         Some(_) => fault,

@@ -6,8 +6,40 @@ use crate::function::FUNCTIONS;
 /// The most brackets within one another.
 const DEEPEST: usize = 64;
 
-/// Refuses brackets and quotation marks that have no partner, and brackets that are too deep.
-pub(crate) fn check_brackets(text: &str) -> Result<(), Fault> {
+/// The most operators: each may be within the one before, and takes room on the stack of whoever parses and evaluates it.
+const MOST_OPERATORS: usize = 128;
+/// Those that are words.
+const OPERATOR_WORDS: [&str; 4] = ["and", "or", "unless", "atan2"];
+
+/// Refuses brackets and quotation marks that have no partner, and what would become too deep.
+pub(crate) fn check_depth(text: &str) -> Result<(), Fault> {
+    check_brackets(text)?;
+    let mut operators = 0;
+    let (mut quote, mut word_start) = (None, None);
+    for (place, letter) in text.char_indices().chain([(text.len(), ' ')]) {
+        if let Some(mark) = quote {
+            quote = Some(mark).filter(|mark| letter != *mark);
+            continue;
+        }
+        if letter.is_alphanumeric() || letter == '_' {
+            word_start.get_or_insert(place);
+            continue;
+        }
+        let word = word_start.take().map_or("", |start: usize| &text[start..place]);
+        let is_word = OPERATOR_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word));
+        operators += usize::from(is_word) + usize::from("+-*/%^=<>!".contains(letter));
+        if operators > MOST_OPERATORS {
+            return Err(Fault::at(
+                place.min(text.len() - 1),
+                format!("more than {MOST_OPERATORS} operators"),
+            ));
+        }
+        quote = Some(letter).filter(|letter| "\"'`".contains(*letter));
+    }
+    Ok(())
+}
+
+fn check_brackets(text: &str) -> Result<(), Fault> {
     let mut open: Vec<(usize, u8)> = Vec::new();
     let mut bytes = text.bytes().enumerate();
     while let Some((place, byte)) = bytes.next() {
@@ -134,6 +166,18 @@ fn unknown_function(text: &str) -> Option<(usize, &str)> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_would_be_too_deep_is_refused() {
+        for operator in ["+", "^", " or ", " == ", "-"] {
+            let long = |count: usize| vec!["a"; count + 1].join(operator);
+            assert!(check_depth(&long(60)).is_ok(), "{operator}");
+            assert!(check_depth(&long(200)).is_err(), "{operator}");
+        }
+        assert!(check_depth(&"-".repeat(200)).is_err());
+        assert!(check_depth(&format!("a{{b=\"{}\"}}", "+".repeat(200))).is_ok());
+        assert!(check_depth("").is_ok());
+    }
 
     #[test]
     fn brackets_have_partners() {

@@ -3,6 +3,7 @@
 use formats::series_name::SeriesName;
 
 use crate::expression::{LabelChoice, Matcher};
+use crate::limits::Limits;
 use crate::samples::Samples;
 
 /// A series with the samples that were asked for.
@@ -30,6 +31,8 @@ pub struct Selection<'m> {
     pub is_range: bool,
     /// Only sums by these labels are wanted, so that series may be added up.
     pub sums: Option<&'m LabelChoice>,
+    /// A source gives up, with a part of the series or an error, as soon as it is interrupted or has more samples than these allow.
+    pub limits: &'m Limits<'m>,
 }
 
 impl Selection<'_> {

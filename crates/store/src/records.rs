@@ -2,12 +2,12 @@
 //! history.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::StoreError;
-use crate::{checksum, database};
+use crate::{aside, checksum, database};
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, data BLOB NOT NULL);";
 
@@ -15,6 +15,9 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY
 #[derive(Debug)]
 pub struct Records {
     connection: Connection,
+    path: PathBuf,
+    /// Of the file that was opened.
+    identity: Option<(u64, u64)>,
 }
 
 impl Records {
@@ -23,7 +26,27 @@ impl Records {
     /// # Errors
     /// If it cannot be opened, or was written by a newer version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self { connection: database::open(path, TABLE)? })
+        let connection = database::open(path, TABLE)?;
+        Ok(Self { connection, path: path.to_owned(), identity: aside::identity(path) })
+    }
+
+    /// The same; a file that is damaged is renamed and a new one begun, and what is to be said about that returned.
+    ///
+    /// # Errors
+    /// As of [`Self::open`], or if it cannot be renamed.
+    pub fn open_or_begin_again(path: &Path) -> Result<(Self, Option<String>), StoreError> {
+        match Self::open(path) {
+            Err(error) if error.is_damage() || aside::has_damaged_header(path) => {
+                let renamed = aside::rename(path).map_err(StoreError::Rename)?;
+                Ok((Self::open(path)?, Some(aside::finding(&renamed, &error))))
+            }
+            opened => opened.map(|records| (records, None)),
+        }
+    }
+
+    /// Whether the file is still at its place: what is written into one that was removed is lost.
+    pub fn is_in_place(&self) -> bool {
+        aside::identity(&self.path) == self.identity
     }
 
     /// Writes records in place of those with the same keys, all of them or none.

@@ -89,6 +89,17 @@ impl Ledger {
         Ok(Self { records: Records::open(&directory.join(FILE))? })
     }
 
+    /// The same for the agent that writes it: one that is damaged is renamed, and what is to be said about that returned.
+    pub(super) fn take(directory: &Path) -> Result<(Self, Option<String>), StoreError> {
+        let (records, finding) = Records::open_or_begin_again(&directory.join(FILE))?;
+        Ok((Self { records }, finding))
+    }
+
+    /// Whether its file is still there.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.records.is_in_place()
+    }
+
     /// Whether there is one.
     pub fn is_in(directory: &Path) -> bool {
         directory.join(FILE).exists()

@@ -19,6 +19,7 @@ pub(crate) use board::{Board, RuleState, Standing};
 pub use ledger::{Delivery, Ledger, Outcome};
 pub use message::{Message, MessageFault};
 pub use outbox::tell;
+pub(crate) use rule::SERIES;
 pub use rule::{AlertOptions, AlertRule, Receiver, Way};
 pub use silence::Silence;
 pub use trial::{Fired, try_rule};

@@ -16,6 +16,7 @@ use super::courier::{self, Errand, Job, Progress};
 use super::ledger::{Delivery, Ledger, Outcome};
 use super::rule::{Receiver, Way};
 use crate::answer::rfc3339;
+use formats::series_name::SeriesName;
 
 /// Where the jobs of couriers are, in the data directory.
 const DIRECTORY: &str = "alerts";
@@ -68,8 +69,15 @@ impl Outbox {
         self.couriers.retain(|_, pid| reap_ended(pid.cast_signed()).is_none());
         let (mut next, mut events) = (None, Vec::new());
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", DIRECTORY);
-        for (key, mut delivery) in ledger.deliveries().map_err(|error| failed(&error))? {
+        let all = ledger.deliveries().map_err(|error| failed(&error))?;
+        // Who is told of the end before the beginning believes that it goes on for ever.
+        let mut waiting: Vec<(String, SeriesName)> = Vec::new();
+        for (key, mut delivery) in all {
             if delivery.outcome.is_some() {
+                continue;
+            }
+            let subject = (delivery.receiver.clone(), delivery.alert.name());
+            if waiting.contains(&subject) {
                 continue;
             }
             let receiver = receivers.iter().find(|receiver| receiver.name == delivery.receiver);
@@ -84,6 +92,9 @@ impl Outbox {
                 let _ = fs::remove_file(self.path(key));
             }
             next = [next, step.next_ms].into_iter().flatten().min();
+            if delivery.outcome.is_none() {
+                waiting.push(subject);
+            }
         }
         Ok((next, events))
     }
@@ -133,7 +144,11 @@ impl Outbox {
             }
             Progress::Waiting => {
                 let Some(receiver) = receiver else {
-                    return end(Outcome::GivenUp, "there is no such receiver any more".to_owned());
+                    // It may come back with the next configuration.
+                    if now_ms - delivery.created_ms > LONGEST_TRIED_MS {
+                        return end(Outcome::GivenUp, "there is no such receiver any more".to_owned());
+                    }
+                    return Ok(Step { next_ms: Some(now_ms + LONGEST_PAUSE_MS), is_done_with_file: false });
                 };
                 if self.couriers.len() < MOST_COURIERS {
                     if !path.exists() {

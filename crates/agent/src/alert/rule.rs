@@ -3,7 +3,12 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use query::Query;
+
 use super::message::Message;
+
+/// The metric of alerts in the history, as in Prometheus.
+pub(crate) const SERIES: &str = "ALERTS";
 
 /// All rules, and who is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,9 +41,11 @@ pub struct AlertRule {
 }
 
 impl AlertRule {
-    /// Whether its series are of tasks, which not everyone may see.
-    pub(crate) fn is_of_tasks(&self) -> bool {
-        self.expression.contains("whit_task_")
+    /// Whether its series may be of tasks, which not everyone may see: unless each of its selectors names another metric.
+    pub(crate) fn may_be_of_tasks(&self) -> bool {
+        let is_of_machine = |metric: &str| !metric.starts_with("whit_task_") && metric != SERIES;
+        let metrics = Query::parse(&self.expression).ok().and_then(|query| query.metrics());
+        metrics.is_none_or(|metrics| !metrics.iter().all(|metric| is_of_machine(metric)))
     }
 }
 

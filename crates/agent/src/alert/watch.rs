@@ -17,10 +17,12 @@ use super::silence::Silence;
 use crate::log::{Level, Log};
 use crate::past::Past;
 
+/// After this what could not be opened is tried again.
+const AGAIN: Duration = Duration::from_secs(10);
 /// An evaluation of one rule is given up after this.
 const LONGEST_EVALUATION: Duration = Duration::from_secs(5);
-/// What an evaluation may have in memory: 32 MB.
-const MOST_POINTS: usize = 2_000_000;
+/// What an evaluation may have in memory: 64 MB.
+const MOST_POINTS: usize = 4_000_000;
 
 /// The thread, as long as this is kept.
 #[derive(Debug)]
@@ -35,17 +37,25 @@ impl AlertWatch {
         std::thread::Builder::new().name("alerts".to_owned()).spawn(move || {
             let mut log = Log::open();
             let data = history.parent().unwrap_or(Path::new(".")).to_owned();
-            // Alerts that cannot be kept are better than none.
+            let mut options = options;
             let mut watcher = loop {
-                match Watcher::open(&options, &history, &data, &board) {
+                match Watcher::open(&options, &history, &data, &board, &log) {
                     Ok(watcher) => break watcher,
-                    Err(error) => log.fault("alerts", Some(format!("alerts: {error}"))),
+                    Err(error) => {
+                        let place = data.display();
+                        log.fault(
+                            "alerts",
+                            Some(format!("{place}: {error}; nothing is watched for until it can be written")),
+                        );
+                    }
                 }
-                match inbox.recv_timeout(Duration::from_secs(60)) {
+                match inbox.recv_timeout(AGAIN) {
                     Err(RecvTimeoutError::Disconnected) => return,
-                    Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                    Ok(new) => options = new,
+                    Err(RecvTimeoutError::Timeout) => {}
                 }
             };
+            log.fault("alerts", None);
             watcher.run(&inbox, &mut log);
         })?;
         Ok(Self { changes })
@@ -69,10 +79,21 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn open(options: &AlertOptions, history: &Path, data: &Path, board: &Board) -> Result<Self, String> {
+    fn open(
+        options: &AlertOptions,
+        history: &Path,
+        data: &Path,
+        board: &Board,
+        log: &Log,
+    ) -> Result<Self, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
-        let ledger = Ledger::open(data).map_err(|error| text(&error))?;
-        let alerts = Alerts::new(ledger.active().map_err(|error| text(&error))?);
+        let (ledger, finding) = Ledger::take(data).map_err(|error| text(&error))?;
+        finding.iter().for_each(|finding| log.write(Level::Warning, finding));
+        // Without them they are told again, which is better than not at all.
+        let alerts = Alerts::new(ledger.active().unwrap_or_else(|error| {
+            log.write(Level::Warning, &format!("alerts: {error}; what fires is told again"));
+            Vec::new()
+        }));
         let outbox = Outbox::open(data, options.courier.clone(), &ledger).map_err(|error| text(&error))?;
         let mut watcher = Self {
             options: options.clone(),
@@ -126,6 +147,7 @@ impl Watcher {
 
     /// Evaluates all rules, and writes what that changes before anyone is told.
     fn evaluate(&mut self, log: &Log) -> Result<(), String> {
+        self.keep_ledger(log)?;
         let now_ms = Timestamp::now().as_millisecond();
         let text = |error: store::StoreError| error.to_string();
         let past = Past::open(&self.history).map_err(text)?;
@@ -159,6 +181,19 @@ impl Watcher {
         });
         let failed = self.states.iter().find_map(|state| Some((&state.rule.name, state.error.as_ref()?)));
         failed.map_or(Ok(()), |(name, error)| Err(format!("{name}: {error}")))
+    }
+
+    /// Begins another ledger if its file was removed.
+    fn keep_ledger(&mut self, log: &Log) -> Result<(), String> {
+        if self.ledger.is_in_place() {
+            return Ok(());
+        }
+        let data = self.history.parent().unwrap_or(Path::new("."));
+        let (mut ledger, _) = Ledger::take(data).map_err(|error| error.to_string())?;
+        ledger.commit(self.alerts.all(), &[]).map_err(|error| error.to_string())?;
+        self.ledger = ledger;
+        log.write(Level::Warning, "the ledger of alerts was removed, and is begun again");
+        Ok(())
     }
 
     /// A notice for each receiver of its rule.

@@ -17,7 +17,7 @@ use crate::answer::rfc3339;
 
 /// The rules that a user may see: those of tasks have others' names in their labels.
 fn visible(standing: &Standing, scope: Scope) -> impl Iterator<Item = &RuleState> {
-    standing.rules.iter().filter(move |state| scope == Scope::All || !state.rule.is_of_tasks())
+    standing.rules.iter().filter(move |state| scope == Scope::All || !state.rule.may_be_of_tasks())
 }
 
 fn of_rule<'s>(standing: &'s Standing, state: &'s RuleState) -> impl Iterator<Item = &'s Active> {

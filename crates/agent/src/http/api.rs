@@ -14,7 +14,7 @@ use axum::response::{IntoResponse as _, Response};
 use facts::task::rounds::Scope;
 use formats::series_name::{SeriesName, is_label};
 use jiff::Timestamp;
-use query::{Limits, Query, QueryError, Selection, Source as _, parse_selector};
+use query::{Limits, Query, QueryError, Selection, parse_selector};
 use serde_json::{Value, json};
 
 use super::reply::{Refusal, bad_data, internal, refusal, success};
@@ -27,8 +27,10 @@ const MOST_BODY_BYTES: usize = 64 * 1024;
 const LONGEST_BODY: Duration = Duration::from_secs(10);
 /// An evaluation is given up after this, or what the request says if that is less.
 const LONGEST_EVALUATION: Duration = Duration::from_secs(30);
-/// What an evaluation may have in memory: 64 MB.
-const MOST_POINTS: usize = 4_000_000;
+/// What an evaluation may have in memory, all its parts counted: 128 MB.
+const MOST_POINTS: usize = 8_000_000;
+/// Selectors of a request.
+const MOST_SELECTORS: usize = 32;
 /// The time for which labels are looked for, if none is named.
 const USUAL_TIME_MS: i64 = 3_600_000;
 
@@ -112,7 +114,8 @@ pub(super) async fn with_past(
 ) -> Response {
     let done = tokio::task::spawn_blocking(move || match Past::open(&shared.history) {
         Ok(past) => work(&past.seen_by(scope)),
-        Err(error) => internal(error.to_string()).into_response(),
+        // Its text has a path, which is not for everyone.
+        Err(_) => internal("the history cannot be opened").into_response(),
     });
     done.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response())
 }
@@ -183,7 +186,10 @@ struct Wanted {
 
 impl Wanted {
     fn read(form: &Form) -> Result<Self, Refusal> {
-        let selectors = form.all("match[]").map(parse_selector).collect::<Result<_, QueryError>>();
+        let selectors: Result<Vec<_>, QueryError> = form.all("match[]").map(parse_selector).collect();
+        if form.all("match[]").count() > MOST_SELECTORS {
+            return Err(bad_data(format!("more than {MOST_SELECTORS} match[] parameters")));
+        }
         let to_ms = form.time("end")?.unwrap_or_else(now_ms);
         let most = form.get("limit").and_then(|limit| limit.parse().ok()).filter(|limit| *limit > 0);
         Ok(Self {
@@ -194,19 +200,28 @@ impl Wanted {
         })
     }
 
-    /// Those of the machine, whether they have samples then or not, if no selector is there; else those that have.
+    /// Those of the machine, whether they have samples then or not; those of tasks that have.
     fn names(&self, past: &Past) -> Result<BTreeSet<SeriesName>, Refusal> {
         let mut names = BTreeSet::new();
         if self.selectors.is_empty() {
             names.extend(past.series().cloned());
             names.extend(Past::task_metrics().map(SeriesName::new));
         }
+        let deadline = Instant::now() + LONGEST_EVALUATION;
+        let is_interrupted = || Instant::now() >= deadline;
+        let limits = Limits { is_interrupted: &is_interrupted, ..Limits::default() };
         for matchers in &self.selectors {
+            let is_met_by = |series: &&SeriesName| matchers.iter().all(|matcher| matcher.is_met_by(series));
+            names.extend(past.series().filter(is_met_by).cloned());
             let Self { from_ms, to_ms, .. } = *self;
+            let limits = &limits;
             let selection =
-                Selection { matchers, from_ms, to_ms, is_newest: false, is_range: false, sums: None };
-            let series = past.select(&selection).map_err(internal)?;
-            names.extend(series.into_iter().map(|series| series.name));
+                Selection { matchers, from_ms, to_ms, is_newest: false, is_range: false, sums: None, limits };
+            let tasks = past.select_tasks(&selection);
+            if is_interrupted() {
+                return Err(QueryError::Interrupted.into());
+            }
+            names.extend(tasks.map_err(internal)?.into_iter().map(|series| series.name));
         }
         Ok(names)
     }

@@ -17,9 +17,12 @@ use store::{History, Reading, SeriesKind, StoreError};
 
 pub use moment::{PastMachine, PastTasks};
 
-use crate::alert_series;
+use crate::alert;
 use crate::machine_series::series_kind;
 use crate::own_series;
+
+/// So much of a history is read before it is asked whether that is too much: six hours.
+const READ_AT_ONCE_NS: i64 = 21_600_000_000_000;
 
 /// A history that expressions can be asked about. It stays as it was when it was opened.
 #[derive(Debug)]
@@ -49,7 +52,7 @@ impl Past {
     pub(crate) fn seen_by(mut self, scope: Scope) -> Self {
         if scope != Scope::All {
             // The labels of alerts may be names of others' tasks.
-            self.series.retain(|(labels, _)| labels.metric() != alert_series::METRIC);
+            self.series.retain(|(labels, _)| labels.metric() != alert::SERIES);
         }
         Self { scope, ..self }
     }
@@ -122,17 +125,31 @@ impl Past {
         let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
         // To the end of the last millisecond.
         let to_ns = nanoseconds(selection.to_ms).saturating_add(999_999);
-        self.history.read_all(&names, nanoseconds(selection.from_ms), to_ns, |place, reading| {
-            let at_ms = reading.clock().realtime.0.cast_signed() / 1_000_000;
-            let value = match reading {
-                Reading::Sample(sample) => sample.value,
-                Reading::End(_) => f64::from_bits(STALE_BITS),
-            };
-            if selection.is_newest {
-                points[place].clear();
+        let (mut from_ns, mut count) = (nanoseconds(selection.from_ms), 0);
+        // What is nowhere near the history is not walked through.
+        let first_ns = self.history.spans()?.into_iter().map(|(first_ns, _)| first_ns).min();
+        from_ns = from_ns.max(first_ns.unwrap_or(to_ns).min(to_ns));
+        loop {
+            let until_ns = to_ns.min(from_ns.saturating_add(READ_AT_ONCE_NS));
+            self.history.read_all(&names, from_ns, until_ns, |place, reading| {
+                let at_ms = reading.clock().realtime.0.cast_signed() / 1_000_000;
+                let value = match reading {
+                    Reading::Sample(sample) => sample.value,
+                    Reading::End(_) => f64::from_bits(STALE_BITS),
+                };
+                if selection.is_newest {
+                    points[place].clear();
+                } else {
+                    count += 1;
+                }
+                points[place].push(Point { at_ms, value });
+            })?;
+            let Selection { limits, .. } = selection;
+            if until_ns >= to_ns || count > limits.most_points || (limits.is_interrupted)() {
+                break;
             }
-            points[place].push(Point { at_ms, value });
-        })?;
+            from_ns = until_ns + 1;
+        }
         let series = selected.into_iter().zip(points).filter(|(_, points)| !points.is_empty());
         let series = series.map(|((labels, _), mut points)| {
             // The clock was set, or something was imported.
@@ -145,16 +162,27 @@ impl Past {
     }
 }
 
-impl Source for Past {
-    fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
-        let failed = |error: StoreError| error.to_string();
-        let mut series = self.machine_series(selection).map_err(failed)?;
+impl Past {
+    /// The series of tasks that are selected.
+    pub(crate) fn select_tasks(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
+        let mut series = Vec::new();
         for metric in &TASK_METRICS {
+            if (selection.limits.is_interrupted)() {
+                break;
+            }
             let is_named = |matcher: &&query::Matcher| matcher.label == METRIC;
             if selection.matchers.iter().filter(is_named).all(|matcher| matcher.accepts(metric.exported)) {
                 series.extend(tasks::select(&self.history, (&self.users, self.scope), metric, selection)?);
             }
         }
+        Ok(series)
+    }
+}
+
+impl Source for Past {
+    fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
+        let mut series = self.machine_series(selection).map_err(|error| error.to_string())?;
+        series.extend(self.select_tasks(selection)?);
         Ok(series)
     }
 }

@@ -96,6 +96,9 @@ fn replay(
         } else {
             set_round(&mut replay, labelling, metric, &mut lines, &mut living)?;
         }
+        if (selection.limits.is_interrupted)() {
+            return Err("it takes too long".to_owned());
+        }
         if lines.len() > MOST_SERIES {
             return Err(format!(
                 "there are more than {MOST_SERIES} series of tasks: take fewer, or sum by (comm)"

@@ -3,7 +3,9 @@
 pub(crate) mod arguments;
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use crate::agent::observing;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::paths;
+use crate::{paths, random};
 
 /// A history whose last tick is older than this does not say how the machine is now.
 const RECENT_MS: i64 = 15_000;
@@ -69,11 +71,21 @@ fn extent(past: &Past, path: &Path) -> Result<Option<(i64, i64)>, Failure> {
     Ok(extent.realtime_ns.map(|(first, last)| (first / 1_000_000, last / 1_000_000)))
 }
 
+/// A directory that was not there, for this user alone: nobody else can have made it, or a link in its place.
+fn new_directory() -> Result<PathBuf, Failure> {
+    let parent = paths::runtime_directory().unwrap_or_else(std::env::temp_dir);
+    let failed = |path: &Path, error| Failure::new(format!("{}: {error}", path.shown()));
+    let mut builder = DirBuilder::new();
+    builder.mode(0o700).recursive(true).create(&parent).map_err(|error| failed(&parent, error))?;
+    let directory = parent.join(format!("why-{}", random::hex()));
+    builder.recursive(false).create(&directory).map_err(|error| failed(&directory, error))?;
+    Ok(directory)
+}
+
 /// Records for a while into memory, and reads that.
 fn observe(length: Duration) -> Result<(Past, Window), Failure> {
-    let directory = paths::runtime_directory().unwrap_or_else(std::env::temp_dir);
-    let directory = directory.join(format!("why-{}", std::process::id()));
-    let observed = ::agent::run(&observing(&directory, length), || Err(String::new()));
+    let directory = new_directory()?;
+    let observed = ::agent::run(&observing(&directory, length), || Err("there is none".to_owned()));
     let past = observed
         .map_err(|error| Failure::new(error.to_string()))
         .and_then(|()| crate::query::open(&directory));

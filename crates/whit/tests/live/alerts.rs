@@ -13,14 +13,31 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 
 use super::machine::{Scratch, WHIT, documents, whit};
-use super::needs::trial;
+use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("each_alert_is_told_once_over_200_kills", &[], kills),
         trial("what_could_not_be_told_is_told_later", &[], later),
         trial("silences_and_reloads_and_a_healthy_machine", &[], silences),
+        trial("an_end_is_told_after_its_beginning", &[], order),
+        trial("a_ledger_that_is_damaged_or_removed_is_begun_again", &[], ledger),
+        trial("others_see_no_alerts_about_tasks", &[Need::Root, Need::Program("setpriv")], others),
     ]
+}
+
+/// An agent that does not outlive its trial.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(directory: &Path, config: &Path) -> Result<Running, Failed> {
+    Ok(Running(agent(directory, config).spawn()?))
 }
 
 fn agent(directory: &Path, config: &Path) -> Command {
@@ -109,16 +126,16 @@ fn kills() -> Result<(), Failed> {
     for run in 0..KILLS {
         write!(rules, "[[alert]]\nname = \"k{run}\"\nexpression = \"vector(1)\"\n")?;
         fs::write(&config, format!("{head}{rules}"))?;
-        let mut child = agent(&scratch.0, &config).spawn()?;
+        let mut child = start(&scratch.0, &config)?;
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         std::thread::sleep(Duration::from_millis(u64::from(middle_ms - 50 + (random >> 16) % 100)));
-        child.kill()?;
-        child.wait()?;
+        child.0.kill()?;
+        child.0.wait()?;
         let is_told = fs::read_to_string(&told)?.contains(&format!("k{run} firing"));
         told_at_kill += u32::from(is_told);
         middle_ms = if is_told { middle_ms - 8 } else { middle_ms + 8 }.max(60);
     }
-    let mut child = agent(&scratch.0, &config).spawn()?;
+    let child = start(&scratch.0, &config)?;
     let lines = || fs::read_to_string(&told).map_or(0, |text| text.lines().count());
     wait_for("all are told", || {
         lines() >= KILLS as usize && posted.0.lock().unwrap().len() >= KILLS as usize
@@ -126,8 +143,7 @@ fn kills() -> Result<(), Failed> {
     // Who is told twice is told soon.
     std::thread::sleep(Duration::from_secs(2));
     let unknown = list(&scratch.0)["deliveries"].as_array().ok_or("deliveries")?.clone();
-    child.kill()?;
-    child.wait()?;
+    drop(child);
     let text = fs::read_to_string(&told)?;
     for run in 0..KILLS {
         let name = format!("k{run} firing");
@@ -160,7 +176,7 @@ fn later() -> Result<(), Failed> {
             told.display()
         ),
     )?;
-    let mut child = agent(&scratch.0, &config).spawn()?;
+    let mut child = start(&scratch.0, &config)?;
     let deliveries = || {
         let list = list(&scratch.0);
         let all = list["deliveries"].as_array().cloned().unwrap_or_default();
@@ -194,7 +210,7 @@ fn later() -> Result<(), Failed> {
         let known = deliveries();
         known["absent"]["outcome"] == "delivered" && known["failing"]["outcome"] == "delivered"
     });
-    end(&mut child)?;
+    end(&mut child.0)?;
     assert_eq!(fs::read_to_string(&told)?, "told\n");
     assert_eq!(posted.0.lock().unwrap().get("a firing"), Some(&1));
     Ok(())
@@ -220,11 +236,11 @@ fn silences() -> Result<(), Failed> {
         "[alerts]\ninterval = \"1s\"\n[[receiver]]\nname = \"web\"\nwebhook = \"http://127.0.0.1:{port}/\"\n"
     );
     fs::write(&config, &head)?;
-    let mut child = agent(&scratch.0, &config).spawn()?;
+    let mut child = start(&scratch.0, &config)?;
     wait_for("a ledger", || scratch.0.join("data/alerts.sqlite").exists());
     whit(&["alert", "silence", "{alertname=~\"it.*\"}", "--duration", "1h", "--data", data]);
     fs::write(&config, format!("{head}[[alert]]\nname = \"it\"\nexpression = \"node_load1 >= 0\"\n"))?;
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::HUP)?;
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child.0), rustix::process::Signal::HUP)?;
     wait_for("it fires", || list(&scratch.0)["alerts"][0]["state"] == "firing");
     std::thread::sleep(Duration::from_secs(2));
     assert!(posted.0.lock().unwrap().is_empty(), "it is silenced");
@@ -235,9 +251,9 @@ fn silences() -> Result<(), Failed> {
     assert!(history.contains("ALERTS{alertname=\"it\",alertstate=\"firing\"}"), "{history}");
     // Without its rule it is over.
     fs::write(&config, &head)?;
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::HUP)?;
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child.0), rustix::process::Signal::HUP)?;
     wait_for("its end is told", || posted.0.lock().unwrap().get("it resolved") == Some(&1));
-    end(&mut child)?;
+    end(&mut child.0)?;
     let told = posted.0.lock().unwrap().clone();
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(list(&scratch.0)["alerts"].as_array().map(Vec::len), Some(0));
@@ -252,5 +268,100 @@ fn silences() -> Result<(), Failed> {
         config.to_str().ok_or("path")?,
     ]);
     assert!(test.lines().all(|line| line.ends_with("would not have fired")), "{test}");
+    Ok(())
+}
+
+/// A receiver that fails while the alert begins and ends.
+fn order() -> Result<(), Failed> {
+    let scratch = Scratch::new("alert-order");
+    let (config, told, ready) =
+        (scratch.0.join("agent.toml"), scratch.0.join("told"), scratch.0.join("ready"));
+    let receiver = format!(
+        "[alerts]\nstarter = false\ninterval = \"1s\"\n[[receiver]]\nname = \"r\"\n\
+         command = [\"sh\", \"-c\", \"test -e {} && echo $0 >> {}\", \"{{state}}\"]\n",
+        ready.display(),
+        told.display()
+    );
+    let with_rule =
+        |name: &str| format!("{receiver}[[alert]]\nname = \"{name}\"\nexpression = \"vector(1)\"\n");
+    fs::write(&config, with_rule("a"))?;
+    let child = start(&scratch.0, &config)?;
+    let count = || list(&scratch.0)["deliveries"].as_array().map_or(0, Vec::len);
+    wait_for("the beginning", || scratch.0.join("data/alerts.sqlite").exists() && count() == 1);
+    fs::write(&config, with_rule("b"))?;
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child.0), rustix::process::Signal::HUP)?;
+    wait_for("the end, and another beginning", || count() == 3);
+    std::thread::sleep(Duration::from_secs(1));
+    fs::write(&ready, "")?;
+    wait_for("all are told", || fs::read_to_string(&told).is_ok_and(|text| text.lines().count() == 3));
+    let text = fs::read_to_string(&told)?;
+    let place = |line: &str| text.lines().position(|other| other == line);
+    assert!(place("firing") < place("resolved"), "{text}");
+    Ok(())
+}
+
+/// The alerts go on, and can be listed.
+fn ledger() -> Result<(), Failed> {
+    let scratch = Scratch::new("alert-ledger");
+    let config = scratch.0.join("agent.toml");
+    fs::write(
+        &config,
+        "[alerts]\nstarter = false\ninterval = \"1s\"\n[[alert]]\nname = \"a\"\nexpression = \"vector(1)\"\n",
+    )?;
+    let data = scratch.0.join("data");
+    std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&data)?;
+    fs::write(data.join("alerts.sqlite"), [0x5a; 20_000])?;
+    let _child = start(&scratch.0, &config)?;
+    let fires = || {
+        data.join("alerts.sqlite").exists()
+            && whit(&["alert", "--data", data.to_str().unwrap()]).contains("firing")
+    };
+    wait_for("a new one", || data.join("alerts.damaged-1.sqlite").exists() && fires());
+    for name in ["alerts.sqlite", "alerts.sqlite-wal", "alerts.sqlite-shm"] {
+        let _ = fs::remove_file(data.join(name));
+    }
+    wait_for("another one", fires);
+    Ok(())
+}
+
+/// Neither those that name a metric of tasks, nor those that may mean one, nor alerts about alerts.
+fn others() -> Result<(), Failed> {
+    let scratch = Scratch::new("alert-others");
+    let config = scratch.0.join("agent.toml");
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let rule = |name: &str, expression: &str| {
+        format!("[[alert]]\nname = \"{name}\"\nexpression = '{expression}'\ntext = \"about {{comm}}\"\n")
+    };
+    let rules = [
+        "[alerts]\nstarter = false\ninterval = \"1s\"\n".to_owned(),
+        rule("open", "node_load1 >= 0"),
+        rule("secret1", "whit_task_on_cpu_seconds_total{comm=\"whit\"} > 0"),
+        rule("secret2", "{__name__=~\"whit_t.*_on_cpu_seconds_total\",comm=\"whit\"} > 0"),
+        rule("secret3", "count by (comm) (ALERTS{alertname=~\"secret.*\"})"),
+        rule("secret4", "{alertname=\"secret1\"}"),
+    ];
+    fs::write(&config, rules.concat())?;
+    let mut command = agent(&scratch.0, &config);
+    command.args(["--http", &format!("127.0.0.1:{port}")]);
+    let mut words: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    // The last one counts.
+    let first = words.iter().position(|word| word == "--http").ok_or("--http")?;
+    words.drain(first..first + 2);
+    let _child = Running(Command::new(WHIT).args(words).stderr(Stdio::null()).spawn()?);
+    let get = |path: &str, uid: &str| {
+        let url = format!("http://127.0.0.1:{port}{path}");
+        let words = ["--reuid", uid, "--regid", uid, "--clear-groups", "curl", "-s", &url];
+        let output = Command::new("setpriv").args(words).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    wait_for("all fire", || {
+        let all = get("/api/v1/alerts", "0");
+        (1..5).all(|number| all.contains(&format!("\"secret{number}\"")))
+    });
+    for path in ["/api/v1/alerts", "/api/v1/rules", "/api/v1/query?query=ALERTS", "/metrics"] {
+        let text = get(path, "4242");
+        assert!(!text.is_empty() && !text.contains("secret"), "{path}: {text}");
+    }
+    assert!(get("/api/v1/alerts", "4242").contains("\"open\""));
     Ok(())
 }
