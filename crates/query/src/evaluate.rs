@@ -12,7 +12,7 @@ use crate::expression::{
 use crate::function::{Function, OverTime};
 use crate::limits::Limits;
 use crate::samples::{Point, Samples};
-use crate::source::{Selection, Series, Source};
+use crate::source::{Selection, Series, Source, StepAfter};
 use crate::value::{Column, Evaluated, Steps, merge_same};
 use crate::{aggregate, matching, operate, over_time};
 
@@ -107,12 +107,16 @@ impl Evaluation<'_> {
         kind: Reading<'_>,
     ) -> Result<Vec<Series>, QueryError> {
         let is_newest = kind == Reading::Newest;
+        let step_after = match kind {
+            Reading::Steps(steps) => Some(steps),
+            _ => None,
+        };
         let (is_range, sums) = match kind {
             Reading::Range(sums) => (true, sums),
             _ => (false, None),
         };
         let limits = self.limits;
-        let selection = Selection { matchers, from_ms, to_ms, is_newest, is_range, sums, limits };
+        let selection = Selection { matchers, from_ms, to_ms, is_newest, step_after, is_range, sums, limits };
         let selected = self.source.select(&selection);
         if (self.limits.is_interrupted)() {
             return Err(QueryError::Interrupted);
@@ -133,7 +137,8 @@ impl Evaluation<'_> {
         let instant = |at_ms| self.instant(selector.shift, at_ms);
         let from_ms = instant(steps.first_ms).saturating_sub(self.limits.lookback_ms);
         let is_one = steps.count == 1 || selector.shift.at.is_some();
-        let kind = if is_one { Reading::Newest } else { Reading::All };
+        let after = StepAfter { first_ms: instant(steps.first_ms), step_ms: steps.step_ms };
+        let kind = if is_one { Reading::Newest } else { Reading::Steps(after) };
         let series = self.read(&selector.matchers, from_ms, instant(steps.last_ms()), kind)?;
         self.spend(series.len() * steps.count)?;
         let column = |series: Series| {
@@ -389,7 +394,8 @@ impl Evaluation<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading<'e> {
     Newest,
-    All,
+    /// The newest sample of each step.
+    Steps(StepAfter),
     /// For sums by these labels.
     Range(Option<&'e LabelChoice>),
 }

@@ -26,6 +26,8 @@ pub struct Selection<'m> {
     pub to_ms: i64,
     /// Only the newest sample in that time is wanted, or the mark that its series has ended.
     pub is_newest: bool,
+    /// Of each of these steps only the newest sample is wanted; `None`: all are.
+    pub step_after: Option<StepAfter>,
     /// A range is wanted: a counter of something that came and went is 0 before it, and keeps its last value after it, so that the
     /// increases of all add up.
     pub is_range: bool,
@@ -33,6 +35,21 @@ pub struct Selection<'m> {
     pub sums: Option<&'m LabelChoice>,
     /// A source gives up, with a part of the series or an error, as soon as it is interrupted or has more samples than these allow.
     pub limits: &'m Limits<'m>,
+}
+
+/// Steps of a time: which of them comes after an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepAfter {
+    pub(crate) first_ms: i64,
+    pub(crate) step_ms: i64,
+}
+
+impl StepAfter {
+    /// The number of the first step at or after an instant in milliseconds since 1970.
+    pub fn of(self, at_ms: i64) -> i64 {
+        // Rounded up.
+        -(self.first_ms.saturating_sub(at_ms)).div_euclid(self.step_ms)
+    }
 }
 
 impl Selection<'_> {
@@ -49,4 +66,16 @@ pub trait Source {
     /// # Errors
     /// Why they cannot be read.
     fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_belongs_to_the_step_after_it() {
+        let step = StepAfter { first_ms: 100, step_ms: 10 };
+        let of = [80, 90, 91, 100, 101, 110, 111].map(|at_ms| step.of(at_ms));
+        assert_eq!(of, [-2, -1, 0, 0, 1, 1, 2]);
+    }
 }

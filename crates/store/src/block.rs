@@ -44,15 +44,27 @@ impl Block {
 
     /// Adds an entry that was read; `false` if it is damaged.
     pub(crate) fn restore(&mut self, entry: &[u8]) -> bool {
-        let Some((_, values)) = journal::decode(entry, &self.last) else { return false };
-        self.last = values;
-        self.entries.push(entry.to_vec());
-        true
+        let is_whole = journal::apply(entry, &mut self.last).is_some();
+        if is_whole {
+            self.entries.push(entry.to_vec());
+        } else {
+            self.last.clear();
+            // They were decoded before.
+            for entry in &self.entries {
+                let _ = journal::apply(entry, &mut self.last);
+            }
+        }
+        is_whole
     }
 
     /// The value of a series in the last tick.
     pub(crate) fn last_value(&self, id: SeriesId) -> Option<f64> {
         self.last.binary_search_by_key(&id, |(id, _)| *id).ok().map(|place| self.last[place].1)
+    }
+
+    /// The time of the last tick; `None` if there is none.
+    pub(crate) fn last_clock(&self) -> Option<Clock> {
+        self.entries.last().and_then(|entry| journal::decode_clock(entry))
     }
 
     /// The times of its ticks.
@@ -70,24 +82,30 @@ impl Block {
 
     /// All as columns.
     pub(crate) fn columns(&self) -> BlockColumns {
-        let mut columns = BlockColumns { boot: self.boot, ..BlockColumns::default() };
+        let mut clocks = Vec::with_capacity(self.entries.len());
         let mut values = Values::new();
-        let ticks = self.entries.len();
-        for (place, entry) in self.entries.iter().enumerate() {
+        // In the order of the series, as the values of each tick are: a search for each of them would take most of the time.
+        let mut columns: Vec<(SeriesId, Vec<Option<f64>>)> = Vec::new();
+        for (tick, entry) in self.entries.iter().enumerate() {
             // They were encoded here, or decoded before.
-            let Some((clock, now)) = journal::decode(entry, &values) else { break };
-            columns.clocks.push(clock);
-            for (id, value) in &now {
-                // No larger than needed: there are hundreds of them until the block is sealed.
-                let column = columns.values.entry(*id).or_insert_with(|| Vec::with_capacity(ticks));
-                column.resize(place, None);
+            let Some(clock) = journal::apply(entry, &mut values) else { break };
+            clocks.push(clock);
+            let mut place = 0;
+            for (id, value) in &values {
+                while columns.get(place).is_some_and(|(known, _)| known < id) {
+                    place += 1;
+                }
+                if columns.get(place).is_none_or(|(known, _)| known != id) {
+                    // No larger than needed: there are hundreds of them until the block is sealed.
+                    columns.insert(place, (*id, Vec::with_capacity(self.entries.len())));
+                }
+                let column = &mut columns[place].1;
+                column.resize(tick, None);
                 column.push(Some(*value));
             }
-            values = now;
         }
-        let ticks = columns.clocks.len();
-        columns.values.values_mut().for_each(|column| column.resize(ticks, None));
-        columns
+        columns.iter_mut().for_each(|(_, column)| column.resize(clocks.len(), None));
+        BlockColumns { boot: self.boot, clocks, values: columns.into_iter().collect() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use facts::task::rounds::RoundTables;
@@ -12,7 +13,7 @@ use crate::block::{self, Block};
 use crate::boots::{self, Boots};
 use crate::database;
 use crate::error::StoreError;
-use crate::outlet::Outlet;
+use crate::outlet::{Extract, Outlet};
 use crate::reading::{has_block_at, read_block_ids, read_column, read_head};
 use crate::sample::{Reading, Sample};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
@@ -159,9 +160,32 @@ impl History {
         names: &[&str],
         from_ns: i64,
         to_ns: i64,
+        each: impl FnMut(usize, Reading),
+    ) -> Result<u64, StoreError> {
+        self.extract(names, from_ns..=to_ns, Extract::All, each)
+    }
+
+    /// The same of the newest of each series alone: the last reading of a series counts, others may come before it.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn read_newest(
+        &self,
+        names: &[&str],
+        from_ns: i64,
+        to_ns: i64,
+        each: impl FnMut(usize, Reading),
+    ) -> Result<u64, StoreError> {
+        self.extract(names, from_ns..=to_ns, Extract::Newest, each)
+    }
+
+    fn extract(
+        &self,
+        names: &[&str],
+        wanted_ns: RangeInclusive<i64>,
+        extract: Extract,
         mut each: impl FnMut(usize, Reading),
     ) -> Result<u64, StoreError> {
-        let wanted_ns = from_ns..=to_ns;
         let mut damaged = 0;
         // What was in memory when a file was renamed is in the next one, too.
         let mut seen = HashSet::new();
@@ -170,13 +194,13 @@ impl History {
             (place, clock.realtime, clock.boottime)
         };
         for file in &self.renamed {
-            damaged += file.read(names, &wanted_ns, &mut |place, reading| {
+            damaged += file.read(names, &wanted_ns, extract, &mut |place, reading| {
                 if seen.insert(key(place, &reading)) {
                     each(place, reading);
                 }
             })?;
         }
-        damaged += self.current.read(names, &wanted_ns, &mut |place, reading| {
+        damaged += self.current.read(names, &wanted_ns, extract, &mut |place, reading| {
             if seen.is_empty() || !seen.contains(&key(place, &reading)) {
                 each(place, reading);
             }
@@ -300,7 +324,8 @@ impl HistoryFile {
     fn read(
         &self,
         names: &[&str],
-        wanted_ns: &std::ops::RangeInclusive<i64>,
+        wanted_ns: &RangeInclusive<i64>,
+        extract: Extract,
         each: &mut impl FnMut(usize, Reading),
     ) -> Result<u64, StoreError> {
         let ids: Vec<Option<SeriesId>> = names.iter().map(|name| self.names.find(name)).collect();
@@ -320,7 +345,7 @@ impl HistoryFile {
                 damaged += u64::from(!has_block_at(&self.connection, next)?);
             }
             next_position = Some(key.position + key.span);
-            let mut out = Outlet { clocks: &head.clocks, wanted_ns, has_ends: self.is_recorded(head.boot) };
+            let mut out = Outlet::new(&head.clocks, wanted_ns, self.is_recorded(head.boot), extract);
             for (place, id) in wanted() {
                 let points = match head.series.binary_search(&id) {
                     Ok(_) => read_column(&self.connection, block, &head, id)?,
@@ -333,13 +358,33 @@ impl HistoryFile {
             }
         }
         for block in &self.unsealed {
+            let Some(last) = block.last_clock() else { continue };
+            if extract == Extract::Newest && wanted_ns.contains(&last.realtime.0.cast_signed()) {
+                // Its last tick is in memory.
+                let mut absent = Vec::new();
+                for (place, id) in wanted() {
+                    match block.last_value(id) {
+                        Some(value) => {
+                            is_there[place] = true;
+                            each(place, Reading::Sample(Sample { clock: last, value, range: None }));
+                        }
+                        None => absent.push((place, id)),
+                    }
+                }
+                for (place, id) in absent {
+                    let (clocks, values) = block.column(id);
+                    let mut out = Outlet::new(&clocks, wanted_ns, true, extract);
+                    out.push(&Points::of_ticks(values), &mut is_there[place], |reading| each(place, reading));
+                }
+                continue;
+            }
             let mut columns = (names.len() > 1).then(|| block.columns());
             for (place, id) in wanted() {
                 let (clocks, values) = match &mut columns {
                     Some(columns) => (columns.clocks.clone(), columns.values.remove(&id).unwrap_or_default()),
                     None => block.column(id),
                 };
-                let mut out = Outlet { clocks: &clocks, wanted_ns, has_ends: true };
+                let mut out = Outlet::new(&clocks, wanted_ns, true, extract);
                 out.push(&Points::of_ticks(values), &mut is_there[place], |reading| each(place, reading));
             }
         }

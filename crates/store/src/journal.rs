@@ -92,22 +92,25 @@ fn take_change(bytes: &mut &[u8], last: &mut u32) -> Option<(SeriesId, Change)> 
     Some((SeriesId(*last), change))
 }
 
-/// The time of an entry's tick, and its values, from those of the tick before it; `None` if the bytes are no entry.
-pub(crate) fn decode(mut bytes: &[u8], before: &Values) -> Option<(Clock, Values)> {
+/// The time of an entry's tick. The values of the tick before it become its own. `None` if the bytes are no entry; the values are then
+/// those of no tick.
+pub(crate) fn apply(mut bytes: &[u8], values: &mut Values) -> Option<Clock> {
     let clock = take_clock(&mut bytes)?;
-    let mut values = Values::with_capacity(before.len());
-    let mut old = before.iter().copied().peekable();
-    let mut last = 0;
+    let (mut place, mut last) = (0, 0);
     while !bytes.is_empty() {
         let (id, change) = take_change(&mut bytes, &mut last)?;
-        while let Some(same) = old.next_if(|(old, _)| *old < id) {
-            values.push(same);
+        while values.get(place).is_some_and(|(known, _)| *known < id) {
+            place += 1;
         }
-        let before = old.next_if(|(old, _)| *old == id).map(|(_, value)| value);
-        values.extend(change.apply(before)?.map(|value| (id, value)));
+        let known = values.get_mut(place).filter(|(known, _)| *known == id);
+        match (change.apply(known.as_ref().map(|(_, value)| *value))?, known) {
+            (Some(value), Some(known)) => known.1 = value,
+            (Some(value), None) => values.insert(place, (id, value)),
+            (None, Some(_)) => drop(values.remove(place)),
+            (None, None) => {}
+        }
     }
-    values.extend(old);
-    Some((clock, values))
+    Some(clock)
 }
 
 /// The time of an entry's tick.
@@ -164,7 +167,8 @@ mod tests {
         let clock = Clock { realtime: Nanos(5), boottime: Nanos(6), monotonic: Nanos(4) };
         let bytes = encode(clock, &before, &now);
         assert!(bytes.len() <= 26, "{}", bytes.len());
-        let (read_clock, read) = decode(&bytes, &before).unwrap();
+        let mut read = before.clone();
+        let read_clock = apply(&bytes, &mut read).unwrap();
         assert_eq!((read_clock, bits(&read)), (clock, bits(&now)));
     }
 
@@ -177,7 +181,8 @@ mod tests {
             let clock = Clock { realtime: Nanos(times[0]), boottime: Nanos(times[1]), monotonic: Nanos(times[2]) };
             let (before, now) = (of(before), of(now));
             let entry = encode(clock, &before, &now);
-            let (read_clock, read) = decode(&entry, &before).unwrap();
+            let mut read = before.clone();
+            let read_clock = apply(&entry, &mut read).unwrap();
             prop_assert_eq!((read_clock, bits(&read)), (clock, bits(&now)));
             for (id, _) in before.iter().chain(&now) {
                 let of = |values: &Values| values.iter().find(|(other, _)| other == id).map(|(_, value)| *value);
@@ -189,8 +194,8 @@ mod tests {
 
         #[test]
         fn nothing_panics(bytes: Vec<u8>, before: BTreeMap<u8, f64>) {
-            let before = before.into_iter().map(|(id, value)| (SeriesId(id.into()), value)).collect();
-            let _ = decode(&bytes, &before);
+            let mut values: Values = before.into_iter().map(|(id, value)| (SeriesId(id.into()), value)).collect();
+            let _ = apply(&bytes, &mut values);
             let _ = decode_one(&bytes, SeriesId(7), &mut Some(1.0));
         }
     }

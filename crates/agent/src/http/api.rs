@@ -215,8 +215,16 @@ impl Wanted {
             names.extend(past.series().filter(is_met_by).cloned());
             let Self { from_ms, to_ms, .. } = *self;
             let limits = &limits;
-            let selection =
-                Selection { matchers, from_ms, to_ms, is_newest: false, is_range: false, sums: None, limits };
+            let selection = Selection {
+                matchers,
+                from_ms,
+                to_ms,
+                is_newest: false,
+                step_after: None,
+                is_range: false,
+                sums: None,
+                limits,
+            };
             let tasks = past.select_tasks(&selection);
             if is_interrupted() {
                 return Err(QueryError::Interrupted.into());

@@ -131,19 +131,29 @@ impl Past {
         from_ns = from_ns.max(first_ns.unwrap_or(to_ns).min(to_ns));
         loop {
             let until_ns = to_ns.min(from_ns.saturating_add(READ_AT_ONCE_NS));
-            self.history.read_all(&names, from_ns, until_ns, |place, reading| {
+            let mut push = |place: usize, reading: Reading| {
                 let at_ms = reading.clock().realtime.0.cast_signed() / 1_000_000;
                 let value = match reading {
                     Reading::Sample(sample) => sample.value,
                     Reading::End(_) => f64::from_bits(STALE_BITS),
                 };
-                if selection.is_newest {
-                    points[place].clear();
+                let points: &mut Vec<Point> = &mut points[place];
+                let is_replaced = match (points.last(), selection.step_after) {
+                    (Some(_), _) if selection.is_newest => true,
+                    (Some(last), Some(step)) => last.at_ms <= at_ms && step.of(last.at_ms) == step.of(at_ms),
+                    _ => false,
+                };
+                if is_replaced {
+                    points.pop();
                 } else {
                     count += 1;
                 }
-                points[place].push(Point { at_ms, value });
-            })?;
+                points.push(Point { at_ms, value });
+            };
+            match selection.is_newest {
+                true => self.history.read_newest(&names, from_ns, until_ns, &mut push)?,
+                false => self.history.read_all(&names, from_ns, until_ns, &mut push)?,
+            };
             let Selection { limits, .. } = selection;
             if until_ns >= to_ns || count > limits.most_points || (limits.is_interrupted)() {
                 break;

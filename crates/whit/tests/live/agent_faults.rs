@@ -57,7 +57,7 @@ fn full_disk() -> Result<(), Failed> {
     let scratch = Scratch::new("agent-full");
     let disk = scratch.0.join("disk");
     std::fs::create_dir(&disk)?;
-    let status = Command::new("mount").args(["-t", "tmpfs", "-o", "size=3m", "none"]).arg(&disk).status()?;
+    let status = Command::new("mount").args(["-t", "tmpfs", "-o", "size=8m", "none"]).arg(&disk).status()?;
     assert!(status.success());
     let _mounted = Mounted(disk.clone());
     let data = disk.join("data");
