@@ -13,7 +13,7 @@ use crate::function::{Function, OverTime};
 use crate::limits::Limits;
 use crate::samples::{Point, Samples};
 use crate::source::{Selection, Series, Source, StepAfter};
-use crate::value::{Column, Evaluated, Steps, merge_same};
+use crate::value::{Column, Evaluated, Steps, merge_same, refuse_same};
 use crate::{aggregate, matching, operate, over_time};
 
 /// An evaluation of one expression.
@@ -398,16 +398,6 @@ enum Reading<'e> {
     Steps(StepAfter),
     /// For sums by these labels.
     Range(Option<&'e LabelChoice>),
-}
-
-/// Refuses columns with the same labels, at whatever steps they have values.
-fn refuse_same(columns: &[Column]) -> Result<(), QueryError> {
-    let mut names: Vec<&SeriesName> = columns.iter().map(|column| &column.name).collect();
-    names.sort_unstable();
-    match names.windows(2).any(|pair| pair[0] == pair[1]) {
-        true => unanswerable("vector cannot contain metrics with the same labelset"),
-        false => Ok(()),
-    }
 }
 
 /// Whether an expression's own order is that of its answer.

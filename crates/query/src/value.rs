@@ -76,6 +76,16 @@ pub(crate) fn merge_same(columns: Vec<Column>) -> Result<Vec<Column>, QueryError
     Ok(merged)
 }
 
+/// Refuses columns with the same labels, at whatever steps they have values.
+pub(crate) fn refuse_same(columns: &[Column]) -> Result<(), QueryError> {
+    let mut names: Vec<&SeriesName> = columns.iter().map(|column| &column.name).collect();
+    names.sort_unstable();
+    match names.windows(2).any(|pair| pair[0] == pair[1]) {
+        true => unanswerable("vector cannot contain metrics with the same labelset"),
+        false => Ok(()),
+    }
+}
+
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
