@@ -51,9 +51,11 @@ impl PastView {
         self.extent_ns
     }
 
-    /// The first tick that has one before it, which rates need, in nanoseconds since 1970.
+    /// The first tick that has one before it, which rates need, and tasks, in nanoseconds since 1970.
     pub(crate) fn oldest_ns(&self) -> Result<i64, Failure> {
-        Ok(self.tick_after(self.extent_ns.0)?.unwrap_or(self.extent_ns.0))
+        let first_tasks = self.past.first_tasks_ns().map_err(|error| unreadable(&self.directory, &error))?;
+        let first_ns = self.extent_ns.0.max(first_tasks.unwrap_or(i64::MIN));
+        Ok(self.tick_after(first_ns)?.unwrap_or(first_ns))
     }
 
     /// The machine at the last tick before a time in nanoseconds since 1970.

@@ -71,6 +71,16 @@ impl Past {
         }))
     }
 
+    /// The first reading of tasks, in nanoseconds since 1970; `None` if there is none in the first ten minutes.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn first_tasks_ns(&self) -> Result<Option<i64>, StoreError> {
+        let Some((first_ns, _)) = self.extent_ns()? else { return Ok(None) };
+        let mut replay = self.history.tasks(first_ns, first_ns.saturating_add(600 * SECOND))?;
+        Ok(replay.advance()?.then(|| replay.round().clock.realtime.0.cast_signed()))
+    }
+
     /// The first tick after a time in nanoseconds since 1970; `None` if there is none.
     ///
     /// # Errors

@@ -19,7 +19,17 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-fn agent(scratch: &Scratch) -> Result<Child, Failed> {
+/// An agent that does not outlive its trial.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn agent(scratch: &Scratch) -> Result<Running, Failed> {
     let directory = &scratch.0;
     // An alert fires as long as the load is there.
     let config = directory.join("agent.toml");
@@ -31,7 +41,8 @@ fn agent(scratch: &Scratch) -> Result<Child, Failed> {
     let mut command = Command::new(WHIT);
     command.args(["agent", "--interval", "500ms", "--http", "127.0.0.1:1", "--config"]).arg(config);
     command.arg("--data").arg(directory.join("data")).arg("--now").arg(directory.join("now"));
-    Ok(command.arg("--socket").arg(directory.join("socket")).stderr(Stdio::null()).spawn()?)
+    command.arg("--socket").arg(directory.join("socket")).stderr(Stdio::null());
+    Ok(Running(command.spawn()?))
 }
 
 fn number(value: &Value) -> f64 {
@@ -54,14 +65,13 @@ fn only<'d>(document: &'d Value, comm: &str) -> Vec<&'d Value> {
 /// Views of one instant agree with expressions about it, and with what the load was.
 fn figures() -> Result<(), Failed> {
     let scratch = Scratch::new("past-figures");
-    let mut child = agent(&scratch)?;
+    let child = agent(&scratch)?;
     std::thread::sleep(Duration::from_secs(2));
     let load = Load::start(&["stress", "-c", "1", "-t", "60"]);
     std::thread::sleep(Duration::from_secs(6));
     load.kill();
     std::thread::sleep(Duration::from_secs(4));
-    child.kill()?;
-    child.wait()?;
+    drop(child);
     let data = scratch.0.join("data");
     let data = data.to_str().ok_or("the path")?;
     let last = number(&documents(&whit(&["history", "--json", "--data", data]))[0]["last_realtime_ns"]) / 1e9;
@@ -136,7 +146,7 @@ fn refusals(data: &str) -> Result<(), Failed> {
 /// Keys go back and forth; the time line has the alert; nothing can be done to a task of the past.
 fn screen() -> Result<(), Failed> {
     let scratch = Scratch::new("past-screen");
-    let mut child = agent(&scratch)?;
+    let child = agent(&scratch)?;
     std::thread::sleep(Duration::from_secs(6));
     let load = Load::start(&["stress", "-c", "2", "-t", "60"]);
     std::thread::sleep(Duration::from_secs(5));
@@ -171,7 +181,6 @@ fn screen() -> Result<(), Failed> {
     screen.wait_for("the past from now", |text| text.contains('▲') || text.contains("none yet"));
     screen.keys(&["q"]);
     screen.wait_for("the end", |text| text.contains("ended 0"));
-    child.kill()?;
-    child.wait()?;
+    drop(child);
     Ok(())
 }
