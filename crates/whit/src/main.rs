@@ -23,6 +23,7 @@ mod failure;
 mod free;
 #[cfg(feature = "agent")]
 mod history;
+#[cfg(feature = "agent")]
 mod instant;
 mod new_file;
 mod output;

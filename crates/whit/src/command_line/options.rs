@@ -97,10 +97,17 @@ pub(crate) fn instant(matches: &ArgMatches, name: &str) -> Result<Option<i64>, F
 ///
 /// # Errors
 /// What is expected instead.
+#[cfg(feature = "agent")]
 pub(crate) fn parse_instant(text: &str) -> Result<i64, Failure> {
     let now = jiff::Timestamp::now().to_zoned(crate::time_zone::system());
     let at = crate::instant::parse(text, &now).map_err(Failure::usage)?.as_nanosecond();
     Ok(i64::try_from(at).unwrap_or(if at < 0 { i64::MIN } else { i64::MAX }))
+}
+
+/// Without the agent there is no past.
+#[cfg(not(feature = "agent"))]
+pub(crate) fn parse_instant(_text: &str) -> Result<i64, Failure> {
+    Err(Failure::new("this whit was built without the agent, which records"))
 }
 
 /// Not by the agent.
