@@ -59,6 +59,17 @@ fn cpus(examiner: &Examiner<'_>) -> Result<Option<(Evidence, Evidence)>, QueryEr
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
 const QUEUE: &str = "rate(whit_task_run_queue_seconds_total[W])";
 const BLOCK_IO: &str = "rate(whit_task_block_io_seconds_total[W])";
+/// The time in which any task waited for a disk. Tasks' own charges fall short of it where the kernel makes them longer than the
+/// time, so that they were left out.
+const IO_PRESSURE: &str = "rate(node_pressure_io_waiting_seconds_total[W])";
+
+/// Tasks of the kernel that write what others have changed.
+const FLUSHERS: &str = "comm!~\"kworker/.*|jbd2/.*|loop[0-9]+|kswapd[0-9]+|flush-.*\"";
+
+/// The rate, or increase, of a counter of tasks that are not the kernel's flushers.
+fn of_programs(function: &str, counter: &str) -> String {
+    format!("{function}({counter}{{{FLUSHERS}}}[W])")
+}
 
 fn sentence(
     trouble: Trouble,
@@ -120,7 +131,7 @@ fn full_filesystem(examiner: &Examiner<'_>) -> Found {
         ("inodes", "bottomk(1, node_filesystem_files_free / (node_filesystem_files > 0))"),
     ] {
         let Some(least) = examiner.first(left)?.filter(|least| least.value < 0.02) else { continue };
-        let writer = examiner.who("increase(whit_task_written_bytes_total[W])")?;
+        let writer = examiner.who(&of_programs("increase", "whit_task_written_bytes_total"))?;
         let writer = writer.filter(|share| share.value > 1e6);
         let who = writer.as_ref().map_or(String::new(), |share| {
             format!("; {} wrote {} in this time", share.label(), bytes(share.value))
@@ -247,12 +258,28 @@ fn quota(examiner: &Examiner<'_>) -> Found {
 }
 
 fn disk(examiner: &Examiner<'_>) -> Found {
-    let waits = format!("sum({BLOCK_IO})");
-    let Some(waited) = examiner.number(&waits)?.filter(|waited| waited.value > 0.2) else { return Ok(None) };
+    let of_tasks = format!("sum({BLOCK_IO})");
+    let is_trouble = |waited: &Evidence| waited.value > 0.2;
+    let (waited, how_long) = match examiner.number(IO_PRESSURE)?.filter(is_trouble) {
+        Some(pressure) => {
+            let before = examiner.compared(&format!("100 * {IO_PRESSURE}"), " %")?;
+            let how_long = format!("for disks {} of the time{before}", percent(pressure.value));
+            (pressure, how_long)
+        }
+        None => {
+            let Some(waited) = examiner.number(&of_tasks)?.filter(is_trouble) else { return Ok(None) };
+            let before = examiner.compared(&of_tasks, " s")?;
+            let how_long = format!("{:.2} s in each second for disks{before}", waited.value);
+            (waited, how_long)
+        }
+    };
     let device = examiner.first("topk(1, rate(node_disk_io_time_seconds_total[W]))")?;
-    let victim = examiner.who(BLOCK_IO)?;
-    let writer =
-        examiner.who("rate(whit_task_written_bytes_total[W]) + rate(whit_task_read_bytes_total[W])")?;
+    // One that is throttled is idle meanwhile.
+    let device = device.filter(|device| device.value > 0.1);
+    let victim = examiner.who(BLOCK_IO)?.filter(|victim| victim.value > 0.05);
+    let [written, read] = ["whit_task_written_bytes_total", "whit_task_read_bytes_total"]
+        .map(|counter| of_programs("rate", counter));
+    let writer = examiner.who(&format!("{written} + {read}"))?;
     let writer = writer.filter(|share| share.value > 100e3);
     let at = device.as_ref().map_or(String::new(), |share| {
         format!(", {} was busy {} of the time", share.name.get("device"), percent(share.value))
@@ -269,8 +296,7 @@ fn disk(examiner: &Examiner<'_>) -> Found {
         (None, Some(victim)) => format!("; {} waited most, {:.2} s", victim.label(), victim.value),
         (None, None) => String::new(),
     };
-    let before = examiner.compared(&waits, " s")?;
-    let text = format!("Tasks waited {:.2} s in each second for disks{before}{at}{who}.", waited.value);
+    let text = format!("Tasks waited {how_long}{at}{who}.");
     let culprit = writer.as_ref().or(victim.as_ref()).and_then(Share::culprit);
     let weight = 0.6 + (waited.value / 10.0).min(0.15);
     let evidence = [waited]
