@@ -79,6 +79,27 @@ fn every_round_is_what_it_was() {
     }
 }
 
+/// What is in the journal needs its base and no chunk before that: damaged ones are not even noticed. (Of 20 the base is damaged.)
+#[test]
+fn the_newest_round_is_read_without_the_oldest_chunks() {
+    let scratch = Scratch::new("newest-round");
+    let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
+    let mut machine = Machine::new(5);
+    for _ in 0..1270 {
+        machine.advance();
+        record(&mut store, &machine);
+    }
+    let connection = rusqlite::Connection::open(scratch.file()).unwrap();
+    assert_eq!(connection.execute("UPDATE task_chunks SET living = x'00' WHERE id < 20", []).unwrap(), 19);
+    let history = History::open(&scratch.file()).unwrap();
+    let newest_ns = realtime_ns(machine.second);
+    for (from_ns, damaged) in [(newest_ns, 0), (0, 20)] {
+        let mut replay = history.tasks(from_ns, newest_ns).unwrap();
+        while replay.advance().unwrap() {}
+        assert_eq!((replay.store().len(), replay.damaged()), (machine.living.len(), damaged));
+    }
+}
+
 #[test]
 fn a_recorder_that_starts_again_knows_nothing_of_the_time_between() {
     let scratch = Scratch::new("again");

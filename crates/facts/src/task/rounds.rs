@@ -3,6 +3,7 @@
 mod decoder;
 mod encoder;
 pub mod fields;
+mod living;
 mod merge;
 mod table;
 mod tables;

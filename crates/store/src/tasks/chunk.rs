@@ -14,8 +14,8 @@ use crate::{checksum, column, numbers};
 /// Writes a chunk, and removes its journal.
 pub(crate) fn write(chunk: &RoundTables, connection: &Connection, key: ChunkKey) -> Result<(), StoreError> {
     let (mut living, mut ended) = (Vec::new(), Vec::new());
-    push_columns(&subtracted(&chunk.rounds, &CLOSE_IN_ROUNDS), &mut living)
-        .and_then(|()| push_columns(&subtracted(&chunk.living, &CLOSE_IN_LIVING), &mut living))
+    push_columns(&subtracted(chunk.rounds.clone(), &CLOSE_IN_ROUNDS), &mut living)
+        .and_then(|()| push_columns(&subtracted(chunk.living.clone(), &CLOSE_IN_LIVING), &mut living))
         .and_then(|()| push_columns(&chunk.gone, &mut living))
         .and_then(|()| push_ended(&chunk.ended, &mut ended))
         .ok_or(StoreError::Damaged("a chunk in memory"))?;
@@ -81,8 +81,8 @@ fn read_parts(
 fn decode(key: ChunkKey, time: TimeRange, living: &[u8], ended: Option<&[u8]>) -> Option<RoundTables> {
     let mut living = checksum::open(&key.of_living(time), living)?;
     let mut chunk = RoundTables {
-        rounds: added(&take_columns(&mut living, ROUND)?, &CLOSE_IN_ROUNDS),
-        living: added(&take_columns(&mut living, LIVING)?, &CLOSE_IN_LIVING),
+        rounds: added(take_columns(&mut living, ROUND)?, &CLOSE_IN_ROUNDS),
+        living: added(take_columns(&mut living, LIVING)?, &CLOSE_IN_LIVING),
         gone: take_columns(&mut living, 1)?,
         ..RoundTables::default()
     };
@@ -102,22 +102,25 @@ const CLOSE_IN_ROUNDS: [(usize, usize); 2] = [
 const CLOSE_IN_LIVING: [(usize, usize); 1] =
     [(of_figure(Figure::VOLUNTARY_SWITCHES), of_figure(Figure::count(Cause::RunQueue)))];
 
-fn subtracted(table: &Table, close: &[(usize, usize)]) -> Table {
+fn subtracted(table: Table, close: &[(usize, usize)]) -> Table {
     combined(table, close, u64::wrapping_sub)
 }
 
-fn added(table: &Table, close: &[(usize, usize)]) -> Table {
+fn added(table: Table, close: &[(usize, usize)]) -> Table {
     combined(table, close, u64::wrapping_add)
 }
 
-fn combined(table: &Table, close: &[(usize, usize)], combine: fn(u64, u64) -> u64) -> Table {
-    let mut columns = table.columns().to_vec();
+fn combined(table: Table, close: &[(usize, usize)], combine: fn(u64, u64) -> u64) -> Table {
+    let (mut columns, rows) = table.into_columns();
     for (column, other) in close {
-        for (row, number) in columns[*column].iter_mut().enumerate() {
-            *number = combine(*number, table.get(row, *other));
-        }
+        let mut numbers = std::mem::take(&mut columns[*column]);
+        numbers
+            .iter_mut()
+            .zip(&columns[*other])
+            .for_each(|(number, other)| *number = combine(*number, *other));
+        columns[*column] = numbers;
     }
-    Table::from_columns(columns, table.rows())
+    Table::from_columns(columns, rows)
 }
 
 /// Appends the columns, compressed. A column of zeros takes a byte.
@@ -138,12 +141,13 @@ fn push_columns(table: &Table, out: &mut Vec<u8>) -> Option<()> {
 fn take_columns(bytes: &mut &[u8], columns: usize) -> Option<Table> {
     let rows = varint::take(bytes).filter(|rows| *rows <= Table::MOST_ROWS)? as usize;
     let written = varint::take(bytes).filter(|written| *written <= Table::MOST_COLUMNS)? as usize;
-    let mut taken = vec![vec![0; rows]; columns];
+    let mut taken: Vec<Vec<u64>> = vec![Vec::new(); columns];
     for place in 0..written {
         let data = column::split(bytes)?;
         let Some(column) = taken.get_mut(place).filter(|_| !data.is_empty()) else { continue };
         *column = numbers::decode::<i64>(data, rows)?.into_iter().map(i64::cast_unsigned).collect();
     }
+    taken.iter_mut().filter(|column| column.is_empty()).for_each(|column| *column = vec![0; rows]);
     Some(Table::from_columns(taken, rows))
 }
 

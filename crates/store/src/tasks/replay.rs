@@ -45,11 +45,13 @@ impl<'h> TaskReplay<'h> {
         to_ns: i64,
     ) -> Result<Self, StoreError> {
         let mut ahead = VecDeque::new();
-        // The round before the first one is needed as well. Not by the order of times: the clock may have been set.
+        // The round before the first one is needed as well, which is in the last chunk if the first one is in the journal. Not by the
+        // order of times: the clock may have been set.
         let base: Option<i64> = connection
             .query_row(
                 "SELECT base FROM task_chunks WHERE id <= \
-                 max(1, (SELECT min(id) FROM task_chunks WHERE last_ns >= ?1) - 1) ORDER BY id DESC LIMIT 1",
+                 max(1, ifnull((SELECT min(id) - 1 FROM task_chunks WHERE last_ns >= ?1), 1 << 62)) \
+                 ORDER BY id DESC LIMIT 1",
                 [from_ns],
                 |row| row.get(0),
             )

@@ -69,8 +69,11 @@ fn source_refused(error: OpenError) -> Failure {
     }
 }
 
-/// By an agent if one reads as often as the view; otherwise from the kernel.
-fn open_tasks(options: &TopOptions) -> Result<TaskSampler, Failure> {
+/// By an agent if one reads as often as the view; otherwise from the kernel. For the past by what costs least to open: it is not read.
+fn open_tasks(options: &TopOptions, is_for_past: bool) -> Result<TaskSampler, Failure> {
+    if is_for_past {
+        return TaskSampler::open(&options.roots, Some(TaskSource::Procfs)).map_err(source_refused);
+    }
     let interval = Nanos::from(options.interval.unwrap_or(Duration::from_secs(1)));
     let asks = options.source.is_none() && !options.is_direct && !options.roots.is_captured();
     let client = if asks { agent_rows::connect() } else { None };
@@ -114,7 +117,7 @@ impl Session {
         }
         let mut session = Self {
             machine: Machine::open(&options.roots)?,
-            tasks: open_tasks(options)?,
+            tasks: open_tasks(options, options.at_ns.is_some())?,
             users: Users::read(),
             commands: TaskLabels::new(TaskFiles::open(&options.roots)?),
             arrangement: Arrangement {
@@ -143,7 +146,7 @@ impl Session {
 
     /// Reads tasks of the present.
     pub(super) fn open_present(&mut self, options: &TopOptions) -> Result<(), Failure> {
-        self.tasks = open_tasks(options)?;
+        self.tasks = open_tasks(options, false)?;
         self.commands = TaskLabels::new(TaskFiles::open(&options.roots)?);
         Ok(())
     }

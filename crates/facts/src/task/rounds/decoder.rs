@@ -1,8 +1,7 @@
 //! From rounds to a task store, which is filled as the one was that they were made of.
 
-use std::collections::HashMap;
-
-use super::fields::{self, ENDED, Fields, LIVING};
+use super::fields::{self, ENDED};
+use super::living::Living;
 use super::tables::{Round, RoundTables};
 use crate::sample::Clock;
 use crate::task::exit_record::ExitRecord;
@@ -29,7 +28,7 @@ pub struct RoundSummary {
 #[derive(Debug, Default)]
 pub struct RoundDecoder {
     /// The numbers of each living task.
-    living: HashMap<u32, Fields>,
+    living: Living,
     pending: Vec<ExitRecord>,
     unrecorded: Unrecorded,
     summary: RoundSummary,
@@ -68,7 +67,7 @@ impl RoundDecoder {
         self.pending.clear();
         let clock = tables.clock(place);
         store.begin(clock);
-        self.living.values().for_each(|fields| store.put(&fields::to_row(fields, clock.boottime)));
+        self.living.all().for_each(|fields| store.put(&fields::to_row(fields, clock.boottime)));
         self.finish(tables, place, store);
         self.has_begun = true;
     }
@@ -84,7 +83,7 @@ impl RoundDecoder {
         store.begin(clock);
         changed.gone.iter().for_each(|pid| store.remove(*pid));
         for pid in changed.living {
-            if let Some(fields) = self.living.get(&pid) {
+            if let Some(fields) = self.living.get(pid) {
                 store.put(&fields::to_row(fields, clock.boottime));
             }
         }
@@ -109,19 +108,12 @@ impl RoundDecoder {
             living: living.clone().map(|row| pid_of(tables.living.get(row, 0))).collect(),
         };
         if is_whole {
-            let mut all = std::mem::take(&mut self.living);
-            for pid in &changed.living {
-                all.remove(pid);
-            }
-            changed.gone.extend(all.into_keys());
+            let mut before = std::mem::take(&mut self.living);
+            changed.living.iter().for_each(|pid| before.remove(*pid));
+            changed.gone.extend(before.pids());
         }
-        for pid in &changed.gone {
-            self.living.remove(pid);
-        }
-        for (row, pid) in living.zip(&changed.living) {
-            let fields = self.living.entry(*pid).or_insert([0; LIVING]);
-            fields::add(fields, tables.living.row(row));
-        }
+        changed.gone.iter().for_each(|pid| self.living.remove(*pid));
+        self.living.add(&changed.living, &tables.living, living);
         changed
     }
 

@@ -25,6 +25,11 @@ impl Table {
         Self { columns, rows }
     }
 
+    /// The columns, and how many rows each has.
+    pub fn into_columns(self) -> (Vec<Vec<u64>>, usize) {
+        (self.columns, self.rows)
+    }
+
     /// The columns.
     pub fn columns(&self) -> &[Vec<u64>] {
         &self.columns
