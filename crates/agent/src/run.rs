@@ -42,6 +42,9 @@ pub fn run(
     loop {
         let (lateness, missed_ticks) = schedule.start();
         let status = recorder.tick(lateness, missed_ticks, &mut log);
+        if let Some(http) = &http {
+            http.tick();
+        }
         match ticks {
             0 => service.ready(),
             _ => service.tick(),

@@ -53,8 +53,8 @@ use freebsd as system;
 use linux as system;
 pub use system::ancestors::ancestors;
 pub use system::{
-    cgroup_tasks, cgroup_usage, command_cgroup, control, descendants, directory, exits, orphans, privilege,
-    process_events, signals, wait,
+    cgroup_tasks, cgroup_usage, command_cgroup, connections, control, descendants, directory, exits, orphans,
+    privilege, process_events, signals, wait,
 };
 
 pub use boot::boot_id;
@@ -69,12 +69,6 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// The effective user id of this process.
 pub fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
-}
-
-/// The user of the connection from one address to another on this machine; `None` if the kernel's table does not have it.
-pub fn tcp_user(from: std::net::SocketAddr, to: std::net::SocketAddr) -> Option<u32> {
-    let path = if from.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
-    facts::linux::tcp_table::user_of(&std::fs::read(path).ok()?, from, to)
 }
 
 /// Raises the limit of open descriptors as far as it may go: a machine with many devices wants many. Children would

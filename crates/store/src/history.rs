@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use facts::sample::Clock;
 use facts::task::rounds::RoundTables;
 use rusqlite::Connection;
 
@@ -357,21 +358,17 @@ impl HistoryFile {
                 }
             }
         }
-        for block in &self.unsealed {
+        let is_wanted = |clock: Clock| wanted_ns.contains(&clock.realtime.0.cast_signed());
+        for block in self.unsealed.iter().filter(|block| block.clocks().any(is_wanted)) {
             let Some(last) = block.last_clock() else { continue };
-            if extract == Extract::Newest && wanted_ns.contains(&last.realtime.0.cast_signed()) {
+            if extract == Extract::Newest && is_wanted(last) {
                 // Its last tick is in memory.
-                let mut absent = Vec::new();
                 for (place, id) in wanted() {
-                    match block.last_value(id) {
-                        Some(value) => {
-                            is_there[place] = true;
-                            each(place, Reading::Sample(Sample { clock: last, value, range: None }));
-                        }
-                        None => absent.push((place, id)),
+                    if let Some(value) = block.last_value(id) {
+                        is_there[place] = true;
+                        each(place, Reading::Sample(Sample { clock: last, value, range: None }));
+                        continue;
                     }
-                }
-                for (place, id) in absent {
                     let (clocks, values) = block.column(id);
                     let mut out = Outlet::new(&clocks, wanted_ns, true, extract);
                     out.push(&Points::of_ticks(values), &mut is_there[place], |reading| each(place, reading));

@@ -112,10 +112,10 @@ pub(super) async fn with_past(
     scope: Scope,
     work: impl FnOnce(&Past) -> Response + Send + 'static,
 ) -> Response {
-    let done = tokio::task::spawn_blocking(move || match Past::open(&shared.history) {
-        Ok(past) => work(&past.seen_by(scope)),
-        // Its text has a path, which is not for everyone.
-        Err(_) => internal("the history cannot be opened").into_response(),
+    let done = tokio::task::spawn_blocking(move || {
+        let done = shared.past.with(&shared.history, scope, work);
+        // Its error has a path, which is not for everyone.
+        done.unwrap_or_else(|_| internal("the history cannot be opened").into_response())
     });
     done.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response())
 }

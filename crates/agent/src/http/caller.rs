@@ -51,10 +51,10 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
 }
 
 fn scope(shared: &Shared, peer: SocketAddr) -> Scope {
-    match probe::tcp_user(peer, shared.address) {
+    match probe::connections::user(peer, shared.address) {
         Some(uid) if uid == 0 || uid == shared.own_uid || shared.privileged.uids.contains(&uid) => Scope::All,
         Some(uid) => Scope::User(uid),
-        // In another network namespace, behind a proxy.
+        // In another network namespace, behind a proxy, or closed by its client.
         None => Scope::User(u32::MAX),
     }
 }

@@ -4,6 +4,7 @@ mod alerts;
 mod api;
 mod caller;
 mod exposition;
+mod kept_past;
 mod metadata;
 mod reply;
 mod shared;
@@ -20,10 +21,11 @@ use axum::routing::{any, get};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::alert::Board;
 use crate::options::{HttpOptions, Privileged};
+use kept_past::KeptPast;
 use shared::Shared;
 
 /// Connections at a time; others are closed.
@@ -39,6 +41,8 @@ const LONGEST_CONNECTION: Duration = Duration::from_secs(300);
 #[derive(Debug)]
 pub(crate) struct HttpServer {
     stop: Arc<Notify>,
+    /// Their number.
+    ticks: watch::Sender<u64>,
 }
 
 impl HttpServer {
@@ -57,7 +61,9 @@ impl HttpServer {
         let address = listener.local_addr()?;
         let options = options.clone();
         let own_uid = probe::own_uid();
-        let shared = Arc::new(Shared { history, options, privileged, own_uid, address, alerts });
+        let (ticks, seen_ticks) = watch::channel(0);
+        let past = KeptPast::new(seen_ticks);
+        let shared = Arc::new(Shared { history, past, options, privileged, own_uid, address, alerts });
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -68,14 +74,20 @@ impl HttpServer {
             let ended = runtime.block_on(async {
                 tokio::select! {
                     () = stopped.notified() => Ok(()),
-                    ended = serve(listener, shared) => ended,
+                    () = async { shared.past.drop_old().await; std::future::pending().await } => Ok(()),
+                    ended = serve(listener, Arc::clone(&shared)) => ended,
                 }
             });
             // What is being evaluated ends with the process.
             runtime.shutdown_background();
             ended
         })?;
-        Ok(Self { stop })
+        Ok(Self { stop, ticks })
+    }
+
+    /// Something was recorded.
+    pub(crate) fn tick(&self) {
+        self.ticks.send_modify(|ticks| *ticks += 1);
     }
 }
 

@@ -6,10 +6,13 @@ use std::path::PathBuf;
 use crate::alert::Board;
 use crate::options::{HttpOptions, Privileged};
 
+use super::kept_past::KeptPast;
+
 /// What every request needs.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) history: PathBuf,
+    pub(super) past: KeptPast,
     pub(super) options: HttpOptions,
     pub(super) privileged: Privileged,
     pub(super) own_uid: u32,

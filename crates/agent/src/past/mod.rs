@@ -4,6 +4,7 @@ mod moment;
 mod task_lines;
 mod tasks;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -33,6 +34,8 @@ pub struct Past {
     users: Users,
     /// Whose tasks are there.
     scope: Scope,
+    /// The first and the last tick; read when it is needed.
+    extent_ns: OnceCell<Option<(i64, i64)>>,
 }
 
 impl Past {
@@ -44,7 +47,7 @@ impl Past {
         let history = History::open(path)?;
         let parse = |(name, _): (&str, SeriesKind)| Some((SeriesName::parse(name).ok()?, name.to_owned()));
         let series = history.series().into_iter().filter_map(parse).collect();
-        Ok(Self { history, series, users: Users::read(), scope: Scope::All })
+        Ok(Self { history, series, users: Users::read(), scope: Scope::All, extent_ns: OnceCell::new() })
     }
 
     /// The same without what a user may not see.
@@ -127,8 +130,8 @@ impl Past {
         let to_ns = nanoseconds(selection.to_ms).saturating_add(999_999);
         let (mut from_ns, mut count) = (nanoseconds(selection.from_ms), 0);
         // What is nowhere near the history is not walked through.
-        let first_ns = self.history.spans()?.into_iter().map(|(first_ns, _)| first_ns).min();
-        from_ns = from_ns.max(first_ns.unwrap_or(to_ns).min(to_ns));
+        let first_ns = self.extent_ns()?.map_or(to_ns, |(first_ns, _)| first_ns);
+        from_ns = from_ns.max(first_ns.min(to_ns));
         loop {
             let until_ns = to_ns.min(from_ns.saturating_add(READ_AT_ONCE_NS));
             let mut push = |place: usize, reading: Reading| {

@@ -49,7 +49,12 @@ impl Past {
     /// # Errors
     /// If the history cannot be read.
     pub fn extent_ns(&self) -> Result<Option<(i64, i64)>, StoreError> {
-        Ok(self.history.extent()?.realtime_ns)
+        if let Some(extent_ns) = self.extent_ns.get() {
+            return Ok(*extent_ns);
+        }
+        let all = self.history.spans()?.into_iter();
+        let extent_ns = all.reduce(|(first, last), (from, to)| (first.min(from), last.max(to)));
+        Ok(*self.extent_ns.get_or_init(|| extent_ns))
     }
 
     /// The machine at the last tick before a time in nanoseconds since 1970; `None` if nothing was recorded then.

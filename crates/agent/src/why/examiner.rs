@@ -28,7 +28,7 @@ pub(super) struct Share {
 
 impl<'p> Examiner<'p> {
     pub(super) fn new(past: &'p Past, window: Window) -> Self {
-        let extent = past.history().extent().ok().and_then(|extent| extent.realtime_ns);
+        let extent = past.extent_ns().ok().flatten();
         Self { past, window, begins_ms: extent.map_or(window.from_ms, |(first, _)| first / 1_000_000) }
     }
 

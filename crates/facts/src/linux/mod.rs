@@ -32,6 +32,7 @@ pub mod pressure;
 pub mod proc_connector;
 pub mod rtnetlink;
 pub mod sensors;
+pub mod sock_diag;
 pub mod stat;
 pub mod task_state;
 pub mod taskstats;

@@ -2,14 +2,16 @@
 
 use core::net::{IpAddr, SocketAddr};
 
-/// The user of the connection from one address to another; `None` if it is not in the table.
+/// The user of the connection from one address to another; `None` if it is not in the table, or no process has it any more: the table
+/// calls such a one root's, without an inode.
 pub fn user_of(table: &[u8], from: SocketAddr, to: SocketAddr) -> Option<u32> {
     let (from, to) = (written(from), written(to));
     std::str::from_utf8(table).ok()?.lines().skip(1).find_map(|line| {
         let mut words = line.split_ascii_whitespace().skip(1);
         let is_it = words.next()? == from && words.next()? == to;
-        // State, queues, timers, retransmissions.
-        if is_it { words.nth(4)?.parse().ok() } else { None }
+        // Behind state, queues, timers and retransmissions; between them a timeout.
+        let (uid, inode) = if is_it { (words.nth(4)?, words.nth(1)?) } else { return None };
+        uid.parse().ok().filter(|_| inode != "0")
     })
 }
 
@@ -40,6 +42,8 @@ mod tests {
         assert_eq!(user_of(TABLE, client, server), Some(1000));
         assert_eq!(user_of(TABLE, server, client), None);
         assert_eq!(user_of(b"\xff", server, client), None);
+        let closed = b"h\n 0: 0100007F:D2F0 0100007F:23B4 06 00000000:00000000 03:000016C8 00000000     0        0 0 3 0";
+        assert_eq!(user_of(closed, client, server), None);
         let six = b"h\n 0: 00000000000000000000000001000000:0001 00000000000000000000000001000000:0002 01 0:0 0:0 0 7 0 9";
         assert_eq!(user_of(six, "[::1]:1".parse().unwrap(), "[::1]:2".parse().unwrap()), Some(7));
     }

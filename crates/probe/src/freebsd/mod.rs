@@ -7,6 +7,7 @@ pub(crate) mod ancestors;
 pub mod cgroup_tasks;
 pub mod cgroup_usage;
 pub mod command_cgroup;
+pub mod connections;
 pub mod control;
 pub mod descendants;
 pub mod directory;

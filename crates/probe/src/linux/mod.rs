@@ -7,6 +7,7 @@ mod cgroup;
 pub mod cgroup_tasks;
 pub mod cgroup_usage;
 pub mod command_cgroup;
+pub mod connections;
 pub mod control;
 pub mod descendants;
 mod directories;

@@ -66,9 +66,8 @@ fn recorded(args: &WhyArgs) -> Result<Option<(Past, Window)>, Failure> {
 
 /// The first and the last tick, in milliseconds since 1970.
 fn extent(past: &Past, path: &Path) -> Result<Option<(i64, i64)>, Failure> {
-    let extent =
-        past.history().extent().map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
-    Ok(extent.realtime_ns.map(|(first, last)| (first / 1_000_000, last / 1_000_000)))
+    let extent = past.extent_ns().map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
+    Ok(extent.map(|(first, last)| (first / 1_000_000, last / 1_000_000)))
 }
 
 /// A directory that was not there, for this user alone: nobody else can have made it, or a link in its place.

@@ -1,0 +1,39 @@
+//! Whose a connection of this machine is.
+
+use std::net::SocketAddr;
+
+use facts::linux::genetlink::{Messages, NLM_F_REQUEST, Request};
+use facts::linux::{sock_diag, tcp_table};
+use rustix::io::Errno;
+use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
+};
+
+/// The user of the connection from one address to another on this machine; `None` if the kernel does not know it, or no process has it
+/// any more. Looked up by its addresses; where the kernel was built without that, in the table of all connections.
+pub fn user(from: SocketAddr, to: SocketAddr) -> Option<u32> {
+    ask(from, to).unwrap_or_else(|_| {
+        let path = if from.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
+        tcp_table::user_of(&std::fs::read(path).ok()?, from, to)
+    })
+}
+
+fn ask(from: SocketAddr, to: SocketAddr) -> Result<Option<u32>, Errno> {
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(SOCK_DIAG))?;
+    bind(&socket, &SocketAddrNetlink::new(0, 0))?;
+    let mut message = Vec::new();
+    let header = sock_diag::request(from, to);
+    let kind = sock_diag::SOCK_DIAG_BY_FAMILY;
+    Request { kind, flags: NLM_F_REQUEST, sequence: 1, header: &header, attributes: &[] }.push(&mut message);
+    send(&socket, &message, SendFlags::empty())?;
+    // The answer waits when the question is out.
+    let mut memory = [0; 1024];
+    let (length, _) = recv(&socket, &mut memory[..], RecvFlags::DONTWAIT)?;
+    let answer = Messages::new(&memory[..length]).find_map(Result::ok).ok_or(Errno::BADMSG)?;
+    match answer.error() {
+        Some(code) if Errno::from_raw_os_error(code) == Errno::NOENT => Ok(None),
+        Some(code) => Err(Errno::from_raw_os_error(code)),
+        None => Ok(sock_diag::user(&answer, from, to)),
+    }
+}
