@@ -23,10 +23,11 @@ mod remote;
 mod run;
 mod service;
 mod socket;
+mod unix_socket;
 pub mod why;
 
 pub use maintenance::{compact, import};
-pub use options::{AgentError, AgentOptions, HttpOptions, Privileged};
+pub use options::{AgentError, AgentOptions, HttpOptions, Listen, Privileged};
 pub use place::HISTORY;
 pub use remote::{Asked, RemoteStore};
 pub use run::run;

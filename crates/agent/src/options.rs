@@ -4,13 +4,16 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use crate::alert::AlertOptions;
+use facts::task::rounds::Scope;
 use facts::unit::Ratio;
 use formats::redaction::Redaction;
 use formats::relabel::Relabelling;
 use store::{Retention, StoreError};
+use text::printable::Shown as _;
 
 /// What is recorded, and where.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,10 +55,52 @@ pub struct AgentOptions {
 /// How HTTP is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpOptions {
-    /// The address.
-    pub listen: SocketAddr,
+    /// Where.
+    pub listen: Listen,
     /// What a client must know. An address off loopback needs one.
     pub token: Option<String>,
+}
+
+/// Where HTTP is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listen {
+    /// At an address of the network.
+    Tcp(SocketAddr),
+    /// At a Unix socket, for a proxy.
+    Unix(PathBuf),
+}
+
+impl Listen {
+    /// Whether only this machine can reach it.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Self::Tcp(address) => address.ip().is_loopback(),
+            Self::Unix(_) => true,
+        }
+    }
+}
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix("unix:") {
+            Some(path) if path.starts_with('/') => Ok(Self::Unix(path.into())),
+            Some(_) => Err("expected a whole path, such as unix:/run/whit/http.sock".to_owned()),
+            None => text.parse().map(Self::Tcp).map_err(|_| {
+                "expected an address and a port, such as 127.0.0.1:9140, or unix:PATH".to_owned()
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.shown()),
+        }
+    }
 }
 
 /// Who sees every task.
@@ -65,6 +110,22 @@ pub struct Privileged {
     pub uids: Vec<u32>,
     /// A group.
     pub gid: Option<u32>,
+}
+
+/// Who has no user here: user_namespaces(7).
+const OVERFLOW_UID: u32 = 65534;
+
+impl Privileged {
+    /// Whose tasks a user sees.
+    pub(crate) fn scope(&self, uid: u32, gid: Option<u32>) -> Scope {
+        let is_of_group = gid.is_some() && gid == self.gid;
+        match uid {
+            _ if uid == 0 || self.uids.contains(&uid) || is_of_group => Scope::All,
+            // Of nobody: no task has this id.
+            OVERFLOW_UID => Scope::User(u32::MAX),
+            _ => Scope::User(uid),
+        }
+    }
 }
 
 /// Why the agent cannot run.

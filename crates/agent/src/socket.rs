@@ -5,10 +5,7 @@ mod client;
 mod exchange;
 mod server;
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +18,7 @@ use audience::Audience;
 use exchange::{Exchange, What};
 
 use crate::options::Privileged;
+use crate::unix_socket;
 
 /// The socket, as long as this is kept.
 pub(crate) struct Socket {
@@ -42,20 +40,7 @@ impl Socket {
         hello: Hello,
         to_recorder: Notifier,
     ) -> io::Result<Self> {
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory)?;
-        }
-        if UnixStream::connect(path).is_ok() {
-            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another agent listens there"));
-        }
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let listener = UnixListener::bind(path)?;
-        // Everybody may connect: what each may see is decided by who it is.
-        fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
-        listener.set_nonblocking(true)?;
+        let listener = unix_socket::listen(path)?;
         let (to_server, stop) = (Notifier::new()?, Notifier::new()?);
         let exchange = Arc::new(Exchange::new(to_server.clone(), to_recorder));
         server::start(listener, Arc::clone(&exchange), privileged, hello, to_server, stop.clone())?;
@@ -91,6 +76,6 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         self.stop.notify();
-        let _ = fs::remove_file(&self.path);
+        let _ = unix_socket::remove(&self.path);
     }
 }

@@ -78,12 +78,8 @@ fn expression(parsed: &Expr) -> Result<Expression, Fault> {
         Expr::Binary(parsed) => Expression::Binary(Box::new(binary(parsed)?)),
         Expr::Aggregate(parsed) => Expression::Aggregate(Box::new(aggregate(parsed)?)),
         Expr::Call(parsed) => call(parsed)?,
-        Expr::Extension(extension) => return Err(refused(extension.expr.name())),
+        Expr::Extension(extension) => return Err(Fault::not_in_subset(extension.expr.name())),
     })
-}
-
-fn refused(name: &str) -> Fault {
-    Fault::new(format!("{name} is not in whit's subset of PromQL: docs/QUERY.md lists what is"))
 }
 
 fn milliseconds(duration: Duration) -> Result<i64, Fault> {
@@ -121,7 +117,7 @@ fn shift(offset: Option<&Offset>, at: Option<&AtModifier>) -> Result<Shift, Faul
 fn matchers(selector: &VectorSelector) -> Result<Vec<Matcher>, Fault> {
     let Matchers { matchers, or_matchers } = &selector.matchers;
     if !or_matchers.is_empty() {
-        return Err(refused("or between matchers"));
+        return Err(Fault::not_in_subset("or between matchers"));
     }
     let metric = selector
         .name
@@ -167,11 +163,11 @@ fn operator(id: TokenId) -> Option<Operator> {
 }
 
 fn binary(parsed: &BinaryExpr) -> Result<Binary, Fault> {
-    let operator = operator(parsed.op.id()).ok_or_else(|| refused(&parsed.op.to_string()))?;
+    let operator = operator(parsed.op.id()).ok_or_else(|| Fault::not_in_subset(&parsed.op.to_string()))?;
     let usual = BinModifier::default();
     let modifier = parsed.modifier.as_ref().unwrap_or(&usual);
     if modifier.fill_values.lhs.is_some() || modifier.fill_values.rhs.is_some() {
-        return Err(refused("fill"));
+        return Err(Fault::not_in_subset("fill"));
     }
     let (cardinality, included) = match &modifier.card {
         VectorMatchCardinality::OneToOne | VectorMatchCardinality::ManyToMany => {
@@ -218,14 +214,14 @@ fn aggregate(parsed: &AggregateExpr) -> Result<Aggregate, Fault> {
             Expression::Text(label) => Aggregation::CountValues(label),
             _ => return Err(Fault::new("count_values needs the name of a label, such as \"value\"")),
         },
-        _ => return Err(refused(&parsed.op.to_string())),
+        _ => return Err(Fault::not_in_subset(&parsed.op.to_string())),
     };
     let groups = parsed.modifier.as_ref().map_or(LabelChoice::Only(Vec::new()), label_choice);
     Ok(Aggregate { operation, of: expression(&parsed.expr)?, groups })
 }
 
 fn call(parsed: &Call) -> Result<Expression, Fault> {
-    let function = Function::find(parsed.func.name).ok_or_else(|| refused(parsed.func.name))?;
+    let function = Function::find(parsed.func.name).ok_or_else(|| Fault::not_in_subset(parsed.func.name))?;
     let arguments: Vec<Expression> =
         parsed.args.args.iter().map(|argument| expression(argument)).collect::<Result<_, _>>()?;
     // The parser leaves out this check for logarithms of constants.

@@ -89,7 +89,16 @@ pub(crate) fn of_message(text: &str, message: String) -> Fault {
     let quoted = message.split(['\'', '"']).skip(1).step_by(2);
     let first_word = message.split([' ', ':']).next().into_iter();
     let place = quoted.chain(first_word).find_map(|word| find_word(text, word));
+    if message.contains("duration must be greater than 0")
+        && let Some((place, word)) = long_duration(text)
+    {
+        return Fault::at(place, format!("{word} is too long for a duration"));
+    }
     let message = match unknown_function(text) {
+        // What double_exponential_smoothing was called before Prometheus 3.
+        Some((place, "holt_winters")) => {
+            return Fault { place: Some(place), ..Fault::not_in_subset("holt_winters") };
+        }
         Some((place, name)) if message.contains("unknown function") || message == "invalid promql query" => {
             return Fault::at(place, format!("no function is called {name}"));
         }
@@ -110,6 +119,18 @@ fn find_word(text: &str, word: &str) -> Option<usize> {
         return None;
     }
     text.match_indices(word).map(|(place, _)| place).find(is_whole)
+}
+
+/// The first word that is a duration and not 0: the parser calls one that it cannot hold 0 as well.
+fn long_duration(text: &str) -> Option<(usize, &str)> {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let is_duration = |word: &&str| {
+        let digits = word.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+        let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+        is_number && digits.len() < word.len() && digits.len() > 3
+    };
+    let word = words.filter(is_duration).max_by_key(|word| word.len())?;
+    Some((text.find(word)?, word))
 }
 
 /// The first word before a parenthesis that is neither a function nor a keyword.
@@ -196,6 +217,14 @@ mod tests {
 
     #[test]
     fn words_are_found() {
+        let zero = || "duration must be greater than 0".to_owned();
+        let fault = of_message("up offset 9999999999999y", zero());
+        assert_eq!(
+            (fault.place, fault.message.as_str()),
+            (Some(10), "9999999999999y is too long for a duration")
+        );
+        assert_eq!(of_message("up[0s]", zero()).message, zero());
+        assert!(of_message("holt_winters(up)", String::new()).message.contains("subset"));
         let fault = of_message("1 + rat(x[5m])", "unknown function with name 'rat'".to_owned());
         assert_eq!((fault.place, fault.message.as_str()), (Some(4), "no function is called rat"));
         assert_eq!(of_message("rate(x)", "in call to 'rate'".to_owned()).place, Some(0));

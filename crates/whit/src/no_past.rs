@@ -69,7 +69,3 @@ impl PastView {
         match *self {}
     }
 }
-
-pub(crate) fn written(_at_ns: i64) -> String {
-    String::new()
-}

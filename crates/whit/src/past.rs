@@ -13,7 +13,8 @@ use store::StoreError;
 use text::printable::Shown as _;
 
 use crate::failure::Failure;
-use crate::{query, time_zone};
+use crate::query;
+use crate::time_zone::written;
 
 /// A history, as it was when it was opened.
 pub(crate) struct PastView {
@@ -180,12 +181,6 @@ impl PastView {
 pub(crate) struct Part {
     pub(crate) is_recorded: bool,
     pub(crate) has_alert: bool,
-}
-
-/// A time in nanoseconds since 1970.
-pub(crate) fn written(at_ns: i64) -> String {
-    let at = jiff::Timestamp::from_nanosecond(at_ns.into()).unwrap_or_default();
-    at.to_zoned(time_zone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 fn unreadable(directory: &Path, error: &StoreError) -> Failure {

@@ -5,10 +5,13 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use probe::named;
 
 const ZONES: &str = "/usr/share/zoneinfo";
+/// How times are shown.
+pub(crate) const WRITTEN: &str = "%Y-%m-%d %H:%M:%S";
 
 /// The zone, or UTC where none can be read.
 pub(crate) fn system() -> TimeZone {
@@ -18,6 +21,12 @@ pub(crate) fn system() -> TimeZone {
         None => from_file(Path::new("/etc/localtime")),
     };
     found.unwrap_or(TimeZone::UTC)
+}
+
+/// A time in nanoseconds since 1970 as it is shown, in the system's zone.
+pub(crate) fn written(realtime_ns: i64) -> String {
+    let at = Timestamp::from_nanosecond(realtime_ns.into()).unwrap_or_default();
+    at.to_zoned(system()).strftime(WRITTEN).to_string()
 }
 
 /// A zone by its name in the system's tables (`Europe/Berlin`), or by POSIX' rules (`CET-1CEST,M3.5.0,M10.5.0/3`).

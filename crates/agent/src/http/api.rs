@@ -132,7 +132,12 @@ async fn evaluate(
     answer: impl FnOnce(&Query, &Past, &Limits<'_>) -> Result<query::Answer, QueryError> + Send + 'static,
 ) -> Result<Response, Refusal> {
     let query = Query::parse(form.needed("query")?)?;
-    let wanted = form.duration("timeout")?.and_then(|timeout| u64::try_from(timeout).ok());
+    let wanted = match form.duration("timeout")? {
+        Some(timeout) if timeout <= 0 => {
+            return Err(bad_data("invalid parameter \"timeout\": it must be greater than 0"));
+        }
+        wanted => wanted.and_then(|timeout| u64::try_from(timeout).ok()),
+    };
     let longest =
         wanted.map_or(LONGEST_EVALUATION, |wanted| LONGEST_EVALUATION.min(Duration::from_millis(wanted)));
     let deadline = Instant::now() + longest;
@@ -233,6 +238,20 @@ impl Wanted {
         }
         Ok(names)
     }
+
+    /// What is made of the names, and of how many there may be.
+    async fn answer(
+        self,
+        shared: Arc<Shared>,
+        scope: Scope,
+        make: impl FnOnce(&BTreeSet<SeriesName>, usize) -> Value + Send + 'static,
+    ) -> Response {
+        with_past(shared, scope, move |past| match self.names(past) {
+            Ok(names) => success(&make(&names, self.most)),
+            Err(refusal) => refusal.into_response(),
+        })
+        .await
+    }
 }
 
 pub(super) async fn series(
@@ -244,14 +263,11 @@ pub(super) async fn series(
     if wanted.selectors.is_empty() {
         return Err(bad_data("no match[] parameter provided"));
     }
-    Ok(with_past(shared, scope, move |past| match wanted.names(past) {
-        Ok(names) => {
-            let labels: Vec<Value> = names.iter().take(wanted.most).map(answer::labels_json).collect();
-            success(&json!(labels))
-        }
-        Err(refusal) => refusal.into_response(),
-    })
-    .await)
+    let reply = wanted.answer(shared, scope, |names, most| {
+        let labels: Vec<Value> = names.iter().take(most).map(answer::labels_json).collect();
+        json!(labels)
+    });
+    Ok(reply.await)
 }
 
 pub(super) async fn labels(
@@ -260,16 +276,12 @@ pub(super) async fn labels(
     request: Request,
 ) -> Result<Response, Refusal> {
     let wanted = Wanted::read(&Form::read(request).await?)?;
-    Ok(with_past(shared, scope, move |past| match wanted.names(past) {
-        Ok(names) => {
-            let labels = names.iter().flat_map(SeriesName::labels).map(|(label, _)| label);
-            success(&json!(
-                labels.collect::<BTreeSet<&str>>().into_iter().take(wanted.most).collect::<Vec<_>>()
-            ))
-        }
-        Err(refusal) => refusal.into_response(),
-    })
-    .await)
+    let reply = wanted.answer(shared, scope, |names, most| {
+        let labels: BTreeSet<&str> =
+            names.iter().flat_map(SeriesName::labels).map(|(label, _)| label).collect();
+        json!(labels.into_iter().take(most).collect::<Vec<_>>())
+    });
+    Ok(reply.await)
 }
 
 pub(super) async fn label_values(
@@ -282,14 +294,10 @@ pub(super) async fn label_values(
         return Err(bad_data(format!("invalid label name: \"{label}\"")));
     }
     let wanted = Wanted::read(&Form::read(request).await?)?;
-    Ok(with_past(shared, scope, move |past| match wanted.names(past) {
-        Ok(names) => {
-            let values = names.iter().map(|name| name.get(&label)).filter(|value| !value.is_empty());
-            success(&json!(
-                values.collect::<BTreeSet<&str>>().into_iter().take(wanted.most).collect::<Vec<_>>()
-            ))
-        }
-        Err(refusal) => refusal.into_response(),
-    })
-    .await)
+    let reply = wanted.answer(shared, scope, move |names, most| {
+        let values: BTreeSet<&str> =
+            names.iter().map(|name| name.get(&label)).filter(|value| !value.is_empty()).collect();
+        json!(values.into_iter().take(most).collect::<Vec<_>>())
+    });
+    Ok(reply.await)
 }

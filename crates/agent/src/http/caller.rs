@@ -1,9 +1,8 @@
 //! Who asks, and what they may see.
 //!
-//! On loopback the kernel says which user a connection is from: whoever may see all tasks at the agent's socket sees them here, others see
-//! their own. From elsewhere a token is needed, which shows all.
+//! On loopback and at a Unix socket the kernel says which user a connection is from: whoever may see all tasks at the agent's socket sees
+//! them here, others see their own. From elsewhere a token is needed, which shows all.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -12,12 +11,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use facts::task::rounds::Scope;
 
+use super::listener::Peer;
 use super::reply::refusal;
 use super::shared::Shared;
-
-/// The address of a connection's other end.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Peer(pub(super) SocketAddr);
 
 /// Lets a request pass that may, with its scope.
 pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
@@ -25,7 +21,7 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
     if let Err(reason) = check_origin(headers) {
         return refusal(StatusCode::FORBIDDEN, "forbidden", reason).into_response();
     }
-    let is_loopback = shared.address.ip().is_loopback();
+    let peer = request.extensions().get::<Peer>().copied();
     let scope = match &shared.options.token {
         Some(token) if has_token(headers, token) => Scope::All,
         Some(_) => {
@@ -36,25 +32,35 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
             );
             return ([(header::WWW_AUTHENTICATE, "Bearer")], reply).into_response();
         }
-        None if !is_loopback || !is_local_name(headers) => {
+        None if !is_name_expected(&shared, peer, headers) => {
             // A name that somebody else's server gave to this address.
             return refusal(StatusCode::FORBIDDEN, "forbidden", "this host name is not the machine's own")
                 .into_response();
         }
-        None => match request.extensions().get::<Peer>() {
-            Some(Peer(peer)) => scope(&shared, *peer),
-            None => Scope::User(u32::MAX),
-        },
+        None => scope(&shared, peer),
     };
     request.extensions_mut().insert(scope);
     next.run(request).await
 }
 
-fn scope(shared: &Shared, peer: SocketAddr) -> Scope {
-    match probe::connections::user(peer, shared.address) {
-        Some(uid) if uid == 0 || uid == shared.own_uid || shared.privileged.uids.contains(&uid) => Scope::All,
-        Some(uid) => Scope::User(uid),
-        // In another network namespace, behind a proxy, or closed by its client.
+/// Without a token: on this machine, by a name of its own. A proxy answers for the names that it forwards.
+fn is_name_expected(shared: &Shared, peer: Option<Peer>, headers: &HeaderMap) -> bool {
+    match peer {
+        Some(Peer::Unix(_)) => true,
+        _ => shared.options.listen.is_local() && is_local_name(headers),
+    }
+}
+
+fn scope(shared: &Shared, peer: Option<Peer>) -> Scope {
+    let (uid, gid) = match peer {
+        Some(Peer::Unix(peer)) => (Some(peer.uid), Some(peer.gid)),
+        Some(Peer::Tcp(from, to)) => (probe::connections::user(from, to), None),
+        None => (None, None),
+    };
+    match uid {
+        Some(uid) if uid == shared.own_uid => Scope::All,
+        Some(uid) => shared.privileged.scope(uid, gid),
+        // In another network namespace, or closed by its client.
         None => Scope::User(u32::MAX),
     }
 }

@@ -5,12 +5,12 @@ mod api;
 mod caller;
 mod exposition;
 mod kept_past;
+mod listener;
 mod metadata;
 mod reply;
 mod shared;
 
 use std::io;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,8 +24,10 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::alert::Board;
-use crate::options::{HttpOptions, Privileged};
+use crate::options::{HttpOptions, Listen, Privileged};
+use crate::unix_socket;
 use kept_past::KeptPast;
+use listener::{Bound, Listener};
 use shared::Shared;
 
 /// Connections at a time; others are closed.
@@ -43,6 +45,8 @@ pub(crate) struct HttpServer {
     stop: Arc<Notify>,
     /// Their number.
     ticks: watch::Sender<u64>,
+    /// Where it listens.
+    listen: Listen,
 }
 
 impl HttpServer {
@@ -56,14 +60,12 @@ impl HttpServer {
         privileged: Privileged,
         alerts: Board,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind(options.listen)?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        let options = options.clone();
+        let bound = Bound::new(&options.listen)?;
+        let (options, listen) = (options.clone(), options.listen.clone());
         let own_uid = probe::own_uid();
         let (ticks, seen_ticks) = watch::channel(0);
         let past = KeptPast::new(seen_ticks);
-        let shared = Arc::new(Shared { history, past, options, privileged, own_uid, address, alerts });
+        let shared = Arc::new(Shared { history, past, options, privileged, own_uid, alerts });
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -75,14 +77,14 @@ impl HttpServer {
                 tokio::select! {
                     () = stopped.notified() => Ok(()),
                     () = async { shared.past.drop_old().await; std::future::pending().await } => Ok(()),
-                    ended = serve(listener, Arc::clone(&shared)) => ended,
+                    ended = async { serve(bound.listen()?, Arc::clone(&shared)).await } => ended,
                 }
             });
             // What is being evaluated ends with the process.
             runtime.shutdown_background();
             ended
         })?;
-        Ok(Self { stop, ticks })
+        Ok(Self { stop, ticks, listen })
     }
 
     /// Something was recorded.
@@ -94,11 +96,14 @@ impl HttpServer {
 impl Drop for HttpServer {
     fn drop(&mut self) {
         self.stop.notify_one();
+        // Not by its thread, which may take its time: another server may listen there by then.
+        if let Listen::Unix(path) = &self.listen {
+            let _ = unix_socket::remove(path);
+        }
     }
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Shared>) -> io::Result<()> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
+async fn serve(listener: Listener, shared: Arc<Shared>) -> io::Result<()> {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let router = router(&shared);
     loop {
@@ -112,7 +117,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) -> io::Result<()> {
         tokio::spawn(async move {
             let _place = place;
             let service = tower::service_fn(move |mut request: Request<hyper::body::Incoming>| {
-                request.extensions_mut().insert(caller::Peer(peer));
+                request.extensions_mut().insert(peer);
                 tower::ServiceExt::oneshot(router.clone(), request)
             });
             let _ = shared;

@@ -1,6 +1,5 @@
 //! What every request needs.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::alert::Board;
@@ -16,6 +15,5 @@ pub(super) struct Shared {
     pub(super) options: HttpOptions,
     pub(super) privileged: Privileged,
     pub(super) own_uid: u32,
-    pub(super) address: SocketAddr,
     pub(super) alerts: Board,
 }

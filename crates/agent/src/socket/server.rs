@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use facts::task::rounds::Scope;
 use probe::background_job::Notifier;
-use probe::sockets::{self, Peer};
+use probe::sockets;
 use probe::wait::{Waiter, Watch};
 use sampling::agent_protocol::{Hello, Reply, Request};
 
@@ -27,8 +26,6 @@ const ACCEPTED_AT_A_TIME: usize = 16;
 const AFTER_FAILURE: Duration = Duration::from_millis(50);
 /// Reads of one client at one wake-up.
 const MOST_TURNS: u32 = 8;
-/// The id of users who are not mapped into this user namespace: several may have it, so that nobody's tasks are theirs.
-const OVERFLOW_UID: u32 = 65_534;
 
 const LISTENER: u64 = 0;
 const EXCHANGE: u64 = 1;
@@ -113,7 +110,7 @@ impl Server {
             if stream.set_nonblocking(true).is_err() {
                 continue;
             }
-            let mut client = Client::new(stream, peer.uid, self.scope(peer));
+            let mut client = Client::new(stream, peer.uid, self.privileged.scope(peer.uid, Some(peer.gid)));
             let of_user = self.clients.values().filter(|other| other.uid == peer.uid).count();
             let is_full = self.clients.len() >= MOST_CLIENTS;
             if is_full || (peer.uid != 0 && of_user >= MOST_CLIENTS_OF_USER) {
@@ -131,19 +128,6 @@ impl Server {
                 self.clients.insert(self.next_token, client);
                 self.next_token += 1;
             }
-        }
-    }
-
-    /// Whose tasks a peer may see.
-    fn scope(&self, peer: Peer) -> Scope {
-        let is_privileged = peer.uid == 0
-            || self.privileged.uids.contains(&peer.uid)
-            || self.privileged.gid == Some(peer.gid);
-        match is_privileged {
-            true => Scope::All,
-            // Of nobody: no task has this id.
-            false if peer.uid == OVERFLOW_UID => Scope::User(u32::MAX),
-            false => Scope::User(peer.uid),
         }
     }
 

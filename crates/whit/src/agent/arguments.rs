@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::agent::{AgentOptions, HttpOptions, Privileged, Retention};
+use ::agent::{AgentOptions, HttpOptions, Listen, Privileged, Retention};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use facts::unit::Ratio;
 use formats::relabel::Relabelling;
@@ -36,7 +36,7 @@ pub(crate) struct AgentArgs {
     data: Option<PathBuf>,
     now: Option<PathBuf>,
     socket: Option<PathBuf>,
-    http: Option<SocketAddr>,
+    http: Option<Listen>,
     interval: Option<Duration>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn command() -> Command {
             .arg(count("End after N ticks"))
             .arg(option("now", Kind::Path, "The file with the last tick, for scripts [default: whit/now in $XDG_RUNTIME_DIR, for root /run/whit/now]"))
             .arg(option("socket", Kind::Path, "The socket for whit's other commands [default: whit/agent.sock beside that file]"))
-            .arg(Arg::new("http").long("http").value_name("HOST:PORT").value_parser(value_parser!(SocketAddr)).help("Where HTTP is served [default: 127.0.0.1:9140]"))
+            .arg(Arg::new("http").long("http").value_name("HOST:PORT").value_parser(value_parser!(Listen)).help("Where HTTP is served, also unix:PATH [default: 127.0.0.1:9140]"))
             .after_help(paragraphs(EXPLANATION))
     })
 }
@@ -77,7 +77,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
         data: matches.get_one("data").cloned(),
         now: matches.get_one("now").cloned(),
         socket: matches.get_one("socket").cloned(),
-        http: matches.get_one("http").copied(),
+        http: matches.get_one("http").cloned(),
         interval: matches.get_one("interval").copied(),
     })))
 }
@@ -91,7 +91,7 @@ pub(super) fn usual() -> AgentOptions {
         now_metrics: Vec::new(),
         socket: paths::runtime_directory().map(|directory| directory.join(paths::AGENT_SOCKET)),
         privileged: Privileged::default(),
-        http: Some(HttpOptions { listen: USUAL_ADDRESS, token: None }),
+        http: Some(HttpOptions { listen: Listen::Tcp(USUAL_ADDRESS), token: None }),
         interval: Duration::from_secs(1),
         slow_interval: Duration::from_secs(10),
         count: None,
@@ -114,7 +114,7 @@ impl AgentArgs {
         options.data = self.data.clone().unwrap_or(options.data);
         options.now = self.now.clone().or(options.now);
         options.socket = self.socket.clone().or(options.socket);
-        if let Some(listen) = self.http {
+        if let Some(listen) = self.http.clone() {
             let token = options.http.and_then(|http| http.token);
             options.http = Some(HttpOptions { listen, token });
         }

@@ -1,11 +1,10 @@
 //! The configuration of the agent: TOML in, options out, or a fault with its place.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ::agent::{AgentOptions, HttpOptions, Privileged, Retention, Tier};
+use ::agent::{AgentOptions, HttpOptions, Listen, Privileged, Retention, Tier};
 use facts::unit::{Nanos, Ratio};
 use formats::redaction::{self, Redaction};
 use probe::named;
@@ -54,7 +53,7 @@ metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
 # group = "adm"         # its members see all tasks, too
 
 [http]                  # Prometheus' API, and /metrics: on this machine users see their own tasks, root all
-listen = "127.0.0.1:9140"   # "" for none; any other address than loopback needs a token
+listen = "127.0.0.1:9140"   # "unix:/run/whit/http.sock" for a proxy; off loopback a token is needed; "" for none
 # token = ""            # what clients must send: Authorization: Bearer TOKEN
 
 [alerts]                # what is watched for: docs/ALERTS.md
@@ -216,12 +215,7 @@ fn read_command_lines(tasks: &Options<'_, '_>) -> Result<Option<Redaction>, Faul
 fn read_http(http: &Options<'_, '_>, usual: Option<HttpOptions>) -> Result<Option<HttpOptions>, Fault> {
     let listen = match http.text("listen")? {
         Some("") => return Ok(None),
-        Some(address) => {
-            let wanted = || {
-                http.fault_of("listen", "expected an address and a port, such as \"127.0.0.1:9140\", or \"\"")
-            };
-            Some(address.parse().map_err(|_| wanted())?)
-        }
+        Some(address) => Some(address.parse().map_err(|message: String| http.fault_of("listen", message))?),
         None => usual.map(|usual| usual.listen),
     };
     let token = http.text("token")?.map(str::to_owned);
@@ -230,8 +224,8 @@ fn read_http(http: &Options<'_, '_>, usual: Option<HttpOptions>) -> Result<Optio
             http.fault_of("token", "expected 16 letters or more, such as those of: openssl rand -hex 16")
         );
     }
-    let Some(listen): Option<SocketAddr> = listen else { return Ok(None) };
-    if !listen.ip().is_loopback() && token.is_none() {
+    let Some(listen): Option<Listen> = listen else { return Ok(None) };
+    if !listen.is_local() && token.is_none() {
         return Err(http.fault_of("listen", "an address that others can reach needs a token"));
     }
     Ok(Some(HttpOptions { listen, token }))

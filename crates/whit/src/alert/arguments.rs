@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{
-    data, data_directory, instant, instant_option, json, option, paragraphs, switch,
+    data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch,
 };
 use crate::failure::Failure;
 use text::quantity;
@@ -123,11 +123,9 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AlertArgs, Failure> {
     };
     let task = match action {
         "test" => {
-            let milliseconds = |name| -> Result<Option<i64>, Failure> {
-                Ok(instant(matches, name)?.map(|at_ns| at_ns.div_euclid(1_000_000)))
-            };
-            let until = milliseconds("until")?.unwrap_or_else(|| jiff::Timestamp::now().as_millisecond());
-            let time = milliseconds("since")?.map(|since| [since, until]);
+            let until =
+                instant_ms(matches, "until")?.unwrap_or_else(|| jiff::Timestamp::now().as_millisecond());
+            let time = instant_ms(matches, "since")?.map(|since| [since, until]);
             if time.is_some_and(|[since, until]| since > until) {
                 return Err(Failure::usage("--until is before --since"));
             }

@@ -16,8 +16,7 @@ use crate::time_zone;
 
 /// A time in milliseconds since 1970.
 pub(super) fn time(at_ms: i64) -> String {
-    let at = jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default();
-    at.to_zoned(time_zone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    time_zone::written(at_ms.saturating_mul(1_000_000))
 }
 
 /// Alerts, silences, and what could not be told.

@@ -93,6 +93,12 @@ pub(crate) fn instant(matches: &ArgMatches, name: &str) -> Result<Option<i64>, F
     parse_instant(text).map(Some).map_err(named)
 }
 
+/// The same in milliseconds, as expressions have it.
+#[cfg(feature = "agent")]
+pub(crate) fn instant_ms(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure> {
+    Ok(instant(matches, name)?.map(|at_ns| at_ns.div_euclid(1_000_000)))
+}
+
 /// An instant as people write it, in nanoseconds since 1970.
 ///
 /// # Errors

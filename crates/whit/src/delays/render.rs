@@ -73,9 +73,7 @@ pub(crate) fn write<E>(
 
 /// When a table was read, and over how long, over one of several.
 pub(crate) fn write_round(round: Round, out: &mut String) {
-    let when = jiff::Timestamp::from_nanosecond(i128::from(round.realtime.0)).unwrap_or_default();
-    let when = when.to_zoned(time_zone::system());
-    out.push_str(&when.strftime("%Y-%m-%d %H:%M:%S").to_string());
+    out.push_str(&time_zone::written(round.realtime.0.cast_signed()));
     // Otherwise since the tasks began.
     if let Some(elapsed) = round.elapsed {
         out.push_str(&format!(" over {}", Span(elapsed)));

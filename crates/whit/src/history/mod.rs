@@ -108,10 +108,6 @@ fn show(
 
 fn words(extent: &Extent) -> String {
     let Some((first, last)) = extent.realtime_ns else { return "no tick is in it yet\n".to_owned() };
-    let when = |realtime_ns: i64| {
-        let timestamp = jiff::Timestamp::from_nanosecond(i128::from(realtime_ns)).unwrap_or_default();
-        timestamp.to_zoned(time_zone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
-    };
     let span = Nanos(u64::try_from(last.saturating_sub(first)).unwrap_or(0));
     let damaged = match extent.damaged_files {
         0 => String::new(),
@@ -119,8 +115,8 @@ fn words(extent: &Extent) -> String {
     };
     format!(
         "from     {}\nto       {} ({})\nticks    {}\nseries   {}\nboots    {}\non disk  {}\n{damaged}",
-        when(first),
-        when(last),
+        time_zone::written(first),
+        time_zone::written(last),
         Span(span),
         Grouped(extent.ticks),
         Grouped(extent.series),

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
             TimeForm::Seconds => "%H:%M:%S",
             TimeForm::Minutes => "%H:%M",
             TimeForm::Days => "%m-%d",
-            TimeForm::Whole => "%Y-%m-%d %H:%M:%S",
+            TimeForm::Whole => time_zone::WRITTEN,
         };
         timestamp(at_ms).to_zoned(zone.clone()).strftime(format).to_string()
     };

@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{
-    data, data_directory, instant, instant_option, json, option, paragraphs, switch,
+    data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch,
 };
 use crate::failure::Failure;
 
@@ -90,8 +90,8 @@ pub(crate) fn origin(matches: &ArgMatches) -> Result<QueryOrigin, Failure> {
 /// The first and the last instant, and the step, in milliseconds; of so long a time if none is named.
 pub(crate) fn times(matches: &ArgMatches, steps: i64, usual_ms: i64) -> Result<[i64; 3], Failure> {
     let now = jiff::Timestamp::now().as_millisecond();
-    let to_ms = milliseconds(matches, "until")?.unwrap_or(now);
-    let from_ms = milliseconds(matches, "since")?.unwrap_or(to_ms.saturating_sub(usual_ms));
+    let to_ms = instant_ms(matches, "until")?.unwrap_or(now);
+    let from_ms = instant_ms(matches, "since")?.unwrap_or(to_ms.saturating_sub(usual_ms));
     if to_ms < from_ms {
         return Err(Failure::usage("--until is before --since"));
     }
@@ -106,10 +106,6 @@ pub(crate) fn times(matches: &ArgMatches, steps: i64, usual_ms: i64) -> Result<[
     Ok([from_ms, to_ms, named.unwrap_or(usual)])
 }
 
-fn milliseconds(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure> {
-    Ok(instant(matches, name)?.map(|at_ns| at_ns.div_euclid(1_000_000)))
-}
-
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<QueryArgs, Failure> {
     let asked = match matches.contains_id("since") {
         true => {
@@ -118,7 +114,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<QueryArgs, Failure> {
         }
         false => {
             let now = jiff::Timestamp::now().as_millisecond();
-            Asked::At { at_ms: milliseconds(matches, "at")?.unwrap_or(now) }
+            Asked::At { at_ms: instant_ms(matches, "at")?.unwrap_or(now) }
         }
     };
     let format = match (matches.get_flag("json"), matches.get_flag("csv")) {

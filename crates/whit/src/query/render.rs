@@ -72,6 +72,5 @@ fn written(name: &SeriesName) -> String {
 }
 
 fn time(point: Point) -> String {
-    let timestamp = jiff::Timestamp::from_millisecond(point.at_ms).unwrap_or_default();
-    timestamp.to_zoned(time_zone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    time_zone::written(point.at_ms.saturating_mul(1_000_000))
 }

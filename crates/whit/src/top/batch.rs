@@ -73,9 +73,8 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
 /// A table, and the notes below it that are not among those that were printed before (`printed`).
 fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, out: &mut String) {
     if !session.is_captured {
-        let realtime = i128::from(session.machine.now().clock.realtime.0);
-        let when = jiff::Timestamp::from_nanosecond(realtime).unwrap_or_default();
-        out.push_str(&when.to_zoned(time_zone::system()).strftime("%Y-%m-%d %H:%M:%S\n").to_string());
+        out.push_str(&time_zone::written(session.machine.now().clock.realtime.0.cast_signed()));
+        out.push('\n');
     }
     for line in head::lines(session, Breadth::Wide) {
         out.push_str(&line);

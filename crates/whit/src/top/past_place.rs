@@ -1,6 +1,7 @@
 //! Where the view is in the past.
 
-use crate::past::{PastView, written};
+use crate::past::PastView;
+use crate::time_zone::written;
 
 /// A tick of a history.
 pub(super) struct PastPlace {

@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{
-    data, data_directory, instant, instant_option, json, option, paragraphs, switch,
+    data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch,
 };
 use crate::failure::Failure;
 
@@ -71,11 +71,8 @@ The first sentence explains most. It reads what the agent has recorded; where no
 observes the machine itself for a while. A quiet machine has nothing wrong with it.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
-    let milliseconds = |name: &str| -> Result<Option<i64>, Failure> {
-        Ok(instant(matches, name)?.map(|at_ns| at_ns.div_euclid(1_000_000)))
-    };
     let now_ms = jiff::Timestamp::now().as_millisecond();
-    let time = match (milliseconds("since")?, milliseconds("at")?) {
+    let time = match (instant_ms(matches, "since")?, instant_ms(matches, "at")?) {
         (Some(from_ms), _) if from_ms >= now_ms => {
             return Err(Failure::usage("--since: that is still to come"));
         }

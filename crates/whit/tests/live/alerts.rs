@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 
-use super::machine::{Scratch, WHIT, documents, whit};
+use super::machine::{Running, Scratch, WHIT, documents, whit};
 use super::needs::{Need, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -24,16 +24,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_ledger_that_is_damaged_or_removed_is_begun_again", &[], ledger),
         trial("others_see_no_alerts_about_tasks", &[Need::Root, Need::Program("setpriv")], others),
     ]
-}
-
-/// An agent that does not outlive its trial.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn start(directory: &Path, config: &Path) -> Result<Running, Failed> {

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Scratch, WHIT, whit};
+use super::machine::{Running, Scratch, WHIT, whit};
 use super::needs::{Need, trial};
 use super::prometheus::Prometheus;
 
@@ -21,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("calls_of_grafana_are_answered", &[], grafana),
         trial("hostile_requests_get_an_error_and_delay_no_tick", &[Need::Root], hostile),
         trial("others_see_no_tasks_over_http", &[Need::Root], others),
+        trial("a_proxy_asks_at_a_unix_socket", &[Need::Root, Need::Program("curl")], unix_socket),
         trial("plots_are_drawn_of_a_history_and_of_a_server", &[], plots),
     ]
 }
@@ -298,5 +301,42 @@ fn plots() -> Result<(), Failed> {
     assert!(svg.starts_with("<svg ") && svg.contains("node_load1") && svg.contains("<polyline"), "{svg}");
     let png = fs::read(png)?;
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 2000, "{}", png.len());
+    Ok(())
+}
+
+/// Behind a proxy: who asks is who connects to the socket, by whatever name.
+fn unix_socket() -> Result<(), Failed> {
+    let scratch = Scratch::new("api-unix");
+    fs::set_permissions(&scratch.0, fs::Permissions::from_mode(0o755))?;
+    let path = scratch.0.join("http.sock");
+    let mut agent = Command::new(WHIT);
+    agent.args(["agent", "--interval", "100ms", "--http"]).arg(format!("unix:{}", path.display()));
+    agent.arg("--data").arg(scratch.0.join("data")).arg("--now").arg(scratch.0.join("now"));
+    agent.arg("--socket").arg(scratch.0.join("socket")).stderr(Stdio::null());
+    // What an agent that was killed leaves.
+    drop(UnixListener::bind(&path)?);
+    let agent = Running(agent.spawn()?);
+    let ask = |before: &[&str]| -> Option<Value> {
+        let url = "http://whit.example.org/api/v1/query?query=count%28whit_task_on_cpu_seconds_total%7Buser%3D%22root%22%7D%29";
+        let words = [before, &["curl", "-s", "--unix-socket", path.to_str()?, url]].concat();
+        let output = Command::new(words[0]).args(&words[1..]).output().ok()?;
+        serde_json::from_slice(&output.stdout).ok()
+    };
+    let is_there =
+        |reply: Option<Value>| reply.is_some_and(|reply| reply["data"]["result"][0]["value"][1].is_string());
+    let end = Instant::now() + Duration::from_secs(30);
+    while !is_there(ask(&[])) {
+        assert!(Instant::now() < end, "root sees no tasks");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let reply = ask(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]).ok_or("no answer")?;
+    assert_eq!(reply["data"]["result"], serde_json::json!([]), "{reply}");
+    let pid = rustix::process::Pid::from_raw(agent.0.id().cast_signed()).ok_or("a pid")?;
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
+    let end = Instant::now() + Duration::from_secs(10);
+    while path.exists() {
+        assert!(Instant::now() < end, "the socket is still there");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     Ok(())
 }

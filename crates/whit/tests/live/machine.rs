@@ -109,6 +109,16 @@ impl Drop for Load {
     }
 }
 
+/// A process that is killed with the trial.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A cgroup that goes with the trial.
 pub(crate) struct Cgroup {
     pub(crate) directory: PathBuf,

@@ -1,13 +1,13 @@
 //! The past through the commands that otherwise show the present.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
-use super::machine::{Load, Scratch, WHIT, documents, whit};
+use super::machine::{Load, Running, Scratch, WHIT, documents, whit};
 use super::needs::{Need, trial};
 use super::top::Screen;
 
@@ -17,16 +17,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("the_past_is_what_was", &with, figures),
         trial("the_screen_walks_through_time", &[with[0], with[1], with[2], Need::Program("tmux")], screen),
     ]
-}
-
-/// An agent that does not outlive its trial.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 fn agent(scratch: &Scratch) -> Result<Running, Failed> {

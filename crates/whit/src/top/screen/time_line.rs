@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 
 use super::head::set;
 use super::palette::Palette;
-use crate::past::{Part, written};
+use crate::past::Part;
+use crate::time_zone::written;
 use crate::top::past_place::PastPlace;
 
 /// Draws it above the last line, and says how many lines it took. `parts` are those of the last time, if there are as many.

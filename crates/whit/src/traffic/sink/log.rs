@@ -157,6 +157,5 @@ fn text_of(bytes: &[u8], is_cut: bool) -> Option<&str> {
 }
 
 fn time(realtime: Nanos) -> String {
-    let when = jiff::Timestamp::from_nanosecond(i128::from(realtime.0)).unwrap_or_default();
-    when.to_zoned(time_zone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    time_zone::written(realtime.0.cast_signed())
 }

@@ -1,0 +1,119 @@
+//! Where connections come from: the network, or a Unix socket.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use probe::sockets;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+
+use crate::options::Listen;
+use crate::unix_socket;
+
+/// What is bound, before there is a runtime.
+#[derive(Debug)]
+pub(super) enum Bound {
+    Tcp(std::net::TcpListener),
+    Unix(std::os::unix::net::UnixListener),
+}
+
+/// What accepts connections.
+#[derive(Debug)]
+pub(super) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(super) enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// Who is at the other end, as far as is known before a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Peer {
+    /// From one address to another.
+    Tcp(SocketAddr, SocketAddr),
+    /// User and group.
+    Unix(sockets::Peer),
+}
+
+impl Bound {
+    /// Binds.
+    ///
+    /// # Errors
+    /// If the address is taken, or is none of this machine.
+    pub(super) fn new(listen: &Listen) -> io::Result<Self> {
+        match listen {
+            Listen::Tcp(address) => {
+                let listener = std::net::TcpListener::bind(address)?;
+                listener.set_nonblocking(true)?;
+                Ok(Self::Tcp(listener))
+            }
+            Listen::Unix(path) => Ok(Self::Unix(unix_socket::listen(path)?)),
+        }
+    }
+
+    /// The same within a runtime.
+    pub(super) fn listen(self) -> io::Result<Listener> {
+        match self {
+            Self::Tcp(listener) => TcpListener::from_std(listener).map(Listener::Tcp),
+            Self::Unix(listener) => UnixListener::from_std(listener).map(Listener::Unix),
+        }
+    }
+}
+
+impl Listener {
+    pub(super) async fn accept(&self) -> io::Result<(Stream, Peer)> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, from) = listener.accept().await?;
+                let to = stream.local_addr()?;
+                Ok((Stream::Tcp(stream), Peer::Tcp(from, to)))
+            }
+            Self::Unix(listener) => {
+                let (stream, _) = listener.accept().await?;
+                let peer = sockets::peer(&stream)?;
+                Ok((Stream::Unix(stream), Peer::Unix(peer)))
+            }
+        }
+    }
+}
+
+/// Calls the same method of either.
+macro_rules! either {
+    ($self:ident, $stream:ident => $call:expr) => {
+        match $self.get_mut() {
+            Stream::Tcp($stream) => $call,
+            Stream::Unix($stream) => $call,
+        }
+    };
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        either!(self, stream => Pin::new(stream).poll_read(context, buffer))
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        either!(self, stream => Pin::new(stream).poll_write(context, bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        either!(self, stream => Pin::new(stream).poll_flush(context))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        either!(self, stream => Pin::new(stream).poll_shutdown(context))
+    }
+}
