@@ -38,14 +38,14 @@ const USUAL_TIME_MS: i64 = 3_600_000;
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {
-    async fn read(request: Request) -> Result<Self, Refusal> {
+    pub(super) async fn read(request: Request) -> Result<Self, Refusal> {
         let (head, body) = request.into_parts();
         let mut pairs = parse(head.uri.query().unwrap_or_default().as_bytes());
         pairs.extend(parse(&read_body(body).await?));
         Ok(Self(pairs))
     }
 
-    fn get(&self, name: &str) -> Option<&str> {
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.0
             .iter()
             .find(|(known, _)| known == name)
@@ -57,7 +57,7 @@ impl Form {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    fn needed(&self, name: &str) -> Result<&str, Refusal> {
+    pub(super) fn needed(&self, name: &str) -> Result<&str, Refusal> {
         self.get(name).ok_or_else(|| bad_data(format!("invalid parameter \"{name}\": it is missing")))
     }
 
@@ -133,8 +133,8 @@ async fn evaluate(
 ) -> Result<Response, Refusal> {
     let query = Query::parse(form.needed("query")?)?;
     let wanted = match form.duration("timeout")? {
-        Some(timeout) if timeout <= 0 => {
-            return Err(bad_data("invalid parameter \"timeout\": it must be greater than 0"));
+        Some(timeout) if timeout < 0 => {
+            return Err(bad_data("invalid parameter \"timeout\": it is below 0"));
         }
         wanted => wanted.and_then(|timeout| u64::try_from(timeout).ok()),
     };
