@@ -11,6 +11,8 @@ use query::{STALE_BITS, Samples, Series};
 #[derive(Debug)]
 pub(super) struct TaskLines<K> {
     places: HashMap<K, usize>,
+    /// What differs may read alike: two names that are not UTF-8, two cgroups whose paths are not known.
+    named: HashMap<SeriesName, usize>,
     lines: Vec<Line>,
     times_ms: Vec<i64>,
 }
@@ -24,7 +26,7 @@ struct Line {
 
 impl<K: Hash + Eq> TaskLines<K> {
     pub(super) fn new() -> Self {
-        Self { places: HashMap::new(), lines: Vec::new(), times_ms: Vec::new() }
+        Self { places: HashMap::new(), named: HashMap::new(), lines: Vec::new(), times_ms: Vec::new() }
     }
 
     /// Begins a round. Times rise, even if the clock was set back.
@@ -43,12 +45,16 @@ impl<K: Hash + Eq> TaskLines<K> {
         self.lines.len()
     }
 
-    /// The series of a key; a new one is 0 before, from the first round on, if `is_padded`.
+    /// The series of a key, which keys of one name share; a new one is 0 before, from the first round on, if `is_padded`.
     pub(super) fn line(&mut self, key: K, is_padded: bool, name: impl FnOnce() -> SeriesName) -> usize {
-        *self.places.entry(key).or_insert_with(|| {
-            let changes = if is_padded { vec![(0, 0.0)] } else { Vec::new() };
-            self.lines.push(Line { name: name(), value: 0.0, changes });
-            self.lines.len() - 1
+        let Self { places, named, lines, .. } = self;
+        *places.entry(key).or_insert_with(|| {
+            let name = name();
+            *named.entry(name.clone()).or_insert_with(|| {
+                let changes = if is_padded { vec![(0, 0.0)] } else { Vec::new() };
+                lines.push(Line { name, value: 0.0, changes });
+                lines.len() - 1
+            })
         })
     }
 
@@ -84,5 +90,23 @@ impl<K: Hash + Eq> TaskLines<K> {
             samples: Samples::Held { times_ms: Arc::clone(&times_ms), changes: line.changes },
         });
         series.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_one_name_are_one_series() {
+        let mut lines = TaskLines::new();
+        lines.begin(1000);
+        for (key, name, growth) in [(1, "a", 2.0), (2, "b", 1.0), (3, "a", 3.0), (1, "a", 4.0)] {
+            let line = lines.line(key, true, || SeriesName::new(name));
+            lines.add(line, growth);
+        }
+        let values: Vec<f64> = lines.lines.iter().map(|line| line.value).collect();
+        assert_eq!(values, [9.0, 1.0]);
+        assert_eq!(lines.into_series().len(), 2);
     }
 }
