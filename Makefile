@@ -4,7 +4,7 @@ CARGO ?= cargo
 BPF = crates/probe/src/bpf
 WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
 
-.PHONY: run build small test test-live deps lint licences attack fuzz targets freebsd bpf bench instructions docs install
+.PHONY: run build small test test-live deps lint licences attack fuzz targets freebsd bpf bench instructions docs install page
 
 run: build
 	$(WHIT) agent
@@ -57,6 +57,10 @@ targets:
 # Type-checks and links for FreeBSD and holds the layouts against its headers; runs nothing there.
 freebsd:
 	@.ci/freebsd
+
+# The web page from its sources; what is in the tree must be what this makes (CI holds them together).
+page:
+	cd web && npm ci --ignore-scripts --silent && npm run --silent check && npm run --silent build
 
 # The task iterator's object from its source; what is in the tree must be what this makes (CI holds them together).
 bpf:

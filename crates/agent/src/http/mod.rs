@@ -7,6 +7,7 @@ mod exposition;
 mod kept_past;
 mod listener;
 mod metadata;
+mod page;
 mod reply;
 mod shared;
 
@@ -142,8 +143,16 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/rules", get(alerts::rules))
         .route("/alerts", get(alerts::alerts))
         .route("/query_exemplars", any(metadata::no_exemplars));
+    let of_page = Router::new()
+        .route("/status", get(page::status))
+        .route("/tasks", get(page::tasks))
+        .route("/why", get(page::why));
     Router::new()
         .nest("/api/v1", api)
+        .nest("/api/page", of_page)
+        .route("/", get(page::index))
+        .route("/page.js", get(page::script))
+        .route("/style.css", get(page::style))
         .route("/metrics", get(exposition::metrics))
         .route("/-/healthy", get(async || "whit is healthy\n"))
         .route("/-/ready", get(async || "whit is ready\n"))

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use facts::catalog::{METRICS, TASK_METRICS};
+use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
@@ -75,6 +76,14 @@ impl Past {
         series.filter_map(|((labels, _), value)| value.map(|value| (labels, value))).collect()
     }
 
+    /// Whether a task is one that is seen.
+    pub(crate) fn sees(&self, row: &TaskRow) -> bool {
+        match self.scope {
+            Scope::All => true,
+            Scope::User(uid) => row.uid == Some(uid),
+        }
+    }
+
     /// The process that started most of those that ended between two times in milliseconds since 1970: its name, its number, and which
     /// part of them it started.
     pub(crate) fn parent_of_most(
@@ -91,10 +100,11 @@ impl Past {
             let store = replay.store();
             for ended in store.ended() {
                 let row = ended.row();
-                if let Some(parent) = row.ppid.filter(|_| row.tgid == Some(row.key.pid)) {
+                if let Some(parent) = row.ppid.filter(|_| self.sees(row) && row.tgid == Some(row.key.pid)) {
                     *children.entry(parent).or_default() += 1;
-                    if let Some(parent_row) = store.row(parent) {
-                        names.insert(parent, parent_row.comm);
+                    let parent_row = store.row(parent);
+                    if let Some(row) = parent_row.filter(|row| self.sees(row)) {
+                        names.insert(parent, row.comm);
                     }
                 }
             }
@@ -105,6 +115,11 @@ impl Past {
             .filter(|(parent, _)| names.contains_key(parent))
             .max_by_key(|(_, count)| *count);
         Ok(most.map(|(parent, count)| (names[&parent].to_lossy(), parent, count as f64 / all as f64)))
+    }
+
+    /// The names of users.
+    pub(crate) fn users(&self) -> &Users {
+        &self.users
     }
 
     /// The history itself.

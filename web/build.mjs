@@ -1,0 +1,16 @@
+// Builds the page into dist/, which is committed: building whit needs no Node.
+
+import { copyFile } from "node:fs/promises";
+import { build } from "esbuild";
+
+await build({
+  entryPoints: { page: "src/main.ts", style: "src/page.css" },
+  outdir: "dist",
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  legalComments: "eof",
+  logLevel: "warning",
+});
+await copyFile("index.html", "dist/index.html");
