@@ -26,7 +26,7 @@ use crate::past::Past;
 const MOST_BODY_BYTES: usize = 64 * 1024;
 const LONGEST_BODY: Duration = Duration::from_secs(10);
 /// An evaluation is given up after this, or what the request says if that is less.
-const LONGEST_EVALUATION: Duration = Duration::from_secs(30);
+pub(super) const LONGEST_EVALUATION: Duration = Duration::from_secs(30);
 /// What an evaluation may have in memory, all its parts counted: 128 MB.
 const MOST_POINTS: usize = 8_000_000;
 /// Selectors of a request.
@@ -120,6 +120,11 @@ pub(super) async fn with_past(
     done.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response())
 }
 
+/// What an evaluation may take.
+pub(super) fn limits(is_interrupted: &dyn Fn() -> bool) -> Limits<'_> {
+    Limits { most_points: MOST_POINTS, is_interrupted, ..Limits::default() }
+}
+
 fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
 }
@@ -143,9 +148,7 @@ async fn evaluate(
     let deadline = Instant::now() + longest;
     Ok(with_past(shared, scope, move |past| {
         let is_interrupted = || Instant::now() >= deadline;
-        let limits =
-            Limits { most_points: MOST_POINTS, is_interrupted: &is_interrupted, ..Limits::default() };
-        match answer(&query, past, &limits) {
+        match answer(&query, past, &limits(&is_interrupted)) {
             Ok(answer) => success(&answer::to_json(&answer)),
             Err(error) => Refusal::from(error).into_response(),
         }

@@ -13,7 +13,7 @@ use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
-use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
+use query::{Limits, Point, QueryError, STALE_BITS, Samples, Selection, Series, Source};
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
 
@@ -90,13 +90,17 @@ impl Past {
         &self,
         from_ms: i64,
         to_ms: i64,
-    ) -> Result<Option<(String, u32, f64)>, String> {
-        let failed = |error: StoreError| error.to_string();
+        limits: &Limits<'_>,
+    ) -> Result<Option<(String, u32, f64)>, QueryError> {
+        let failed = |error: StoreError| QueryError::Unreadable(error.to_string());
         let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
         let mut replay = self.history.tasks(nanoseconds(from_ms), nanoseconds(to_ms)).map_err(failed)?;
         let mut children: HashMap<u32, u64> = HashMap::new();
         let mut names: HashMap<u32, Comm> = HashMap::new();
         while replay.advance().map_err(failed)? {
+            if (limits.is_interrupted)() {
+                return Err(QueryError::Interrupted);
+            }
             let store = replay.store();
             for ended in store.ended() {
                 let row = ended.row();

@@ -12,7 +12,8 @@ const DAY_MS: i64 = 86_400_000;
 
 /// Asks about a window.
 pub(super) struct Examiner<'p> {
-    pub(super) past: &'p Past,
+    past: &'p Past,
+    limits: &'p Limits<'p>,
     pub(super) window: Window,
     /// The first tick that there is.
     begins_ms: i64,
@@ -27,9 +28,14 @@ pub(super) struct Share {
 }
 
 impl<'p> Examiner<'p> {
-    pub(super) fn new(past: &'p Past, window: Window) -> Self {
+    pub(super) fn new(past: &'p Past, window: Window, limits: &'p Limits<'p>) -> Self {
         let extent = past.extent_ns().ok().flatten();
-        Self { past, window, begins_ms: extent.map_or(window.from_ms, |(first, _)| first / 1_000_000) }
+        Self {
+            past,
+            limits,
+            window,
+            begins_ms: extent.map_or(window.from_ms, |(first, _)| first / 1_000_000),
+        }
     }
 
     /// The window as a range of the language. `W` in an expression stands for it.
@@ -43,7 +49,7 @@ impl<'p> Examiner<'p> {
     }
 
     fn ask(&self, expression: &str) -> Result<Vec<(SeriesName, f64)>, QueryError> {
-        let answer = Query::parse(expression)?.at(self.past, self.window.to_ms, &Limits::default())?;
+        let answer = Query::parse(expression)?.at(self.past, self.window.to_ms, self.limits)?;
         Ok(match answer {
             Answer::Scalar(point) => vec![(SeriesName::default(), point.value)],
             Answer::Vector(series) => series.into_iter().map(|(name, point)| (name, point.value)).collect(),
@@ -63,6 +69,11 @@ impl<'p> Examiner<'p> {
         let expression = self.fill_in(expression);
         let found = self.ask(&expression)?.into_iter().find(|(_, value)| value.is_finite());
         Ok(found.map(|(name, value)| Share { name, value, evidence: Evidence { expression, value } }))
+    }
+
+    /// The process that started most of those that ended in the window: its name, its number, and which part of them it started.
+    pub(super) fn parent_of_most(&self) -> Result<Option<(String, u32, f64)>, QueryError> {
+        self.past.parent_of_most(self.window.from_ms, self.window.to_ms, self.limits)
     }
 
     /// What an expression was in the hour before the window, and a day before, in words; empty if neither is known.

@@ -149,10 +149,7 @@ fn forks(examiner: &Examiner<'_>) -> Found {
     let Some(rate) = examiner.number("rate(node_forks_total[W])")?.filter(|rate| rate.value > 200.0) else {
         return Ok(None);
     };
-    let parent = examiner
-        .past
-        .parent_of_most(examiner.window.from_ms, examiner.window.to_ms)
-        .map_err(QueryError::Unreadable)?;
+    let parent = examiner.parent_of_most()?;
     let who = parent
         .as_ref()
         .map_or(String::new(), |(comm, pid, part)| format!(", {} of them by {comm} ({pid})", percent(*part)));

@@ -6,7 +6,7 @@ mod machine;
 mod sentence;
 mod target;
 
-use query::QueryError;
+use query::{Limits, QueryError};
 
 use crate::past::Past;
 use examiner::Examiner;
@@ -14,12 +14,17 @@ use examiner::Examiner;
 pub use sentence::{Evidence, Findings, Sentence, Trouble, Window};
 pub use target::Target;
 
-/// Examines a window.
+/// Examines a window. Each of its expressions may take what `limits` allow.
 ///
 /// # Errors
-/// If the history cannot be read.
-pub fn examine(past: &Past, window: Window, target: Option<&Target>) -> Result<Findings, QueryError> {
-    let examiner = Examiner::new(past, window);
+/// If the history cannot be read, or that takes too much.
+pub fn examine(
+    past: &Past,
+    window: Window,
+    target: Option<&Target>,
+    limits: &Limits<'_>,
+) -> Result<Findings, QueryError> {
+    let examiner = Examiner::new(past, window, limits);
     let mut findings =
         Findings { sentences: machine::sentences(&examiner)?, missing: machine::missing(&examiner)? };
     if let Some(target) = target {

@@ -31,8 +31,8 @@ fn ask(from: SocketAddr, to: SocketAddr) -> Result<Option<u32>, Errno> {
     let mut memory = [0; 1024];
     let (length, _) = recv(&socket, &mut memory[..], RecvFlags::DONTWAIT)?;
     let answer = Messages::new(&memory[..length]).find_map(Result::ok).ok_or(Errno::BADMSG)?;
+    // ENOENT is that there is no such connection, but also that the kernel cannot look for it.
     match answer.error() {
-        Some(code) if Errno::from_raw_os_error(code) == Errno::NOENT => Ok(None),
         Some(code) => Err(Errno::from_raw_os_error(code)),
         None => Ok(sock_diag::user(&answer, from, to)),
     }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use ::agent::past::Past;
 use ::agent::why::{Findings, Window, examine};
+use ::query::Limits;
 use serde_json::json;
 use text::printable::Shown as _;
 
@@ -34,8 +35,8 @@ pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
             return Err(Failure::new(format!("{path}: nothing was recorded then; whit agent records")));
         }
     };
-    let findings =
-        examine(&past, window, args.target.as_ref()).map_err(|error| Failure::new(error.to_string()))?;
+    let findings = examine(&past, window, args.target.as_ref(), &Limits::default())
+        .map_err(|error| Failure::new(error.to_string()))?;
     let mut text = String::new();
     if args.is_json {
         push_json(&findings, window, &mut text)?;

@@ -4,6 +4,7 @@ mod replies;
 mod task_rows;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -13,7 +14,7 @@ use facts::task::groups::GroupBy;
 use facts::task::rounds::Scope;
 use serde::Serialize;
 
-use super::api::{Form, with_past};
+use super::api::{Form, LONGEST_EVALUATION, limits, with_past};
 use super::reply::{Refusal, bad_data, internal, success};
 use super::shared::Shared;
 use crate::past::Past;
@@ -115,11 +116,13 @@ pub(super) async fn why(
     if window.from_ms >= window.to_ms {
         return Err(bad_data("invalid parameter \"to_ms\": it is before from_ms"));
     }
-    Ok(with_past(shared, scope, move |past| reply(explain(past, window))).await)
+    let deadline = Instant::now() + LONGEST_EVALUATION;
+    Ok(with_past(shared, scope, move |past| reply(explain(past, window, deadline))).await)
 }
 
-fn explain(past: &Past, window: why::Window) -> Result<Why, Refusal> {
-    let findings = why::examine(past, window, None)?;
+fn explain(past: &Past, window: why::Window, deadline: Instant) -> Result<Why, Refusal> {
+    let is_interrupted = || Instant::now() >= deadline;
+    let findings = why::examine(past, window, None, &limits(&is_interrupted))?;
     let sentence = |sentence: why::Sentence| Sentence {
         text: sentence.text,
         culprit: sentence.culprit,
