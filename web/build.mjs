@@ -13,4 +13,4 @@ await build({
   legalComments: "eof",
   logLevel: "warning",
 });
-await copyFile("index.html", "dist/index.html");
+for (const page of ["index.html", "sign_in.html"]) await copyFile(page, `dist/${page}`);

@@ -1,12 +1,6 @@
 // Asks the agent.
 
-import type { Status, Tasks, Why } from "./replies";
-
-/** One series: its labels, and pairs of seconds since 1970 and a number as text. */
-export interface Series {
-  metric: Record<string, string>;
-  values: [number, string][];
-}
+import type { Answers, Exits, Language, MarkEntry, Status, Tasks, Why } from "./replies";
 
 interface Reply<T> {
   status: "success" | "error";
@@ -14,43 +8,83 @@ interface Reply<T> {
   error?: string;
 }
 
+/** A time in milliseconds since 1970. */
+export interface Window {
+  from_ms: number;
+  to_ms: number;
+}
+
+/** A window and the steps in it. */
+export interface Steps extends Window {
+  step_ms: number;
+}
+
 /** Why the agent did not answer, in words for people. */
 export class Refused extends Error {}
 
-async function get<T>(path: string, parameters: Record<string, string | number>, signal?: AbortSignal): Promise<T> {
-  const query = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
+type Parameters = Record<string, string | number | string[]>;
+
+function form(parameters: Parameters): URLSearchParams {
+  const pairs = Object.entries(parameters).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)]),
+  );
+  return new URLSearchParams(pairs);
+}
+
+async function ask<T>(path: string, parameters: Parameters, options: RequestInit = {}): Promise<T> {
+  const { method = "GET", signal } = options;
+  const body = form(parameters);
   let response: Response;
   try {
-    response = await fetch(`${path}?${query}`, { signal });
+    response = await (method === "GET" ? fetch(`${path}?${body}`, options) : fetch(path, { ...options, body }));
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Refused("the agent does not answer: does whit agent run?");
+    throw new Refused("The agent does not answer: does whit agent run?");
   }
+  if (response.status === 401) location.reload();
   const reply = (await response.json()) as Reply<T>;
   if (reply.status !== "success") throw new Refused(reply.error ?? response.statusText);
   return reply.data;
 }
 
-export const status = (signal?: AbortSignal) => get<Status>("/api/page/status", {}, signal);
+/** What there is, and how far ticks lie apart at the beginning of a window. */
+export const status = (span_ms: number | null, end_ms: number | null, signal?: AbortSignal) =>
+  ask<Status>("/api/page/status", { ...(span_ms && { span_ms: Math.round(span_ms) }), ...(end_ms && { end_ms: Math.round(end_ms) }) }, { signal });
 
-/** The values of an expression, from one time to another in milliseconds since 1970. */
-export async function range(query: string, from_ms: number, to_ms: number, step_ms: number, signal?: AbortSignal) {
-  const times = { start: from_ms / 1000, end: to_ms / 1000, step: step_ms / 1000 };
-  const answer = await get<{ result: Series[] }>("/api/v1/query_range", { query, ...times }, signal);
-  return answer.result;
-}
-
-/** The value of an expression now; null if it has none. */
-export async function value(query: string, signal?: AbortSignal): Promise<number | null> {
-  const answer = await get<{ result: { value: [number, string] }[] }>("/api/v1/query", { query }, signal);
-  const found = answer.result[0];
-  return found ? Number(found.value[1]) : null;
-}
+/** The values of expressions at each step. */
+export const plots = (query: string[], steps: Steps, signal?: AbortSignal) =>
+  ask<Answers>("/api/page/plots", { query, ...steps }, { signal, method: "POST" });
 
 /** What tasks did at the last tick before a time. */
-export const tasks = (at_ms: number, by: string, signal?: AbortSignal) =>
-  get<Tasks>("/api/page/tasks", { at_ms, by }, signal);
+export const tasks = (at_ms: number, by: "process" | "thread", signal?: AbortSignal) =>
+  ask<Tasks>("/api/page/tasks", { at_ms, by }, { signal });
 
-/** What was wrong between two times. */
-export const why = (from_ms: number, to_ms: number, signal?: AbortSignal) =>
-  get<Why>("/api/page/why", { from_ms, to_ms }, signal);
+/** What was wrong in a window; of some tasks also where their time went. */
+export const why = (window: Window, target: string, signal?: AbortSignal) =>
+  ask<Why>("/api/page/why", { ...window, target }, { signal });
+
+/** The tasks of a selector that ended in a window. */
+export const exits = (of: string, window: Window, signal?: AbortSignal) =>
+  ask<Exits>("/api/page/exits", { of, ...window }, { signal });
+
+/** The marks in a window. */
+export const marks = (window: Window, signal?: AbortSignal) =>
+  ask<MarkEntry[]>("/api/page/marks", { ...window }, { signal });
+
+/** Sets a mark. */
+export const set_mark = (at_ms: number, text: string) =>
+  ask<MarkEntry[]>("/api/page/marks", { at_ms, text }, { method: "POST" });
+
+/** What expressions can be made of. */
+export const language = () => ask<Language>("/api/page/language", {});
+
+/** The values of a label of a metric in the last hour. */
+export const label_values = (label: string, metric: string) =>
+  ask<string[]>(`/api/v1/label/${encodeURIComponent(label)}/values`, { "match[]": metric, start: Date.now() / 1000 - 3600, limit: 500 });
+
+/** Where an expression can be had as a file. */
+export const download = (kind: "csv" | "svg", query: string, steps: Steps, utc_offset_s: number) =>
+  `/api/page/download/${kind}?${form({ query, ...steps, utc_offset_s })}`;
+
+/** Where events are to be had: the values of expressions, and tasks, at every tick. */
+export const live = (query: string[], by: "process" | "thread") => `/api/page/live?${form({ query, by })}`;

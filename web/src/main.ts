@@ -1,32 +1,70 @@
 // The page: what is in the address, shown.
 
 import * as agent from "./agent";
-import { PANELS } from "./panels";
-import { Plot, type Window } from "./plot";
-import type { Why } from "./replies";
+import type { Window } from "./agent";
+import { button, element } from "./element";
+import { show_exits } from "./exits";
+import { Explore } from "./explore";
+import { listen } from "./keys";
+import { Live } from "./live";
+import { ask_for_mark } from "./mark";
+import { machine_panels, task_panels } from "./panels";
+import type { PlotEvents } from "./plot";
+import { Plots } from "./plots";
+import type { Status } from "./replies";
+import { signs_in } from "./signs";
 import { TaskTable } from "./task_table";
+import { Timeline } from "./timeline";
 import { time, written } from "./units";
-import { GROUPINGS, SPANS, read, write, type View } from "./view";
+import { GROUPINGS, SPANS, read, selected, selector, write, type View } from "./view";
+import { show_why } from "./why";
 
-const REFRESH_MS = 5_000;
 const SHORTEST_SPAN_MS = 10_000;
-
-const element = (id: string) => document.getElementById(id)!;
+/** Tasks under the mouse are asked for when it rests. */
+const REST_MS = 150;
+/** What is not sent by itself is asked for again so often, and more rarely where a step is longer. */
+const REFRESH_MS = 15_000;
+const WHY_MS = 60_000;
 
 let view = read(location.hash);
+let status: Status;
+let shown: Window = { from_ms: 0, to_ms: 0 };
 let asked = new AbortController();
+let pointed: number | null = null;
+let rest = 0;
 
-const plots = PANELS.map(
-  (panel) =>
-    new Plot(panel, {
-      zoomed: ({ from_ms, to_ms }) => {
-        const span_ms = Math.max(SHORTEST_SPAN_MS, to_ms - from_ms);
-        go({ span_ms, end_ms: to_ms, at_ms: null });
-      },
-      chosen: (at_ms) => go({ at_ms }),
-    }),
-);
-const table = new TaskTable(element("tasks"), (sort) => go({ sort }));
+const events: PlotEvents = {
+  zoomed: (window) => zoom(window),
+  chosen: (at_ms) => go({ at_ms }),
+  pointed: (at_ms) => {
+    pointed = at_ms;
+    clearTimeout(rest);
+    rest = setTimeout(() => void show_tasks(), REST_MS);
+  },
+};
+const table = new TaskTable(element("tasks"), {
+  sorted: (sort) => go({ sort }),
+  address: (of) => write({ ...view, place: "tasks", of }),
+});
+const explore = new Explore(events, (expression) => go({ place: "explore", expression }));
+const timeline = new Timeline({
+  zoomed: (window) => zoom(window),
+  chosen: ({ from_ms, to_ms }) => go({ at_ms: from_ms, end_ms: Math.max(to_ms, from_ms + (view.span_ms ?? 0) / 2) }),
+});
+const live = new Live({
+  values: (answers) => {
+    move_to(answers.from_ms);
+    // Ticks are missing: before the stream began, or where it was interrupted.
+    if (plots?.push(answers) === false) void show();
+  },
+  tasks: (tasks) => {
+    if (view.at_ms === null && pointed === null) table.push(tasks);
+  },
+  resumed: () => void show(),
+});
+/** Those of the machine or of some tasks, and whose. */
+let plots: Plots | null = null;
+let plotted = "";
 
 /** Shows something else, and lets the address say so. */
 function go(change: Partial<View>): void {
@@ -35,51 +73,124 @@ function go(change: Partial<View>): void {
   void show();
 }
 
+function zoom({ from_ms, to_ms }: Window): void {
+  const span_ms = Math.max(SHORTEST_SPAN_MS, to_ms - from_ms);
+  const is_now = to_ms >= (status.last_ms ?? 0) - 1000;
+  go({ span_ms, end_ms: is_now ? null : to_ms, at_ms: null });
+}
+
+const is_live = () => view.end_ms === null && !document.hidden;
+/** Processes, unless each thread is a row. */
+const rows_by = () => (view.by === "thread" ? "thread" : "process");
+
+function window_of(): Window {
+  const { first_ms, last_ms } = status;
+  if (first_ms === null || last_ms === null) throw new agent.Refused("Nothing is recorded yet.");
+  const to_ms = Math.min(view.end_ms ?? last_ms, Math.max(last_ms, first_ms + SHORTEST_SPAN_MS));
+  return { from_ms: Math.max(first_ms, to_ms - (view.span_ms ?? Infinity)), to_ms };
+}
+
 async function show(): Promise<void> {
   asked.abort();
   asked = new AbortController();
   const { signal } = asked;
-  mark_controls();
   try {
-    const { first_ms, last_ms } = await agent.status(signal);
-    if (first_ms === null || last_ms === null) throw new agent.Refused("nothing is recorded yet");
-    const to_ms = view.end_ms ?? last_ms;
-    const window: Window = { from_ms: Math.max(first_ms, to_ms - view.span_ms), to_ms };
-    const at_ms = view.at_ms ?? to_ms;
-    element("window").textContent = `${time(window.from_ms)} – ${time(to_ms)}${view.at_ms === null ? "" : `, tasks at ${time(at_ms)}`}`;
-    const parts = [
-      ...plots.map((plot) => plot.show(window, signal)),
-      agent.tasks(at_ms, view.by, signal).then((tasks) => table.show(tasks, view.sort)),
-      agent.why(window.from_ms, window.to_ms, signal).then(show_why),
-      show_own_cost(signal),
-    ];
+    status = await agent.status(view.span_ms, view.end_ms, signal);
+    shown = window_of();
+    show_frame();
+    table.arranged(view.by, view.sort);
+    if (view.place !== "explore") prepare_plots();
+    const parts = [show_signs(signal), show_own_cost(signal)];
+    if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
+    else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal), show_reasons(signal));
+    if (view.place === "machine") parts.push(show_tasks());
+    if (view.place === "tasks") parts.push(agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone)));
     await Promise.all(parts);
+    watch();
     say(null);
   } catch (error) {
     if (!signal.aborted) say(error instanceof Error ? error.message : String(error));
   }
 }
 
-/** What whit itself uses, always. */
-async function show_own_cost(signal: AbortSignal): Promise<void> {
-  const [cpu, memory] = await Promise.all([
-    agent.value("rate(whit_agent_cpu_seconds_total[1m])", signal),
-    agent.value("whit_agent_resident_bytes", signal),
-  ]);
-  element("own-cost").textContent = `whit uses ${written(cpu, "percent")} of a CPU, ${written(memory, "bytes")}`;
+/** What is around the plots. */
+function show_frame(): void {
+  element("explore").hidden = view.place !== "explore";
+  element("plots").hidden = element("why-section").hidden = view.place === "explore";
+  element("tasks-section").hidden = view.place !== "machine";
+  element("exits-section").hidden = element("of").hidden = view.place !== "tasks";
+  const target = selected(view.of);
+  element("of").textContent = target ? `${target.label} ${target.value}` : view.of;
+  document.title = view.place === "tasks" ? `${element("of").textContent} · whit` : "whit";
+  element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine" });
+  element<HTMLAnchorElement>("to-explore").href = write({ ...view, place: "explore" });
+  for (const place of ["machine", "explore"]) {
+    element(`to-${place}`).ariaCurrent = view.place === place ? "page" : null;
+  }
+  for (const mark of controls) mark();
+  const at = view.at_ms === null ? "" : `, tasks at ${time(view.at_ms, view.zone)}`;
+  element("window").textContent = `${time(shown.from_ms, view.zone)} – ${time(shown.to_ms, view.zone)}${at}`;
 }
 
-function show_why({ sentences, missing }: Why): void {
-  const texts = sentences.map(({ text }) => text);
-  if (texts.length === 0) texts.push("Nothing is wrong.");
-  texts.push(...missing.map((text) => `Not known: ${text}`));
-  element("why").replaceChildren(
-    ...texts.map((text) => {
-      const item = document.createElement("li");
-      item.textContent = text;
-      return item;
-    }),
-  );
+/** Other plots where another thing is shown. */
+function prepare_plots(): void {
+  const wanted = view.place === "tasks" ? view.of : String(status.sees_all);
+  if (plots && plotted === wanted) return;
+  plots?.end();
+  const panels = view.place === "tasks" ? task_panels(view.of) : machine_panels(status.sees_all);
+  plots = new Plots(element("plots"), panels, events);
+  plotted = wanted;
+}
+
+/** Lets values come by themselves, or not. */
+function watch(): void {
+  const expressions = view.place === "machine" && status.sees_all ? (plots?.live() ?? []) : [];
+  if (is_live() && view.place === "machine") live.watch(expressions, rows_by());
+  else live.end();
+}
+
+/** The window goes with the time. */
+function move_to(at_ms: number): void {
+  status.last_ms = at_ms;
+  shown = window_of();
+  show_frame();
+}
+
+/** The tasks of the instant under the mouse, else of the one that was chosen, else of the end of the window. */
+async function show_tasks(): Promise<void> {
+  if (view.place !== "machine") return;
+  const at_ms = pointed ?? view.at_ms ?? shown.to_ms;
+  const tasks = await agent.tasks(at_ms, rows_by(), asked.signal).catch(() => null);
+  if (tasks && at_ms === (pointed ?? view.at_ms ?? at_ms)) table.show(tasks);
+}
+
+async function show_reasons(signal: AbortSignal): Promise<void> {
+  const target = view.place === "tasks" ? (selected(view.of)?.value ?? "") : "";
+  const why = await agent.why(shown, target, signal);
+  show_why(why, {
+    plot: (expression) => write({ ...view, place: "explore", expression: expression.replace(/\[\d+m?s\]/g, `[${evidence_range_s()}s]`) }),
+    program: (name) => write({ ...view, place: "tasks", of: selector("comm", name) }),
+  });
+}
+
+/** Evidence is of the whole window; its plot of a part of that at each step. */
+const evidence_range_s = () => Math.max(10, 2 * Math.round((plots?.step_ms ?? 0) / 1000));
+
+async function show_signs(signal: AbortSignal): Promise<void> {
+  const whole = { from_ms: status.first_ms!, to_ms: status.last_ms! };
+  const found = await signs_in(whole, signal);
+  timeline.show(status.spans, shown, found, view.zone);
+  const chosen = view.at_ms === null ? [] : [{ kind: "chosen" as const, from_ms: view.at_ms, to_ms: view.at_ms, text: "" }];
+  plots?.sign([...found, ...chosen]);
+  explore.sign(found);
+}
+
+/** What whit itself uses, always. */
+async function show_own_cost(signal: AbortSignal): Promise<void> {
+  const steps = { from_ms: shown.to_ms, to_ms: shown.to_ms, step_ms: 1000 };
+  const { answers } = await agent.plots(["rate(whit_agent_cpu_seconds_total[1m])", "whit_agent_resident_bytes"], steps, signal);
+  const [cpu, memory] = answers.map(({ curves }) => curves[0]?.values[0]);
+  element("own-cost").textContent = `whit uses ${written(cpu, "ratio")} of a CPU, ${written(memory, "bytes")}`;
 }
 
 function say(trouble: string | null): void {
@@ -88,36 +199,114 @@ function say(trouble: string | null): void {
   place.textContent = trouble;
 }
 
-function button(text: string, pressed: () => boolean, act: () => void): HTMLButtonElement {
-  const button = document.createElement("button");
-  button.textContent = text;
-  button.addEventListener("click", act);
-  controls.push(() => button.setAttribute("aria-pressed", String(pressed())));
-  return button;
+/** Buttons show what is chosen. */
+const controls: (() => void)[] = [];
+
+function control(text: string, is_chosen: () => boolean, act: () => void, title = ""): HTMLButtonElement {
+  const made = button(text, act, title);
+  controls.push(() => (made.ariaPressed = String(is_chosen())));
+  return made;
 }
 
-const controls: (() => void)[] = [];
-const mark_controls = () => controls.forEach((mark) => mark());
+/** Moves the window, or the chosen instant, by some time. */
+function move(by_ms: number): void {
+  const to_ms = shown.to_ms + by_ms;
+  go({ end_ms: to_ms >= (status.last_ms ?? 0) ? null : Math.max(to_ms, status.first_ms ?? 0) });
+}
+
+function step(count: number): void {
+  const at_ms = (view.at_ms ?? shown.to_ms) + count * (plots?.step_ms ?? 1000);
+  go({ at_ms: Math.min(Math.max(at_ms, shown.from_ms), shown.to_ms) });
+}
+
+/** Around the chosen instant, or from the end of the window. */
+function scale(factor: number): void {
+  const span_ms = Math.max(SHORTEST_SPAN_MS, (shown.to_ms - shown.from_ms) * factor);
+  const middle_ms = view.at_ms;
+  if (middle_ms === null) return go({ span_ms });
+  const end_ms = middle_ms + span_ms / 2;
+  go({ span_ms, end_ms: end_ms >= (status.last_ms ?? 0) ? null : end_ms });
+}
+
+async function mark(): Promise<void> {
+  if (await ask_for_mark(view.at_ms ?? Date.now(), view.zone)) await show();
+}
+
+const to_now = () => go({ end_ms: null, at_ms: null });
+const zone = () => go({ zone: view.zone === "utc" ? "local" : "utc" });
 
 function begin(): void {
-  element("plots").append(...plots.map((plot) => plot.element));
   element("spans").append(
-    ...SPANS.map(([name, span_ms]) => button(name, () => view.span_ms === span_ms, () => go({ span_ms }))),
-    button("now", () => view.end_ms === null && view.at_ms === null, () => go({ end_ms: null, at_ms: null })),
+    ...SPANS.map(([name, span_ms]) => control(name, () => view.span_ms === span_ms, () => go({ span_ms }))),
+    control("all", () => view.span_ms === null, () => go({ span_ms: null, end_ms: null })),
+    button("◀", () => move(-(shown.to_ms - shown.from_ms) / 2), "earlier"),
+    button("▶", () => move((shown.to_ms - shown.from_ms) / 2), "later"),
+    control("now", () => view.end_ms === null && view.at_ms === null, to_now),
   );
-  const groupings = document.createElement("div");
-  groupings.className = "groupings";
-  groupings.append(...GROUPINGS.map((by) => button(`by ${by}`, () => view.by === by, () => go({ by }))));
-  element("tasks").prepend(groupings);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => plots.forEach((plot) => plot.begin()));
+  element("tools").append(
+    control("UTC", () => view.zone === "utc", zone),
+    button("mark", () => void mark(), "Set a mark at the chosen instant, or now"),
+    button("?", () => element<HTMLDialogElement>("help").showModal(), "Keys"),
+  );
+  element("groupings").append(...GROUPINGS.map((by) => control(`by ${by}`, () => view.by === by, () => go({ by }))));
+  listen([
+    { keys: ["ArrowLeft"], words: "the instant before", act: () => step(-1) },
+    { keys: ["ArrowRight"], words: "the next instant", act: () => step(1) },
+    { keys: ["PageUp", "["], words: "half a window earlier", act: () => move(-(shown.to_ms - shown.from_ms) / 2) },
+    { keys: ["PageDown", "]"], words: "half a window later", act: () => move((shown.to_ms - shown.from_ms) / 2) },
+    { keys: ["+", "="], words: "closer", act: () => scale(0.5) },
+    { keys: ["-"], words: "from further away", act: () => scale(2) },
+    { keys: ["n"], words: "now", act: to_now },
+    { keys: ["Escape"], words: "no instant: the end of the window", act: () => go({ at_ms: null }) },
+    ...SPANS.map(([name, span_ms], place) => ({ keys: [String(place + 1)], words: `the last ${name}`, act: () => go({ span_ms }) })),
+    { keys: ["0"], words: "all of history", act: () => go({ span_ms: null, end_ms: null }) },
+    { keys: ["g"], words: "the next grouping of tasks", act: () => go({ by: GROUPINGS[(GROUPINGS.indexOf(view.by) + 1) % GROUPINGS.length]! }) },
+    { keys: ["/"], words: "find tasks", act: () => table.focus_filter() },
+    { keys: ["m"], words: "set a mark", act: () => void mark() },
+    { keys: ["o"], words: "the machine", act: () => go({ place: "machine" }) },
+    {
+      keys: ["e"],
+      words: "explore",
+      act: () => {
+        go({ place: "explore" });
+        explore.focus();
+      },
+    },
+    { keys: ["u"], words: "UTC, or the local time", act: zone },
+  ]);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    plots?.redraw();
+    explore.redraw();
+  });
   addEventListener("popstate", () => {
     view = read(location.hash);
     void show();
   });
-  setInterval(() => {
-    if (view.end_ms === null && !document.hidden) void show();
-  }, REFRESH_MS);
+  document.addEventListener("visibilitychange", () => (document.hidden ? live.end() : void show()));
+  refresh(Date.now());
   void show();
+}
+
+/** Asks again for what does not come by itself. */
+function refresh(why_ms: number): void {
+  setTimeout(
+    async () => {
+      const now_ms = Date.now();
+      const is_why_due = now_ms - why_ms >= WHY_MS;
+      if (is_live()) {
+        const is_alone = live.is_open && !is_why_due;
+        await (is_alone ? keep_up() : show());
+      }
+      refresh(is_live() && is_why_due ? now_ms : why_ms);
+    },
+    Math.max(REFRESH_MS, plots?.step_ms ?? 0),
+  );
+}
+
+/** What the stream does not have. */
+async function keep_up(): Promise<void> {
+  const { signal } = asked;
+  await Promise.all([show_signs(signal), show_own_cost(signal)]).catch(() => undefined);
 }
 
 begin();

@@ -2,20 +2,13 @@
 
 import uPlot from "uplot";
 
-import * as agent from "./agent";
+import type { Window } from "./agent";
 import type { Panel } from "./panels";
-import { increments, tick, time, written } from "./units";
+import type { Curves } from "./replies";
+import { increments, tick, time, written, type Zone } from "./units";
 
-/** More steps than this are more than a screen has. */
-const MOST_STEPS = 400;
-/** Rates need two ticks, and more where one may be late. */
-const LEAST_RANGE_MS = 4_000;
+const HEIGHT = 160;
 const COLOURS = 8;
-
-export interface Window {
-  from_ms: number;
-  to_ms: number;
-}
 
 /** What happens at a plot. */
 export interface PlotEvents {
@@ -23,120 +16,158 @@ export interface PlotEvents {
   zoomed(window: Window): void;
   /** The instant under the mouse was clicked. */
   chosen(at_ms: number): void;
+  /** The mouse is at an instant; null: it left. */
+  pointed(at_ms: number | null): void;
 }
 
-type Column = (number | null)[];
+/** What is to be seen at an instant, or in a time, on every plot. */
+export interface Sign extends Window {
+  kind: "mark" | "alert" | "chosen";
+  text: string;
+}
 
-/** A whole number of seconds, so that the same instants are asked for again. */
-export function step_of(window: Window): number {
-  return Math.max(1, Math.ceil((window.to_ms - window.from_ms) / MOST_STEPS / 1000)) * 1000;
+export type Column = (number | null)[];
+
+/** The values of curves at the same times, in seconds since 1970. */
+export interface Columns {
+  times: number[];
+  names: string[];
+  columns: Column[];
+}
+
+/** What answers are called: the name of their curve with their labels, each name once. */
+export function named(panel: Panel, answers: Curves[]): { names: string[]; columns: Column[] } {
+  const names: string[] = [];
+  const columns: Column[] = [];
+  answers.forEach(({ curves }, place) => {
+    for (const { labels, values } of curves) {
+      const name = panel.curves[place]!.name.replace(/\{(\w+)\}/g, (_, label: string) => labels[label] ?? "");
+      names.push(name);
+      columns.push(values);
+    }
+  });
+  return { names, columns };
 }
 
 export class Plot {
   readonly element = document.createElement("figure");
   private readonly place = document.createElement("div");
+  private readonly absence = document.createElement("p");
   private plot: uPlot | null = null;
-  private names: string[] = [];
-  private columns: Column[] = [];
-  private times: number[] = [];
+  private shown: Columns = { times: [], names: [], columns: [] };
+  private signs: Sign[] = [];
+  private zone: Zone = "local";
 
   constructor(
-    private readonly panel: Panel,
+    readonly panel: Panel,
     private readonly events: PlotEvents,
   ) {
     const caption = document.createElement("figcaption");
     caption.textContent = panel.title;
-    this.element.append(caption, this.place);
+    this.absence.className = "absence";
+    this.element.append(caption, this.place, this.absence);
+    this.place.className = "plot";
     new ResizeObserver(() => this.resize()).observe(this.place);
   }
 
-  /** Asks for the window and draws it. */
-  async show(window: Window, signal: AbortSignal): Promise<void> {
-    const step_ms = step_of(window);
-    const from_ms = Math.ceil(window.from_ms / step_ms) * step_ms;
-    const range = `[${Math.max(LEAST_RANGE_MS, 2 * step_ms)}ms]`;
-    const answers = await Promise.all(
-      this.panel.curves.map((curve) =>
-        agent.range(curve.expression.replaceAll("[W]", range), from_ms, window.to_ms, step_ms, signal),
-      ),
-    );
-    const steps = Math.max(0, Math.floor((window.to_ms - from_ms) / step_ms)) + 1;
-    this.times = Array.from({ length: steps }, (_, step) => (from_ms + step * step_ms) / 1000);
-    const names: string[] = [];
-    this.columns = [];
-    answers.forEach((series, place) => {
-      const curve = this.panel.curves[place]!;
-      for (const one of series) {
-        const column: Column = new Array(steps).fill(null);
-        for (const [at, value] of one.values) {
-          const step = Math.round((at * 1000 - from_ms) / step_ms);
-          if (step >= 0 && step < steps) column[step] = Number(value);
-        }
-        this.columns.push(column);
-        names.push(curve.name.replace(/\{(\w+)\}/g, (_, label: string) => one.metric[label] ?? ""));
-      }
-    });
-    if (this.plot && names.join("\n") === this.names.join("\n")) {
-      this.plot.setData(this.data());
-    } else {
-      this.names = names;
-      this.begin();
-    }
+  show(columns: Columns, zone: Zone): void {
+    const is_same = this.plot && zone === this.zone && columns.names.join("\n") === this.shown.names.join("\n");
+    this.shown = columns;
+    this.zone = zone;
+    this.absence.textContent = columns.names.length === 0 ? this.panel.absent : "";
+    this.place.hidden = columns.names.length === 0;
+    if (is_same) this.plot!.setData(this.data());
+    else this.begin();
     this.element.setAttribute("aria-label", this.words());
+  }
+
+  sign(signs: Sign[]): void {
+    this.signs = signs;
+    this.plot?.redraw(false);
+  }
+
+  end(): void {
+    this.plot?.destroy();
+    this.plot = null;
   }
 
   /** The last values in words, for those who do not see the plot. */
   private words(): string {
-    const last = this.columns.map((column) => column.findLast((value) => value !== null));
-    const values = this.names.map((name, place) => `${name} ${written(last[place], this.panel.unit)}`);
-    return `${this.panel.title}: ${values.join(", ") || "nothing was recorded"}`;
+    const { names, columns } = this.shown;
+    const last = columns.map((column) => column.findLast((value) => value !== null));
+    const values = names.map((name, place) => `${name} ${written(last[place], this.panel.measure)}`);
+    return `${this.panel.title}: ${values.join(", ") || this.panel.absent}`;
   }
 
   private data(): uPlot.AlignedData {
-    const columns = this.panel.is_stacked ? stacked(this.columns) : this.columns;
-    return [this.times, ...columns] as uPlot.AlignedData;
+    const { times, columns } = this.shown;
+    return [times, ...(this.panel.is_stacked ? stacked(columns) : columns)] as uPlot.AlignedData;
   }
 
   /** Draws it anew, in the colours that the page has now. */
   begin(): void {
-    this.plot?.destroy();
-    this.place.replaceChildren();
-    const { unit, is_stacked } = this.panel;
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name: string) => style.getPropertyValue(name).trim();
+    this.end();
+    if (this.shown.names.length > 0) this.plot = new uPlot(this.options(), this.data(), this.place);
+  }
+
+  private options(): uPlot.Options {
+    const { measure, is_stacked } = this.panel;
     const axis = { stroke: colour("--text"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
-    const series: uPlot.Series[] = this.names.map((name, place) => {
+    const series: uPlot.Series[] = this.shown.names.map((name, place) => {
       const stroke = colour(`--curve-${place % COLOURS}`);
       return {
         label: name,
         stroke,
         fill: is_stacked ? stroke : undefined,
-        width: 1,
+        width: is_stacked ? 0 : 1.5,
+        dash: place < COLOURS ? undefined : [6, 3],
         points: { show: false },
         // Stacked columns are sums: the value of one is in its own column.
-        value: (_, __, ___, at) => written(at === null ? null : this.columns[place]?.[at], unit),
+        value: (_, __, ___, at) => written(this.value(place, at), measure),
       };
     });
-    // Each is filled down to the one below it.
-    const bands = is_stacked ? series.slice(1).map((_, place) => ({ series: [place + 2, place + 1] as [number, number] })) : [];
-    const options: uPlot.Options = {
+    return {
       width: this.place.clientWidth || 400,
-      height: 160,
+      height: HEIGHT,
       cursor: { sync: { key: "window" }, drag: { x: true, y: false, setScale: false } },
-      legend: { live: true },
-      bands,
-      scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
+      // Each is filled down to the one below it.
+      bands: is_stacked ? series.slice(1).map((_, place) => ({ series: [place + 2, place + 1] })) : [],
+      scales: { y: { range: (_, least, most) => [Math.min(0, least ?? 0), most > 0 ? most * 1.05 : 1] } },
       axes: [
-        { ...axis, size: 28, space: 64, values: (_, splits, __, ___, step_s) => splits.map((at) => tick(at * 1000, step_s)) },
-        { ...axis, size: 72, incrs: increments(unit), values: (_, values) => values.map((value) => written(value, unit)) },
+        { ...axis, size: 28, space: 72, values: (_, splits, __, ___, step_s) => splits.map((at) => tick(at * 1000, step_s, this.zone)) },
+        { ...axis, size: 72, incrs: increments(measure), values: (_, values) => values.map((value) => written(value, measure)) },
       ],
-      series: [{ label: "at", value: (_, at) => (at === null ? "–" : time(at * 1000)) }, ...series],
+      series: [{ label: "at", value: (_, at) => time((at ?? this.shown.times.at(-1) ?? 0) * 1000, this.zone) }, ...series],
       hooks: {
         setSelect: [(plot) => this.selected(plot)],
+        setCursor: [(plot) => this.pointed(plot)],
+        draw: [(plot) => this.draw_signs(plot)],
         ready: [(plot) => plot.over.addEventListener("click", () => this.clicked(plot))],
       },
     };
-    this.plot = new uPlot(options, this.data(), this.place);
+  }
+
+  /** That under the cursor, else the last one. */
+  private value(place: number, at: number | null): number | null | undefined {
+    const column = this.shown.columns[place];
+    return at === null ? column?.findLast((value) => value !== null) : column?.[at];
+  }
+
+  private draw_signs(plot: uPlot): void {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    for (const { kind, from_ms, to_ms } of this.signs) {
+      const [from, to] = [from_ms, to_ms].map((at_ms) => plot.valToPos(at_ms / 1000, "x", true)) as [number, number];
+      const left = Math.max(from, bbox.left);
+      const right = Math.min(to, bbox.left + bbox.width);
+      if (right < left) continue;
+      ctx.fillStyle = colour(`--${kind}`);
+      const line = Math.max(1, devicePixelRatio);
+      // An alert is a bar at the top for as long as it fired; the others are lines.
+      if (kind === "alert") ctx.fillRect(left, bbox.top, Math.max(right - left, 3 * line), 4 * line);
+      else ctx.fillRect(left, bbox.top, line, bbox.height);
+    }
+    ctx.restore();
   }
 
   private selected(plot: uPlot): void {
@@ -147,16 +178,28 @@ export class Plot {
     plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
   }
 
+  private under_cursor(plot: uPlot): number | null {
+    const at = plot.cursor.idx === null || plot.cursor.idx === undefined ? undefined : this.shown.times[plot.cursor.idx];
+    return at === undefined ? null : at * 1000;
+  }
+
+  private pointed(plot: uPlot): void {
+    if (plot.cursor.event) this.events.pointed(plot.cursor.left! < 0 ? null : this.under_cursor(plot));
+  }
+
   private clicked(plot: uPlot): void {
-    const at = plot.cursor.idx === null || plot.cursor.idx === undefined ? undefined : this.times[plot.cursor.idx];
-    if (at !== undefined) this.events.chosen(at * 1000);
+    const at_ms = this.under_cursor(plot);
+    if (at_ms !== null) this.events.chosen(at_ms);
   }
 
   private resize(): void {
     const width = this.place.clientWidth;
-    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: 160 });
+    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
   }
 }
+
+/** A colour of the style sheet. */
+const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** Each column with all before it; unknown where nothing is known. */
 function stacked(columns: Column[]): Column[] {

@@ -1,4 +1,4 @@
-// What the agent replies: from agent/src/http/page/replies.rs.
+// What the agent replies: from agent/src/http/replies.rs.
 
 /**
  * What there is of the history.
@@ -13,9 +13,61 @@ first_ms: number | null,
  */
 last_ms: number | null, 
 /**
+ * The distance of ticks at the beginning of the window that was asked for.
+ */
+tick_ms: number, 
+/**
  * Of whit.
  */
-version: string, };
+version: string, 
+/**
+ * Whether what all tasks did together is shown, or what those of one user did.
+ */
+sees_all: boolean, 
+/**
+ * The times in which something was recorded, from and to, in order.
+ */
+spans: Array<[number, number]>, };
+
+/**
+ * The answers to several expressions, at the same times.
+ */
+export type Answers = { 
+/**
+ * The first time, in milliseconds since 1970.
+ */
+from_ms: number, 
+/**
+ * From one to the next.
+ */
+step_ms: number, count: number, answers: Array<Curves>, };
+
+/**
+ * The answer to one.
+ */
+export type Curves = { 
+/**
+ * What the values are: a name in the table of units.
+ */
+measure: string, curves: Array<Curve>, fault: Fault | null, };
+
+/**
+ * One series.
+ */
+export type Curve = { labels: { [key in string]: string }, 
+/**
+ * A value a time; `null`: there is none.
+ */
+values: Array<number | null>, };
+
+/**
+ * What is wrong with an expression.
+ */
+export type Fault = { message: string, 
+/**
+ * The characters before it, as far as that is known.
+ */
+place: number | null, };
 
 /**
  * What tasks did in the interval before an instant.
@@ -27,13 +79,26 @@ export type Tasks = {
 at_ms: number, rows: Array<TaskEntry>, };
 
 /**
- * A process, a thread, a user or a cgroup. Times are seconds in each second; what is not known is `null`.
+ * The tasks that did something in the last interval.
+ */
+export type ActiveTasks = { 
+/**
+ * In milliseconds since 1970.
+ */
+at_ms: number, rows: Array<TaskEntry>, 
+/**
+ * Those that there are no more.
+ */
+gone: Array<number>, };
+
+/**
+ * A process or a thread. Times are seconds in each second; what is not known is `null`.
  */
 export type TaskEntry = { name: string, 
 /**
- * `null` if the row is several processes.
+ * `null` if the row is several processes, which have ended.
  */
-pid: number | null, user: string, cgroup: string, threads: number, is_ended: boolean, on_cpu: number | null, run_queue: number | null, block_io: number | null, sleeping: number | null, resident_bytes: number | null, 
+pid: number | null, user: string, cgroup: string, threads: number, is_ended: boolean, on_cpu: number | null, run_queue: number | null, block_io: number | null, resident_bytes: number | null, 
 /**
  * A second.
  */
@@ -42,6 +107,67 @@ read_bytes: number | null,
  * A second.
  */
 written_bytes: number | null, };
+
+/**
+ * Tasks that ended.
+ */
+export type Exits = { 
+/**
+ * How many.
+ */
+count: number, 
+/**
+ * The last of them, the newest first.
+ */
+rows: Array<ExitEntry>, };
+
+/**
+ * A task that ended, and what it did in its life. What is not known is `null`.
+ */
+export type ExitEntry = { name: string, pid: number, user: string, 
+/**
+ * Whether it was not the main thread of its process.
+ */
+is_thread: boolean, 
+/**
+ * In milliseconds since 1970.
+ */
+started_ms: number, 
+/**
+ * The same.
+ */
+ended_ms: number, 
+/**
+ * `null` if a signal ended it.
+ */
+status: number | null, signal: number | null, on_cpu_s: number | null, run_queue_s: number | null, block_io_s: number | null, };
+
+/**
+ * A mark that somebody set.
+ */
+export type MarkEntry = { 
+/**
+ * In milliseconds since 1970.
+ */
+at_ms: number, text: string, };
+
+/**
+ * What can be part of an expression.
+ */
+export type Language = { functions: Array<string>, metrics: Array<MetricEntry>, };
+
+/**
+ * A metric.
+ */
+export type MetricEntry = { name: string, 
+/**
+ * What it is; empty if that is not known.
+ */
+help: string, 
+/**
+ * The names of its labels.
+ */
+labels: Array<string>, };
 
 /**
  * What was wrong.

@@ -1,68 +1,107 @@
 // Tasks at an instant. However many there are, only the rows on the screen are in the page.
 
-import type { TaskEntry, Tasks } from "./replies";
-import { written, type Unit } from "./units";
+import { grouped, type Row } from "./grouping";
+import type { ActiveTasks, TaskEntry, Tasks } from "./replies";
+import { written, type Measure } from "./units";
+import type { Grouping } from "./view";
 
 type Key = Exclude<keyof TaskEntry, "is_ended">;
 
 interface Column {
   key: Key;
   heading: string;
-  unit: Unit | null;
+  measure: Measure | null;
+  is_word?: boolean;
 }
 
 const COLUMNS: Column[] = [
-  { key: "on_cpu", heading: "on a CPU", unit: "percent" },
-  { key: "run_queue", heading: "waits for a CPU", unit: "percent" },
-  { key: "block_io", heading: "waits for a disk", unit: "percent" },
-  { key: "resident_bytes", heading: "memory", unit: "bytes" },
-  { key: "read_bytes", heading: "read", unit: "bytes_per_second" },
-  { key: "written_bytes", heading: "written", unit: "bytes_per_second" },
-  { key: "threads", heading: "threads", unit: null },
-  { key: "user", heading: "user", unit: null },
-  { key: "pid", heading: "pid", unit: null },
-  { key: "name", heading: "name", unit: null },
+  { key: "on_cpu", heading: "on a CPU", measure: "ratio" },
+  { key: "run_queue", heading: "waits for a CPU", measure: "ratio" },
+  { key: "block_io", heading: "waits for a disk", measure: "ratio" },
+  { key: "resident_bytes", heading: "memory", measure: "bytes" },
+  { key: "read_bytes", heading: "read", measure: "bytes_per_second" },
+  { key: "written_bytes", heading: "written", measure: "bytes_per_second" },
+  { key: "threads", heading: "threads", measure: null },
+  { key: "pid", heading: "pid", measure: null },
+  { key: "user", heading: "user", measure: null, is_word: true },
+  { key: "name", heading: "name", measure: null, is_word: true },
+  { key: "cgroup", heading: "cgroup", measure: null, is_word: true },
 ];
 
 /** Of the stacked bar, from the left. */
 const PARTS = ["on_cpu", "run_queue", "block_io"] as const;
+/** What is 0 as long as a task does nothing. */
+const RATES = ["on_cpu", "run_queue", "block_io", "read_bytes", "written_bytes"] as const;
 const ROW_PIXELS = 26;
 /** Rows above and below what is seen, so that scrolling shows no gap. */
 const BEYOND = 8;
+/** Rows of a printed page. */
+const PRINTED = 40;
+
+export interface TableEvents {
+  sorted(key: string): void;
+  /** The address of the page of some tasks. */
+  address(of: string): string;
+}
 
 export class TaskTable {
   private readonly head = document.createElement("tr");
   private readonly body = document.createElement("tbody");
+  private readonly table = document.createElement("table");
   private readonly scroller = document.createElement("div");
   private readonly filter = document.createElement("input");
-  private tasks: Tasks = { at_ms: 0, rows: [] };
-  private rows: TaskEntry[] = [];
+  private readonly count = document.createElement("output");
+  private readonly living = new Map<number, TaskEntry>();
+  private ended: TaskEntry[] = [];
+  private rows: Row[] = [];
+  private by: Grouping = "process";
   private sort: Key = "on_cpu";
+  private is_printed = false;
 
   constructor(
     place: HTMLElement,
-    private readonly sorted: (key: string) => void,
+    private readonly events: TableEvents,
   ) {
-    const table = document.createElement("table");
     const head = document.createElement("thead");
     head.append(this.head);
-    table.append(head, this.body);
+    this.table.append(head, this.body);
     this.scroller.className = "scroller";
     this.scroller.tabIndex = 0;
     this.scroller.setAttribute("role", "region");
-    this.scroller.setAttribute("aria-label", "Tasks");
-    this.scroller.append(table);
+    this.scroller.setAttribute("aria-label", "Tasks, most first");
+    this.scroller.append(this.table);
     this.scroller.addEventListener("scroll", () => this.draw(), { passive: true });
     this.filter.type = "search";
     this.filter.placeholder = "Find a name, a user, a pid";
     this.filter.setAttribute("aria-label", "Find tasks");
     this.filter.addEventListener("input", () => this.arrange());
     new ResizeObserver(() => this.draw()).observe(this.scroller);
-    place.append(this.filter, this.scroller);
+    addEventListener("beforeprint", () => this.print(true));
+    addEventListener("afterprint", () => this.print(false));
+    place.append(this.filter, this.count, this.scroller);
   }
 
-  show(tasks: Tasks, sort: string): void {
-    this.tasks = tasks;
+  /** Shows all tasks of an instant. */
+  show({ rows }: Tasks): void {
+    this.living.clear();
+    this.ended = [];
+    for (const row of rows) this.put(row);
+    this.arrange();
+  }
+
+  /** Goes on with those that did something. */
+  push({ rows, gone }: ActiveTasks): void {
+    for (const pid of gone) this.living.delete(pid);
+    this.ended = [];
+    for (const row of this.living.values()) {
+      for (const rate of RATES) if (row[rate] !== null) row[rate] = 0;
+    }
+    for (const row of rows) this.put(row);
+    this.arrange();
+  }
+
+  arranged(by: Grouping, sort: string): void {
+    this.by = by;
     this.sort = COLUMNS.find((column) => column.key === sort)?.key ?? "on_cpu";
     this.arrange();
   }
@@ -71,58 +110,109 @@ export class TaskTable {
     this.filter.focus();
   }
 
+  private put(row: TaskEntry): void {
+    if (row.is_ended || row.pid === null) this.ended.push(row);
+    else this.living.set(row.pid, row);
+  }
+
   private arrange(): void {
     const wanted = this.filter.value.toLowerCase();
     const matches = (row: TaskEntry) =>
       wanted === "" || `${row.name}\n${row.user}\n${row.pid ?? ""}\n${row.cgroup}`.toLowerCase().includes(wanted);
-    this.rows = this.tasks.rows.filter(matches).sort((one, other) => compare(one[this.sort], other[this.sort]));
-    this.head.replaceChildren(...COLUMNS.map((column) => this.heading(column)), cell("th", "", "bar"));
+    const tasks = [...this.living.values(), ...this.ended].filter(matches);
+    this.rows = grouped(tasks, this.by).sort((one, other) => compare(one[this.sort], other[this.sort]));
+    this.count.textContent = `${this.rows.length} rows`;
+    const has_focus = this.head.contains(document.activeElement);
+    if (!has_focus) this.head.replaceChildren(...COLUMNS.map((column) => this.heading(column)), bar_heading());
     this.draw();
   }
 
   private heading(column: Column): HTMLElement {
     const heading = document.createElement("th");
+    heading.scope = "col";
+    heading.className = column.is_word ? "word" : "number";
     const button = document.createElement("button");
     button.textContent = column.heading;
-    button.addEventListener("click", () => this.sorted(column.key));
-    heading.setAttribute("aria-sort", column.key === this.sort ? "descending" : "none");
+    button.addEventListener("click", () => {
+      this.events.sorted(column.key);
+      this.head.querySelectorAll("th").forEach((other) => other.setAttribute("aria-sort", "none"));
+      heading.setAttribute("aria-sort", column.is_word ? "ascending" : "descending");
+    });
+    const order = column.is_word ? "ascending" : "descending";
+    heading.setAttribute("aria-sort", column.key === this.sort ? order : "none");
     heading.append(button);
     return heading;
   }
 
+  private print(is_printed: boolean): void {
+    this.is_printed = is_printed;
+    this.draw();
+  }
+
   private draw(): void {
-    const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW_PIXELS) - BEYOND);
-    const count = Math.ceil(this.scroller.clientHeight / ROW_PIXELS) + 2 * BEYOND;
-    const shown = this.rows.slice(first, first + count);
-    const below = Math.max(0, this.rows.length - first - shown.length);
-    this.body.replaceChildren(gap(first), ...shown.map(line), gap(below));
-    this.body.parentElement?.setAttribute("aria-rowcount", String(this.rows.length));
+    const first = this.is_printed ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW_PIXELS) - BEYOND);
+    const seen = Math.ceil(this.scroller.clientHeight / ROW_PIXELS) + 2 * BEYOND;
+    const shown = this.rows.slice(first, first + (this.is_printed ? PRINTED : seen));
+    const below = this.is_printed ? 0 : Math.max(0, this.rows.length - first - shown.length);
+    // A link that has the focus stays: its row is only replaced by another.
+    const focused = this.body.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
+    const lines = shown.map((row, place) => this.line(row, first + place));
+    this.body.replaceChildren(gap(first), ...lines, gap(below));
+    this.table.setAttribute("aria-rowcount", String(this.rows.length + 1));
+    if (focused) this.body.querySelector<HTMLElement>(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
+  private line(row: Row, place: number): HTMLElement {
+    const line = document.createElement("tr");
+    line.setAttribute("aria-rowindex", String(place + 2));
+    if (row.is_ended) line.className = "ended";
+    for (const { key, measure, is_word } of COLUMNS) {
+      const value = row[key];
+      const text = measure === null ? String(value ?? "–") : figure(value as number | null, measure);
+      const one = cell(text, is_word ? "word" : "number");
+      if (key === "name" && row.of !== null) {
+        const link = document.createElement("a");
+        link.href = this.events.address(row.of);
+        link.textContent = text;
+        one.replaceChildren(link);
+      }
+      if (is_word) one.title = text;
+      line.append(one);
+    }
+    line.append(bar(row));
+    return line;
   }
 }
 
-function line(row: TaskEntry): HTMLElement {
-  const line = document.createElement("tr");
-  if (row.is_ended) line.className = "ended";
-  for (const { key, unit } of COLUMNS) {
-    const value = row[key];
-    const text = unit === null ? String(value ?? "–") : written(value as number | null, unit);
-    line.append(cell("td", text, unit === null && key !== "pid" && key !== "threads" ? "word" : "number"));
-  }
-  const bar = cell("td", "", "bar");
+/** Shares to a tenth of a percent, so that the eye finds those that matter. */
+function figure(value: number | null, measure: Measure): string {
+  return measure === "ratio" && value !== null ? `${(value * 100).toFixed(1)} %` : written(value, measure);
+}
+
+/** What the row did, as parts of its time; of more than one thread as parts of what they did together. */
+function bar(row: Row): HTMLElement {
+  const bar = cell("", "bar");
+  const whole = Math.max(1, ...[PARTS.reduce((sum, part) => sum + (row[part] ?? 0), 0)]);
   for (const part of PARTS) {
-    const share = Math.min(1, row[part] ?? 0);
+    const share = (row[part] ?? 0) / whole;
     if (share < 0.005) continue;
     const piece = document.createElement("span");
     piece.className = part;
     piece.style.width = `${share * 100}%`;
     bar.append(piece);
   }
-  line.append(bar);
-  return line;
+  return bar;
 }
 
-function cell(kind: "td" | "th", text: string, name: string): HTMLElement {
-  const cell = document.createElement(kind);
+function bar_heading(): HTMLElement {
+  const heading = document.createElement("th");
+  heading.scope = "col";
+  heading.textContent = "its time";
+  return heading;
+}
+
+function cell(text: string, name: string): HTMLElement {
+  const cell = document.createElement("td");
   cell.className = name;
   cell.textContent = text;
   return cell;
@@ -139,6 +229,6 @@ function gap(rows: number): HTMLElement {
 /** The largest number first, names in their order, and what is not known last. */
 function compare(one: TaskEntry[Key], other: TaskEntry[Key]): number {
   if (one === null || other === null) return one === other ? 0 : one === null ? 1 : -1;
-  if (typeof one === "string" && typeof other === "string") return one.localeCompare(other);
+  if (typeof one === "string" && typeof other === "string") return one < other ? -1 : one > other ? 1 : 0;
   return Number(other) - Number(one);
 }

@@ -1,62 +1,64 @@
-// Numbers as people read them: as the terminal has them (text/src/units.rs).
+// Numbers and times as people read them. The units are the terminal's (measures.ts).
 
-export type Unit = "percent" | "bytes" | "bytes_per_second" | "seconds" | "count";
+import { MEASURES } from "./measures";
 
-const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+export type Measure = keyof typeof MEASURES;
 
-/** Of at most three digits. Unknown is a dash, and not zero. */
-export function written(value: number | null | undefined, unit: Unit): string {
+/** In three digits, as `whit plot` writes it. Unknown is a dash, and not zero. */
+export function written(value: number | null | undefined, measure: Measure): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  switch (unit) {
-    case "percent":
-      return `${digits(value * 100)} %`;
-    case "bytes":
-      return scaled(value, 1024, BINARY);
-    case "bytes_per_second":
-      return `${scaled(value, 1024, BINARY)}/s`;
-    case "seconds":
-      return `${digits(value)} s`;
-    case "count":
-      return digits(value);
-  }
+  const units: [number, string][] = MEASURES[measure];
+  const [size, name] = units.findLast(([size]) => Math.abs(value) >= size) ?? units[0]!;
+  const scaled = value / size;
+  const digits = scaled === 0 ? 0 : Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(scaled)))));
+  return decimals(scaled, digits) + name;
 }
 
-function digits(value: number): string {
-  const size = Math.abs(value);
-  return value.toFixed(size === 0 || size >= 100 ? 0 : size >= 10 ? 1 : 2);
+/** Half is rounded away from zero; no zeros at the end of decimals. */
+function decimals(value: number, digits: number): string {
+  if (Math.abs(value) >= 1e9) return value.toExponential(3).replace("e+", "e");
+  const power = 10 ** digits;
+  const rounded = Math.floor(Math.abs(value) * power + 0.5) / power;
+  const text = rounded.toFixed(digits);
+  return (value < 0 && rounded > 0 ? "-" : "") + (digits > 0 ? text.replace(/\.?0+$/, "") : text);
 }
 
-function scaled(value: number, base: number, units: string[]): string {
-  let place = 0;
-  while (Math.abs(value) >= base - 0.5 && place + 1 < units.length) {
-    value /= base;
-    place += 1;
-  }
-  return `${value.toFixed(place > 0 && Math.abs(value) < 9.95 ? 1 : 0)} ${units[place]}`;
+export type Zone = "local" | "utc";
+
+interface Parts {
+  day: string;
+  clock: string;
+}
+
+function parts(at_ms: number, zone: Zone): Parts {
+  const at = new Date(zone === "utc" ? at_ms : at_ms - new Date(at_ms).getTimezoneOffset() * 60_000);
+  const [day, rest] = at.toISOString().split("T") as [string, string];
+  return { day, clock: rest.slice(0, 8) };
 }
 
 /** A time of day, with the day where that is not today. */
-export function time(at_ms: number): string {
-  const at = new Date(at_ms);
-  const is_today = at.toDateString() === new Date().toDateString();
-  const clock = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
-  return is_today ? clock : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+export function time(at_ms: number, zone: Zone): string {
+  const { day, clock } = parts(at_ms, zone);
+  return day === parts(Date.now(), zone).day ? clock : `${day} ${clock}`;
 }
 
 /** A time at an axis, as exact as its steps in seconds are. */
-export function tick(at_ms: number, step_s: number): string {
-  const at = new Date(at_ms);
-  if (step_s >= 86_400) return `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
-  return step_s < 60 ? `${clock}:${two(at.getSeconds())}` : clock;
+export function tick(at_ms: number, step_s: number, zone: Zone): string {
+  const { day, clock } = parts(at_ms, zone);
+  if (step_s >= 86_400) return day.slice(5);
+  return step_s < 60 ? clock : clock.slice(0, 5);
 }
 
-/** The steps of an axis: those of bytes are powers of two. */
-export function increments(unit: Unit): number[] {
-  const is_bytes = unit === "bytes" || unit === "bytes_per_second";
-  if (is_bytes) return Array.from({ length: 60 }, (_, power) => 2 ** power);
-  const decades = Array.from({ length: 30 }, (_, power) => 10 ** (power - 6));
+/** A length of time in the largest unit of which there is one at least. */
+export const duration = (length_ms: number) => written(length_ms / 1000, "seconds");
+
+/** How far the viewer's clock is ahead of UTC, in seconds. */
+export const utc_offset_s = (at_ms: number, zone: Zone) =>
+  zone === "utc" ? 0 : -new Date(at_ms).getTimezoneOffset() * 60;
+
+/** The steps of an axis, in multiples of the measure's unit. */
+export function increments(measure: Measure): number[] {
+  if (measure === "bytes") return Array.from({ length: 60 }, (_, power) => 2 ** power);
+  const decades = Array.from({ length: 30 }, (_, power) => 10 ** (power - 10));
   return decades.flatMap((decade) => [decade, 2 * decade, 5 * decade]);
 }
-
-const two = (number: number) => String(number).padStart(2, "0");

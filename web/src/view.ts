@@ -1,5 +1,7 @@
 // What is shown: it is in the address, so that it can be sent to somebody.
 
+import type { Zone } from "./units";
+
 export const SPANS: [string, number][] = [
   ["1 m", 60_000],
   ["10 m", 600_000],
@@ -9,20 +11,42 @@ export const SPANS: [string, number][] = [
   ["1 w", 604_800_000],
 ];
 
-export const GROUPINGS = ["process", "thread", "user", "cgroup"] as const;
+/** The page shows the machine, some of its tasks, or an expression. */
+export const PLACES = ["machine", "tasks", "explore"] as const;
+export type Place = (typeof PLACES)[number];
+
+export const GROUPINGS = ["process", "thread", "program", "user", "cgroup"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
 export interface View {
-  /** The length of the window. */
-  span_ms: number;
+  place: Place;
+  /** Of "tasks": which, as a selector of labels. */
+  of: string;
+  /** Of "explore". */
+  expression: string;
+  /** The length of the window; null: all of history. */
+  span_ms: number | null;
   /** Where the window ends; null: it goes with the time. */
   end_ms: number | null;
   /** The instant whose tasks are shown; null: the end of the window. */
   at_ms: number | null;
   by: Grouping;
-  /** The column that tasks are ordered by, the largest first. */
+  /** The column that tasks are ordered by. */
   sort: string;
+  zone: Zone;
 }
+
+const USUAL: View = {
+  place: "machine",
+  of: "",
+  expression: "",
+  span_ms: 600_000,
+  end_ms: null,
+  at_ms: null,
+  by: "process",
+  sort: "on_cpu",
+  zone: "local",
+};
 
 /** From an address. What it does not say, or says wrong, is as usual. */
 export function read(hash: string): View {
@@ -31,19 +55,48 @@ export function read(hash: string): View {
     const value = Number(said.get(name) ?? NaN);
     return Number.isFinite(value) && value > 0 ? value : null;
   };
+  const place = PLACES.find((place) => place === said.get("place")) ?? "machine";
+  const of = said.get("of") ?? "";
   return {
-    span_ms: number("span") ?? 600_000,
+    place: place === "tasks" && !of.startsWith("{") ? "machine" : place,
+    of,
+    expression: said.get("expression") ?? "",
+    span_ms: said.get("span") === "all" ? null : (number("span") ?? USUAL.span_ms),
     end_ms: number("end"),
     at_ms: number("at"),
     by: GROUPINGS.find((by) => by === said.get("by")) ?? "process",
-    sort: said.get("sort") ?? "on_cpu",
+    sort: said.get("sort") ?? USUAL.sort,
+    zone: said.get("zone") === "utc" ? "utc" : "local",
   };
 }
 
-/** As an address. */
+/** As an address, without what is as usual. */
 export function write(view: View): string {
-  const said = new URLSearchParams({ span: String(Math.round(view.span_ms)), by: view.by, sort: view.sort });
-  if (view.end_ms !== null) said.set("end", String(Math.round(view.end_ms)));
-  if (view.at_ms !== null) said.set("at", String(Math.round(view.at_ms)));
+  const said = new URLSearchParams();
+  const say = (name: string, value: string | number | null, usual: string | number | null) => {
+    if (value !== usual && value !== null) said.set(name, String(typeof value === "number" ? Math.round(value) : value));
+  };
+  say("place", view.place, USUAL.place);
+  if (view.place === "tasks") say("of", view.of, "");
+  if (view.place === "explore") say("expression", view.expression, "");
+  say("span", view.span_ms ?? "all", USUAL.span_ms);
+  say("end", view.end_ms, null);
+  say("at", view.at_ms, null);
+  say("by", view.by, USUAL.by);
+  say("sort", view.sort, USUAL.sort);
+  say("zone", view.zone, USUAL.zone);
   return `#${said}`;
+}
+
+/** A selector of one label. */
+export const selector = (label: string, value: string | number) => `{${label}=${JSON.stringify(String(value))}}`;
+
+/** The label and value of such a selector. */
+export function selected(of: string): { label: string; value: string } | null {
+  const found = /^\{(\w+)=(".*")\}$/s.exec(of);
+  try {
+    return found ? { label: found[1]!, value: JSON.parse(found[2]!) as string } : null;
+  } catch {
+    return null;
+  }
 }

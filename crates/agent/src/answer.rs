@@ -2,10 +2,13 @@
 //!
 //! <https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats>
 
+use std::fmt::Write as _;
+
 use formats::series_name::SeriesName;
 use query::number::write_in_full;
 use query::{Answer, Point};
 use serde_json::{Map, Value, json};
+use text::printable::Shown as _;
 
 /// The `data` of a reply.
 pub fn to_json(answer: &Answer) -> Value {
@@ -54,6 +57,33 @@ fn seconds(at_ms: i64) -> Value {
 fn number(value: f64) -> String {
     let is_long = value != 0.0 && value.is_finite() && !(1e-6..1e21).contains(&value.abs());
     if is_long { format!("{value:e}") } else { write_in_full(value) }
+}
+
+/// Appends a line a sample: milliseconds would be enough, but exports have nanoseconds.
+pub fn push_csv(answer: &Answer, text: &mut String) {
+    text.push_str(formats::sample_lines::CSV_HEAD);
+    text.push('\n');
+    let mut push = |name: &SeriesName, point: &Point| {
+        let nanoseconds = i128::from(point.at_ms) * 1_000_000;
+        let quoted = written(name).replace('"', "\"\"");
+        let _ = writeln!(text, "{nanoseconds},\"{quoted}\",{}", write_in_full(point.value));
+    };
+    match answer {
+        Answer::Scalar(point) => push(&SeriesName::default(), point),
+        Answer::Text(_) => {}
+        Answer::Vector(series) => series.iter().for_each(|(name, point)| push(name, point)),
+        Answer::Matrix(series) => {
+            series.iter().for_each(|(name, points)| points.iter().for_each(|point| push(name, point)));
+        }
+    }
+}
+
+/// A series without labels has a name, too.
+pub fn written(name: &SeriesName) -> String {
+    match name.to_string() {
+        empty if empty.is_empty() => "{}".to_owned(),
+        name => name.shown().to_string(),
+    }
 }
 
 /// The answer in the `data` of a reply; `None` if it is none.

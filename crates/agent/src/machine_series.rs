@@ -50,17 +50,8 @@ impl MachineSeries {
         }
     }
 
-    /// The last tick's values.
-    pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
-        self.recorded().map(|(_, id, value)| (id, value))
-    }
-
-    /// The same with their names.
-    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.recorded().map(|(name, _, value)| (name, value))
-    }
-
-    fn recorded(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
+    /// The last tick's values, with the names under which they are recorded.
+    pub(crate) fn recorded(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
         self.values.iter().filter_map(|(place, value)| {
             let (name, id) = self.names[*place].as_ref()?;
             Some((name.as_str(), *id, *value))

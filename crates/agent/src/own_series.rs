@@ -121,17 +121,8 @@ impl OwnSeries {
         ];
     }
 
-    /// The values that were collected.
-    pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
-        self.recorded().map(|(_, id, value)| (id, value))
-    }
-
-    /// The same with the names under which they are recorded.
-    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.recorded().map(|(name, _, value)| (name, value))
-    }
-
-    fn recorded(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
+    /// The values that were collected, with the names under which they are recorded.
+    pub(crate) fn recorded(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
         self.names.iter().zip(self.values).filter_map(|(name, value)| {
             let (name, id) = name.as_ref()?;
             Some((name.as_str(), *id, value?))

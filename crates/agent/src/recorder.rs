@@ -23,15 +23,14 @@ use sampling::tasks::TaskSampler;
 use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 
 use crate::alert::Board;
-use crate::alert_series::AlertSeries;
 use crate::budget::Budget;
+use crate::http::Latest;
 use crate::log::{Level, Log};
-use crate::machine_series::MachineSeries;
 use crate::now_file::NowFile;
 use crate::options::{AgentError, AgentOptions};
-use crate::own_series::{OwnSeries, OwnState, Part};
+use crate::own_series::{OwnState, Part};
 use crate::place::Place;
-use crate::registry::Registry;
+use crate::recorded::Recorded;
 use crate::socket::Socket;
 
 /// Cgroups and processes whose names are looked up in one tick.
@@ -49,15 +48,14 @@ pub(crate) struct Recorder {
     tasks: Option<TaskSampler>,
     budget: Budget,
     ticks_until_tasks: u32,
+    /// Whether tasks were read in the last tick.
+    has_tasks: bool,
     /// Names of cgroups and processes; `None` if /proc cannot be opened.
     labels: Option<TaskLabels>,
     /// What is to be named, each with a task.
     unnamed: BTreeMap<Named, TaskKey>,
     boot_id: String,
-    registry: Registry,
-    series: MachineSeries,
-    own: OwnSeries,
-    alerts: AlertSeries,
+    series: Recorded,
     values: Vec<(SeriesId, f64)>,
     store: Store,
     place: Place,
@@ -99,13 +97,11 @@ impl Recorder {
             wishes,
             budget: Budget::new(options.cpu_limit),
             ticks_until_tasks: 0,
+            has_tasks: false,
             unnamed: BTreeMap::new(),
             labels: TaskFiles::open(&roots).ok().map(TaskLabels::new),
             boot_id: probe::boot_id(&roots).unwrap_or_default(),
-            registry: Registry::new(options.relabelling.clone()),
-            series: MachineSeries::default(),
-            own: OwnSeries::default(),
-            alerts: AlertSeries::new(board.clone()),
+            series: Recorded::new(options.relabelling.clone(), board.clone()),
             values: Vec::new(),
             store,
             place,
@@ -115,29 +111,28 @@ impl Recorder {
 
     /// Takes a tick, which should have been `lateness` earlier. Returns what the service manager should know.
     pub(crate) fn tick(&mut self, lateness: Nanos, missed_ticks: u64, log: &mut Log) -> Option<String> {
-        self.own.begin(lateness, missed_ticks);
+        self.series.own.begin(lateness, missed_ticks);
         self.machine.sample();
-        self.own.end(Part::Machine);
+        self.series.own.end(Part::Machine);
         if self.slow_schedule.take_due(0, self.machine.now().clock.realtime) {
             self.slow.sample();
         }
-        self.own.end(Part::Slow);
+        self.series.own.end(Part::Slow);
         // Between two readings of the slow sources their values are the last ones.
         let samples = [self.machine.now(), self.slow.now()];
-        self.series.collect(samples, &mut self.registry, &mut self.store);
-        self.own.end(Part::Machine);
-        let has_tasks = self.read_tasks(log);
-        self.own.end(Part::Tasks);
+        self.series.collect_machine(samples, &mut self.store);
+        self.series.own.end(Part::Machine);
+        self.has_tasks = self.read_tasks(log);
+        self.series.own.end(Part::Tasks);
         let state = self.own_state();
-        self.own.collect(state, &mut self.registry, &mut self.store);
-        self.alerts.collect(&mut self.registry, &mut self.store);
-        if let Some(fault) = self.registry.take_fault() {
+        self.series.collect_others(state, &mut self.store);
+        if let Some(fault) = self.series.registry.take_fault() {
             log.write(Level::Warning, &fault);
         }
-        self.write_history(has_tasks, log);
-        self.own.end(Part::Store);
+        self.write_history(log);
+        self.series.own.end(Part::Store);
         self.write_now_file(log);
-        self.own.end(Part::Now);
+        self.series.own.end(Part::Now);
         self.keep_budget()
     }
 
@@ -154,6 +149,9 @@ impl Recorder {
         log.fault("tasks", read.err().map(|absence| format!("tasks cannot be read: {absence}")));
         if is_read {
             self.name_tasks();
+            if let Some(tasks) = &self.tasks {
+                self.series.tasks.add(&tasks.store);
+            }
             if let (Some(socket), Some(tasks)) = (&mut self.socket, &self.tasks) {
                 socket.publish_round(&tasks.store, tasks.lost_exits());
             }
@@ -161,10 +159,10 @@ impl Recorder {
         is_read
     }
 
-    fn write_history(&mut self, has_tasks: bool, log: &mut Log) {
+    fn write_history(&mut self, log: &mut Log) {
         self.values.clear();
-        self.values.extend(self.series.values().chain(self.own.values()).chain(self.alerts.values()));
-        let tasks = self.tasks.as_ref().filter(|_| has_tasks);
+        self.values.extend(self.series.values());
+        let tasks = self.tasks.as_ref().filter(|_| self.has_tasks);
         let written = self.store.append(&Tick {
             clock: self.machine.now().clock,
             boot_id: &self.boot_id,
@@ -188,7 +186,7 @@ impl Recorder {
 
     fn write_now_file(&mut self, log: &mut Log) {
         let Some(file) = &mut self.now_file else { return };
-        let written = file.write(self.series.named().chain(self.own.named()));
+        let written = file.write(self.series.named().map(|(name, _, value)| (name, value)));
         let message = |error| format!("{}: {error}; scripts read an older tick", file.path().display());
         log.fault("now", written.err().map(message));
     }
@@ -207,6 +205,17 @@ impl Recorder {
         ))
     }
 
+    /// The last tick, for whoever shows it.
+    pub(crate) fn latest(&mut self) -> Latest<'_> {
+        let tasks = self.tasks.as_ref().filter(|_| self.has_tasks);
+        Latest {
+            at_ms: self.machine.now().clock.realtime.0.cast_signed() / 1_000_000,
+            series: &self.series,
+            tasks: tasks.map(|tasks| &tasks.store),
+            labels: self.labels.as_mut(),
+        }
+    }
+
     /// Answers clients of the socket, as of the last tick.
     pub(crate) fn answer(&mut self) {
         self.wishes.drain();
@@ -216,7 +225,7 @@ impl Recorder {
         }
         if socket.is_status_wanted() {
             let mut status = String::new();
-            for (name, value) in self.own.status() {
+            for (name, value) in self.series.own.status() {
                 let _ = writeln!(status, "{name} {value}");
             }
             socket.publish_status(status);
@@ -236,10 +245,7 @@ impl Recorder {
         }
         self.store.set_retention(self.place.retention(&options.retention));
         if options.relabelling != self.options.relabelling {
-            self.registry = Registry::new(options.relabelling.clone());
-            self.series = MachineSeries::default();
-            self.own.forget_names();
-            self.alerts.forget_names();
+            self.series.rename(options.relabelling.clone());
         }
         if options.records_tasks != self.tasks.is_some() {
             self.tasks = open_tasks(options, log);

@@ -11,6 +11,7 @@ use probe::wait::{Ready, Waiter, Watch};
 use crate::alert::{AlertWatch, Board};
 use crate::http::HttpServer;
 use crate::log::{Level, Log};
+use crate::marks::Marks;
 use crate::options::{AgentError, AgentOptions};
 use crate::place::Place;
 use crate::recorder::Recorder;
@@ -31,6 +32,7 @@ pub fn run(
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
     let history = place.history.clone();
     let board = Board::default();
+    prepare_marks(&history, &log);
     let mut recorder = Recorder::open(options, place, store, &board, &log)?;
     let mut http = open_http(options, &history, &board, &log);
     let mut alerts = None;
@@ -42,8 +44,8 @@ pub fn run(
     loop {
         let (lateness, missed_ticks) = schedule.start();
         let status = recorder.tick(lateness, missed_ticks, &mut log);
-        if let Some(http) = &http {
-            http.tick();
+        if let Some(http) = &mut http {
+            http.tick(recorder.latest());
         }
         match ticks {
             0 => service.ready(),
@@ -106,6 +108,15 @@ pub fn run(
     }
     service.stopping();
     recorder.close()
+}
+
+/// An agent without marks is better than none.
+fn prepare_marks(history: &Path, log: &Log) {
+    match Marks::prepare(history.parent().unwrap_or(history)) {
+        Ok(None) => {}
+        Ok(Some(finding)) => log.write(Level::Warning, &finding),
+        Err(error) => log.write(Level::Warning, &format!("marks: {error}")),
+    }
 }
 
 /// An agent without alerts is better than none.

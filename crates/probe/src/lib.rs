@@ -32,6 +32,7 @@ mod open_file;
 pub mod outlet;
 pub mod paths;
 mod probe;
+pub mod random;
 mod request;
 pub mod roots;
 mod signal;

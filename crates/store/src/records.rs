@@ -94,6 +94,16 @@ impl Records {
         Ok(records)
     }
 
+    /// The keys of all records, in their order.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn keys(&self) -> Result<Vec<i64>, StoreError> {
+        let mut statement = self.connection.prepare_cached("SELECT key FROM records ORDER BY key")?;
+        let keys = statement.query_map([], |row| row.get(0))?;
+        Ok(keys.collect::<Result<_, _>>()?)
+    }
+
     /// Deletes records, all of them or none. One that is not there is none.
     ///
     /// # Errors

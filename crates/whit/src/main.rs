@@ -39,7 +39,6 @@ mod plot;
 mod pressure_fields;
 #[cfg(feature = "agent")]
 mod query;
-mod random;
 #[cfg(feature = "agent")]
 mod relabel;
 mod run;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, OFlags, access};
 
 use crate::failure::Failure;
-use crate::random;
+use probe::random;
 use text::printable::Shown as _;
 
 /// A file under construction. What was at its path stays until it is [finished](Self::finish).

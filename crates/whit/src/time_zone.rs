@@ -8,10 +8,9 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use probe::named;
+use text::plot::TimeForm;
 
 const ZONES: &str = "/usr/share/zoneinfo";
-/// How times are shown.
-pub(crate) const WRITTEN: &str = "%Y-%m-%d %H:%M:%S";
 
 /// The zone, or UTC where none can be read.
 pub(crate) fn system() -> TimeZone {
@@ -26,7 +25,7 @@ pub(crate) fn system() -> TimeZone {
 /// A time in nanoseconds since 1970 as it is shown, in the system's zone.
 pub(crate) fn written(realtime_ns: i64) -> String {
     let at = Timestamp::from_nanosecond(realtime_ns.into()).unwrap_or_default();
-    at.to_zoned(system()).strftime(WRITTEN).to_string()
+    at.to_zoned(system()).strftime(TimeForm::Whole.format()).to_string()
 }
 
 /// A zone by its name in the system's tables (`Europe/Berlin`), or by POSIX' rules (`CET-1CEST,M3.5.0,M10.5.0/3`).

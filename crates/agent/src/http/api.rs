@@ -53,7 +53,7 @@ impl Form {
             .filter(|value| !value.is_empty())
     }
 
-    fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 

@@ -4,9 +4,10 @@
 //! them here, others see their own. From elsewhere a token is needed, which shows all.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use facts::task::rounds::Scope;
@@ -14,6 +15,12 @@ use facts::task::rounds::Scope;
 use super::listener::Peer;
 use super::reply::refusal;
 use super::shared::Shared;
+use super::{page, sign_in};
+
+/// Who is at the other end.
+pub(super) fn peer_of(request: &Request) -> Option<Peer> {
+    request.extensions().get::<Peer>().copied()
+}
 
 /// Lets a request pass that may, with its scope.
 pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
@@ -21,17 +28,19 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
     if let Err(reason) = check_origin(headers) {
         return refusal(StatusCode::FORBIDDEN, "forbidden", reason).into_response();
     }
-    let peer = request.extensions().get::<Peer>().copied();
+    let peer = peer_of(&request);
     let scope = match &shared.options.token {
-        Some(token) if has_token(headers, token) => Scope::All,
-        Some(_) => {
-            let reply = refusal(
-                StatusCode::UNAUTHORIZED,
-                "unauthorized",
-                "a token is needed: Authorization: Bearer TOKEN",
-            );
-            return ([(header::WWW_AUTHENTICATE, "Bearer")], reply).into_response();
-        }
+        Some(token) => match has_token(&shared, headers, token, peer) {
+            Ok(true) => Scope::All,
+            Ok(false) if is_sign_in(&request) => return next.run(request).await,
+            Ok(false) if request.uri().path() == "/" => return page::sign_in().await,
+            Ok(false) => {
+                let message = "a token is needed: Authorization: Bearer TOKEN, or sign in at /";
+                let reply = refusal(StatusCode::UNAUTHORIZED, "unauthorized", message);
+                return ([(header::WWW_AUTHENTICATE, "Bearer")], reply).into_response();
+            }
+            Err(time) => return sign_in::wait(time),
+        },
         None if !is_name_expected(&shared, peer, headers) => {
             // A name that somebody else's server gave to this address.
             return refusal(StatusCode::FORBIDDEN, "forbidden", "this host name is not the machine's own")
@@ -84,12 +93,24 @@ fn is_local_name(headers: &HeaderMap) -> bool {
     name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// In a time that does not depend on how much of it is right.
-fn has_token(headers: &HeaderMap, token: &str) -> bool {
+/// Whether a request has the token, or is from a browser that has shown it.
+///
+/// # Errors
+/// How long nothing is looked at, since a wrong one came.
+fn has_token(
+    shared: &Shared,
+    headers: &HeaderMap,
+    token: &str,
+    peer: Option<Peer>,
+) -> Result<bool, Duration> {
     let given =
         headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    given.is_some_and(|given| {
-        let differing = given.iter().zip(token.as_bytes()).fold(0, |all, (one, other)| all | (one ^ other));
-        differing == 0 && given.len() == token.len()
-    })
+    match given {
+        Some(given) => shared.sign_in.accepts(given, token, peer),
+        None => Ok(shared.sign_in.is_signed_in(headers)),
+    }
+}
+
+fn is_sign_in(request: &Request) -> bool {
+    request.uri().path() == "/sign-in" && request.method() == Method::POST
 }

@@ -3,7 +3,6 @@
 //! <https://prometheus.io/docs/instrumenting/exposition_formats/>
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -11,8 +10,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use facts::task::rounds::Scope;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use query::number::write_in_full;
 
 use super::api::with_past;
@@ -27,22 +24,12 @@ pub(super) async fn metrics(
     Extension(scope): Extension<Scope>,
     headers: HeaderMap,
 ) -> Response {
-    let accepts = |name: header::HeaderName, what: &str| {
-        headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|value| value.contains(what))
-    };
-    let is_open_metrics = accepts(header::ACCEPT, "application/openmetrics-text");
-    let is_compressed = accepts(header::ACCEPT_ENCODING, "gzip");
+    let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
+    let is_open_metrics = accepted.is_some_and(|accepted| accepted.contains("application/openmetrics-text"));
     with_past(shared, scope, move |past| {
         let text = render(past, is_open_metrics);
         let kind = (header::CONTENT_TYPE, if is_open_metrics { OPEN_METRICS } else { PROMETHEUS });
-        if !is_compressed {
-            return ([kind], text).into_response();
-        }
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        match encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()) {
-            Ok(bytes) => ([kind, (header::CONTENT_ENCODING, "gzip")], bytes).into_response(),
-            Err(_) => ([kind], text).into_response(),
-        }
+        ([kind], text).into_response()
     })
     .await
 }

@@ -55,6 +55,11 @@ impl KeptPast {
         Ok(done)
     }
 
+    /// Tells of each tick.
+    pub(super) fn ticks(&self) -> watch::Receiver<u64> {
+        self.ticks.clone()
+    }
+
     /// Closes each history that is kept as soon as there is a newer tick. Ends with the ticks.
     pub(super) async fn drop_old(&self) {
         let mut ticks = self.ticks.clone();

@@ -1,15 +1,22 @@
 //! HTTP: Prometheus' API, and the last tick for whoever scrapes it. A thread of its own serves it, so that no client delays a tick.
 
 mod alerts;
+mod answers;
 mod api;
 mod caller;
+mod compression;
 mod exposition;
 mod kept_past;
 mod listener;
+mod live;
 mod metadata;
 mod page;
+mod replies;
 mod reply;
+mod sessions;
 mod shared;
+mod sign_in;
+mod task_rows;
 
 use std::io;
 use std::path::PathBuf;
@@ -18,7 +25,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::routing::{any, get};
+use axum::routing::{any, get, post};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -29,6 +36,9 @@ use crate::options::{HttpOptions, Listen, Privileged};
 use crate::unix_socket;
 use kept_past::KeptPast;
 use listener::{Bound, Listener};
+pub(crate) use live::Latest;
+use live::{Live, Publisher};
+use sessions::SignIn;
 use shared::Shared;
 
 /// Connections at a time; others are closed.
@@ -46,6 +56,7 @@ pub(crate) struct HttpServer {
     stop: Arc<Notify>,
     /// Their number.
     ticks: watch::Sender<u64>,
+    publisher: Publisher,
     /// Where it listens.
     listen: Listen,
 }
@@ -66,7 +77,10 @@ impl HttpServer {
         let own_uid = probe::own_uid();
         let (ticks, seen_ticks) = watch::channel(0);
         let past = KeptPast::new(seen_ticks);
-        let shared = Arc::new(Shared { history, past, options, privileged, own_uid, alerts });
+        let live = Arc::new(Live::default());
+        let publisher = Publisher::new(Arc::clone(&live));
+        let sign_in = SignIn::default();
+        let shared = Arc::new(Shared { history, past, live, sign_in, options, privileged, own_uid, alerts });
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -85,11 +99,12 @@ impl HttpServer {
             runtime.shutdown_background();
             ended
         })?;
-        Ok(Self { stop, ticks, listen })
+        Ok(Self { stop, ticks, publisher, listen })
     }
 
     /// Something was recorded.
-    pub(crate) fn tick(&self) {
+    pub(crate) fn tick(&mut self, latest: Latest<'_>) {
+        self.publisher.publish(latest);
         self.ticks.send_modify(|ticks| *ticks += 1);
     }
 }
@@ -145,7 +160,13 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/query_exemplars", any(metadata::no_exemplars));
     let of_page = Router::new()
         .route("/status", get(page::status))
+        .route("/live", get(page::stream))
+        .route("/plots", any(page::plots))
         .route("/tasks", get(page::tasks))
+        .route("/exits", get(page::exits))
+        .route("/marks", get(page::marks).post(page::marks))
+        .route("/language", get(page::language))
+        .route("/download/{kind}", get(page::download))
         .route("/why", get(page::why));
     Router::new()
         .nest("/api/v1", api)
@@ -153,10 +174,13 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/", get(page::index))
         .route("/page.js", get(page::script))
         .route("/style.css", get(page::style))
+        .route("/sign-in", post(sign_in::sign_in))
+        .route("/sign-out", post(sign_in::sign_out))
         .route("/metrics", get(exposition::metrics))
         .route("/-/healthy", get(async || "whit is healthy\n"))
         .route("/-/ready", get(async || "whit is ready\n"))
         .fallback(reply::not_found)
+        .layer(axum::middleware::from_fn(compression::compress))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(shared), caller::check))
         .with_state(Arc::clone(shared))
 }

@@ -1,11 +1,13 @@
 //! The history as a source of series for expressions: those of the machine, and the tasks'.
 
+mod exits;
+mod labelling;
 mod moment;
 mod task_lines;
 mod tasks;
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use facts::catalog::{METRICS, TASK_METRICS};
@@ -17,11 +19,13 @@ use query::{Limits, Point, QueryError, STALE_BITS, Samples, Selection, Series, S
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
 
+pub(crate) use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
 
 use crate::alert;
 use crate::machine_series::series_kind;
 use crate::own_series;
+use crate::task_series;
 
 /// So much of a history is read before it is asked whether that is too much: six hours.
 const READ_AT_ONCE_NS: i64 = 21_600_000_000_000;
@@ -37,6 +41,15 @@ pub struct Past {
     scope: Scope,
     /// The first and the last tick; read when it is needed.
     extent_ns: OnceCell<Option<(i64, i64)>>,
+}
+
+/// A tick of the past.
+#[derive(Debug)]
+pub(crate) struct PastTick<'p> {
+    /// When it was, in milliseconds since 1970.
+    pub(crate) at_ms: i64,
+    /// The names of its series, and their values.
+    pub(crate) values: Vec<(&'p str, f64)>,
 }
 
 impl Past {
@@ -55,11 +68,15 @@ impl Past {
     #[must_use]
     pub(crate) fn seen_by(mut self, scope: Scope) -> Self {
         if scope != Scope::All {
-            // The labels of alerts may be names of others' tasks.
-            self.series.retain(|(labels, _)| labels.metric() != alert::SERIES);
+            // The labels of alerts may be names of others' tasks, and the sums contain what these did.
+            let is_others = |metric: &str| [alert::SERIES, task_series::METRIC].contains(&metric);
+            self.series.retain(|(labels, _)| !is_others(labels.metric()));
         }
         Self { scope, ..self }
     }
+
+    /// The labels of tasks.
+    pub(crate) const TASK_LABELS: [&'static str; 5] = labelling::LABELS;
 
     /// The names of the tasks' metrics.
     pub(crate) fn task_metrics() -> impl Iterator<Item = &'static str> {
@@ -74,6 +91,29 @@ impl Past {
         let _ = self.history.read_last(&names, |place, value| values[place] = Some(value));
         let series = self.series.iter().zip(values);
         series.filter_map(|((labels, _), value)| value.map(|value| (labels, value))).collect()
+    }
+
+    /// The ticks of the last so many milliseconds, in order.
+    pub(crate) fn last_ticks(&self, length_ms: i64) -> Result<Vec<PastTick<'_>>, StoreError> {
+        let Some((_, last_ns)) = self.extent_ns()? else { return Ok(Vec::new()) };
+        let names: Vec<&str> = self.series.iter().map(|(_, name)| name.as_str()).collect();
+        let from_ns = last_ns.saturating_sub(length_ms.saturating_mul(1_000_000));
+        let mut ticks: BTreeMap<i64, Vec<(&str, f64)>> = BTreeMap::new();
+        self.history.read_all(&names, from_ns, last_ns, |place, reading| {
+            if let Reading::Sample(sample) = reading {
+                let at_ms = sample.clock.realtime.0.cast_signed() / 1_000_000;
+                ticks.entry(at_ms).or_default().push((names[place], sample.value));
+            }
+        })?;
+        Ok(ticks.into_iter().map(|(at_ms, values)| PastTick { at_ms, values }).collect())
+    }
+
+    /// The distance of ticks at a time, in milliseconds: it is longer where the history is older. `None` if there are none.
+    pub(crate) fn tick_ms(&self, at_ms: i64) -> Result<Option<i64>, StoreError> {
+        let Some(first_ns) = self.tick_after(at_ms.saturating_mul(1_000_000))? else { return Ok(None) };
+        let next_ns = self.tick_after(first_ns)?;
+        // Rounded up: one may be late.
+        Ok(next_ns.map(|next_ns| (next_ns - first_ns) / 1_000_000 + 1))
     }
 
     /// Whether a task is one that is seen.
@@ -225,7 +265,8 @@ pub fn metadata(metric: &str) -> Option<(&'static str, &'static str)> {
     let of_tasks = TASK_METRICS.iter().map(|row| (row.exported, row.kind, row.help));
     let found = of_machine.chain(of_tasks).find(|(name, ..)| *name == metric);
     let found = found.map(|(_, kind, help)| (series_kind(kind), help));
-    let (kind, help) = found.or_else(|| own_series::metadata(metric))?;
+    let of_all_tasks = || (metric == task_series::METRIC).then_some((SeriesKind::Counter, task_series::HELP));
+    let (kind, help) = found.or_else(|| own_series::metadata(metric)).or_else(of_all_tasks)?;
     let kind = match kind {
         SeriesKind::Counter => "counter",
         SeriesKind::Gauge => "gauge",

@@ -1,46 +1,22 @@
 //! Tasks as series: evaluated from the chunks of the history, so that it costs nothing that there are many.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use facts::catalog::{Kind, TaskMetric, Unit};
 use facts::task::TaskRow;
-use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use facts::unit::Nanos;
-use formats::series_name::{METRIC, SeriesName};
-use query::{LabelChoice, Matcher, Selection, Series};
+use query::{Selection, Series};
 use sampling::users::Users;
-use store::{History, Named, TaskReplay};
+use store::{History, TaskReplay};
 
+use super::labelling::{Labelling, TaskLabels};
 use super::task_lines::TaskLines;
 
 /// The most series of tasks in an answer.
 const MOST_SERIES: usize = 1_000_000;
 /// Times before an instant in which its round is looked for, in milliseconds, the likeliest first.
 const NEWEST_WITHIN_MS: [i64; 3] = [3_000, 75_000, i64::MAX];
-
-const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
-
-/// What tells tasks apart, as far as it is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct TaskLabels {
-    pid: Option<u32>,
-    tid: Option<u32>,
-    comm: Option<Comm>,
-    uid: Option<u32>,
-    cgroup: Option<u64>,
-}
-
-/// The labels of tasks: how they read, and which are wanted.
-struct Labelling<'s> {
-    users: &'s Users,
-    /// Whose tasks are seen.
-    scope: Scope,
-    matchers: Vec<&'s Matcher>,
-    is_wanted: [bool; LABELS.len()],
-    metric: Option<&'static str>,
-}
 
 /// The series of a metric.
 pub(super) fn select(
@@ -49,18 +25,9 @@ pub(super) fn select(
     metric: &'static TaskMetric,
     selection: &Selection<'_>,
 ) -> Result<Vec<Series>, String> {
-    let others = selection.matchers.iter().filter(|matcher| matcher.label != METRIC);
-    // Labels that no task has are empty.
-    if others.clone().any(|matcher| !LABELS.contains(&matcher.label.as_str()) && !matcher.accepts("")) {
-        return Ok(Vec::new());
-    }
     let sums = selection.sums.filter(|_| selection.is_range && metric.kind == Kind::Counter);
-    let labelling = Labelling {
-        users,
-        scope,
-        matchers: others.filter(|matcher| LABELS.contains(&matcher.label.as_str())).collect(),
-        is_wanted: LABELS.map(|label| sums.is_none_or(|sums: &LabelChoice| sums.contains(label))),
-        metric: sums.is_none().then_some(metric.exported),
+    let Some(labelling) = Labelling::new((users, scope), selection.matchers, sums, metric.exported) else {
+        return Ok(Vec::new());
     };
     if !selection.is_newest {
         return replay(history, &labelling, metric, selection, selection.from_ms);
@@ -198,66 +165,4 @@ fn set_round(
         lines.set(line, value);
     }
     Ok(())
-}
-
-impl Labelling<'_> {
-    /// Whether a task meets the conditions.
-    fn accepts(&self, replay: &mut TaskReplay<'_>, row: &TaskRow) -> Result<bool, String> {
-        if matches!(self.scope, Scope::User(uid) if row.uid != Some(uid)) {
-            return Ok(false);
-        }
-        for matcher in &self.matchers {
-            let is_met = match matcher.label.as_str() {
-                "pid" => matcher.accepts(&row.tgid.unwrap_or(row.key.pid).to_string()),
-                "tid" => matcher.accepts(&row.key.pid.to_string()),
-                "comm" => matcher.accepts(&comm(&row.comm)),
-                "user" => matcher.accepts(&self.user(row.uid)),
-                _ => matcher.accepts(&self.cgroup(replay, row.cgroup)?),
-            };
-            if !is_met {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn key(&self, row: &TaskRow) -> TaskLabels {
-        let [pid, tid, comm, user, cgroup] = self.is_wanted;
-        TaskLabels {
-            pid: pid.then_some(row.tgid.unwrap_or(row.key.pid)),
-            tid: tid.then_some(row.key.pid),
-            comm: comm.then_some(row.comm),
-            uid: row.uid.filter(|_| user),
-            cgroup: row.cgroup.filter(|_| cgroup),
-        }
-    }
-
-    fn user(&self, uid: Option<u32>) -> Cow<'_, str> {
-        match uid {
-            None => Cow::Borrowed(""),
-            Some(uid) => self.users.name(uid).map_or_else(|| Cow::Owned(uid.to_string()), Cow::Borrowed),
-        }
-    }
-
-    /// A cgroup's path; empty if it was not recorded.
-    fn cgroup(&self, replay: &mut TaskReplay<'_>, id: Option<u64>) -> Result<String, String> {
-        let Some(id) = id else { return Ok(String::new()) };
-        let name = replay.name(Named::Cgroup(id)).map_err(|error| error.to_string())?;
-        Ok(name.unwrap_or_default().to_owned())
-    }
-
-    fn name(&self, key: &TaskLabels, cgroup: String) -> SeriesName {
-        let mut name = SeriesName::default();
-        name.set(METRIC, self.metric.unwrap_or_default());
-        name.set("pid", &key.pid.map(|pid| pid.to_string()).unwrap_or_default());
-        name.set("tid", &key.tid.map(|tid| tid.to_string()).unwrap_or_default());
-        name.set("comm", &key.comm.map(|name| comm(&name).into_owned()).unwrap_or_default());
-        name.set("user", &self.user(key.uid));
-        name.set("cgroup", &cgroup);
-        name
-    }
-}
-
-fn comm(comm: &Comm) -> Cow<'_, str> {
-    String::from_utf8_lossy(comm.as_bytes())
 }

@@ -1,7 +1,7 @@
 //! What is wrong with a machine. Each function is a trouble: when it is one, how much it explains, who causes it.
 
 use query::QueryError;
-use text::units::push_human;
+use text::plot::Measure;
 
 use super::examiner::{Examiner, Share};
 use super::sentence::{Evidence, Sentence, Trouble};
@@ -92,9 +92,7 @@ fn percent(ratio: f64) -> String {
 }
 
 fn bytes(value: f64) -> String {
-    let mut text = String::new();
-    push_human(&mut text, value, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"]);
-    text
+    Measure::Bytes.write(value)
 }
 
 /// Packets, switches, pages.

@@ -9,6 +9,7 @@ mod cgroups;
 mod delta;
 mod ended_threads;
 mod matching;
+mod total;
 
 use std::collections::HashMap;
 

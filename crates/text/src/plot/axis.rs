@@ -22,7 +22,7 @@ pub enum Measure {
 }
 
 /// A unit and its name.
-type Unit = (f64, &'static str);
+pub type Unit = (f64, &'static str);
 
 const NUMBERS: [Unit; 5] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")];
 const RATES: [Unit; 5] = [(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s"), (1e9, "G/s"), (1e12, "T/s")];
@@ -49,7 +49,24 @@ const RATIOS: [Unit; 1] = [(0.01, " %")];
 const CELSIUS: [Unit; 1] = [(1.0, " °C")];
 
 impl Measure {
-    fn units(self) -> &'static [Unit] {
+    /// All, each with its name.
+    pub const ALL: [(Self, &'static str); 7] = [
+        (Self::Number, "number"),
+        (Self::Rate, "rate"),
+        (Self::Bytes, "bytes"),
+        (Self::BytesPerSecond, "bytes_per_second"),
+        (Self::Seconds, "seconds"),
+        (Self::Ratio, "ratio"),
+        (Self::Celsius, "celsius"),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    /// Its units with their names, the smallest first.
+    pub fn units(self) -> &'static [Unit] {
         match self {
             Self::Number => &NUMBERS,
             Self::Rate => &RATES,

@@ -5,7 +5,7 @@ mod braille;
 mod svg;
 mod time_axis;
 
-pub use axis::{Axis, Measure};
+pub use axis::{Axis, Measure, Unit};
 pub use braille::push_braille;
 pub use svg::{COLORS, push_svg};
 pub use time_axis::{TimeForm, TimeTicks};

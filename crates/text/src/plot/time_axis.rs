@@ -48,6 +48,18 @@ pub enum TimeForm {
     Whole,
 }
 
+impl TimeForm {
+    /// As strftime(3) has it.
+    pub fn format(self) -> &'static str {
+        match self {
+            Self::Seconds => "%H:%M:%S",
+            Self::Minutes => "%H:%M",
+            Self::Days => "%m-%d",
+            Self::Whole => "%Y-%m-%d %H:%M:%S",
+        }
+    }
+}
+
 /// Times that are marked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeTicks {

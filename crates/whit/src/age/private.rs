@@ -11,7 +11,7 @@ use probe::directory::{Directory, EntryStatus, Mounts, StatusWanted};
 
 use super::node::Node;
 use super::registry::{Identity, Registry, Slot};
-use crate::random;
+use probe::random;
 
 /// How the names of private directories begin; random digits follow, so that another user cannot create them beforehand.
 const PREFIX: &[u8] = b".whit-age-";

@@ -15,7 +15,9 @@ use probe::directory::{EntryStatus, StatusWanted};
 use probe::file_clock_now;
 
 use super::mutex::locked;
-use crate::{paths, random};
+use probe::random;
+
+use crate::paths;
 
 /// Bytes of a record: three numbers, padded with blanks, and a newline.
 const RECORD_BYTES: usize = 64;

@@ -12,7 +12,7 @@ use super::measurement::{Measurement, Unit};
 use super::options::BenchOptions;
 use super::programs::{is_there, own_program, printed, run, wall};
 use crate::paths::identity_of;
-use crate::random;
+use probe::random;
 
 /// A directory that is made when it is first needed and removed after its last use. It lies in one that other users can neither
 /// enter nor have made before.

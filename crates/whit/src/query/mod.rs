@@ -23,7 +23,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode, Failure> {
     let mut text = String::new();
     match args.format {
         Format::Text => render::push_text(&answer, &mut text),
-        Format::Csv => render::push_csv(&answer, &mut text),
+        Format::Csv => answer::push_csv(&answer, &mut text),
         Format::Json => {
             let body = json!({ "expression": args.expression, "data": answer::to_json(&answer) });
             Documents::of_live().push(DocumentKind::Query, probe::clock_now().realtime, &body, &mut text)?;

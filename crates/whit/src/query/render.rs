@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use ::agent::answer::written;
 use ::query::number::write_in_full;
 use ::query::{Answer, Point};
-use formats::series_name::SeriesName;
 use text::printable::Shown as _;
 use text::table::{Align, Table};
 
@@ -41,33 +41,6 @@ pub(super) fn push_text(answer: &Answer, text: &mut String) {
             }
             table.write(text);
         }
-    }
-}
-
-/// Appends a line a sample: milliseconds would be enough, but exports have nanoseconds.
-pub(super) fn push_csv(answer: &Answer, text: &mut String) {
-    text.push_str(formats::sample_lines::CSV_HEAD);
-    text.push('\n');
-    let mut push = |name: &SeriesName, point: &Point| {
-        let nanoseconds = i128::from(point.at_ms) * 1_000_000;
-        let quoted = written(name).replace('"', "\"\"");
-        let _ = writeln!(text, "{nanoseconds},\"{quoted}\",{}", write_in_full(point.value));
-    };
-    match answer {
-        Answer::Scalar(point) => push(&SeriesName::default(), point),
-        Answer::Text(_) => {}
-        Answer::Vector(series) => series.iter().for_each(|(name, point)| push(name, point)),
-        Answer::Matrix(series) => {
-            series.iter().for_each(|(name, points)| points.iter().for_each(|point| push(name, point)));
-        }
-    }
-}
-
-/// A series without labels has a name, too.
-fn written(name: &SeriesName) -> String {
-    match name.to_string() {
-        empty if empty.is_empty() => "{}".to_owned(),
-        name => name.shown().to_string(),
     }
 }
 

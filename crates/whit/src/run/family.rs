@@ -6,7 +6,7 @@ use probe::control::{self, TaskSignal};
 use probe::descendants::Descendants;
 use rustix::fd::BorrowedFd;
 
-use crate::random;
+use probe::random;
 
 /// A process that descends from the command and still runs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use formats::dns::{self, Family, Reply};
 use text::printable::printable_text;
 
-use crate::random;
+use probe::random;
 
 /// Of one server, for one question.
 const PATIENCE: Duration = Duration::from_secs(2);

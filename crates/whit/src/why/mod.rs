@@ -20,7 +20,9 @@ use crate::agent::observing;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{paths, random};
+use probe::random;
+
+use crate::paths;
 
 /// A history whose last tick is older than this does not say how the machine is now.
 const RECENT_MS: i64 = 15_000;

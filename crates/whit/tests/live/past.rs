@@ -65,7 +65,7 @@ fn figures() -> Result<(), Failed> {
     let data = scratch.0.join("data");
     let data = data.to_str().ok_or("the path")?;
     let last = number(&documents(&whit(&["history", "--json", "--data", data]))[0]["last_realtime_ns"]) / 1e9;
-    let (under_load, after) = (format!("@{:.3}", last - 6.0), format!("@{:.3}", last - 0.5));
+    let (under_load, after) = (format!("@{:.3}", last - 5.8), format!("@{:.3}", last - 0.3));
     let at = under_load.as_str();
 
     let free = documents(&whit(&["free", "--at", at, "--json", "--data", data])).remove(0);

@@ -21,6 +21,8 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "flate2",
             "form_urlencoded",
             "formats",
+            "futures-util",
+            "http-body",
             "hyper",
             "hyper-util",
             "jiff",

@@ -1,51 +1,99 @@
 //! The web page, and what it alone asks. Its sources are in web/, and what is built of them in web/dist.
 
-mod replies;
-mod task_rows;
+mod download;
+mod exits;
+mod language;
+mod marks;
+mod stream;
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::header;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use facts::task::groups::GroupBy;
 use facts::task::rounds::Scope;
 use serde::Serialize;
+use store::StoreError;
 
+use super::answers::{self, Steps};
 use super::api::{Form, LONGEST_EVALUATION, limits, with_past};
+use super::replies::{Evidence, Sentence, Status, Tasks, Why};
 use super::reply::{Refusal, bad_data, internal, success};
 use super::shared::Shared;
+use super::task_rows;
 use crate::past::Past;
 use crate::why;
-use replies::{Evidence, Sentence, Status, Tasks, Why};
+pub(super) use download::download;
+pub(super) use exits::exits;
+pub(super) use language::language;
+pub(super) use marks::marks;
+pub(super) use stream::stream;
+
+/// Between two blocks of a history without a gap lies no more.
+const LONGEST_STEP_MS: i64 = 120_000;
+/// Expressions of a request.
+const MOST_QUERIES: usize = 64;
 
 /// Nothing from elsewhere, and no script or style within the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-fn file(kind: &'static str, text: &'static str) -> Response {
+/// A form, and nothing else.
+const SIGN_IN_POLICY: &str =
+    "default-src 'none'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// A file of the page; a browser that has it already gets nothing.
+fn file(asked: &HeaderMap, kind: &'static str, text: &'static str) -> Response {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let tag = format!("\"{:016x}\"", hasher.finish());
+    let is_known = asked.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
     let headers = [
         (header::CONTENT_TYPE, kind),
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, "no-cache"),
     ];
-    (headers, text).into_response()
+    let status = if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+    (status, headers, [(header::ETAG, tag)], if is_known { "" } else { text }).into_response()
 }
 
-pub(super) async fn index() -> Response {
-    file("text/html; charset=utf-8", include_str!("../../../../../web/dist/index.html"))
+/// What is served to those who need a token and have not shown it.
+pub(super) async fn sign_in() -> Response {
+    sign_in_with("", StatusCode::OK)
 }
 
-pub(super) async fn script() -> Response {
-    file("text/javascript; charset=utf-8", include_str!("../../../../../web/dist/page.js"))
+/// The same, with the reason why they are not signed in yet.
+pub(super) fn sign_in_again(reason: &str) -> Response {
+    sign_in_with(reason, StatusCode::UNAUTHORIZED)
 }
 
-pub(super) async fn style() -> Response {
-    file("text/css; charset=utf-8", include_str!("../../../../../web/dist/style.css"))
+fn sign_in_with(reason: &str, status: StatusCode) -> Response {
+    let text = include_str!("../../../../../web/dist/sign_in.html").replace("{reason}", reason);
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, SIGN_IN_POLICY),
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (status, headers, text).into_response()
+}
+
+pub(super) async fn index(asked: HeaderMap) -> Response {
+    file(&asked, "text/html; charset=utf-8", include_str!("../../../../../web/dist/index.html"))
+}
+
+pub(super) async fn script(asked: HeaderMap) -> Response {
+    file(&asked, "text/javascript; charset=utf-8", include_str!("../../../../../web/dist/page.js"))
+}
+
+pub(super) async fn style(asked: HeaderMap) -> Response {
+    file(&asked, "text/css; charset=utf-8", include_str!("../../../../../web/dist/style.css"))
 }
 
 fn reply(made: Result<impl Serialize, Refusal>) -> Response {
@@ -66,16 +114,95 @@ fn time_ms(form: &Form, name: &str) -> Result<i64, Refusal> {
 pub(super) async fn status(
     State(shared): State<Arc<Shared>>,
     Extension(scope): Extension<Scope>,
-) -> Response {
-    with_past(shared, scope, |past| {
-        let extent = past.extent_ns().map_err(|error| internal(error.to_string()));
-        reply(extent.map(|extent| {
-            let (first_ms, last_ms) =
-                extent.map(|(first, last)| (first / 1_000_000, last / 1_000_000)).unzip();
-            Status { first_ms, last_ms, version: env!("CARGO_PKG_VERSION") }
-        }))
+    request: Request,
+) -> Result<Response, Refusal> {
+    let form = Form::read(request).await?;
+    let wanted_ms = |name: &str| form.get(name).map(|_| time_ms(&form, name)).transpose();
+    let (span_ms, end_ms) = (wanted_ms("span_ms")?, wanted_ms("end_ms")?);
+    Ok(with_past(shared, scope, move |past| {
+        reply(describe(past, scope, span_ms, end_ms).map_err(|error| internal(error.to_string())))
     })
-    .await
+    .await)
+}
+
+fn describe(
+    past: &Past,
+    scope: Scope,
+    span_ms: Option<i64>,
+    end_ms: Option<i64>,
+) -> Result<Status, StoreError> {
+    let spans = past.history().spans()?;
+    let mut spans: Vec<[i64; 2]> =
+        spans.into_iter().map(|(first, last)| [first / 1_000_000, last / 1_000_000]).collect();
+    spans.sort_unstable();
+    let first_ms = spans.first().map(|[first_ms, _]| *first_ms);
+    let last_ms = spans.iter().map(|[_, last_ms]| *last_ms).max();
+    let from_ms = end_ms.or(last_ms).zip(span_ms).map(|(end_ms, span_ms)| end_ms.saturating_sub(span_ms));
+    Ok(Status {
+        first_ms,
+        last_ms,
+        tick_ms: past.tick_ms(from_ms.or(first_ms).unwrap_or(0))?.unwrap_or(0),
+        version: env!("CARGO_PKG_VERSION"),
+        sees_all: scope == Scope::All,
+        spans: joined(spans),
+    })
+}
+
+/// Spans in order with those together that follow one another: ticks, or steps of what is older, lie between them.
+fn joined(spans: Vec<[i64; 2]>) -> Vec<[i64; 2]> {
+    let mut joined: Vec<[i64; 2]> = Vec::new();
+    for [first_ms, last_ms] in spans {
+        match joined.last_mut() {
+            Some([_, end_ms]) if first_ms - *end_ms <= LONGEST_STEP_MS => *end_ms = last_ms.max(*end_ms),
+            _ => joined.push([first_ms, last_ms]),
+        }
+    }
+    joined
+}
+
+/// Whether rows are processes or threads.
+fn group_by(form: &Form) -> Result<GroupBy, Refusal> {
+    match form.get("by") {
+        None | Some("process") => Ok(GroupBy::Process),
+        Some("thread") => Ok(GroupBy::Thread),
+        Some(_) => Err(bad_data("invalid parameter \"by\": expected process or thread")),
+    }
+}
+
+/// The steps of a form.
+fn steps(form: &Form) -> Result<Steps, Refusal> {
+    let [from_ms, to_ms, step_ms] = ["from_ms", "to_ms", "step_ms"].map(|name| time_ms(form, name));
+    let steps = Steps { from_ms: from_ms?, to_ms: to_ms?, step_ms: step_ms? };
+    let length_ms = steps.to_ms.checked_sub(steps.from_ms).filter(|length_ms| *length_ms >= 0);
+    if length_ms.is_none_or(|length_ms| steps.step_ms <= 0 || length_ms / steps.step_ms > query::MOST_STEPS) {
+        return Err(bad_data("there is no such time: to_ms must be after from_ms, in at most 11,000 steps"));
+    }
+    Ok(steps)
+}
+
+/// The expressions of a form.
+fn queries(form: &Form) -> Result<Vec<String>, Refusal> {
+    let queries: Vec<String> = form.all("query").map(str::to_owned).collect();
+    match queries.len() {
+        0..=MOST_QUERIES => Ok(queries),
+        _ => Err(bad_data(format!("invalid parameter \"query\": there are more than {MOST_QUERIES}"))),
+    }
+}
+
+pub(super) async fn plots(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let form = Form::read(request).await?;
+    let queries = queries(&form)?;
+    let steps = steps(&form)?;
+    let deadline = Instant::now() + LONGEST_EVALUATION;
+    Ok(with_past(shared, scope, move |past| {
+        let is_interrupted = || Instant::now() >= deadline;
+        reply(Ok(answers::between(&queries, past, steps, &limits(&is_interrupted))))
+    })
+    .await)
 }
 
 pub(super) async fn tasks(
@@ -85,15 +212,7 @@ pub(super) async fn tasks(
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
     let at_ms = time_ms(&form, "at_ms")?;
-    let by = match form.get("by") {
-        None | Some("process") => GroupBy::Process,
-        Some("thread") => GroupBy::Thread,
-        Some("user") => GroupBy::User,
-        Some("cgroup") => GroupBy::Cgroup,
-        Some(_) => {
-            return Err(bad_data("invalid parameter \"by\": expected process, thread, user or cgroup"));
-        }
-    };
+    let by = group_by(&form)?;
     Ok(with_past(shared, scope, move |past| reply(tasks_at(past, at_ms, by))).await)
 }
 
@@ -116,13 +235,20 @@ pub(super) async fn why(
     if window.from_ms >= window.to_ms {
         return Err(bad_data("invalid parameter \"to_ms\": it is before from_ms"));
     }
+    let target = form.get("target").map(why::Target::parse);
     let deadline = Instant::now() + LONGEST_EVALUATION;
-    Ok(with_past(shared, scope, move |past| reply(explain(past, window, deadline))).await)
+    let explained = move |past: &Past| reply(explain(past, window, target.as_ref(), deadline));
+    Ok(with_past(shared, scope, explained).await)
 }
 
-fn explain(past: &Past, window: why::Window, deadline: Instant) -> Result<Why, Refusal> {
+fn explain(
+    past: &Past,
+    window: why::Window,
+    target: Option<&why::Target>,
+    deadline: Instant,
+) -> Result<Why, Refusal> {
     let is_interrupted = || Instant::now() >= deadline;
-    let findings = why::examine(past, window, None, &limits(&is_interrupted))?;
+    let findings = why::examine(past, window, target, &limits(&is_interrupted))?;
     let sentence = |sentence: why::Sentence| Sentence {
         text: sentence.text,
         culprit: sentence.culprit,

@@ -11,7 +11,7 @@ use store::{PlainTables, Records, StoreError};
 use super::super::measurement::{Measurement, Unit, own_wall};
 use super::super::options::BenchOptions;
 use super::super::scanning::Scratch;
-use crate::random;
+use probe::random;
 
 const ENTITY_BYTES: usize = 1024;
 

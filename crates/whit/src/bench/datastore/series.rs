@@ -12,7 +12,7 @@ use store::{Engine, PlainTables, SeriesKind, StoreEngine, StoreError, Tick};
 use super::super::measurement::{Measurement, Unit, own_wall};
 use super::super::options::BenchOptions;
 use super::super::scanning::Scratch;
-use crate::random;
+use probe::random;
 
 const SERIES: usize = 500;
 /// An hour at one a second, of which one third is written here.

@@ -4,12 +4,12 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Sixteen hexadecimal digits. The standard library seeds its hashers from the operating system's random numbers, a different
 /// one each time, and SipHash does not reveal its key.
-pub(crate) fn hex() -> String {
+pub fn hex() -> String {
     format!("{:016x}", number())
 }
 
 /// A number that other users cannot guess.
-pub(crate) fn number() -> u64 {
+pub fn number() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 

@@ -8,7 +8,7 @@ const PER_SECOND: [&str; 3] = ["rate", "irate", "deriv"];
 const OF_TIME: [&str; 4] = ["time", "timestamp", "count", "count_over_time"];
 
 /// That of an expression; numbers, where it does not say.
-pub(super) fn of(expression: &str) -> Measure {
+pub fn of(expression: &str) -> Measure {
     let words = words(expression);
     let is_function = |name: &str| words.iter().any(|word| word.is_function && word.text == name);
     if expression.contains('/') {

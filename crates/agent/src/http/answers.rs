@@ -1,0 +1,115 @@
+//! Answers as plots need them: columns at the same times.
+
+use std::time::{Duration, Instant};
+
+use formats::series_name::SeriesName;
+use query::{Answer, Limits, Point, Query, QueryError, Source};
+
+use crate::drawing::measure_of;
+
+use super::replies::{Answers, Curve, Curves, Fault};
+
+/// What the values of one tick may take: the expressions are those of a page, but whoever asks may send others.
+const LONGEST_AT_A_TICK: Duration = Duration::from_millis(50);
+const MOST_POINTS_AT_A_TICK: usize = 200_000;
+
+/// Steps of a time in milliseconds since 1970.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    pub(super) from_ms: i64,
+    pub(super) to_ms: i64,
+    pub(super) step_ms: i64,
+}
+
+impl Steps {
+    fn count(self) -> usize {
+        usize::try_from((self.to_ms - self.from_ms) / self.step_ms + 1).unwrap_or(0)
+    }
+
+    fn place(self, at_ms: i64) -> usize {
+        usize::try_from((at_ms - self.from_ms) / self.step_ms).unwrap_or(usize::MAX)
+    }
+}
+
+/// The values of expressions at an instant.
+pub(super) fn of_instant(queries: &[Query], source: &dyn Source, at_ms: i64) -> Answers {
+    let deadline = Instant::now() + LONGEST_AT_A_TICK;
+    let is_interrupted = || Instant::now() >= deadline;
+    let limits =
+        Limits { most_points: MOST_POINTS_AT_A_TICK, is_interrupted: &is_interrupted, ..Limits::default() };
+    let steps = Steps { from_ms: at_ms, to_ms: at_ms, step_ms: 1 };
+    let answers = queries.iter().map(|query| curves("", query.at(source, at_ms, &limits), steps)).collect();
+    Answers { from_ms: at_ms, step_ms: steps.step_ms, count: 1, answers }
+}
+
+/// The values of expressions at each step; what is wrong with one of them is said in its place.
+pub(super) fn between(texts: &[String], source: &dyn Source, steps: Steps, limits: &Limits<'_>) -> Answers {
+    let one = |text: &String| {
+        let answer = Query::parse(text)
+            .and_then(|query| query.between(source, [steps.from_ms, steps.to_ms], steps.step_ms, limits));
+        curves(text, answer, steps)
+    };
+    let answers = texts.iter().map(one).collect();
+    Answers { from_ms: steps.from_ms, step_ms: steps.step_ms, count: steps.count(), answers }
+}
+
+fn curves(text: &str, answer: Result<Answer, QueryError>, steps: Steps) -> Curves {
+    let measure = measure_of(text).name();
+    let series = match answer {
+        Ok(Answer::Matrix(series)) => series,
+        Ok(Answer::Vector(values)) => values.into_iter().map(|(name, point)| (name, vec![point])).collect(),
+        Ok(Answer::Scalar(point)) => vec![(SeriesName::default(), vec![point])],
+        Ok(Answer::Text(_)) => Vec::new(),
+        Err(error) => return Curves { measure, curves: Vec::new(), fault: Some(fault(text, &error)) },
+    };
+    Curves { measure, curves: series.into_iter().map(|series| curve(series, steps)).collect(), fault: None }
+}
+
+fn curve((name, points): (SeriesName, Vec<Point>), steps: Steps) -> Curve {
+    let mut values = vec![None; steps.count()];
+    for point in points {
+        if let Some(value) = values.get_mut(steps.place(point.at_ms)).filter(|_| point.value.is_finite()) {
+            // A screen shows less, and digits are what is sent.
+            *value = Some(point.value as f32);
+        }
+    }
+    Curve {
+        labels: name.labels().map(|(label, value)| (label.to_owned(), value.to_owned())).collect(),
+        values,
+    }
+}
+
+fn fault(text: &str, error: &QueryError) -> Fault {
+    match error {
+        QueryError::Malformed(fault) => {
+            let before = fault.place.and_then(|place| text.get(..place));
+            // The page counts as its strings do.
+            let place = before.map(|before| before.encode_utf16().count() as u32);
+            Fault { message: fault.message.clone(), place }
+        }
+        error => Fault { message: error.to_string(), place: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_have_a_place_for_each_step() {
+        let name = SeriesName::parse("a{b=\"c\"}").unwrap();
+        let steps = Steps { from_ms: 1000, to_ms: 4500, step_ms: 1000 };
+        let point = |at_ms, value| Point { at_ms, value };
+        let points = vec![point(1000, 0.1), point(3000, f64::NAN), point(4000, 3.0)];
+        let answer = curves("", Ok(Answer::Matrix(vec![(name, points)])), steps);
+        assert_eq!(answer.curves[0].values, [Some(0.1), None, None, Some(3.0)]);
+        assert_eq!(answer.curves[0].labels["b"], "c");
+    }
+
+    #[test]
+    fn a_fault_has_its_place() {
+        let text = "vector(\"é𝄞\") +";
+        let fault = fault(text, &Query::parse("sum(\"é𝄞\", x y)").unwrap_err());
+        assert!(fault.place.is_none_or(|place| place <= 16), "{fault:?}");
+    }
+}

@@ -1,0 +1,70 @@
+//! Replies with gzip, for those who accept it, where that makes fewer packets of them.
+
+use std::io::Write as _;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// What fits into a packet is sent as it is.
+const LEAST_BYTES: u64 = 1400;
+
+/// Compresses replies that are complete.
+pub(super) async fn compress(request: Request, next: Next) -> Response {
+    let is_accepted = accepts_gzip(request.headers());
+    let response = next.run(request).await;
+    // Events have no length, and go out one by one.
+    let is_worth_it =
+        http_body::Body::size_hint(response.body()).exact().is_some_and(|bytes| bytes >= LEAST_BYTES);
+    if !is_accepted || !is_worth_it || response.headers().contains_key(header::CONTENT_ENCODING) {
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    let Ok(whole) = to_bytes(body, usize::MAX).await else {
+        return Response::from_parts(head, Body::empty());
+    };
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    match encoder.write_all(&whole).and_then(|()| encoder.finish()) {
+        Ok(bytes) => {
+            head.headers.remove(header::CONTENT_LENGTH);
+            head.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            head.headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+            Response::from_parts(head, Body::from(bytes))
+        }
+        Err(_) => Response::from_parts(head, Body::from(whole)),
+    }
+}
+
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|accepted| accepted.to_str().ok());
+    let mut codings = accepted.unwrap_or_default().split(',').map(str::trim);
+    codings.any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, "q=1"));
+        let is_refused = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse().ok()) == Some(0.0);
+        name.trim() == "gzip" && !is_refused
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_for_those_who_accept_it() {
+        let accepts = |accepted: &'static str| {
+            accepts_gzip(&HeaderMap::from_iter([(
+                header::ACCEPT_ENCODING,
+                HeaderValue::from_static(accepted),
+            )]))
+        };
+        assert!(accepts("gzip"));
+        assert!(accepts("deflate, gzip;q=0.5, br"));
+        assert!(!accepts("deflate, gzip;q=0"));
+        assert!(!accepts("identity"));
+        assert!(!accepts_gzip(&HeaderMap::new()));
+    }
+}

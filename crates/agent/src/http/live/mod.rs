@@ -1,0 +1,190 @@
+//! What happens at each tick, for the pages that are open. As long as there are none it costs nothing.
+
+mod recent;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use facts::task::groups::{GroupBy, TaskGroups};
+use facts::task::rounds::Scope;
+use facts::task::store::TaskStore;
+use facts::task::{TaskKey, TaskRow};
+use query::Query;
+use sampling::task_labels::TaskLabels;
+use sampling::users::Users;
+
+use super::replies::ActiveTasks;
+use super::{answers, task_rows};
+use crate::past::Past;
+use crate::recorded::Recorded;
+use recent::Recent;
+
+/// Rates over so many milliseconds have all of their ticks.
+const LONGEST_RANGE_MS: i64 = 31_000;
+/// Pages that are open at a time.
+const MOST_WATCHERS: usize = 64;
+
+/// A tick that was just taken.
+pub(crate) struct Latest<'r> {
+    /// Its time, in milliseconds since 1970.
+    pub(crate) at_ms: i64,
+    /// Its series.
+    pub(crate) series: &'r Recorded,
+    /// Its tasks, if they were read.
+    pub(crate) tasks: Option<&'r TaskStore>,
+    /// The names of their cgroups.
+    pub(crate) labels: Option<&'r mut TaskLabels>,
+}
+
+/// Rows of tasks that somebody watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Watched {
+    pub(super) scope: Scope,
+    pub(super) by: GroupBy,
+}
+
+/// Expressions whose values somebody watches, and what they are asked of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Expressions {
+    pub(super) texts: Arc<[String]>,
+    pub(super) sees_all: bool,
+}
+
+/// What all watchers have in common.
+#[derive(Debug, Default)]
+pub(super) struct Live(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    watchers: Vec<Watched>,
+    recent: Recent,
+    /// What was made of the last tick, so that pages that watch the same cost one: tasks, and the values of expressions.
+    tasks: Vec<(Watched, Arc<str>)>,
+    values: Vec<(Expressions, Arc<str>)>,
+}
+
+impl Live {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Somebody watches. Returns whether there is room for them.
+    pub(super) fn add(&self, watched: Watched) -> bool {
+        let mut state = self.lock();
+        let has_room = state.watchers.len() < MOST_WATCHERS;
+        state.watchers.extend(has_room.then_some(watched));
+        has_room
+    }
+
+    /// They do not any more.
+    pub(super) fn remove(&self, watched: Watched) {
+        let mut state = self.lock();
+        if let Some(place) = state.watchers.iter().position(|known| *known == watched) {
+            state.watchers.swap_remove(place);
+        }
+    }
+
+    /// Whether nobody watches.
+    pub(super) fn is_idle(&self) -> bool {
+        self.lock().watchers.is_empty()
+    }
+
+    /// Takes over the last ticks of a history, so that the first rates are right.
+    pub(super) fn begin(&self, past: &Past) {
+        let Ok(ticks) = past.last_ticks(LONGEST_RANGE_MS) else { return };
+        let mut state = self.lock();
+        if state.watchers.is_empty() {
+            state.recent = Recent::default();
+            for tick in ticks {
+                state.recent.push(tick.at_ms, tick.values.into_iter());
+            }
+        }
+    }
+
+    /// The tasks of the last tick, if they were read in it.
+    pub(super) fn tasks(&self, watched: Watched) -> Option<Arc<str>> {
+        let state = self.lock();
+        let found = state.tasks.iter().find(|(known, _)| *known == watched);
+        found.map(|(_, text)| Arc::clone(text))
+    }
+
+    /// The values of expressions at the last tick.
+    pub(super) fn values(&self, expressions: &Expressions, queries: &[Query]) -> Option<Arc<str>> {
+        let mut state = self.lock();
+        if let Some((_, text)) = state.values.iter().find(|(known, _)| known == expressions) {
+            return Some(Arc::clone(text));
+        }
+        let at_ms = state.recent.last_ms()?;
+        let values = answers::of_instant(queries, &state.recent.seen_by(expressions.sees_all), at_ms);
+        let text: Arc<str> = serde_json::to_string(&values).ok()?.into();
+        state.values.push((expressions.clone(), Arc::clone(&text)));
+        Some(text)
+    }
+}
+
+/// Makes of each tick what is watched. It belongs to the thread that takes the ticks.
+#[derive(Debug)]
+pub(super) struct Publisher {
+    live: Arc<Live>,
+    groups: Vec<(Watched, TaskGroups)>,
+    users: Users,
+}
+
+impl Publisher {
+    pub(super) fn new(live: Arc<Live>) -> Self {
+        Self { live, groups: Vec::new(), users: Users::default() }
+    }
+
+    /// A tick was taken.
+    pub(super) fn publish(&mut self, mut latest: Latest<'_>) {
+        let live = Arc::clone(&self.live);
+        let mut state = live.lock();
+        state.values.clear();
+        state.tasks.clear();
+        if state.watchers.is_empty() {
+            state.recent = Recent::default();
+            self.groups = Vec::new();
+            return;
+        }
+        if self.groups.is_empty() {
+            self.users = Users::read();
+        }
+        state.recent.push(latest.at_ms, latest.series.named().map(|(name, _, value)| (name, value)));
+        let mut wanted: Vec<Watched> = Vec::new();
+        for watched in &state.watchers {
+            if !wanted.contains(watched) {
+                wanted.push(*watched);
+            }
+        }
+        self.groups.retain(|(watched, _)| wanted.contains(watched));
+        let Some(tasks) = latest.tasks else { return };
+        for watched in wanted {
+            let text = self.tasks(watched, tasks, &mut latest);
+            state.tasks.extend(text.map(|text| (watched, text.into())));
+        }
+    }
+
+    /// The rows that did something, and which are gone.
+    fn tasks(&mut self, watched: Watched, tasks: &TaskStore, latest: &mut Latest<'_>) -> Option<String> {
+        if !self.groups.iter().any(|(known, _)| *known == watched) {
+            self.groups.push((watched, TaskGroups::default()));
+        }
+        let (_, groups) = self.groups.iter_mut().find(|(known, _)| *known == watched)?;
+        let gone: Vec<TaskKey> = tasks.gone().filter(|key| groups.row_of(key.pid).is_some()).collect();
+        match watched.scope {
+            Scope::All => groups.update(tasks, watched.by, None),
+            Scope::User(uid) => {
+                let mut is_theirs = |row: &TaskRow| row.uid == Some(uid);
+                groups.update(tasks, watched.by, Some(&mut is_theirs));
+            }
+        }
+        let mut rows = Vec::new();
+        for id in groups.active_rows() {
+            let row = groups.row(tasks, id);
+            let cgroup = latest.labels.as_mut().and_then(|labels| labels.cgroup(row.key(), row.cgroup()));
+            rows.push(task_rows::entry(&row, cgroup.unwrap_or_default(), &self.users, watched.by));
+        }
+        let gone =
+            gone.into_iter().filter(|key| groups.row_of(key.pid).is_none()).map(|key| key.pid).collect();
+        serde_json::to_string(&ActiveTasks { at_ms: latest.at_ms, rows, gone }).ok()
+    }
+}

@@ -1,0 +1,115 @@
+//! The series of the last ticks, in memory, as long as somebody watches: an expression over a few seconds needs no history.
+
+use std::collections::{HashMap, VecDeque};
+
+use formats::series_name::SeriesName;
+use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
+
+use crate::task_series;
+
+/// Ticks that are kept: rates over half a minute.
+const MOST_TICKS: usize = 32;
+
+/// The last ticks.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    places: HashMap<String, usize>,
+    names: Vec<SeriesName>,
+    /// When they were, in milliseconds since 1970, and the values by the place of their names.
+    ticks: VecDeque<(i64, Vec<f64>)>,
+}
+
+impl Recent {
+    /// Takes a tick.
+    pub(super) fn push<'s>(&mut self, at_ms: i64, series: impl Iterator<Item = (&'s str, f64)>) {
+        let full = self.ticks.len() >= MOST_TICKS;
+        let mut values = if full { self.ticks.pop_front() } else { None }.unwrap_or_default().1;
+        values.clear();
+        values.resize(self.names.len(), f64::from_bits(STALE_BITS));
+        for (name, value) in series {
+            match self.places.get(name) {
+                Some(place) => values[*place] = value,
+                None => {
+                    self.places.insert(name.to_owned(), self.names.len());
+                    self.names.push(SeriesName::parse(name).unwrap_or_default());
+                    values.push(value);
+                }
+            }
+        }
+        self.ticks.push_back((at_ms, values));
+    }
+
+    /// The time of the last tick, in milliseconds since 1970.
+    pub(super) fn last_ms(&self) -> Option<i64> {
+        self.ticks.back().map(|(at_ms, _)| *at_ms)
+    }
+
+    /// What is seen of them: not what all tasks did together, unless all are seen.
+    pub(super) fn seen_by(&self, sees_all: bool) -> Seen<'_> {
+        Seen { recent: self, sees_all }
+    }
+
+    fn points(&self, place: usize, selection: &Selection<'_>) -> Vec<Point> {
+        let times = selection.from_ms..=selection.to_ms;
+        let values = self.ticks.iter().filter(|(at_ms, _)| times.contains(at_ms));
+        let points =
+            values.filter_map(|(at_ms, values)| Some(Point { at_ms: *at_ms, value: *values.get(place)? }));
+        match selection.is_newest {
+            true => points.rev().take(1).collect(),
+            false => points.collect(),
+        }
+    }
+}
+
+/// What one may see of the last ticks.
+#[derive(Debug)]
+pub(super) struct Seen<'r> {
+    recent: &'r Recent,
+    sees_all: bool,
+}
+
+/// Of a series that came later or is gone there are marks where it is not there.
+impl Source for Seen<'_> {
+    fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
+        let is_seen = |name: &SeriesName| self.sees_all || name.metric() != task_series::METRIC;
+        let names = self.recent.names.iter().enumerate();
+        let selected = names.filter(|(_, name)| selection.is_met_by(name) && is_seen(name));
+        let series = selected.map(|(place, name)| {
+            let points = self.recent.points(place, selection);
+            Series { name: name.clone(), samples: Samples::Points(points) }
+        });
+        Ok(series.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use query::{Answer, Limits, Query};
+
+    use super::*;
+
+    fn ask(recent: &Recent, expression: &str, at_ms: i64) -> Vec<(String, f64)> {
+        match Query::parse(expression).unwrap().at(&recent.seen_by(true), at_ms, &Limits::default()).unwrap()
+        {
+            Answer::Vector(series) => {
+                series.into_iter().map(|(name, point)| (name.to_string(), point.value)).collect()
+            }
+            answer => panic!("{answer:?}"),
+        }
+    }
+
+    #[test]
+    fn rates_are_those_of_the_last_ticks() {
+        let mut recent = Recent::default();
+        for second in 0..100 {
+            let a = ("a_total", second as f64 * 2.0);
+            let b = (second % 50 > 40).then_some(("b{c=\"d\"}", 1.0));
+            recent.push(second * 1000, std::iter::once(a).chain(b));
+        }
+        assert_eq!(recent.ticks.len(), MOST_TICKS);
+        assert_eq!(ask(&recent, "rate(a_total[4s])", 99_000), [(String::new(), 2.0)]);
+        assert_eq!(ask(&recent, "b", 99_000), [("b{c=\"d\"}".to_owned(), 1.0)]);
+        assert_eq!(ask(&recent, "b", 85_000), []);
+        assert_eq!(ask(&recent, "count_over_time(b[32s])", 99_000), [("{c=\"d\"}".to_owned(), 9.0)]);
+    }
+}

@@ -1,0 +1,61 @@
+//! Tasks that ended, for the page of a process, a program, a user or a cgroup.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use facts::task::Cause;
+use facts::task::figure::Figure;
+use facts::task::rounds::Scope;
+use query::{Matcher, parse_selector};
+
+use super::{reply, time_ms};
+use crate::http::api::{Form, LONGEST_EVALUATION, limits, with_past};
+use crate::http::replies::{ExitEntry, Exits};
+use crate::http::reply::Refusal;
+use crate::http::shared::Shared;
+use crate::past::{Past, PastExit};
+
+/// Rows of a reply.
+const MOST_EXITS: usize = 500;
+
+/// The tasks of the selector `of` that ended between two times.
+pub(crate) async fn exits(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let form = Form::read(request).await?;
+    let matchers = parse_selector(form.needed("of")?)?;
+    let window = [time_ms(&form, "from_ms")?, time_ms(&form, "to_ms")?];
+    let deadline = Instant::now() + LONGEST_EVALUATION;
+    Ok(with_past(shared, scope, move |past| reply(find(past, window, &matchers, deadline))).await)
+}
+
+fn find(past: &Past, window: [i64; 2], matchers: &[Matcher], deadline: Instant) -> Result<Exits, Refusal> {
+    let is_interrupted = || Instant::now() >= deadline;
+    let found = past.exits(window, matchers, MOST_EXITS, &limits(&is_interrupted))?;
+    let rows = found.last.iter().rev().map(|exit| entry(exit, past)).collect();
+    Ok(Exits { count: found.count as u32, rows })
+}
+
+fn entry(exit: &PastExit, past: &Past) -> ExitEntry {
+    let row = &exit.record.row;
+    let seconds = |nanoseconds: u64| nanoseconds as f32 / 1e9;
+    let user = row.uid.map(|uid| past.users().name(uid).map_or_else(|| uid.to_string(), str::to_owned));
+    ExitEntry {
+        name: row.comm.to_lossy(),
+        pid: row.key.pid,
+        user: user.unwrap_or_default(),
+        is_thread: row.process() != row.key.pid,
+        started_ms: exit.started_ms,
+        ended_ms: exit.ended_ms,
+        status: exit.record.exit.status(),
+        signal: exit.record.exit.signal(),
+        on_cpu_s: exit.record.cpu_ns().map(seconds),
+        run_queue_s: row.figures.get(Figure::delay(Cause::RunQueue)).map(seconds),
+        block_io_s: row.figures.get(Figure::delay(Cause::BlockIo)).map(seconds),
+    }
+}

@@ -1,0 +1,90 @@
+//! Events for one page: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::sse::{Event, Sse};
+use axum::response::{IntoResponse as _, Response};
+use facts::task::rounds::Scope;
+use futures_util::stream;
+use query::Query;
+use tokio::sync::watch;
+
+use super::{group_by, queries};
+use crate::http::api::{Form, with_past};
+use crate::http::live::{Expressions, Live, Watched};
+use crate::http::reply::{Refusal, refusal};
+use crate::http::shared::Shared;
+use crate::past::Past;
+
+/// A page that is open. It watches until this is dropped.
+struct Watcher {
+    live: Arc<Live>,
+    watched: Watched,
+    expressions: Expressions,
+    queries: Vec<Query>,
+    ticks: watch::Receiver<u64>,
+    /// What is sent before the next tick is waited for.
+    waiting: Option<Event>,
+}
+
+impl Watcher {
+    fn new(shared: &Shared, watched: Watched, texts: Vec<String>) -> Result<Self, Refusal> {
+        let queries = texts.iter().map(|text| Query::parse(text)).collect::<Result<_, _>>()?;
+        if !shared.live.add(watched) {
+            let message = "too many pages are open: close one, or look at this one without live values";
+            return Err(refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message));
+        }
+        let expressions = Expressions { texts: texts.into(), sees_all: watched.scope == Scope::All };
+        let (live, ticks) = (Arc::clone(&shared.live), shared.past.ticks());
+        Ok(Self { live, watched, expressions, queries, ticks, waiting: None })
+    }
+
+    /// The next event; `None` if there are no more ticks.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.waiting.take() {
+                return Some(event);
+            }
+            self.ticks.changed().await.ok()?;
+            let event = |name: &str, text: Arc<str>| Event::default().event(name).data(text);
+            self.waiting = self.live.tasks(self.watched).map(|text| event("tasks", text));
+            if let Some(text) = self.live.values(&self.expressions, &self.queries) {
+                return Some(event("values", text));
+            }
+        }
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.live.remove(self.watched);
+    }
+}
+
+/// The values of the expressions `query`, and the tasks that did something, at every tick.
+pub(crate) async fn stream(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let form = Form::read(request).await?;
+    let watched = Watched { scope, by: group_by(&form)? };
+    if shared.live.is_idle() {
+        let live = Arc::clone(&shared.live);
+        let begin = move |past: &Past| {
+            live.begin(past);
+            StatusCode::OK.into_response()
+        };
+        with_past(Arc::clone(&shared), Scope::All, begin).await;
+    }
+    let watcher = Watcher::new(&shared, watched, queries(&form)?)?;
+    let events = stream::unfold(watcher, async |mut watcher| {
+        let event = watcher.next().await?;
+        Some((Ok::<_, Infallible>(event), watcher))
+    });
+    Ok(Sse::new(events).into_response())
+}

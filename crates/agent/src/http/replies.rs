@@ -1,0 +1,259 @@
+//! What the page is told beside series. `web/src/replies.ts` has the same types: `WHIT_WRITE_TYPES=1 cargo test -p agent replies` writes it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+#[cfg(test)]
+use ts_rs::TS;
+
+/// What there is of the history.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Status {
+    /// The first tick, in milliseconds since 1970.
+    pub(super) first_ms: Option<i64>,
+    /// The last one.
+    pub(super) last_ms: Option<i64>,
+    /// The distance of ticks at the beginning of the window that was asked for.
+    pub(super) tick_ms: i64,
+    /// Of whit.
+    pub(super) version: &'static str,
+    /// Whether what all tasks did together is shown, or what those of one user did.
+    pub(super) sees_all: bool,
+    /// The times in which something was recorded, from and to, in order.
+    pub(super) spans: Vec<[i64; 2]>,
+}
+
+/// The answers to several expressions, at the same times.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Answers {
+    /// The first time, in milliseconds since 1970.
+    pub(super) from_ms: i64,
+    /// From one to the next.
+    pub(super) step_ms: i64,
+    pub(super) count: usize,
+    pub(super) answers: Vec<Curves>,
+}
+
+/// The answer to one.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Curves {
+    /// What the values are: a name in the table of units.
+    pub(super) measure: &'static str,
+    pub(super) curves: Vec<Curve>,
+    pub(super) fault: Option<Fault>,
+}
+
+/// One series.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Curve {
+    pub(super) labels: BTreeMap<String, String>,
+    /// A value a time; `null`: there is none.
+    pub(super) values: Vec<Option<f32>>,
+}
+
+/// What is wrong with an expression.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Fault {
+    pub(super) message: String,
+    /// The characters before it, as far as that is known.
+    pub(super) place: Option<u32>,
+}
+
+/// The tasks that did something in the last interval.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct ActiveTasks {
+    /// In milliseconds since 1970.
+    pub(super) at_ms: i64,
+    pub(super) rows: Vec<TaskEntry>,
+    /// Those that there are no more.
+    pub(super) gone: Vec<u32>,
+}
+
+/// What tasks did in the interval before an instant.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Tasks {
+    /// When they were read, in milliseconds since 1970.
+    pub(super) at_ms: i64,
+    pub(super) rows: Vec<TaskEntry>,
+}
+
+/// A process or a thread. Times are seconds in each second; what is not known is `null`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct TaskEntry {
+    pub(super) name: String,
+    /// `null` if the row is several processes, which have ended.
+    pub(super) pid: Option<u32>,
+    pub(super) user: String,
+    pub(super) cgroup: String,
+    pub(super) threads: u32,
+    pub(super) is_ended: bool,
+    pub(super) on_cpu: Option<f32>,
+    pub(super) run_queue: Option<f32>,
+    pub(super) block_io: Option<f32>,
+    pub(super) resident_bytes: Option<u64>,
+    /// A second.
+    pub(super) read_bytes: Option<f32>,
+    /// A second.
+    pub(super) written_bytes: Option<f32>,
+}
+
+/// Tasks that ended.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Exits {
+    /// How many.
+    pub(super) count: u32,
+    /// The last of them, the newest first.
+    pub(super) rows: Vec<ExitEntry>,
+}
+
+/// A task that ended, and what it did in its life. What is not known is `null`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct ExitEntry {
+    pub(super) name: String,
+    pub(super) pid: u32,
+    pub(super) user: String,
+    /// Whether it was not the main thread of its process.
+    pub(super) is_thread: bool,
+    /// In milliseconds since 1970.
+    pub(super) started_ms: i64,
+    /// The same.
+    pub(super) ended_ms: i64,
+    /// `null` if a signal ended it.
+    pub(super) status: Option<u32>,
+    pub(super) signal: Option<u32>,
+    pub(super) on_cpu_s: Option<f32>,
+    pub(super) run_queue_s: Option<f32>,
+    pub(super) block_io_s: Option<f32>,
+}
+
+/// A mark that somebody set.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct MarkEntry {
+    /// In milliseconds since 1970.
+    pub(super) at_ms: i64,
+    pub(super) text: String,
+}
+
+/// What can be part of an expression.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Language {
+    pub(super) functions: Vec<&'static str>,
+    pub(super) metrics: Vec<MetricEntry>,
+}
+
+/// A metric.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct MetricEntry {
+    pub(super) name: String,
+    /// What it is; empty if that is not known.
+    pub(super) help: &'static str,
+    /// The names of its labels.
+    pub(super) labels: Vec<String>,
+}
+
+/// What was wrong.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Why {
+    pub(super) sentences: Vec<Sentence>,
+    pub(super) missing: Vec<String>,
+}
+
+/// One of them, and the expressions of its figures.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Sentence {
+    pub(super) text: String,
+    pub(super) culprit: Option<String>,
+    pub(super) evidence: Vec<Evidence>,
+}
+
+/// An expression, and its value at the end of the window.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Evidence {
+    pub(super) expression: String,
+    pub(super) value: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use text::plot::Measure;
+    use ts_rs::Config;
+
+    use super::*;
+
+    /// A type as TypeScript has it, with what it is.
+    fn declaration<T: TS>() -> String {
+        let config = Config::new().with_large_int("number");
+        format!("{}export {}\n", T::docs().unwrap_or_default(), T::decl(&config))
+    }
+
+    /// Compares a generated file of the page with what it should be, or writes it.
+    fn check(path: &str, text: &str) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web").join(path);
+        if std::env::var_os("WHIT_WRITE_TYPES").is_some() {
+            std::fs::write(&path, text).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+    }
+
+    #[test]
+    fn the_page_has_the_same_units() {
+        let mut text = "// The units in which values are written: from text/src/plot/axis.rs.\n\n\
+            /** Each unit and its name, the smallest first. */\nexport const MEASURES = {\n"
+            .to_owned();
+        let mut cases = Vec::new();
+        for (measure, name) in Measure::ALL {
+            let units = serde_json::to_string(measure.units()).unwrap();
+            text.push_str(&format!("  {name}: {units},\n"));
+            for value in [0.0, 0.001234, -0.5, 0.9996, 1.0, 9.995, 59.99, 99.95, 1023.9, 1e6, 1.5e13, 2e22] {
+                cases.push(serde_json::json!([name, value, measure.write(value)]));
+            }
+        }
+        text.push_str("} satisfies Record<string, [number, string][]>;\n");
+        check("src/measures.ts", &text);
+        let cases: Vec<String> = cases.iter().map(ToString::to_string).collect();
+        check("tests/written.json", &format!("[\n{}\n]\n", cases.join(",\n")));
+    }
+
+    #[test]
+    fn the_page_has_the_same_types() {
+        let types = [
+            declaration::<Status>(),
+            declaration::<Answers>(),
+            declaration::<Curves>(),
+            declaration::<Curve>(),
+            declaration::<Fault>(),
+            declaration::<Tasks>(),
+            declaration::<ActiveTasks>(),
+            declaration::<TaskEntry>(),
+            declaration::<Exits>(),
+            declaration::<ExitEntry>(),
+            declaration::<MarkEntry>(),
+            declaration::<Language>(),
+            declaration::<MetricEntry>(),
+            declaration::<Why>(),
+            declaration::<Sentence>(),
+            declaration::<Evidence>(),
+        ];
+        let text =
+            format!("// What the agent replies: from agent/src/http/replies.rs.\n\n{}", types.join("\n"));
+        check("src/replies.ts", &text);
+    }
+}

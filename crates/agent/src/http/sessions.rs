@@ -1,0 +1,153 @@
+//! Where a token is needed: who has shown it, and who is to wait before they try again.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, header};
+
+use super::listener::Peer;
+
+/// The name of the cookie.
+pub(super) const COOKIE: &str = "whit-session";
+/// Sign-ins that are known; the oldest are forgotten, as all are when the agent ends.
+const MOST_SESSIONS: usize = 256;
+pub(super) const LONGEST_SESSION: Duration = Duration::from_secs(30 * 86_400);
+/// Addresses from which wrong tokens came; from more of them the others are one.
+const MOST_ADDRESSES: usize = 1024;
+/// After the first wrong token; twice as long after each other one.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// What is known of those who need a token.
+#[derive(Debug, Default)]
+pub(super) struct SignIn(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// What the cookie of each says, and when it was made.
+    sessions: VecDeque<(String, Instant)>,
+    /// Until when no token is looked at that comes from an address, and how many wrong ones came.
+    waits: HashMap<Option<IpAddr>, (Instant, u32)>,
+}
+
+impl SignIn {
+    fn known<T>(&self, look: impl FnOnce(&mut Known) -> T) -> T {
+        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a request is from a browser that has signed in.
+    pub(super) fn is_signed_in(&self, headers: &HeaderMap) -> bool {
+        let Some(session) = session(headers) else { return false };
+        self.known(|known| {
+            known.sessions.retain(|(_, since)| since.elapsed() < LONGEST_SESSION);
+            known.sessions.iter().any(|(one, _)| is_token(session.as_bytes(), one))
+        })
+    }
+
+    /// Whether what was shown is the token. From an address from which wrong ones came nothing is looked at for a while.
+    ///
+    /// # Errors
+    /// How long that is.
+    pub(super) fn accepts(&self, given: &[u8], token: &str, peer: Option<Peer>) -> Result<bool, Duration> {
+        let now = Instant::now();
+        self.known(|known| {
+            let address = known.address(peer, now);
+            if let Some((until, _)) = known.waits.get(&address).filter(|(until, _)| *until > now) {
+                return Err(*until - now);
+            }
+            if is_token(given, token) {
+                known.waits.remove(&address);
+                return Ok(true);
+            }
+            let (until, count) = known.waits.entry(address).or_insert((now, 0));
+            *until = now + FIRST_WAIT.saturating_mul(1 << (*count).min(6)).min(LONGEST_WAIT);
+            *count += 1;
+            Ok(false)
+        })
+    }
+
+    pub(super) fn begin_session(&self) -> String {
+        let session = format!("{}{}", probe::random::hex(), probe::random::hex());
+        self.known(|known| {
+            known.sessions.push_back((session.clone(), Instant::now()));
+            if known.sessions.len() > MOST_SESSIONS {
+                known.sessions.pop_front();
+            }
+        });
+        session
+    }
+
+    pub(super) fn end_session(&self, headers: &HeaderMap) {
+        let Some(ended) = session(headers) else { return };
+        self.known(|known| known.sessions.retain(|(one, _)| !is_token(ended.as_bytes(), one)));
+    }
+}
+
+impl Known {
+    /// What stands for a peer: its address, of IPv6 the network; `None` stands for all who have none, or came after too many others.
+    fn address(&mut self, peer: Option<Peer>, now: Instant) -> Option<IpAddr> {
+        if self.waits.len() >= MOST_ADDRESSES {
+            self.waits.retain(|_, (until, _)| *until + LONGEST_WAIT > now);
+        }
+        let Some(Peer::Tcp(from, _)) = peer else { return None };
+        let address = match from.ip() {
+            IpAddr::V6(address) if address.to_ipv4_mapped().is_none() => {
+                IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into())
+            }
+            address => address,
+        };
+        (self.waits.len() < MOST_ADDRESSES || self.waits.contains_key(&Some(address))).then_some(address)
+    }
+}
+
+fn session(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|cookies| cookies.to_str().ok());
+    let mut pairs =
+        cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)
+}
+
+/// Whether two texts are the same, in a time that does not depend on how much of them is.
+fn is_token(given: &[u8], token: &str) -> bool {
+    let differing = given.iter().zip(token.as_bytes()).fold(0, |all, (one, other)| all | (one ^ other));
+    differing == 0 && given.len() == token.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(address: &str) -> Option<Peer> {
+        Some(Peer::Tcp(address.parse().unwrap(), "[::1]:9140".parse().unwrap()))
+    }
+
+    #[test]
+    fn wrong_tokens_are_slowed_where_they_come_from() {
+        let sign_in = SignIn::default();
+        let accepts = |given: &str, address: &str| sign_in.accepts(given.as_bytes(), "right", from(address));
+        assert_eq!(accepts("wrong", "[2001:db8::1]:1"), Ok(false));
+        assert!(accepts("right", "[2001:db8::2]:2").is_err(), "the same network");
+        assert_eq!(accepts("right", "192.0.2.1:1"), Ok(true));
+        for number in 0..2 * MOST_ADDRESSES {
+            let address = format!("10.{}.{}.1:1", number / 256, number % 256);
+            let _ = accepts("wrong", &address);
+        }
+        assert!(sign_in.known(|known| known.waits.len()) <= MOST_ADDRESSES + 1);
+        assert!(accepts("right", "192.0.2.2:1").is_err(), "one of too many");
+    }
+
+    #[test]
+    fn a_session_is_known_by_its_cookie() {
+        let sign_in = SignIn::default();
+        let session = sign_in.begin_session();
+        let headers = |cookie: String| HeaderMap::from_iter([(header::COOKIE, cookie.parse().unwrap())]);
+        let right = headers(format!("a=b; {COOKIE}={session}"));
+        assert!(sign_in.is_signed_in(&right));
+        assert!(!sign_in.is_signed_in(&headers(format!("{COOKIE}="))));
+        assert!(!sign_in.is_signed_in(&headers(format!("{COOKIE}={}", &session[1..]))));
+        sign_in.end_session(&right);
+        assert!(!sign_in.is_signed_in(&right));
+    }
+}

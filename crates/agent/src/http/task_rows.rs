@@ -1,0 +1,45 @@
+//! Tasks of a tick as rows of the page.
+
+use facts::task::figure::Figure;
+use facts::task::groups::{GroupBy, GroupRow, TaskGroups};
+use facts::task::{Cause, TaskRow};
+use facts::unit::Nanos;
+use sampling::users::Users;
+
+use super::replies::{TaskEntry, Tasks};
+use crate::past::{Past, PastTasks};
+
+/// The rows that are seen in a history.
+pub(super) fn rows(past: &Past, tasks: &PastTasks, by: GroupBy) -> Tasks {
+    let mut groups = TaskGroups::default();
+    groups.update(&tasks.store, by, Some(&mut |task: &TaskRow| past.sees(task)));
+    let rows = groups.rows().map(|id| {
+        let row = groups.row(&tasks.store, id);
+        let cgroup = row.cgroup().and_then(|id| tasks.cgroups.get(&id));
+        entry(&row, cgroup.map_or("", String::as_str), past.users(), by)
+    });
+    Tasks { at_ms: tasks.clock.realtime.0.cast_signed() / 1_000_000, rows: rows.collect() }
+}
+
+/// A row.
+pub(super) fn entry(row: &GroupRow<'_>, cgroup: &str, users: &Users, by: GroupBy) -> TaskEntry {
+    let parts = row.breakdown();
+    let user = row.uid().map(|uid| users.name(uid).map_or_else(|| uid.to_string(), str::to_owned));
+    let name = row.comm().map(|comm| comm.to_lossy()).filter(|name| !name.is_empty());
+    let is_one = !row.is_several() || (by == GroupBy::Process && !row.is_ended);
+    let single = |value: f64| value as f32;
+    TaskEntry {
+        name: name.unwrap_or_else(|| "–".to_owned()),
+        pid: is_one.then(|| row.pid()),
+        user: user.unwrap_or_default(),
+        cgroup: cgroup.to_owned(),
+        threads: row.sum.threads,
+        is_ended: row.is_ended,
+        on_cpu: row.share(parts.on_cpu).map(single),
+        run_queue: row.share(row.get(Figure::delay(Cause::RunQueue)).map(Nanos)).map(single),
+        block_io: row.share(parts.block_io).map(single),
+        resident_bytes: row.get(Figure::RESIDENT_BYTES),
+        read_bytes: row.per_second(Figure::READ_BYTES).map(single),
+        written_bytes: row.per_second(Figure::WRITTEN_BYTES).map(single),
+    }
+}

@@ -1,0 +1,116 @@
+//! The labels of tasks in a history.
+
+use std::borrow::Cow;
+
+use facts::task::TaskRow;
+use facts::task::comm::Comm;
+use facts::task::rounds::Scope;
+use formats::series_name::{METRIC, SeriesName};
+use query::{LabelChoice, Matcher};
+use sampling::users::Users;
+use store::{Named, TaskReplay};
+
+pub(super) const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
+
+/// What tells tasks apart, as far as it is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct TaskLabels {
+    pid: Option<u32>,
+    tid: Option<u32>,
+    comm: Option<Comm>,
+    uid: Option<u32>,
+    pub(super) cgroup: Option<u64>,
+}
+
+/// The labels of tasks: how they read, and which are wanted.
+pub(super) struct Labelling<'s> {
+    users: &'s Users,
+    /// Whose tasks are seen.
+    scope: Scope,
+    matchers: Vec<&'s Matcher>,
+    is_wanted: [bool; LABELS.len()],
+    metric: Option<&'static str>,
+}
+
+impl<'s> Labelling<'s> {
+    /// Of tasks that meet conditions, with all labels; with those of a choice if there is one. `None`: no task can meet them.
+    pub(super) fn new(
+        (users, scope): (&'s Users, Scope),
+        matchers: &'s [Matcher],
+        choice: Option<&LabelChoice>,
+        metric: &'static str,
+    ) -> Option<Self> {
+        let (known, others): (Vec<_>, Vec<_>) = matchers
+            .iter()
+            .filter(|matcher| matcher.label != METRIC)
+            .partition(|matcher| LABELS.contains(&matcher.label.as_str()));
+        // Labels that no task has are empty.
+        others.iter().all(|matcher| matcher.accepts("")).then(|| Self {
+            users,
+            scope,
+            matchers: known,
+            is_wanted: LABELS.map(|label| choice.is_none_or(|choice| choice.contains(label))),
+            metric: choice.is_none().then_some(metric),
+        })
+    }
+
+    /// Whether a task meets the conditions.
+    pub(super) fn accepts(&self, replay: &mut TaskReplay<'_>, row: &TaskRow) -> Result<bool, String> {
+        if matches!(self.scope, Scope::User(uid) if row.uid != Some(uid)) {
+            return Ok(false);
+        }
+        for matcher in &self.matchers {
+            let is_met = match matcher.label.as_str() {
+                "pid" => matcher.accepts(&row.tgid.unwrap_or(row.key.pid).to_string()),
+                "tid" => matcher.accepts(&row.key.pid.to_string()),
+                "comm" => matcher.accepts(&comm(&row.comm)),
+                "user" => matcher.accepts(&self.user(row.uid)),
+                _ => matcher.accepts(&self.cgroup(replay, row.cgroup)?),
+            };
+            if !is_met {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn key(&self, row: &TaskRow) -> TaskLabels {
+        let [pid, tid, comm, user, cgroup] = self.is_wanted;
+        TaskLabels {
+            pid: pid.then_some(row.tgid.unwrap_or(row.key.pid)),
+            tid: tid.then_some(row.key.pid),
+            comm: comm.then_some(row.comm),
+            uid: row.uid.filter(|_| user),
+            cgroup: row.cgroup.filter(|_| cgroup),
+        }
+    }
+
+    pub(super) fn user(&self, uid: Option<u32>) -> Cow<'_, str> {
+        match uid {
+            None => Cow::Borrowed(""),
+            Some(uid) => self.users.name(uid).map_or_else(|| Cow::Owned(uid.to_string()), Cow::Borrowed),
+        }
+    }
+
+    /// A cgroup's path; empty if it was not recorded.
+    pub(super) fn cgroup(&self, replay: &mut TaskReplay<'_>, id: Option<u64>) -> Result<String, String> {
+        let Some(id) = id else { return Ok(String::new()) };
+        let name = replay.name(Named::Cgroup(id)).map_err(|error| error.to_string())?;
+        Ok(name.unwrap_or_default().to_owned())
+    }
+
+    pub(super) fn name(&self, key: &TaskLabels, cgroup: String) -> SeriesName {
+        let mut name = SeriesName::default();
+        name.set(METRIC, self.metric.unwrap_or_default());
+        name.set("pid", &key.pid.map(|pid| pid.to_string()).unwrap_or_default());
+        name.set("tid", &key.tid.map(|tid| tid.to_string()).unwrap_or_default());
+        name.set("comm", &key.comm.map(|name| comm(&name).into_owned()).unwrap_or_default());
+        name.set("user", &self.user(key.uid));
+        name.set("cgroup", &cgroup);
+        name
+    }
+}
+
+fn comm(comm: &Comm) -> Cow<'_, str> {
+    String::from_utf8_lossy(comm.as_bytes())
+}

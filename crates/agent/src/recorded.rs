@@ -1,0 +1,64 @@
+//! The series of a tick, from wherever they come.
+
+use facts::sample::Sample;
+use formats::relabel::Relabelling;
+use store::{SeriesId, Store};
+
+use crate::alert::Board;
+use crate::alert_series::AlertSeries;
+use crate::machine_series::MachineSeries;
+use crate::own_series::{OwnSeries, OwnState};
+use crate::registry::Registry;
+use crate::task_series::TaskSeries;
+
+/// All that are recorded.
+pub(crate) struct Recorded {
+    pub(crate) registry: Registry,
+    machine: MachineSeries,
+    pub(crate) own: OwnSeries,
+    pub(crate) tasks: TaskSeries,
+    alerts: AlertSeries,
+}
+
+impl Recorded {
+    pub(crate) fn new(relabelling: Relabelling, board: Board) -> Self {
+        Self {
+            registry: Registry::new(relabelling),
+            machine: MachineSeries::default(),
+            own: OwnSeries::default(),
+            tasks: TaskSeries::default(),
+            alerts: AlertSeries::new(board),
+        }
+    }
+
+    /// Takes the values of samples of the machine.
+    pub(crate) fn collect_machine(&mut self, samples: [&Sample; 2], store: &mut Store) {
+        self.machine.collect(samples, &mut self.registry, store);
+    }
+
+    /// Takes all others: the agent's own, the tasks' and the alerts'.
+    pub(crate) fn collect_others(&mut self, own: OwnState, store: &mut Store) {
+        self.own.collect(own, &mut self.registry, store);
+        self.tasks.register(&mut self.registry, store);
+        self.alerts.collect(&mut self.registry, store);
+    }
+
+    /// The last tick's values, with the names under which they are recorded; without alerts.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
+        self.machine.recorded().chain(self.own.recorded()).chain(self.tasks.recorded())
+    }
+
+    /// All of the last tick's values.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
+        self.named().map(|(_, id, value)| (id, value)).chain(self.alerts.values())
+    }
+
+    /// Lets all get other names.
+    pub(crate) fn rename(&mut self, relabelling: Relabelling) {
+        self.registry = Registry::new(relabelling);
+        self.machine = MachineSeries::default();
+        self.own.forget_names();
+        self.tasks.forget_names();
+        self.alerts.forget_names();
+    }
+}

@@ -1,0 +1,128 @@
+// An expression: its plot, its values, and what is wrong in it.
+
+import * as agent from "./agent";
+import type { Window } from "./agent";
+import { Completion } from "./completion";
+import { element, made } from "./element";
+import { Plot, type PlotEvents, type Sign } from "./plot";
+import { steps_of } from "./plots";
+import type { Curves, Fault } from "./replies";
+import { utc_offset_s, written, type Zone } from "./units";
+
+/** Curves of a plot; more are not told apart. */
+const MOST_CURVES = 26;
+/** Rows of the table. */
+const MOST_ROWS = 500;
+
+export class Explore {
+  private readonly field = element<HTMLTextAreaElement>("expression");
+  private readonly completion = new Completion(this.field);
+  private plot: Plot | null = null;
+
+  constructor(
+    private readonly events: PlotEvents,
+    asked: (expression: string) => void,
+  ) {
+    const ask = () => {
+      this.completion.close();
+      asked(this.field.value.trim());
+    };
+    element("explore-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      ask();
+    });
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey) return;
+      event.preventDefault();
+      ask();
+    });
+  }
+
+  focus(): void {
+    this.field.focus();
+  }
+
+  async show(expression: string, window: Window, tick_ms: number, zone: Zone, signal: AbortSignal): Promise<void> {
+    if (document.activeElement !== this.field) this.field.value = expression;
+    if (expression === "") return this.clear();
+    const steps = steps_of(window, tick_ms);
+    const { answers } = await agent.plots([expression], steps, signal);
+    const answer = answers[0]!;
+    this.show_fault(answer.fault, expression);
+    if (answer.fault) return this.clear();
+    this.draw(expression, answer, steps, zone);
+    for (const kind of ["csv", "svg"] as const) {
+      element<HTMLAnchorElement>(`download-${kind}`).href = agent.download(kind, expression, steps, utc_offset_s(steps.to_ms, zone));
+    }
+    element("downloads").hidden = false;
+  }
+
+  sign(signs: Sign[]): void {
+    this.plot?.sign(signs);
+  }
+
+  redraw(): void {
+    this.plot?.begin();
+  }
+
+  private draw(expression: string, { curves, measure }: Curves, steps: agent.Steps, zone: Zone): void {
+    const panel = {
+      title: expression,
+      measure: measure as Plot["panel"]["measure"],
+      is_stacked: false,
+      curves: [{ expression, name: "" }],
+      absent: "No series has a value in this time.",
+    };
+    if (this.plot?.panel.title !== expression) {
+      this.plot?.end();
+      this.plot = new Plot(panel, this.events);
+      element("explore-plot").replaceChildren(this.plot.element);
+    }
+    const times = Array.from({ length: (steps.to_ms - steps.from_ms) / steps.step_ms + 1 }, (_, step) => (steps.from_ms + step * steps.step_ms) / 1000);
+    const ordered = [...curves].sort((one, other) => mean(other.values) - mean(one.values));
+    const drawn = ordered.slice(0, MOST_CURVES);
+    const names = drawn.map(({ labels }) => series_name(labels));
+    this.plot!.show({ times, names, columns: drawn.map(({ values }) => values) }, zone);
+    const rows = ordered.slice(0, MOST_ROWS).map(({ labels, values }) => {
+      const figures = [values.findLast((value) => value !== null), mean(values), least(values), most(values)];
+      const cells = figures.map((value) => made("td", { className: "number" }, written(value, panel.measure)));
+      return made("tr", {}, ...cells, made("td", {}, series_name(labels)));
+    });
+    const headings = ["last", "mean", "least", "most", "series"].map((text) => made("th", { scope: "col" }, text));
+    const words = curves.length > MOST_CURVES ? `${curves.length} series; the ${MOST_CURVES} with the highest means are drawn.` : "";
+    const table = made("table", {}, made("thead", {}, made("tr", {}, ...headings)), made("tbody", {}, ...rows));
+    element("explore-table").replaceChildren(made("p", {}, words), table);
+  }
+
+  /** Under the place where it is. */
+  private show_fault(fault: Fault | null, expression: string): void {
+    this.field.setAttribute("aria-invalid", String(fault !== null));
+    const place = element("fault");
+    place.hidden = fault === null;
+    if (fault === null) return;
+    const before = expression.slice(0, fault.place ?? 0);
+    const line = expression.split("\n")[before.split("\n").length - 1] ?? "";
+    const column = before.length - (before.lastIndexOf("\n") + 1);
+    place.textContent = fault.place === null ? fault.message : `${line}\n${" ".repeat(column)}^ ${fault.message}`;
+  }
+
+  private clear(): void {
+    this.plot?.end();
+    this.plot = null;
+    element("explore-plot").replaceChildren();
+    element("explore-table").replaceChildren();
+    element("downloads").hidden = true;
+  }
+}
+
+/** As an expression has it. */
+function series_name(labels: { [key in string]: string }): string {
+  const { __name__: name = "", ...others } = labels;
+  const pairs = Object.entries(others).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+  return pairs.length > 0 || name === "" ? `${name}{${pairs.join(",")}}` : name;
+}
+
+const known = (values: (number | null)[]) => values.filter((value) => value !== null);
+const mean = (values: (number | null)[]) => known(values).reduce((sum, value) => sum + value, 0) / Math.max(1, known(values).length);
+const least = (values: (number | null)[]) => known(values).reduce<number | null>((one, other) => (one === null ? other : Math.min(one, other)), null);
+const most = (values: (number | null)[]) => known(values).reduce<number | null>((one, other) => (one === null ? other : Math.max(one, other)), null);

@@ -1,0 +1,31 @@
+// Everything by the keyboard.
+
+import { element, made } from "./element";
+
+export interface Key {
+  keys: string[];
+  /** What it does, for the list. */
+  words: string;
+  act: () => void;
+}
+
+/** Listens for keys, and lists them on `?`. Fields get what is typed in them. */
+export function listen(keys: Key[]): void {
+  const help = element<HTMLDialogElement>("help");
+  const all: Key[] = [...keys, { keys: ["?"], words: "this list", act: () => help.showModal() }];
+  const lines = all.flatMap(({ keys, words }) => [
+    made("dt", {}, ...keys.flatMap((key) => [made("kbd", {}, key), " "])),
+    made("dd", {}, words),
+  ]);
+  element("keys").replaceChildren(...lines);
+  addEventListener("keydown", (event) => {
+    const target = event.target as HTMLElement;
+    const is_field = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+    if (is_field && event.key === "Escape") target.blur();
+    if (is_field || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    const found = all.find(({ keys }) => keys.includes(event.key));
+    if (!found) return;
+    event.preventDefault();
+    found.act();
+  });
+}

@@ -1,0 +1,120 @@
+// All plots of a view: they are asked for together, and go on with what happens at every tick.
+
+import * as agent from "./agent";
+import type { Steps, Window } from "./agent";
+import type { Panel } from "./panels";
+import { Plot, named, type Column, type PlotEvents, type Sign } from "./plot";
+import type { Answers, Curves } from "./replies";
+import type { Zone } from "./units";
+
+/** More steps than this are more than a screen has. */
+const MOST_STEPS = 400;
+/** Rates need two ticks, and more where one may be late. */
+const LEAST_RANGE_MS = 4_000;
+/** Values that come by themselves are those of the last half minute. */
+const LONGEST_LIVE_STEP_MS = 15_000;
+
+/** A whole number of seconds, so that the same instants are asked for again; no less than ticks lie apart. */
+export function steps_of({ from_ms, to_ms }: Window, tick_ms: number): Steps {
+  const least_ms = Math.max(tick_ms - 1, (to_ms - from_ms) / MOST_STEPS);
+  const step_ms = Math.max(1, Math.ceil(Math.floor(least_ms) / 1000)) * 1000;
+  return { from_ms: Math.ceil(from_ms / step_ms) * step_ms, to_ms: Math.floor(to_ms / step_ms) * step_ms, step_ms };
+}
+
+/** The expressions of a panel with the range that suits steps. */
+export function expressions(panel: Panel, { step_ms }: Steps): string[] {
+  const range = `[${Math.max(LEAST_RANGE_MS, 2 * step_ms + 500)}ms]`;
+  return panel.curves.map(({ expression }) => expression.replaceAll("[W]", range));
+}
+
+export class Plots {
+  private readonly plots: Plot[];
+  private steps: Steps = { from_ms: 0, to_ms: 0, step_ms: 1000 };
+  private answers: Curves[][] = [];
+  private zone: Zone = "local";
+
+  constructor(
+    place: HTMLElement,
+    panels: Panel[],
+    private readonly events: PlotEvents,
+  ) {
+    this.plots = panels.map((panel) => new Plot(panel, this.events));
+    place.replaceChildren(...this.plots.map((plot) => plot.element));
+  }
+
+  /** Asks for a window and draws it. */
+  async show(window: Window, tick_ms: number, zone: Zone, signal: AbortSignal): Promise<void> {
+    const steps = steps_of(window, tick_ms);
+    const wanted = this.plots.map(({ panel }) => expressions(panel, steps));
+    const { answers } = await agent.plots(wanted.flat(), steps, signal);
+    this.steps = steps;
+    this.zone = zone;
+    let first = 0;
+    this.answers = wanted.map((one) => answers.slice(first, (first += one.length)));
+    this.draw();
+  }
+
+  /** The expressions whose values are wanted at every tick; none if the steps are too long for that. */
+  live(): string[] {
+    if (this.steps.step_ms > LONGEST_LIVE_STEP_MS) return [];
+    return this.plots.flatMap(({ panel }) => expressions(panel, this.steps));
+  }
+
+  get step_ms(): number {
+    return this.steps.step_ms;
+  }
+
+  /** Goes on with the values of a tick; the window keeps its length. Returns whether there are none between them and the last ones. */
+  push({ from_ms: at_ms, answers }: Answers): boolean {
+    const { step_ms, from_ms, to_ms } = this.steps;
+    const steps = Math.floor(at_ms / step_ms) - to_ms / step_ms;
+    if (steps < 0 || answers.length !== this.answers.flat().length) return true;
+    if (steps > 1) return false;
+    this.steps = { step_ms, from_ms: from_ms + steps * step_ms, to_ms: to_ms + steps * step_ms };
+    const count = (to_ms - from_ms) / step_ms + 1;
+    let place = 0;
+    for (const of_panel of this.answers) {
+      for (const curves of of_panel) go_on(curves, answers[place++]!, steps, count);
+    }
+    this.draw();
+    return true;
+  }
+
+  sign(signs: Sign[]): void {
+    for (const plot of this.plots) plot.sign(signs);
+  }
+
+  /** Draws all anew, in the colours that the page has now. */
+  redraw(): void {
+    for (const plot of this.plots) plot.begin();
+  }
+
+  end(): void {
+    for (const plot of this.plots) plot.end();
+  }
+
+  private draw(): void {
+    const { from_ms, to_ms, step_ms } = this.steps;
+    const count = Math.max(0, (to_ms - from_ms) / step_ms + 1);
+    const times = Array.from({ length: count }, (_, step) => (from_ms + step * step_ms) / 1000);
+    this.plots.forEach((plot, place) => plot.show({ times, ...named(plot.panel, this.answers[place]!) }, this.zone));
+  }
+}
+
+/** Moves curves by some steps, the last of which has new values. */
+function go_on(curves: Curves, newest: Curves, steps: number, count: number): void {
+  const key = (labels: { [key in string]: string }) => JSON.stringify(labels);
+  const values = new Map(newest.curves.map(({ labels, values }) => [key(labels), { labels, value: values[0] ?? null }]));
+  for (const curve of curves.curves) {
+    const value = values.get(key(curve.labels))?.value ?? null;
+    values.delete(key(curve.labels));
+    const gap: Column = new Array(Math.min(steps, count)).fill(null);
+    curve.values = [...curve.values, ...gap].slice(-count);
+    if (value !== null) curve.values[count - 1] = value;
+  }
+  for (const { labels, value } of values.values()) {
+    const column: Column = new Array(count).fill(null);
+    column[count - 1] = value;
+    curves.curves.push({ labels, values: column });
+  }
+}
