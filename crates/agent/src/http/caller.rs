@@ -17,18 +17,13 @@ use super::reply::refusal;
 use super::shared::Shared;
 use super::{page, sign_in};
 
-/// Who is at the other end.
-pub(super) fn peer_of(request: &Request) -> Option<Peer> {
-    request.extensions().get::<Peer>().copied()
-}
-
 /// Lets a request pass that may, with its scope.
 pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
     let headers = request.headers();
     if let Err(reason) = check_origin(headers) {
         return refusal(StatusCode::FORBIDDEN, "forbidden", reason).into_response();
     }
-    let peer = peer_of(&request);
+    let peer = Peer::of(&request);
     let scope = match &shared.options.token {
         Some(token) => match has_token(&shared, headers, token, peer) {
             Ok(true) => Scope::All,

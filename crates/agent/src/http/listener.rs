@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use axum::extract::Request;
 use probe::sockets;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -40,6 +41,13 @@ pub(super) enum Peer {
     Tcp(SocketAddr, SocketAddr),
     /// User and group.
     Unix(sockets::Peer),
+}
+
+impl Peer {
+    /// Who is at the other end of a request's connection.
+    pub(super) fn of(request: &Request) -> Option<Self> {
+        request.extensions().get::<Self>().copied()
+    }
 }
 
 impl Bound {

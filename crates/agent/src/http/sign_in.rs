@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::api::Form;
-use super::caller::peer_of;
+use super::listener::Peer;
 use super::page;
 use super::reply::{Refusal, refusal};
 use super::sessions::{COOKIE, LONGEST_SESSION};
@@ -27,7 +27,7 @@ pub(super) async fn sign_in(
     State(shared): State<Arc<Shared>>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let peer = peer_of(&request);
+    let peer = Peer::of(&request);
     let form = Form::read(request).await?;
     let Some(token) = &shared.options.token else { return Ok(to_page(None)) };
     match shared.sign_in.accepts(form.get("token").unwrap_or_default().as_bytes(), token, peer) {
