@@ -8,10 +8,11 @@ import { Explore } from "./explore";
 import { listen } from "./keys";
 import { Live } from "./live";
 import { ask_for_mark } from "./mark";
+import { Pace } from "./pace";
 import { machine_panels, task_panels } from "./panels";
 import type { PlotEvents } from "./plot";
 import { Plots } from "./plots";
-import type { Status } from "./replies";
+import type { Curves, Status } from "./replies";
 import { signs_in } from "./signs";
 import { TaskTable } from "./task_table";
 import { Timeline } from "./timeline";
@@ -22,9 +23,10 @@ import { show_why } from "./why";
 const SHORTEST_SPAN_MS = 10_000;
 /** Tasks under the mouse are asked for when it rests. */
 const REST_MS = 150;
-/** What is not sent by itself is asked for again so often, and more rarely where a step is longer. */
-const REFRESH_MS = 15_000;
-const WHY_MS = 60_000;
+const KEEP_UP_MS = 5_000;
+const LEAST_REFRESH_MS = 15_000;
+/** What whit itself uses. */
+const OWN_COST = ["rate(whit_agent_cpu_seconds_total[30s])", "whit_agent_resident_bytes"];
 
 let view = read(location.hash);
 let status: Status;
@@ -54,6 +56,7 @@ const timeline = new Timeline({
 const live = new Live({
   values: (answers) => {
     move_to(answers.from_ms);
+    show_own_cost(answers.answers.splice(-OWN_COST.length));
     // Ticks are missing: before the stream began, or where it was interrupted.
     if (plots?.push(answers) === false) void show();
   },
@@ -62,6 +65,7 @@ const live = new Live({
   },
   resumed: () => void show(),
 });
+const [signs_pace, why_pace, view_pace] = [new Pace(), new Pace(), new Pace()];
 /** Those of the machine or of some tasks, and whose. */
 let plots: Plots | null = null;
 let plotted = "";
@@ -100,9 +104,9 @@ async function show(): Promise<void> {
     show_frame();
     table.arranged(view.by, view.sort);
     if (view.place !== "explore") prepare_plots();
-    const parts = [show_signs(signal), show_own_cost(signal)];
+    const parts = [signs_pace.work(() => show_signs(signal)), ask_own_cost(signal)];
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
-    else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal), show_reasons(signal));
+    else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal), why_pace.work(() => show_reasons(signal)));
     if (view.place === "machine") parts.push(show_tasks());
     if (view.place === "tasks") parts.push(agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone)));
     await Promise.all(parts);
@@ -145,7 +149,7 @@ function prepare_plots(): void {
 /** Lets values come by themselves, or not. */
 function watch(): void {
   const expressions = view.place === "machine" && status.sees_all ? (plots?.live() ?? []) : [];
-  if (is_live() && view.place === "machine") live.watch(expressions, rows_by());
+  if (is_live() && view.place === "machine") live.watch([...expressions, ...OWN_COST], rows_by());
   else live.end();
 }
 
@@ -166,7 +170,9 @@ async function show_tasks(): Promise<void> {
 
 async function show_reasons(signal: AbortSignal): Promise<void> {
   const target = view.place === "tasks" ? (selected(view.of)?.value ?? "") : "";
-  const why = await agent.why(shown, target, signal);
+  const window = shown;
+  const why = await agent.why(window, target, signal);
+  element("why-title").textContent = `Why, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
   show_why(why, {
     plot: (expression) => write({ ...view, place: "explore", expression: expression.replace(/\[\d+m?s\]/g, `[${evidence_range_s()}s]`) }),
     program: (name) => write({ ...view, place: "tasks", of: selector("comm", name) }),
@@ -185,10 +191,13 @@ async function show_signs(signal: AbortSignal): Promise<void> {
   explore.sign(found);
 }
 
-/** What whit itself uses, always. */
-async function show_own_cost(signal: AbortSignal): Promise<void> {
+async function ask_own_cost(signal: AbortSignal): Promise<void> {
   const steps = { from_ms: shown.to_ms, to_ms: shown.to_ms, step_ms: 1000 };
-  const { answers } = await agent.plots(["rate(whit_agent_cpu_seconds_total[1m])", "whit_agent_resident_bytes"], steps, signal);
+  show_own_cost((await agent.plots(OWN_COST, steps, signal)).answers);
+}
+
+/** What whit itself uses, always. */
+function show_own_cost(answers: Curves[]): void {
   const [cpu, memory] = answers.map(({ curves }) => curves[0]?.values[0]);
   element("own-cost").textContent = `whit uses ${written(cpu, "ratio")} of a CPU, ${written(memory, "bytes")}`;
 }
@@ -283,30 +292,18 @@ function begin(): void {
     void show();
   });
   document.addEventListener("visibilitychange", () => (document.hidden ? live.end() : void show()));
-  refresh(Date.now());
+  setInterval(keep_up, KEEP_UP_MS);
   void show();
 }
 
 /** Asks again for what does not come by itself. */
-function refresh(why_ms: number): void {
-  setTimeout(
-    async () => {
-      const now_ms = Date.now();
-      const is_why_due = now_ms - why_ms >= WHY_MS;
-      if (is_live()) {
-        const is_alone = live.is_open && !is_why_due;
-        await (is_alone ? keep_up() : show());
-      }
-      refresh(is_live() && is_why_due ? now_ms : why_ms);
-    },
-    Math.max(REFRESH_MS, plots?.step_ms ?? 0),
-  );
-}
-
-/** What the stream does not have. */
-async function keep_up(): Promise<void> {
+function keep_up(): void {
+  if (!is_live() || !status) return;
   const { signal } = asked;
-  await Promise.all([show_signs(signal), show_own_cost(signal)]).catch(() => undefined);
+  const parts = [signs_pace.keep(() => show_signs(signal))];
+  if (view.place !== "explore") parts.push(why_pace.keep(() => show_reasons(signal)));
+  if (!live.is_open) parts.push(view_pace.keep(show, Math.max(LEAST_REFRESH_MS, plots?.step_ms ?? 0)));
+  Promise.all(parts).catch(() => undefined);
 }
 
 begin();

@@ -23,6 +23,7 @@ mod clock;
 mod directory_entry;
 #[cfg(target_os = "freebsd")]
 mod freebsd;
+pub mod heap;
 #[cfg(target_os = "linux")]
 mod linux;
 pub mod lock;

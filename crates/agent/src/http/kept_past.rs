@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use facts::task::rounds::Scope;
 use store::StoreError;
@@ -12,6 +12,9 @@ use crate::past::Past;
 
 /// An open history keeps the log of its database from being reused, so that one is not kept longer, however rare ticks are.
 const LONGEST_KEPT: Duration = Duration::from_secs(2);
+
+/// Memory is given back when there is a pause, and not more often.
+const BETWEEN_TRIMS: Duration = Duration::from_secs(10);
 
 /// One history that no request needs now.
 #[derive(Debug)]
@@ -60,11 +63,18 @@ impl KeptPast {
         self.ticks.clone()
     }
 
-    /// Closes each history that is kept as soon as there is a newer tick. Ends with the ticks.
+    /// Closes each history that is kept as soon as there is a newer tick, and gives back the memory that answers took. Ends with the
+    /// ticks.
     pub(super) async fn drop_old(&self) {
         let mut ticks = self.ticks.clone();
+        let (mut was_used, mut trimmed) = (false, Instant::now());
         while !matches!(tokio::time::timeout(LONGEST_KEPT, ticks.changed()).await, Ok(Err(_))) {
-            drop(self.take());
+            let is_used = self.take().is_some();
+            was_used |= is_used;
+            if was_used && !is_used && trimmed.elapsed() >= BETWEEN_TRIMS {
+                probe::heap::give_memory_back();
+                (was_used, trimmed) = (false, Instant::now());
+            }
         }
     }
 

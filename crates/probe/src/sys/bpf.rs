@@ -39,14 +39,3 @@ fn bpf(command: libc::c_long, attributes: &[u32]) -> io::Result<OwnedFd> {
     // SAFETY: the kernel has just made the descriptor (with CLOEXEC), and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
-
-/// malloc_trim(3): returns the allocator's unused memory to the kernel, if the C library can.
-#[cfg(target_env = "gnu")]
-pub(crate) fn give_memory_back() {
-    // SAFETY: the call touches only memory that is not allocated.
-    unsafe { libc::malloc_trim(0) };
-}
-
-/// Other allocators than glibc's keep little.
-#[cfg(not(target_env = "gnu"))]
-pub(crate) fn give_memory_back() {}

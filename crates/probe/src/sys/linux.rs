@@ -166,3 +166,14 @@ pub(crate) fn signal_descriptor(signals: &[i32]) -> io::Result<(OwnedFd, Vec<i32
     // SAFETY: the kernel has just made the descriptor, and nothing else owns it.
     Ok((unsafe { OwnedFd::from_raw_fd(descriptor) }, blocked))
 }
+
+/// malloc_trim(3): returns the allocator's unused memory to the kernel, if the C library can.
+#[cfg(target_env = "gnu")]
+pub(crate) fn give_memory_back() {
+    // SAFETY: the call touches only memory that is not allocated.
+    unsafe { libc::malloc_trim(0) };
+}
+
+/// Other allocators than glibc's keep little.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn give_memory_back() {}

@@ -1,0 +1,25 @@
+// How often something is asked for again: so rarely that it costs the agent no more than a thousandth of a CPU.
+
+const COST = 1 / 1000;
+const LEAST_MS = 15_000;
+
+export class Pace {
+  private due_ms = 0;
+
+  /** Does the work if it is due. */
+  async keep(work: () => Promise<void>, least_ms = LEAST_MS): Promise<void> {
+    if (Date.now() >= this.due_ms) await this.work(work, least_ms);
+  }
+
+  /** Does the work now. */
+  async work(work: () => Promise<void>, least_ms = LEAST_MS): Promise<void> {
+    const began_ms = performance.now();
+    // Not twice at the same time.
+    this.due_ms = Infinity;
+    try {
+      await work();
+    } finally {
+      this.due_ms = Date.now() + Math.max(least_ms, (performance.now() - began_ms) / COST);
+    }
+  }
+}
