@@ -45,6 +45,8 @@ pub(crate) enum DocumentKind {
     Why,
     #[cfg(feature = "agent")]
     Alerts,
+    #[cfg(feature = "agent")]
+    Marks,
     Metrics,
     Selftest,
 }

@@ -25,6 +25,8 @@ mod free;
 mod history;
 #[cfg(feature = "agent")]
 mod instant;
+#[cfg(feature = "agent")]
+mod mark;
 mod new_file;
 mod output;
 mod pages;
@@ -81,6 +83,8 @@ fn main() -> ExitCode {
         Action::History(args) => history::run(&args),
         #[cfg(feature = "agent")]
         Action::Relabel(command) => relabel::run(&command),
+        #[cfg(feature = "agent")]
+        Action::Mark(args) => mark::run(&args),
         #[cfg(feature = "agent")]
         Action::Query(args) => query::run(&args),
         #[cfg(feature = "agent")]

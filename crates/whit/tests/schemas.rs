@@ -140,6 +140,8 @@ fn documents_are_as_their_schemas_say() {
     add(&format!("history --json --list --data {}", data.display()));
     add(&format!("history export --format json --series node_load* --data {}", data.display()));
     add(&format!("alert --json --data {}", data.display()));
+    whit(&format!("mark tested --data {}", data.display()));
+    add(&format!("mark --json --data {}", data.display()));
     add(&format!("why --json --observe 0.5 --data {}", data.display()));
     add(&format!("query node_load1 --json --data {}", data.display()));
     fs::remove_dir_all(data).unwrap();

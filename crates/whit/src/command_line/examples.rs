@@ -85,6 +85,11 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("alert silence '{mountpoint=\"/srv\"}' --duration 2h", "Two hours of quiet"),
         ],
         #[cfg(feature = "agent")]
+        "mark" => &[
+            ("mark deployed 2.3", "Something to find again in the plots"),
+            ("mark 'the disk was changed' --at 'yesterday 14:00'", "Something that happened before"),
+        ],
+        #[cfg(feature = "agent")]
         "why" => &[
             ("why", "What the machine waited for in the last ten minutes"),
             ("why nginx --since -1h --show", "A program's hour, with the expressions of all figures"),

@@ -30,6 +30,8 @@ use crate::free::arguments as free;
 #[cfg(feature = "agent")]
 use crate::history::arguments as history;
 #[cfg(feature = "agent")]
+use crate::mark::arguments as mark;
+#[cfg(feature = "agent")]
 use crate::plot::arguments as plot;
 #[cfg(feature = "agent")]
 use crate::query::arguments as query;
@@ -57,6 +59,8 @@ pub(crate) enum Action {
     Plot(plot::PlotArgs),
     #[cfg(feature = "agent")]
     Alert(alert::AlertArgs),
+    #[cfg(feature = "agent")]
+    Mark(mark::MarkArgs),
     #[cfg(feature = "agent")]
     History(history::HistoryArgs),
     #[cfg(feature = "agent")]
@@ -105,6 +109,7 @@ pub(crate) fn command() -> Command {
         .subcommand(query::command())
         .subcommand(history::command())
         .subcommand(alert::command())
+        .subcommand(mark::command())
         .subcommand(plot::command())
         .subcommand(relabel::command());
     command
@@ -171,6 +176,8 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("alert", matches)) => alert::from_matches(matches).map(Action::Alert),
         #[cfg(feature = "agent")]
         Some(("why", matches)) => why::from_matches(matches).map(Action::Why),
+        #[cfg(feature = "agent")]
+        Some(("mark", matches)) => mark::from_matches(matches).map(Action::Mark),
         #[cfg(feature = "agent")]
         Some(("query", matches)) => query::from_matches(matches).map(Action::Query),
         #[cfg(feature = "agent")]

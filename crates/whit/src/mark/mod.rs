@@ -1,0 +1,58 @@
+//! `whit mark`: what people want to find again in the history.
+
+pub(crate) mod arguments;
+
+use std::fmt::{Display, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use ::agent::{Mark, Marks};
+use serde_json::json;
+use text::printable::Shown as _;
+
+use self::arguments::{MarkArgs, MarkTask};
+use crate::document::{DocumentKind, Documents};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::time_zone;
+
+/// Does what was asked for.
+pub(crate) fn run(args: &MarkArgs) -> Result<ExitCode, Failure> {
+    let failed = |error: &dyn Display| Failure::new(format!("{}: {error}", args.directory.shown()));
+    let mut marks = open(&args.directory)?;
+    match &args.task {
+        MarkTask::Set(mark) => marks.set(mark).map_err(|error| failed(&error))?,
+        MarkTask::List { since_ms, is_json } => {
+            let found = marks.between(*since_ms, i64::MAX / 1_000_000).map_err(|error| failed(&error))?;
+            let mut text = String::new();
+            if *is_json {
+                push_json(&found, &mut text)?
+            } else {
+                push_text(&found, &mut text)
+            }
+            Output::stdout().write(text.as_bytes())?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn open(directory: &Path) -> Result<Marks, Failure> {
+    if !Marks::is_in(directory) {
+        let path = directory.shown();
+        return Err(Failure::new(format!("{path}: no agent has recorded anything there yet")));
+    }
+    Marks::open(directory).map_err(|error| Failure::new(format!("{}: {error}", directory.shown())))
+}
+
+fn push_text(marks: &[Mark], text: &mut String) {
+    for mark in marks {
+        let at = time_zone::written(mark.at_ms.saturating_mul(1_000_000));
+        let _ = writeln!(text, "{at}  {}", mark.text.shown());
+    }
+}
+
+fn push_json(marks: &[Mark], text: &mut String) -> Result<(), Failure> {
+    let marks = marks.iter().map(|mark| json!({ "realtime_ns": mark.at_ms * 1_000_000, "text": mark.text }));
+    let body = json!({ "marks": marks.collect::<Vec<_>>() });
+    Documents::of_live().push(DocumentKind::Marks, probe::clock_now().realtime, &body, text)
+}
