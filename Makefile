@@ -2,9 +2,10 @@
 
 CARGO ?= cargo
 BPF = crates/probe/src/bpf
-WHIT = target/$$(rustc -vV | sed -n 's/^host: //p')/release/whit
+TARGET = target/$$(rustc -vV | sed -n 's/^host: //p')
+WHIT = $(TARGET)/release/whit
 
-.PHONY: run build small test test-live deps lint licences attack fuzz targets freebsd bpf bench instructions docs install page
+.PHONY: run build small test test-live test-page deps lint licences attack fuzz targets freebsd bpf bench instructions docs install page
 
 run: build
 	$(WHIT) agent
@@ -25,6 +26,13 @@ test:
 # ignored.
 test-live: deps
 	$(CARGO) test --package whit --test live
+
+# The page in a browser, with an agent that records a machine under load. A test that lacks something says so and is left out.
+test-page:
+	@.ci/install-peers chromium curl stress
+	cd web && npm ci --ignore-scripts --silent
+	$(CARGO) build --package whit
+	cd web && WHIT=../$(TARGET)/debug/whit node --test tests/
 
 # Installs the programs that live tests need, if run as root on Debian.
 deps:

@@ -109,6 +109,7 @@ export class Completion {
 
   close(): void {
     this.choices = [];
+    this.chosen = -1;
     this.draw();
   }
 

@@ -17,7 +17,7 @@ import { signs_in } from "./signs";
 import { TaskTable } from "./task_table";
 import { Timeline } from "./timeline";
 import { time, written } from "./units";
-import { GROUPINGS, SPANS, read, selected, selector, write, type View } from "./view";
+import { GROUPINGS, SPANS, read, selected, write, type View } from "./view";
 import { show_why } from "./why";
 
 const SHORTEST_SPAN_MS = 10_000;
@@ -91,7 +91,9 @@ function window_of(): Window {
   const { first_ms, last_ms } = status;
   if (first_ms === null || last_ms === null) throw new agent.Refused("Nothing is recorded yet.");
   const to_ms = Math.min(view.end_ms ?? last_ms, Math.max(last_ms, first_ms + SHORTEST_SPAN_MS));
-  return { from_ms: Math.max(first_ms, to_ms - (view.span_ms ?? Infinity)), to_ms };
+  const from_ms = Math.max(first_ms, to_ms - (view.span_ms ?? Infinity));
+  // What was marked with the mouse lies between milliseconds.
+  return { from_ms: Math.round(from_ms), to_ms: Math.round(to_ms) };
 }
 
 async function show(): Promise<void> {
@@ -108,7 +110,7 @@ async function show(): Promise<void> {
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
     else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal), why_pace.work(() => show_reasons(signal)));
     if (view.place === "machine") parts.push(show_tasks());
-    if (view.place === "tasks") parts.push(agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone)));
+    if (view.place === "tasks") parts.push(show_about(signal), agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone)));
     await Promise.all(parts);
     watch();
     say(null);
@@ -122,7 +124,7 @@ function show_frame(): void {
   element("explore").hidden = view.place !== "explore";
   element("plots").hidden = element("why-section").hidden = view.place === "explore";
   element("tasks-section").hidden = view.place !== "machine";
-  element("exits-section").hidden = element("of").hidden = view.place !== "tasks";
+  element("exits-section").hidden = element("of-section").hidden = view.place !== "tasks";
   const target = selected(view.of);
   element("of").textContent = target ? `${target.label} ${target.value}` : view.of;
   document.title = view.place === "tasks" ? `${element("of").textContent} · whit` : "whit";
@@ -145,6 +147,22 @@ function prepare_plots(): void {
   plots = new Plots(element("plots"), panels, events);
   plotted = wanted;
 }
+
+/** Which tasks they are: their programs, users and cgroups in the window. */
+async function show_about(signal: AbortSignal): Promise<void> {
+  const { to_ms } = shown;
+  const range = `[${Math.max(10_000, to_ms - shown.from_ms)}ms]`;
+  const expression = `group by (comm, user, cgroup) (last_over_time(whit_task_on_cpu_seconds_total${view.of}${range}))`;
+  const { answers } = await agent.plots([expression], { from_ms: to_ms, to_ms, step_ms: 1000 }, signal);
+  const curves = answers[0]?.curves ?? [];
+  element("about").textContent = (["comm", "user", "cgroup"] as const)
+    .map((label) => some([...new Set(curves.map(({ labels }) => labels[label] ?? ""))].filter((value) => value !== "")))
+    .filter((text) => text !== "")
+    .join(" · ");
+}
+
+/** The first of them. */
+const some = (texts: string[]) => texts.slice(0, 3).join(", ") + (texts.length > 3 ? ` and ${texts.length - 3} more` : "");
 
 /** Lets values come by themselves, or not. */
 function watch(): void {
@@ -169,13 +187,15 @@ async function show_tasks(): Promise<void> {
 }
 
 async function show_reasons(signal: AbortSignal): Promise<void> {
-  const target = view.place === "tasks" ? (selected(view.of)?.value ?? "") : "";
+  const of = view.place === "tasks" ? selected(view.of) : null;
+  // It takes what is a number for a process, a path for a cgroup and all else for a program.
+  const target = of && ["pid", "comm", "cgroup"].includes(of.label) ? of.value : "";
   const window = shown;
   const why = await agent.why(window, target, signal);
   element("why-title").textContent = `Why, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
   show_why(why, {
     plot: (expression) => write({ ...view, place: "explore", expression: expression.replace(/\[\d+m?s\]/g, `[${evidence_range_s()}s]`) }),
-    program: (name) => write({ ...view, place: "tasks", of: selector("comm", name) }),
+    tasks: (of) => write({ ...view, place: "tasks", of }),
   });
 }
 

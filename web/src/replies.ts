@@ -177,7 +177,15 @@ export type Why = { sentences: Array<Sentence>, missing: Array<string>, };
 /**
  * One of them, and the expressions of its figures.
  */
-export type Sentence = { text: string, culprit: string | null, evidence: Array<Evidence>, };
+export type Sentence = { text: string, 
+/**
+ * Who caused it.
+ */
+culprit: string | null, 
+/**
+ * Their tasks, as a selector; `null` if it is no task.
+ */
+of: string | null, evidence: Array<Evidence>, };
 
 /**
  * An expression, and its value at the end of the window.

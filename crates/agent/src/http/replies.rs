@@ -177,7 +177,10 @@ pub(super) struct Why {
 #[cfg_attr(test, derive(TS))]
 pub(super) struct Sentence {
     pub(super) text: String,
+    /// Who caused it.
     pub(super) culprit: Option<String>,
+    /// Their tasks, as a selector; `null` if it is no task.
+    pub(super) of: Option<String>,
     pub(super) evidence: Vec<Evidence>,
 }
 

@@ -241,6 +241,17 @@ pub(super) async fn why(
     Ok(with_past(shared, scope, explained).await)
 }
 
+/// The tasks of whoever caused a trouble.
+fn selector(trouble: why::Trouble, culprit: &str) -> Option<String> {
+    let label = match trouble {
+        why::Trouble::Quota => "cgroup",
+        // Full of nobody's files.
+        why::Trouble::FullFilesystem if culprit.starts_with('/') => return None,
+        _ => "comm",
+    };
+    serde_json::to_string(culprit).ok().map(|quoted| format!("{{{label}={quoted}}}"))
+}
+
 fn explain(
     past: &Past,
     window: why::Window,
@@ -250,6 +261,7 @@ fn explain(
     let is_interrupted = || Instant::now() >= deadline;
     let findings = why::examine(past, window, target, &limits(&is_interrupted))?;
     let sentence = |sentence: why::Sentence| Sentence {
+        of: sentence.culprit.as_deref().and_then(|culprit| selector(sentence.trouble, culprit)),
         text: sentence.text,
         culprit: sentence.culprit,
         evidence: sentence

@@ -1,0 +1,66 @@
+// An agent and some load for the tests of the page, all of which end with them.
+
+import { spawn } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A name that would run if it were markup: all that fits into the name of a task. */
+export const HOSTILE = "<img src=x one";
+
+const CONFIG = `
+[alerts]
+interval = "1s"
+[[alert]]
+name = "busy"
+expression = 'sum(rate(node_cpu_seconds_total{mode=~"user|system"}[3s])) > 0.7'
+`;
+
+export class Machine {
+  directory = mkdtempSync(join(tmpdir(), "whit-page-"));
+  #children = [];
+
+  /** Starts a command. It ends with the test. */
+  start(command, ...words) {
+    const child = spawn(command, words, { stdio: "ignore" });
+    this.#children.push(child);
+    return child;
+  }
+
+  /** Starts an agent. Returns its address and how it is asked. */
+  async agent(port, more = "") {
+    const place = join(this.directory, String(port));
+    mkdirSync(place);
+    writeFileSync(join(place, "agent.toml"), CONFIG + more);
+    const at = (name) => join(place, name);
+    const http = more.includes("[http]") ? [] : ["--http", `127.0.0.1:${port}`];
+    const words = ["--config", at("agent.toml"), "--data", at("data"), "--now", at("now"), "--socket", at("socket"), ...http];
+    this.start(process.env.WHIT, "agent", ...words);
+    const address = `http://127.0.0.1:${port}`;
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      const reply = await fetch(`${address}/-/ready`).catch(() => null);
+      if (reply) return { address, data: at("data") };
+      await rest(100);
+    }
+    throw new Error("the agent does not answer");
+  }
+
+  /** Uses a CPU. */
+  load() {
+    return this.start("stress", "-c", "1");
+  }
+
+  /** Has a task of the hostile name. */
+  hostile() {
+    const path = join(this.directory, HOSTILE);
+    copyFileSync("/bin/sleep", path);
+    return this.start(path, "600");
+  }
+
+  end() {
+    for (const child of this.#children) child.kill("SIGTERM");
+    rmSync(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+}
+
+export const rest = (length_ms) => new Promise((resolve) => setTimeout(resolve, length_ms));

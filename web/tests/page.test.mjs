@@ -1,0 +1,329 @@
+// The page in Chromium, against an agent that records a machine under load.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+
+import { chromium } from "playwright-core";
+
+import { HOSTILE, Machine, rest } from "./machine.mjs";
+
+const CHROMIUM = "/usr/bin/chromium";
+const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const TOKEN = "0123456789abcdef0123456789abcdef";
+
+const missing = [
+  [process.env.WHIT, "WHIT: the binary"],
+  [existsSync(CHROMIUM), CHROMIUM],
+  [spawnSync("stress", ["--version"]).status === 0, "stress"],
+  [process.getuid() === 0, "root, for a sandbox is not to be had without"],
+].find(([is_there]) => !is_there);
+if (missing) {
+  assert.ok(!process.env.WHIT_NO_SKIP, `missing: ${missing[1]}`);
+  console.log(`skipped: the page in a browser needs ${missing[1]}`);
+  process.exit(0);
+}
+
+let machine, browser, agent, load;
+/** What pages complained about. */
+const complaints = [];
+
+before(async () => {
+  machine = new Machine();
+  agent = await machine.agent(9151);
+  machine.hostile();
+  await rest(6000);
+  load = machine.load();
+  await rest(6000);
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+});
+
+after(async () => {
+  await browser?.close();
+  machine?.end();
+});
+
+/** Opens a view, and waits until it is shown. */
+async function open(hash = "", options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  page.on("console", (message) => complaints.push(`${message.text()} ${message.location().url}`));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  await page.goto(`${agent.address}/${hash}`);
+  await page.locator("#own-cost:has-text('whit uses')").waitFor();
+  return page;
+}
+
+const shown = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
+const plot = (page, title) => page.locator(`figure[aria-label^="${title}:"]`);
+const row = (page, name) => page.locator(`#tasks tbody tr:has(a:text-is("${name}"))`).first();
+
+/** Waits until a function returns something. */
+async function until(what, look) {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const found = await look();
+    if (found) return found;
+    await rest(100);
+  }
+  assert.fail(`never: ${what}`);
+}
+
+/** No serious finding of axe-core. */
+async function is_accessible(page) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => axe.run());
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
+}
+
+/** Pictures are kept where somebody wants to look at them. */
+async function picture(page, name) {
+  const place = process.env.WHIT_PICTURES;
+  if (!place) return;
+  mkdirSync(place, { recursive: true });
+  await page.screenshot({ path: `${place}/${name}.png`, fullPage: true });
+}
+
+test("plots and tasks go on with every tick", async () => {
+  const page = await open();
+  await row(page, "stress").waitFor();
+  const on_cpu = async () => parseFloat(await row(page, "stress").locator("td").first().textContent());
+  await until("stress uses a CPU", async () => (await on_cpu()) > 50);
+  const before = await page.locator("#window").textContent();
+  const words = await plot(page, "CPU").getAttribute("aria-label");
+  await until("the window moves", async () => (await page.locator("#window").textContent()) !== before);
+  await until("the plot moves", async () => (await plot(page, "CPU").getAttribute("aria-label")) !== words);
+  await is_accessible(page);
+  await picture(page, "machine");
+  await page.close();
+});
+
+test("the cursor shows the tasks under it, a click keeps them", async () => {
+  const page = await open();
+  await row(page, "stress").waitFor();
+  const over = plot(page, "CPU").locator(".u-over");
+  const { x, y, width, height } = await over.boundingBox();
+  // Before the load there was none.
+  const asked = page.waitForResponse((response) => response.url().includes("/api/page/tasks"));
+  await page.mouse.move(x + width * 0.15, y + height / 2);
+  await asked;
+  await until("no stress then", async () => (await row(page, "stress").count()) === 0);
+  await page.mouse.click(x + width * 0.15, y + height / 2);
+  await until("the instant in the address", () => shown(page).get("at"));
+  await page.mouse.move(5, 5);
+  await rest(1500);
+  assert.equal(await row(page, "stress").count(), 0, "the instant stays");
+  await page.keyboard.press("Escape");
+  await row(page, "stress").waitFor();
+  await page.close();
+});
+
+test("dragging zooms, and all of history is a click away", async () => {
+  const page = await open();
+  const { x, y, width, height } = await plot(page, "Memory").locator(".u-over").boundingBox();
+  await page.mouse.move(x + width * 0.1, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.4, y + height / 2, { steps: 5 });
+  await page.mouse.up();
+  await until("a window in the address", () => shown(page).get("end"));
+  assert.ok(Number(shown(page).get("span")) <= 600_000);
+  await page.getByRole("button", { name: "all", exact: true }).click();
+  await until("all in the address", () => shown(page).get("span") === "all" && !shown(page).get("end"));
+  await page.goBack();
+  await until("the window again", () => shown(page).get("end"));
+  const strip = await page.locator("#timeline svg").boundingBox();
+  await page.mouse.click(strip.x + strip.width * 0.3, strip.y + 5);
+  await until("a tenth of all", () => Number(shown(page).get("span")) === 10_000);
+  await page.close();
+});
+
+test("from a task's row to its page", async () => {
+  const page = await open();
+  await row(page, "stress").locator("a").click();
+  await page.locator("#of:has-text('pid')").waitFor();
+  await until("its time", async () => /on a CPU [1-9]/.test((await plot(page, "Where the time went").getAttribute("aria-label")) ?? ""));
+  await page.locator("#why li", { hasText: "It was on a CPU" }).waitFor();
+  await is_accessible(page);
+  await picture(page, "task");
+  await page.close();
+});
+
+test("exits are listed", async () => {
+  spawnSync("sh", ["-c", "exit 3"], { argv0: "sh" });
+  await rest(2500);
+  const page = await open("#place=tasks&of=%7Bcomm%3D%22sh%22%7D");
+  await page.locator("#exits td", { hasText: "status 3" }).first().waitFor();
+  await page.close();
+});
+
+test("why in words leads to a plot", async () => {
+  const more = [machine.load(), machine.load()];
+  await rest(8000);
+  const page = await open("#span=10000");
+  const sentence = page.locator("#why a", { hasText: "stress" }).first();
+  await sentence.waitFor();
+  await sentence.click();
+  await until("an expression", () => shown(page).get("place") === "explore" && shown(page).get("expression"));
+  await page.locator("#explore-plot figure").waitFor();
+  for (const child of more) child.kill();
+  await page.close();
+});
+
+test("explore completes, draws, and says what is wrong where", async () => {
+  const page = await open("#place=explore");
+  const field = page.getByRole("combobox", { name: "Expression" });
+  await field.pressSequentially("rate(node_context");
+  await page.getByRole("option", { name: "node_context_switches_total" }).waitFor();
+  await field.press("ArrowDown");
+  await field.press("Enter");
+  assert.equal(await field.inputValue(), "rate(node_context_switches_total");
+  await field.press("Enter");
+  await page.locator("#fault").waitFor();
+  const [line, below] = (await page.locator("#fault").textContent()).split("\n");
+  assert.equal(line.slice(0, 5), "rate(");
+  assert.ok(below.includes("^ ") && below.includes("not closed"), below);
+  await is_accessible(page);
+  await field.fill('rate(node_cpu_seconds_total{mode="user"}[5s])');
+  await field.press("Enter");
+  await page.locator("#explore-table td", { hasText: 'mode="user"' }).first().waitFor();
+  assert.equal(await page.locator("#fault").isVisible(), false);
+  for (const [kind, begins] of [["csv", "realtime_ns,series,value\n"], ["svg", "<svg"]]) {
+    const reply = await fetch(new URL(await page.locator(`#download-${kind}`).getAttribute("href"), agent.address));
+    assert.equal(reply.status, 200);
+    assert.ok((await reply.text()).startsWith(begins), kind);
+  }
+  await is_accessible(page);
+  await picture(page, "explore");
+  await page.close();
+});
+
+test("alerts and marks are on the time line", async () => {
+  const page = await open();
+  await page.locator("#signs .alert", { hasText: "busy" }).first().waitFor({ timeout: 30_000 });
+  await page.keyboard.press("m");
+  await page.getByLabel("What happened").fill("deployed <b>2.3</b>");
+  await page.keyboard.press("Enter");
+  await page.locator("#signs .mark", { hasText: "deployed <b>2.3</b>" }).waitFor();
+  const listed = spawnSync(process.env.WHIT, ["mark", "--data", agent.data]).stdout.toString();
+  assert.match(listed, /deployed <b>2\.3<\/b>/);
+  spawnSync(process.env.WHIT, ["mark", "--data", agent.data, "by the command"]);
+  await page.reload();
+  await page.locator("#signs .mark", { hasText: "by the command" }).waitFor();
+  await page.close();
+});
+
+test("the keyboard is enough", async () => {
+  const page = await open();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("find tasks").waitFor();
+  await is_accessible(page);
+  await page.keyboard.press("Escape");
+  for (const [key, name, value] of [["3", "span", "3600000"], ["u", "zone", "utc"], ["g", "by", "thread"], ["e", "place", "explore"]]) {
+    await page.keyboard.press(key);
+    await until(`${key} is ${value}`, () => shown(page).get(name) === value);
+  }
+  // The field has the focus now.
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("o");
+  await until("the machine", () => shown(page).get("place") === null);
+  await page.keyboard.press("ArrowLeft");
+  await until("an instant", () => shown(page).get("at"));
+  await page.keyboard.press("/");
+  await page.keyboard.type("stress");
+  await until("one program", async () => !(await page.locator("#tasks tbody").textContent()).includes("whit"));
+  // From the field to the first row, and into it.
+  await until("a link", async () => {
+    await page.keyboard.press("Tab");
+    return page.evaluate(() => document.activeElement?.textContent === "stress");
+  });
+  await page.keyboard.press("Enter");
+  await until("its page", () => shown(page).get("place") === "tasks");
+  await page.close();
+});
+
+test("dark, narrow, and both are readable", async () => {
+  for (const [name, options] of [
+    ["dark", { colorScheme: "dark" }],
+    ["narrow", { viewport: { width: 360, height: 800 } }],
+    ["narrow-dark", { viewport: { width: 360, height: 800 }, colorScheme: "dark" }],
+  ]) {
+    const page = await open("", options);
+    await row(page, "stress").waitFor();
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= page.viewportSize().width, `${name}: ${width} pixels`);
+    await is_accessible(page);
+    await picture(page, name);
+    await page.close();
+  }
+});
+
+test("names are names", async () => {
+  const page = await open();
+  await page.getByLabel("Find tasks").fill("<img");
+  await row(page, HOSTILE).waitFor();
+  await row(page, HOSTILE).locator("a").click();
+  await page.locator("#of:has-text('pid')").waitFor();
+  assert.equal(await page.locator("img").count(), 0);
+  await page.goto(`${agent.address}/#place=tasks&of=${encodeURIComponent(`{comm=${JSON.stringify(HOSTILE)}}`)}`);
+  await page.locator("#of", { hasText: HOSTILE }).waitFor();
+  await page.close();
+});
+
+test("an agent that is gone is said to be, and comes back", async () => {
+  const other = await machine.agent(9152);
+  const page = await browser.newPage();
+  await page.goto(other.address);
+  await page.locator("#own-cost:has-text('whit uses')").waitFor();
+  await page.route("**/api/**", (route) => route.abort());
+  await page.keyboard.press("2");
+  await page.keyboard.press("3");
+  await page.locator("#trouble", { hasText: "does not answer" }).waitFor();
+  await page.unroute("**/api/**");
+  await page.keyboard.press("2");
+  await until("it answers", async () => !(await page.locator("#trouble").isVisible()));
+  await page.close();
+});
+
+test("without the token there is the sign-in alone", async () => {
+  const guarded = await machine.agent(9153, `[http]\nlisten = "127.0.0.1:9153"\ntoken = "${TOKEN}"\n`);
+  const get = (path, headers = {}) => fetch(guarded.address + path, { headers, redirect: "manual" });
+  for (const path of ["/page.js", "/style.css", "/metrics", "/api/page/status", "/api/v1/query?query=1", "/-/ready"]) {
+    assert.equal((await get(path)).status, 401, path);
+  }
+  const page = await browser.newPage();
+  await page.goto(guarded.address);
+  await is_accessible(page);
+  await page.getByLabel("Token").fill("wrong");
+  await page.keyboard.press("Enter");
+  await page.getByText("This is not the token.").waitFor();
+  await page.getByLabel("Token").fill(TOKEN);
+  await page.keyboard.press("Enter");
+  await page.getByText("A wrong token came from here").waitFor();
+  assert.equal((await get("/metrics", { authorization: `Bearer ${TOKEN}` })).status, 429, "slowed");
+  await rest(1500);
+  await page.getByLabel("Token").fill(TOKEN);
+  await page.keyboard.press("Enter");
+  await page.locator("#own-cost:has-text('whit uses')").waitFor();
+  await page.locator("#tasks tbody a").first().waitFor();
+  const cookie = (await page.context().cookies())[0];
+  assert.deepEqual([cookie.httpOnly, cookie.sameSite], [true, "Strict"]);
+  await page.close();
+  assert.equal((await get("/metrics", { authorization: `Bearer ${TOKEN}` })).status, 200);
+});
+
+test("other hosts and origins get nothing", async () => {
+  const status = async (headers, method = "GET") => {
+    // fetch does not let a host be pretended.
+    const words = ["-s", "-o", "/dev/null", "-w", "%{http_code}", "-X", method, ...headers.flatMap((header) => ["-H", header])];
+    return spawnSync("curl", [...words, `${agent.address}/api/page/status`]).stdout.toString();
+  };
+  assert.equal(await status([]), "200");
+  assert.equal(await status(["Host: evil.example"]), "403");
+  assert.equal(await status(["Origin: http://evil.example"]), "403");
+  assert.equal(await status(["Origin: null"], "POST"), "403");
+});
+
+test("no page complained", () => {
+  assert.deepEqual(complaints, []);
+});
