@@ -34,7 +34,9 @@ const PARTS = ["on_cpu", "run_queue", "block_io"] as const;
 const RATES = ["on_cpu", "run_queue", "block_io", "read_bytes", "written_bytes"] as const;
 const ROW_PIXELS = 26;
 /** Rows above and below what is seen, so that scrolling shows no gap. */
-const BEYOND = 8;
+const BEYOND = 4;
+/** Who has not scrolled for so long has come to rest. */
+const SETTLED_MS = 300;
 /** Rows of a printed page. */
 const PRINTED = 40;
 
@@ -56,6 +58,8 @@ export class TaskTable {
   private rows: Row[] = [];
   private by: Grouping = "process";
   private sort: Key = "on_cpu";
+  /** The timer of the end of scrolling; 0: the table rests. */
+  private settled = 0;
   private is_printed = false;
 
   constructor(
@@ -70,7 +74,7 @@ export class TaskTable {
     this.scroller.setAttribute("role", "region");
     this.scroller.setAttribute("aria-label", "Tasks, most first");
     this.scroller.append(this.table);
-    this.scroller.addEventListener("scroll", () => this.draw(), { passive: true });
+    this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.filter.type = "search";
     this.filter.placeholder = "Find a name, a user, a pid";
     this.filter.setAttribute("aria-label", "Find tasks");
@@ -97,7 +101,7 @@ export class TaskTable {
       for (const rate of RATES) if (row[rate] !== null) row[rate] = 0;
     }
     for (const row of rows) this.put(row);
-    this.arrange();
+    if (this.settled === 0) this.arrange();
   }
 
   arranged(by: Grouping, sort: string): void {
@@ -108,6 +112,16 @@ export class TaskTable {
 
   focus_filter(): void {
     this.filter.focus();
+  }
+
+  /** Rows keep their order while they are scrolled: nothing moves under the eye, and no frame is late. */
+  private scrolled(): void {
+    clearTimeout(this.settled);
+    this.settled = setTimeout(() => {
+      this.settled = 0;
+      this.arrange();
+    }, SETTLED_MS);
+    this.draw();
   }
 
   private put(row: TaskEntry): void {
@@ -130,7 +144,7 @@ export class TaskTable {
   private heading(column: Column): HTMLElement {
     const heading = document.createElement("th");
     heading.scope = "col";
-    heading.className = column.is_word ? "word" : "number";
+    heading.className = `${column.is_word ? "word" : "number"} ${column.key}`;
     const button = document.createElement("button");
     button.textContent = column.heading;
     button.addEventListener("click", () => {
@@ -207,6 +221,7 @@ function bar(row: Row): HTMLElement {
 function bar_heading(): HTMLElement {
   const heading = document.createElement("th");
   heading.scope = "col";
+  heading.className = "bar";
   heading.textContent = "its time";
   return heading;
 }
