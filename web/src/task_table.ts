@@ -30,6 +30,14 @@ const COLUMNS: Column[] = [
 
 /** Of the stacked bar, from the left. */
 const PARTS = ["on_cpu", "run_queue", "block_io"] as const;
+/** Why a figure is not known, and how to get it. */
+const UNKNOWN: Partial<Record<Key, string>> = {
+  run_queue: "The kernel counts it if it was built with CONFIG_SCHED_INFO.",
+  block_io: "The kernel counts it for tasks that began after sysctl kernel.task_delayacct=1; the agent needs CAP_NET_ADMIN.",
+  read_bytes: "For others' tasks the agent needs CAP_BPF or CAP_SYS_PTRACE.",
+  written_bytes: "For others' tasks the agent needs CAP_BPF or CAP_SYS_PTRACE.",
+  pid: "Several tasks.",
+};
 /** What is 0 as long as a task does nothing. */
 const RATES = ["on_cpu", "run_queue", "block_io", "read_bytes", "written_bytes"] as const;
 const ROW_PIXELS = 26;
@@ -191,6 +199,7 @@ export class TaskTable {
         one.replaceChildren(link);
       }
       if (is_word) one.title = text;
+      else if (value === null) one.title = UNKNOWN[key] ?? "";
       line.append(one);
     }
     line.append(bar(row));

@@ -23,21 +23,20 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("calls_of_grafana_are_answered", &[], grafana),
         trial("hostile_requests_get_an_error_and_delay_no_tick", &[Need::Root], hostile),
         trial("others_see_no_tasks_over_http", &[Need::Root], others),
-        trial("the_page_is_served_with_what_it_asks_for", &[Need::Root, Need::Program("curl")], page),
         trial("a_proxy_asks_at_a_unix_socket", &[Need::Root, Need::Program("curl")], unix_socket),
         trial("plots_are_drawn_of_a_history_and_of_a_server", &[], plots),
     ]
 }
 
 /// An agent with HTTP on a free port of loopback.
-struct Api {
+pub(crate) struct Api {
     child: Child,
     port: u16,
     directory: PathBuf,
 }
 
 impl Api {
-    fn start(scratch: &Scratch, words: &[&str]) -> Result<Self, Failed> {
+    pub(crate) fn start(scratch: &Scratch, words: &[&str]) -> Result<Self, Failed> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let directory = scratch.0.clone();
         let child = Command::new(WHIT)
@@ -64,7 +63,7 @@ impl Api {
         Ok(api)
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
@@ -81,13 +80,13 @@ impl Api {
         Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
     }
 
-    fn get(&self, target: &str) -> Option<Value> {
+    pub(crate) fn get(&self, target: &str) -> Option<Value> {
         let request = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         serde_json::from_str(&self.send(request.as_bytes())?.1).ok()
     }
 
     /// The same as a user who has no tasks.
-    fn as_nobody(&self, target: &str) -> Result<Value, Failed> {
+    pub(crate) fn as_nobody(&self, target: &str) -> Result<Value, Failed> {
         let script = format!(
             "exec 3<>/dev/tcp/127.0.0.1/{}; printf 'GET {} HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n' >&3; cat <&3",
             self.port,
@@ -102,7 +101,7 @@ impl Api {
     }
 
     /// A figure of the last tick.
-    fn now(&self, name: &str) -> f64 {
+    pub(crate) fn now(&self, name: &str) -> f64 {
         let text = fs::read_to_string(self.directory.join("now")).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.and_then(|value| value.parse().ok()).unwrap_or(f64::NAN)
@@ -116,7 +115,7 @@ impl Drop for Api {
     }
 }
 
-fn output(program: &str, words: &[&str]) -> Result<String, Failed> {
+pub(crate) fn output(program: &str, words: &[&str]) -> Result<String, Failed> {
     let output = Command::new(program).args(words).output()?;
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -304,41 +303,6 @@ fn plots() -> Result<(), Failed> {
     assert!(svg.starts_with("<svg ") && svg.contains("node_load1") && svg.contains("<polyline"), "{svg}");
     let png = fs::read(png)?;
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 2000, "{}", png.len());
-    Ok(())
-}
-
-/// The page and its own replies, and that others see neither tasks in its rows nor anything by another name.
-fn page() -> Result<(), Failed> {
-    let scratch = Scratch::new("api-page");
-    let api = Api::start(&scratch, &[])?;
-    for (path, within) in [("/", "page.js"), ("/page.js", "why"), ("/style.css", "--ground")] {
-        let reply = output("curl", &["-si", &format!("{}{path}", api.url())])?;
-        let wanted = ["200 OK", "default-src 'none'", within];
-        assert!(wanted.iter().all(|wanted| reply.contains(wanted)), "{path}: {reply}");
-    }
-    std::thread::sleep(Duration::from_secs(1));
-    let status = api.get("/api/page/status").ok_or("no status")?;
-    let last_ms = status["data"]["last_ms"].as_i64().ok_or("no last tick")?;
-    let own = std::process::id();
-    for by in ["process", "thread"] {
-        let tasks = api.get(&format!("/api/page/tasks?at_ms={last_ms}&by={by}")).ok_or("no tasks")?;
-        let rows = tasks["data"]["rows"].as_array().ok_or("no rows")?;
-        let row = rows.iter().find(|row| row["pid"] == own).ok_or("this process is not there")?;
-        assert!(row["user"] == "root" && row["resident_bytes"].as_u64() > Some(0), "{row}");
-    }
-    let groups = api.get(&format!("/api/page/tasks?at_ms={last_ms}&by=user")).ok_or("no users")?;
-    assert!(
-        groups["data"]["rows"].as_array().is_some_and(|rows| rows.iter().any(|row| row["name"] == "root"))
-    );
-    let why =
-        api.get(&format!("/api/page/why?from_ms={}&to_ms={last_ms}", last_ms - 1000)).ok_or("no why")?;
-    assert!(why["data"]["sentences"].is_array(), "{why}");
-    for wrong in ["/api/page/tasks", "/api/page/tasks?at_ms=soon", "/api/page/why?from_ms=2&to_ms=1"] {
-        let refused = api.get(wrong).ok_or("no answer")?;
-        assert_eq!(refused["errorType"], "bad_data", "{wrong}: {refused}");
-    }
-    let reply = api.as_nobody(&format!("/api/page/tasks?at_ms={last_ms}"))?;
-    assert_eq!(reply["data"]["rows"], serde_json::json!([]), "{reply}");
     Ok(())
 }
 

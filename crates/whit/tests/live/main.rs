@@ -28,6 +28,7 @@ mod machine;
 mod mail;
 mod namespaces;
 mod needs;
+mod page;
 mod past;
 mod privilege;
 mod prometheus;
@@ -73,6 +74,7 @@ fn main() {
         query::trials(),
         alerts::trials(),
         api::trials(),
+        page::trials(),
         why::trials(),
         relabel::trials(),
         namespaces::trials(),

@@ -16,10 +16,8 @@ use super::replies::ActiveTasks;
 use super::{answers, task_rows};
 use crate::past::Past;
 use crate::recorded::Recorded;
-use recent::Recent;
+use recent::{LONGEST_MS, Recent};
 
-/// Rates over so many milliseconds have all of their ticks.
-const LONGEST_RANGE_MS: i64 = 31_000;
 /// Pages that are open at a time.
 const MOST_WATCHERS: usize = 64;
 
@@ -90,7 +88,7 @@ impl Live {
 
     /// Takes over the last ticks of a history, so that the first rates are right.
     pub(super) fn begin(&self, past: &Past) {
-        let Ok(ticks) = past.last_ticks(LONGEST_RANGE_MS) else { return };
+        let Ok(ticks) = past.last_ticks(LONGEST_MS) else { return };
         let mut state = self.lock();
         if state.watchers.is_empty() {
             state.recent = Recent::default();

@@ -7,8 +7,9 @@ use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
 
 use crate::task_series;
 
-/// Ticks that are kept: rates over half a minute.
-const MOST_TICKS: usize = 32;
+/// Ticks are kept for so long, and so many: rates over half a minute, at ten ticks a second.
+pub(super) const LONGEST_MS: i64 = 32_000;
+const MOST_TICKS: usize = 330;
 
 /// The last ticks.
 #[derive(Debug, Default)]
@@ -22,8 +23,13 @@ pub(super) struct Recent {
 impl Recent {
     /// Takes a tick.
     pub(super) fn push<'s>(&mut self, at_ms: i64, series: impl Iterator<Item = (&'s str, f64)>) {
-        let full = self.ticks.len() >= MOST_TICKS;
-        let mut values = if full { self.ticks.pop_front() } else { None }.unwrap_or_default().1;
+        let mut values = Vec::new();
+        while let Some((first_ms, _)) = self.ticks.front() {
+            if self.ticks.len() < MOST_TICKS && at_ms - first_ms < LONGEST_MS {
+                break;
+            }
+            values = self.ticks.pop_front().unwrap_or_default().1;
+        }
         values.clear();
         values.resize(self.names.len(), f64::from_bits(STALE_BITS));
         for (name, value) in series {
@@ -106,7 +112,7 @@ mod tests {
             let b = (second % 50 > 40).then_some(("b{c=\"d\"}", 1.0));
             recent.push(second * 1000, std::iter::once(a).chain(b));
         }
-        assert_eq!(recent.ticks.len(), MOST_TICKS);
+        assert_eq!(recent.ticks.len(), 32);
         assert_eq!(ask(&recent, "rate(a_total[4s])", 99_000), [(String::new(), 2.0)]);
         assert_eq!(ask(&recent, "b", 99_000), [("b{c=\"d\"}".to_owned(), 1.0)]);
         assert_eq!(ask(&recent, "b", 85_000), []);
