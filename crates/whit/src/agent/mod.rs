@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ::agent::alert::AlertOptions;
-use ::agent::{AgentOptions, Retention};
+use ::agent::{AgentOptions, Listen, Retention};
 use formats::relabel::Relabelling;
 use text::printable::Shown as _;
 
@@ -65,10 +65,14 @@ pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
 /// For someone who starts it by hand.
 fn what_next(options: &AgentOptions) -> String {
     let data = options.data.shown();
-    let mut text = format!(
-        "whit records into {data}; Ctrl-C ends it. In another terminal:\n  \
+    let mut text = format!("whit records into {data}; Ctrl-C ends it.");
+    if let Some(Listen::Tcp(address)) = options.http.as_ref().map(|http| &http.listen) {
+        text.push_str(&format!(" The page is http://{address}/."));
+    }
+    text.push_str(&format!(
+        " In another terminal:\n  \
          whit history --data {data}\n  whit history export --data {data} --since -5m --series 'node_load*'\n"
-    );
+    ));
     if let Some(now) = &options.now {
         text.push_str(&format!(
             "  while read -r name value; do echo \"$name is $value\"; done < {}\n",
