@@ -23,6 +23,8 @@ import { show_why } from "./why";
 const SHORTEST_SPAN_MS = 10_000;
 /** Tasks under the mouse are asked for when it rests. */
 const REST_MS = 150;
+/** As `whit why --at` has it. */
+const AROUND_MS = 60_000;
 const KEEP_UP_MS = 5_000;
 const LEAST_REFRESH_MS = 15_000;
 /** What whit itself uses. */
@@ -186,11 +188,19 @@ async function show_tasks(): Promise<void> {
   if (tasks && at_ms === (pointed ?? view.at_ms ?? at_ms)) table.show(tasks);
 }
 
+/** What is asked about: the window, or the minute around the instant that was chosen. */
+function around(): Window {
+  const { at_ms } = view;
+  if (at_ms === null) return shown;
+  const [first_ms, last_ms] = [status.first_ms ?? 0, status.last_ms ?? at_ms];
+  return { from_ms: Math.max(first_ms, at_ms - AROUND_MS / 2), to_ms: Math.min(last_ms, at_ms + AROUND_MS / 2) };
+}
+
 async function show_reasons(signal: AbortSignal): Promise<void> {
   const of = view.place === "tasks" ? selected(view.of) : null;
   // It takes what is a number for a process, a path for a cgroup and all else for a program.
   const target = of && ["pid", "comm", "cgroup"].includes(of.label) ? of.value : "";
-  const window = shown;
+  const window = around();
   const why = await agent.why(window, target, signal);
   element("why-title").textContent = `Why, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
   show_why(why, {

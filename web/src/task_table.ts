@@ -145,7 +145,10 @@ export class TaskTable {
     this.rows = grouped(tasks, this.by).sort((one, other) => compare(one[this.sort], other[this.sort]));
     this.count.textContent = `${this.rows.length} rows`;
     const has_focus = this.head.contains(document.activeElement);
-    if (!has_focus) this.head.replaceChildren(...COLUMNS.map((column) => this.heading(column)), bar_heading());
+    if (!has_focus) {
+      const headings = COLUMNS.map((column) => this.heading(column));
+      this.head.replaceChildren(...with_bar(headings, bar_heading()));
+    }
     this.draw();
   }
 
@@ -188,7 +191,7 @@ export class TaskTable {
     const line = document.createElement("tr");
     line.setAttribute("aria-rowindex", String(place + 2));
     if (row.is_ended) line.className = "ended";
-    for (const { key, measure, is_word } of COLUMNS) {
+    const cells = COLUMNS.map(({ key, measure, is_word }) => {
       const value = row[key];
       const text = measure === null ? String(value ?? "–") : figure(value as number | null, measure);
       const one = cell(text, is_word ? "word" : "number");
@@ -200,9 +203,9 @@ export class TaskTable {
       }
       if (is_word) one.title = text;
       else if (value === null) one.title = UNKNOWN[key] ?? "";
-      line.append(one);
-    }
-    line.append(bar(row));
+      return one;
+    });
+    line.append(...with_bar(cells, bar(row)));
     return line;
   }
 }
@@ -211,6 +214,9 @@ export class TaskTable {
 function figure(value: number | null, measure: Measure): string {
   return measure === "ratio" && value !== null ? `${(value * 100).toFixed(1)} %` : written(value, measure);
 }
+
+/** The bar stands behind the parts of which it is made. */
+const with_bar = (cells: HTMLElement[], bar: HTMLElement) => cells.toSpliced(PARTS.length, 0, bar);
 
 /** What the row did, as parts of its time; of more than one thread as parts of what they did together. */
 function bar(row: Row): HTMLElement {

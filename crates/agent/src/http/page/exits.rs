@@ -43,7 +43,9 @@ fn find(past: &Past, window: [i64; 2], matchers: &[Matcher], deadline: Instant) 
 
 fn entry(exit: &PastExit, past: &Past) -> ExitEntry {
     let row = &exit.record.row;
-    let seconds = |nanoseconds: u64| nanoseconds as f32 / 1e9;
+    // Without delays that cannot be true.
+    let account = exit.record.account();
+    let seconds = |figure: Figure| account.sum.get(figure).map(|nanoseconds| nanoseconds as f32 / 1e9);
     let user = row.uid.map(|uid| past.users().name(uid).map_or_else(|| uid.to_string(), str::to_owned));
     ExitEntry {
         name: row.comm.to_lossy(),
@@ -54,8 +56,8 @@ fn entry(exit: &PastExit, past: &Past) -> ExitEntry {
         ended_ms: exit.ended_ms,
         status: exit.record.exit.status(),
         signal: exit.record.exit.signal(),
-        on_cpu_s: exit.record.cpu_ns().map(seconds),
-        run_queue_s: row.figures.get(Figure::delay(Cause::RunQueue)).map(seconds),
-        block_io_s: row.figures.get(Figure::delay(Cause::BlockIo)).map(seconds),
+        on_cpu_s: seconds(Figure::ON_CPU),
+        run_queue_s: seconds(Figure::delay(Cause::RunQueue)),
+        block_io_s: seconds(Figure::delay(Cause::BlockIo)),
     }
 }
