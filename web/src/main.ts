@@ -31,7 +31,7 @@ const LEAST_REFRESH_MS = 15_000;
 const OWN_COST = ["rate(whit_agent_cpu_seconds_total[30s])", "whit_agent_resident_bytes"];
 
 let view = read(location.hash);
-let status: Status;
+let status: Status = { first_ms: null, last_ms: null, tick_ms: 0, version: "", sees_all: true, spans: [] };
 let shown: Window = { from_ms: 0, to_ms: 0 };
 let asked = new AbortController();
 let pointed: number | null = null;
@@ -166,10 +166,12 @@ async function show_about(signal: AbortSignal): Promise<void> {
 /** The first of them. */
 const some = (texts: string[]) => texts.slice(0, 3).join(", ") + (texts.length > 3 ? ` and ${texts.length - 3} more` : "");
 
+/** Those whose values come by themselves: not what is summed over one user's tasks, nor over a long time. */
+const live_expressions = () => (view.place === "machine" && status.sees_all ? (plots?.live() ?? []) : []);
+
 /** Lets values come by themselves, or not. */
 function watch(): void {
-  const expressions = view.place === "machine" && status.sees_all ? (plots?.live() ?? []) : [];
-  if (is_live() && view.place === "machine") live.watch([...expressions, ...OWN_COST], rows_by());
+  if (is_live() && view.place === "machine") live.watch([...live_expressions(), ...OWN_COST], rows_by());
   else live.end();
 }
 
@@ -328,11 +330,12 @@ function begin(): void {
 
 /** Asks again for what does not come by itself. */
 function keep_up(): void {
-  if (!is_live() || !status) return;
+  if (!is_live() || status.first_ms === null) return;
   const { signal } = asked;
   const parts = [signs_pace.keep(() => show_signs(signal))];
   if (view.place !== "explore") parts.push(why_pace.keep(() => show_reasons(signal)));
-  if (!live.is_open) parts.push(view_pace.keep(show, Math.max(LEAST_REFRESH_MS, plots?.step_ms ?? 0)));
+  const comes_by_itself = live.is_open && live_expressions().length > 0;
+  if (!comes_by_itself) parts.push(view_pace.keep(show, Math.max(LEAST_REFRESH_MS, plots?.step_ms ?? 0)));
   Promise.all(parts).catch(() => undefined);
 }
 

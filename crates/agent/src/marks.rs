@@ -1,5 +1,6 @@
 //! Marks that people set at instants, such as "deployed 2.3", so that they find them in the history.
 
+use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ const FILE: &str = "marks.sqlite";
 /// The oldest are forgotten.
 const MOST_MARKS: usize = 10_000;
 const LONGEST_TEXT: usize = 200;
+const TIMES_MS: Range<i64> = 0..253_402_300_800_000;
 /// Marks of the same millisecond are told apart by the rest of their keys.
 const KEYS_A_MS: i64 = 1000;
 
@@ -29,6 +31,9 @@ impl Mark {
     /// Why it cannot be one.
     pub fn new(at_ms: i64, text: &str) -> Result<Self, String> {
         let text = text.trim();
+        if !TIMES_MS.contains(&at_ms) {
+            return Err("a mark lies between 1970 and 9999".to_owned());
+        }
         match text.chars().count() {
             0 => Err("a mark needs a text".to_owned()),
             _ if text.chars().any(char::is_control) => Err("a mark is one line of text".to_owned()),
@@ -101,14 +106,14 @@ mod tests {
         assert!(!Marks::is_in(&directory));
         assert_eq!(Marks::prepare(&directory).unwrap(), None);
         let mut marks = Marks::open(&directory).unwrap();
-        for (at_ms, text) in [(5000, "b"), (5000, "c"), (4999, "a"), (5001, "d"), (-1, "before 1970")] {
+        for (at_ms, text) in [(5000, "b"), (5000, "c"), (4999, "a"), (5001, "d"), (0, "1970")] {
             marks.set(&Mark::new(at_ms, text).unwrap()).unwrap();
         }
         let texts = |from_ms, to_ms| -> Vec<String> {
             marks.between(from_ms, to_ms).unwrap().into_iter().map(|mark| mark.text).collect()
         };
         assert_eq!(texts(5000, 5000), ["b", "c"]);
-        assert_eq!(texts(i64::MIN, i64::MAX), ["before 1970", "a", "b", "c", "d"]);
+        assert_eq!(texts(i64::MIN, i64::MAX), ["1970", "a", "b", "c", "d"]);
         std::fs::remove_dir_all(&directory).unwrap();
     }
 
@@ -116,6 +121,8 @@ mod tests {
     fn a_mark_is_a_line_of_text() {
         assert_eq!(Mark::new(1, "  deployed 2.3 ").unwrap().text, "deployed 2.3");
         assert!(Mark::new(1, " \t").is_err());
+        assert!(Mark::new(-1, "a").is_err());
+        assert!(Mark::new(i64::MAX, "a").is_err());
         assert!(Mark::new(1, "a\nb").is_err());
         assert!(Mark::new(1, &"é".repeat(200)).is_ok());
         assert!(Mark::new(1, &"é".repeat(201)).is_err());

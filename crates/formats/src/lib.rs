@@ -14,6 +14,7 @@ pub mod i3status;
 pub mod locale;
 pub mod passwd;
 pub mod perfdata;
+pub mod plugin_output;
 #[cfg(feature = "relabel")]
 pub mod re2;
 #[cfg(feature = "relabel")]

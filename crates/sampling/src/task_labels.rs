@@ -93,6 +93,12 @@ impl TaskLabels {
         self.cgroup(asked.key, row.cgroup())
     }
 
+    /// The path of a cgroup if it is known without asking the system.
+    pub fn known_cgroup(&self, id: Option<u64>) -> Option<&str> {
+        let id = id?;
+        self.cgroup_ids.path(id).or_else(|| self.cgroups.get(&id).map(String::as_str))
+    }
+
     /// The path of a task's cgroup. Tasks of one cgroup id share it.
     pub fn cgroup(&mut self, key: TaskKey, id: Option<u64>) -> Option<&str> {
         if self.is_past {

@@ -1,6 +1,6 @@
 //! Replies with gzip, for those who accept it, where that makes fewer packets of them.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -12,6 +12,8 @@ use flate2::write::GzEncoder;
 
 /// What fits into a packet is sent as it is.
 const LEAST_BYTES: u64 = 1400;
+/// A millisecond or two.
+const MOST_AT_ONCE: usize = 200_000;
 
 /// Compresses replies that are complete.
 pub(super) async fn compress(request: Request, next: Next) -> Response {
@@ -27,8 +29,15 @@ pub(super) async fn compress(request: Request, next: Next) -> Response {
     let Ok(whole) = to_bytes(body, usize::MAX).await else {
         return Response::from_parts(head, Body::empty());
     };
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    match encoder.write_all(&whole).and_then(|()| encoder.finish()) {
+    let compressed = match whole.len() {
+        0..MOST_AT_ONCE => gzip(&whole),
+        _ => {
+            let bytes = whole.clone();
+            // Others are served meanwhile.
+            tokio::task::spawn_blocking(move || gzip(&bytes)).await.unwrap_or_else(|error| Err(error.into()))
+        }
+    };
+    match compressed {
         Ok(bytes) => {
             head.headers.remove(header::CONTENT_LENGTH);
             head.headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
@@ -37,6 +46,12 @@ pub(super) async fn compress(request: Request, next: Next) -> Response {
         }
         Err(_) => Response::from_parts(head, Body::from(whole)),
     }
+}
+
+fn gzip(whole: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(whole)?;
+    encoder.finish()
 }
 
 fn accepts_gzip(headers: &HeaderMap) -> bool {

@@ -1,6 +1,7 @@
 //! What the page asks of the agent, without a browser (`make test-page` has one).
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("the_stream_says_what_the_history_says", &needs, stream),
         trial("all_tasks_together_did_what_each_did", &needs, sums),
         trial("others_see_nothing_of_tasks_on_the_page", &needs, others),
+        trial("expensive_streams_delay_no_tick", &needs, flood),
     ]
 }
 
@@ -81,6 +83,8 @@ fn page() -> Result<(), Failed> {
         "plots?from_ms=1&to_ms=2&step_ms=0",
         "plots?from_ms=-9223372036854775808&to_ms=9223372036854775807&step_ms=9223372036854775807",
         "plots?from_ms=0&to_ms=1000000000&step_ms=1",
+        "why?from_ms=-9223372036854775808&to_ms=9223372036854775807",
+        "download/svg?query=1&from_ms=-9223372036854775808&to_ms=-9223372036854775807&step_ms=1",
         "exits?from_ms=1&to_ms=2&of=%7B",
         "live?query=sum(",
         "marks?from_ms=1",
@@ -198,5 +202,43 @@ fn others() -> Result<(), Failed> {
     assert!(output("curl", &post)?.contains("seen"));
     let marks = api.as_nobody(&format!("/api/page/marks?{window}"))?;
     assert_eq!(marks["data"][0]["text"], "seen", "{marks}");
+    Ok(())
+}
+
+/// Pages that are none: each with other expensive expressions, and who reads nothing.
+fn flood() -> Result<(), Failed> {
+    let scratch = Scratch::new("page-flood");
+    let api = Api::start(&scratch, &[])?;
+    let missed = api.now("whit_agent_missed_ticks_total");
+    let mut streams = Vec::new();
+    for number in 0..70 {
+        let expression = format!(
+            "sum_over_time((sum(rate(node_cpu_seconds_total[30s])) + {number} * vector(1))[30s:10ms])"
+        );
+        let queries = format!("query={}&", encoded(&expression)).repeat(10);
+        let mut stream = TcpStream::connect(api.url().trim_start_matches("http://"))?;
+        write!(stream, "GET /api/page/live?{queries} HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+        streams.push(stream);
+    }
+    std::thread::sleep(Duration::from_secs(5));
+    assert!(api.get("/api/page/status").is_some_and(|status| status["status"] == "success"));
+    assert_eq!(api.now("whit_agent_missed_ticks_total"), missed, "ticks were missed");
+    let mut begins = [0; 12];
+    let begun = streams.iter_mut().map(|stream| stream.read_exact(&mut begins).map(|()| begins));
+    let replies: Vec<[u8; 12]> = begun.collect::<Result<_, _>>()?;
+    let refused = replies.iter().filter(|reply| reply.ends_with(b"503")).count();
+    assert_eq!(refused, 6, "of 70 streams 64 are served");
+    drop(streams);
+    // Who has gone makes room.
+    let address = format!("{}/api/page/live?query=1", api.url());
+    let mut is_served = false;
+    for _ in 0..50 {
+        let reply = Command::new("curl").args(["-si", "--max-time", "1", &address]).output()?;
+        is_served |= reply.stdout.starts_with(b"HTTP/1.1 200");
+        if is_served {
+            break;
+        }
+    }
+    assert!(is_served, "there is no room");
     Ok(())
 }

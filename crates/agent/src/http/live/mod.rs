@@ -3,6 +3,7 @@
 mod recent;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use facts::task::groups::{GroupBy, TaskGroups};
 use facts::task::rounds::Scope;
@@ -18,6 +19,8 @@ use crate::past::Past;
 use crate::recorded::Recorded;
 use recent::{LONGEST_MS, Recent};
 
+/// What the expressions of all pages may take at a tick, if each page has others.
+const LONGEST_EVALUATION: Duration = Duration::from_millis(100);
 /// Pages that are open at a time.
 const MOST_WATCHERS: usize = 64;
 
@@ -54,7 +57,9 @@ pub(super) struct Live(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     watchers: Vec<Watched>,
-    recent: Recent,
+    recent: Arc<Recent>,
+    /// What evaluations took since the last tick.
+    spent: Duration,
     /// What was made of the last tick, so that pages that watch the same cost one: tasks, and the values of expressions.
     tasks: Vec<(Watched, Arc<str>)>,
     values: Vec<(Expressions, Arc<str>)>,
@@ -91,10 +96,11 @@ impl Live {
         let Ok(ticks) = past.last_ticks(LONGEST_MS) else { return };
         let mut state = self.lock();
         if state.watchers.is_empty() {
-            state.recent = Recent::default();
+            let mut recent = Recent::default();
             for tick in ticks {
-                state.recent.push(tick.at_ms, tick.values.into_iter());
+                recent.push(tick.at_ms, tick.values.into_iter());
             }
+            state.recent = Arc::new(recent);
         }
     }
 
@@ -107,14 +113,24 @@ impl Live {
 
     /// The values of expressions at the last tick.
     pub(super) fn values(&self, expressions: &Expressions, queries: &[Query]) -> Option<Arc<str>> {
-        let mut state = self.lock();
+        let state = self.lock();
         if let Some((_, text)) = state.values.iter().find(|(known, _)| known == expressions) {
             return Some(Arc::clone(text));
         }
-        let at_ms = state.recent.last_ms()?;
-        let values = answers::of_instant(queries, &state.recent.seen_by(expressions.sees_all), at_ms);
+        if state.spent >= LONGEST_EVALUATION {
+            return None;
+        }
+        let recent = Arc::clone(&state.recent);
+        // The next tick does not wait for it.
+        drop(state);
+        let (at_ms, begun) = (recent.last_ms()?, Instant::now());
+        let values = answers::of_instant(queries, &recent.seen_by(expressions.sees_all), at_ms);
         let text: Arc<str> = serde_json::to_string(&values).ok()?.into();
-        state.values.push((expressions.clone(), Arc::clone(&text)));
+        let mut state = self.lock();
+        state.spent += begun.elapsed();
+        if state.recent.last_ms() == Some(at_ms) {
+            state.values.push((expressions.clone(), Arc::clone(&text)));
+        }
         Some(text)
     }
 }
@@ -137,16 +153,19 @@ impl Publisher {
         let live = Arc::clone(&self.live);
         let mut state = live.lock();
         state.values.clear();
+        state.spent = Duration::ZERO;
         state.tasks.clear();
         if state.watchers.is_empty() {
-            state.recent = Recent::default();
+            state.recent = Arc::default();
             self.groups = Vec::new();
             return;
         }
         if self.groups.is_empty() {
             self.users = Users::read();
         }
-        state.recent.push(latest.at_ms, latest.series.named().map(|(name, _, value)| (name, value)));
+        let series = latest.series.named().map(|(name, _, value)| (name, value));
+        // It is copied if somebody still evaluates the last tick.
+        Arc::make_mut(&mut state.recent).push(latest.at_ms, series);
         let mut wanted: Vec<Watched> = Vec::new();
         for watched in &state.watchers {
             if !wanted.contains(watched) {
@@ -178,7 +197,11 @@ impl Publisher {
         let mut rows = Vec::new();
         for id in groups.active_rows() {
             let row = groups.row(tasks, id);
-            let cgroup = latest.labels.as_mut().and_then(|labels| labels.cgroup(row.key(), row.cgroup()));
+            let cgroup = latest.labels.as_mut().and_then(|labels| match row.is_ended {
+                // Its file is gone.
+                true => labels.known_cgroup(row.cgroup()),
+                false => labels.cgroup(row.key(), row.cgroup()),
+            });
             rows.push(task_rows::entry(&row, cgroup.unwrap_or_default(), &self.users, watched.by));
         }
         let gone =

@@ -12,7 +12,7 @@ pub(super) const LONGEST_MS: i64 = 32_000;
 const MOST_TICKS: usize = 330;
 
 /// The last ticks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
     places: HashMap<String, usize>,
     names: Vec<SeriesName>,

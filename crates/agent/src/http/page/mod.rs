@@ -7,6 +7,7 @@ mod marks;
 mod stream;
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,6 +34,8 @@ pub(super) use language::language;
 pub(super) use marks::marks;
 pub(super) use stream::stream;
 
+/// From the year 1 to 9999: others are no times, and would overflow.
+const TIMES_MS: Range<i64> = -62_135_596_800_000..253_402_300_800_000;
 /// Between two blocks of a history without a gap lies no more.
 const LONGEST_STEP_MS: i64 = 120_000;
 /// Expressions of a request.
@@ -107,8 +110,8 @@ fn reply(made: Result<impl Serialize, Refusal>) -> Response {
 /// A time of the form in milliseconds since 1970.
 fn time_ms(form: &Form, name: &str) -> Result<i64, Refusal> {
     let text = form.needed(name)?;
-    text.parse()
-        .map_err(|_| bad_data(format!("invalid parameter \"{name}\": expected milliseconds since 1970")))
+    let time_ms = text.parse().ok().filter(|time_ms| TIMES_MS.contains(time_ms));
+    time_ms.ok_or_else(|| bad_data(format!("invalid parameter \"{name}\": expected milliseconds since 1970")))
 }
 
 pub(super) async fn status(
