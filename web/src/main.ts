@@ -110,11 +110,11 @@ async function show(): Promise<void> {
     if (view.place !== "explore") prepare_plots();
     const parts = [signs_pace.work(() => show_signs(signal)), ask_own_cost(signal)];
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
-    else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal), why_pace.work(() => show_reasons(signal)));
+    else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal).then(watch), why_pace.work(() => show_reasons(signal)));
+    if (view.place !== "machine") watch();
     if (view.place === "machine") parts.push(show_tasks());
     if (view.place === "tasks") parts.push(show_about(signal), agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone)));
     await Promise.all(parts);
-    watch();
     say(null);
   } catch (error) {
     if (!signal.aborted) say(error instanceof Error ? error.message : String(error));
