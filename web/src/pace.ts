@@ -4,7 +4,7 @@ const COST = 1 / 1000;
 const LEAST_MS = 15_000;
 
 export class Pace {
-  private due_ms = 0;
+  private due_ms = Date.now() + LEAST_MS;
 
   /** Does the work if it is due. */
   async keep(work: () => Promise<void>, least_ms = LEAST_MS): Promise<void> {

@@ -16,8 +16,8 @@ const LONGEST_LIVE_STEP_MS = 15_000;
 
 /** A whole number of seconds, so that the same instants are asked for again; no less than ticks lie apart. */
 export function steps_of({ from_ms, to_ms }: Window, tick_ms: number): Steps {
-  const least_ms = Math.max(tick_ms - 1, (to_ms - from_ms) / MOST_STEPS);
-  const step_ms = Math.max(1, Math.ceil(Math.floor(least_ms) / 1000)) * 1000;
+  const step_s = Math.max(1, Math.round(tick_ms / 1000), Math.ceil((to_ms - from_ms) / MOST_STEPS / 1000));
+  const step_ms = step_s * 1000;
   const first_ms = Math.ceil(from_ms / step_ms) * step_ms;
   return { from_ms: first_ms, to_ms: Math.max(first_ms, Math.floor(to_ms / step_ms) * step_ms), step_ms };
 }
