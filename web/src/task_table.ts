@@ -143,7 +143,7 @@ export class TaskTable {
       wanted === "" || `${row.name}\n${row.user}\n${row.pid ?? ""}\n${row.cgroup}`.toLowerCase().includes(wanted);
     const tasks = [...this.living.values(), ...this.ended].filter(matches);
     this.rows = grouped(tasks, this.by).sort((one, other) => compare(one[this.sort], other[this.sort]));
-    this.count.textContent = `${this.rows.length} rows`;
+    this.count.textContent = this.rows.length === 1 ? "1 row" : `${this.rows.length} rows`;
     const has_focus = this.head.contains(document.activeElement);
     if (!has_focus) {
       const headings = COLUMNS.map((column) => this.heading(column));
