@@ -2,7 +2,8 @@
 
 CARGO ?= cargo
 BPF = crates/probe/src/bpf
-TARGET = target/$$(rustc -vV | sed -n 's/^host: //p')
+HOST = $$(rustc -vV | sed -n 's/^host: //p')
+TARGET = target/$(HOST)
 WHIT = $(TARGET)/release/whit
 
 .PHONY: run build small test test-live test-page deps lint licences attack fuzz targets freebsd bpf bench instructions docs install page
@@ -13,9 +14,13 @@ run: build
 build:
 	$(CARGO) build --release --package whit
 
-# Without the heavy parts, and with the C library of the system instead of one of its own.
+# Without the heavy parts, and with the C library of the system instead of one of its own. The names of sources in messages of panics begin
+# with the package, not with where this machine keeps it: they are shorter, and the same everywhere.
+SOURCES = $$(for path in "$${CARGO_HOME:-$$HOME/.cargo}"/registry/src/*/; do echo "--remap-path-prefix=$$path="; done)
+
 small:
-	RUSTFLAGS="-C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/small.ld" $(CARGO) build --profile small --package whit --no-default-features
+	$(CARGO) fetch --locked --target $(HOST)
+	RUSTFLAGS="-C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/small.ld $(SOURCES)" $(CARGO) build --profile small --package whit --no-default-features
 
 # All tests that need neither root nor packages. Changes nothing outside the tree.
 test:
