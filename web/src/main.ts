@@ -34,6 +34,7 @@ let view = read(location.hash);
 let status: Status = { first_ms: null, last_ms: null, tick_ms: 0, version: "", sees_all: true, spans: [] };
 let shown: Window = { from_ms: 0, to_ms: 0 };
 let asked = new AbortController();
+let is_in_trouble = false;
 let pointed: number | null = null;
 let rest = 0;
 
@@ -203,6 +204,8 @@ async function show_reasons(signal: AbortSignal): Promise<void> {
   // It takes what is a number for a process, a path for a cgroup and all else for a program.
   const target = of && ["pid", "comm", "cgroup"].includes(of.label) ? of.value : "";
   const window = around();
+  // Of one tick nothing can be said.
+  if (window.from_ms >= window.to_ms) return;
   const why = await agent.why(window, target, signal);
   element("why-title").textContent = `Why, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
   show_why(why, {
@@ -235,6 +238,7 @@ function show_own_cost(answers: Curves[]): void {
 }
 
 function say(trouble: string | null): void {
+  is_in_trouble = trouble !== null;
   const place = element("trouble");
   place.hidden = trouble === null;
   place.textContent = trouble;
@@ -330,7 +334,9 @@ function begin(): void {
 
 /** Asks again for what does not come by itself. */
 function keep_up(): void {
-  if (!is_live() || status.first_ms === null) return;
+  // The agent did not answer, or has not recorded anything: then it is asked again and again.
+  if (is_in_trouble && !document.hidden) return void show();
+  if (!is_live()) return;
   const { signal } = asked;
   const parts = [signs_pace.keep(() => show_signs(signal))];
   if (view.place !== "explore") parts.push(why_pace.keep(() => show_reasons(signal)));
