@@ -146,6 +146,29 @@ pub enum TaskSignal {
     User2,
 }
 
+/// The name of a signal that ends processes, without its SIG; `None` for another.
+pub fn name_of(signal: i32) -> Option<&'static str> {
+    const NAMED: [(i32, &str); 16] = [
+        (libc::SIGHUP, "HUP"),
+        (libc::SIGINT, "INT"),
+        (libc::SIGQUIT, "QUIT"),
+        (libc::SIGILL, "ILL"),
+        (libc::SIGTRAP, "TRAP"),
+        (libc::SIGABRT, "ABRT"),
+        (libc::SIGBUS, "BUS"),
+        (libc::SIGFPE, "FPE"),
+        (libc::SIGKILL, "KILL"),
+        (libc::SIGSEGV, "SEGV"),
+        (libc::SIGPIPE, "PIPE"),
+        (libc::SIGALRM, "ALRM"),
+        (libc::SIGTERM, "TERM"),
+        (libc::SIGXCPU, "XCPU"),
+        (libc::SIGXFSZ, "XFSZ"),
+        (libc::SIGSYS, "SYS"),
+    ];
+    NAMED.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
+}
+
 impl TaskSignal {
     /// Those that end a process or ask it to: name, number, signal. The numbers are the same everywhere but of the user's own.
     pub const NAMED: [(&str, i32, Self); 7] = [

@@ -6,7 +6,7 @@
 mod process;
 mod reaped;
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -15,17 +15,17 @@ use rustix::fd::BorrowedFd;
 
 use crate::sys::{self, SpawnRequest};
 
-pub use crate::sys::Group;
-#[cfg(target_os = "linux")]
-pub(crate) use process::RUN_VARIABLE;
-pub use process::{Ended, Known, Process};
-pub use reaped::{Ending, Reaped, Usage, own_usage, reap, reap_any, reap_ended};
+pub use crate::sys::{Group, UserIds};
+pub use process::{Ended, Known, Process, RUN_VARIABLE, end_group};
+pub use reaped::{Ending, Reaped, Usage, next_ended, own_usage, reap, reap_any, reap_ended};
 
 /// A command, and how it is to be started.
 #[derive(Debug, Default)]
 pub struct Command<'a> {
     /// The program, looked for in `PATH` unless a slash is in it, and its arguments.
     pub words: Vec<OsString>,
+    /// What it inherits of whit's environment, kept ready by whoever starts many; `None`: as it is now.
+    pub inherited: Option<&'a Inherited>,
     /// Added to the environment.
     pub environment: Vec<(OsString, OsString)>,
     /// The working directory; `None` for that of whit.
@@ -34,12 +34,36 @@ pub struct Command<'a> {
     pub streams: [Option<BorrowedFd<'a>>; 3],
     /// Where it stands among processes.
     pub group: Group,
+    /// Who it runs as, which whit must be root for (Linux only); none: whit's own user.
+    pub user: Option<UserIds>,
     /// What it may use at most.
     pub limits: Vec<(Limit, u64)>,
     /// A file descriptor that the command and its children inherit (Linux only). Other descriptors that whit opened are not inherited.
     pub kept: Option<BorrowedFd<'a>>,
     /// The `cgroup.procs` of the cgroup that it begins in; Linux only. If it cannot move there, it begins where whit is.
     pub cgroup: Option<BorrowedFd<'a>>,
+    /// It gets SIGKILL when the thread that starts it ends (Linux only; not if it is a set-user-ID program).
+    pub dies_with_parent: bool,
+}
+
+/// An environment that many commands inherit.
+#[derive(Debug, Default)]
+pub struct Inherited {
+    /// The names, and `name=value` as the kernel takes it.
+    variables: Vec<(OsString, CString)>,
+    path: Option<OsString>,
+}
+
+impl Inherited {
+    /// That of this process.
+    pub fn of_process() -> Self {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            // The kernel gave it without zero bytes.
+            let variable = CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()).ok()?;
+            Some((name, variable))
+        });
+        Self { variables: variables.collect(), path: std::env::var_os("PATH") }
+    }
 }
 
 /// Whether a command can be given a descriptor beside its standard streams.
@@ -115,12 +139,24 @@ impl Command<'_> {
             words.map(CString::new).collect::<Result<_, _>>().map_err(nul)
         };
         let words = strings(&mut self.words.iter().map(|word| word.as_bytes().to_vec()))?;
-        let environment = self.whole_environment();
-        let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
-        let environment = environment.iter();
-        let environment = strings(
-            &mut environment.map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()),
+        let own;
+        let inherited = match self.inherited {
+            Some(inherited) => inherited,
+            None => {
+                own = Inherited::of_process();
+                &own
+            }
+        };
+        let added = strings(
+            &mut self
+                .environment
+                .iter()
+                .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()),
         )?;
+        let environment = self.whole_environment(inherited, &added);
+        let is_path = |(name, _): &&(OsString, OsString)| name == "PATH";
+        let path = self.environment.iter().rfind(is_path).map(|(_, path)| path.clone());
+        let path = path.or_else(|| inherited.path.clone());
         let programs = strings(&mut self.candidates(path).into_iter())?;
         let directory = self.directory.as_ref();
         let directory =
@@ -134,19 +170,25 @@ impl Command<'_> {
             streams: self.streams,
             directory: directory.as_deref(),
             group: self.group,
+            user: self.user.as_ref(),
             limits: &limits,
             kept: self.kept,
             cgroup: self.cgroup,
+            dies_with_parent: self.dies_with_parent,
         })?;
         u32::try_from(pid).map_err(|_| io::Error::other("the command has no process id"))
     }
 
-    /// whit's environment with `environment` added. If a name occurs several times, the last value counts.
-    fn whole_environment(&self) -> Vec<(OsString, OsString)> {
-        let mut whole: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        for (name, value) in &self.environment {
-            whole.retain(|(known, _)| known != name);
-            whole.push((name.clone(), value.clone()));
+    /// The inherited environment with `added`, which is `environment`. If a name occurs several times, the last value counts.
+    fn whole_environment<'e>(&self, inherited: &'e Inherited, added: &'e [CString]) -> Vec<&'e CStr> {
+        let is_kept = |name: &OsString| self.environment.iter().all(|(added, _)| added != name);
+        let kept = inherited.variables.iter().filter(|(name, _)| is_kept(name));
+        let mut whole: Vec<&CStr> = kept.map(|(_, variable)| variable.as_c_str()).collect();
+        for (place, variable) in added.iter().enumerate() {
+            let (name, _) = &self.environment[place];
+            if self.environment[place + 1..].iter().all(|(later, _)| later != name) {
+                whole.push(variable);
+            }
         }
         whole
     }

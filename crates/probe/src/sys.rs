@@ -126,11 +126,14 @@ pub(crate) struct SpawnRequest<'a> {
     /// Paths that are tried one after the other.
     pub(crate) programs: &'a [CString],
     pub(crate) words: &'a [CString],
-    pub(crate) environment: &'a [CString],
+    pub(crate) environment: &'a [&'a CStr],
     /// Standard input, output and error; none: whit's own.
     pub(crate) streams: [Option<BorrowedFd<'a>>; 3],
     pub(crate) directory: Option<&'a CStr>,
     pub(crate) group: Group,
+    /// Who it runs as; none: whit's own user.
+    #[cfg_attr(target_os = "freebsd", allow(dead_code))]
+    pub(crate) user: Option<&'a UserIds>,
     /// Resources by their numbers, and the limit of each, soft and hard.
     pub(crate) limits: &'a [(u32, u64)],
     /// Open in the command, too.
@@ -138,6 +141,19 @@ pub(crate) struct SpawnRequest<'a> {
     /// Written to by the child, to move itself there.
     #[cfg_attr(target_os = "freebsd", allow(dead_code))]
     pub(crate) cgroup: Option<BorrowedFd<'a>>,
+    /// Linux only.
+    pub(crate) dies_with_parent: bool,
+}
+
+/// A user, as processes have one: credentials(7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserIds {
+    /// The user's number.
+    pub uid: u32,
+    /// That of the main group.
+    pub gid: u32,
+    /// Those of the other groups.
+    pub groups: Vec<u32>,
 }
 
 /// Where a command stands among processes.
@@ -169,6 +185,18 @@ pub(crate) struct Reaped {
     pub(crate) status: i32,
     /// Its own, and that of the children it waited for.
     pub(crate) usage: libc::rusage,
+}
+
+/// waitid(2): a child that has ended and was not reaped, whichever it is; `None` if there is none.
+pub(crate) fn next_ended() -> Option<i32> {
+    // SAFETY: siginfo_t is a plain C struct; its zeros are no process.
+    let mut info: libc::siginfo_t = unsafe { mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the pointer is to a local that outlives the call.
+    let result = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, options) };
+    // SAFETY: waitid fills in the fields of SIGCHLD, of which this is one, or leaves zeros.
+    let pid = unsafe { info.si_pid() };
+    (result == 0 && pid > 0).then_some(pid)
 }
 
 /// wait4(2): reaps a child that has ended, whichever it is, without waiting for one; `None` if none has.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use facts::sample::Absence;
 use facts::task::store::TaskStore;
-use facts::task::{TaskAccount, TaskRow};
+use facts::task::{TaskAccount, TaskRow, TaskSum};
 use facts::unit::{Bytes, Nanos};
 
 #[cfg(target_os = "linux")]
@@ -152,6 +152,14 @@ impl TaskReader {
     /// If it was reaped.
     pub fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
         of_system!(Reader, &mut self.0, tasks => tasks.read_ended(pid))
+    }
+
+    /// The same of its delays alone, for less.
+    ///
+    /// # Errors
+    /// If it was reaped, or only netlink has them and is not permitted.
+    pub fn read_ended_delays(&mut self, pid: u32) -> Result<TaskSum, Absence> {
+        of_system!(Reader, &mut self.0, tasks => tasks.read_ended_delays(pid))
     }
 
     /// Reads all processes.

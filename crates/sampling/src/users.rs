@@ -46,6 +46,12 @@ impl Users {
     }
 }
 
+/// A user as processes have one: the number, that of the main group, and those of the others. `None` if there is no such user.
+pub fn ids(name: &str) -> Option<(u32, u32, Vec<u32>)> {
+    let (uid, gid) = formats::passwd::user(&std::fs::read("/etc/passwd").unwrap_or_default(), name)?;
+    Some((uid, gid, formats::passwd::groups_of(&std::fs::read("/etc/group").unwrap_or_default(), name)))
+}
+
 /// A group's number and its members, for a configuration; `None` if there is no such group.
 pub fn group(name: &str) -> Option<(u32, Vec<u32>)> {
     let groups = std::fs::read("/etc/group").unwrap_or_default();

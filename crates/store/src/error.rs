@@ -15,6 +15,8 @@ pub enum StoreError {
     Waiting,
     /// A damaged file could not be moved away.
     Rename(std::io::Error),
+    /// There is no room for more, for this reason.
+    Full(&'static str),
 }
 
 impl StoreError {
@@ -42,7 +44,7 @@ impl StoreError {
                 None => true,
             },
             Self::Damaged(_) => true,
-            Self::Newer(_) | Self::Waiting | Self::Rename(_) => false,
+            Self::Newer(_) | Self::Waiting | Self::Rename(_) | Self::Full(_) => false,
         }
     }
 }
@@ -62,6 +64,7 @@ impl fmt::Display for StoreError {
             Self::Newer(version) => write!(f, "it is of format {version}, which a newer whit wrote"),
             Self::Damaged(what) => write!(f, "{what} is damaged"),
             Self::Waiting => f.write_str("it is tried again soon"),
+            Self::Full(reason) => f.write_str(reason),
             Self::Rename(error) => write!(f, "it is damaged, and cannot be renamed: {error}"),
         }
     }

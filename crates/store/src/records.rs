@@ -11,6 +11,11 @@ use crate::{aside, checksum, database};
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, data BLOB NOT NULL);";
 
+/// Pages that SQLite keeps in memory.
+const CACHE_KIB: i64 = 256;
+const PUT: &str = "INSERT OR REPLACE INTO records (key, data) VALUES (?1, ?2)";
+const DELETE: &str = "DELETE FROM records WHERE key = ?1";
+
 /// Records that are open for reading and writing.
 #[derive(Debug)]
 pub struct Records {
@@ -18,6 +23,7 @@ pub struct Records {
     path: PathBuf,
     /// Of the file that was opened.
     identity: Option<(u64, u64)>,
+    seen_version: Option<i64>,
 }
 
 impl Records {
@@ -27,7 +33,9 @@ impl Records {
     /// If it cannot be opened, or was written by a newer version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = database::open(path, TABLE)?;
-        Ok(Self { connection, path: path.to_owned(), identity: aside::identity(path) })
+        // Each record is written and hardly read: there is nothing to keep in memory.
+        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        Ok(Self { connection, path: path.to_owned(), identity: aside::identity(path), seen_version: None })
     }
 
     /// The same; a file that is damaged is renamed and a new one begun, and what is to be said about that returned.
@@ -54,13 +62,45 @@ impl Records {
     /// # Errors
     /// If they cannot be written.
     pub fn put<'r>(&mut self, records: impl Iterator<Item = (i64, &'r [u8])>) -> Result<(), StoreError> {
+        self.write(records, std::iter::empty())
+    }
+
+    /// Writes some and deletes others, all of that or nothing.
+    ///
+    /// # Errors
+    /// If that is not possible.
+    pub fn write<'r>(
+        &mut self,
+        records: impl Iterator<Item = (i64, &'r [u8])>,
+        deleted: impl Iterator<Item = i64>,
+    ) -> Result<(), StoreError> {
         let transaction = self.connection.transaction()?;
         for (key, data) in records {
-            transaction
-                .prepare_cached("INSERT OR REPLACE INTO records (key, data) VALUES (?1, ?2)")?
-                .execute(params![key, checksum::seal(&[key], data)])?;
+            transaction.prepare_cached(PUT)?.execute(params![key, checksum::seal(&[key], data)])?;
+        }
+        for key in deleted {
+            transaction.prepare_cached(DELETE)?.execute([key])?;
         }
         Ok(transaction.commit()?)
+    }
+
+    /// Moves what was written from the log into the file: the log would grow as long as this is open. What a power cut may take is
+    /// what came after this.
+    ///
+    /// # Errors
+    /// If that is not possible.
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
+        database::checkpoint(&self.connection)
+    }
+
+    /// Whether another connection has written something since this was asked last: PRAGMA data_version.
+    ///
+    /// # Errors
+    /// If that cannot be read.
+    pub fn was_changed_by_others(&mut self) -> Result<bool, StoreError> {
+        let mut statement = self.connection.prepare_cached("PRAGMA data_version")?;
+        let version: i64 = statement.query_row([], |row| row.get(0))?;
+        Ok(self.seen_version.replace(version) != Some(version))
     }
 
     /// A record; `None` if there is none.
@@ -109,10 +149,6 @@ impl Records {
     /// # Errors
     /// If they cannot be deleted.
     pub fn delete(&mut self, keys: impl Iterator<Item = i64>) -> Result<(), StoreError> {
-        let transaction = self.connection.transaction()?;
-        for key in keys {
-            transaction.prepare_cached("DELETE FROM records WHERE key = ?1")?.execute([key])?;
-        }
-        Ok(transaction.commit()?)
+        self.write(std::iter::empty(), keys)
     }
 }

@@ -1,6 +1,7 @@
 //! Which series there are.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 
@@ -32,9 +33,9 @@ impl SeriesKind {
 /// The names of all series, and their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct SeriesNames {
-    by_name: HashMap<String, SeriesId>,
+    by_name: HashMap<Arc<str>, SeriesId>,
     /// By number; `None` where the row is damaged.
-    by_id: Vec<Option<(String, SeriesKind)>>,
+    by_id: Vec<Option<(Arc<str>, SeriesKind)>>,
     /// How many of them are written.
     written: usize,
     /// Rows that are damaged or missing.
@@ -57,7 +58,9 @@ impl SeriesNames {
             }
             names.by_id.resize(place, None);
             let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
-            let name = checksum::open(&[id.into(), 0], bytes).and_then(decode);
+            let name = checksum::open(&[id.into(), 0], bytes)
+                .and_then(decode)
+                .map(|(name, kind)| (Arc::<str>::from(name), kind));
             if let Some((name, _)) = &name {
                 names.by_name.insert(name.clone(), SeriesId(id));
             }
@@ -74,8 +77,9 @@ impl SeriesNames {
             return *id;
         }
         let id = SeriesId(u32::try_from(self.by_id.len()).unwrap_or(u32::MAX));
-        self.by_name.insert(name.to_owned(), id);
-        self.by_id.push(Some((name.to_owned(), kind)));
+        let name: Arc<str> = name.into();
+        self.by_name.insert(Arc::clone(&name), id);
+        self.by_id.push(Some((name, kind)));
         id
     }
 
@@ -115,7 +119,7 @@ impl SeriesNames {
 
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, SeriesKind)> {
-        self.by_id.iter().flatten().map(|(name, kind)| (name.as_str(), *kind))
+        self.by_id.iter().flatten().map(|(name, kind)| (&**name, *kind))
     }
 }
 

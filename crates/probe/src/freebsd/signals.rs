@@ -7,7 +7,7 @@ use std::io;
 use facts::unit::Nanos;
 use rustix::fd::{AsFd, BorrowedFd};
 
-pub use crate::signal::{Signal, die_by, keep_children, stop};
+pub use crate::signal::{Signal, die_by, keep_children, name_of, stop};
 use crate::sys::{Queue, QueueEvent, block_signals};
 
 /// Receives signals in place of their default actions.

@@ -20,7 +20,7 @@ const ENVIRONMENT_BYTES: u64 = 4 << 20;
 pub struct Orphans {
     /// proc(5), /proc/PID/task/TID/children: orphans come to the thread that lives longest, the main one.
     children: Option<OwnedFd>,
-    buffer: Vec<u8>,
+    list: Vec<u8>,
 }
 
 impl Orphans {
@@ -30,17 +30,16 @@ impl Orphans {
         // If the kernel has no subreapers, or does not list children, orphans stay init's.
         let children =
             adopt_orphans().ok().and_then(|()| open("/proc/thread-self/children", flags, Mode::empty()).ok());
-        Self { children, buffer: vec![0; 4096] }
+        Self { children, list: Vec::new() }
     }
 
     /// Reaps the orphans that have ended and ends those whose run is not among the `known` any more. How many are left that do not
     /// belong to a run under way; their own children come when they have ended.
     pub fn sweep(&mut self, known: &[Known<'_>]) -> usize {
-        let Some(children) = &self.children else { return 0 };
-        let length = pread(children, &mut self.buffer, 0).unwrap_or(0);
+        let Self { children: Some(children), list } = self else { return 0 };
+        read_list(children, list);
         let mut left = 0;
-        // What is beyond the buffer is found the next time.
-        for word in self.buffer[..length].split(|byte| *byte == b' ').filter(|word| word.len() < 10) {
+        for word in list.split(|byte| *byte == b' ').filter(|word| word.len() < 10) {
             let pid = std::str::from_utf8(word).ok().and_then(|word| word.parse::<u32>().ok());
             let Some(pid) = pid.filter(|pid| known.iter().all(|known| known.pid != *pid)) else { continue };
             if reap_ended(pid.cast_signed()).is_some() {
@@ -54,6 +53,15 @@ impl Orphans {
             }
         }
         left
+    }
+}
+
+/// All of it: the kernel gives a page at a time.
+fn read_list(children: &OwnedFd, list: &mut Vec<u8>) {
+    let mut page = [0; 4096];
+    list.clear();
+    while let Ok(length @ 1..) = pread(children, &mut page, list.len() as u64) {
+        list.extend_from_slice(&page[..length]);
     }
 }
 

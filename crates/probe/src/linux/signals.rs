@@ -4,7 +4,7 @@ use std::io;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
-pub use crate::signal::{Signal, die_by, keep_children, stop};
+pub use crate::signal::{Signal, die_by, keep_children, name_of, stop};
 use crate::sys::{signal_descriptor, unblock_signals};
 use crate::watch::Received;
 

@@ -25,7 +25,7 @@ pub struct Process {
 }
 
 /// The environment variable with the run of a process: which process started it, and when.
-pub(crate) const RUN_VARIABLE: &str = "WHIT_RUN";
+pub const RUN_VARIABLE: &str = "WHIT_RUN";
 
 /// A process that this one started and has not reaped.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,15 @@ pub struct Known<'a> {
     pub pid: u32,
     /// Its run, unless that is over.
     pub run: Option<&'a str>,
+}
+
+/// Asks the group that a child leads to end, or kills it. The child was not reaped: until then the group's number is not reused.
+pub fn end_group(child: u32, is_forced: bool) {
+    let signal = if is_forced { Signal::KILL } else { Signal::TERM };
+    if let Some(leader) = Pid::from_raw(child.cast_signed()) {
+        // A group that is gone needs no signal.
+        let _ = kill_process_group(leader, signal);
+    }
 }
 
 /// How a command ended and what it used.

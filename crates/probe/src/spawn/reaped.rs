@@ -85,6 +85,11 @@ pub fn own_usage() -> Usage {
     Usage::of_system(&sys::own_usage())
 }
 
+/// The id of a child that has ended and was not reaped, whichever it is; `None` if there is none.
+pub fn next_ended() -> Option<u32> {
+    sys::next_ended().and_then(|pid| u32::try_from(pid).ok())
+}
+
 /// Reaps a child that has ended, whichever it is; `None` if none has.
 pub fn reap_any() -> Option<Reaped> {
     of_system(sys::reap_any()?)

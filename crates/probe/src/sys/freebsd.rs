@@ -189,6 +189,7 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
     if request.directory.is_some()
         || !request.limits.is_empty()
         || request.kept.is_some()
+        || request.user.is_some()
         || group == Group::Session
     {
         return Err(io::ErrorKind::Unsupported.into());
@@ -200,7 +201,9 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
         let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
         pointers.chain([std::ptr::null_mut()]).collect()
     };
-    let (words, environment) = (pointers(words), pointers(environment));
+    let words = pointers(words);
+    let environment: Vec<*mut libc::c_char> =
+        environment.iter().map(|one| one.as_ptr().cast_mut()).chain([std::ptr::null_mut()]).collect();
     let of_group = if group == Group::Own { libc::POSIX_SPAWN_SETPGROUP } else { 0 };
     let flags = of_group | libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF;
     let mut attributes = mem::MaybeUninit::uninit();

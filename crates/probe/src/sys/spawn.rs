@@ -6,10 +6,10 @@ use std::{io, mem, ptr};
 
 use rustix::fd::AsRawFd;
 
-use super::{Group, SpawnRequest};
+use super::{Group, SpawnRequest, UserIds};
 
 /// The child's own stack: system calls alone run on it.
-const STACK_BYTES: usize = 64 * 1024;
+const STACK_BYTES: usize = 16 * 1024;
 /// The highest signal number of Linux, real-time signals included.
 const LAST_SIGNAL: c_int = 64;
 
@@ -21,9 +21,11 @@ struct Plan {
     streams: [c_int; 3],
     directory: *const c_char,
     group: Group,
+    user: Option<UserIds>,
     limits: Vec<(u32, u64)>,
     kept: c_int,
     cgroup: c_int,
+    dies_with_parent: bool,
     /// What the child was about.
     step: Step,
     /// What went wrong with it.
@@ -35,6 +37,7 @@ struct Plan {
 enum Step {
     Group,
     Limits,
+    User,
     Directory,
     Streams,
     Execute,
@@ -45,6 +48,7 @@ impl Step {
         match self {
             Self::Group => "cannot have a group or session of its own",
             Self::Limits => "cannot be given these limits",
+            Self::User => "cannot become this user",
             Self::Directory => "cannot change to the directory",
             Self::Streams => "cannot be given its streams",
             Self::Execute => "cannot be executed",
@@ -64,13 +68,15 @@ pub(crate) fn spawn(request: &SpawnRequest<'_>) -> io::Result<libc::pid_t> {
     let mut plan = Plan {
         programs: strings(request.programs),
         words: ended(request.words),
-        environment: ended(request.environment),
+        environment: request.environment.iter().map(|one| one.as_ptr()).chain([ptr::null()]).collect(),
         streams: request.streams.map(|stream| stream.map_or(-1, |stream| stream.as_raw_fd())),
         directory: request.directory.map_or(ptr::null(), std::ffi::CStr::as_ptr),
         group: request.group,
+        user: request.user.cloned(),
         limits: request.limits.to_vec(),
         kept: request.kept.map_or(-1, |kept| kept.as_raw_fd()),
         cgroup: request.cgroup.map_or(-1, |cgroup| cgroup.as_raw_fd()),
+        dies_with_parent: request.dies_with_parent,
         step: Step::Execute,
         error: 0,
     };
@@ -157,6 +163,14 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), c_int> {
             let limit = libc::rlimit { rlim_cur: *limit as _, rlim_max: *limit as _ };
             check(libc::setrlimit(*resource as _, &raw const limit))?;
         }
+        plan.step = Step::User;
+        if let Some(user) = &plan.user {
+            become_user(user)?;
+        }
+        // A change of the user takes it away.
+        if plan.dies_with_parent {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        }
         plan.step = Step::Directory;
         if !plan.directory.is_null() {
             check(libc::chdir(plan.directory))?;
@@ -176,6 +190,25 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), c_int> {
         let mut none: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut none);
         check(libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut()))
+    }
+}
+
+/// By system calls of the kernel's: those of the C library change every thread of the process that it believes to be in.
+///
+/// # Safety
+/// As for [`run_child`].
+unsafe fn become_user(user: &UserIds) -> Result<(), c_int> {
+    // The plain names are those of 16-bit numbers where the kernel is as old as that.
+    #[cfg(target_pointer_width = "64")]
+    use libc::{SYS_setgroups as GROUPS, SYS_setresgid as GROUP, SYS_setresuid as USER};
+    #[cfg(target_pointer_width = "32")]
+    use libc::{SYS_setgroups32 as GROUPS, SYS_setresgid32 as GROUP, SYS_setresuid32 as USER};
+    let check = |result: libc::c_long| if result < 0 { Err(errno()) } else { Ok(()) };
+    // SAFETY: plain system calls on numbers, and on an array that the plan keeps alive.
+    unsafe {
+        check(libc::syscall(GROUPS, user.groups.len(), user.groups.as_ptr()))?;
+        check(libc::syscall(GROUP, user.gid, user.gid, user.gid))?;
+        check(libc::syscall(USER, user.uid, user.uid, user.uid))
     }
 }
 

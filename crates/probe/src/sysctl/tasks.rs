@@ -8,7 +8,7 @@ use facts::freebsd::kinfo_proc::{self, KinfoProc};
 use facts::sample::Absence;
 use facts::task::figure::Figure;
 use facts::task::store::TaskStore;
-use facts::task::{TaskAccount, TaskRow};
+use facts::task::{TaskAccount, TaskRow, TaskSum};
 use facts::unit::{Bytes, Nanos};
 
 use super::{Node, Sysctl};
@@ -175,6 +175,11 @@ impl FreeBsdTasks {
     /// If it was reaped after all.
     pub(crate) fn read_ended(&mut self, pid: u32) -> Result<TaskAccount, Absence> {
         kinfo_of(&mut self.sysctl, pid).map(|process| TaskAccount::of_thread(&process.row))
+    }
+
+    /// The kernel counts none.
+    pub(crate) fn read_ended_delays(&mut self, _pid: u32) -> Result<TaskSum, Absence> {
+        Err(Absence::Unsupported)
     }
 
     /// Reads all processes.

@@ -76,6 +76,25 @@ impl LinuxTasks {
         Ok(account)
     }
 
+    /// The delays of a process that ended and was not reaped, without a file of /proc, which would make reaping it dear.
+    ///
+    /// # Errors
+    /// If it was reaped, or only netlink has them and is not permitted.
+    pub(crate) fn read_ended_delays(&mut self, pid: u32) -> Result<TaskSum, Absence> {
+        let accounting_on = self.accounting_on;
+        let taskstats = self.taskstats.as_mut().map_err(|absence| *absence)?;
+        let (row, whole) = taskstats.read_with_group(pid, accounting_on).ok_or(Absence::Gone)?;
+        let mut of_living = OfLiving::default();
+        of_living.add(&row);
+        let mut sum = TaskAccount::of_thread(&row).sum;
+        if let Some(ended) = whole.and_then(|whole| of_living.ended_delays(&whole, row.wall)) {
+            for cause in Cause::ALL {
+                sum.set_delay(cause, of_living.possible.delay(cause).plus(ended[cause]));
+            }
+        }
+        Ok(sum)
+    }
+
     /// A thread group's delays, the ended threads' included; `None` if only netlink has them.
     fn read_group(&mut self, tgid: u32) -> Option<TaskRow> {
         self.taskstats.as_mut().ok()?.read_group(tgid)

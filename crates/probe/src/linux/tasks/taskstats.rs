@@ -79,6 +79,24 @@ impl Taskstats {
         exchanged.ok().and(group)
     }
 
+    /// A thread, and its group's delays, in one exchange.
+    pub(super) fn read_with_group(
+        &mut self,
+        pid: u32,
+        accounting_on: Option<bool>,
+    ) -> Option<(TaskRow, Option<TaskRow>)> {
+        let id = pid.to_ne_bytes();
+        self.socket.push(self.family, layout::CMD_GET, layout::CMD_ATTR_TGID, &id);
+        self.socket.push(self.family, layout::CMD_GET, layout::CMD_ATTR_PID, &id);
+        let (mut row, mut group) = (None, None);
+        let exchanged = self.socket.exchange(|index, reply| match index {
+            0 => group = decode(reply, layout::TYPE_AGGR_TGID, None).ok().map(|stats| stats.row),
+            _ => row = decode(reply, layout::TYPE_AGGR_PID, accounting_on).ok().map(|stats| stats.row),
+        });
+        exchanged.ok()?;
+        row.map(|row| (row, group))
+    }
+
     /// The fifth of the counts that CGROUPSTATS gives: tasks that wait for I/O.
     pub(super) fn cgroup_io_wait(&mut self, directory: &Path) -> Option<u64> {
         let directory =
