@@ -5,13 +5,19 @@
 
 #![forbid(unsafe_code)]
 
+pub mod atom;
+pub mod certificate;
 pub mod conky;
+pub mod dbus;
 pub mod dns;
 pub mod fnmatch;
 pub mod hosts;
 pub mod i3bar;
 pub mod i3status;
+#[cfg(feature = "livestatus")]
+pub mod livestatus;
 pub mod locale;
+pub mod nagios;
 pub mod passwd;
 pub mod perfdata;
 pub mod plugin_output;

@@ -10,7 +10,9 @@ pub struct PluginOutput {
     pub text: String,
     /// The lines after it, up to one with a `|`.
     pub long_text: String,
-    /// Its performance data.
+    /// Its performance data, as it was written.
+    pub data: String,
+    /// The same, as it was read.
     pub figures: Vec<PluginFigure>,
     /// What of them cannot be read, and why.
     pub faults: Vec<String>,
@@ -89,10 +91,10 @@ impl fmt::Display for PluginRange {
 }
 
 impl PluginFigure {
-    /// The value in the unit's base, and its name: seconds, bytes, a ratio, or the unit as it is.
-    pub fn in_base_unit(&self) -> Option<(f64, &str)> {
+    /// The base of the unit: what its values are multiplied by, and its name: seconds, bytes, a ratio, or the unit as it is.
+    pub fn base_unit(&self) -> (f64, &str) {
         const KIBI: f64 = 1024.0;
-        let (factor, base) = match self.unit.as_str() {
+        match self.unit.as_str() {
             "s" => (1.0, "seconds"),
             "ms" => (1e-3, "seconds"),
             "us" => (1e-6, "seconds"),
@@ -104,8 +106,7 @@ impl PluginFigure {
             "GB" => (KIBI * KIBI * KIBI, "bytes"),
             "TB" => (KIBI * KIBI * KIBI * KIBI, "bytes"),
             unit => (1.0, unit),
-        };
-        Some((self.value? * factor, base))
+        }
     }
 }
 
@@ -137,12 +138,24 @@ pub fn read(output: &[u8]) -> PluginOutput {
     read
 }
 
+/// Reads performance data alone. What cannot be read is left out.
+pub fn read_data(data: &str) -> Vec<PluginFigure> {
+    let mut read = PluginOutput::default();
+    read.push_figures(data);
+    read.figures
+}
+
 fn split(line: &str) -> (&str, &str) {
     line.split_once('|').unwrap_or((line, ""))
 }
 
 impl PluginOutput {
-    fn push_figures(&mut self, mut text: &str) {
+    fn push_figures(&mut self, text: &str) {
+        let mut text = text.trim();
+        if !text.is_empty() {
+            let space = if self.data.is_empty() { "" } else { " " };
+            self.data.extend([space, text]);
+        }
         loop {
             text = text.trim_start();
             if text.is_empty() {
@@ -259,7 +272,7 @@ mod tests {
         assert_eq!(labels, ["/", "/boot", "/home", "/var/log"]);
         let root = &disk.figures[0];
         assert_eq!((root.value, root.unit.as_str(), root.max), (Some(2643.0), "MB", Some(5968.0)));
-        assert_eq!(root.in_base_unit(), Some((2643.0 * 1_048_576.0, "bytes")));
+        assert_eq!((root.value, root.base_unit()), (Some(2643.0), (1_048_576.0, "bytes")));
         assert!(root.warn.is_some_and(|warn| warn.alerts(5949.0) && !warn.alerts(5948.0)));
         let ping = read(b"PING ok - Packet loss = 0%, RTA = 0.80 ms | percent_packet_loss=0, rta=0.80\n");
         assert_eq!(ping.figures[1].label, "rta");

@@ -1,0 +1,194 @@
+//! The lines of Nagios' files.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Where something is: a file by its number, and a line from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The number that the caller gave the file.
+    pub file: usize,
+    /// The line.
+    pub line: usize,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NagiosFault {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub message: String,
+}
+
+impl fmt::Display for NagiosFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.place.line, self.message)
+    }
+}
+
+/// `define host { … }`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NagiosObject {
+    /// `host`, `service`, `command` …
+    pub kind: String,
+    /// Where it begins.
+    pub place: Place,
+    /// What it says. Of several values of one directive the last counts, as in Nagios.
+    pub values: BTreeMap<String, String>,
+}
+
+impl NagiosObject {
+    /// A value; `None` if it says nothing of that, or takes it back (`null`).
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str).filter(|value| *value != "null")
+    }
+
+    /// The parts of a value with commas between them.
+    pub fn list(&self, name: &str) -> Vec<&str> {
+        let parts = self.get(name).unwrap_or_default().split(',').map(str::trim);
+        parts.filter(|part| !part.is_empty()).collect()
+    }
+
+    /// Whether it is a template and nothing else.
+    pub fn is_template(&self) -> bool {
+        self.get("register") == Some("0")
+    }
+}
+
+/// Reads the lines `name=value` of the main file or of resources. What is written twice is there twice.
+pub fn read_settings(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';']));
+    let pairs = lines.filter_map(|line| line.split_once('='));
+    pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect()
+}
+
+/// Reads the definitions of a file.
+///
+/// # Errors
+/// Where it is none. What comes before it is there all the same.
+pub fn read_objects(text: &str, file: usize) -> (Vec<NagiosObject>, Vec<NagiosFault>) {
+    let (mut objects, mut faults) = (Vec::new(), Vec::new());
+    let mut open: Option<NagiosObject> = None;
+    for (line, text) in logical_lines(text) {
+        let place = Place { file, line };
+        let mut fault = |message: String| faults.push(NagiosFault { place, message });
+        match &mut open {
+            None => {
+                let Some(rest) = text.strip_prefix("define").filter(|rest| rest.starts_with([' ', '\t']))
+                else {
+                    if !["include_file=", "include_dir="].iter().any(|known| text.starts_with(known)) {
+                        fault(format!("expected define, found {text:?}"));
+                    }
+                    continue;
+                };
+                let (kind, inside) = match rest.split_once('{') {
+                    Some((kind, inside)) => (kind, inside.trim()),
+                    None => (rest, ""),
+                };
+                let object = NagiosObject { kind: kind.trim().to_owned(), place, ..NagiosObject::default() };
+                if !inside.is_empty() && inside != "}" {
+                    fault(format!("expected the end of the line after {{, found {inside:?}"));
+                }
+                match inside.strip_suffix('}') {
+                    Some(_) => objects.push(object),
+                    None => open = Some(object),
+                }
+            }
+            Some(_) if text == "{" => {}
+            Some(_) if text == "}" => objects.extend(open.take()),
+            Some(object) => {
+                let timed = if object.kind == "timeperiod" { split_time(&text) } else { None };
+                let (name, value) =
+                    timed.or_else(|| text.split_once([' ', '\t'])).unwrap_or((text.as_str(), ""));
+                object.values.insert(name.trim().to_owned(), value.trim().to_owned());
+            }
+        }
+    }
+    if let Some(object) = open {
+        faults.push(NagiosFault { place: object.place, message: "its } is missing".to_owned() });
+    }
+    (objects, faults)
+}
+
+/// `monday -1 may  00:00-24:00`: the last word is the time, all before it the days.
+fn split_time(text: &str) -> Option<(&str, &str)> {
+    let at = text.find(|letter: char| letter.is_ascii_digit()).filter(|_| text.contains(':'))?;
+    // The first word that is a time, and what follows it after commas.
+    let mut from = 0;
+    for word in text.split_inclusive(char::is_whitespace) {
+        if word.contains(':') && from > 0 {
+            return Some((text[..from].trim(), text[from..].trim()));
+        }
+        from += word.len();
+    }
+    (at == 0).then_some(("", text))
+}
+
+/// Lines with their numbers: without comments, and joined where one ends in a backslash.
+fn logical_lines(text: &str) -> Vec<(usize, String)> {
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    let mut is_continued = false;
+    for (number, line) in text.lines().enumerate() {
+        let line = without_comment(line).trim();
+        let (line, continues) = match line.strip_suffix('\\') {
+            Some(line) => (line, true),
+            None => (line, false),
+        };
+        match lines.last_mut().filter(|_| is_continued) {
+            Some((_, last)) => last.push_str(line.trim_start()),
+            None => lines.push((number + 1, line.to_owned())),
+        }
+        is_continued = continues;
+    }
+    lines.retain(|(_, line)| !line.is_empty());
+    lines
+}
+
+/// `#` begins a comment at the beginning of a line, `;` anywhere unless a backslash is before it.
+fn without_comment(line: &str) -> &str {
+    if line.trim_start().starts_with('#') {
+        return "";
+    }
+    let mut before = ' ';
+    for (at, letter) in line.char_indices() {
+        if letter == ';' && before != '\\' {
+            return &line[..at];
+        }
+        before = letter;
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_read() {
+        let text = "# all\ndefine host{\n\thost_name  a ; the first\n alias b\\\n c\n}\ndefine service\n{\nuse x\n}\n\
+                    define timeperiod {\n monday -1 may  00:00-24:00,01:00-02:00\n sunday 09:00-10:00\n}\n";
+        let (objects, faults) = read_objects(text, 7);
+        assert_eq!((objects.len(), faults.len()), (3, 0), "{faults:?}");
+        assert_eq!((objects[0].get("host_name"), objects[0].get("alias")), (Some("a"), Some("bc")));
+        assert_eq!(objects[1].place, Place { file: 7, line: 7 });
+        assert_eq!(objects[2].get("monday -1 may"), Some("00:00-24:00,01:00-02:00"));
+        assert_eq!(objects[2].get("sunday"), Some("09:00-10:00"));
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        let (objects, faults) = read_objects("host_name a\ndefine host {\n x y\n", 0);
+        assert!(objects.is_empty());
+        let lines: Vec<usize> = faults.iter().map(|fault| fault.place.line).collect();
+        assert_eq!(lines, [1, 2]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_panics(text in "(define|host|\\{|\\}|;|\\\\|:|[0-9]| |\n|ü){0,40}") {
+            let _ = read_objects(&text, 0);
+            let _ = read_settings(&text);
+        }
+    }
+}
