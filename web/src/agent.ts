@@ -1,6 +1,6 @@
 // Asks the agent.
 
-import type { Answers, Exits, Language, MarkEntry, Status, Tasks, Why } from "./replies";
+import type { Answers, CheckDetail, Checks, Exits, Language, MarkEntry, Status, Tasks, Why } from "./replies";
 
 interface Reply<T> {
   status: "success" | "error";
@@ -70,6 +70,17 @@ export const exits = (of: string, window: Window, signal?: AbortSignal) =>
 /** The marks in a window. */
 export const marks = (window: Window, signal?: AbortSignal) =>
   ask<MarkEntry[]>("/api/page/marks", { ...window }, { signal });
+
+/** Checks in which a text is, of a state: "problems", "all" or one. */
+export const checks = (find: string, state: string, signal?: AbortSignal) =>
+  ask<Checks>("/api/page/checks", { find, state }, { signal });
+
+/** One check. */
+export const check = (name: string, signal?: AbortSignal) => ask<CheckDetail>("/api/page/check", { name }, { signal });
+
+/** Asks for something about a check: acknowledge, unacknowledge, downtime, end-downtime, now. */
+export const ask_check = (what: string, parameters: Parameters) =>
+  ask<{ accepted: number }>(`/api/v1/checks/${what}`, parameters, { method: "POST" });
 
 /** Sets a mark. */
 export const set_mark = (at_ms: number, text: string) =>

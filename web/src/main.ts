@@ -2,6 +2,7 @@
 
 import * as agent from "./agent";
 import type { Window } from "./agent";
+import { Checks } from "./checks";
 import { button, element } from "./element";
 import { show_exits } from "./exits";
 import { Explore } from "./explore";
@@ -9,7 +10,7 @@ import { listen } from "./keys";
 import { Live } from "./live";
 import { ask_for_mark } from "./mark";
 import { Pace } from "./pace";
-import { machine_panels, task_panels } from "./panels";
+import { check_panels, machine_panels, task_panels } from "./panels";
 import type { PlotEvents } from "./plot";
 import { Plots } from "./plots";
 import type { Curves, Status } from "./replies";
@@ -52,6 +53,11 @@ const table = new TaskTable(element("tasks"), {
   address: (of) => write({ ...view, place: "tasks", of }),
 });
 const explore = new Explore(events, (expression) => go({ place: "explore", expression }));
+const checks = new Checks({
+  asked: (change) => go(change),
+  changed: () => void show(),
+  address: (check) => write({ ...view, place: "checks", check }),
+});
 const timeline = new Timeline({
   zoomed: (window) => zoom(window),
   chosen: ({ from_ms, to_ms }) => go({ at_ms: from_ms, end_ms: Math.max(to_ms, from_ms + (view.span_ms ?? 0) / 2) }),
@@ -108,6 +114,7 @@ async function show(): Promise<void> {
     shown = window_of();
     show_frame();
     table.arranged(view.by, view.sort);
+    if (view.place === "checks") return await show_checks(signal);
     if (view.place !== "explore") prepare_plots();
     const parts = [signs_pace.work(() => show_signs(signal)), ask_own_cost(signal)];
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
@@ -122,18 +129,38 @@ async function show(): Promise<void> {
   }
 }
 
+/** The list, or one of them with its plots. */
+async function show_checks(signal: AbortSignal): Promise<void> {
+  const { check, find, state, zone } = view;
+  watch();
+  const signs = signs_pace.work(() => show_signs(signal));
+  if (check === "") await checks.show_list(find, state, shown, zone, signal);
+  else {
+    const { entry } = await checks.show_one(check, zone, signal);
+    prepare_plots(entry.selector);
+    await plots!.show(shown, status.tick_ms, zone, signal);
+  }
+  await Promise.all([signs, ask_own_cost(signal)]);
+  say(null);
+}
+
 /** What is around the plots. */
 function show_frame(): void {
   element("explore").hidden = view.place !== "explore";
-  element("plots").hidden = element("why-section").hidden = view.place === "explore";
+  const is_of_checks = view.place === "checks";
+  element("checks-section").hidden = !is_of_checks;
+  element("check-tools").hidden = view.check !== "";
+  element("plots").hidden = view.place === "explore" || (is_of_checks && view.check === "");
+  element("why-section").hidden = view.place === "explore" || is_of_checks;
   element("tasks-section").hidden = view.place !== "machine";
   element("exits-section").hidden = element("of-section").hidden = view.place !== "tasks";
   const target = selected(view.of);
   element("of").textContent = target ? `${target.label} ${target.value}` : view.of;
   document.title = view.place === "tasks" ? `${element("of").textContent} · whit` : "whit";
   element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine" });
+  element<HTMLAnchorElement>("to-checks").href = write({ ...view, place: "checks", check: "" });
   element<HTMLAnchorElement>("to-explore").href = write({ ...view, place: "explore" });
-  for (const place of ["machine", "explore"]) {
+  for (const place of ["machine", "checks", "explore"]) {
     element(`to-${place}`).ariaCurrent = view.place === place ? "page" : null;
   }
   for (const mark of controls) mark();
@@ -142,11 +169,12 @@ function show_frame(): void {
 }
 
 /** Other plots where another thing is shown. */
-function prepare_plots(): void {
-  const wanted = view.place === "tasks" ? view.of : String(status.sees_all);
+function prepare_plots(check = ""): void {
+  const wanted = check || (view.place === "tasks" ? view.of : String(status.sees_all));
   if (plots && plotted === wanted) return;
   plots?.end();
-  const panels = view.place === "tasks" ? task_panels(view.of) : machine_panels(status.sees_all);
+  const of_place = () => (view.place === "tasks" ? task_panels(view.of) : machine_panels(status.sees_all));
+  const panels = check ? check_panels(check) : of_place();
   plots = new Plots(element("plots"), panels, events);
   plotted = wanted;
 }
@@ -309,6 +337,7 @@ function begin(): void {
     { keys: ["/"], words: "find tasks", act: () => table.focus_filter() },
     { keys: ["m"], words: "set a mark", act: () => void mark() },
     { keys: ["o"], words: "the machine", act: () => go({ place: "machine" }) },
+    { keys: ["c"], words: "checks", act: () => go({ place: "checks", check: "" }) },
     {
       keys: ["e"],
       words: "explore",

@@ -108,6 +108,21 @@ export function machine_panels(sees_all: boolean): Panel[] {
   ];
 }
 
+/** A check: its states, and what its plugin measures. */
+export function check_panels(of: string): Panel[] {
+  const absent = "Nothing was recorded of it in this time.";
+  return [
+    { title: "State: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN", measure: "number", is_stacked: false, absent, curves: [{ expression: `whit_check_state${of}`, name: "state" }] },
+    {
+      title: "Figures",
+      measure: "number",
+      is_stacked: false,
+      absent: "Its plugin measures nothing, or was not run in this time.",
+      curves: [{ expression: `whit_check_figure${of}`, name: "{figure}" }],
+    },
+  ];
+}
+
 /** The tasks of a selector. */
 export function task_panels(of: string): Panel[] {
   return [

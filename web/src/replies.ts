@@ -143,13 +143,101 @@ ended_ms: number,
 status: number | null, signal: number | null, on_cpu_s: number | null, run_queue_s: number | null, block_io_s: number | null, };
 
 /**
- * A mark that somebody set.
+ * A mark.
  */
 export type MarkEntry = { 
 /**
  * In milliseconds since 1970.
  */
 at_ms: number, text: string, };
+
+/**
+ * How checks stand.
+ */
+export type Checks = { ok: number, warning: number, critical: number, unknown: number, 
+/**
+ * Those that have no result yet.
+ */
+pending: number, 
+/**
+ * How many were found, of which the first are here.
+ */
+count: number, rows: Array<CheckEntry>, };
+
+/**
+ * How one check stands.
+ */
+export type CheckEntry = { 
+/**
+ * HOST/NAME, a host's own HOST, or NAME of this machine.
+ */
+name: string, host: string, service: string, 
+/**
+ * `null`: there was no result yet.
+ */
+state: string | null, 
+/**
+ * The result is certain.
+ */
+is_hard: boolean, 
+/**
+ * How many results in sequence show the problem, until it is hard.
+ */
+attempt: number, 
+/**
+ * So many make it certain.
+ */
+attempts: number, 
+/**
+ * In milliseconds since 1970.
+ */
+since_ms: number, 
+/**
+ * When the last result came.
+ */
+result_ms: number, text: string, is_flapping: boolean, is_stale: boolean, is_acknowledged: boolean, 
+/**
+ * The labels that select its series.
+ */
+selector: string, };
+
+/**
+ * What is known of one check.
+ */
+export type CheckDetail = { entry: CheckEntry, long_text: string, 
+/**
+ * Its performance data, as it was written.
+ */
+figures: string, 
+/**
+ * Who knows of the problem, and what is done about it.
+ */
+acknowledgement: string | null, 
+/**
+ * When it is done next; `null`: others submit its results.
+ */
+next_ms: number | null, 
+/**
+ * Those that are for it.
+ */
+downtimes: Array<DowntimeEntry>, };
+
+/**
+ * A downtime.
+ */
+export type DowntimeEntry = { 
+/**
+ * By which it is ended.
+ */
+number: number, since_ms: number, until_ms: number, 
+/**
+ * Only at these times of the week; empty: always.
+ */
+every: string, 
+/**
+ * Who says so, and why.
+ */
+text: string, };
 
 /**
  * What can be part of an expression.

@@ -11,8 +11,8 @@ export const SPANS: [string, number][] = [
   ["1 w", 604_800_000],
 ];
 
-/** The page shows the machine, some of its tasks, or an expression. */
-export const PLACES = ["machine", "tasks", "explore"] as const;
+/** The page shows the machine, some of its tasks, checks, or an expression. */
+export const PLACES = ["machine", "tasks", "checks", "explore"] as const;
 export type Place = (typeof PLACES)[number];
 
 export const GROUPINGS = ["process", "thread", "program", "user", "cgroup"] as const;
@@ -22,6 +22,11 @@ export interface View {
   place: Place;
   /** Of "tasks": which, as a selector of labels. */
   of: string;
+  /** Of "checks": one by its name, else a list of those in which a text is. */
+  check: string;
+  find: string;
+  /** A state, "problems" or "all". */
+  state: string;
   /** Of "explore". */
   expression: string;
   /** The length of the window; null: all of history. */
@@ -39,6 +44,9 @@ export interface View {
 const USUAL: View = {
   place: "machine",
   of: "",
+  check: "",
+  find: "",
+  state: "problems",
   expression: "",
   span_ms: 600_000,
   end_ms: null,
@@ -60,6 +68,9 @@ export function read(hash: string): View {
   return {
     place: place === "tasks" && !of.startsWith("{") ? "machine" : place,
     of,
+    check: said.get("check") ?? "",
+    find: said.get("find") ?? "",
+    state: said.get("state") ?? USUAL.state,
     expression: said.get("expression") ?? "",
     span_ms: said.get("span") === "all" ? null : (number("span") ?? USUAL.span_ms),
     end_ms: number("end"),
@@ -78,6 +89,11 @@ export function write(view: View): string {
   };
   say("place", view.place, USUAL.place);
   if (view.place === "tasks") say("of", view.of, "");
+  if (view.place === "checks") {
+    say("check", view.check, "");
+    say("find", view.find, "");
+    say("state", view.state, USUAL.state);
+  }
   if (view.place === "explore") say("expression", view.expression, "");
   say("span", view.span_ms ?? "all", USUAL.span_ms);
   say("end", view.end_ms, null);

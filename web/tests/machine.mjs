@@ -14,6 +14,16 @@ interval = "1s"
 [[alert]]
 name = "busy"
 expression = 'sum(rate(node_cpu_seconds_total{mode=~"user|system"}[3s])) > 0.7'
+[[check]]
+name = "fine"
+command = ["sh", "-c", "echo 'all is well | wells=3'"]
+interval = "2s"
+[[check]]
+name = "broken"
+host = "web1"
+command = ["sh", "-c", "echo '<b>it</b> is broken'; echo 'in long'; exit 2"]
+interval = "2s"
+attempts = 1
 `;
 
 export class Machine {

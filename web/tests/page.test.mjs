@@ -61,7 +61,7 @@ const row = (page, name) => page.locator(`#tasks tbody tr:has(a:text-is("${name}
 
 /** Waits until a function returns something. */
 async function until(what, look) {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
+  for (let attempt = 0; attempt < 300; attempt += 1) {
     const found = await look();
     if (found) return found;
     await rest(100);
@@ -213,6 +213,36 @@ test("alerts and marks are on the time line", async () => {
   await page.close();
 });
 
+test("checks: what is wrong first, one with its figures, and somebody knows", async () => {
+  const page = await open("#place=checks");
+  const line = page.locator("#checks tbody tr");
+  await page.locator('#checks a:text-is("web1/broken")').waitFor();
+  assert.equal(await line.count(), 1);
+  assert.match(await line.first().innerText(), /CRITICAL[^]*<b>it<\/b> is broken/);
+  await until("its history", async () => (await page.locator("#checks .strip .state-2").count()) > 0);
+  await page.locator("#check-states button:has-text('all')").click();
+  await until("all of them", async () => (await line.count()) === 2);
+  await page.locator("#check-find").fill("well");
+  await until("what was looked for", async () => (await line.count()) === 1 && (await line.first().innerText()).includes("fine"));
+  await page.locator('#checks a:text-is("fine")').click();
+  await until("its figure", async () => /wells 3/.test((await plot(page, "Figures").getAttribute("aria-label")) ?? ""));
+  await page.locator("#check-states button:has-text('all checks')").click();
+  await page.locator("#check-find").fill("");
+  await page.locator('#checks a:text-is("web1/broken")').click();
+  await page.locator("#checks pre:has-text('in long')").waitFor();
+  await page.locator('[aria-label="Who says so"]').fill("ann");
+  await page.locator('[aria-label="Why"]').fill("on its way");
+  await page.locator("button:text-is('acknowledge')").click();
+  await page.locator("#checks dd:has-text('ann: on its way')").waitFor();
+  await page.locator("button:has-text('minutes of downtime')").click();
+  await page.locator("#checks p:has-text('Downtime until')").waitFor();
+  await page.locator("button:text-is('end it')").click();
+  await until("it is over", async () => (await page.locator("#checks p:has-text('Downtime until')").count()) === 0);
+  await is_accessible(page);
+  await picture(page, "check");
+  await page.close();
+});
+
 test("the keyboard is enough", async () => {
   const page = await open();
   await page.keyboard.press("?");
@@ -254,6 +284,12 @@ test("dark, narrow, and both are readable", async () => {
     assert.ok(width <= page.viewportSize().width, `${name}: ${width} pixels`);
     await is_accessible(page);
     await picture(page, name);
+    await page.goto(`${agent.address}/#place=checks&state=all`);
+    await page.locator('#checks a:text-is("web1/broken")').waitFor();
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= page.viewportSize().width, `${name}: checks have ${wide} pixels`);
+    await is_accessible(page);
+    await picture(page, `${name}-checks`);
     await page.close();
   }
 });

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::alert::AlertOptions;
+use crate::check::CheckOptions;
 use facts::task::rounds::Scope;
 use facts::unit::Ratio;
 use formats::redaction::Redaction;
@@ -48,6 +49,8 @@ pub struct AgentOptions {
     pub retention: Retention,
     /// What is watched for; `None`: nothing.
     pub alerts: Option<AlertOptions>,
+    /// What is checked; `None`: nothing.
+    pub checks: Option<CheckOptions>,
     /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.
     pub cpu_limit: Option<Ratio>,
 }

@@ -24,6 +24,7 @@ use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 
 use crate::alert::Board;
 use crate::budget::Budget;
+use crate::check::{SharedRoster, write_states};
 use crate::http::Latest;
 use crate::log::{Level, Log};
 use crate::now_file::NowFile;
@@ -60,6 +61,7 @@ pub(crate) struct Recorder {
     store: Store,
     place: Place,
     now_file: Option<NowFile>,
+    roster: SharedRoster,
     /// As it was configured last.
     options: AgentOptions,
     socket: Option<Socket>,
@@ -76,7 +78,7 @@ impl Recorder {
         options: &AgentOptions,
         place: Place,
         store: Store,
-        board: &Board,
+        (board, roster): (&Board, &SharedRoster),
         log: &Log,
     ) -> Result<Self, AgentError> {
         let roots = Roots::live();
@@ -106,6 +108,7 @@ impl Recorder {
             store,
             place,
             now_file,
+            roster: roster.clone(),
         })
     }
 
@@ -228,6 +231,7 @@ impl Recorder {
             for (name, value) in self.series.own.status() {
                 let _ = writeln!(status, "{name} {value}");
             }
+            write_states(&self.roster.lock(), &mut status);
             socket.publish_status(status);
         }
     }

@@ -7,9 +7,12 @@ use facts::unit::Nanos;
 use probe::clock_now;
 use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
+use text::printable::Shown as _;
 
 use crate::alert::{AlertWatch, Board};
+use crate::check::{CheckWatch, SharedRoster};
 use crate::http::HttpServer;
+use crate::livestatus::Livestatus;
 use crate::log::{Level, Log};
 use crate::marks::Marks;
 use crate::options::{AgentError, AgentOptions};
@@ -32,10 +35,13 @@ pub fn run(
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
     let history = place.history.clone();
     let board = Board::default();
+    let roster = SharedRoster::default();
     prepare_marks(&history, &log);
-    let mut recorder = Recorder::open(options, place, store, &board, &log)?;
-    let mut http = open_http(options, &history, &board, &log);
+    let mut recorder = Recorder::open(options, place, store, (&board, &roster), &log)?;
     let mut alerts = None;
+    let mut http = open_http(options, &history, (&board, &roster), &log);
+    let mut checks = None;
+    let mut livestatus = open_livestatus(options, &history, &roster, &log);
     let mut http_options = (options.http.clone(), options.privileged.clone());
     watch_wishes(&mut waiter, &recorder)?;
     let mut schedule = Schedule::new(options.interval.into());
@@ -59,6 +65,7 @@ pub fn run(
         if ticks == 1 {
             // There is something to evaluate now.
             alerts = watch_alerts(options, &history, &board, &log);
+            checks = watch_checks(options, &history, &roster, &log);
         }
         if options.count.is_some_and(|count| ticks >= count) {
             break;
@@ -87,13 +94,22 @@ pub fn run(
                     if wanted != http_options {
                         // The old one first: the address may be the same.
                         drop(http.take());
-                        http = open_http(&new, &history, &board, &log);
+                        http = open_http(&new, &history, (&board, &roster), &log);
                         http_options = wanted;
+                    }
+                    let wanted = new.checks.as_ref().and_then(|checks| checks.livestatus.as_deref());
+                    if livestatus.as_ref().map(Livestatus::path) != wanted {
+                        drop(livestatus.take());
+                        livestatus = open_livestatus(&new, &history, &roster, &log);
                     }
                     log.write(Level::Info, "the configuration was read again");
                     match (&alerts, &new.alerts) {
                         (Some(alerts), Some(rules)) => AlertWatch::reconfigure(alerts, rules.clone()),
                         (_, _) => alerts = watch_alerts(&new, &history, &board, &log),
+                    }
+                    match &checks {
+                        Some(checks) => checks.reconfigure(new.checks.clone()),
+                        None => checks = watch_checks(&new, &history, &roster, &log),
                     }
                     if new.data != options.data {
                         log.write(Level::Warning, "another data directory needs a restart");
@@ -125,10 +141,49 @@ fn watch_alerts(options: &AgentOptions, history: &Path, board: &Board, log: &Log
     begun.map_err(|error| log.write(Level::Warning, &format!("alerts: {error}"))).ok()
 }
 
+/// An agent without checks is better than none.
+fn watch_checks(
+    options: &AgentOptions,
+    history: &Path,
+    roster: &SharedRoster,
+    log: &Log,
+) -> Option<CheckWatch> {
+    let data = history.parent().unwrap_or(history).to_owned();
+    let begun = CheckWatch::start(options.checks.clone()?, data, roster.clone());
+    begun.map_err(|error| log.write(Level::Warning, &format!("checks: {error}"))).ok()
+}
+
+/// An agent without Livestatus is better than none.
+fn open_livestatus(
+    options: &AgentOptions,
+    history: &Path,
+    roster: &SharedRoster,
+    log: &Log,
+) -> Option<Livestatus> {
+    let path = options.checks.as_ref()?.livestatus.as_deref()?;
+    let data = history.parent().unwrap_or(history).to_owned();
+    let started = Livestatus::start(path, options.privileged.clone(), roster.clone(), data);
+    started
+        .map_err(|error| {
+            log.write(Level::Warning, &format!("{}: {error}; there is no Livestatus", path.shown()))
+        })
+        .ok()
+}
+
 /// An agent without HTTP is better than none.
-fn open_http(options: &AgentOptions, history: &Path, board: &Board, log: &Log) -> Option<HttpServer> {
+fn open_http(
+    options: &AgentOptions,
+    history: &Path,
+    shown: (&Board, &SharedRoster),
+    log: &Log,
+) -> Option<HttpServer> {
     let http = options.http.as_ref()?;
-    let opened = HttpServer::start(http, history.to_owned(), options.privileged.clone(), board.clone());
+    let opened = HttpServer::start(
+        http,
+        history.to_owned(),
+        options.privileged.clone(),
+        (shown.0.clone(), shown.1.clone()),
+    );
     let failed =
         |error| log.write(Level::Warning, &format!("{}: {error}; the agent serves no HTTP", http.listen));
     opened.map_err(failed).ok()

@@ -46,6 +46,8 @@ pub(crate) enum DocumentKind {
     #[cfg(feature = "agent")]
     Alerts,
     #[cfg(feature = "agent")]
+    Checks,
+    #[cfg(feature = "agent")]
     Marks,
     Metrics,
     Selftest,

@@ -13,10 +13,14 @@ mod alert;
 mod bar;
 #[cfg(feature = "bench")]
 mod bench;
+#[cfg(feature = "agent")]
+mod check;
 mod command_line;
 mod configuration;
 mod delay_accounting;
 mod delays;
+#[cfg(feature = "agent")]
+mod delivery;
 mod doctor;
 mod document;
 mod failure;
@@ -79,6 +83,8 @@ fn main() -> ExitCode {
         Action::Agent(options) => agent::run(&options),
         #[cfg(feature = "agent")]
         Action::Alert(args) => alert::run(&args),
+        #[cfg(feature = "agent")]
+        Action::Check(args) => check::run(&args),
         #[cfg(feature = "agent")]
         Action::History(args) => history::run(&args),
         #[cfg(feature = "agent")]

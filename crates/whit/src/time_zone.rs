@@ -28,6 +28,12 @@ pub(crate) fn written(realtime_ns: i64) -> String {
     at.to_zoned(system()).strftime(TimeForm::Whole.format()).to_string()
 }
 
+/// The same of a time in milliseconds since 1970.
+#[cfg(feature = "agent")]
+pub(crate) fn written_ms(realtime_ms: i64) -> String {
+    written(realtime_ms.saturating_mul(1_000_000))
+}
+
 /// A zone by its name in the system's tables (`Europe/Berlin`), or by POSIX' rules (`CET-1CEST,M3.5.0,M10.5.0/3`).
 pub(crate) fn named(name: &str) -> Option<TimeZone> {
     let is_plain = !name.is_empty() && !name.contains("..");

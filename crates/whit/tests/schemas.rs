@@ -132,14 +132,18 @@ fn documents_are_as_their_schemas_say() {
         add(words);
     }
     let data = std::env::temp_dir().join(format!("whit-schemas-{}", std::process::id()));
+    fs::create_dir_all(&data).unwrap();
+    let config = data.join("agent.toml");
+    fs::write(&config, "[[check]]\nname = \"fine\"\ncommand = [\"true\"]\n").unwrap();
     whit(&format!(
-        "agent -i 20ms -n 25 --http 127.0.0.1:1 --data {0} --now {0}/now --socket {0}/agent.sock",
+        "agent -c {0}/agent.toml -i 20ms -n 25 --http 127.0.0.1:1 --data {0} --now {0}/now --socket {0}/agent.sock",
         data.display()
     ));
     add(&format!("history --json --data {}", data.display()));
     add(&format!("history --json --list --data {}", data.display()));
     add(&format!("history export --format json --series node_load* --data {}", data.display()));
     add(&format!("alert --json --data {}", data.display()));
+    add(&format!("check --all --json --data {}", data.display()));
     whit(&format!("mark tested --data {}", data.display()));
     add(&format!("mark --json --data {}", data.display()));
     add(&format!("why --json --observe 0.5 --data {}", data.display()));

@@ -4,75 +4,20 @@
 use std::ops::Range;
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use store::{Records, StoreError};
 
 use super::active::Active;
-use super::rule::Receiver;
 use super::silence::Silence;
+use crate::json_records::{self, json};
+use crate::state_changes::{ChangeRecords, StateChange};
+use crate::telling::{Delivery, DeliveryRecords};
 
 /// Its name in the data directory.
 const FILE: &str = "alerts.sqlite";
 const STATE: i64 = 0;
-const DELIVERIES: Range<i64> = 1 << 32..2 << 32;
+const DELIVERIES: DeliveryRecords = DeliveryRecords(1 << 32..2 << 32);
+const CHANGES: ChangeRecords = ChangeRecords(3 << 32..4 << 32);
 const SILENCES: Range<i64> = 2 << 32..3 << 32;
-/// Deliveries that are over and still known.
-const MOST_OVER: usize = 100;
-/// Deliveries that wait; what is beyond is given up, the oldest first.
-const MOST_WAITING: usize = 1000;
-
-/// A notice for one receiver.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Delivery {
-    /// Distinguishes it from all others, for receivers that want to be sure.
-    pub id: String,
-    /// Its name.
-    pub receiver: String,
-    /// What it is told of, as that was.
-    pub alert: Active,
-    /// It is told that this is over.
-    pub is_end: bool,
-    /// When that was, in milliseconds since 1970.
-    pub created_ms: i64,
-    /// How often it was tried.
-    pub attempts: u32,
-    /// It is not tried before, in milliseconds since 1970.
-    pub next_ms: i64,
-    /// How it ended; `None`: it has not.
-    pub outcome: Option<Outcome>,
-    /// Why the last attempt failed.
-    pub reason: String,
-}
-
-impl Delivery {
-    /// To be told at once.
-    pub(super) fn new(receiver: &Receiver, alert: &Active, is_end: bool, now_ms: i64) -> Self {
-        Self {
-            id: String::new(),
-            receiver: receiver.name.clone(),
-            alert: alert.clone(),
-            is_end,
-            created_ms: now_ms,
-            attempts: 0,
-            next_ms: now_ms,
-            outcome: None,
-            reason: String::new(),
-        }
-    }
-}
-
-/// How a delivery ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The receiver has it.
-    Delivered,
-    /// Whether it has is not known, and so it is not told again.
-    Unknown,
-    /// It does not, and it is too late.
-    GivenUp,
-}
 
 /// The file.
 #[derive(Debug)]
@@ -117,8 +62,8 @@ impl Ledger {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn deliveries(&self) -> Result<Vec<(i64, Delivery)>, StoreError> {
-        self.all(DELIVERIES)
+    pub fn deliveries(&self) -> Result<Vec<(i64, Delivery<Active>)>, StoreError> {
+        DELIVERIES.all(&self.records)
     }
 
     /// All silences that are not over, each with its number.
@@ -126,7 +71,7 @@ impl Ledger {
     /// # Errors
     /// If it cannot be read.
     pub fn silences(&self, now_ms: i64) -> Result<Vec<(i64, Silence)>, StoreError> {
-        let all = self.all(SILENCES)?;
+        let all = json_records::read(&self.records, SILENCES)?;
         let numbered = all.into_iter().map(|(key, silence): (_, Silence)| (key - SILENCES.start, silence));
         Ok(numbered.filter(|(_, silence)| silence.until_ms > now_ms).collect())
     }
@@ -136,7 +81,7 @@ impl Ledger {
     /// # Errors
     /// If it cannot be written.
     pub fn silence(&mut self, silence: &Silence) -> Result<i64, StoreError> {
-        let known: Vec<(i64, Silence)> = self.all(SILENCES)?;
+        let known: Vec<(i64, Silence)> = json_records::read(&self.records, SILENCES)?;
         let key = known.last().map_or(SILENCES.start, |(key, _)| *key) + 1;
         self.records.put([(key, json(silence).as_slice())].into_iter())?;
         let over = known.iter().filter(|(_, known)| known.until_ms <= silence.since_ms);
@@ -158,38 +103,25 @@ impl Ledger {
     }
 
     /// Writes the state of all alerts with what is to be told, all of it or nothing. What there are too many of is forgotten.
-    pub(super) fn commit(&mut self, active: &[Active], new: &[Delivery]) -> Result<(), StoreError> {
-        let known = self.deliveries()?;
-        let first = known.last().map_or(DELIVERIES.start, |(key, _)| *key) + 1;
-        let mut records = vec![(STATE, json(&active))];
-        for (key, delivery) in (first..).zip(new) {
-            let id = format!("{:x}-{:x}", delivery.created_ms, key - DELIVERIES.start);
-            records.push((key, json(&Delivery { id, ..delivery.clone() })));
-        }
-        self.records.put(records.iter().map(|(key, data)| (*key, data.as_slice())))?;
-        let is_over = |(_, delivery): &&(i64, Delivery)| delivery.outcome.is_some();
-        let over: Vec<i64> = known.iter().filter(is_over).map(|(key, _)| *key).collect();
-        let waiting: Vec<i64> = known.iter().filter(|one| !is_over(one)).map(|(key, _)| *key).collect();
-        let beyond = |keys: &[i64], most: usize| keys[..keys.len().saturating_sub(most)].to_vec();
-        let forgotten = [beyond(&over, MOST_OVER), beyond(&waiting, MOST_WAITING)].concat();
-        if !forgotten.is_empty() {
-            self.records.delete(forgotten.into_iter())?;
-        }
-        Ok(())
+    pub(super) fn commit(
+        &mut self,
+        active: &[Active],
+        new: &[Delivery<Active>],
+        changes: &[StateChange],
+    ) -> Result<(), StoreError> {
+        let mut change = DELIVERIES.with(&self.records, new)?;
+        change.add(CHANGES.with(&self.records, changes)?);
+        change.records.push((STATE, json(&active)));
+        change.write(&mut self.records)
     }
 
-    /// Writes what became of a delivery.
-    pub(super) fn update(&mut self, key: i64, delivery: &Delivery) -> Result<(), StoreError> {
-        self.records.put([(key, json(delivery).as_slice())].into_iter())
+    /// The last beginnings and ends, the oldest first, each with its key.
+    pub(crate) fn changes(&self) -> Result<Vec<(i64, StateChange)>, StoreError> {
+        CHANGES.all(&self.records)
     }
 
-    fn all<T: DeserializeOwned>(&self, keys: Range<i64>) -> Result<Vec<(i64, T)>, StoreError> {
-        let records = self.records.range(keys)?.into_iter();
-        Ok(records.filter_map(|(key, data)| Some((key, serde_json::from_slice(&data).ok()?))).collect())
+    /// The records with the deliveries.
+    pub(super) fn delivery_records(&mut self) -> (&mut Records, DeliveryRecords) {
+        (&mut self.records, DELIVERIES)
     }
-}
-
-fn json(value: &impl Serialize) -> Vec<u8> {
-    // Numbers, texts and lists have a form in JSON.
-    serde_json::to_vec(value).unwrap_or_default()
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use query::Query;
 
 use super::message::Message;
+use crate::telling::Receiver;
 
 /// The metric of alerts in the history, as in Prometheus.
 pub(crate) const SERIES: &str = "ALERTS";
@@ -19,7 +20,7 @@ pub struct AlertOptions {
     pub rules: Vec<AlertRule>,
     /// Who is told. Nobody: alerts are in the log, in the history and in answers.
     pub receivers: Vec<Receiver>,
-    /// The command that runs [`courier::run`](super::courier::run); the path of a job is its last word.
+    /// The command that runs [`courier::run`](crate::telling::courier::run); the path of a job is its last word.
     pub courier: Vec<OsString>,
 }
 
@@ -47,26 +48,4 @@ impl AlertRule {
         let metrics = Query::parse(&self.expression).ok().and_then(|query| query.metrics());
         metrics.is_none_or(|metrics| !metrics.iter().all(|metric| is_of_machine(metric)))
     }
-}
-
-/// Who is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receiver {
-    /// By which rules name it.
-    pub name: String,
-    /// How.
-    pub way: Way,
-    /// The longest that one message may take.
-    pub timeout: Duration,
-    /// Whether it is also told that an alert is over.
-    pub tells_ends: bool,
-}
-
-/// How a receiver is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// By a command: words with `{name}`, `{state}`, `{text}` and `{value}` in them, and environment variables.
-    Command(Vec<String>),
-    /// By a POST of what Alertmanager's webhooks are sent.
-    Webhook(String),
 }

@@ -10,15 +10,21 @@ use query::{Answer, Limits, Query};
 
 use super::active::{Active, Alerts, Notice};
 use super::board::{Board, RuleState, Standing};
-use super::ledger::{Delivery, Ledger};
-use super::outbox::Outbox;
+use super::ledger::Ledger;
 use super::rule::{AlertOptions, AlertRule};
 use super::silence::Silence;
 use crate::log::{Level, Log};
 use crate::past::Past;
+use crate::state_changes::StateChange;
+use crate::telling::{Delivery, Outbox};
 
+/// Where the jobs of couriers are, in the data directory.
+const DIRECTORY: &str = "alerts";
 /// After this what could not be opened is tried again.
 const AGAIN: Duration = Duration::from_secs(10);
+/// The states of alerts in [`StateChange`].
+const FIRING: &str = "firing";
+const OVER: &str = "over";
 /// An evaluation of one rule is given up after this.
 const LONGEST_EVALUATION: Duration = Duration::from_secs(5);
 /// What an evaluation may have in memory: 64 MB.
@@ -94,7 +100,9 @@ impl Watcher {
             log.write(Level::Warning, &format!("alerts: {error}; what fires is told again"));
             Vec::new()
         }));
-        let outbox = Outbox::open(data, options.courier.clone(), &ledger).map_err(|error| text(&error))?;
+        let waiting = ledger.deliveries().map_err(|error| text(&error))?;
+        let outbox = Outbox::open(data.join(DIRECTORY), options.courier.clone(), &waiting);
+        let outbox = outbox.map_err(|error| text(&error))?;
         let mut watcher = Self {
             options: options.clone(),
             history: history.to_owned(),
@@ -124,7 +132,11 @@ impl Watcher {
             }
             let now_ms = Timestamp::now().as_millisecond();
             let mut pause = due.saturating_duration_since(Instant::now());
-            match self.outbox.advance(&mut self.ledger, &self.options.receivers, now_ms) {
+            match self.outbox.advance::<Active>(
+                self.ledger.delivery_records(),
+                &self.options.receivers,
+                now_ms,
+            ) {
                 Ok((next_ms, events)) => {
                     events.iter().for_each(|event| log.write(Level::Warning, event));
                     log.fault("deliveries", None);
@@ -165,15 +177,16 @@ impl Watcher {
             // What cannot be asked stays as it was.
             state.error = advanced.map(|new| notices.extend(new)).err();
         }
-        let deliveries: Vec<Delivery> =
+        let deliveries: Vec<Delivery<Active>> =
             notices.iter().flat_map(|notice| self.deliveries(notice, now_ms)).collect();
         let has_news = self.alerts.all() != before.all() || !deliveries.is_empty();
-        if has_news && let Err(error) = self.ledger.commit(self.alerts.all(), &deliveries) {
+        let changes = changes(before.all(), self.alerts.all(), now_ms);
+        if has_news && let Err(error) = self.ledger.commit(self.alerts.all(), &deliveries, &changes) {
             // Next time it is told.
             self.alerts = before;
             return Err(text(error));
         }
-        say(log, before.all(), self.alerts.all());
+        say(log, &changes);
         self.board.write(Standing {
             interval_s: self.options.interval.as_secs_f64(),
             rules: self.states.clone(),
@@ -190,21 +203,21 @@ impl Watcher {
         }
         let data = self.history.parent().unwrap_or(Path::new("."));
         let (mut ledger, _) = Ledger::take(data).map_err(|error| error.to_string())?;
-        ledger.commit(self.alerts.all(), &[]).map_err(|error| error.to_string())?;
+        ledger.commit(self.alerts.all(), &[], &[]).map_err(|error| error.to_string())?;
         self.ledger = ledger;
         log.write(Level::Warning, "the ledger of alerts was removed, and is begun again");
         Ok(())
     }
 
     /// A notice for each receiver of its rule.
-    fn deliveries(&self, notice: &Notice, now_ms: i64) -> Vec<Delivery> {
+    fn deliveries(&self, notice: &Notice, now_ms: i64) -> Vec<Delivery<Active>> {
         let name = notice.alert.rule();
         let rule = self.options.rules.iter().find(|rule| rule.name == name);
         let wanted = rule.map_or(&[][..], |rule| &rule.receivers);
         let is_wanted = |name: &String| wanted.is_empty() || wanted.contains(name);
         let receivers = self.options.receivers.iter().filter(|receiver| is_wanted(&receiver.name));
         let told = receivers.filter(|receiver| receiver.tells_ends || !notice.is_end);
-        told.map(|receiver| Delivery::new(receiver, &notice.alert, notice.is_end, now_ms)).collect()
+        told.map(|receiver| Delivery::new(receiver, notice.alert.clone(), notice.is_end, now_ms)).collect()
     }
 }
 
@@ -228,15 +241,29 @@ fn is_silenced(silences: &[(i64, Silence)], labels: &SeriesName, now_ms: i64) ->
     silences.iter().any(|(_, silence)| silence.covers(labels, now_ms))
 }
 
-/// What began to fire, and what is over, for the log.
-fn say(log: &Log, before: &[Active], now: &[Active]) {
+/// What began to fire, and what is over.
+fn changes(before: &[Active], now: &[Active], now_ms: i64) -> Vec<StateChange> {
     let is_firing = |list: &[Active], one: &Active| {
         list.iter().any(|other| other.labels == one.labels && other.firing_since_ms.is_some())
     };
-    for alert in now.iter().filter(|alert| alert.firing_since_ms.is_some() && !is_firing(before, alert)) {
-        log.write(Level::Warning, &format!("alert {}: {}", alert.rule(), alert.text));
-    }
-    for alert in before.iter().filter(|alert| alert.firing_since_ms.is_some() && !is_firing(now, alert)) {
-        log.write(Level::Info, &format!("alert {} is over: {}", alert.rule(), alert.text));
+    let change = |alert: &Active, state: &str| StateChange {
+        subject: format!("alert {}", alert.rule()),
+        state: state.to_owned(),
+        text: alert.text.clone(),
+        at_ms: now_ms,
+    };
+    let firing = |list: &[Active], other: &[Active], state: &str| -> Vec<StateChange> {
+        let is_new = |alert: &&Active| alert.firing_since_ms.is_some() && !is_firing(other, alert);
+        list.iter().filter(is_new).map(|alert| change(alert, state)).collect()
+    };
+    [firing(now, before, FIRING), firing(before, now, OVER)].concat()
+}
+
+fn say(log: &Log, changes: &[StateChange]) {
+    for StateChange { subject, state, text, .. } in changes {
+        match state.as_str() {
+            FIRING => log.write(Level::Warning, &format!("{subject}: {text}")),
+            _ => log.write(Level::Info, &format!("{subject} is {state}: {text}")),
+        }
     }
 }

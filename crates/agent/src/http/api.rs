@@ -39,9 +39,14 @@ pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {
     pub(super) async fn read(request: Request) -> Result<Self, Refusal> {
+        Self::read_up_to(request, MOST_BODY_BYTES).await
+    }
+
+    /// Reads a request whose body may be as long as this.
+    pub(super) async fn read_up_to(request: Request, most_bytes: usize) -> Result<Self, Refusal> {
         let (head, body) = request.into_parts();
         let mut pairs = parse(head.uri.query().unwrap_or_default().as_bytes());
-        pairs.extend(parse(&read_body(body).await?));
+        pairs.extend(parse(&read_body(body, most_bytes).await?));
         Ok(Self(pairs))
     }
 
@@ -76,8 +81,8 @@ impl Form {
     }
 }
 
-async fn read_body(body: Body) -> Result<Vec<u8>, Refusal> {
-    match tokio::time::timeout(LONGEST_BODY, axum::body::to_bytes(body, MOST_BODY_BYTES)).await {
+async fn read_body(body: Body, most_bytes: usize) -> Result<Vec<u8>, Refusal> {
+    match tokio::time::timeout(LONGEST_BODY, axum::body::to_bytes(body, most_bytes)).await {
         Ok(Ok(bytes)) => Ok(bytes.to_vec()),
         Ok(Err(_)) => Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, "bad_data", "the request is too large")),
         Err(_) => Err(refusal(StatusCode::REQUEST_TIMEOUT, "timeout", "the request took too long")),

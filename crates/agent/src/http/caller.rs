@@ -10,6 +10,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use facts::task::rounds::Scope;
 
 use super::listener::Peer;
@@ -32,7 +34,10 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
             Ok(false) => {
                 let message = "a token is needed: Authorization: Bearer TOKEN, or sign in at /";
                 let reply = refusal(StatusCode::UNAUTHORIZED, "unauthorized", message);
-                return ([(header::WWW_AUTHENTICATE, "Bearer")], reply).into_response();
+                // In answer to a page's request a browser would show a form of its own.
+                let is_feed = request.uri().path() == "/feed.atom";
+                let scheme = if is_feed { "Basic realm=\"whit\"" } else { "Bearer" };
+                return ([(header::WWW_AUTHENTICATE, scheme)], reply).into_response();
             }
             Err(time) => return sign_in::wait(time),
         },
@@ -98,12 +103,20 @@ fn has_token(
     token: &str,
     peer: Option<Peer>,
 ) -> Result<bool, Duration> {
-    let given =
-        headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    match given {
-        Some(given) => shared.sign_in.accepts(given, token, peer),
+    match headers.get(header::AUTHORIZATION).and_then(|value| given_token(value.as_bytes())) {
+        Some(given) => shared.sign_in.accepts(&given, token, peer),
         None => Ok(shared.sign_in.is_signed_in(headers)),
     }
+}
+
+/// The token of a header: `Bearer TOKEN`, or the password of `Basic`, whose user may be any (RFC 7617). Feed readers know Basic alone.
+fn given_token(header: &[u8]) -> Option<Vec<u8>> {
+    if let Some(token) = header.strip_prefix(b"Bearer ") {
+        return Some(token.to_vec());
+    }
+    let decoded = BASE64_STANDARD.decode(header.strip_prefix(b"Basic ")?.trim_ascii()).ok()?;
+    let colon = decoded.iter().position(|byte| *byte == b':')?;
+    Some(decoded[colon + 1..].to_vec())
 }
 
 fn is_sign_in(request: &Request) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! <https://prometheus.io/docs/instrumenting/exposition_formats/>
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use facts::task::rounds::Scope;
 use query::number::write_in_full;
 
 use super::api::with_past;
+use super::checks::write_metrics;
 use super::shared::Shared;
 use crate::past::{self, Past};
 
@@ -26,15 +28,22 @@ pub(super) async fn metrics(
 ) -> Response {
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     let is_open_metrics = accepted.is_some_and(|accepted| accepted.contains("application/openmetrics-text"));
+    let roster = (scope == Scope::All).then(|| shared.roster.clone());
     with_past(shared, scope, move |past| {
-        let text = render(past, is_open_metrics);
+        let mut text = render(past);
+        if let Some(roster) = roster {
+            write_metrics(&roster.lock(), jiff::Timestamp::now().as_millisecond(), &mut text);
+        }
+        if is_open_metrics {
+            text = open_metrics(&text);
+        }
         let kind = (header::CONTENT_TYPE, if is_open_metrics { OPEN_METRICS } else { PROMETHEUS });
         ([kind], text).into_response()
     })
     .await
 }
 
-fn render(past: &Past, is_open_metrics: bool) -> String {
+fn render(past: &Past) -> String {
     let mut series: Vec<_> = past.last_tick();
     // All series of a metric stand behind one another.
     series.sort_by(|(one, _), (other, _)| (one.metric(), one).cmp(&(other.metric(), other)));
@@ -42,26 +51,39 @@ fn render(past: &Past, is_open_metrics: bool) -> String {
     for (name, value) in &series {
         if name.metric() != family {
             family = name.metric();
-            let (kind, help) =
-                past::metadata(family).unwrap_or((if is_open_metrics { "unknown" } else { "untyped" }, ""));
-            // OpenMetrics names the counter without its suffix.
-            let base = match family.strip_suffix("_total") {
-                Some(base) if is_open_metrics && kind == "counter" => base,
-                _ => family,
-            };
-            let kind = match kind {
-                "counter" if is_open_metrics && base == family => "unknown",
-                kind => kind,
-            };
+            let (kind, help) = past::metadata(family).unwrap_or(("untyped", ""));
             if !help.is_empty() {
-                let _ = writeln!(text, "# HELP {base} {}", help.replace('\\', "\\\\").replace('\n', "\\n"));
+                let _ = writeln!(text, "# HELP {family} {}", help.replace('\\', "\\\\").replace('\n', "\\n"));
             }
-            let _ = writeln!(text, "# TYPE {base} {kind}");
+            let _ = writeln!(text, "# TYPE {family} {kind}");
         }
         let _ = writeln!(text, "{name} {}", write_in_full(*value));
     }
-    if is_open_metrics {
-        text.push_str("# EOF\n");
-    }
     text
+}
+
+/// The same text in the words of OpenMetrics, which names a counter without its suffix.
+fn open_metrics(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let counters: HashSet<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.strip_suffix(" counter"))
+        .filter(|family| family.ends_with("_total"))
+        .collect();
+    for line in text.lines() {
+        let about = line.strip_prefix("# ").and_then(|line| line.split_once(' '));
+        let Some((word, (family, rest))) = about.and_then(|(word, rest)| Some((word, rest.split_once(' ')?)))
+        else {
+            let _ = writeln!(out, "{line}");
+            continue;
+        };
+        let (family, rest) = match (family.strip_suffix("_total"), rest) {
+            (Some(base), _) if counters.contains(family) => (base, rest),
+            (_, "counter" | "untyped") => (family, "unknown"),
+            (_, rest) => (family, rest),
+        };
+        let _ = writeln!(out, "# {word} {family} {rest}");
+    }
+    out.push_str("# EOF\n");
+    out
 }

@@ -4,8 +4,10 @@ mod alerts;
 mod answers;
 mod api;
 mod caller;
+mod checks;
 mod compression;
 mod exposition;
+mod feed;
 mod kept_past;
 mod listener;
 mod live;
@@ -32,6 +34,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::alert::Board;
+use crate::check::SharedRoster;
 use crate::options::{HttpOptions, Listen, Privileged};
 use crate::unix_socket;
 use kept_past::KeptPast;
@@ -70,7 +73,7 @@ impl HttpServer {
         options: &HttpOptions,
         history: PathBuf,
         privileged: Privileged,
-        alerts: Board,
+        (alerts, roster): (Board, SharedRoster),
     ) -> io::Result<Self> {
         let bound = Bound::new(&options.listen)?;
         let (options, listen) = (options.clone(), options.listen.clone());
@@ -80,7 +83,8 @@ impl HttpServer {
         let live = Arc::new(Live::default());
         let publisher = Publisher::new(Arc::clone(&live));
         let sign_in = SignIn::default();
-        let shared = Arc::new(Shared { history, past, live, sign_in, options, privileged, own_uid, alerts });
+        let shared =
+            Arc::new(Shared { history, past, live, sign_in, options, privileged, own_uid, alerts, roster });
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -157,6 +161,7 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/status/buildinfo", get(metadata::build))
         .route("/rules", get(alerts::rules))
         .route("/alerts", get(alerts::alerts))
+        .route("/checks/{what}", post(checks::ask))
         .route("/query_exemplars", any(metadata::no_exemplars));
     let of_page = Router::new()
         .route("/status", get(page::status))
@@ -166,6 +171,8 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/exits", get(page::exits))
         .route("/marks", get(page::marks).post(page::marks))
         .route("/language", get(page::language))
+        .route("/checks", get(checks::list))
+        .route("/check", get(checks::one))
         .route("/download/{kind}", get(page::download))
         .route("/why", get(page::why));
     Router::new()
@@ -176,6 +183,7 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/style.css", get(page::style))
         .route("/sign-in", post(sign_in::sign_in))
         .route("/sign-out", post(sign_in::sign_out))
+        .route("/feed.atom", get(feed::atom))
         .route("/metrics", get(exposition::metrics))
         .route("/-/healthy", get(async || "whit is healthy\n"))
         .route("/-/ready", get(async || "whit is ready\n"))

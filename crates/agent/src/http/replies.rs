@@ -136,12 +136,85 @@ pub(super) struct ExitEntry {
     pub(super) block_io_s: Option<f32>,
 }
 
-/// A mark that somebody set.
+/// A mark.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub(super) struct MarkEntry {
     /// In milliseconds since 1970.
     pub(super) at_ms: i64,
+    pub(super) text: String,
+}
+
+/// How checks stand.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct Checks {
+    pub(super) ok: usize,
+    pub(super) warning: usize,
+    pub(super) critical: usize,
+    pub(super) unknown: usize,
+    /// Those that have no result yet.
+    pub(super) pending: usize,
+    /// How many were found, of which the first are here.
+    pub(super) count: usize,
+    pub(super) rows: Vec<CheckEntry>,
+}
+
+/// How one check stands.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct CheckEntry {
+    /// HOST/NAME, a host's own HOST, or NAME of this machine.
+    pub(super) name: String,
+    pub(super) host: String,
+    pub(super) service: String,
+    /// `null`: there was no result yet.
+    pub(super) state: Option<&'static str>,
+    /// The result is certain.
+    pub(super) is_hard: bool,
+    /// How many results in sequence show the problem, until it is hard.
+    pub(super) attempt: u32,
+    /// So many make it certain.
+    pub(super) attempts: u32,
+    /// In milliseconds since 1970.
+    pub(super) since_ms: i64,
+    /// When the last result came.
+    pub(super) result_ms: i64,
+    pub(super) text: String,
+    pub(super) is_flapping: bool,
+    pub(super) is_stale: bool,
+    pub(super) is_acknowledged: bool,
+    /// The labels that select its series.
+    pub(super) selector: String,
+}
+
+/// What is known of one check.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct CheckDetail {
+    pub(super) entry: CheckEntry,
+    pub(super) long_text: String,
+    /// Its performance data, as it was written.
+    pub(super) figures: String,
+    /// Who knows of the problem, and what is done about it.
+    pub(super) acknowledgement: Option<String>,
+    /// When it is done next; `null`: others submit its results.
+    pub(super) next_ms: Option<i64>,
+    /// Those that are for it.
+    pub(super) downtimes: Vec<DowntimeEntry>,
+}
+
+/// A downtime.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct DowntimeEntry {
+    /// By which it is ended.
+    pub(super) number: i64,
+    pub(super) since_ms: i64,
+    pub(super) until_ms: i64,
+    /// Only at these times of the week; empty: always.
+    pub(super) every: String,
+    /// Who says so, and why.
     pub(super) text: String,
 }
 
@@ -249,6 +322,10 @@ mod tests {
             declaration::<Exits>(),
             declaration::<ExitEntry>(),
             declaration::<MarkEntry>(),
+            declaration::<Checks>(),
+            declaration::<CheckEntry>(),
+            declaration::<CheckDetail>(),
+            declaration::<DowntimeEntry>(),
             declaration::<Language>(),
             declaration::<MetricEntry>(),
             declaration::<Why>(),

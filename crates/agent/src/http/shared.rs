@@ -3,11 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use axum::http::StatusCode;
+use facts::task::rounds::Scope;
+
 use crate::alert::Board;
+use crate::check::SharedRoster;
 use crate::options::{HttpOptions, Privileged};
 
 use super::kept_past::KeptPast;
 use super::live::Live;
+use super::reply::{Refusal, refusal};
 use super::sessions::SignIn;
 
 /// What every request needs.
@@ -21,4 +26,17 @@ pub(super) struct Shared {
     pub(super) privileged: Privileged,
     pub(super) own_uid: u32,
     pub(super) alerts: Board,
+    pub(super) roster: SharedRoster,
+}
+
+/// Refuses clients that see their own tasks only.
+///
+/// # Errors
+/// The refusal.
+pub(super) fn must_see_all(scope: Scope) -> Result<(), Refusal> {
+    let message = "this is for users that see everything: root, and the group in the agent's configuration";
+    match scope {
+        Scope::All => Ok(()),
+        Scope::User(_) => Err(refusal(StatusCode::FORBIDDEN, "forbidden", message)),
+    }
 }

@@ -45,7 +45,8 @@ impl Past {
             return Ok(exits);
         };
         let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
-        let mut replay = self.history.tasks(nanoseconds(from_ms), nanoseconds(to_ms)).map_err(failed)?;
+        let mut replay =
+            self.recorded.history.tasks(nanoseconds(from_ms), nanoseconds(to_ms)).map_err(failed)?;
         while replay.advance().map_err(failed)? {
             if (limits.is_interrupted)() {
                 return Err(QueryError::Interrupted);

@@ -3,39 +3,40 @@
 mod exits;
 mod labelling;
 mod moment;
+mod recorded_series;
 mod task_lines;
 mod tasks;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use facts::catalog::{METRICS, TASK_METRICS};
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
-use query::{Limits, Point, QueryError, STALE_BITS, Samples, Selection, Series, Source};
+use query::{Limits, QueryError, Selection, Series, Source};
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
 
 pub(crate) use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
 
+use self::recorded_series::RecordedSeries;
 use crate::alert;
+use crate::check;
 use crate::machine_series::series_kind;
 use crate::own_series;
 use crate::task_series;
 
-/// So much of a history is read before it is asked whether that is too much: six hours.
-const READ_AT_ONCE_NS: i64 = 21_600_000_000_000;
-
 /// A history that expressions can be asked about. It stays as it was when it was opened.
 #[derive(Debug)]
 pub struct Past {
-    history: History,
-    /// Each series with its labels. Its name is in the history.
-    series: Vec<(SeriesName, String)>,
+    recorded: RecordedSeries,
+    /// The history of checks, which is opened when it is asked for; `None`: it is not seen.
+    checks_path: Option<PathBuf>,
+    checks: OnceCell<Option<RecordedSeries>>,
     users: Users,
     /// Whose tasks are there.
     scope: Scope,
@@ -58,10 +59,15 @@ impl Past {
     /// # Errors
     /// If there is none, or a newer version wrote it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let history = History::open(path)?;
-        let parse = |(name, _): (&str, SeriesKind)| Some((SeriesName::parse(name).ok()?, name.to_owned()));
-        let series = history.series().into_iter().filter_map(parse).collect();
-        Ok(Self { history, series, users: Users::read(), scope: Scope::All, extent_ns: OnceCell::new() })
+        let recorded = RecordedSeries::new(History::open(path)?);
+        Ok(Self {
+            recorded,
+            checks_path: Some(path.with_file_name(check::HISTORY)),
+            checks: OnceCell::new(),
+            users: Users::read(),
+            scope: Scope::All,
+            extent_ns: OnceCell::new(),
+        })
     }
 
     /// The same without what a user may not see.
@@ -70,7 +76,9 @@ impl Past {
         if scope != Scope::All {
             // The labels of alerts may be names of others' tasks, and the sums contain what these did.
             let is_others = |metric: &str| [alert::SERIES, task_series::METRIC].contains(&metric);
-            self.series.retain(|(labels, _)| !is_others(labels.metric()));
+            self.recorded.series.retain(|(labels, _)| !is_others(labels.metric()));
+            // What plugins print is for those who configured them.
+            self.checks_path = None;
         }
         Self { scope, ..self }
     }
@@ -85,21 +93,21 @@ impl Past {
 
     /// The series of the last tick with their values.
     pub(crate) fn last_tick(&self) -> Vec<(&SeriesName, f64)> {
-        let names: Vec<&str> = self.series.iter().map(|(_, name)| name.as_str()).collect();
+        let names: Vec<&str> = self.recorded.series.iter().map(|(_, name)| name.as_str()).collect();
         let mut values: Vec<Option<f64>> = vec![None; names.len()];
         // What is left of it if a part is damaged.
-        let _ = self.history.read_last(&names, |place, value| values[place] = Some(value));
-        let series = self.series.iter().zip(values);
+        let _ = self.recorded.history.read_last(&names, |place, value| values[place] = Some(value));
+        let series = self.recorded.series.iter().zip(values);
         series.filter_map(|((labels, _), value)| value.map(|value| (labels, value))).collect()
     }
 
     /// The ticks of the last so many milliseconds, in order.
     pub(crate) fn last_ticks(&self, length_ms: i64) -> Result<Vec<PastTick<'_>>, StoreError> {
         let Some((_, last_ns)) = self.extent_ns()? else { return Ok(Vec::new()) };
-        let names: Vec<&str> = self.series.iter().map(|(_, name)| name.as_str()).collect();
+        let names: Vec<&str> = self.recorded.series.iter().map(|(_, name)| name.as_str()).collect();
         let from_ns = last_ns.saturating_sub(length_ms.saturating_mul(1_000_000));
         let mut ticks: BTreeMap<i64, Vec<(&str, f64)>> = BTreeMap::new();
-        self.history.read_all(&names, from_ns, last_ns, |place, reading| {
+        self.recorded.history.read_all(&names, from_ns, last_ns, |place, reading| {
             if let Reading::Sample(sample) = reading {
                 let at_ms = sample.clock.realtime.0.cast_signed() / 1_000_000;
                 ticks.entry(at_ms).or_default().push((names[place], sample.value));
@@ -134,7 +142,8 @@ impl Past {
     ) -> Result<Option<(String, u32, f64)>, QueryError> {
         let failed = |error: StoreError| QueryError::Unreadable(error.to_string());
         let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
-        let mut replay = self.history.tasks(nanoseconds(from_ms), nanoseconds(to_ms)).map_err(failed)?;
+        let mut replay =
+            self.recorded.history.tasks(nanoseconds(from_ms), nanoseconds(to_ms)).map_err(failed)?;
         let mut children: HashMap<u32, u64> = HashMap::new();
         let mut names: HashMap<u32, Comm> = HashMap::new();
         while replay.advance().map_err(failed)? {
@@ -168,69 +177,19 @@ impl Past {
 
     /// The history itself.
     pub fn history(&self) -> &History {
-        &self.history
+        &self.recorded.history
+    }
+
+    /// The history of checks; `None` if there is none.
+    fn checks(&self) -> Option<&RecordedSeries> {
+        let open = || self.checks_path.as_ref().and_then(|path| History::open(path).ok());
+        self.checks.get_or_init(|| open().map(RecordedSeries::new)).as_ref()
     }
 
     /// The labels of all series of the machine.
     pub fn series(&self) -> impl Iterator<Item = &SeriesName> {
-        self.series.iter().map(|(labels, _)| labels)
-    }
-
-    fn machine_series(&self, selection: &Selection<'_>) -> Result<Vec<Series>, StoreError> {
-        let selected: Vec<&(SeriesName, String)> =
-            self.series.iter().filter(|(labels, _)| selection.is_met_by(labels)).collect();
-        if selected.is_empty() {
-            return Ok(Vec::new());
-        }
-        let names: Vec<&str> = selected.iter().map(|(_, name)| name.as_str()).collect();
-        let mut points: Vec<Vec<Point>> = vec![Vec::new(); names.len()];
-        let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
-        // To the end of the last millisecond.
-        let to_ns = nanoseconds(selection.to_ms).saturating_add(999_999);
-        let (mut from_ns, mut count) = (nanoseconds(selection.from_ms), 0);
-        // What is nowhere near the history is not walked through.
-        let first_ns = self.extent_ns()?.map_or(to_ns, |(first_ns, _)| first_ns);
-        from_ns = from_ns.max(first_ns.min(to_ns));
-        loop {
-            let until_ns = to_ns.min(from_ns.saturating_add(READ_AT_ONCE_NS));
-            let mut push = |place: usize, reading: Reading| {
-                let at_ms = reading.clock().realtime.0.cast_signed() / 1_000_000;
-                let value = match reading {
-                    Reading::Sample(sample) => sample.value,
-                    Reading::End(_) => f64::from_bits(STALE_BITS),
-                };
-                let points: &mut Vec<Point> = &mut points[place];
-                let is_replaced = match (points.last(), selection.step_after) {
-                    (Some(_), _) if selection.is_newest => true,
-                    (Some(last), Some(step)) => last.at_ms <= at_ms && step.of(last.at_ms) == step.of(at_ms),
-                    _ => false,
-                };
-                if is_replaced {
-                    points.pop();
-                } else {
-                    count += 1;
-                }
-                points.push(Point { at_ms, value });
-            };
-            match selection.is_newest {
-                true => self.history.read_newest(&names, from_ns, until_ns, &mut push)?,
-                false => self.history.read_all(&names, from_ns, until_ns, &mut push)?,
-            };
-            let Selection { limits, .. } = selection;
-            if until_ns >= to_ns || count > limits.most_points || (limits.is_interrupted)() {
-                break;
-            }
-            from_ns = until_ns + 1;
-        }
-        let series = selected.into_iter().zip(points).filter(|(_, points)| !points.is_empty());
-        let series = series.map(|((labels, _), mut points)| {
-            // The clock was set, or something was imported.
-            if !points.is_sorted_by_key(|point| point.at_ms) {
-                points.sort_by_key(|point| point.at_ms);
-            }
-            Series { name: labels.clone(), samples: Samples::Points(points) }
-        });
-        Ok(series.collect())
+        let of_checks = self.checks().into_iter().flat_map(|checks| &checks.series);
+        self.recorded.series.iter().chain(of_checks).map(|(labels, _)| labels)
     }
 }
 
@@ -244,7 +203,12 @@ impl Past {
             }
             let is_named = |matcher: &&query::Matcher| matcher.label == METRIC;
             if selection.matchers.iter().filter(is_named).all(|matcher| matcher.accepts(metric.exported)) {
-                series.extend(tasks::select(&self.history, (&self.users, self.scope), metric, selection)?);
+                series.extend(tasks::select(
+                    &self.recorded.history,
+                    (&self.users, self.scope),
+                    metric,
+                    selection,
+                )?);
             }
         }
         Ok(series)
@@ -253,7 +217,18 @@ impl Past {
 
 impl Source for Past {
     fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
-        let mut series = self.machine_series(selection).map_err(|error| error.to_string())?;
+        let failed = |error: StoreError| error.to_string();
+        let first_ns = self.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
+        let mut series = self.recorded.select(selection, first_ns).map_err(failed)?;
+        let is_of_checks = |matcher: &query::Matcher| {
+            matcher.label != METRIC || check::METRICS.iter().any(|(metric, ..)| matcher.accepts(metric))
+        };
+        if selection.matchers.iter().all(is_of_checks)
+            && let Some(checks) = self.checks()
+        {
+            let first_ns = checks.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
+            series.extend(checks.select(selection, first_ns).map_err(failed)?);
+        }
         series.extend(self.select_tasks(selection)?);
         Ok(series)
     }
@@ -266,7 +241,10 @@ pub fn metadata(metric: &str) -> Option<(&'static str, &'static str)> {
     let found = of_machine.chain(of_tasks).find(|(name, ..)| *name == metric);
     let found = found.map(|(_, kind, help)| (series_kind(kind), help));
     let of_all_tasks = || (metric == task_series::METRIC).then_some((SeriesKind::Counter, task_series::HELP));
-    let (kind, help) = found.or_else(|| own_series::metadata(metric)).or_else(of_all_tasks)?;
+    let of_checks =
+        || check::METRICS.iter().find(|(name, ..)| *name == metric).map(|(_, kind, help)| (*kind, *help));
+    let others = || own_series::metadata(metric).or_else(of_all_tasks).or_else(of_checks);
+    let (kind, help) = found.or_else(others)?;
     let kind = match kind {
         SeriesKind::Counter => "counter",
         SeriesKind::Gauge => "gauge",

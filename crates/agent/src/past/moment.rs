@@ -52,7 +52,7 @@ impl Past {
         if let Some(extent_ns) = self.extent_ns.get() {
             return Ok(*extent_ns);
         }
-        let all = self.history.spans()?.into_iter();
+        let all = self.recorded.history.spans()?.into_iter();
         let extent_ns = all.reduce(|(first, last), (from, to)| (first.min(from), last.max(to)));
         Ok(*self.extent_ns.get_or_init(|| extent_ns))
     }
@@ -82,7 +82,7 @@ impl Past {
     /// If the history cannot be read.
     pub fn first_tasks_ns(&self) -> Result<Option<i64>, StoreError> {
         let Some((first_ns, _)) = self.extent_ns()? else { return Ok(None) };
-        let mut replay = self.history.tasks(first_ns, first_ns.saturating_add(600 * SECOND))?;
+        let mut replay = self.recorded.history.tasks(first_ns, first_ns.saturating_add(600 * SECOND))?;
         Ok(replay.advance()?.then(|| replay.round().clock.realtime.0.cast_signed()))
     }
 
@@ -94,6 +94,7 @@ impl Past {
         // They have it at every tick.
         let everywhere = ["node_load1", "node_memory_MemTotal_bytes"];
         let names: Vec<&str> = self
+            .recorded
             .series
             .iter()
             .filter(|(labels, _)| everywhere.contains(&labels.metric()))
@@ -103,7 +104,7 @@ impl Past {
         for ahead in BACK.into_iter().chain([FURTHEST_BACK, i64::MAX]) {
             let mut first: Option<i64> = None;
             let to_ns = at_ns.saturating_add(ahead).min(last_ns);
-            self.history.read_all(&names, at_ns.saturating_add(1), to_ns, |_, reading| {
+            self.recorded.history.read_all(&names, at_ns.saturating_add(1), to_ns, |_, reading| {
                 let found = reading.clock().realtime.0.cast_signed();
                 first = Some(first.map_or(found, |first| first.min(found)));
             })?;
@@ -118,11 +119,12 @@ impl Past {
     fn machine_between(&self, from_ns: i64, to_ns: i64) -> Result<Option<PastMachine>, StoreError> {
         let is_restored =
             |metric: &str| METRICS.iter().any(|row| row.name == metric && RESTORED.contains(&row.source));
-        let wanted: Vec<_> = self.series.iter().filter(|(labels, _)| is_restored(labels.metric())).collect();
+        let wanted: Vec<_> =
+            self.recorded.series.iter().filter(|(labels, _)| is_restored(labels.metric())).collect();
         let names: Vec<&str> = wanted.iter().map(|(_, name)| name.as_str()).collect();
         let mut values: Vec<(usize, Clock, f64)> = Vec::new();
         let mut clocks: [Option<Clock>; 2] = [None; 2];
-        self.history.read_all(&names, from_ns, to_ns, |place, reading| {
+        self.recorded.history.read_all(&names, from_ns, to_ns, |place, reading| {
             let Reading::Sample(sample) = reading else { return };
             if clocks[1].is_none_or(|last| last.realtime < sample.clock.realtime) {
                 clocks = [clocks[1], Some(sample.clock)];
@@ -148,7 +150,7 @@ impl Past {
     /// If the history cannot be read.
     pub fn tasks_at(&self, at_ns: i64) -> Result<Option<PastTasks>, StoreError> {
         for back in BACK.into_iter().chain([FURTHEST_BACK]) {
-            let mut replay = self.history.tasks(at_ns.saturating_sub(back), at_ns)?;
+            let mut replay = self.recorded.history.tasks(at_ns.saturating_sub(back), at_ns)?;
             let mut is_found = false;
             while replay.advance()? {
                 is_found = true;

@@ -1,30 +1,28 @@
 //! Rules for alerts and their receivers as TOML.
 
-use std::ffi::OsString;
 use std::time::Duration;
 
-use ::agent::alert::{AlertOptions, AlertRule, Message, Receiver, Way};
+use ::agent::alert::{AlertOptions, AlertRule, Message};
 use ::query::Query;
 use formats::series_name::is_label;
 use text::quantity;
 
+use super::receivers;
 use crate::configuration::{Fault, Options, expected, parse, text};
 
 /// The rules that are there unless they are switched off or replaced.
 const STARTER: &str = include_str!("starter.toml");
 const USUAL_INTERVAL: Duration = Duration::from_secs(15);
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
-const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
-/// A message that takes longer is not told in time.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Without a configuration.
 pub(super) fn usual() -> AlertOptions {
-    AlertOptions { interval: USUAL_INTERVAL, rules: starter(), receivers: Vec::new(), courier: courier() }
-}
-
-fn courier() -> Vec<OsString> {
-    vec![probe::spawn::own_program(), "alert".into(), "deliver".into()]
+    AlertOptions {
+        interval: USUAL_INTERVAL,
+        rules: starter(),
+        receivers: Vec::new(),
+        courier: receivers::courier(),
+    }
 }
 
 fn starter() -> Vec<AlertRule> {
@@ -53,21 +51,9 @@ pub(super) fn read(root: &Options<'_, '_>) -> Result<Option<AlertOptions>, Fault
     // One's own rule takes the place of one with its name.
     options.rules.retain(|rule| own.iter().all(|own| own.name != rule.name));
     options.rules.extend(own);
-    options.receivers = root.tables("receiver")?.iter().map(receiver).collect::<Result<_, _>>()?;
-    for (place, table) in root.tables("receiver")?.iter().enumerate() {
-        let name = &options.receivers[place].name;
-        if options.receivers[..place].iter().any(|other| other.name == *name) {
-            return Err(table.fault_of("name", format!("there is a receiver \"{name}\" already")));
-        }
-    }
+    options.receivers = receivers::read(root)?;
     for table in root.tables("alert")? {
-        for name in table.texts("to")? {
-            if options.receivers.iter().all(|receiver| receiver.name != name) {
-                return Err(
-                    table.fault_of("to", format!("there is no [[receiver]] with the name \"{name}\""))
-                );
-            }
-        }
+        receivers::refuse_unknown(&table, "to", &options.receivers)?;
     }
     Ok((!options.rules.is_empty()).then_some(options))
 }
@@ -88,7 +74,7 @@ fn rules(root: &Options<'_, '_>) -> Result<Vec<AlertRule>, Fault> {
 fn rule(table: &Options<'_, '_>) -> Result<AlertRule, Fault> {
     const KNOWN: [&str; 6] = ["name", "expression", "for", "labels", "text", "to"];
     table.refuse_unknown(KNOWN.into_iter(), "an alert")?;
-    let name = name(table, "\"srv is nearly full\"")?;
+    let name = receivers::name(table, "\"srv is nearly full\"")?;
     let expression = table.required_text("expression", "\"node_load1 > 100\"")?;
     Query::parse(expression).map_err(|error| table.fault_of("expression", error.to_string()))?;
     let hold = match table.get("for") {
@@ -113,41 +99,6 @@ fn rule(table: &Options<'_, '_>) -> Result<AlertRule, Fault> {
     }
     let receivers = table.texts("to")?;
     Ok(AlertRule { name, expression: expression.to_owned(), hold, labels, message, receivers })
-}
-
-fn receiver(table: &Options<'_, '_>) -> Result<Receiver, Fault> {
-    const KNOWN: [&str; 5] = ["name", "command", "webhook", "timeout", "ends"];
-    table.refuse_unknown(KNOWN.into_iter(), "a receiver")?;
-    let name = name(table, "\"mail\"")?;
-    let way = match (table.words("command")?, table.text("webhook")?) {
-        (Some(words), None) => Way::Command(words),
-        (None, Some(url)) if url.starts_with("http://") => Way::Webhook(url.to_owned()),
-        (None, Some(_)) => {
-            return Err(table.fault_of(
-                "webhook",
-                "expected an address that begins with http://; for https:// use command = [\"curl\", …]",
-            ));
-        }
-        (_, _) => {
-            return Err(table.fault("this needs either command = [\"mail\", …] or webhook = \"http://…\""));
-        }
-    };
-    let timeout = table.duration("timeout")?.unwrap_or(USUAL_TIMEOUT);
-    if timeout > LONGEST_TIMEOUT {
-        return Err(table.fault_of("timeout", "expected 10m or less"));
-    }
-    let tells_ends = table.get("ends").is_none() || table.flag("ends")?;
-    Ok(Receiver { name, way, timeout, tells_ends })
-}
-
-fn name(table: &Options<'_, '_>, example: &str) -> Result<String, Fault> {
-    let name = table.required_text("name", example)?;
-    if name.is_empty() || name.len() > 100 || name.starts_with('{') || name.chars().any(char::is_control) {
-        return Err(
-            table.fault_of("name", format!("expected a name of up to 100 letters, such as {example}"))
-        );
-    }
-    Ok(name.to_owned())
 }
 
 #[cfg(test)]
@@ -179,7 +130,7 @@ mod tests {
             (format!("{alert}to = [\"x\"]"), "there is no [[receiver]]"),
             (format!("{alert}text = \"{{\""), "there is a \"{\" without"),
             (format!("{alert}labels = {{ alertname = \"b\" }}"), "\"alertname\" cannot be a label"),
-            ("[[receiver]]\nname = \"r\"".to_owned(), "this needs either command"),
+            ("[[receiver]]\nname = \"r\"".to_owned(), "this needs one of command"),
             ("[[receiver]]\nname = \"r\"\nwebhook = \"ftp://x\"".to_owned(), "expected an address"),
         ] {
             let fault = options(&text).unwrap_err();

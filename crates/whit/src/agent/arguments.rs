@@ -12,7 +12,9 @@ use formats::relabel::Relabelling;
 use super::alerts;
 use super::configuration::Origin;
 use crate::command_line::kind::Kind;
-use crate::command_line::options::{count, data, data_directory, interval, option, paragraphs, switch};
+use crate::command_line::options::{
+    agent_configuration, count, data, data_directory, interval, option, paragraphs, switch,
+};
 use crate::failure::Failure;
 use crate::paths;
 
@@ -43,7 +45,7 @@ pub(crate) struct AgentArgs {
 pub(crate) fn command() -> Command {
     Command::new("agent").about("Record what this machine and its tasks do, always on").defer(|command| {
         command
-            .arg(option("config", Kind::File, "The configuration [default: whit/agent.toml in $XDG_CONFIG_HOME, for root /etc/whit/agent.toml]").short('c'))
+            .arg(agent_configuration())
             .arg(switch("check", "Say whether the configuration is good, and end"))
             .arg(switch("print-defaults", "Print the default configuration, and end").conflicts_with("check"))
             .arg(data())
@@ -99,6 +101,7 @@ pub(super) fn usual() -> AgentOptions {
         command_lines: None,
         relabelling: Relabelling::default(),
         alerts: Some(alerts::usual()),
+        checks: None,
         retention: Retention::default(),
         cpu_limit: Some(Ratio(0.01)),
     }

@@ -11,7 +11,7 @@ use probe::named;
 use text::printable::Shown as _;
 use text::quantity;
 
-use super::alerts;
+use super::{alerts, checks};
 use crate::configuration::{Fault, Options, expected, parse, text};
 use crate::failure::Failure;
 use crate::paths;
@@ -54,7 +54,7 @@ metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
 
 [http]                  # Prometheus' API, and /metrics: on this machine users see their own tasks, root all
 listen = "127.0.0.1:9140"   # "unix:/run/whit/http.sock" for a proxy; off loopback a token is needed; "" for none
-# token = ""            # what clients must send: Authorization: Bearer TOKEN
+# token = ""            # what clients must send: Authorization: Bearer TOKEN; or token_file = "/etc/whit/token"
 
 [alerts]                # what is watched for: docs/ALERTS.md
 interval = "15s"        # between two evaluations of a rule
@@ -70,6 +70,15 @@ starter = true          # the rules that whit alert rules lists
 # name = "mail"
 # command = ["mail", "-s", "{state}: {text}", "root"]   # or webhook = "http://127.0.0.1:9093/…"
 
+[checks]                # Nagios plugins and the like: docs/CHECKS.md
+running = 256           # plugins at a time, at most
+starts = 200            # plugins a second, at most
+
+# [[check]]
+# name = "load"
+# command = "/usr/lib/nagios/plugins/check_load -w 5,4,3 -c 10,8,6"
+# interval = "1m"
+
 # [[relabel]]             # of what is recorded, as Prometheus' relabel_config: whit relabel --try SERIES
 # source_labels = ["device"]
 # regex = "loop.*"
@@ -77,7 +86,7 @@ starter = true          # the rules that whit alert rules lists
 "#;
 
 /// What may stand in a table.
-const ROOT: [&str; 13] = [
+const ROOT: [&str; 16] = [
     "interval",
     "slow_interval",
     "data",
@@ -91,6 +100,9 @@ const ROOT: [&str; 13] = [
     "alerts",
     "alert",
     "receiver",
+    "checks",
+    "check",
+    "host",
 ];
 
 /// Where the configuration comes from.
@@ -193,11 +205,12 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
             options.privileged = Privileged { uids, gid: Some(gid) };
         }
     }
-    if let Some(http) = table(&root, "http", &["listen", "token"])? {
+    if let Some(http) = table(&root, "http", &["listen", "token", "token_file"])? {
         options.http = read_http(&http, options.http)?;
     }
     options.relabelling = rules::read(&root)?;
     options.alerts = alerts::read(&root)?;
+    options.checks = checks::read(&root)?;
     Ok(options)
 }
 
@@ -218,7 +231,7 @@ fn read_http(http: &Options<'_, '_>, usual: Option<HttpOptions>) -> Result<Optio
         Some(address) => Some(address.parse().map_err(|message: String| http.fault_of("listen", message))?),
         None => usual.map(|usual| usual.listen),
     };
-    let token = http.text("token")?.map(str::to_owned);
+    let token = http.secret("token")?;
     if token.as_ref().is_some_and(|token| token.len() < LEAST_TOKEN_BYTES) {
         return Err(
             http.fault_of("token", "expected 16 letters or more, such as those of: openssl rand -hex 16")

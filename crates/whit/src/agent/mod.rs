@@ -2,7 +2,9 @@
 
 mod alerts;
 pub(crate) mod arguments;
+mod checks;
 mod configuration;
+mod receivers;
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -10,11 +12,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ::agent::alert::AlertOptions;
+use ::agent::check::CheckOptions;
 use ::agent::{AgentOptions, Listen, Retention};
 use formats::relabel::Relabelling;
 use text::printable::Shown as _;
 
 use self::arguments::{AgentCommand, usual};
+pub(crate) use self::checks::needs_shell;
 use self::configuration::{DEFAULTS, Origin};
 use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
@@ -43,6 +47,14 @@ pub(crate) fn configured_alerts(config: Option<&Path>) -> Result<Option<AlertOpt
     Ok(Origin::find(config).read(usual())?.alerts)
 }
 
+/// The checks; `None`: nothing is checked.
+///
+/// # Errors
+/// What is wrong with the configuration.
+pub(crate) fn configured_checks(config: Option<&Path>) -> Result<Option<CheckOptions>, Failure> {
+    Ok(Origin::find(config).read(usual())?.checks)
+}
+
 /// An agent that records for a while into a directory, and talks to nobody.
 pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
     // Often enough for rates, at least three times.
@@ -54,6 +66,7 @@ pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
         socket: None,
         http: None,
         alerts: None,
+        checks: None,
         interval,
         slow_interval: length,
         count: Some(21),

@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{
-    data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch,
+    agent_configuration, data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch,
 };
 use crate::failure::Failure;
 use text::quantity;
@@ -81,7 +81,7 @@ pub(crate) fn command() -> Command {
             .arg(instant_option("since", "Evaluate from this instant on, step by step"))
             .arg(instant_option("until", "Up to this instant [default: now]").requires("since"))
             .arg(switch("send", "Tell all receivers of a test, and say whether they could be told"))
-            .arg(option("config", Kind::File, "The configuration [default: whit/agent.toml in $XDG_CONFIG_HOME, for root /etc/whit/agent.toml]").short('c'))
+            .arg(agent_configuration())
             .arg(data())
             .arg(json())
             .after_help(paragraphs(EXPLANATION))

@@ -8,10 +8,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ::agent::alert;
-use ::agent::alert::{
-    Active, AlertOptions, AlertRule, Ledger, Outcome, Receiver, Silence, courier, tell, try_rule,
-};
+use ::agent::alert::{Active, AlertOptions, AlertRule, Ledger, Silence, try_rule};
 use ::agent::past::Past;
+use ::agent::telling::{Outcome, Receiver, courier, tell};
 use serde_json::json;
 use text::printable::Shown as _;
 
@@ -21,6 +20,7 @@ use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::query;
+use crate::time_zone::written_ms;
 
 /// Does what was asked for.
 pub(crate) fn run(args: &AlertArgs) -> Result<ExitCode, Failure> {
@@ -176,7 +176,7 @@ fn send(receiver: &Receiver, output: &mut Output) -> Result<bool, Failure> {
         value: "0".to_owned(),
         text: "This is a test of whit alert.".to_owned(),
     };
-    let told = tell(receiver, &alert);
+    let told = tell(receiver, alert, now_ms());
     let words = told.as_ref().map_or_else(String::as_str, |()| "told");
     output.write(format!("{}: {words}\n", receiver.name.shown()).as_bytes())?;
     Ok(told.is_ok())
@@ -193,7 +193,7 @@ fn silence(directory: &Path, selector: &str, length: Duration, comment: &str) ->
     };
     silence.matchers().map_err(|error| query::explain(selector, &error))?;
     let number = open(directory)?.silence(&silence).map_err(|error| of_ledger(directory, error))?;
-    let until = render::time(silence.until_ms);
+    let until = written_ms(silence.until_ms);
     Ok(format!("silence {number} until {until}; whit alert unsilence {number} ends it\n"))
 }
 

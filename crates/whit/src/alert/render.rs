@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use ::agent::alert::{Active, AlertRule, Delivery, Fired, Outcome, Silence};
+use ::agent::alert::{Active, AlertRule, Fired, Silence};
+use ::agent::telling::Delivery;
 use ::query::number::write_in_full;
 use facts::unit::Nanos;
 use formats::series_name::SeriesName;
@@ -12,18 +13,14 @@ use text::table::{Align, Table};
 use text::units::Span;
 
 use crate::configuration::quoted;
-use crate::time_zone;
-
-/// A time in milliseconds since 1970.
-pub(super) fn time(at_ms: i64) -> String {
-    time_zone::written(at_ms.saturating_mul(1_000_000))
-}
+use crate::delivery;
+use crate::time_zone::written_ms as time;
 
 /// Alerts, silences, and what could not be told.
 pub(super) fn list(
     active: &[Active],
     silences: &[(i64, Silence)],
-    deliveries: &[(i64, Delivery)],
+    deliveries: &[(i64, Delivery<Active>)],
     now_ms: i64,
 ) -> String {
     let mut text = String::new();
@@ -60,22 +57,7 @@ pub(super) fn list(
         );
     }
     for (_, delivery) in deliveries {
-        let what = match delivery.outcome {
-            None if delivery.attempts == 0 => "is being told".to_owned(),
-            None => format!("is told again at {}", time(delivery.next_ms)),
-            Some(Outcome::Delivered) => "was told".to_owned(),
-            Some(Outcome::GivenUp) => "was not told".to_owned(),
-            Some(Outcome::Unknown) => "was perhaps told".to_owned(),
-        };
-        let colon = if delivery.reason.is_empty() { "" } else { ": " };
-        let _ = writeln!(
-            text,
-            "{} {what} of {} at {}{colon}{}",
-            delivery.receiver.shown(),
-            delivery.alert.rule().shown(),
-            time(delivery.created_ms),
-            delivery.reason.shown()
-        );
+        let _ = writeln!(text, "{}", delivery::line(delivery, delivery.subject.rule()));
     }
     text
 }
@@ -92,17 +74,8 @@ pub(super) fn alert_json(alert: &Active) -> Value {
     })
 }
 
-pub(super) fn delivery_json(delivery: &Delivery) -> Value {
-    json!({
-        "id": delivery.id,
-        "receiver": delivery.receiver,
-        "alert": delivery.alert.rule(),
-        "is_end": delivery.is_end,
-        "created_realtime_ns": delivery.created_ms * 1_000_000,
-        "attempts": delivery.attempts,
-        "outcome": delivery.outcome,
-        "reason": delivery.reason,
-    })
+pub(super) fn delivery_json(delivery: &Delivery<Active>) -> Value {
+    delivery::json(delivery, json!({ "alert": delivery.subject.rule(), "is_end": delivery.is_end }))
 }
 
 /// A rule as TOML.

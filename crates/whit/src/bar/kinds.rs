@@ -4,7 +4,7 @@ use super::kind::Kind;
 use super::segments;
 
 /// All there are, in the order of the reference.
-pub(crate) const KINDS: [&Kind; 21] = [
+pub(crate) const KINDS: [&Kind; 22] = [
     &segments::net::KIND,
     &segments::mail::KIND,
     &segments::memory::KIND,
@@ -19,6 +19,7 @@ pub(crate) const KINDS: [&Kind; 21] = [
     &segments::backlight::KIND,
     &segments::pressure::KIND,
     &segments::delays::KIND,
+    &segments::checks::KIND,
     &segments::uptime::KIND,
     &segments::date::KIND,
     &segments::file::KIND,

@@ -85,6 +85,12 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("alert silence '{mountpoint=\"/srv\"}' --duration 2h", "Two hours of quiet"),
         ],
         #[cfg(feature = "agent")]
+        "check" => &[
+            ("check", "What is not fine"),
+            ("check list 'web*' --all", "How everything stands on some hosts"),
+            ("check run web1/http", "What a plugin says right now"),
+        ],
+        #[cfg(feature = "agent")]
         "mark" => &[
             ("mark deployed 2.3", "Something to find again in the plots"),
             ("mark 'the disk was changed' --at 'yesterday 14:00'", "Something that happened before"),

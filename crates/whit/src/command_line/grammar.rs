@@ -8,8 +8,13 @@ use clap::{Arg, Command};
 use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
-const OTHERS: [(&str, &str); 24] = [
+const OTHERS: [(&str, &str); 26] = [
     ("ALERT", "the name of a rule, a selector such as `{mountpoint=\"/srv\"}`, or the number of a silence"),
+    (
+        "CHECK",
+        "`HOST/NAME`, a host's own `HOST`, or `NAME` of this machine; for some actions a pattern or more words",
+    ),
+    ("TIMES", "times of the week: `mon-fri 09:00-17:00, sat 10:00-12:00`"),
     ("TARGET", "a process by its number, a program by its name, a cgroup by its path, a unit of systemd"),
     ("EXPRESSION", "an expression of PromQL: `rate(node_cpu_seconds_total[1m])`"),
     ("ACTION", "what to do; `--help` lists the actions of a command"),

@@ -23,6 +23,8 @@ use crate::alert::arguments as alert;
 use crate::bar::arguments as bar;
 #[cfg(feature = "bench")]
 use crate::bench::arguments as bench;
+#[cfg(feature = "agent")]
+use crate::check::arguments as check;
 use crate::delays::arguments as delays;
 use crate::doctor::arguments as doctor;
 use crate::failure::Failure;
@@ -59,6 +61,8 @@ pub(crate) enum Action {
     Plot(plot::PlotArgs),
     #[cfg(feature = "agent")]
     Alert(alert::AlertArgs),
+    #[cfg(feature = "agent")]
+    Check(check::CheckArgs),
     #[cfg(feature = "agent")]
     Mark(mark::MarkArgs),
     #[cfg(feature = "agent")]
@@ -109,6 +113,7 @@ pub(crate) fn command() -> Command {
         .subcommand(query::command())
         .subcommand(history::command())
         .subcommand(alert::command())
+        .subcommand(check::command())
         .subcommand(mark::command())
         .subcommand(plot::command())
         .subcommand(relabel::command());
@@ -174,6 +179,8 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("plot", matches)) => plot::from_matches(matches).map(Action::Plot),
         #[cfg(feature = "agent")]
         Some(("alert", matches)) => alert::from_matches(matches).map(Action::Alert),
+        #[cfg(feature = "agent")]
+        Some(("check", matches)) => check::from_matches(matches).map(Action::Check),
         #[cfg(feature = "agent")]
         Some(("why", matches)) => why::from_matches(matches).map(Action::Why),
         #[cfg(feature = "agent")]

@@ -39,6 +39,17 @@ pub(crate) fn ids(name: &'static str, letter: char, help: &'static str) -> Arg {
     several(name, Kind::Id, help).short(letter).value_delimiter(',')
 }
 
+/// The configuration of the agent.
+#[cfg(feature = "agent")]
+pub(crate) fn agent_configuration() -> Arg {
+    option(
+        "config",
+        Kind::File,
+        "The configuration [default: whit/agent.toml in $XDG_CONFIG_HOME, for root /etc/whit/agent.toml]",
+    )
+    .short('c')
+}
+
 /// Where the agent's history is.
 #[cfg(feature = "agent")]
 pub(crate) fn data() -> Arg {

@@ -5,13 +5,19 @@ mod fault;
 #[cfg(feature = "agent")]
 use std::fmt::Write as _;
 use std::ops::{Range, RangeInclusive};
+#[cfg(feature = "agent")]
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+#[cfg(feature = "agent")]
+use probe::named;
 use text::nearest::did_you_mean;
+#[cfg(feature = "agent")]
+use text::printable::Shown as _;
 use text::quantity;
 
 pub(crate) use fault::Fault;
@@ -89,6 +95,32 @@ impl<'t, 'i> Options<'t, 'i> {
     }
 
     /// A text that must be there.
+    /// A secret: a text, or with `_file` at the end of its name the first line of a file. `$CREDENTIALS_DIRECTORY/` at its beginning stands
+    /// for the directory of systemd.exec(5).
+    #[cfg(feature = "agent")]
+    pub(crate) fn secret(&self, key: &str) -> Result<Option<String>, Fault> {
+        let of_file = format!("{key}_file");
+        let Some(path) = self.text(&of_file)? else { return Ok(self.text(key)?.map(str::to_owned)) };
+        if self.get(key).is_some() {
+            return Err(self.fault_of(key, format!("either {key} or {of_file}")));
+        }
+        const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+        let path = match path.strip_prefix(&format!("${CREDENTIALS}/")) {
+            Some(rest) => std::env::var_os(CREDENTIALS).map(|directory| Path::new(&directory).join(rest)),
+            None => Some(PathBuf::from(path)),
+        };
+        let missing =
+            || self.fault_of(&of_file, format!("{CREDENTIALS} is not set: systemd sets it for services"));
+        let path = path.ok_or_else(missing)?;
+        let text = named::read_text(&path, named::CONFIGURATION_BYTES)
+            .map_err(|error| self.fault_of(&of_file, format!("{}: {error}", path.shown())))?;
+        let line = text.lines().next().unwrap_or_default();
+        match line.is_empty() {
+            true => Err(self.fault_of(&of_file, format!("{}: its first line is empty", path.shown()))),
+            false => Ok(Some(line.to_owned())),
+        }
+    }
+
     pub(crate) fn required_text(&self, key: &str, example: &str) -> Result<&'t str, Fault> {
         self.text(key)?.ok_or_else(|| self.fault(format!("this needs {key} = {example}")))
     }

@@ -12,7 +12,6 @@ use rustix::net::{
     sockopt,
 };
 
-use super::resolve;
 use text::printable::Shown as _;
 
 /// A place to listen at or to send to.
@@ -49,7 +48,7 @@ impl Address {
             format!("the port is missing: write HOST:PORT, for instance {example}")
         })?;
         let port = port.parse().map_err(|_| format!("\"{port}\" is no port"))?;
-        Ok(SocketAddr::new(resolve::address_of(host)?, port))
+        Ok(SocketAddr::new(resolver::address_of(host)?, port))
     }
 
     pub(crate) fn is_tcp(&self) -> bool {

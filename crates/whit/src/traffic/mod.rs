@@ -6,7 +6,6 @@ pub(crate) mod arguments;
 mod event_loop;
 mod http_body;
 pub(crate) mod render;
-mod resolve;
 pub(crate) mod send;
 pub(crate) mod sink;
 pub(crate) mod waits;

@@ -15,6 +15,8 @@ mod bar;
 mod bench;
 #[path = "../schema/check.rs"]
 mod check;
+mod check_ways;
+mod checks;
 mod delays;
 mod demonstrations;
 mod desktop;
@@ -73,6 +75,8 @@ fn main() {
         privilege::trials(),
         query::trials(),
         alerts::trials(),
+        checks::trials(),
+        check_ways::trials(),
         api::trials(),
         page::trials(),
         why::trials(),

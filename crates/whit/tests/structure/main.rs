@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// What each crate may depend on, tests aside.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("query", &["formats", "jiff", "promql-parser"]),
     (
         "agent",
         &[
             "axum",
+            "base64",
             "facts",
+            "fast-glob",
             "flate2",
             "form_urlencoded",
             "formats",
@@ -26,8 +28,13 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "hyper",
             "hyper-util",
             "jiff",
+            "lettre",
             "probe",
             "query",
+            "resolver",
+            "rustix",
+            "rustls",
+            "rustls-platform-verifier",
             "sampling",
             "sd-notify",
             "serde",
@@ -39,6 +46,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "ureq",
         ],
     ),
+    ("resolver", &["formats", "probe", "text"]),
     ("store", &["crc32fast", "facts", "pco", "rusqlite"]),
     ("facts", &["memchr"]),
     ("probe", &["aya", "facts", "libc", "memchr", "rustix"]),
@@ -49,6 +57,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "clap",
             "clap_complete",
             "clap_mangen",
+            "csv",
             "facts",
             "fast-glob",
             "font8x8",
@@ -61,10 +70,12 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "query",
             "ratatui",
             "rayon",
+            "resolver",
             "rustix",
             "sampling",
             "serde",
             "serde_json",
+            "shell-words",
             "store",
             "text",
             "toml",

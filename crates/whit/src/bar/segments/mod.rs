@@ -2,6 +2,7 @@
 
 pub(crate) mod backlight;
 pub(crate) mod battery;
+pub(crate) mod checks;
 pub(crate) mod command;
 pub(crate) mod cpu;
 pub(crate) mod date;

@@ -9,17 +9,13 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use probe::spawn::{Command, Group, reap_ended};
-use serde_json::json;
+use store::Records;
 
-use super::active::Active;
-use super::courier::{self, Errand, Job, Progress};
-use super::ledger::{Delivery, Ledger, Outcome};
-use super::rule::{Receiver, Way};
-use crate::answer::rfc3339;
-use formats::series_name::SeriesName;
+use super::courier::{self, Job};
+use super::delivery::{Delivery, DeliveryRecords, Outcome, Told, errand};
+use super::progress::Progress;
+use super::receiver::Receiver;
 
-/// Where the jobs of couriers are, in the data directory.
-const DIRECTORY: &str = "alerts";
 /// Couriers at a time.
 const MOST_COURIERS: usize = 8;
 /// What failed is tried again after a second, then after twice as long each time, up to this.
@@ -31,7 +27,7 @@ const LOOK_AFTER_MS: i64 = 100;
 
 /// What is to be told.
 #[derive(Debug)]
-pub(super) struct Outbox {
+pub(crate) struct Outbox {
     directory: PathBuf,
     courier: Vec<OsString>,
     /// Process ids of couriers, by the key of the delivery.
@@ -39,14 +35,16 @@ pub(super) struct Outbox {
 }
 
 /// What happened to a delivery that is worth a line in the log.
-pub(super) type Event = String;
+pub(crate) type Event = String;
 
 impl Outbox {
-    /// Of a data directory. What is left there of deliveries that are over is removed.
-    pub(super) fn open(data: &Path, courier: Vec<OsString>, ledger: &Ledger) -> io::Result<Self> {
-        let directory = data.join(DIRECTORY);
+    /// With the jobs of couriers in a directory. What is left there of deliveries that are over is removed.
+    pub(crate) fn open<T: Told>(
+        directory: PathBuf,
+        courier: Vec<OsString>,
+        waiting: &[(i64, Delivery<T>)],
+    ) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
-        let waiting = ledger.deliveries().map_err(io::Error::other)?;
         let is_waiting = |name: &str| {
             waiting.iter().any(|(key, delivery)| delivery.outcome.is_none() && key.to_string() == name)
         };
@@ -60,31 +58,33 @@ impl Outbox {
     }
 
     /// Goes on with everything that waits. Returns when it is to be called again, in milliseconds since 1970, and what happened.
-    pub(super) fn advance(
+    pub(crate) fn advance<T: Told>(
         &mut self,
-        ledger: &mut Ledger,
+        (records, deliveries): (&mut Records, DeliveryRecords),
         receivers: &[Receiver],
         now_ms: i64,
     ) -> Result<(Option<i64>, Vec<Event>), String> {
         self.couriers.retain(|_, pid| reap_ended(pid.cast_signed()).is_none());
         let (mut next, mut events) = (None, Vec::new());
-        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", DIRECTORY);
-        let all = ledger.deliveries().map_err(|error| failed(&error))?;
+        let all = deliveries.all::<T>(records);
+        let all = all.map_err(|error| format!("{}: {error}", self.directory.display()))?;
         // Who is told of the end before the beginning believes that it goes on for ever.
-        let mut waiting: Vec<(String, SeriesName)> = Vec::new();
+        let mut waiting: Vec<(String, String)> = Vec::new();
         for (key, mut delivery) in all {
             if delivery.outcome.is_some() {
                 continue;
             }
-            let subject = (delivery.receiver.clone(), delivery.alert.name());
+            let subject = (delivery.receiver.clone(), delivery.subject.subject());
             if waiting.contains(&subject) {
                 continue;
             }
             let receiver = receivers.iter().find(|receiver| receiver.name == delivery.receiver);
             let before = delivery.clone();
-            let step = self.step(key, &mut delivery, receiver, now_ms).map_err(|error| failed(&error))?;
+            let step = self.step(key, &mut delivery, receiver, now_ms);
+            let step = step.map_err(|error| format!("{}: {error}", self.directory.display()))?;
             if delivery != before {
-                ledger.update(key, &delivery).map_err(|error| failed(&error))?;
+                let updated = deliveries.update(records, key, &delivery);
+                updated.map_err(|error| format!("{}: {error}", self.directory.display()))?;
                 events.extend(event(&delivery));
             }
             // Not before that is written: what is removed is told again.
@@ -103,10 +103,10 @@ impl Outbox {
         self.directory.join(key.to_string())
     }
 
-    fn step(
+    fn step<T: Told>(
         &mut self,
         key: i64,
-        delivery: &mut Delivery,
+        delivery: &mut Delivery<T>,
         receiver: Option<&Receiver>,
         now_ms: i64,
     ) -> io::Result<Step> {
@@ -181,8 +181,9 @@ impl Outbox {
 ///
 /// # Errors
 /// Why it does not know, or may not know.
-pub fn tell(receiver: &Receiver, alert: &Active) -> Result<(), String> {
-    let delivery = Delivery::new(receiver, alert, false, alert.since_ms);
+#[allow(private_bounds)]
+pub fn tell<T: Told>(receiver: &Receiver, subject: T, now_ms: i64) -> Result<(), String> {
+    let delivery = Delivery::new(receiver, subject, false, now_ms);
     courier::carry_out(&job(&delivery, receiver)).map_err(|error| error.to_string())
 }
 
@@ -216,110 +217,25 @@ fn write_job(path: &Path, job: &Job) -> io::Result<()> {
 }
 
 /// The line of the log.
-fn event(delivery: &Delivery) -> Option<Event> {
-    let Delivery { receiver, reason, alert, .. } = delivery;
-    let name = alert.rule();
+fn event<T: Told>(delivery: &Delivery<T>) -> Option<Event> {
+    let Delivery { receiver, reason, subject, .. } = delivery;
+    let title = subject.title();
     match delivery.outcome {
         Some(Outcome::Delivered) => None,
         Some(Outcome::Unknown) => {
-            Some(format!("whether {receiver} knows of the alert \"{name}\" is not known: {reason}; it is not told again"))
+            Some(format!("whether {receiver} knows of {title} is not known: {reason}; it is not told again"))
         }
-        Some(Outcome::GivenUp) => Some(format!("{receiver} was not told of the alert \"{name}\": {reason}")),
+        Some(Outcome::GivenUp) => Some(format!("{receiver} was not told of {title}: {reason}")),
         None => (delivery.attempts == 1).then(|| {
-            format!("{receiver} could not be told of the alert \"{name}\", which is tried again for a day: {reason}")
+            format!("{receiver} could not be told of {title}, which is tried again for a day: {reason}")
         }),
     }
 }
 
-fn state(delivery: &Delivery) -> &'static str {
-    if delivery.is_end { "resolved" } else { "firing" }
-}
-
-fn job(delivery: &Delivery, receiver: &Receiver) -> Job {
-    let alert = &delivery.alert;
-    let errand = match &receiver.way {
-        Way::Webhook(url) => Errand::Post { url: url.clone(), body: body(delivery) },
-        Way::Command(words) => {
-            let fields = [
-                ("{name}", alert.rule()),
-                ("{state}", state(delivery)),
-                ("{text}", alert.text.as_str()),
-                ("{value}", alert.value.as_str()),
-            ];
-            let variables = [
-                ("WHIT_ALERT_ID", delivery.id.clone()),
-                ("WHIT_ALERT_NAME", alert.rule().to_owned()),
-                ("WHIT_ALERT_STATE", state(delivery).to_owned()),
-                ("WHIT_ALERT_TEXT", alert.text.clone()),
-                ("WHIT_ALERT_VALUE", alert.value.clone()),
-                ("WHIT_ALERT_SINCE", rfc3339(alert.since_ms)),
-                ("WHIT_ALERT_LABELS", json!(alert.labels).to_string()),
-            ];
-            Errand::Command {
-                words: words.iter().map(|word| fill(word, &fields)).collect(),
-                // A variable cannot contain it.
-                environment: variables
-                    .map(|(name, value)| (name.to_owned(), value.replace('\0', "")))
-                    .to_vec(),
-            }
-        }
-    };
-    Job { id: delivery.id.clone(), errand, timeout_ms: receiver.timeout.as_millis() as u64 }
-}
-
-/// A word with the fields of an alert; what these contain is not looked at again.
-fn fill(word: &str, fields: &[(&str, &str)]) -> String {
-    let mut out = String::new();
-    let mut rest = word;
-    while let Some(at) = rest.find('{') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let field = fields.iter().find(|(field, _)| rest.starts_with(field));
-        let (written, length) = field.map_or(("{", 1), |(field, value)| (*value, field.len()));
-        out.push_str(written);
-        rest = &rest[length..];
-    }
-    out.push_str(rest);
-    out.replace('\0', "")
-}
-
-/// What Alertmanager's webhooks are sent, version 4: many receivers know it.
-/// <https://prometheus.io/docs/alerting/latest/configuration/#webhook_config>
-fn body(delivery: &Delivery) -> String {
-    let alert = &delivery.alert;
-    let annotations = json!({ "summary": alert.text, "value": alert.value });
-    let ends_at =
-        if delivery.is_end { rfc3339(delivery.created_ms) } else { "0001-01-01T00:00:00Z".to_owned() };
-    json!({
-        "version": "4",
-        "groupKey": delivery.id,
-        "truncatedAlerts": 0,
-        "status": state(delivery),
-        "receiver": delivery.receiver,
-        "groupLabels": {},
-        "commonLabels": alert.labels,
-        "commonAnnotations": annotations,
-        "externalURL": "",
-        "alerts": [{
-            "status": state(delivery),
-            "labels": alert.labels,
-            "annotations": annotations,
-            "startsAt": rfc3339(alert.since_ms),
-            "endsAt": ends_at,
-            "generatorURL": "",
-            "fingerprint": delivery.id,
-        }],
-    })
-    .to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_filled_once() {
-        let fields = [("{name}", "a {text}"), ("{text}", "b")];
-        assert_eq!(fill("{name}: {text}, {other} {", &fields), "a {text}: b, {other} {");
+fn job<T: Told>(delivery: &Delivery<T>, receiver: &Receiver) -> Job {
+    Job {
+        id: delivery.id.clone(),
+        errand: errand(delivery, &receiver.way),
+        timeout_ms: receiver.timeout.as_millis() as u64,
     }
 }

@@ -14,6 +14,10 @@ use probe::wait::Waiter;
 use serde::{Deserialize, Serialize};
 use ureq::{Agent, Error, Timeout};
 
+use super::mail;
+use super::progress::{BEGUN, Progress, was_not_reached};
+use super::receiver::MailOptions;
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Job {
@@ -25,56 +29,10 @@ pub(super) struct Job {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Errand {
+pub(crate) enum Errand {
     Command { words: Vec<String>, environment: Vec<(String, String)> },
     Post { url: String, body: String },
-}
-
-/// How far a courier came.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
-    /// Not even its first step.
-    Waiting,
-    /// It began, and was ended by something else: whether the receiver knows is not known.
-    Interrupted,
-    /// The receiver knows.
-    Delivered,
-    /// The receiver does not know, for this reason.
-    Failed(String),
-    /// Whether it does is not known, for this reason.
-    Unknown(String),
-}
-
-const BEGUN: &str = "begun";
-const DELIVERED: &str = "delivered";
-const FAILED: &str = "failed: ";
-const UNKNOWN: &str = "unknown: ";
-
-impl Progress {
-    /// By the lines of the file.
-    pub(super) fn of(text: &str) -> Self {
-        let mut lines = text.split_inclusive('\n').skip(1).filter_map(|line| line.strip_suffix('\n'));
-        match (lines.next(), lines.next()) {
-            (None, _) => Self::Waiting,
-            (Some(_), Some(DELIVERED)) => Self::Delivered,
-            (Some(_), Some(line)) => match (line.strip_prefix(FAILED), line.strip_prefix(UNKNOWN)) {
-                (Some(reason), _) => Self::Failed(reason.to_owned()),
-                (_, Some(reason)) => Self::Unknown(reason.to_owned()),
-                _ => Self::Interrupted,
-            },
-            (Some(_), None) => Self::Interrupted,
-        }
-    }
-
-    fn line(&self) -> String {
-        let line = |text: &str, reason: &str| format!("{text}{}\n", reason.replace('\n', " "));
-        match self {
-            Self::Delivered => line(DELIVERED, ""),
-            Self::Failed(reason) => line(FAILED, reason),
-            Self::Unknown(reason) => line(UNKNOWN, reason),
-            Self::Waiting | Self::Interrupted => String::new(),
-        }
-    }
+    Mail { options: MailOptions, subject: String, text: String },
 }
 
 /// Does what a file says, unless another courier does it or has done it.
@@ -115,6 +73,9 @@ fn progress_of(job: &Job, waiter: &mut Waiter) -> Progress {
             run_command(words, environment, Duration::from_millis(job.timeout_ms), waiter)
         }
         Errand::Post { url, body } => post(url, body, job),
+        Errand::Mail { options, subject, text } => {
+            mail::send(options, [subject, text], &job.id, Duration::from_millis(job.timeout_ms))
+        }
     }
 }
 
@@ -177,38 +138,10 @@ fn post(url: &str, body: &str, job: &Job) -> Progress {
 fn was_not_sent(error: &Error) -> bool {
     match error {
         Error::Timeout(timeout) => matches!(timeout, Timeout::Resolve | Timeout::Connect),
-        Error::Io(error) => matches!(
-            error.kind(),
-            io::ErrorKind::ConnectionRefused
-                | io::ErrorKind::HostUnreachable
-                | io::ErrorKind::NetworkUnreachable
-                | io::ErrorKind::AddrNotAvailable
-        ),
+        Error::Io(error) => was_not_reached(error),
         Error::HostNotFound | Error::ConnectionFailed | Error::BadUri(_) | Error::Tls(_) | Error::Http(_) => {
             true
         }
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_file_says_how_far_it_came() {
-        for (text, progress) in [
-            ("{}\n", Progress::Waiting),
-            ("{}\nbeg", Progress::Waiting),
-            ("{}\nbegun\n", Progress::Interrupted),
-            ("{}\nbegun\ndeliv", Progress::Interrupted),
-            ("{}\nbegun\ndelivered\n", Progress::Delivered),
-            ("{}\nbegun\nfailed: exit status 1\n", Progress::Failed("exit status 1".to_owned())),
-            ("{}\nbegun\nunknown: x\n", Progress::Unknown("x".to_owned())),
-        ] {
-            assert_eq!(Progress::of(text), progress, "{text}");
-        }
-        let odd = Progress::Failed("two\nlines".to_owned());
-        assert_eq!(odd.line(), "failed: two lines\n");
     }
 }

@@ -1,0 +1,46 @@
+//! Checks: Nagios plugins and the like on a schedule, and what they found.
+
+mod circumstances;
+mod command_file;
+mod definition;
+mod downtime;
+mod external;
+mod figures;
+mod flapping;
+mod keeper;
+mod ledger;
+mod native;
+mod notice;
+mod period;
+mod plugins;
+mod push;
+mod request;
+mod roster;
+pub mod runner;
+mod schedule;
+mod slot;
+mod standing;
+mod state;
+mod telling;
+mod timer;
+mod trial;
+mod verdict;
+mod watch;
+
+pub use definition::{Check, CheckName, CheckOptions, CheckWay, Plugin, TellingOptions};
+pub use downtime::{Downtime, is_selected};
+pub(crate) use external::requests as external_requests;
+pub use figures::HISTORY;
+pub(crate) use figures::{METRICS, STATE, STATE_HELP};
+pub use ledger::CheckLedger;
+pub use native::{CertificateCheck, ExpressionCheck, FileCheck, HttpCheck, NameCheck, Native, PingCheck};
+pub use notice::{CheckNotice, NoticeKind};
+pub use period::Period;
+pub use push::PushOptions;
+pub use request::CheckRequest;
+pub(crate) use roster::{Roster, SharedRoster, write_states};
+pub use runner::RunCost;
+pub use standing::{Acknowledgement, Finding, LastNotification, Standing, TotalCost};
+pub use state::State;
+pub use trial::try_check;
+pub(crate) use watch::CheckWatch;

@@ -1,0 +1,157 @@
+//! What the agent and the process that runs plugins tell each other: frames of two lengths, a head in JSON, and bytes.
+
+use std::io;
+
+use probe::spawn::Ending;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Of what a plugin writes so much is kept.
+pub(super) const MOST_OUTPUT_BYTES: usize = 64 * 1024;
+/// Of its standard error, which is shown if there is no output.
+pub(super) const MOST_ERROR_BYTES: usize = 4096;
+/// A head of more is no head.
+const MOST_HEAD_BYTES: usize = 1 << 20;
+
+/// A plugin that is to be run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Order {
+    /// Repeated by what is reported of it.
+    pub(crate) id: u64,
+    pub(crate) words: Vec<String>,
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) directory: Option<String>,
+    pub(crate) user: Option<OrderUser>,
+    pub(crate) timeout_ms: u64,
+}
+
+/// Who it runs as.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OrderUser {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) groups: Vec<u32>,
+}
+
+/// What became of an order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct ReportHead {
+    pub(super) id: u64,
+    pub(super) fate: Fate,
+    /// Nothing of it runs any more. Otherwise another report follows when that is so.
+    pub(super) is_gone: bool,
+    pub(super) cost: RunCost,
+    /// Bytes of its output, which follow; those of standard error follow them.
+    pub(super) output_bytes: usize,
+    pub(super) is_cut: bool,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Fate {
+    /// By itself.
+    Exited(i32),
+    /// By this signal.
+    Signaled(i32),
+    /// Its time was over.
+    TimedOut,
+    /// The program is not there.
+    NotFound(String),
+    /// It cannot be executed.
+    NotExecutable(String),
+    /// The machine has no room for it.
+    NotStarted(String),
+    /// Its end was not seen.
+    Lost,
+    /// After its time was over, it has ended now.
+    Gone,
+}
+
+impl Fate {
+    pub(super) fn of_ending(ending: Ending) -> Self {
+        match ending {
+            Ending::Exited(status) => Self::Exited(status),
+            Ending::Signaled(signal) => Self::Signaled(signal),
+            Ending::Unknown => Self::Lost,
+        }
+    }
+}
+
+/// What a run cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunCost {
+    /// From its start to its end.
+    pub wall_ns: u64,
+    /// What starting it took of that.
+    pub spawn_ns: u64,
+    /// Its CPU time, and that of the children it waited for.
+    pub cpu_ns: u64,
+    /// For a CPU it waited for so long; `None` if that is not known, as below.
+    pub run_queue_ns: Option<u64>,
+    /// For disks.
+    pub blkio_ns: Option<u64>,
+    /// For memory: swap, reclaim, thrashing, compaction.
+    pub memory_ns: Option<u64>,
+}
+
+impl RunCost {
+    /// Adds another run's. Of what is not known of one, the sum is that of the others.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let add = |sum: &mut Option<u64>, one: Option<u64>| {
+            if let Some(one) = one {
+                *sum = Some(sum.unwrap_or(0) + one);
+            }
+        };
+        self.wall_ns += other.wall_ns;
+        self.spawn_ns += other.spawn_ns;
+        self.cpu_ns += other.cpu_ns;
+        add(&mut self.run_queue_ns, other.run_queue_ns);
+        add(&mut self.blkio_ns, other.blkio_ns);
+        add(&mut self.memory_ns, other.memory_ns);
+    }
+}
+
+/// What became of an order, with what was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Report {
+    pub(crate) id: u64,
+    pub(crate) fate: Fate,
+    pub(crate) is_gone: bool,
+    pub(crate) cost: RunCost,
+    pub(crate) output: Vec<u8>,
+    pub(crate) errors: Vec<u8>,
+    pub(crate) is_cut: bool,
+}
+
+/// Appends a frame.
+pub(super) fn push(head: &impl Serialize, bodies: [&[u8]; 2], out: &mut Vec<u8>) {
+    // Numbers, texts and lists have a form in JSON.
+    let head = serde_json::to_vec(head).unwrap_or_default();
+    let body_bytes = bodies.iter().map(|body| body.len()).sum::<usize>();
+    for length in [head.len(), body_bytes] {
+        out.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+    }
+    out.extend(head);
+    bodies.iter().for_each(|body| out.extend_from_slice(body));
+}
+
+/// A frame at the beginning of the bytes, with its length; `None` if it is not there wholly.
+///
+/// # Errors
+/// If it is none.
+pub(super) fn take<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<Option<(T, &[u8], usize)>> {
+    let malformed = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+    let Some((lengths, rest)) = bytes.split_first_chunk::<8>() else { return Ok(None) };
+    let length =
+        |at: usize| u32::from_le_bytes([lengths[at], lengths[at + 1], lengths[at + 2], lengths[at + 3]]);
+    let (head_bytes, body_bytes) = (length(0) as usize, length(4) as usize);
+    if head_bytes > MOST_HEAD_BYTES || body_bytes > MOST_OUTPUT_BYTES + MOST_ERROR_BYTES {
+        return Err(malformed("a frame is too long"));
+    }
+    if rest.len() < head_bytes + body_bytes {
+        return Ok(None);
+    }
+    let head = serde_json::from_slice(&rest[..head_bytes]).map_err(|_| malformed("a frame is malformed"))?;
+    Ok(Some((head, &rest[head_bytes..head_bytes + body_bytes], 8 + head_bytes + body_bytes)))
+}

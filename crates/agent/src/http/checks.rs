@@ -1,0 +1,287 @@
+//! Checks, for those who see everything: how they stand, and what is asked of them.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use facts::task::rounds::Scope;
+use serde_json::json;
+
+use super::api::Form;
+use super::replies::{CheckDetail, CheckEntry, Checks, DowntimeEntry};
+use super::reply::{Refusal, bad_data, internal, refusal, success};
+use super::shared::{Shared, must_see_all};
+use crate::check::{self, Check, CheckLedger, CheckRequest, Downtime, Period, Roster, Standing};
+
+/// Rows of a reply.
+const MOST_ROWS: usize = 500;
+/// The body of a request with results.
+const MOST_BODY_BYTES: usize = 4 << 20;
+/// Results that are submitted at a time.
+const MOST_RESULTS: usize = 10_000;
+
+fn entry(check: &Check, standing: &Standing) -> CheckEntry {
+    CheckEntry {
+        name: standing.name.clone(),
+        host: check.name.host.clone(),
+        service: check.name.service.clone(),
+        state: standing.state.map(check::State::name),
+        is_hard: standing.is_hard,
+        attempt: standing.attempt,
+        attempts: check.attempts,
+        since_ms: standing.since_ms,
+        result_ms: standing.result_ms,
+        text: standing.text.clone(),
+        is_flapping: standing.flapping.is_flapping() && !check.ignores_flapping,
+        is_stale: standing.is_stale,
+        is_acknowledged: standing.acknowledgement.is_some(),
+        selector: selector(check),
+    }
+}
+
+/// All that a text is in, of a state or of all that is wrong: the worst first.
+pub(super) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    must_see_all(scope)?;
+    let form = Form::read(request).await?;
+    let find = form.get("find").unwrap_or_default().to_lowercase();
+    let wanted = form.get("state").unwrap_or("problems");
+    let roster = shared.roster.lock();
+    let is_wanted = |standing: &Standing| match wanted {
+        "all" => true,
+        "problems" => standing.is_problem(),
+        "pending" => standing.state.is_none(),
+        state => standing.state.is_some_and(|known| known.name().eq_ignore_ascii_case(state)),
+    };
+    let is_found = |standing: &Standing| {
+        find.is_empty()
+            || standing.name.to_lowercase().contains(&find)
+            || standing.text.to_lowercase().contains(&find)
+    };
+    let both = roster.checks.iter().zip(&roster.standings);
+    let mut found: Vec<(&Check, &Standing)> =
+        both.filter(|(_, standing)| is_wanted(standing) && is_found(standing)).collect();
+    found.sort_by_key(|(_, standing)| (standing.severity(), standing.since_ms, &standing.name));
+    let ([ok, warning, critical, unknown], pending) = roster.by_state();
+    let checks = Checks {
+        ok,
+        warning,
+        critical,
+        unknown,
+        pending,
+        count: found.len(),
+        rows: found.into_iter().take(MOST_ROWS).map(|(check, standing)| entry(check, standing)).collect(),
+    };
+    Ok(success(&json!(checks)))
+}
+
+/// One of them.
+pub(super) async fn one(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    must_see_all(scope)?;
+    let form = Form::read(request).await?;
+    let name = form.needed("name")?.to_owned();
+    let (entry, figures, acknowledgement, next_ms) = {
+        let roster = shared.roster.lock();
+        let Some(place) = roster.place(&name) else {
+            return Err(refusal(StatusCode::NOT_FOUND, "not_found", "there is no such check"));
+        };
+        let (check, standing) = (&roster.checks[place], &roster.standings[place]);
+        let known = standing.acknowledgement.as_ref();
+        let known = known.map(|known| format!("{}: {}", known.author, known.comment));
+        let is_active = check.way != check::CheckWay::Passive;
+        let next_ms = is_active.then(|| check.next_ms(jiff::Timestamp::now().as_millisecond()));
+        (entry(check, standing), standing.figures.clone(), known, next_ms)
+    };
+    let read = tokio::task::spawn_blocking(move || {
+        let ledger = open(&shared)?;
+        let long_text = ledger.standing(&name)?.map(|standing| standing.long_text).unwrap_or_default();
+        let downtimes = ledger.downtimes()?.into_iter().filter(|(_, downtime)| downtime.is_of(&name));
+        let downtimes = downtimes.map(|(number, downtime)| DowntimeEntry {
+            number,
+            since_ms: downtime.since_ms,
+            until_ms: downtime.until_ms,
+            every: downtime.every,
+            text: format!("{}: {}", downtime.author, downtime.comment),
+        });
+        Ok((long_text, downtimes.collect()))
+    });
+    let read: Result<(String, Vec<DowntimeEntry>), store::StoreError> =
+        read.await.map_err(|_| internal("it ended early"))?;
+    let (long_text, downtimes) = read.map_err(|error| internal(error.to_string()))?;
+    let detail = CheckDetail { entry, long_text, figures, acknowledgement, next_ms, downtimes };
+    Ok(success(&json!(detail)))
+}
+
+/// The labels that select its series: also those that are empty, which others have.
+fn selector(check: &Check) -> String {
+    let quoted = |text: &str| json!(text).to_string();
+    format!("{{host={},check={}}}", quoted(&check.name.host), quoted(&check.name.service))
+}
+
+fn open(shared: &Shared) -> Result<CheckLedger, store::StoreError> {
+    CheckLedger::open(shared.history.parent().unwrap_or(&shared.history))
+}
+
+/// Writes down what the agent is asked to do.
+pub(super) async fn ask(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    Path(what): Path<String>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    must_see_all(scope)?;
+    let form = Form::read_up_to(request, MOST_BODY_BYTES).await?;
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let requests = requests(&what, &form, now_ms)?;
+    let unknown: Vec<String> = {
+        let roster = shared.roster.lock();
+        requests.iter().filter_map(|request| unknown(&roster, request)).collect()
+    };
+    if unknown.len() == requests.len() && !unknown.is_empty() {
+        return Err(refusal(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            format!("there is no check \"{}\"", unknown[0]),
+        ));
+    }
+    let count = requests.len() - unknown.len();
+    let written = tokio::task::spawn_blocking(move || open(&shared)?.request(&requests));
+    let written = written.await.map_err(|_| internal("it ended early"))?;
+    written.map_err(|error| refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", error.to_string()))?;
+    Ok(success(&json!({ "accepted": count, "unknown": unknown })))
+}
+
+/// The name in a request that no check has.
+fn unknown(roster: &Roster, request: &CheckRequest) -> Option<String> {
+    let (CheckRequest::Submit { name, .. }
+    | CheckRequest::Acknowledge { name, .. }
+    | CheckRequest::Unacknowledge { name }
+    | CheckRequest::CheckNow { name }) = request
+    else {
+        return None;
+    };
+    roster.place(name).is_none().then(|| name.clone())
+}
+
+fn requests(what: &str, form: &Form, now_ms: i64) -> Result<Vec<CheckRequest>, Refusal> {
+    let name = || form.needed("name").map(str::to_owned);
+    let author = || form.get("author").unwrap_or("unknown").to_owned();
+    let comment = || form.get("comment").unwrap_or_default().to_owned();
+    Ok(vec![match what {
+        "submit" => return results(form, now_ms),
+        "acknowledge" => CheckRequest::Acknowledge {
+            name: name()?,
+            author: author(),
+            comment: comment(),
+            is_sticky: form.get("sticky").is_some(),
+        },
+        "unacknowledge" => CheckRequest::Unacknowledge { name: name()? },
+        "now" => CheckRequest::CheckNow { name: name()? },
+        "downtime" => {
+            let minutes = form.needed("minutes")?.parse::<u32>().ok().filter(|minutes| *minutes > 0);
+            let minutes =
+                minutes.ok_or_else(|| bad_data("invalid parameter \"minutes\": expected a number"))?;
+            let every = form.get("every").unwrap_or_default().to_owned();
+            if !every.is_empty() {
+                every
+                    .parse::<Period>()
+                    .map_err(|error| bad_data(format!("invalid parameter \"every\": {error}")))?;
+            }
+            CheckRequest::Downtime(Downtime {
+                pattern: name()?,
+                since_ms: now_ms,
+                until_ms: now_ms + i64::from(minutes) * 60_000,
+                every,
+                author: author(),
+                comment: comment(),
+            })
+        }
+        "end-downtime" => {
+            let number = form.needed("number")?.parse().ok();
+            CheckRequest::EndDowntime {
+                number: number.ok_or_else(|| bad_data("invalid parameter \"number\": expected a number"))?,
+            }
+        }
+        _ => return Err(refusal(StatusCode::NOT_FOUND, "not_found", "nothing like that can be asked")),
+    }])
+}
+
+/// Results of others, one or several: `name`, `state` and `output` of each in the same order.
+fn results(form: &Form, now_ms: i64) -> Result<Vec<CheckRequest>, Refusal> {
+    let lists = ["name", "state", "output"].map(|key| form.all(key).collect::<Vec<&str>>());
+    let [names, states, outputs] = &lists;
+    if names.is_empty() || names.len() != states.len() || names.len() != outputs.len() {
+        return Err(bad_data("each result needs name, state and output"));
+    }
+    if names.len() > MOST_RESULTS {
+        return Err(bad_data(format!("there are more than {MOST_RESULTS} results")));
+    }
+    let one = |place: usize| {
+        let state = check::State::read(states[place]).ok_or_else(|| {
+            bad_data(format!(
+                "invalid parameter \"state\": \"{}\" is none of ok, warning, critical and unknown",
+                states[place]
+            ))
+        })?;
+        Ok(CheckRequest::Submit {
+            name: names[place].to_owned(),
+            state,
+            output: outputs[place].to_owned(),
+            at_ms: now_ms,
+        })
+    };
+    (0..names.len()).map(one).collect()
+}
+
+/// Checks as metrics.
+pub(super) fn write_metrics(roster: &Roster, now_ms: i64, out: &mut String) {
+    if roster.checks.is_empty() {
+        return;
+    }
+    let head = |out: &mut String, name: &str, kind: &str, help: &str| {
+        let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    };
+    head(out, "whit_checks", "gauge", "Checks by their states.");
+    check::write_states(roster, out);
+    let counts = roster.counts;
+    head(out, "whit_check_plugins_running", "gauge", "Plugins that run.");
+    let _ = writeln!(out, "whit_check_plugins_running {}", counts.running);
+    for (name, help, value) in [
+        ("whit_check_plugins_started", "Plugins that were started.", counts.started),
+        ("whit_check_skipped", "Times at which a check was too late, or still ran.", counts.skipped),
+        ("whit_check_submitted", "Results that others submitted.", counts.submitted),
+    ] {
+        let name = format!("{name}_total");
+        head(out, &name, "counter", help);
+        let _ = writeln!(out, "{name} {value}");
+    }
+    type Value = fn(&Standing, i64) -> Option<f64>;
+    let metrics: [(&str, &str, Value); 3] = [
+        (check::STATE, check::STATE_HELP, |standing, _| {
+            standing.state.map(|state| f64::from(state.number()))
+        }),
+        ("whit_check_age_seconds", "Time since the last result of a check.", |standing, now_ms| {
+            standing.state.map(|_| (now_ms - standing.result_ms).max(0) as f64 / 1000.0)
+        }),
+        ("whit_check_run_seconds", "How long the last run of a plugin took.", |standing, _| {
+            (standing.cost.runs > 0).then(|| standing.cost.last.wall_ns as f64 / 1e9)
+        }),
+    ];
+    for (metric, help, value) in metrics {
+        head(out, metric, "gauge", help);
+        for (check, standing) in roster.checks.iter().zip(&roster.standings) {
+            let Some(value) = value(standing, now_ms) else { continue };
+            let _ = writeln!(out, "{} {value}", check.series(metric));
+        }
+    }
+}

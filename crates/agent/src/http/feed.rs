@@ -1,0 +1,71 @@
+//! A feed of what changed: alerts that began and ended, and hard states of checks.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use facts::task::rounds::Scope;
+use formats::atom::{Entry, Feed};
+use store::StoreError;
+
+use super::reply::{Refusal, internal};
+use super::shared::{Shared, must_see_all};
+use crate::alert::Ledger;
+use crate::answer::rfc3339;
+use crate::check::CheckLedger;
+use crate::state_changes::StateChange;
+
+const ATOM: &str = "application/atom+xml; charset=utf-8";
+/// Entries of an answer.
+const MOST_ENTRIES: usize = 200;
+
+pub(super) async fn atom(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+) -> Result<Response, Refusal> {
+    must_see_all(scope)?;
+    let read = tokio::task::spawn_blocking(move || {
+        let data = shared.history.parent().unwrap_or(&shared.history).to_owned();
+        changes(&data)
+    });
+    let changes = read.await.map_err(|_| internal("it ended early"))?;
+    let changes = changes.map_err(|error| internal(error.to_string()))?;
+    let text = formats::atom::write(&feed(&changes), "whit");
+    Ok(([(header::CONTENT_TYPE, ATOM)], text).into_response())
+}
+
+/// The changes in both ledgers, the newest first, each with a name of its own.
+fn changes(data: &Path) -> Result<Vec<(String, StateChange)>, StoreError> {
+    let mut all = Vec::new();
+    if Ledger::is_in(data) {
+        let changes = Ledger::open(data)?.changes()?;
+        all.extend(changes.into_iter().map(|(key, change)| (format!("alert:{key}"), change)));
+    }
+    if CheckLedger::is_in(data) {
+        let changes = CheckLedger::open(data)?.changes()?;
+        all.extend(changes.into_iter().map(|(key, change)| (format!("check:{key}"), change)));
+    }
+    all.sort_by_key(|(_, change)| std::cmp::Reverse(change.at_ms));
+    all.truncate(MOST_ENTRIES);
+    Ok(all)
+}
+
+fn feed(changes: &[(String, StateChange)]) -> Feed {
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let entry = |(id, change): &(String, StateChange)| Entry {
+        id: format!("urn:whit:{machine}:{id}:{}", change.at_ms),
+        title: format!("{} is {}", change.subject, change.state),
+        updated: rfc3339(change.at_ms),
+        text: change.text.clone(),
+        link: String::new(),
+    };
+    Feed {
+        id: format!("urn:whit:{machine}"),
+        title: format!("Alerts and checks on {machine}"),
+        updated: rfc3339(changes.first().map_or(0, |(_, change)| change.at_ms)),
+        entries: changes.iter().map(entry).collect(),
+    }
+}

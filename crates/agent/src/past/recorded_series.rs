@@ -1,0 +1,90 @@
+//! The series of one history.
+
+use formats::series_name::SeriesName;
+use query::{Point, STALE_BITS, Samples, Selection, Series};
+use store::{History, Reading, SeriesKind, StoreError};
+
+/// So much of a history is read before it is asked whether that is too much: six hours.
+const READ_AT_ONCE_NS: i64 = 21_600_000_000_000;
+
+/// A history and the names in it.
+#[derive(Debug)]
+pub(super) struct RecordedSeries {
+    pub(super) history: History,
+    /// Each series with its labels. Its name is in the history.
+    pub(super) series: Vec<(SeriesName, String)>,
+}
+
+impl RecordedSeries {
+    pub(super) fn new(history: History) -> Self {
+        let parse = |(name, _): (&str, SeriesKind)| Some((SeriesName::parse(name).ok()?, name.to_owned()));
+        let series = history.series().into_iter().filter_map(parse).collect();
+        Self { history, series }
+    }
+
+    /// The first and the last tick, in nanoseconds since 1970.
+    pub(super) fn extent_ns(&self) -> Result<Option<(i64, i64)>, StoreError> {
+        Ok(self.history.extent()?.realtime_ns)
+    }
+
+    /// Those that are selected; `first_ns` is the time of the first tick.
+    pub(super) fn select(
+        &self,
+        selection: &Selection<'_>,
+        first_ns: Option<i64>,
+    ) -> Result<Vec<Series>, StoreError> {
+        let selected: Vec<&(SeriesName, String)> =
+            self.series.iter().filter(|(labels, _)| selection.is_met_by(labels)).collect();
+        if selected.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: Vec<&str> = selected.iter().map(|(_, name)| name.as_str()).collect();
+        let mut points: Vec<Vec<Point>> = vec![Vec::new(); names.len()];
+        let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
+        // To the end of the last millisecond.
+        let to_ns = nanoseconds(selection.to_ms).saturating_add(999_999);
+        let (mut from_ns, mut count) = (nanoseconds(selection.from_ms), 0);
+        // What is nowhere near the history is not walked through.
+        from_ns = from_ns.max(first_ns.unwrap_or(to_ns).min(to_ns));
+        loop {
+            let until_ns = to_ns.min(from_ns.saturating_add(READ_AT_ONCE_NS));
+            let mut push = |place: usize, reading: Reading| {
+                let at_ms = reading.clock().realtime.0.cast_signed() / 1_000_000;
+                let value = match reading {
+                    Reading::Sample(sample) => sample.value,
+                    Reading::End(_) => f64::from_bits(STALE_BITS),
+                };
+                let points: &mut Vec<Point> = &mut points[place];
+                let is_replaced = match (points.last(), selection.step_after) {
+                    (Some(_), _) if selection.is_newest => true,
+                    (Some(last), Some(step)) => last.at_ms <= at_ms && step.of(last.at_ms) == step.of(at_ms),
+                    _ => false,
+                };
+                if is_replaced {
+                    points.pop();
+                } else {
+                    count += 1;
+                }
+                points.push(Point { at_ms, value });
+            };
+            match selection.is_newest {
+                true => self.history.read_newest(&names, from_ns, until_ns, &mut push)?,
+                false => self.history.read_all(&names, from_ns, until_ns, &mut push)?,
+            };
+            let Selection { limits, .. } = selection;
+            if until_ns >= to_ns || count > limits.most_points || (limits.is_interrupted)() {
+                break;
+            }
+            from_ns = until_ns + 1;
+        }
+        let series = selected.into_iter().zip(points).filter(|(_, points)| !points.is_empty());
+        let series = series.map(|((labels, _), mut points)| {
+            // The clock was set, or something was imported.
+            if !points.is_sorted_by_key(|point| point.at_ms) {
+                points.sort_by_key(|point| point.at_ms);
+            }
+            Series { name: labels.clone(), samples: Samples::Points(points) }
+        });
+        Ok(series.collect())
+    }
+}

@@ -1,0 +1,114 @@
+//! When and how a check runs, and who gets notifications, in words.
+
+use std::fmt::Write as _;
+
+use ::agent::check::{Check, CheckOptions, CheckWay, Downtime, Native};
+use facts::unit::Nanos;
+use text::printable::Shown as _;
+use text::units::Span;
+
+use super::render::until;
+use crate::time_zone::written_ms as time;
+
+/// What whit itself looks at.
+fn about(native: &Native) -> String {
+    match native {
+        Native::Expression(wanted) if wanted.hold.is_zero() => {
+            format!("the expression {}", wanted.expression)
+        }
+        Native::Expression(wanted) => {
+            format!("the expression {} for {}", wanted.expression, Span(Nanos::from(wanted.hold)))
+        }
+        Native::Name(wanted) => format!("the addresses of {}", wanted.name),
+        Native::Ping(wanted) => format!("a ping of {}", wanted.host),
+        Native::Certificate(wanted) => format!("the certificate of {}", wanted.address),
+        Native::Unit(pattern) => format!("the unit {pattern} of systemd"),
+        Native::Tcp(address) => format!("a connection to {address}"),
+        Native::Http(wanted) => format!("a request of {}", wanted.url),
+        Native::File(wanted) => format!("the age and size of {}", wanted.path.shown()),
+        Native::Process { name, .. } => format!("processes called {name}"),
+    }
+}
+
+/// When and how a check is done, and who is told.
+pub(super) fn explain(
+    check: &Check,
+    options: &CheckOptions,
+    downtimes: &[(i64, Downtime)],
+    now_ms: i64,
+) -> String {
+    let name = check.name.to_string();
+    let mut text = format!("{}\n", name.shown());
+    let seconds = |length: std::time::Duration| Span(Nanos::from(length)).to_string();
+    match &check.way {
+        CheckWay::Plugin(plugin) => {
+            let words = plugin.words.iter().map(|word| shell_words::quote(word).into_owned());
+            let _ = writeln!(text, "runs: {}", words.collect::<Vec<_>>().join(" ").shown());
+            for (name, value) in &plugin.environment {
+                let _ = writeln!(text, "  with {}={}", name.shown(), value.shown());
+            }
+            if let Some(user) = &plugin.user {
+                let _ = writeln!(text, "  as the user with the number {}", user.uid);
+            }
+            let _ = writeln!(
+                text,
+                "  for {} at most, then it is {}",
+                seconds(check.timeout),
+                check.timeout_state.name()
+            );
+            let next = time(check.next_ms(now_ms));
+            let _ = writeln!(text, "every {}, next at {next}", seconds(check.interval));
+            if check.attempts > 1 {
+                let _ = writeln!(
+                    text,
+                    "  a problem is hard after {} results in sequence, {} apart",
+                    check.attempts,
+                    seconds(check.retry_interval)
+                );
+            }
+        }
+        CheckWay::Native(native) => {
+            let _ = writeln!(text, "without a process: {}", about(native).shown());
+            let _ =
+                writeln!(text, "every {}, next at {}", seconds(check.interval), time(check.next_ms(now_ms)));
+        }
+        CheckWay::Passive => text.push_str("passive: its results are submitted by whit check submit\n"),
+    }
+    if let Some(fresh) = check.fresh_for {
+        let _ = writeln!(text, "stale after {}", seconds(fresh));
+    }
+    if let Some(period) = &check.period {
+        let _ = writeln!(text, "only {period}");
+    }
+    if let Some(group) = &check.group {
+        let most = options.groups.iter().find(|(name, _)| name == group).map_or(0, |(_, most)| *most);
+        let _ = writeln!(text, "with at most {most} of the group {} at a time", group.shown());
+    }
+    if !check.parents.is_empty() {
+        let _ = writeln!(text, "reached by {}", check.parents.join(", ").shown());
+    }
+    if !check.is_of_host()
+        && options.checks.iter().any(|other| other.is_of_host() && other.name.host == check.name.host)
+    {
+        let _ = writeln!(text, "no notifications while the host {} is down", check.name.host.shown());
+    }
+    let told = match (options.receivers.as_slice(), check.telling.receivers.as_slice()) {
+        ([], _) => "none: there is no [[receiver]]".to_owned(),
+        (all, []) => all.iter().map(|receiver| receiver.name.as_str()).collect::<Vec<_>>().join(", "),
+        (_, some) => some.join(", "),
+    };
+    let _ = writeln!(text, "notifications to: {}", told.shown());
+    for (from, names) in &check.telling.escalations {
+        let _ = writeln!(text, "  from number {from} on also to {}", names.join(", ").shown());
+    }
+    if let Some(repeat) = check.telling.repeat {
+        let _ = writeln!(text, "  repeated after {}", seconds(repeat));
+    }
+    if let Some(period) = &check.telling.period {
+        let _ = writeln!(text, "  only {period}");
+    }
+    for (number, downtime) in downtimes.iter().filter(|(_, downtime)| downtime.is_of(&name)) {
+        let _ = writeln!(text, "  not in downtime {number}, until {}", until(downtime));
+    }
+    text
+}

@@ -1,0 +1,124 @@
+//! The files of a Nagios configuration.
+
+use std::path::{Path, PathBuf};
+
+use formats::nagios::{Macros, NagiosObject, Place, read_objects, read_settings, resolve};
+use probe::named;
+use text::printable::Shown as _;
+
+use super::left_out::LeftOut;
+use crate::failure::Failure;
+
+const MOST_BYTES: u64 = 64 << 20;
+/// Directories of directories, so deep at most.
+const MOST_DEPTH: usize = 10;
+
+/// All that was read.
+#[derive(Debug, Default)]
+pub(super) struct NagiosFiles {
+    /// Objects with what their templates say.
+    pub(super) objects: Vec<NagiosObject>,
+    /// `$USERn$`.
+    pub(super) macros: Macros,
+    /// The main file's settings.
+    pub(super) settings: Vec<(String, String)>,
+    /// The files, by their numbers.
+    pub(super) files: Vec<PathBuf>,
+    /// What cannot be read.
+    pub(super) left_out: LeftOut,
+}
+
+impl NagiosFiles {
+    /// The last value of a setting.
+    pub(super) fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Reads a main file and what it names.
+pub(super) fn read(main: &Path) -> Result<NagiosFiles, Failure> {
+    let text = named::read_text(main, MOST_BYTES)
+        .map_err(|error| Failure::new(format!("{}: {error}", main.shown())))?;
+    let mut read = NagiosFiles {
+        settings: read_settings(&text),
+        files: vec![main.to_owned()],
+        ..NagiosFiles::default()
+    };
+    let below = main.parent().unwrap_or(Path::new("."));
+    let mut objects = Vec::new();
+    // An object file itself is as good.
+    if text.lines().any(|line| line.trim_start().starts_with("define")) {
+        read.add_objects(&text, 0, &mut objects);
+    }
+    for (name, value) in read.settings.clone() {
+        let path = below.join(&value);
+        match name.as_str() {
+            "cfg_file" => read.read_file(&path, &mut objects),
+            "cfg_dir" => read.read_directory(&path, &mut objects, 0),
+            "resource_file" => read.read_resources(&path),
+            _ => {}
+        }
+    }
+    let (resolved, faults) = resolve(&objects);
+    for fault in faults {
+        read.left_out.add(fault.message, fault.place);
+    }
+    read.objects = resolved;
+    Ok(read)
+}
+
+impl NagiosFiles {
+    fn text(&mut self, path: &Path) -> Option<String> {
+        match named::read_text(path, MOST_BYTES) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                self.left_out.add(format!("{}: {error}", path.shown()), Place::default());
+                None
+            }
+        }
+    }
+
+    fn read_file(&mut self, path: &Path, objects: &mut Vec<NagiosObject>) {
+        if let Some(text) = self.text(path) {
+            self.files.push(path.to_owned());
+            self.add_objects(&text, self.files.len() - 1, objects);
+        }
+    }
+
+    fn add_objects(&mut self, text: &str, file: usize, objects: &mut Vec<NagiosObject>) {
+        let (new, faults) = read_objects(text, file);
+        objects.extend(new);
+        for fault in faults {
+            // A main file has settings in it.
+            let is_main =
+                file == 0 && ["cfg_file", "cfg_dir"].into_iter().any(|name| self.setting(name).is_some());
+            if !is_main {
+                self.left_out.add(fault.message, fault.place);
+            }
+        }
+    }
+
+    fn read_directory(&mut self, path: &Path, objects: &mut Vec<NagiosObject>, depth: usize) {
+        let entries = match std::fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) => {
+                return self.left_out.add(format!("{}: {error}", path.shown()), Place::default());
+            }
+        };
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            if path.is_dir() && depth < MOST_DEPTH {
+                self.read_directory(&path, objects, depth + 1);
+            } else if path.extension().is_some_and(|extension| extension == "cfg") {
+                self.read_file(&path, objects);
+            }
+        }
+    }
+
+    fn read_resources(&mut self, path: &Path) {
+        for (name, value) in self.text(path).map(|text| read_settings(&text)).unwrap_or_default() {
+            self.macros.set(name.trim_matches('$'), &value);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! `whit check`: shows and controls the checks of the agent.
+
+pub(crate) mod arguments;
+mod explain;
+mod import;
+mod render;
+
+use std::io::Read as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use ::agent::HISTORY;
+use ::agent::check::{
+    Check, CheckLedger, CheckOptions, CheckRequest, Downtime, Standing, is_selected, runner, try_check,
+};
+use ::agent::telling::Outcome;
+use rustix::fd::AsFd as _;
+use text::printable::Shown as _;
+
+use self::arguments::{Asked, CheckArgs, CheckTask};
+use crate::agent::configured_checks;
+use crate::document::{DocumentKind, Documents};
+use crate::failure::{Failure, write_stderr};
+use crate::output::Output;
+
+/// Does what was asked for.
+pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let CheckArgs { directory, config, task } = args;
+    let text = match task {
+        CheckTask::List { patterns, has_fine, is_json } => list(directory, patterns, *has_fine, *is_json)?,
+        CheckTask::Show { name, is_json } => show(directory, name, *is_json)?,
+        CheckTask::Slow { is_json } => slow(directory, *is_json)?,
+        CheckTask::Run { name } => return run_one(directory, config.as_deref(), name),
+        CheckTask::Import(path) => {
+            let imported = import::import(path)?;
+            if imported.left_out > 0 {
+                write_stderr(&format!(
+                    "whit: {} things were left out: the first lines name them\n",
+                    imported.left_out
+                ));
+            }
+            imported.text
+        }
+        CheckTask::Explain { name } => explain(directory, config.as_deref(), name)?,
+        CheckTask::Request(asked) => request(directory, asked)?,
+        CheckTask::EndDowntime(number) => end_downtime(directory, *number)?,
+        CheckTask::Runner => {
+            let agent = std::io::stdin().as_fd().try_clone_to_owned();
+            agent.and_then(runner::run).map_err(Failure::of_system)?;
+            String::new()
+        }
+    };
+    Output::stdout().write(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the ledger of a data directory.
+fn open(directory: &Path) -> Result<CheckLedger, Failure> {
+    if !CheckLedger::is_in(directory) {
+        let path = directory.shown();
+        return Err(Failure::new(format!(
+            "{path}: no agent has checked anything there yet; [[check]] in its configuration says what to check"
+        )));
+    }
+    CheckLedger::open(directory).map_err(|error| of_ledger(directory, error))
+}
+
+fn of_ledger(directory: &Path, error: impl std::fmt::Display) -> Failure {
+    Failure::new(format!("{}: {error}", directory.shown()))
+}
+
+fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) -> Result<String, Failure> {
+    let ledger = open(directory)?;
+    let failed = |error| of_ledger(directory, error);
+    let all = ledger.configured().map_err(failed)?;
+    let downtimes = ledger.downtimes().map_err(failed)?;
+    let mut deliveries = ledger.deliveries().map_err(failed)?;
+    let is_meant = |standing: &&Standing| {
+        patterns.is_empty() || patterns.iter().any(|pattern| is_selected(pattern, &standing.name))
+    };
+    let mut shown: Vec<&Standing> = all.iter().filter(is_meant).collect();
+    if shown.is_empty() && !patterns.is_empty() {
+        return Err(unknown(&patterns[0], &all));
+    }
+    let summary = render::summary(&shown);
+    if !has_fine {
+        shown.retain(|standing| standing.is_problem());
+    }
+    shown.sort_by_key(|standing| (standing.severity(), standing.since_ms, &standing.name));
+    if is_json {
+        let checks: Vec<_> = shown.iter().map(|standing| render::json(standing)).collect();
+        let downtimes: Vec<_> = downtimes.iter().map(render::downtime_json).collect();
+        let deliveries: Vec<_> = deliveries.iter().map(|(_, one)| render::delivery_json(one)).collect();
+        return document(
+            &serde_json::json!({ "checks": checks, "downtimes": downtimes, "deliveries": deliveries }),
+        );
+    }
+    deliveries.retain(|(_, delivery)| delivery.outcome != Some(Outcome::Delivered));
+    Ok(render::list(&shown, &summary, &downtimes, &deliveries, now_ms()))
+}
+
+fn unknown(name: &str, known: &[impl AsRef<str>]) -> Failure {
+    let hint = text::nearest::did_you_mean(name, known.iter().map(AsRef::as_ref));
+    Failure::usage(format!("no check is called \"{}\"{hint}; whit check list --all lists them", name.shown()))
+}
+
+fn document(body: &serde_json::Value) -> Result<String, Failure> {
+    let mut text = String::new();
+    Documents::of_live().push(DocumentKind::Checks, probe::clock_now().realtime, body, &mut text)?;
+    Ok(text)
+}
+
+fn show(directory: &Path, name: &str, is_json: bool) -> Result<String, Failure> {
+    let ledger = open(directory)?;
+    let found = ledger.standing(name).map_err(|error| of_ledger(directory, error))?;
+    let Some(standing) = found else {
+        let all = ledger.configured().map_err(|error| of_ledger(directory, error))?;
+        return Err(unknown(name, &all));
+    };
+    match is_json {
+        true => document(&serde_json::json!({ "checks": [render::json(&standing)] })),
+        false => Ok(render::show(&standing)),
+    }
+}
+
+fn slow(directory: &Path, is_json: bool) -> Result<String, Failure> {
+    let mut all = open(directory)?.configured().map_err(|error| of_ledger(directory, error))?;
+    all.retain(|standing| standing.cost.runs > 0);
+    all.sort_by_key(|standing| std::cmp::Reverse(standing.cost.sum.cpu_ns));
+    match is_json {
+        true => {
+            let checks: Vec<_> = all.iter().map(render::json).collect();
+            document(&serde_json::json!({ "checks": checks }))
+        }
+        false => Ok(render::slow(&all)),
+    }
+}
+
+fn configured(config: Option<&Path>) -> Result<CheckOptions, Failure> {
+    configured_checks(config)?
+        .ok_or_else(|| Failure::new("nothing is checked: the configuration has no [[check]]"))
+}
+
+fn named<'o>(options: &'o CheckOptions, name: &str) -> Result<&'o Check, Failure> {
+    let names: Vec<String> = options.checks.iter().map(|check| check.name.to_string()).collect();
+    let found = names.iter().position(|known| known == name);
+    Ok(&options.checks[found.ok_or_else(|| unknown(name, &names))?])
+}
+
+fn run_one(directory: &Path, config: Option<&Path>, name: &str) -> Result<ExitCode, Failure> {
+    let options = configured(config)?;
+    let check = named(&options, name)?;
+    let (finding, cost) = try_check(check, &options.runner, &directory.join(HISTORY))
+        .map_err(|error| Failure::new(format!("{name}: {error}")))?;
+    Output::stdout().write(render::tried(&finding, &cost).as_bytes())?;
+    Ok(ExitCode::from(finding.state.number()))
+}
+
+fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+fn explain(directory: &Path, config: Option<&Path>, name: &str) -> Result<String, Failure> {
+    let options = configured(config)?;
+    let check = named(&options, name)?;
+    let downtimes = match CheckLedger::is_in(directory) {
+        true => open(directory)?.downtimes().map_err(|error| of_ledger(directory, error))?,
+        false => Vec::new(),
+    };
+    Ok(explain::explain(check, &options, &downtimes, now_ms()))
+}
+
+/// The author of an acknowledgement or downtime.
+fn author() -> String {
+    let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER"));
+    user.unwrap_or_else(|_| {
+        sampling::users::Users::read().name(probe::own_uid()).unwrap_or("unknown").to_owned()
+    })
+}
+
+fn request(directory: &Path, asked: &Asked) -> Result<String, Failure> {
+    let mut ledger = open(directory)?;
+    let failed = |error| of_ledger(directory, error);
+    let known = ledger.configured().map_err(failed)?;
+    let find = |name: &String| {
+        let found = known.iter().find(|standing| standing.name == *name);
+        found.ok_or_else(|| unknown(name, &known))
+    };
+    let mut text = String::new();
+    let request = match asked {
+        Asked::Submit { name, state, output } => {
+            let output = if output == "-" { standard_input()? } else { output.clone() };
+            // A check without a result is not in the ledger: the agent decides whether it exists.
+            CheckRequest::Submit { name: name.clone(), state: *state, output, at_ms: now_ms() }
+        }
+        Asked::Acknowledge { name, comment, is_sticky } => {
+            if !find(name)?.is_problem() {
+                return Err(Failure::new(format!("{} has no problem to acknowledge", name.shown())));
+            }
+            CheckRequest::Acknowledge {
+                name: name.clone(),
+                author: author(),
+                comment: comment.clone(),
+                is_sticky: *is_sticky,
+            }
+        }
+        Asked::Unacknowledge { name } => CheckRequest::Unacknowledge { name: find(name)?.name.clone() },
+        Asked::Now { name } => CheckRequest::CheckNow { name: name.clone() },
+        Asked::Downtime { pattern, since_ms, length, every, comment } => {
+            let length_ms = i64::try_from(length.as_millis()).unwrap_or(i64::MAX);
+            let downtime = Downtime {
+                pattern: pattern.clone(),
+                since_ms: *since_ms,
+                until_ms: since_ms.saturating_add(length_ms),
+                every: every.clone(),
+                author: author(),
+                comment: comment.clone(),
+            };
+            let count = known.iter().filter(|standing| downtime.is_of(&standing.name)).count();
+            if count == 0 {
+                return Err(unknown(pattern, &known));
+            }
+            let checks = if count == 1 { "check" } else { "checks" };
+            text = format!("of {count} {checks}, until {}\n", render::until(&downtime));
+            CheckRequest::Downtime(downtime)
+        }
+    };
+    ledger.request(&[request]).map_err(failed)?;
+    Ok(text)
+}
+
+/// A plugin's output.
+fn standard_input() -> Result<String, Failure> {
+    const MOST_BYTES: u64 = 64 * 1024;
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MOST_BYTES).read_to_end(&mut bytes).map_err(Failure::of_system)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn end_downtime(directory: &Path, number: i64) -> Result<String, Failure> {
+    let mut ledger = open(directory)?;
+    let failed = |error| of_ledger(directory, error);
+    let known = ledger.downtimes().map_err(failed)?;
+    if known.iter().all(|(known, _)| *known != number) {
+        return Err(Failure::new(format!("there is no downtime {number}")));
+    }
+    ledger.request(&[CheckRequest::EndDowntime { number }]).map_err(failed)?;
+    Ok(String::new())
+}

@@ -1,0 +1,289 @@
+//! Checks as text and JSON.
+
+use std::fmt::Write as _;
+
+use ::agent::check::{CheckNotice, Downtime, Finding, RunCost, Standing, State};
+use ::agent::telling::Delivery;
+use facts::unit::Nanos;
+use serde_json::{Value, json};
+use text::printable::Shown as _;
+use text::table::{Align, Table};
+use text::units::Span;
+
+use crate::delivery;
+use crate::time_zone::written_ms as time;
+
+/// The end of a downtime that lasts for longer, fifty years, is not shown.
+const NOTABLE_MS: i64 = 50 * 366 * 86_400_000;
+/// Rows of `slow`.
+const MOST_SLOW: usize = 40;
+
+fn nanoseconds(at_ms: i64) -> i64 {
+    at_ms.saturating_mul(1_000_000)
+}
+
+fn state(standing: &Standing) -> &'static str {
+    standing.state.map_or("PENDING", State::name)
+}
+
+/// Remarks on its state.
+fn remarks(standing: &Standing) -> String {
+    let mut remarks = Vec::new();
+    if standing.is_problem() && !standing.is_hard {
+        remarks.push(format!("attempt {}", standing.attempt));
+    }
+    for (is_so, text) in [
+        (standing.flapping.is_flapping(), "flapping"),
+        (standing.acknowledgement.is_some(), "acknowledged"),
+        (standing.is_stale, "stale"),
+    ] {
+        if is_so {
+            remarks.push(text.to_owned());
+        }
+    }
+    remarks.join(", ")
+}
+
+/// How many there are of each state.
+pub(super) fn summary(standings: &[&Standing]) -> String {
+    let count = |wanted: Option<State>| standings.iter().filter(|one| one.state == wanted).count();
+    let mut parts = vec![format!("{} checks", standings.len())];
+    for (state, name) in [
+        (Some(State::Critical), "critical"),
+        (Some(State::Unknown), "unknown"),
+        (Some(State::Warning), "warning"),
+        (Some(State::Ok), "ok"),
+        (None, "pending"),
+    ] {
+        let count = count(state);
+        if count > 0 {
+            parts.push(format!("{count} {name}"));
+        }
+    }
+    parts.join(", ")
+}
+
+pub(super) fn list(
+    standings: &[&Standing],
+    summary: &str,
+    downtimes: &[(i64, Downtime)],
+    deliveries: &[(i64, Delivery<CheckNotice>)],
+    now_ms: i64,
+) -> String {
+    let mut text = String::new();
+    if !standings.is_empty() {
+        let columns = ["STATE", "SINCE", "CHECK", "", ""].map(|name| (name, Align::Left));
+        let mut table = Table::new(&columns);
+        for standing in standings {
+            let since = standing.state.map(|_| time(standing.since_ms)).unwrap_or_default();
+            table.cell(|cell| cell.push_str(state(standing)));
+            table.cell(|cell| cell.push_str(&since));
+            table.cell(|cell| cell.push_str(&standing.name.shown().to_string()));
+            table.cell(|cell| cell.push_str(&remarks(standing)));
+            table.cell(|cell| cell.push_str(&standing.text.shown().to_string()));
+        }
+        table.write(&mut text);
+    }
+    let _ = writeln!(text, "{summary}");
+    for (number, downtime) in downtimes.iter().filter(|(_, downtime)| downtime.until_ms > now_ms) {
+        let begins = if downtime.since_ms > now_ms {
+            format!("from {} ", time(downtime.since_ms))
+        } else {
+            String::new()
+        };
+        let comment = if downtime.comment.is_empty() { "" } else { ": " };
+        let _ = writeln!(
+            text,
+            "downtime {number} of {} {begins}until {}{comment}{}",
+            downtime.pattern.shown(),
+            until(downtime),
+            downtime.comment.shown()
+        );
+    }
+    for (_, delivery) in deliveries {
+        let notice = &delivery.subject;
+        let subject = format!("{} of {}", notice.kind.name(), notice.name());
+        let _ = writeln!(text, "{}", delivery::line(delivery, &subject));
+    }
+    text
+}
+
+/// The end of a downtime, and its times of the week.
+pub(super) fn until(downtime: &Downtime) -> String {
+    let end = if downtime.until_ms - downtime.since_ms > NOTABLE_MS {
+        "it is ended".to_owned()
+    } else {
+        time(downtime.until_ms)
+    };
+    match downtime.every.as_str() {
+        "" => end,
+        every => format!("{end}, only {}", every.shown()),
+    }
+}
+
+pub(super) fn downtime_json((number, downtime): &(i64, Downtime)) -> Value {
+    json!({
+        "number": number,
+        "pattern": downtime.pattern,
+        "since_realtime_ns": nanoseconds(downtime.since_ms),
+        "until_realtime_ns": nanoseconds(downtime.until_ms),
+        "every": downtime.every,
+        "author": downtime.author,
+        "comment": downtime.comment,
+    })
+}
+
+pub(super) fn delivery_json(delivery: &Delivery<CheckNotice>) -> Value {
+    let notice = &delivery.subject;
+    delivery::json(delivery, json!({ "check": notice.name(), "kind": notice.kind.name() }))
+}
+
+/// One check, with all that is known of it.
+pub(super) fn show(standing: &Standing) -> String {
+    let mut text = format!("{} {}", standing.name.shown(), state(standing));
+    let remarks = remarks(standing);
+    if !remarks.is_empty() {
+        let _ = write!(text, " ({remarks})");
+    }
+    text.push('\n');
+    if standing.state.is_some() {
+        let _ = writeln!(text, "{}", standing.text.shown());
+        for line in standing.long_text.lines() {
+            let _ = writeln!(text, "  {}", line.shown());
+        }
+        let _ = writeln!(text, "since {}, last result {}", time(standing.since_ms), time(standing.result_ms));
+    }
+    if let Some(known) = &standing.acknowledgement {
+        let _ = writeln!(
+            text,
+            "acknowledged by {} at {}: {}",
+            known.author.shown(),
+            time(known.at_ms),
+            known.comment.shown()
+        );
+    }
+    if let Some(told) = standing.told {
+        let _ = writeln!(
+            text,
+            "notifications of {}: {}, last at {}",
+            told.state.name(),
+            told.times,
+            time(told.at_ms)
+        );
+    }
+    if !standing.figures.is_empty() {
+        let _ = writeln!(text, "figures: {}", standing.figures.shown());
+    }
+    if standing.cost.runs > 0 {
+        let _ = writeln!(text, "last run: {}", cost_text(&standing.cost.last));
+    }
+    text
+}
+
+/// `took 12 ms, 3 ms on a CPU, 1 ms waiting for one`.
+fn cost_text(cost: &RunCost) -> String {
+    let span = |nanos: u64| Span(Nanos(nanos)).to_string();
+    let mut text = format!("took {}", span(cost.wall_ns));
+    // A native check has no process, whose CPU time would be known.
+    if cost.spawn_ns > 0 {
+        let _ = write!(text, ", {} on a CPU", span(cost.cpu_ns));
+    }
+    for (wait, what) in [(cost.run_queue_ns, "a CPU"), (cost.blkio_ns, "disks"), (cost.memory_ns, "memory")] {
+        if let Some(wait) = wait.filter(|wait| *wait > 0) {
+            let _ = write!(text, ", waited {} for {what}", span(wait));
+        }
+    }
+    text
+}
+
+/// The plugins that cost most.
+pub(super) fn slow(standings: &[Standing]) -> String {
+    let mut text = String::new();
+    let mut table = Table::new(&[
+        ("RUNS", Align::Right),
+        ("CPU/RUN", Align::Right),
+        ("TIME/RUN", Align::Right),
+        ("CPU", Align::Right),
+        ("WAIT CPU", Align::Right),
+        ("WAIT DISK", Align::Right),
+        ("WAIT MEM", Align::Right),
+        ("START", Align::Right),
+        ("CHECK", Align::Left),
+    ]);
+    for standing in standings.iter().take(MOST_SLOW) {
+        let (runs, sum) = (standing.cost.runs, &standing.cost.sum);
+        let span = |nanos: u64| Span(Nanos(nanos)).to_string();
+        let known = |nanos: Option<u64>| nanos.map_or("–".to_owned(), span);
+        table.row([
+            runs.to_string(),
+            span(sum.cpu_ns / runs.max(1)),
+            span(sum.wall_ns / runs.max(1)),
+            span(sum.cpu_ns),
+            known(sum.run_queue_ns),
+            known(sum.blkio_ns),
+            known(sum.memory_ns),
+            span(sum.spawn_ns / runs.max(1)),
+            standing.name.shown().to_string(),
+        ]);
+    }
+    table.write(&mut text);
+    if standings.len() > MOST_SLOW {
+        let _ = writeln!(text, "and {} more: --json has all", standings.len() - MOST_SLOW);
+    }
+    text
+}
+
+/// The result of one run.
+pub(super) fn tried(finding: &Finding, cost: &RunCost) -> String {
+    let mut text = format!("{}: {}\n", finding.state.name(), finding.text.shown());
+    for line in finding.long_text.lines() {
+        let _ = writeln!(text, "  {}", line.shown());
+    }
+    if !finding.figures.is_empty() {
+        let _ = writeln!(text, "figures: {}", finding.figures.shown());
+    }
+    let _ = writeln!(text, "{}", cost_text(cost));
+    text
+}
+
+fn cost_json(cost: &RunCost) -> Value {
+    json!({
+        "wall_ns": cost.wall_ns,
+        "spawn_ns": cost.spawn_ns,
+        "cpu_ns": cost.cpu_ns,
+        "run_queue_delay_ns": cost.run_queue_ns,
+        "blkio_delay_ns": cost.blkio_ns,
+        "memory_delay_ns": cost.memory_ns,
+    })
+}
+
+/// A check as JSON.
+pub(super) fn json(standing: &Standing) -> Value {
+    let known = standing.state.is_some();
+    let acknowledgement = standing.acknowledgement.as_ref().map(|known| {
+        json!({
+            "author": known.author,
+            "comment": known.comment,
+            "since_realtime_ns": nanoseconds(known.at_ms),
+            "is_sticky": known.is_sticky,
+        })
+    });
+    json!({
+        "name": standing.name,
+        "state": standing.state.map(State::name),
+        "is_hard": standing.is_hard,
+        "attempt": standing.attempt,
+        "since_realtime_ns": known.then(|| nanoseconds(standing.since_ms)),
+        "result_realtime_ns": known.then(|| nanoseconds(standing.result_ms)),
+        "text": standing.text,
+        "long_text": standing.long_text,
+        "figures": standing.figures,
+        "is_passive": standing.is_passive,
+        "is_stale": standing.is_stale,
+        "is_flapping": standing.flapping.is_flapping(),
+        "acknowledgement": acknowledgement,
+        "runs": standing.cost.runs,
+        "last_run": (standing.cost.runs > 0).then(|| cost_json(&standing.cost.last)),
+        "all_runs": cost_json(&standing.cost.sum),
+    })
+}

@@ -1,0 +1,240 @@
+//! Checks without a plugin, and results that come and go by Nagios' ways.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+
+use super::machine::{Running, Scratch, WHIT, documents, whit};
+use super::needs::{Need, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let openssl = Need::Program("openssl");
+    vec![
+        trial("checks_need_no_process", &[Need::Root, openssl], native),
+        trial("dashboards_and_commands_of_nagios_work", &[], nagios),
+        trial("an_agent_pushes_its_results_to_another", &[Need::Program("curl")], push),
+    ]
+}
+
+/// A port that is free now.
+fn port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn start(directory: &Path, http: &str) -> Result<Running, Failed> {
+    let mut command = Command::new(WHIT);
+    command.args(["agent", "--interval", "1s", "--http", http, "--config"]);
+    command.arg(directory.join("agent.toml")).arg("--data").arg(directory.join("data"));
+    command.arg("--now").arg(directory.join("now")).arg("--socket").arg(directory.join("socket"));
+    Ok(Running(command.stderr(Stdio::null()).spawn()?))
+}
+
+/// What is known of a check.
+fn show(directory: &Path, name: &str) -> Value {
+    let data = directory.join("data");
+    if !data.join("checks.sqlite").exists() {
+        return Value::Null;
+    }
+    let output = Command::new(WHIT).args(["check", "show", name, "--json", "--data"]).arg(&data).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    documents(&text).pop().map_or(Value::Null, |document| document["checks"][0].clone())
+}
+
+fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..600 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("{what}");
+}
+
+/// Each is run once. Those of networks are about this machine alone.
+fn native() -> Result<(), Failed> {
+    let scratch = Scratch::new("check-native");
+    let place = scratch.0.display();
+    let make = format!(
+        "openssl req -x509 -newkey rsa:2048 -keyout {place}/key -out {place}/certificate -days 20 -nodes -subj /CN=localhost"
+    );
+    let made = Command::new("sh").args(["-c", &make]).stderr(Stdio::null()).status()?;
+    assert!(made.success());
+    let port = port();
+    let mut server = Command::new("openssl");
+    server.args(["s_server", "-quiet", "-accept", &port.to_string()]);
+    server.arg("-key").arg(scratch.0.join("key")).arg("-cert").arg(scratch.0.join("certificate"));
+    let _server = Running(server.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
+    wait_for("the TLS server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let files = scratch.0.join("files");
+    fs::create_dir_all(files.join("below"))?;
+    for name in 0..3 {
+        fs::write(files.join(name.to_string()), "")?;
+    }
+    let old = SystemTime::now() - Duration::from_secs(7200);
+    fs::File::options().write(true).open(files.join("0"))?.set_modified(old)?;
+    let closed = self::port();
+    let cases = [
+        ("ping", "ping = \"127.0.0.1\"\npackets = 2".to_owned(), 0, "127.0.0.1 answered 2 of 2"),
+        ("ping6", "ping = \"::1\"\npackets = 1".to_owned(), 0, "::1 answered 1 of 1"),
+        ("name", "dns = \"localhost\"".to_owned(), 0, "localhost has the address 127.0.0.1"),
+        (
+            "other",
+            "dns = \"localhost\"\naddresses = [\"192.0.2.7\"]".to_owned(),
+            2,
+            "localhost has the address 127.0.0.1, not 192.0.2.7",
+        ),
+        ("tcp", format!("tcp = \"localhost:{port}\""), 0, "localhost:"),
+        ("closed", format!("tcp = \"127.0.0.1:{closed}\""), 2, "127.0.0.1:"),
+        ("certificate", format!("certificate = \"localhost:{port}\""), 2, "the certificate of localhost:"),
+        ("no_tls", format!("certificate = \"127.0.0.1:{closed}\""), 2, "127.0.0.1:"),
+        ("many", format!("file = \"{place}/files\"\nmost = 2"), 2, ""),
+        ("few", format!("file = \"{place}/files\"\nmost = 3"), 0, ""),
+        ("old", format!("file = \"{place}/files\"\nolder = \"1h\""), 2, ""),
+        ("one", format!("file = \"{place}/files/0\"\nolder = \"1h\""), 2, ""),
+        ("new", format!("file = \"{place}/files/1\"\nolder = \"1h\""), 0, ""),
+    ];
+    let mut config = String::new();
+    for (name, options, ..) in &cases {
+        config.push_str(&format!("[[check]]\nname = \"{name}\"\n{options}\ntimeout = \"5s\"\n"));
+    }
+    let path = scratch.0.join("agent.toml");
+    fs::write(&path, config)?;
+    for (name, _, status, text) in &cases {
+        let mut command = Command::new(WHIT);
+        command.args(["check", "run", name, "--config"]).arg(&path).arg("--data").arg(&scratch.0);
+        let output = command.output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(*status), "{name}: {said}");
+        assert!(said.split_once(": ").is_some_and(|(_, rest)| rest.starts_with(text)), "{name}: {said}");
+        let expected = match *name {
+            "certificate" => " days; it is not trusted",
+            "many" => "has 3 files",
+            "old" => "has 3 files, 1 of them older than",
+            _ => "",
+        };
+        assert!(said.contains(expected), "{name}: {said}");
+        // In the second it was made in, a certificate of 20 days has 20 left; later 19 and a part.
+        let left = said.contains("expires in 19 days") || said.contains("expires in 20 days");
+        assert!(*name != "certificate" || left, "{name}: {said}");
+    }
+    Ok(())
+}
+
+/// Asks Livestatus.
+fn ask(socket: &Path, request: &str) -> String {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn nagios() -> Result<(), Failed> {
+    let scratch = Scratch::new("check-nagios-ways");
+    let (fifo, socket) = (scratch.0.join("nagios.cmd"), scratch.0.join("live"));
+    let config = format!(
+        "[checks]\ncommand_file = \"{}\"\nlivestatus = \"{}\"\n\
+         [[host]]\nname = \"web1\"\ncommand = [\"true\"]\ninterval = \"1s\"\n\
+         [[check]]\nname = \"http\"\nhost = \"web1\"\npassive = true\nattempts = 1\n\
+         [[check]]\nname = \"backup\"\npassive = true\n",
+        fifo.display(),
+        socket.display()
+    );
+    fs::write(scratch.0.join("agent.toml"), config)?;
+    let _agent = start(&scratch.0, "127.0.0.1:1")?;
+    wait_for("the host has a result", || show(&scratch.0, "web1")["state"] == "OK");
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let now_s = SystemTime::UNIX_EPOCH.elapsed()?.as_secs();
+    let write = |command: &str| fs::write(&fifo, format!("[{now_s}] {command}\n"));
+    write("PROCESS_SERVICE_CHECK_RESULT;web1;http;2;broken; really|time=3s")?;
+    write(&format!("PROCESS_SERVICE_CHECK_RESULT;{machine};backup;1;late"))?;
+    write("PROCESS_SERVICE_CHECK_RESULT;web1;nothing;0;no such check")?;
+    write("no command")?;
+    wait_for("both results came", || {
+        let states = ["web1/http", "backup"].map(|name| show(&scratch.0, name)["state"].clone());
+        states == ["CRITICAL", "WARNING"]
+    });
+    let services = ask(
+        &socket,
+        "GET services\nColumns: host_name description state plugin_output perf_data host_state\n\
+         Filter: state > 0\nOutputFormat: json\n\n",
+    );
+    let rows: Value = serde_json::from_str(&services)?;
+    let expected = serde_json::json!([
+        ["web1", "http", 2, "broken; really", "time=3s", 0],
+        [machine, "backup", 1, "late", "", 0],
+    ]);
+    assert_eq!(rows, expected);
+    let counts = ask(&socket, "GET services\nStats: state = 0\nStats: state = 2\nStats: state > 0\n\n");
+    assert_eq!(counts, "0;1;2\n");
+    let hosts = ask(&socket, "GET hosts\nColumns: name state num_services_crit\nFilter: name = web1\n\n");
+    assert_eq!(hosts, "web1;0;1\n");
+    // Several requests by one connection, and one that is wrong.
+    let two = ask(
+        &socket,
+        "GET hosts\nColumns: name\nFilter: name = web1\nKeepAlive: on\nResponseHeader: fixed16\n\n\
+         GET nothing\nResponseHeader: fixed16\n\n",
+    );
+    assert!(two.starts_with("200           5\nweb1\n404          "), "{two}");
+    ask(&socket, &format!("COMMAND [{now_s}] ACKNOWLEDGE_SVC_PROBLEM;web1;http;2;1;0;ann;on it\n\n"));
+    let end_s = now_s + 600;
+    ask(
+        &socket,
+        &format!("COMMAND [{now_s}] SCHEDULE_HOST_DOWNTIME;web1;{now_s};{end_s};1;0;600;ann;disk\n\n"),
+    );
+    wait_for("the acknowledgement is there", || {
+        ask(&socket, "GET comments\nColumns: host_name service_description author comment\n\n")
+            == "web1;http;ann;on it\n"
+    });
+    wait_for("the downtime is there", || {
+        ask(&socket, "GET hosts\nColumns: scheduled_downtime_depth\nFilter: name = web1\n\n") == "1\n"
+    });
+    // A client that sends nothing does not keep others from an answer.
+    let _silent = UnixStream::connect(&socket)?;
+    assert_eq!(ask(&socket, "GET hosts\nStats: name = web1\n\n"), "1\n");
+    Ok(())
+}
+
+/// The results of one agent come to another, also those from before it was there; its feed has their changes.
+fn push() -> Result<(), Failed> {
+    let (sender, receiver) = (Scratch::new("check-sender"), Scratch::new("check-receiver"));
+    let port = port();
+    let token = "0123456789abcdef";
+    let config = format!(
+        "[checks]\npush = {{ url = \"http://127.0.0.1:{port}\", token = \"{token}\", host = \"db1\" }}\n\
+         [[check]]\nname = \"load\"\ncommand = [\"sh\", \"-c\", \"echo 'too high|load=7'; exit 2\"]\ninterval = \"1s\"\n\
+         [[check]]\nname = \"large\"\ncommand = [\"sh\", \"-c\", \"echo much; head -c 60000 /dev/zero | tr '\\\\0' '%'\"]\ninterval = \"1s\"\n"
+    );
+    fs::write(sender.0.join("agent.toml"), config)?;
+    let _sender = start(&sender.0, "127.0.0.1:1")?;
+    wait_for("the sender has a result", || show(&sender.0, "load")["state"] == "CRITICAL");
+    let config = format!(
+        "[http]\ntoken = \"{token}\"\n[[check]]\nname = \"load\"\nhost = \"db1\"\npassive = true\nattempts = 1\nfresh = \"5s\"\n\
+         [[check]]\nname = \"large\"\nhost = \"db1\"\npassive = true\n"
+    );
+    fs::write(receiver.0.join("agent.toml"), config)?;
+    let _receiver = start(&receiver.0, &format!("127.0.0.1:{port}"))?;
+    wait_for("the receiver has it", || show(&receiver.0, "db1/load")["figures"] == "load=7");
+    wait_for("also what is long", || show(&receiver.0, "db1/large")["text"] == "much");
+    let url = format!("http://127.0.0.1:{port}/feed.atom");
+    let fetch = |password: &str| {
+        let output = Command::new("curl").args(["-s", "-u", &format!("ann:{password}"), &url]).output();
+        String::from_utf8_lossy(&output.unwrap().stdout).into_owned()
+    };
+    let feed = fetch(token);
+    assert!(feed.contains("<title>check db1/load is CRITICAL</title>"), "{feed}");
+    assert!(!fetch("wrong").contains("db1"));
+    drop(_sender);
+    wait_for("the result is stale", || show(&receiver.0, "db1/load")["is_stale"] == true);
+    let listed = whit(&["check", "list", "--data", receiver.0.join("data").to_str().unwrap()]);
+    assert!(listed.contains("UNKNOWN") && listed.contains("stale"), "{listed}");
+    Ok(())
+}

@@ -1,0 +1,182 @@
+// Checks: a list of those that are not fine, or one with its history.
+
+import * as agent from "./agent";
+import type { Window } from "./agent";
+import { button, element, link, made } from "./element";
+import type { CheckDetail, CheckEntry, Checks as Found } from "./replies";
+import { duration, time, type Zone } from "./units";
+
+/** Rows with a strip of their history, which takes an expression each. */
+const MOST_STRIPS = 50;
+const STRIP_PARTS = 60;
+const LEAST_STEP_MS = 10_000;
+const STATES = ["problems", "all", "critical", "unknown", "warning", "ok", "pending"];
+const HEADINGS = ["state", "check", "since", "history", "says"];
+/** Letters are typed faster than lists are asked for. */
+const TYPED_MS = 250;
+
+export interface CheckEvents {
+  /** Another list, or another check. */
+  asked: (change: { check?: string; find?: string; state?: string }) => void;
+  /** Something was done about a check. */
+  changed: () => void;
+  address: (check: string) => string;
+}
+
+export class Checks {
+  private typed = 0;
+  /** What was written into the forms: they are made anew when the check changes. */
+  private readonly written = { author: "", comment: "", minutes: "120" };
+
+  constructor(private readonly events: CheckEvents) {
+    const find = element<HTMLInputElement>("check-find");
+    find.oninput = () => {
+      clearTimeout(this.typed);
+      this.typed = setTimeout(() => events.asked({ find: find.value }), TYPED_MS);
+    };
+  }
+
+  async show_list(find: string, state: string, window: Window, zone: Zone, signal: AbortSignal): Promise<void> {
+    const found = await agent.checks(find, state, signal);
+    const field = element<HTMLInputElement>("check-find");
+    if (document.activeElement !== field) field.value = find;
+    this.show_states(found, state);
+    const strips = found.rows.map(() => made("span", { className: "strip" }));
+    const head = made("tr", {}, ...HEADINGS.map((heading) => made("th", { scope: "col" }, heading)));
+    const rows = found.rows.map((row, place) => this.line(row, strips[place]!, zone));
+    const table = made("table", { className: "checks" }, made("thead", {}, head), made("tbody", {}, ...rows));
+    const scroller = made("div", { className: "scroller", tabIndex: 0, role: "region", ariaLabel: "Checks" }, table);
+    const more = found.count > found.rows.length ? `The first ${found.rows.length} of ${found.count}.` : "";
+    const nothing = found.count === 0 ? "There are none." : more;
+    element("checks").replaceChildren(...(found.count > 0 ? [scroller] : []), made("p", {}, nothing));
+    await fill_strips(found.rows, strips, window, signal);
+  }
+
+  /** Returns the check, if there is one. */
+  async show_one(name: string, zone: Zone, signal: AbortSignal): Promise<CheckDetail> {
+    const detail = await agent.check(name, signal);
+    // Nothing is taken away from somebody who writes.
+    if (element("checks").querySelector("form")?.contains(document.activeElement)) return detail;
+    element("check-states").replaceChildren(button("all checks", () => this.events.asked({ check: "" })));
+    element("checks").replaceChildren(...this.about(detail, zone));
+    return detail;
+  }
+
+  private show_states(found: Found, chosen: string): void {
+    const { critical, unknown, warning, ok, pending } = found;
+    const problems = critical + unknown + warning;
+    const counts: Record<string, number> = { problems, all: problems + ok + pending, critical, unknown, warning, ok, pending };
+    const choices = STATES.map((state) => {
+      const choice = button(`${state} ${counts[state]}`, () => this.events.asked({ state }));
+      choice.ariaPressed = String(state === chosen);
+      return choice;
+    });
+    element("check-states").replaceChildren(...choices);
+  }
+
+  private line(row: CheckEntry, strip: HTMLElement, zone: Zone): HTMLElement {
+    const since = row.state === null ? "" : time(row.since_ms, zone);
+    return made(
+      "tr",
+      {},
+      made("td", {}, state_mark(row)),
+      made("td", {}, link(this.events.address(row.name), row.name)),
+      made("td", {}, since),
+      made("td", {}, strip),
+      made("td", {}, row.text),
+    );
+  }
+
+  private about(detail: CheckDetail, zone: Zone): HTMLElement[] {
+    const { entry, acknowledgement, next_ms, downtimes, long_text, figures } = detail;
+    const facts: [string, string][] = [
+      ["since", entry.state === null ? "" : `${time(entry.since_ms, zone)}, for ${duration(Date.now() - entry.since_ms)}`],
+      ["last result", entry.state === null ? "none yet" : time(entry.result_ms, zone)],
+      ["next", next_ms === null ? "passive" : time(next_ms, zone)],
+      ["certain", entry.is_hard ? "yes" : `not yet: result ${entry.attempt} of ${entry.attempts}`],
+      ["known", acknowledgement ?? ""],
+      ["figures", figures],
+    ];
+    const said = facts.filter(([, text]) => text !== "").flatMap(([name, text]) => [made("dt", {}, name), made("dd", {}, text)]);
+    const quiet = downtimes.map(({ number, until_ms, every, text }) =>
+      made(
+        "p",
+        {},
+        `Downtime until ${time(until_ms, zone)}${every && `, only ${every}`}. ${text} `,
+        button("end it", () => this.ask("end-downtime", { number })),
+      ),
+    );
+    return [
+      made("h3", {}, entry.name, " ", state_mark(entry)),
+      made("p", {}, entry.text),
+      ...(long_text ? [made("pre", { className: "long-text" }, long_text)] : []),
+      made("dl", {}, ...said),
+      ...quiet,
+      this.forms(entry, acknowledgement !== null),
+    ];
+  }
+
+  private forms({ name, state, host, service }: CheckEntry, is_known: boolean): HTMLElement {
+    const { written } = this;
+    const field = (key: keyof typeof written, properties: Partial<HTMLInputElement>) => {
+      const input = made("input", { name: key, value: written[key], ...properties });
+      input.oninput = () => (written[key] = input.value);
+      return input;
+    };
+    const author = field("author", { placeholder: "who", ariaLabel: "Who says so", required: true });
+    const comment = field("comment", { placeholder: "why", ariaLabel: "Why" });
+    const minutes = field("minutes", { type: "number", min: "1", ariaLabel: "Minutes" });
+    const form = made("form", { className: "asks" }, author, comment, minutes);
+    const say = (what: string, more: Record<string, string> = {}) => () => {
+      if (!form.reportValidity()) return;
+      // What is shown next may change.
+      (document.activeElement as HTMLElement | null)?.blur();
+      this.ask(what, { name, author: author.value, comment: comment.value, ...more });
+    };
+    form.onsubmit = (event) => event.preventDefault();
+    if (state !== "OK" && state !== null) {
+      form.append(is_known ? button("withdraw", say("unacknowledge")) : button("acknowledge", say("acknowledge")));
+    }
+    form.append(button("minutes of downtime", () => say("downtime", { minutes: minutes.value })()));
+    if (host !== "" && service !== "") {
+      form.append(button("of the whole host", () => say("downtime", { name: host, minutes: minutes.value })()));
+    }
+    form.append(button("check now", () => this.ask("now", { name })));
+    return form;
+  }
+
+  private ask(what: string, parameters: Record<string, string | number>): void {
+    const trouble = element("check-trouble");
+    trouble.textContent = "";
+    agent.ask_check(what, parameters).then(
+      // The agent looks four times a second.
+      () => setTimeout(this.events.changed, 500),
+      (error: Error) => (trouble.textContent = error.message),
+    );
+  }
+}
+
+function state_mark(row: CheckEntry): HTMLElement {
+  const remarks = [
+    ...(row.state !== null && row.state !== "OK" && !row.is_hard ? [`attempt ${row.attempt}/${row.attempts}`] : []),
+    ...(row.is_acknowledged ? ["known"] : []),
+    ...(row.is_flapping ? ["flapping"] : []),
+    ...(row.is_stale ? ["stale"] : []),
+  ];
+  const state = row.state ?? "PENDING";
+  return made("span", { className: `state state-${state.toLowerCase()}` }, [state, ...remarks].join(", "));
+}
+
+/** The worst state in each part of the window. */
+async function fill_strips(rows: CheckEntry[], strips: HTMLElement[], window: Window, signal: AbortSignal): Promise<void> {
+  const shown = rows.slice(0, MOST_STRIPS);
+  if (shown.length === 0) return;
+  const step_ms = Math.max(LEAST_STEP_MS, Math.ceil((window.to_ms - window.from_ms) / STRIP_PARTS / 1000) * 1000);
+  const queries = shown.map(({ selector }) => `max_over_time(whit_check_state${selector}[${step_ms}ms])`);
+  const steps = { from_ms: window.to_ms - step_ms * (STRIP_PARTS - 1), to_ms: window.to_ms, step_ms };
+  const { answers } = await agent.plots(queries, steps, signal);
+  answers.forEach(({ curves }, place) => {
+    const parts = Array.from({ length: STRIP_PARTS }, (_, part) => curves[0]?.values[part] ?? null);
+    strips[place]!.replaceChildren(...parts.map((value) => made("i", { className: value === null ? "" : `state-${value}` })));
+  });
+}
