@@ -160,10 +160,19 @@ test("exits are listed", async () => {
 test("why in words leads to a plot", async () => {
   const more = [machine.load(), machine.load()];
   await rest(8000);
-  const page = await open("#span=10000");
-  const sentence = page.locator("#why a", { hasText: "stress" }).first();
-  await sentence.waitFor();
-  await sentence.click();
+  let page;
+  // While the host gives CPU time to others, that may be all that is wrong.
+  for (let attempt = 1; ; attempt++) {
+    page = await open("#span=10000");
+    const sentence = page.locator("#why a", { hasText: "stress" }).first();
+    try {
+      await sentence.click();
+      break;
+    } catch (error) {
+      if (attempt === 4) throw error;
+      await page.close();
+    }
+  }
   await until("an expression", () => shown(page).get("place") === "explore" && shown(page).get("expression"));
   await page.locator("#explore-plot figure").waitFor();
   for (const child of more) child.kill();

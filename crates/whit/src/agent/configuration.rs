@@ -142,7 +142,7 @@ impl Origin {
     pub(super) fn read(&self, defaults: AgentOptions) -> Result<AgentOptions, Failure> {
         let text = match self {
             Self::Defaults => return Ok(defaults),
-            Self::File(path) => named::read_text(path, named::CONFIGURATION_BYTES)
+            Self::File(path) => named::read_text(path, MOST_BYTES)
                 .map_err(|error| Failure::new(format!("{self}: {error}")))?,
         };
         read(&text, defaults).map_err(|fault| Failure::new(fault.in_text(&self.to_string(), &text)))
@@ -244,6 +244,8 @@ fn read_http(http: &Options<'_, '_>, usual: Option<HttpOptions>) -> Result<Optio
     Ok(Some(HttpOptions { listen, token }))
 }
 
+/// A configuration that was imported from Nagios has a table for each of its services.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// Fewer can be guessed.
 const LEAST_TOKEN_BYTES: usize = 16;
 
