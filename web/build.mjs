@@ -4,7 +4,7 @@ import { copyFile } from "node:fs/promises";
 import { build } from "esbuild";
 
 await build({
-  entryPoints: { page: "src/main.ts", style: "src/page.css" },
+  entryPoints: { page: "src/main.ts", style: "src/page.css", reader: "src/reader.ts", "reader-style": "src/reader.css" },
   outdir: "dist",
   bundle: true,
   minify: true,

@@ -1,0 +1,165 @@
+//! The database: its tables, and how it is opened.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::error::FeedError;
+
+/// Its name in the data directory.
+const FILE: &str = "feeds.sqlite";
+/// The format that is written.
+const FORMAT: i64 = 1;
+/// Another process (`whit feeds`) may write for so long.
+const BUSY: Duration = Duration::from_secs(5);
+/// Pages that SQLite keeps in memory for each connection.
+const CACHE_KIB: i64 = 1024;
+
+const TABLES: &str = "
+CREATE TABLE accounts (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    password TEXT NOT NULL,
+    created_ms INTEGER NOT NULL
+);
+CREATE TABLE sessions (
+    digest BLOB PRIMARY KEY,
+    account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    created_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX sessions_by_account ON sessions (account, created_ms);
+CREATE TABLE feeds (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL DEFAULT '',
+    site TEXT NOT NULL DEFAULT '',
+    next_ms INTEGER NOT NULL,
+    polled_ms INTEGER,
+    fetched_ms INTEGER,
+    document_ms INTEGER,
+    hint_s INTEGER NOT NULL DEFAULT 0,
+    failing_since_ms INTEGER,
+    failures INTEGER NOT NULL DEFAULT 0,
+    error TEXT NOT NULL DEFAULT '',
+    is_gone INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX feeds_by_time ON feeds (next_ms) WHERE is_gone = 0;
+CREATE TABLE subscriptions (
+    account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    feed INTEGER NOT NULL REFERENCES feeds,
+    title TEXT NOT NULL DEFAULT '',
+    folder TEXT NOT NULL DEFAULT '',
+    since_ms INTEGER NOT NULL,
+    PRIMARY KEY (account, feed)
+) WITHOUT ROWID;
+CREATE INDEX subscriptions_by_feed ON subscriptions (feed);
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    feed INTEGER NOT NULL REFERENCES feeds,
+    identity TEXT NOT NULL,
+    link TEXT NOT NULL,
+    title TEXT NOT NULL,
+    author TEXT NOT NULL,
+    published_ms INTEGER,
+    received_ms INTEGER NOT NULL,
+    sort_ms INTEGER NOT NULL,
+    listed_ms INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    content TEXT NOT NULL,
+    base TEXT NOT NULL,
+    UNIQUE (feed, identity)
+);
+CREATE INDEX entries_by_time ON entries (feed, sort_ms, id);
+CREATE INDEX entries_by_link ON entries (feed, link);
+CREATE TABLE marks (
+    account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
+    entry INTEGER NOT NULL REFERENCES entries ON DELETE CASCADE,
+    is_read INTEGER NOT NULL DEFAULT 0,
+    is_starred INTEGER NOT NULL DEFAULT 0,
+    changed_ms INTEGER NOT NULL,
+    PRIMARY KEY (account, entry)
+) WITHOUT ROWID;
+CREATE INDEX marks_by_entry ON marks (entry);
+CREATE INDEX starred ON marks (account, entry) WHERE is_starred = 1;
+CREATE VIRTUAL TABLE words USING fts5(title, author, body, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
+";
+
+/// Accounts, subscriptions, entries and marks, in one SQLite file. A change is safe from the end of the process when its method
+/// returns.
+#[derive(Debug)]
+pub struct Library {
+    pub(crate) connection: Connection,
+    seen_version: Option<i64>,
+}
+
+impl Library {
+    /// Opens the library of a data directory, and creates it if there is none.
+    ///
+    /// # Errors
+    /// If the file cannot be opened, or a newer version wrote it.
+    pub fn open(directory: &Path) -> Result<Self, FeedError> {
+        let path = directory.join(FILE);
+        // Passwords and reading habits: for the owner alone. SQLite gives its log the same permissions.
+        let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        Self::prepare(Connection::open(&path)?)
+    }
+
+    /// A library in memory, for tests.
+    #[cfg(test)]
+    pub(crate) fn in_memory() -> Self {
+        Self::prepare(Connection::open_in_memory().unwrap()).unwrap()
+    }
+
+    fn prepare(mut connection: Connection) -> Result<Self, FeedError> {
+        connection.busy_timeout(BUSY)?;
+        connection.pragma_update(None, "cell_size_check", true)?;
+        // Before the journal's mode: it cannot be changed once there are tables.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let format: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        match format {
+            0 => {
+                transaction.execute_batch(TABLES)?;
+                transaction.pragma_update(None, "user_version", FORMAT)?;
+            }
+            FORMAT => {}
+            newer => return Err(FeedError::Newer(newer)),
+        }
+        transaction.commit()?;
+        Ok(Self { connection, seen_version: None })
+    }
+
+    /// Whether a data directory has a library.
+    pub fn is_in(directory: &Path) -> bool {
+        directory.join(FILE).exists()
+    }
+
+    /// Whether another connection has changed something since this was asked last: PRAGMA data_version.
+    ///
+    /// # Errors
+    /// If that cannot be read.
+    pub(crate) fn was_changed_by_others(&mut self) -> Result<bool, FeedError> {
+        let version: i64 =
+            self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        Ok(self.seen_version.replace(version) != Some(version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_file_is_not_touched() {
+        let library = Library::in_memory();
+        library.connection.pragma_update(None, "user_version", FORMAT + 1).unwrap();
+        assert!(matches!(Library::prepare(library.connection), Err(FeedError::Newer(2))));
+    }
+}

@@ -1,0 +1,369 @@
+//! A document as a feed: RSS 0.9x to 2.0, RDF, Atom and JSON Feed, by feed-rs; what is malformed is repaired first.
+
+use std::fmt;
+use std::time::Duration;
+
+use blake2::{Blake2s256, Digest as _};
+use feed_rs::model::{Entry, Feed, Link, Text};
+
+use crate::encoding::decode;
+use crate::entry_text::{escaped, title_text};
+use crate::fetch::parse_url;
+use crate::normal_form::{is_html, normal_json, normal_xml, update_period};
+use crate::repair::{has_markup_in_text, repair};
+
+/// Entries of a document; others are left out.
+const MOST_ENTRIES: usize = 5000;
+const MOST_TITLE_BYTES: usize = 2000;
+/// The content of an entry is cut after this.
+const MOST_CONTENT_BYTES: usize = 2_000_000;
+
+/// A feed as its document has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ParsedFeed {
+    /// Its title, as plain text; empty: none.
+    pub title: String,
+    /// The address of its site; empty: none.
+    pub site: String,
+    /// How long its publisher wants it to be kept: `ttl`, `sy:updatePeriod`.
+    pub hint: Option<Duration>,
+    /// In the document's order.
+    pub entries: Vec<ParsedEntry>,
+}
+
+/// An entry as its document has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ParsedEntry {
+    /// What no other entry of the feed has.
+    pub identity: String,
+    /// The address of its page; empty: none.
+    pub link: String,
+    /// As plain text; empty: none.
+    pub title: String,
+    /// Its authors; empty: none.
+    pub author: String,
+    /// In milliseconds since 1970.
+    pub published_ms: Option<i64>,
+    /// As HTML that is not sanitised.
+    pub content: String,
+    /// What relative addresses of the content are relative to; empty: the link.
+    pub base: String,
+}
+
+/// Why a document is no feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MalformedFeed(String);
+
+impl fmt::Display for MalformedFeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for MalformedFeed {}
+
+/// Parses a document that came from an address.
+///
+/// # Errors
+/// If it is no feed.
+pub(crate) fn parse(document: &[u8], content_type: &str, address: &str) -> Result<ParsedFeed, MalformedFeed> {
+    let text = decode(document, content_type);
+    let text = text
+        .trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}' || letter < ' ');
+    if text.starts_with('{') {
+        let normal =
+            normal_json(text).map_err(|error| MalformedFeed(format!("it is malformed JSON: {error}")))?;
+        let feed =
+            parser(address).parse(normal.as_bytes()).map_err(|error| MalformedFeed(error.to_string()))?;
+        return Ok(parsed(feed, None, address));
+    }
+    let hint = update_period(text);
+    let mut normal = normal_xml(text);
+    if has_markup_in_text(&normal) {
+        normal = normal_xml(&repair(text));
+    }
+    let feed = parser(address).parse(normal.as_bytes()).or_else(|error| {
+        // The error of the document, not that of its repair.
+        parser(address).parse(normal_xml(&repair(text)).as_bytes()).map_err(|_| match is_html(text) {
+            true => MalformedFeed("it is a page and no feed".to_owned()),
+            false => MalformedFeed(error.to_string()),
+        })
+    })?;
+    Ok(parsed(feed, hint, address))
+}
+
+/// A parser for one document: after an error it must not be used again.
+fn parser(address: &str) -> feed_rs::parser::Parser {
+    feed_rs::parser::Builder::new()
+        .base_uri(Some(address))
+        .id_generator(|links, title, _| generated_identity(links, title.as_ref()))
+        .timestamp_parser(crate::dates::parse_chrono)
+        .build()
+}
+
+/// The identity of an entry that has none: its link, its title, and otherwise its content.
+fn generated_identity(links: &[Link], title: Option<&Text>) -> String {
+    match (links.first(), title) {
+        (Some(link), _) => link.href.clone(),
+        (None, Some(title)) => format!("title:{}", title.content),
+        (None, None) => String::new(),
+    }
+}
+
+fn parsed(feed: Feed, hint: Option<Duration>, address: &str) -> ParsedFeed {
+    let ttl =
+        feed.ttl.filter(|minutes| *minutes > 0).map(|minutes| Duration::from_secs(u64::from(minutes) * 60));
+    let site = page_link(&feed.links).filter(|site| site != address).unwrap_or_default();
+    let mut entries: Vec<ParsedEntry> = Vec::new();
+    let mut known = std::collections::HashSet::new();
+    for entry in feed.entries.into_iter().take(MOST_ENTRIES) {
+        let mut entry = parsed_entry(entry);
+        if entry.title.is_empty() && entry.content.is_empty() && entry.link.is_empty() {
+            continue;
+        }
+        // Two entries of one document are two, whatever they are called; the same one twice is one.
+        if !known.insert(entry.identity.clone()) {
+            entry.identity = format!("{} {}", entry.identity, content_digest(&entry));
+            if !known.insert(entry.identity.clone()) || entries.iter().any(|other| is_same(other, &entry)) {
+                continue;
+            }
+        }
+        entries.push(entry);
+    }
+    ParsedFeed {
+        title: feed.title.map(|title| title_of(&title)).unwrap_or_default(),
+        site,
+        hint: ttl.max(hint),
+        entries,
+    }
+}
+
+fn is_same(one: &ParsedEntry, other: &ParsedEntry) -> bool {
+    one.link == other.link && one.title == other.title && one.content == other.content
+}
+
+fn parsed_entry(entry: Entry) -> ParsedEntry {
+    let date = entry.published.or(entry.updated);
+    let names = entry.authors.iter().filter_map(|author| author.name.as_deref()).map(title_text);
+    let authors: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+    let mut link = page_link(&entry.links).unwrap_or_default();
+    if link.is_empty() && entry.id.starts_with("http") {
+        link = parse_url(&entry.id).map(String::from).unwrap_or_default();
+    }
+    let mut content = content_of(&entry);
+    content.push_str(&media_of(&entry));
+    let mut parsed = ParsedEntry {
+        identity: entry.id.trim().to_owned(),
+        link,
+        title: entry.title.as_ref().map(title_of).unwrap_or_default(),
+        author: cut(authors.join(", "), MOST_TITLE_BYTES),
+        published_ms: date.map(|date| date.timestamp_millis()),
+        content: cut(content, MOST_CONTENT_BYTES),
+        base: entry.base.unwrap_or_default(),
+    };
+    if parsed.identity.is_empty() {
+        parsed.identity = format!("content:{}", content_digest(&parsed));
+    }
+    parsed.identity = cut(parsed.identity, MOST_TITLE_BYTES);
+    parsed
+}
+
+fn content_digest(entry: &ParsedEntry) -> String {
+    let digest = Blake2s256::new()
+        .chain_update(&entry.link)
+        .chain_update([0])
+        .chain_update(&entry.title)
+        .chain_update([0])
+        .chain_update(&entry.content)
+        .finalize();
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The page that a feed or an entry is about.
+fn page_link(links: &[Link]) -> Option<String> {
+    let is_page = |link: &&Link| link.rel.as_deref().is_none_or(|rel| rel == "alternate");
+    let is_html = |link: &&Link| link.media_type.as_deref().is_none_or(|kind| kind.contains("html"));
+    let found = links.iter().filter(is_page).find(is_html).or_else(|| links.iter().find(is_page));
+    parse_url(&found?.href).ok().map(String::from)
+}
+
+fn title_of(title: &Text) -> String {
+    let text = match title.content_type.subty().as_str() {
+        "plain" => title_text(&title.content),
+        _ => crate::entry_text::plain_text(&title.content, usize::MAX),
+    };
+    cut(text.split_whitespace().collect::<Vec<_>>().join(" "), MOST_TITLE_BYTES)
+}
+
+/// The content as HTML: the longer one of content and summary if both are there.
+fn content_of(entry: &Entry) -> String {
+    let html = |kind: &str, text: &str| match kind {
+        "plain" => escaped(text).replace('\n', "<br>"),
+        _ => text.to_owned(),
+    };
+    let summary =
+        entry.summary.as_ref().map(|summary| html(summary.content_type.subty().as_str(), &summary.content));
+    let content = entry.content.as_ref().and_then(|content| {
+        let is_text =
+            content.content_type.ty() == "text" || content.content_type.subty().as_str().contains("xml");
+        let body = content.body.as_ref().filter(|_| is_text)?;
+        Some(html(content.content_type.subty().as_str(), body))
+    });
+    match (content, summary) {
+        (Some(content), Some(summary)) if content.len() >= summary.len() => content,
+        (Some(content), None) => content,
+        (_, Some(summary)) => summary,
+        (None, None) => String::new(),
+    }
+}
+
+/// Links to enclosures and media, and their descriptions where an entry has no other text.
+fn media_of(entry: &Entry) -> String {
+    let mut html = String::new();
+    let has_text = entry.content.is_some() || entry.summary.is_some();
+    let mut known: Vec<String> = Vec::new();
+    for media in &entry.media {
+        if let Some(description) = media.description.as_ref().filter(|_| !has_text) {
+            html.push_str(&format!("<p>{}</p>", escaped(&description.content)));
+        }
+        for thumbnail in media.thumbnails.iter().take(1) {
+            html.push_str(&format!("<p><img src=\"{}\" alt=\"\"></p>", escaped(&thumbnail.image.uri)));
+        }
+        for content in &media.content {
+            let Some(url) = content.url.as_ref().map(ToString::to_string) else { continue };
+            if known.contains(&url) {
+                continue;
+            }
+            let kind = content.content_type.as_ref().map_or_else(|| "file".to_owned(), ToString::to_string);
+            let size = content.size.filter(|size| *size > 0);
+            let size = size.map_or_else(String::new, |size| {
+                format!(", {}", text::units::Size(facts::unit::Bytes(size)))
+            });
+            html.push_str(&format!("<p><a href=\"{}\">{}{size}</a></p>", escaped(&url), escaped(&kind)));
+            known.push(url);
+        }
+    }
+    for link in entry.links.iter().filter(|link| link.rel.as_deref() == Some("enclosure")) {
+        if !known.contains(&link.href) {
+            let kind = link.media_type.clone().unwrap_or_else(|| "file".to_owned());
+            html.push_str(&format!("<p><a href=\"{}\">{}</a></p>", escaped(&link.href), escaped(&kind)));
+        }
+    }
+    html
+}
+
+/// A text that is not longer, cut between letters.
+fn cut(mut text: String, most_bytes: usize) -> String {
+    if text.len() > most_bytes {
+        text.truncate(text.floor_char_boundary(most_bytes));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn feed(text: &str) -> ParsedFeed {
+        parse(text.as_bytes(), "", "https://example.org/feed").unwrap()
+    }
+
+    #[test]
+    fn old_and_malformed_feeds_are_read() {
+        for start in [
+            "<rss>",
+            "<rss version='0.93'>",
+            "<rss version=\"0.91\">",
+            "<?xml version='1.0'?>\n<rss version=2.0>",
+        ] {
+            let text = format!(
+                "{start}<channel><title>A & B</title><item><title>x &nbsp; y</title><guid>1</guid></item></channel></rss>"
+            );
+            let feed = feed(&text);
+            assert_eq!((feed.title.as_str(), feed.entries.len()), ("A & B", 1), "{start}");
+            assert_eq!(
+                (feed.entries[0].title.as_str(), feed.entries[0].identity.as_str()),
+                ("x y", "1"),
+                "{start}"
+            );
+        }
+        let rdf = "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://my.netscape.com/rdf/simple/0.9/'>\
+            <channel><title>t</title><link>http://a/</link><description>d</description></channel>\
+            <item><title>one</title><link>http://a/1</link></item></rdf:RDF>";
+        assert_eq!(feed(rdf).entries[0].link, "http://a/1");
+        let json = "{\"items\":[{\"id\":7,\"content_text\":\"a < b\"},{\"id\":8,\"title\":\"t\"}]} trailing";
+        let json = feed(json);
+        assert_eq!((json.entries[0].identity.as_str(), json.entries[0].content.as_str()), ("7", "a &lt; b"));
+        assert_eq!(json.entries.len(), 2);
+        assert!(
+            parse(b"<html><body>x</body></html>", "", "https://a/").unwrap_err().to_string().contains("page")
+        );
+        assert!(parse(b"", "", "https://a/").is_err());
+    }
+
+    #[test]
+    fn entries_without_identity_have_one_that_stays() {
+        let text = "<rss><channel><item><description>only text</description></item><item><title>t</title></item>\
+            <item><guid>same</guid><title>one</title></item><item><guid>same</guid><title>two</title></item>\
+            <item><guid>same</guid><title>two</title></item></channel></rss>";
+        let (first, second) = (feed(text), feed(text));
+        assert_eq!(first, second);
+        assert_eq!(first.entries.len(), 4);
+        let identities: std::collections::HashSet<&str> =
+            first.entries.iter().map(|entry| entry.identity.as_str()).collect();
+        assert_eq!(identities.len(), 4);
+    }
+
+    #[test]
+    fn no_document_panics() {
+        const PARTS: [&str; 40] = [
+            "<rss version=\"2.0\" xmlns:media=\"http://search.yahoo.com/mrss/\" xmlns:itunes=\"http://www.itunes.com/dtds/podcast-1.0.dtd\">",
+            "<feed xmlns=\"http://www.w3.org/2005/Atom\">",
+            "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns=\"http://purl.org/rss/1.0/\">",
+            "<channel>",
+            "</channel>",
+            "<item>",
+            "</item>",
+            "<entry>",
+            "</entry>",
+            "<title>",
+            "</title>",
+            "<title type=\"xhtml\">",
+            "<content type=\"html\">",
+            "<content type=\"xhtml\">",
+            "<content type=\"image/png\">",
+            "</content>",
+            "<link>",
+            "</link>",
+            "<link href=\"/a\" rel=\"enclosure\" length=\"x\"/>",
+            "<enclosure url=\"::\" length=\"-1\" type=\"a\"/>",
+            "<guid isPermaLink=\"x\">",
+            "</guid>",
+            "<pubDate>",
+            "</pubDate>",
+            "Mon, 99 Foo 2020",
+            "<media:group>",
+            "</media:group>",
+            "<media:content url=\"x\" width=\"a\" duration=\"NaN\"/>",
+            "<media:thumbnail/>",
+            "<media:text start=\"99:99:99\" end=\"x\">",
+            "<itunes:duration>",
+            "</itunes:duration>",
+            "1:2:3:4",
+            "-1",
+            "99999999999999999999",
+            "<ttl>",
+            "</ttl>",
+            "<image>",
+            "</image>",
+            "<![CDATA[",
+        ];
+        let part = proptest::sample::select(PARTS.to_vec());
+        proptest::proptest!(
+            proptest::prelude::ProptestConfig::with_cases(std::env::var("WHIT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)),
+            |(start in 0..3_usize, parts in proptest::collection::vec(part, 0..40))| {
+                let _ = parse(format!("{}{}", PARTS[start], parts.concat()).as_bytes(), "", "https://example.org/");
+            }
+        );
+    }
+}

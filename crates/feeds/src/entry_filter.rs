@@ -1,0 +1,91 @@
+//! Which entries are wanted, and how SQL says it.
+
+use rusqlite::types::Value;
+
+use crate::accounts::Account;
+use crate::search::fts_query;
+
+/// Which entries are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EntryFilter {
+    /// Those of one feed.
+    pub feed: Option<i64>,
+    /// Those of one folder.
+    pub folder: Option<String>,
+    /// Whether entries that were read are left out.
+    pub is_unread: bool,
+    /// Whether only entries that were read are wanted.
+    pub is_read: bool,
+    /// Whether only starred entries are wanted.
+    pub is_starred: bool,
+    /// Words that they contain.
+    pub search: String,
+    /// Not older than this, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Older than this, in milliseconds since 1970.
+    pub before_ms: Option<i64>,
+    /// Received before this, in milliseconds since 1970.
+    pub received_before_ms: Option<i64>,
+    /// Those after an entry, by its time and number, in the order of the list.
+    pub after: Option<(i64, i64)>,
+    /// Whether the oldest come first.
+    pub is_oldest_first: bool,
+    /// At most so many; 0 for as many as there can be.
+    pub limit: usize,
+}
+
+pub(crate) fn conditions(account: &Account, filter: &EntryFilter) -> Option<(String, Vec<Value>)> {
+    conditions_after(account, filter, &[])
+}
+
+/// The conditions of a filter, and the values of the whole statement: the account's, those in `before`, those of the filter. `None` if
+/// nothing can be found.
+pub(crate) fn conditions_after(
+    account: &Account,
+    filter: &EntryFilter,
+    before: &[Value],
+) -> Option<(String, Vec<Value>)> {
+    let mut values = vec![Value::Integer(account.id)];
+    values.extend_from_slice(before);
+    let mut text = String::new();
+    let mut add = |condition: &str, value: Value| {
+        values.push(value);
+        text.push_str(" AND ");
+        text.push_str(&condition.replace('#', &format!("?{}", values.len())));
+    };
+    if let Some(feed) = filter.feed {
+        add("entries.feed = #", Value::Integer(feed));
+    }
+    if let Some(folder) = &filter.folder {
+        add("subscriptions.folder = #", Value::Text(folder.clone()));
+    }
+    if let Some(since_ms) = filter.since_ms {
+        add("entries.sort_ms >= #", Value::Integer(since_ms));
+    }
+    if let Some(before_ms) = filter.before_ms {
+        add("entries.sort_ms < #", Value::Integer(before_ms));
+    }
+    if let Some(before_ms) = filter.received_before_ms {
+        add("entries.received_ms < #", Value::Integer(before_ms));
+    }
+    if !filter.search.trim().is_empty() {
+        add(
+            "entries.id IN (SELECT rowid FROM words WHERE words MATCH #)",
+            Value::Text(fts_query(&filter.search)?),
+        );
+    }
+    if let Some((sort_ms, id)) = filter.after {
+        let sign = if filter.is_oldest_first { ">" } else { "<" };
+        values.extend([Value::Integer(sort_ms), Value::Integer(id)]);
+        let (time, number) = (values.len() - 1, values.len());
+        text.push_str(&format!(" AND (entries.sort_ms, entries.id) {sign} (?{time}, ?{number})"));
+    }
+    for (is_wanted, condition) in [
+        (filter.is_unread, " AND coalesce(marks.is_read, 0) = 0 AND subscriptions.feed IS NOT NULL"),
+        (filter.is_read, " AND marks.is_read = 1"),
+        (filter.is_starred, " AND marks.is_starred = 1"),
+    ] {
+        text.push_str(if is_wanted { condition } else { "" });
+    }
+    Some((text, values))
+}

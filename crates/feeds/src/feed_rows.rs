@@ -1,0 +1,329 @@
+//! Feeds as the poller sees them: which are due, and what a poll changes.
+
+use std::time::Duration;
+
+use blake2::{Blake2s256, Digest as _};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+
+use crate::database::Library;
+use crate::document::{ParsedEntry, ParsedFeed};
+use crate::entry_text::plain_text;
+use crate::error::FeedError;
+
+/// What the search knows of an entry's content.
+const MOST_SEARCHED_BYTES: usize = 100_000;
+/// Times of entries that decide about the interval.
+const RHYTHM_ENTRIES: i64 = 12;
+/// Entries of a feed that are kept although it does not list them any more.
+const MOST_ENTRIES: i64 = 5000;
+
+/// A feed that is to be polled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DueFeed {
+    pub(crate) id: i64,
+    pub(crate) url: String,
+    /// Whether its entries are here: an unchanged document is read if not.
+    pub(crate) has_document: bool,
+    pub(crate) failures: u32,
+}
+
+/// What a poll brought.
+#[derive(Debug)]
+pub(crate) struct Polled<'p> {
+    /// What the document says; `None` if it has not changed.
+    pub(crate) feed: Option<&'p ParsedFeed>,
+    /// The address from now on.
+    pub(crate) moved_to: Option<&'p str>,
+}
+
+impl Library {
+    /// Feeds with subscribers whose time has come, the longest due first.
+    pub(crate) fn due_feeds(&self, now_ms: i64, most: usize) -> Result<Vec<DueFeed>, FeedError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, url, document_ms IS NOT NULL, failures FROM feeds
+             WHERE is_gone = 0 AND next_ms <= ?1 AND EXISTS (SELECT 1 FROM subscriptions WHERE feed = feeds.id)
+             ORDER BY next_ms LIMIT ?2",
+        )?;
+        let rows = statement.query_map(params![now_ms, most as i64], |row| {
+            Ok(DueFeed {
+                id: row.get(0)?,
+                url: row.get(1)?,
+                has_document: row.get(2)?,
+                failures: row.get(3)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// When the next feed is due, in milliseconds since 1970.
+    pub(crate) fn next_due_ms(&self) -> Result<Option<i64>, FeedError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT next_ms FROM feeds
+             WHERE is_gone = 0 AND EXISTS (SELECT 1 FROM subscriptions WHERE feed = feeds.id)
+             ORDER BY next_ms LIMIT 1",
+        )?;
+        Ok(statement.query_row([], |row| row.get(0)).optional()?)
+    }
+
+    /// The times of a feed's newest entries, and what its publisher wishes.
+    pub(crate) fn rhythm_of(&self, feed: i64) -> Result<(Vec<i64>, Duration), FeedError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT sort_ms FROM entries WHERE feed = ?1 ORDER BY sort_ms DESC LIMIT ?2")?;
+        let times =
+            statement.query_map([feed, RHYTHM_ENTRIES], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let mut statement = self.connection.prepare_cached("SELECT hint_s FROM feeds WHERE id = ?1")?;
+        let hint_s: Option<u32> = statement.query_row([feed], |row| row.get(0)).optional()?;
+        Ok((times, Duration::from_secs(hint_s.unwrap_or(0).into())))
+    }
+
+    /// A poll succeeded. Returns how many entries are new.
+    pub(crate) fn apply(&mut self, feed: i64, polled: &Polled<'_>, now_ms: i64) -> Result<u64, FeedError> {
+        let transaction = self.connection.transaction()?;
+        let mut added = 0;
+        if let Some(parsed) = polled.feed {
+            let hint_s = parsed.hint.map_or(0, |hint| hint.as_secs());
+            transaction
+                .prepare_cached(
+                    "UPDATE feeds SET title = ?2, site = ?3, hint_s = ?4, document_ms = ?5 WHERE id = ?1",
+                )?
+                .execute(params![feed, parsed.title, parsed.site, hint_s.cast_signed(), now_ms])?;
+            // The first one is the newest, and gets the highest number.
+            for (place, entry) in parsed.entries.iter().enumerate().rev() {
+                added += u64::from(put_entry(&transaction, feed, entry, now_ms, place)?);
+            }
+        }
+        transaction
+            .prepare_cached(
+                "UPDATE feeds SET polled_ms = ?2, fetched_ms = ?2, failing_since_ms = NULL, failures = 0, error = '' WHERE id = ?1",
+            )?
+            .execute(params![feed, now_ms])?;
+        if let Some(url) = polled.moved_to {
+            move_feed(&transaction, feed, url)?;
+        }
+        transaction.commit()?;
+        Ok(added)
+    }
+
+    /// A poll failed. What is known of the feed stays.
+    pub(crate) fn note_failure(
+        &mut self,
+        feed: i64,
+        error: &str,
+        is_gone: bool,
+        now_ms: i64,
+    ) -> Result<(), FeedError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE feeds SET polled_ms = ?2, failing_since_ms = coalesce(failing_since_ms, ?2),
+                 failures = failures + 1, error = ?3, is_gone = ?4 WHERE id = ?1",
+            )?
+            .execute(params![feed, now_ms, error, is_gone])?;
+        Ok(())
+    }
+
+    /// Sets when a feed is polled next.
+    pub(crate) fn schedule(&mut self, feed: i64, next_ms: i64) -> Result<(), FeedError> {
+        self.connection
+            .prepare_cached("UPDATE feeds SET next_ms = ?2 WHERE id = ?1")?
+            .execute(params![feed, next_ms])?;
+        Ok(())
+    }
+
+    /// Deletes entries that their feeds do not list any more and that are older than `keep`, unless somebody starred them; and feeds
+    /// without subscribers. Returns how many entries were deleted.
+    ///
+    /// # Errors
+    /// If the library cannot be written.
+    pub fn forget_old(&mut self, keep: Duration, now_ms: i64) -> Result<u64, FeedError> {
+        let keep_ms = i64::try_from(keep.as_millis()).unwrap_or(i64::MAX);
+        let transaction = self.connection.transaction()?;
+        let old: Vec<i64> = transaction
+            .prepare_cached(
+                "SELECT entries.id FROM entries JOIN feeds ON feeds.id = entries.feed
+                 WHERE entries.listed_ms < feeds.document_ms
+                 AND (entries.received_ms < ?1 OR entries.id <= (SELECT id FROM entries AS newer WHERE newer.feed = feeds.id
+                      ORDER BY id DESC LIMIT 1 OFFSET ?2))
+                 AND NOT EXISTS (SELECT 1 FROM marks WHERE entry = entries.id AND is_starred = 1)",
+            )?
+            .query_map([now_ms.saturating_sub(keep_ms), MOST_ENTRIES], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for entry in &old {
+            delete_entry(&transaction, *entry)?;
+        }
+        remove_unused(&transaction)?;
+        transaction.commit()?;
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        self.connection.execute_batch("PRAGMA incremental_vacuum(1000)")?;
+        Ok(old.len() as u64)
+    }
+}
+
+fn delete_entry(connection: &Connection, entry: i64) -> Result<(), FeedError> {
+    connection.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([entry])?;
+    connection.prepare_cached("DELETE FROM entries WHERE id = ?1")?.execute([entry])?;
+    Ok(())
+}
+
+/// Deletes feeds that have neither subscribers nor starred entries.
+pub(crate) fn remove_unused(connection: &Connection) -> Result<(), FeedError> {
+    let unused: Vec<i64> = connection
+        .prepare_cached(
+            "SELECT id FROM feeds WHERE NOT EXISTS (SELECT 1 FROM subscriptions WHERE feed = feeds.id)
+             AND NOT EXISTS (SELECT 1 FROM entries JOIN marks ON marks.entry = entries.id
+                             WHERE entries.feed = feeds.id AND marks.is_starred = 1)",
+        )?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for feed in unused {
+        connection
+            .execute("DELETE FROM words WHERE rowid IN (SELECT id FROM entries WHERE feed = ?1)", [feed])?;
+        connection.execute("DELETE FROM entries WHERE feed = ?1", [feed])?;
+        connection.execute("DELETE FROM feeds WHERE id = ?1", [feed])?;
+    }
+    Ok(())
+}
+
+/// Writes an entry; whether it is a new one.
+fn put_entry(
+    transaction: &Transaction<'_>,
+    feed: i64,
+    entry: &ParsedEntry,
+    now_ms: i64,
+    place: usize,
+) -> Result<bool, FeedError> {
+    let digest = digest(entry);
+    let known: Option<(i64, Vec<u8>)> = transaction
+        .prepare_cached("SELECT id, digest FROM entries WHERE feed = ?1 AND identity = ?2")?
+        .query_row(params![feed, entry.identity], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let known = match known {
+        None => renamed(transaction, feed, entry, now_ms)?,
+        known => known,
+    };
+    if let Some((id, old_digest)) = &known {
+        if *old_digest == digest {
+            let mut listed = transaction.prepare_cached("UPDATE entries SET listed_ms = ?2 WHERE id = ?1")?;
+            listed.execute([*id, now_ms])?;
+            return Ok(false);
+        }
+        // The time by which it is sorted stays: an entry that was corrected is no news.
+        transaction
+            .prepare_cached(
+                "UPDATE entries SET identity = ?2, link = ?3, title = ?4, author = ?5, published_ms = ?6, listed_ms = ?7,
+                 digest = ?8, content = ?9, base = ?10 WHERE id = ?1",
+            )?
+            .execute(params![
+                id,
+                entry.identity,
+                entry.link,
+                entry.title,
+                entry.author,
+                entry.published_ms,
+                now_ms,
+                digest,
+                entry.content,
+                entry.base
+            ])?;
+        transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
+        index(transaction, *id, entry)?;
+        return Ok(false);
+    }
+    // A date in the future would stay at the top; without a date the order of the document counts.
+    let received_ms = now_ms - place as i64;
+    let sort_ms = entry.published_ms.map_or(received_ms, |published| published.min(received_ms));
+    transaction
+        .prepare_cached(
+            "INSERT INTO entries (feed, identity, link, title, author, published_ms, received_ms, sort_ms, listed_ms, digest, content, base)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        )?
+        .execute(params![
+            feed,
+            entry.identity,
+            entry.link,
+            entry.title,
+            entry.author,
+            entry.published_ms,
+            now_ms,
+            sort_ms,
+            now_ms,
+            digest,
+            entry.content,
+            entry.base
+        ])?;
+    index(transaction, transaction.last_insert_rowid(), entry)?;
+    Ok(true)
+}
+
+/// An entry that got another identity (a feed that moved to https, or to another program): the one that has its link and title, if that
+/// is not listed under its own identity as well.
+fn renamed(
+    transaction: &Transaction<'_>,
+    feed: i64,
+    entry: &ParsedEntry,
+    now_ms: i64,
+) -> Result<Option<(i64, Vec<u8>)>, FeedError> {
+    if entry.link.is_empty() || entry.title.is_empty() {
+        return Ok(None);
+    }
+    let bare = entry.link.trim_start_matches("https").trim_start_matches("http");
+    let found: Vec<(i64, Vec<u8>)> = transaction
+        .prepare_cached(
+            "SELECT id, x'' FROM entries
+             WHERE feed = ?1 AND link IN ('http' || ?2, 'https' || ?2) AND title = ?3 AND listed_ms < ?4 LIMIT 2",
+        )?
+        .query_map(params![feed, bare, entry.title, now_ms], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    Ok(match found.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    })
+}
+
+fn digest(entry: &ParsedEntry) -> Vec<u8> {
+    let mut digest = Blake2s256::new();
+    for part in [&entry.link, &entry.title, &entry.author, &entry.content, &entry.base] {
+        digest.update(part);
+        digest.update([0]);
+    }
+    digest.update(entry.published_ms.unwrap_or(i64::MIN).to_le_bytes());
+    digest.finalize()[..16].to_vec()
+}
+
+fn index(connection: &Connection, id: i64, entry: &ParsedEntry) -> Result<(), FeedError> {
+    connection
+        .prepare_cached("INSERT INTO words (rowid, title, author, body) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![id, entry.title, entry.author, plain_text(&entry.content, MOST_SEARCHED_BYTES)])?;
+    Ok(())
+}
+
+/// Gives a feed another address. If another feed has it, that one gets the subscribers, and what they have read and starred.
+fn move_feed(transaction: &Transaction<'_>, feed: i64, url: &str) -> Result<(), FeedError> {
+    let other: Option<i64> =
+        transaction.query_row("SELECT id FROM feeds WHERE url = ?1", [url], |row| row.get(0)).optional()?;
+    match other {
+        Some(other) if other == feed => {}
+        None => {
+            transaction.execute("UPDATE feeds SET url = ?2 WHERE id = ?1", params![feed, url])?;
+        }
+        Some(other) => {
+            transaction
+                .execute("UPDATE OR IGNORE subscriptions SET feed = ?2 WHERE feed = ?1", [feed, other])?;
+            transaction.execute("DELETE FROM subscriptions WHERE feed = ?1", [feed])?;
+            transaction.execute("UPDATE OR IGNORE entries SET feed = ?2 WHERE feed = ?1", [feed, other])?;
+            transaction.execute(
+                "INSERT OR IGNORE INTO marks (account, entry, is_read, is_starred, changed_ms)
+                 SELECT marks.account, twin.id, marks.is_read, marks.is_starred, marks.changed_ms
+                 FROM marks JOIN entries AS own ON own.id = marks.entry
+                 JOIN entries AS twin ON twin.feed = ?2 AND twin.identity = own.identity WHERE own.feed = ?1",
+                [feed, other],
+            )?;
+            transaction.execute(
+                "UPDATE marks SET is_starred = 0 WHERE entry IN (SELECT id FROM entries WHERE feed = ?1)",
+                [feed],
+            )?;
+            remove_unused(transaction)?;
+        }
+    }
+    Ok(())
+}

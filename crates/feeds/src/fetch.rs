@@ -1,0 +1,415 @@
+//! Fetching a document: conditional requests, redirects, and only addresses that are allowed.
+
+use std::fmt;
+use std::io::Read as _;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
+use resolver::addresses_of;
+use ureq::config::Config;
+use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::{Agent, Body};
+use url::Url;
+
+use crate::addresses::{AllowedNetwork, is_fetched};
+use crate::cache::{Cache, CachedResponse};
+use crate::error::FeedError;
+use crate::options::FeedOptions;
+
+/// A request with all its redirects and its body takes at most this.
+const LONGEST_FETCH: Duration = Duration::from_secs(30);
+const LONGEST_CONNECT: Duration = Duration::from_secs(10);
+const MOST_REDIRECTS: usize = 5;
+/// The longest address.
+const MOST_URL_BYTES: usize = 2048;
+/// A server may ask for a pause of at most this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(7 * 86_400);
+const ACCEPTED: &str = "application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, \
+    application/xml;q=0.9, text/xml;q=0.9, text/html;q=0.5, */*;q=0.1";
+const USER_AGENT: &str = concat!("whit/", env!("CARGO_PKG_VERSION"), " (feed reader)");
+
+/// Fetches documents, through a cache on disk.
+#[derive(Debug)]
+pub struct Fetcher {
+    client: Agent,
+    cache: Cache,
+    most_bytes: u64,
+}
+
+/// A document, or the news that it has not changed.
+#[derive(Debug)]
+pub(crate) struct Fetched {
+    /// The document; `None` if it is the one of the last time.
+    pub document: Option<Vec<u8>>,
+    /// Its Content-Type; empty: none.
+    pub content_type: String,
+    /// Its address after all redirects.
+    pub address: String,
+    /// The address that is to be asked from now on: all redirects to it are permanent.
+    pub moved_to: Option<String>,
+    /// The document need not be asked for again before this has passed.
+    pub fresh_for: Duration,
+    /// The requests that this took; 0 if the cache answered.
+    pub requests: u32,
+    /// Bytes of documents that were received, decompressed.
+    pub received_bytes: u64,
+}
+
+/// Why there is no document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FetchError {
+    /// The server says that it will not come back: status 410.
+    Gone,
+    /// The server wants a pause: status 429 or 503.
+    Pause {
+        /// What happened.
+        reason: String,
+        /// How long; `None` if the server does not say.
+        pause: Option<Duration>,
+    },
+    /// It cannot be had now.
+    Failed(String),
+}
+
+impl fmt::Display for FetchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gone => f.write_str("the server says that it is gone for good (status 410)"),
+            Self::Pause { reason, .. } | Self::Failed(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for FetchError {}
+
+/// An address of an http or https URL.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub(crate) fn parse_url(text: &str) -> Result<Url, String> {
+    if text.len() > MOST_URL_BYTES {
+        return Err(format!("the address has more than {MOST_URL_BYTES} bytes"));
+    }
+    let mut url =
+        Url::parse(text.trim()).map_err(|error| format!("\"{}\" is no address: {error}", text.trim()))?;
+    url.set_fragment(None);
+    match url.scheme() {
+        "http" | "https" if url.has_host() => Ok(url),
+        scheme => Err(format!("{scheme} addresses are not fetched, only http and https")),
+    }
+}
+
+impl Fetcher {
+    /// Opens the cache of a data directory.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn open(data: &Path, options: &FeedOptions) -> Result<Self, FeedError> {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .timeout_global(Some(LONGEST_FETCH))
+            .timeout_connect(Some(LONGEST_CONNECT))
+            .user_agent(USER_AGENT)
+            .max_idle_connections(4)
+            .build();
+        let resolver = GuardedResolver { allowed: options.allowed.clone() };
+        let client = Agent::with_parts(config, DefaultConnector::default(), resolver);
+        Ok(Self { client, cache: Cache::open(data)?, most_bytes: options.most_bytes })
+    }
+
+    pub(crate) fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// Fetches a document. If `wants_body`, it is returned although it has not changed.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn fetch(
+        &self,
+        address: &str,
+        wants_body: bool,
+        now: SystemTime,
+    ) -> Result<Fetched, FetchError> {
+        let mut url = parse_url(address).map_err(FetchError::Failed)?;
+        let mut cost = Cost::default();
+        let (mut moved_to, mut is_permanent) = (None, true);
+        for _ in 0..=MOST_REDIRECTS {
+            let answer = self.ask(&url, now, &mut cost)?;
+            let cached = &answer.response;
+            match cached.status {
+                200 => {
+                    let document = match answer.body {
+                        None if wants_body => self.cache.body(url.as_str()),
+                        body => body,
+                    };
+                    return Ok(Fetched {
+                        document,
+                        content_type: cached.content_type.clone(),
+                        address: url.into(),
+                        moved_to,
+                        fresh_for: cached.policy.time_to_live(now),
+                        requests: cost.requests,
+                        received_bytes: cost.received_bytes,
+                    });
+                }
+                status @ (301 | 302 | 303 | 307 | 308) => {
+                    is_permanent &= matches!(status, 301 | 308);
+                    let target = url.join(&cached.location).map_err(|error| error.to_string());
+                    let target = target.and_then(|target| parse_url(target.as_str()));
+                    url = target.map_err(|error| {
+                        FetchError::Failed(format!(
+                            "it redirects to an address that cannot be fetched: {error}"
+                        ))
+                    })?;
+                    if is_permanent {
+                        moved_to = Some(url.to_string());
+                    }
+                }
+                status => return Err(FetchError::Failed(said(status))),
+            }
+        }
+        Err(FetchError::Failed(format!("it redirects more than {MOST_REDIRECTS} times")))
+    }
+
+    /// Asks one address, or the cache.
+    fn ask(&self, url: &Url, now: SystemTime, cost: &mut Cost) -> Result<Answer, FetchError> {
+        // With the password, if there is one: its document is not for others.
+        let key = url.as_str();
+        let request = request(url).map_err(FetchError::Failed)?;
+        let mut cached = self.cache.get(key);
+        let mut headers = request.headers().clone();
+        match cached.as_ref().map(|cached| cached.policy.before_request(&request, now)) {
+            Some(BeforeRequest::Fresh(_)) => {
+                if let Some(response) = cached.take() {
+                    return Ok(Answer { response, body: None });
+                }
+            }
+            Some(BeforeRequest::Stale { request, .. }) => headers = request.headers,
+            None => {}
+        }
+        let response = self.send(&request, &headers, cost)?;
+        if response.status() == StatusCode::NOT_MODIFIED {
+            let Some(cached) = cached else {
+                return Err(FetchError::Failed(said(304)));
+            };
+            let policy = match cached.policy.after_response(&request, &response, now) {
+                AfterResponse::NotModified(policy, _) => policy,
+                AfterResponse::Modified(..) => {
+                    // Of another document than the one that is here: the next request is unconditional.
+                    self.cache.remove(key);
+                    return Err(FetchError::Failed(
+                        "the server confirms a document that it did not send".to_owned(),
+                    ));
+                }
+            };
+            let response = CachedResponse { policy, ..cached };
+            // What is not written is asked for again.
+            let _ = self.cache.put(&response, None);
+            return Ok(Answer { response, body: None });
+        }
+        self.receive(key, &request, response, now, cost)
+    }
+
+    fn send(
+        &self,
+        request: &Request<()>,
+        headers: &HeaderMap,
+        cost: &mut Cost,
+    ) -> Result<Response<Body>, FetchError> {
+        let mut conditional = self.client.get(request.uri().to_string());
+        for (name, value) in headers {
+            conditional = conditional.header(name, value);
+        }
+        cost.requests += 1;
+        conditional.call().map_err(|error| FetchError::Failed(reason(error)))
+    }
+
+    fn receive(
+        &self,
+        key: &str,
+        request: &Request<()>,
+        mut response: Response<Body>,
+        now: SystemTime,
+        cost: &mut Cost,
+    ) -> Result<Answer, FetchError> {
+        let status = response.status().as_u16();
+        let text =
+            |name| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        match status {
+            410 => return Err(FetchError::Gone),
+            429 | 503 => {
+                let pause = retry_after(text(header::RETRY_AFTER), now);
+                return Err(FetchError::Pause { reason: said(status), pause });
+            }
+            _ => {}
+        }
+        let (content_type, location) =
+            (text(header::CONTENT_TYPE).to_owned(), text(header::LOCATION).to_owned());
+        let options = CacheOptions { shared: false, ..CacheOptions::default() };
+        let policy = CachePolicy::new_options(request, &response, now, options);
+        let mut body = Vec::new();
+        if status == 200 {
+            let read = response.body_mut().as_reader().take(self.most_bytes + 1).read_to_end(&mut body);
+            cost.received_bytes += body.len() as u64;
+            read.map_err(|error| FetchError::Failed(format!("the document ends early: {error}")))?;
+            if body.len() as u64 > self.most_bytes {
+                return Err(FetchError::Failed(format!(
+                    "the document has more than {} bytes",
+                    self.most_bytes
+                )));
+            }
+        }
+        let is_storable = policy.is_storable();
+        let response = CachedResponse::new(key, policy, status, &content_type, &location);
+        let is_same = status == 200 && self.cache.body(key).is_some_and(|last| last == body);
+        match is_storable {
+            true => {
+                // A full disk costs bandwidth, and is no reason to show no news.
+                let _ = self.cache.put(&response, (!is_same).then_some(body.as_slice()));
+            }
+            false => self.cache.remove(key),
+        }
+        Ok(Answer { response, body: (!is_same).then_some(body) })
+    }
+}
+
+/// What an address answered, now or earlier.
+struct Answer {
+    response: CachedResponse,
+    /// `None` if it is the one of the last time.
+    body: Option<Vec<u8>>,
+}
+
+/// What a fetch took.
+#[derive(Debug, Default)]
+struct Cost {
+    requests: u32,
+    received_bytes: u64,
+}
+
+/// A request without conditions. A name and password in the address become a header (RFC 7617), which a redirect does not take along.
+fn request(url: &Url) -> Result<Request<()>, String> {
+    let mut bare = url.clone();
+    let _ = bare.set_username("");
+    let _ = bare.set_password(None);
+    let mut request = Request::get(bare.as_str()).header(header::ACCEPT, ACCEPTED);
+    if !url.username().is_empty() || url.password().is_some() {
+        let decode = |text: &str| {
+            form_urlencoded::parse(text.replace('+', "%2B").as_bytes())
+                .next()
+                .map(|(text, _)| text.into_owned())
+        };
+        let user = decode(url.username()).unwrap_or_default();
+        let password = url.password().and_then(decode).unwrap_or_default();
+        let value = format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")));
+        let value = HeaderValue::from_str(&value).map_err(|_| "its password is malformed".to_owned())?;
+        request = request.header(header::AUTHORIZATION, value);
+    }
+    request.body(()).map_err(|error| format!("\"{bare}\" is no address: {error}"))
+}
+
+fn said(status: u16) -> String {
+    let name =
+        StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
+    format!("the server answers with status {status} {name}").trim_end().to_owned()
+}
+
+/// Seconds, or a date as in HTTP (RFC 9110, 10.2.3).
+fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
+    let pause = match text.trim().parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let date = crate::dates::parse(text)?;
+            SystemTime::from(date).duration_since(now).unwrap_or_default()
+        }
+    };
+    Some(pause.min(LONGEST_PAUSE))
+}
+
+fn reason(error: ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => format!("no answer within {} s", LONGEST_FETCH.as_secs()),
+        ureq::Error::Other(error) => error.to_string(),
+        ureq::Error::Io(error) => error.to_string(),
+        error => error.to_string(),
+    }
+}
+
+/// Finds addresses of hosts, and refuses those that are not fetched. The connection is made to the addresses that were checked: a name
+/// that has another address a moment later changes nothing.
+#[derive(Debug)]
+struct GuardedResolver {
+    allowed: Vec<AllowedNetwork>,
+}
+
+impl Resolver for GuardedResolver {
+    fn resolve(
+        &self,
+        uri: &http::Uri,
+        _config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let failed = |reason: String| ureq::Error::Other(reason.into());
+        let host = uri.host().unwrap_or_default();
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let usual = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+        let port = uri.port_u16().unwrap_or(usual);
+        let found = addresses_of(host, (*timeout.after).min(resolver::USUAL_TIMEOUT)).map_err(failed)?;
+        let mut addresses = self.empty();
+        for address in found.iter().filter(|address| is_fetched(**address, port, &self.allowed)).take(16) {
+            addresses.push(SocketAddr::new(*address, port));
+        }
+        if addresses.is_empty() {
+            return Err(failed(format!(
+                "{host} has the address {}, which is not public: [feeds] allow = [\"{}\"] would allow it",
+                found[0],
+                SocketAddr::new(found[0], port)
+            )));
+        }
+        Ok(addresses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_http_are_fetched() {
+        for address in
+            ["file:///etc/passwd", "ftp://a/b", "javascript:alert(1)", "http://", "a", "", "gopher://a:70/1"]
+        {
+            assert!(parse_url(address).is_err(), "{address}");
+        }
+        assert_eq!(
+            parse_url(" https://BÜCHER.example/ä#b ").unwrap().as_str(),
+            "https://xn--bcher-kva.example/%C3%A4"
+        );
+    }
+
+    #[test]
+    fn a_password_is_sent_as_a_header() {
+        let request = request(&parse_url("http://a%40b:c+d@h/x#y").unwrap()).unwrap();
+        assert_eq!(request.uri().to_string(), "http://h/x");
+        assert_eq!(request.headers()[header::AUTHORIZATION], "Basic YUBiOmMrZA==");
+    }
+
+    #[test]
+    fn a_pause_is_seconds_or_a_date() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        assert_eq!(retry_after("120", now), Some(Duration::from_secs(120)));
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:50:37 GMT", now), Some(Duration::from_secs(60)));
+        assert_eq!(retry_after("Sun, 06 Nov 1990 08:50:37 GMT", now), Some(Duration::ZERO));
+        assert_eq!(retry_after("99999999999", now), Some(LONGEST_PAUSE));
+        assert_eq!(retry_after("soon", now), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! What documents have in many forms, brought into the one that feed-rs knows.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Whether a document is a page.
+pub(crate) fn is_html(text: &str) -> bool {
+    let head: String = text.chars().take(2000).collect::<String>().to_ascii_lowercase();
+    head.contains("<!doctype html") || head.contains("<html")
+}
+
+/// Without a declaration, whose encoding is not that of a text, without bytes that XML does not have, and with every RSS as its last
+/// version, which has all elements of the others.
+pub(crate) fn normal_xml(text: &str) -> String {
+    let body = text.find('<').map_or(text, |start| &text[start..]);
+    let body = match (body.starts_with("<?xml"), body.find("?>")) {
+        (true, Some(end)) => &body[end + 2..],
+        _ => body,
+    };
+    let mut normal: String =
+        body.chars().filter(|letter| *letter >= ' ' || matches!(letter, '\t' | '\n' | '\r')).collect();
+    if let Some(start) = normal.find("<rss").filter(|start| *start < 2000)
+        && let Some(end) = normal[start..].find('>').map(|length| start + length)
+        && normal[start + 4..].starts_with(|letter: char| letter.is_whitespace() || letter == '>')
+    {
+        let tag = normal[start..end].to_owned();
+        let version = tag.find("version").map(|place| &tag[place..]);
+        let quoted = version.and_then(|version| {
+            let quote = version.find(['"', '\''])?;
+            let length = version[quote + 1..].find(['"', '\''])?;
+            Some((start + tag.len() - version.len(), quote + length + 2))
+        });
+        match quoted {
+            Some((place, length)) => normal.replace_range(place..place + length, "version=\"2.0\""),
+            None => normal.insert_str(start + 4, " version=\"2.0\""),
+        }
+    }
+    // The first RDF feeds had another namespace.
+    normal.replace("http://my.netscape.com/rdf/simple/0.9/", "http://purl.org/rss/1.0/")
+}
+
+/// With a version that is known, and identities and addresses that are texts.
+pub(crate) fn normal_json(text: &str) -> Result<String, serde_json::Error> {
+    let mut document: Value = match serde_json::from_str(text) {
+        Ok(document) => document,
+        // What follows the document is ignored.
+        Err(error) => match serde_json::Deserializer::from_str(text).into_iter().next() {
+            Some(Ok(document)) => document,
+            _ => return Err(error),
+        },
+    };
+    document["version"] = Value::from("https://jsonfeed.org/version/1.1");
+    if document.get("title").and_then(Value::as_str).is_none() {
+        document["title"] = Value::from("");
+    }
+    if let Some(items) = document.get_mut("items").and_then(Value::as_array_mut) {
+        items.retain(Value::is_object);
+        for item in items {
+            if let Some(id) = item.get("id").filter(|id| !id.is_string()) {
+                let id = if id.is_null() { String::new() } else { id.to_string() };
+                item["id"] = Value::from(id);
+            }
+        }
+    } else {
+        document["items"] = Value::Array(Vec::new());
+    }
+    Ok(document.to_string())
+}
+
+/// The syndication module of RSS 1.0: how often in a period the feed is updated.
+pub(crate) fn update_period(text: &str) -> Option<Duration> {
+    let element = |name: &str| {
+        let start = text.find(&format!("<{name}>"))? + name.len() + 2;
+        Some(text[start..].split('<').next()?.trim())
+    };
+    let seconds = match element("sy:updatePeriod")? {
+        "hourly" => 3600,
+        "daily" => 86_400,
+        "weekly" => 7 * 86_400,
+        "monthly" => 30 * 86_400,
+        "yearly" => 365 * 86_400,
+        _ => return None,
+    };
+    let often = element("sy:updateFrequency").and_then(|often| often.parse().ok()).unwrap_or(1);
+    Some(Duration::from_secs(seconds / u64::max(often, 1)))
+}

@@ -1,0 +1,193 @@
+//! Lists of subscriptions in OPML 2.0, both ways: <http://opml.org/spec2.opml>.
+
+use std::fmt::{self, Write as _};
+
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use crate::encoding::decode;
+use crate::entry_text::escaped;
+use crate::repair::repair;
+use crate::subscriptions::Subscription;
+
+/// Feeds of a file; others are left out.
+const MOST_OUTLINES: usize = 10_000;
+
+/// A feed of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The feed's address.
+    pub url: String,
+    /// Its name; empty: none.
+    pub title: String,
+    /// The folder that it is in; empty: none. Of folders in folders it is the innermost one.
+    pub folder: String,
+}
+
+/// Why a file is no list of subscriptions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MalformedOutline(String);
+
+impl fmt::Display for MalformedOutline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for MalformedOutline {}
+
+/// Reads a list. What is malformed is repaired, as in feeds.
+///
+/// # Errors
+/// If it is no OPML, or has no feed.
+pub fn read(document: &[u8]) -> Result<Vec<Outline>, MalformedOutline> {
+    let text = repair(&decode(document, ""));
+    let mut reader = Reader::from_str(&text);
+    let (mut outlines, mut folders, mut is_opml) = (Vec::new(), Vec::<String>::new(), false);
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(element)) if is_outline(&element) => {
+                let (outline, name) = outline(&element, &folders);
+                match outline {
+                    // A feed may have feeds in it, which are in its folder.
+                    Some(outline) => {
+                        outlines.push(outline);
+                        folders.push(folders.last().cloned().unwrap_or_default());
+                    }
+                    None => folders.push(name),
+                }
+            }
+            Ok(Event::Empty(element)) if is_outline(&element) => {
+                outlines.extend(outline(&element, &folders).0)
+            }
+            Ok(Event::Start(element)) => {
+                is_opml |= element.local_name().as_ref().eq_ignore_ascii_case("opml")
+            }
+            Ok(Event::End(element)) if element.local_name().as_ref().eq_ignore_ascii_case("outline") => {
+                folders.pop();
+            }
+            Ok(Event::Eof) => break,
+            Ok(_) => {}
+            Err(error) => return Err(MalformedOutline(format!("it is malformed XML: {error}"))),
+        }
+        if outlines.len() >= MOST_OUTLINES {
+            break;
+        }
+    }
+    match (is_opml, outlines.is_empty()) {
+        (false, _) => Err(MalformedOutline("it is no OPML: there is no element \"opml\"".to_owned())),
+        (true, true) => {
+            Err(MalformedOutline("it has no feeds: no outline has an attribute \"xmlUrl\"".to_owned()))
+        }
+        (true, false) => Ok(outlines),
+    }
+}
+
+fn is_outline(element: &BytesStart<'_>) -> bool {
+    element.local_name().as_ref().eq_ignore_ascii_case("outline")
+}
+
+/// The feed of an element; `None` for a folder. And the element's name.
+fn outline(element: &BytesStart<'_>, folders: &[String]) -> (Option<Outline>, String) {
+    let attribute = |wanted: &str| {
+        let mut all = element.attributes();
+        let found = all.with_checks(false).flatten();
+        let mut found = found.filter(|attribute| attribute.key.as_ref().eq_ignore_ascii_case(wanted));
+        let value = found.next().and_then(|attribute| {
+            attribute.normalized_value(XmlVersion::Implicit1_0).ok().map(|value| value.trim().to_owned())
+        });
+        value.unwrap_or_default()
+    };
+    let (text, title) = (attribute("text"), attribute("title"));
+    let title = if title.is_empty() { text } else { title };
+    let url = attribute("xmlUrl");
+    let folder = folders.last().cloned().unwrap_or_default();
+    let folder = match folder.is_empty() {
+        // Some programs write folders as a list of paths.
+        true => attribute("category").split(',').next().unwrap_or_default().trim_matches('/').to_owned(),
+        false => folder,
+    };
+    let outline = (!url.is_empty()).then(|| Outline { url, title: title.clone(), folder });
+    (outline, title)
+}
+
+/// Writes the subscriptions of an account.
+pub fn write(account: &str, subscriptions: &[Subscription]) -> String {
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<opml version=\"2.0\">\n<head><title>Feeds of {}</title></head>\n<body>\n",
+        escaped(account)
+    );
+    let mut folder = "";
+    for one in subscriptions {
+        if one.folder != folder {
+            if !folder.is_empty() {
+                out.push_str("</outline>\n");
+            }
+            if !one.folder.is_empty() {
+                let name = escaped(&one.folder);
+                let _ = writeln!(out, "<outline text=\"{name}\" title=\"{name}\">");
+            }
+            folder = &one.folder;
+        }
+        let (title, url) = (escaped(&one.title), escaped(&one.url));
+        let _ = write!(out, "<outline type=\"rss\" text=\"{title}\" title=\"{title}\" xmlUrl=\"{url}\"");
+        if !one.site.is_empty() {
+            let _ = write!(out, " htmlUrl=\"{}\"", escaped(&one.site));
+        }
+        out.push_str("/>\n");
+    }
+    if !folder.is_empty() {
+        out.push_str("</outline>\n");
+    }
+    out.push_str("</body>\n</opml>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::Library;
+
+    #[test]
+    fn a_list_comes_back() {
+        let mut library = Library::in_memory();
+        let ann = library.add_account("ann", "correct horse", 0).unwrap();
+        for (url, title, folder) in [
+            ("https://example.org/a?b=c&d=\"", "A & \"B\" <c>", "News & more"),
+            ("https://example.org/b", "B", "News & more"),
+            ("https://example.org/c", "Ü", ""),
+        ] {
+            library.subscribe(&ann, url, title, folder, 0).unwrap();
+        }
+        let all = library.subscriptions(&ann).unwrap();
+        let outlines = read(write("ann", &all).as_bytes()).unwrap();
+        let expected: Vec<Outline> = all
+            .into_iter()
+            .map(|one| Outline { url: one.url, title: one.title, folder: one.folder })
+            .collect();
+        assert_eq!(outlines, expected);
+    }
+
+    #[test]
+    fn lists_of_other_programs_are_read() {
+        let text = b"<?xml version='1.0' encoding='iso-8859-1'?><opml><body>\
+            <outline text='Caf\xe9'><outline text='x' xmlUrl='https://a/1'><outline xmlUrl='https://a/2'/></outline></outline>\
+            <outline title='T' text='y' xmlurl='https://a/3?x&y' category='/tech/linux,/z'></opml>";
+        let outlines = read(text).unwrap();
+        let found: Vec<(&str, &str, &str)> =
+            outlines.iter().map(|one| (one.url.as_str(), one.title.as_str(), one.folder.as_str())).collect();
+        assert_eq!(
+            found,
+            [
+                ("https://a/1", "x", "Café"),
+                ("https://a/2", "", "Café"),
+                ("https://a/3?x&y", "T", "tech/linux")
+            ]
+        );
+        for malformed in
+            [&b""[..], b"<a/>", b"<opml/>", b"\xff\xfe", b"<opml><body><outline text='x'/></body></opml>"]
+        {
+            assert!(read(malformed).is_err(), "{malformed:?}");
+        }
+    }
+}

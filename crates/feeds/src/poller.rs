@@ -1,0 +1,252 @@
+//! Polling: which feed is fetched when, a few at a time, never two of one host.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, SystemTime};
+
+use url::Url;
+
+use crate::counts::{FeedCounts, FetchTotals};
+use crate::database::Library;
+use crate::discovery::locate_document;
+use crate::document::{ParsedFeed, parse};
+use crate::error::FeedError;
+use crate::feed_rows::{DueFeed, Polled};
+use crate::fetch::{FetchError, Fetched, Fetcher};
+use crate::options::FeedOptions;
+use crate::rhythm;
+
+/// Documents that are fetched at a time.
+const MOST_FETCHES: usize = 4;
+/// Feeds that are looked at to find some whose hosts are free.
+const MOST_CANDIDATES: usize = 200;
+/// Hosts whose last request is remembered.
+const MOST_HOSTS: usize = 10_000;
+/// Between two clean-ups.
+const CLEANING_MS: i64 = 6 * 3_600_000;
+/// A fetch that takes longer has been given up by its thread, whatever became of it.
+const LOST_MS: i64 = 300_000;
+
+/// Polls feeds. The caller says what time it is.
+#[derive(Debug)]
+pub(crate) struct Poller {
+    library: Library,
+    fetcher: Arc<Fetcher>,
+    options: FeedOptions,
+    counts: FeedCounts,
+    /// When each host may be asked again.
+    hosts: HashMap<String, i64>,
+    running: Vec<Running>,
+    results: (Sender<Done>, Receiver<Done>),
+    cleaned_ms: Option<i64>,
+}
+
+/// A fetch in a thread.
+#[derive(Debug)]
+struct Running {
+    feed: i64,
+    host: String,
+    since_ms: i64,
+}
+
+/// Its result.
+#[derive(Debug)]
+struct Done {
+    feed: DueFeed,
+    result: Result<(Fetched, Option<ParsedFeed>), FetchError>,
+}
+
+/// What a turn of the poller has left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// Fetches that are running.
+    pub running: usize,
+    /// When something is due, in milliseconds since 1970; `None` if there is no feed.
+    pub next_ms: Option<i64>,
+}
+
+impl Poller {
+    /// Opens the library and the cache of a data directory.
+    ///
+    /// # Errors
+    /// If they cannot be opened.
+    pub(crate) fn open(data: &Path, options: FeedOptions, counts: FeedCounts) -> Result<Self, FeedError> {
+        let library = Library::open(data)?;
+        let fetcher = Arc::new(Fetcher::open(data, &options)?);
+        Ok(Self {
+            library,
+            fetcher,
+            options,
+            counts,
+            hosts: HashMap::new(),
+            running: Vec::new(),
+            results: channel(),
+            cleaned_ms: None,
+        })
+    }
+
+    /// Takes results, and begins fetches that are due. Waits for a result if something runs, at most as long as `wait`.
+    ///
+    /// # Errors
+    /// If the library cannot be read or written.
+    pub(crate) fn turn(&mut self, now_ms: i64, wait: Duration) -> Result<Turn, FeedError> {
+        let mut results: Vec<Done> = self.results.1.try_iter().collect();
+        if results.is_empty() && !self.running.is_empty() && !wait.is_zero() {
+            results.extend(self.results.1.recv_timeout(wait));
+        }
+        for done in results {
+            self.running.retain(|running| running.feed != done.feed.id);
+            self.finish(done, now_ms)?;
+        }
+        self.running.retain(|running| now_ms - running.since_ms < LOST_MS);
+        let waiting_ms = self.begin(now_ms)?;
+        if self.running.is_empty() && self.cleaned_ms.is_none_or(|cleaned| now_ms - cleaned > CLEANING_MS) {
+            self.cleaned_ms = Some(now_ms);
+            self.clean(now_ms)?;
+        }
+        let next_ms = match waiting_ms {
+            Some(waiting_ms) => Some(waiting_ms),
+            None => self.library.next_due_ms()?,
+        };
+        Ok(Turn { running: self.running.len(), next_ms })
+    }
+
+    /// Whether another process changed the library since this was asked last.
+    ///
+    /// # Errors
+    /// If the library cannot be read.
+    pub(crate) fn was_changed_by_others(&mut self) -> Result<bool, FeedError> {
+        self.library.was_changed_by_others()
+    }
+
+    /// Counts what is unread, for others.
+    ///
+    /// # Errors
+    /// If the library cannot be read.
+    pub(crate) fn count_unread(&self) -> Result<(), FeedError> {
+        self.counts.set_unread(self.library.unread_counts()?);
+        Ok(())
+    }
+
+    /// Begins what is due and possible. Returns when the first of the others can begin.
+    fn begin(&mut self, now_ms: i64) -> Result<Option<i64>, FeedError> {
+        let mut waiting_ms: Option<i64> = None;
+        for feed in self.library.due_feeds(now_ms, MOST_CANDIDATES)? {
+            if self.running.iter().any(|running| running.feed == feed.id) {
+                continue;
+            }
+            let host = host_of(&feed.url);
+            let is_busy = self.running.iter().any(|running| running.host == host);
+            let free_ms = self.hosts.get(&host).copied().unwrap_or(i64::MIN);
+            if is_busy || self.running.len() >= MOST_FETCHES || free_ms > now_ms {
+                let begins_ms = free_ms.max(now_ms + 100);
+                waiting_ms = Some(waiting_ms.map_or(begins_ms, |waiting| waiting.min(begins_ms)));
+                continue;
+            }
+            if self.hosts.len() >= MOST_HOSTS {
+                self.hosts.retain(|_, free_ms| *free_ms > now_ms);
+            }
+            self.hosts.insert(host.clone(), now_ms + milliseconds(self.options.host_interval));
+            self.running.push(Running { feed: feed.id, host, since_ms: now_ms });
+            self.start(feed, now_ms);
+        }
+        Ok(waiting_ms)
+    }
+
+    /// By a thread that ends with the fetch: most of the time there is none.
+    fn start(&self, feed: DueFeed, now_ms: i64) {
+        let (fetcher, results) = (Arc::clone(&self.fetcher), self.results.0.clone());
+        let known = feed.clone();
+        let spawned = std::thread::Builder::new().name("feed".to_owned()).spawn(move || {
+            let result = fetch(&fetcher, &feed, now_ms);
+            let _ = results.send(Done { feed, result });
+        });
+        if let Err(error) = spawned {
+            let _ =
+                self.results.0.send(Done { feed: known, result: Err(FetchError::Failed(error.to_string())) });
+        }
+    }
+
+    fn finish(&mut self, done: Done, now_ms: i64) -> Result<(), FeedError> {
+        let Done { feed, result } = done;
+        let (wait, pause_of_host) = match result {
+            Ok((fetched, parsed)) => {
+                let polled = Polled { feed: parsed.as_ref(), moved_to: fetched.moved_to.as_deref() };
+                let entries = self.library.apply(feed.id, &polled, now_ms)?;
+                let is_changed = parsed.is_some();
+                self.counts.add(FetchTotals {
+                    changed: is_changed.into(),
+                    unchanged: (!is_changed).into(),
+                    requests: fetched.requests.into(),
+                    bytes: fetched.received_bytes,
+                    entries,
+                    ..FetchTotals::default()
+                });
+                let (times_ms, hint) = self.library.rhythm_of(feed.id)?;
+                (rhythm::interval(&times_ms, hint.max(fetched.fresh_for), now_ms, &self.options), None)
+            }
+            Err(error) => {
+                self.counts.add(FetchTotals { failed: 1, requests: 1, ..FetchTotals::default() });
+                let is_gone = error == FetchError::Gone;
+                self.library.note_failure(feed.id, &error.to_string(), is_gone, now_ms)?;
+                let pause = match error {
+                    FetchError::Pause { pause, .. } => Some(pause.unwrap_or(Duration::from_secs(3600))),
+                    FetchError::Gone | FetchError::Failed(_) => None,
+                };
+                (rhythm::retry(feed.failures + 1, pause, &self.options), pause)
+            }
+        };
+        if let Some(pause) = pause_of_host {
+            // The server meant all of its feeds.
+            self.hosts.insert(host_of(&feed.url), now_ms + milliseconds(pause));
+        }
+        let wait = rhythm::spread(wait, feed.id, now_ms);
+        self.library.schedule(feed.id, now_ms + milliseconds(wait))
+    }
+
+    fn clean(&mut self, now_ms: i64) -> Result<(), FeedError> {
+        self.library.forget_old(self.options.keep, now_ms)?;
+        // A feed is polled once a day at least; what was not written for longer than that is of no use soon.
+        let oldest = self.options.most_interval.saturating_mul(4).max(Duration::from_secs(14 * 86_400));
+        self.fetcher.cache().clean(oldest, at(now_ms))?;
+        Ok(())
+    }
+}
+
+fn fetch(
+    fetcher: &Fetcher,
+    feed: &DueFeed,
+    now_ms: i64,
+) -> Result<(Fetched, Option<ParsedFeed>), FetchError> {
+    let mut fetched = fetcher.fetch(&feed.url, !feed.has_document, at(now_ms))?;
+    let Some(document) = fetched.document.take() else { return Ok((fetched, None)) };
+    match parse(&document, &fetched.content_type, &fetched.address) {
+        Ok(parsed) => Ok((fetched, Some(parsed))),
+        Err(error) => {
+            // The same document must be looked at again by a version that can read it.
+            fetcher.cache().remove(&fetched.address);
+            if feed.has_document {
+                return Err(FetchError::Failed(error.to_string()));
+            }
+            // A new subscription may have the address of a page.
+            let (url, parsed) =
+                locate_document(fetcher, &feed.url, at(now_ms)).map_err(FetchError::Failed)?;
+            fetched.moved_to = Some(url);
+            Ok((fetched, Some(parsed)))
+        }
+    }
+}
+
+fn host_of(url: &str) -> String {
+    Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn at(now_ms: i64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(now_ms.max(0).unsigned_abs())
+}
+
+fn milliseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 4)
+}

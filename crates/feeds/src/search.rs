@@ -1,0 +1,46 @@
+//! What a user types as a query of SQLite's FTS5.
+
+/// Words as prefixes that must all be there; a part in quotation marks as a phrase; a word after `-` must not be there. `None` if
+/// nothing is looked for.
+pub(crate) fn fts_query(text: &str) -> Option<String> {
+    let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+    for (place, part) in text.split('"').enumerate() {
+        if place % 2 == 1 {
+            let phrase = words(part);
+            if !phrase.is_empty() {
+                wanted.push(format!("\"{}\"", phrase.join(" ")));
+            }
+            continue;
+        }
+        for word in part.split_whitespace() {
+            let list = if word.starts_with('-') { &mut unwanted } else { &mut wanted };
+            list.extend(words(word).into_iter().map(|word| format!("\"{word}\"*")));
+        }
+    }
+    if wanted.is_empty() {
+        return None;
+    }
+    let wanted = wanted.join(" AND ");
+    Some(match unwanted.is_empty() {
+        true => wanted,
+        false => format!("({wanted}) NOT ({})", unwanted.join(" OR ")),
+    })
+}
+
+/// Letters and digits alone: everything else is syntax.
+fn words(text: &str) -> Vec<&str> {
+    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_is_a_query() {
+        assert_eq!(fts_query("linux ker").unwrap(), "\"linux\"* AND \"ker\"*");
+        assert_eq!(fts_query("\"open source\" -java").unwrap(), "(\"open source\") NOT (\"java\"*)");
+        assert_eq!(fts_query("C++ a\"b").unwrap(), "\"C\"* AND \"a\"* AND \"b\"");
+        assert_eq!(fts_query(" - \" "), None);
+    }
+}

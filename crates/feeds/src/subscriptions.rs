@@ -1,0 +1,214 @@
+//! Subscriptions: which feeds an account reads, under which names and in which folders.
+
+use rusqlite::params;
+
+use crate::accounts::Account;
+use crate::database::Library;
+use crate::error::FeedError;
+use crate::feed_rows::remove_unused;
+use crate::fetch::parse_url;
+
+/// Feeds of one account.
+const MOST_SUBSCRIPTIONS: i64 = 5000;
+const MOST_NAME_BYTES: usize = 300;
+
+/// A feed of an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    /// The feed's number.
+    pub feed: i64,
+    /// Its address.
+    pub url: String,
+    /// The account's name for it, else the feed's own, else its address.
+    pub title: String,
+    /// Whether that is the account's own name.
+    pub is_renamed: bool,
+    /// Its page; empty: unknown.
+    pub site: String,
+    /// The folder; empty: none.
+    pub folder: String,
+    /// Entries that the account has not read.
+    pub unread: u64,
+    /// When it was last fetched, in milliseconds since 1970.
+    pub fetched_ms: Option<i64>,
+    /// Since when it cannot be fetched, in milliseconds since 1970.
+    pub failing_since_ms: Option<i64>,
+    /// Why; empty: it can be fetched.
+    pub error: String,
+    /// Whether its server says that it will not come back.
+    pub is_gone: bool,
+    /// When it is polled next, in milliseconds since 1970.
+    pub next_ms: i64,
+    /// The time of its newest entry, in milliseconds since 1970.
+    pub newest_ms: Option<i64>,
+}
+
+/// Entries that an account has not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadCount {
+    /// The account's name.
+    pub account: String,
+    /// Their number.
+    pub unread: u64,
+}
+
+impl Library {
+    /// Subscribes to a feed. A feed that was subscribed already gets the name and folder if these are not empty. Returns its number.
+    ///
+    /// # Errors
+    /// If the address cannot be one of a feed, or the account has too many.
+    pub fn subscribe(
+        &mut self,
+        account: &Account,
+        url: &str,
+        title: &str,
+        folder: &str,
+        now_ms: i64,
+    ) -> Result<i64, FeedError> {
+        let url = parse_url(url).map_err(FeedError::Refused)?;
+        let transaction = self.connection.transaction()?;
+        let count: i64 = transaction
+            .prepare_cached("SELECT count(*) FROM subscriptions WHERE account = ?1")?
+            .query_row([account.id], |row| row.get(0))?;
+        if count >= MOST_SUBSCRIPTIONS {
+            return Err(FeedError::refused(format!("an account has at most {MOST_SUBSCRIPTIONS} feeds")));
+        }
+        // One that is gone may have come back, or another user knows better.
+        transaction
+            .prepare_cached(
+                "INSERT INTO feeds (url, next_ms) VALUES (?1, ?2)
+                 ON CONFLICT (url) DO UPDATE SET next_ms = CASE WHEN is_gone THEN ?2 ELSE next_ms END, is_gone = 0",
+            )?
+            .execute(params![url.as_str(), now_ms])?;
+        let feed: i64 = transaction
+            .prepare_cached("SELECT id FROM feeds WHERE url = ?1")?
+            .query_row([url.as_str()], |row| row.get(0))?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO subscriptions (account, feed, title, folder, since_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT DO UPDATE SET title = CASE WHEN ?3 = '' THEN title ELSE ?3 END,
+                                           folder = CASE WHEN ?4 = '' THEN folder ELSE ?4 END",
+            )?
+            .execute(params![account.id, feed, cut(title), cut(folder), now_ms])?;
+        transaction.commit()?;
+        Ok(feed)
+    }
+
+    /// Ends a subscription. Whether there was one.
+    ///
+    /// # Errors
+    /// If the library cannot be written.
+    pub fn unsubscribe(&mut self, account: &Account, feed: i64) -> Result<bool, FeedError> {
+        let transaction = self.connection.transaction()?;
+        let removed = transaction
+            .execute("DELETE FROM subscriptions WHERE account = ?1 AND feed = ?2", [account.id, feed])?;
+        remove_unused(&transaction)?;
+        transaction.commit()?;
+        Ok(removed > 0)
+    }
+
+    /// Sets a subscription's name, or its folder; empty for none.
+    ///
+    /// # Errors
+    /// If the library cannot be written.
+    pub fn edit_subscription(
+        &mut self,
+        account: &Account,
+        feed: i64,
+        title: Option<&str>,
+        folder: Option<&str>,
+    ) -> Result<bool, FeedError> {
+        let changed = self.connection.execute(
+            "UPDATE subscriptions SET title = coalesce(?3, title), folder = coalesce(?4, folder)
+             WHERE account = ?1 AND feed = ?2",
+            params![account.id, feed, title.map(cut), folder.map(cut)],
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// Renames a folder; with an empty name its feeds have none.
+    ///
+    /// # Errors
+    /// If the library cannot be written.
+    pub(crate) fn rename_folder(&mut self, account: &Account, from: &str, to: &str) -> Result<(), FeedError> {
+        self.connection.execute(
+            "UPDATE subscriptions SET folder = ?3 WHERE account = ?1 AND folder = ?2",
+            params![account.id, from, cut(to)],
+        )?;
+        Ok(())
+    }
+
+    /// The subscriptions of an account, by folder and title.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn subscriptions(&self, account: &Account) -> Result<Vec<Subscription>, FeedError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT feeds.id, feeds.url, subscriptions.title, feeds.title, feeds.site, subscriptions.folder,
+                    (SELECT count(*) FROM entries WHERE entries.feed = feeds.id
+                     AND NOT EXISTS (SELECT 1 FROM marks WHERE marks.account = ?1 AND marks.entry = entries.id AND is_read = 1)),
+                    feeds.fetched_ms, feeds.failing_since_ms, feeds.error, feeds.is_gone, feeds.next_ms,
+                    (SELECT max(sort_ms) FROM entries WHERE entries.feed = feeds.id)
+             FROM subscriptions JOIN feeds ON feeds.id = subscriptions.feed WHERE subscriptions.account = ?1",
+        )?;
+        let rows = statement.query_map([account.id], |row| {
+            let url: String = row.get(1)?;
+            let (own, of_feed): (String, String) = (row.get(2)?, row.get(3)?);
+            let is_renamed = !own.is_empty();
+            let title = [own, of_feed, shown_url(&url)].into_iter().find(|title| !title.is_empty());
+            Ok(Subscription {
+                feed: row.get(0)?,
+                title: title.unwrap_or_default(),
+                is_renamed,
+                url,
+                site: row.get(4)?,
+                folder: row.get(5)?,
+                unread: row.get::<_, i64>(6)?.max(0).unsigned_abs(),
+                fetched_ms: row.get(7)?,
+                failing_since_ms: row.get(8)?,
+                error: row.get(9)?,
+                is_gone: row.get(10)?,
+                next_ms: row.get(11)?,
+                newest_ms: row.get(12)?,
+            })
+        })?;
+        let mut all: Vec<Subscription> = rows.collect::<Result<_, _>>()?;
+        all.sort_by_cached_key(|one| (one.folder.to_lowercase(), one.title.to_lowercase(), one.feed));
+        Ok(all)
+    }
+
+    /// How many entries each account has not read.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn unread_counts(&self) -> Result<Vec<UnreadCount>, FeedError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT accounts.name, (SELECT count(*) FROM subscriptions JOIN entries ON entries.feed = subscriptions.feed
+                WHERE subscriptions.account = accounts.id AND NOT EXISTS
+                (SELECT 1 FROM marks WHERE marks.account = accounts.id AND marks.entry = entries.id AND is_read = 1))
+             FROM accounts ORDER BY accounts.name",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok(UnreadCount { account: row.get(0)?, unread: row.get::<_, i64>(1)?.max(0).unsigned_abs() })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// An address without its password.
+pub(crate) fn shown_url(url: &str) -> String {
+    match url::Url::parse(url) {
+        Ok(mut url) => {
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+            url.into()
+        }
+        Err(_) => url.to_owned(),
+    }
+}
+
+/// A name in one line.
+fn cut(name: &str) -> String {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    name[..name.floor_char_boundary(MOST_NAME_BYTES)].to_owned()
+}

@@ -1,0 +1,108 @@
+//! What a signed-in user changes: forms of the page, and requests of its script.
+
+use http::StatusCode;
+
+use super::pages::filter_of;
+use super::request::{Asked, Reply, redirect, text};
+use super::scene::{PREFIX, Scene};
+use super::sign_in::sign_out;
+use crate::accounts::{Account, form_token};
+use crate::entries::Mark;
+use crate::error::FeedError;
+use crate::opml;
+
+const DAY_MS: i64 = 86_400_000;
+
+pub(super) fn answer(
+    scene: &mut Scene<'_>,
+    account: &Account,
+    session: &str,
+    asked: &Asked,
+    path: &str,
+) -> Result<Reply, FeedError> {
+    if asked.get("form") != form_token(session) {
+        return Ok(text(
+            StatusCode::FORBIDDEN,
+            "this form is of another session: go back and reload the page",
+        ));
+    }
+    match path {
+        "sign-out" => return sign_out(scene, session),
+        "mark" => mark(scene, account, asked)?,
+        "mark-all" => {
+            let mut filter = filter_of(asked);
+            if let Some(days) = asked.number("days").filter(|days| (0..=36_500).contains(days)) {
+                let before_ms = scene.now_ms - days * DAY_MS;
+                filter.before_ms = Some(filter.before_ms.map_or(before_ms, |known| known.min(before_ms)));
+            }
+            // What came after the page was made has not been seen.
+            if let Some(seen_ms) = asked.number("seen") {
+                filter.received_before_ms = Some(seen_ms);
+            }
+            scene.library.mark_all_read(account, &filter, scene.now_ms)?;
+        }
+        "subscribe" => {
+            let address = asked.get("url").trim();
+            let address = match address.contains("://") {
+                true => address.to_owned(),
+                false => format!("https://{address}"),
+            };
+            let feed =
+                scene.library.subscribe(account, &address, "", asked.get("folder").trim(), scene.now_ms)?;
+            return Ok(redirect(&format!("{PREFIX}manage#feed-{feed}")));
+        }
+        "unsubscribe" => {
+            scene.library.unsubscribe(account, asked.number("feed").unwrap_or(-1))?;
+        }
+        "edit" => {
+            let feed = asked.number("feed").unwrap_or(-1);
+            let title = asked.has("title").then(|| asked.get("title"));
+            let folder = asked.has("folder").then(|| asked.get("folder"));
+            scene.library.edit_subscription(account, feed, title, folder)?;
+        }
+        "import" => {
+            let document = asked.upload.as_deref().unwrap_or_default();
+            let outlines = opml::read(document).map_err(|error| FeedError::refused(error.to_string()))?;
+            for outline in &outlines {
+                // One that cannot be subscribed to does not keep others away.
+                match scene.library.subscribe(
+                    account,
+                    &outline.url,
+                    &outline.title,
+                    &outline.folder,
+                    scene.now_ms,
+                ) {
+                    Ok(_) | Err(FeedError::Refused(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        _ => return Ok(text(StatusCode::NOT_FOUND, "there is nothing here")),
+    }
+    if asked.has("quiet") {
+        return Ok(text(StatusCode::OK, "done"));
+    }
+    Ok(redirect(&back(asked)))
+}
+
+/// Where the form was. Only pages of the reader.
+fn back(asked: &Asked) -> String {
+    let back = asked.get("back");
+    let is_own = back.starts_with(PREFIX)
+        && !back.contains("..")
+        && back.bytes().all(|byte| byte > b' ' && byte < 0x7f);
+    if is_own { back.to_owned() } else { PREFIX.to_owned() }
+}
+
+fn mark(scene: &mut Scene<'_>, account: &Account, asked: &Asked) -> Result<(), FeedError> {
+    let entries: Vec<i64> = asked.all("entry").filter_map(|entry| entry.parse().ok()).take(10_000).collect();
+    let is_set = |name: &str| match asked.get(name) {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    };
+    for mark in [is_set("read").map(Mark::Read), is_set("starred").map(Mark::Starred)].into_iter().flatten() {
+        scene.library.mark(account, &entries, mark, scene.now_ms)?;
+    }
+    Ok(())
+}

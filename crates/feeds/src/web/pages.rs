@@ -1,0 +1,404 @@
+//! The pages: lists of entries, one entry, and the management of feeds. They work without script.
+
+use std::fmt::Write as _;
+
+use http::StatusCode;
+use jiff::Timestamp;
+
+use super::request::{Asked, Reply, html, plain, text};
+use super::scene::{IMAGE_POLICY, POLICY, PREFIX, Scene};
+use crate::accounts::{Account, form_token};
+use crate::clean_html::{Images, clean, has_images};
+use crate::entries::{FeedEntry, Mark};
+use crate::entry_filter::EntryFilter;
+use crate::entry_text::{escaped, plain_text};
+use crate::error::FeedError;
+use crate::opml;
+use crate::subscriptions::{Subscription, shown_url};
+
+/// Entries of a page.
+const LISTED: usize = 50;
+/// What a list shows of an entry.
+const EXCERPT_BYTES: usize = 200;
+
+/// What every page of a session needs.
+struct Frame<'a> {
+    account: &'a Account,
+    form: String,
+    now_ms: i64,
+}
+
+pub(super) fn answer(
+    scene: &mut Scene<'_>,
+    account: &Account,
+    session: &str,
+    asked: &Asked,
+    path: &str,
+) -> Result<Reply, FeedError> {
+    let frame = Frame { account, form: form_token(session), now_ms: scene.now_ms };
+    match path.split_once('/') {
+        None if path.is_empty() => list(scene, &frame, asked),
+        None if path == "manage" => manage(scene, &frame),
+        None if path == "export" => {
+            let all = scene.library.subscriptions(account)?;
+            let mut reply =
+                plain(StatusCode::OK, "text/x-opml; charset=utf-8", &opml::write(&account.name, &all));
+            reply.headers_mut().insert(
+                http::header::CONTENT_DISPOSITION,
+                http::HeaderValue::from_static("attachment; filename=\"feeds.opml\""),
+            );
+            Ok(reply)
+        }
+        Some(("entry", number)) => match number.parse() {
+            Ok(id) => entry(scene, &frame, asked, id),
+            Err(_) => Ok(text(StatusCode::NOT_FOUND, "there is no such entry")),
+        },
+        _ => Ok(text(StatusCode::NOT_FOUND, "there is nothing here")),
+    }
+}
+
+/// The filter that an address or a form has.
+pub(super) fn filter_of(asked: &Asked) -> EntryFilter {
+    let after = asked.get("after").split_once('-');
+    EntryFilter {
+        feed: asked.number("feed"),
+        folder: asked.has("folder").then(|| asked.get("folder").to_owned()),
+        is_starred: asked.has("starred"),
+        // A search looks at everything.
+        is_unread: !asked.has("all") && !asked.has("starred") && asked.get("q").trim().is_empty(),
+        search: asked.get("q").to_owned(),
+        after: after.and_then(|(time, id)| Some((time.parse().ok()?, id.parse().ok()?))),
+        ..EntryFilter::default()
+    }
+}
+
+pub(super) fn sign_in(reason: &str) -> String {
+    let alert =
+        if reason.is_empty() { String::new() } else { format!("<p role=alert>{}</p>", escaped(reason)) };
+    let body = format!(
+        "<main class=\"sign-in\"><h1>Feeds</h1>{alert}<form method=post action=\"{PREFIX}sign-in\">\
+         <label>Name <input name=name autocomplete=username required autofocus></label>\
+         <label>Password <input name=password type=password autocomplete=current-password required></label>\
+         <button>Sign in</button></form></main>"
+    );
+    document("Feeds", &body, "")
+}
+
+fn document(title: &str, body: &str, attributes: &str) -> String {
+    format!(
+        "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
+         <title>{}</title><link rel=stylesheet href=\"{PREFIX}reader.css\"><script type=module src=\"{PREFIX}reader.js\"></script>\
+         </head><body {attributes}>{body}</body></html>",
+        escaped(title)
+    )
+}
+
+impl Frame<'_> {
+    fn page(&self, title: &str, side: &str, main: &str) -> String {
+        let name = escaped(&self.account.name);
+        let form = &self.form;
+        let body = format!(
+            "<header><h1><a href=\"{PREFIX}\">Feeds</a></h1>\
+             <form class=search role=search action=\"{PREFIX}\"><input type=search name=q aria-label=Search placeholder=\"Search (/)\"></form>\
+             <nav><a href=\"{PREFIX}manage\">Manage</a>\
+             <form method=post action=\"{PREFIX}sign-out\"><input type=hidden name=form value=\"{form}\"><button>Sign out {name}</button></form></nav></header>\
+             <div class=columns>{side}<main>{main}</main></div>\
+             <dialog id=keys><h2>Keys</h2><dl><dt>j, k</dt><dd>next, previous entry</dd><dt>o, Enter</dt><dd>open or close</dd>\
+             <dt>v</dt><dd>the entry's own page</dd><dt>m</dt><dd>read or unread</dd><dt>s</dt><dd>star</dd><dt>i</dt><dd>show images</dd>\
+             <dt>/</dt><dd>search</dd><dt>?</dt><dd>this list</dd></dl><button>Close</button></dialog>\
+             <p id=said role=status></p>"
+        );
+        document(title, &body, &format!("data-form=\"{form}\""))
+    }
+
+    fn button(&self, action: &str, back: &str, fields: &[(&str, &str)], label: &str) -> String {
+        let mut out = format!(
+            "<form method=post action=\"{PREFIX}{action}\"><input type=hidden name=form value=\"{}\"><input type=hidden name=back value=\"{}\">",
+            self.form,
+            escaped(back)
+        );
+        for (name, value) in fields {
+            let _ = write!(out, "<input type=hidden name=\"{name}\" value=\"{}\">", escaped(value));
+        }
+        let _ = write!(out, "<button>{label}</button></form>");
+        out
+    }
+
+    /// A time and how long ago it was.
+    fn time(&self, at_ms: i64) -> String {
+        let written =
+            Timestamp::from_millisecond(at_ms).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        format!("<time datetime=\"{written}\">{}</time>", age(at_ms, self.now_ms))
+    }
+}
+
+fn age(at_ms: i64, now_ms: i64) -> String {
+    let span = facts::unit::Nanos((now_ms - at_ms).max(0).unsigned_abs().saturating_mul(1_000_000));
+    text::units::Span(span).to_string()
+}
+
+fn sidebar(subscriptions: &[Subscription], asked: &Asked) -> String {
+    let total: u64 = subscriptions.iter().map(|one| one.unread).sum();
+    let mut out = String::from("<nav class=feeds aria-label=Feeds><ul>");
+    let chosen = |is_chosen: bool| if is_chosen { " aria-current=page" } else { "" };
+    let is_list = asked.path() == PREFIX;
+    let is_plain = is_list && ["feed", "folder", "starred", "all", "q"].iter().all(|name| !asked.has(name));
+    let _ = write!(out, "<li><a href=\"{PREFIX}\"{}>Unread <b>{total}</b></a>", chosen(is_plain));
+    let is_all = is_list && asked.has("all") && !asked.has("feed") && !asked.has("folder");
+    let _ = write!(out, "<li><a href=\"{PREFIX}?all=1\"{}>All</a>", chosen(is_all));
+    let _ =
+        write!(out, "<li><a href=\"{PREFIX}?starred=1\"{}>Starred</a></ul>", chosen(asked.has("starred")));
+    let mut folder: Option<&str> = None;
+    for one in subscriptions {
+        if folder != Some(&one.folder) {
+            if folder.is_some() {
+                out.push_str("</ul>");
+            }
+            if !one.folder.is_empty() {
+                let unread: u64 = subscriptions
+                    .iter()
+                    .filter(|other| other.folder == one.folder)
+                    .map(|other| other.unread)
+                    .sum();
+                let link = form_urlencoded::byte_serialize(one.folder.as_bytes()).collect::<String>();
+                let is_chosen = asked.has("folder") && asked.get("folder") == one.folder;
+                let _ = write!(
+                    out,
+                    "<h2><a href=\"{PREFIX}?folder={link}\"{}>{} {}</a></h2>",
+                    chosen(is_chosen),
+                    escaped(&one.folder),
+                    count(unread)
+                );
+            }
+            out.push_str("<ul>");
+            folder = Some(&one.folder);
+        }
+        let class = if one.failing_since_ms.is_some() { " class=failing" } else { "" };
+        let _ = write!(
+            out,
+            "<li{class}><a href=\"{PREFIX}?feed={}\"{}>{} {}</a>",
+            one.feed,
+            chosen(asked.number("feed") == Some(one.feed)),
+            escaped(&one.title),
+            count(one.unread)
+        );
+    }
+    if folder.is_some() {
+        out.push_str("</ul>");
+    }
+    out.push_str("</nav>");
+    out
+}
+
+fn count(unread: u64) -> String {
+    if unread > 0 { format!("<b>{unread}</b>") } else { String::new() }
+}
+
+fn list(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked) -> Result<Reply, FeedError> {
+    let mut filter = filter_of(asked);
+    filter.limit = LISTED + 1;
+    let mut entries = scene.library.entries(frame.account, &filter)?;
+    let has_more = entries.len() > LISTED;
+    entries.truncate(LISTED);
+    let subscriptions = scene.library.subscriptions(frame.account)?;
+    let title = title_of(asked, &subscriptions);
+    let here = format!("{PREFIX}?{}", asked.address_without(&[]));
+    let mut main = format!("<div class=head><h2>{}</h2>", escaped(&title));
+    if let Some(one) = subscriptions.iter().find(|one| Some(one.feed) == filter.feed)
+        && let Some(since_ms) = one.failing_since_ms
+    {
+        let what = if one.is_gone { "gone" } else { "unreachable" };
+        let _ = write!(
+            main,
+            "<p role=alert>{what} for {}: {}</p>",
+            age(since_ms, frame.now_ms),
+            escaped(&one.error)
+        );
+    }
+    if !asked.has("starred") && asked.get("q").is_empty() {
+        let seen = frame.now_ms.to_string();
+        for (days, label) in [("0", "Mark all as read"), ("1", "Mark what is older than a day")] {
+            let mut fields = vec![("days", days), ("seen", seen.as_str())];
+            for name in ["feed", "folder"] {
+                if asked.has(name) {
+                    fields.push((name, asked.get(name)));
+                }
+            }
+            main.push_str(&frame.button("mark-all", &here, &fields, label));
+        }
+        let other = asked.address_without(&["all", "after"]);
+        let (link, label) = match asked.has("all") {
+            true => (other, "Only unread"),
+            false => (format!("{other}{}all=1", if other.is_empty() { "" } else { "&" }), "All entries"),
+        };
+        let _ = write!(main, "<a href=\"{PREFIX}?{}\">{label}</a>", escaped(&link));
+    }
+    main.push_str("</div>");
+    if entries.is_empty() {
+        main.push_str(if subscriptions.is_empty() {
+            "<p>No feeds yet: <a href=\"/feeds/manage\">add one</a>.</p>"
+        } else {
+            "<p>Nothing here.</p>"
+        });
+    }
+    main.push_str("<ol class=entries>");
+    for entry in &entries {
+        push_row(&mut main, frame, entry, &here);
+    }
+    main.push_str("</ol>");
+    if let Some(last) = entries.last().filter(|_| has_more) {
+        let rest = asked.address_without(&["after"]);
+        let and = if rest.is_empty() { "" } else { "&" };
+        let _ = write!(
+            main,
+            "<p><a rel=next href=\"{PREFIX}?{}{}after={}-{}\">Older entries</a></p>",
+            escaped(&rest),
+            escaped(and),
+            last.sort_ms,
+            last.id
+        );
+    }
+    Ok(html(StatusCode::OK, POLICY, frame.page(&title, &sidebar(&subscriptions, asked), &main)))
+}
+
+fn title_of(asked: &Asked, subscriptions: &[Subscription]) -> String {
+    if !asked.get("q").is_empty() {
+        return format!("Search: {}", asked.get("q"));
+    }
+    if let Some(one) = subscriptions.iter().find(|one| asked.number("feed") == Some(one.feed)) {
+        return one.title.clone();
+    }
+    match (asked.has("folder"), asked.has("starred"), asked.has("all")) {
+        (true, ..) => asked.get("folder").to_owned(),
+        (_, true, _) => "Starred".to_owned(),
+        (.., true) => "All".to_owned(),
+        _ => "Unread".to_owned(),
+    }
+}
+
+fn title_or(entry: &FeedEntry) -> &str {
+    [&entry.title, &entry.link].into_iter().find(|text| !text.is_empty()).map_or("(no title)", String::as_str)
+}
+
+fn push_row(out: &mut String, frame: &Frame<'_>, entry: &FeedEntry, here: &str) {
+    let class = if entry.is_read { "read" } else { "unread" };
+    let (read, starred) = (u8::from(entry.is_read), u8::from(entry.is_starred));
+    let id = entry.id.to_string();
+    let _ = write!(
+        out,
+        "<li id=\"entry-{id}\" class={class} data-entry={id} data-read={read} data-starred={starred} data-link=\"{}\">\
+         <a class=title href=\"{PREFIX}entry/{id}\">{}</a> <span class=feed>{}</span> {}",
+        escaped(&entry.link),
+        escaped(title_or(entry)),
+        escaped(&entry.feed_title),
+        frame.time(entry.sort_ms)
+    );
+    let star = if entry.is_starred { ("0", "★") } else { ("1", "☆") };
+    let label = format!("<span aria-label=\"Star\">{}</span>", star.1);
+    out.push_str(&frame.button("mark", here, &[("entry", &id), ("starred", star.0)], &label));
+}
+
+fn entry(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked, id: i64) -> Result<Reply, FeedError> {
+    let Some(mut entry) = scene.library.entry(frame.account, id)? else {
+        return Ok(text(StatusCode::NOT_FOUND, "there is no such entry"));
+    };
+    if !entry.is_read && asked.is_deliberate() && !asked.has("keep") {
+        scene.library.mark(frame.account, &[id], Mark::Read(true), scene.now_ms)?;
+        entry.is_read = true;
+    }
+    let images = if asked.has("images") { Images::Shown } else { Images::Hidden };
+    let policy = if images == Images::Shown { IMAGE_POLICY } else { POLICY };
+    let content = clean(&entry.content, &entry.base, images);
+    let here = format!("{PREFIX}entry/{id}?{}", asked.address_without(&["keep"]));
+    let number = id.to_string();
+    let link = match entry.link.is_empty() {
+        true => escaped(title_or(&entry)),
+        false => format!(
+            "<a href=\"{}\" target=_blank rel=\"noopener noreferrer\">{}</a>",
+            escaped(&entry.link),
+            escaped(title_or(&entry))
+        ),
+    };
+    let author =
+        if entry.author.is_empty() { String::new() } else { format!(" by {}", escaped(&entry.author)) };
+    let mut main = format!(
+        "<article data-entry={id} data-link=\"{}\"><h2>{link}</h2><p class=about><a href=\"{PREFIX}?feed={}&amp;all=1\">{}</a>{author}, {}</p>",
+        escaped(&entry.link),
+        entry.feed,
+        escaped(&entry.feed_title),
+        frame.time(entry.published_ms.unwrap_or(entry.sort_ms))
+    );
+    if images == Images::Hidden && has_images(&entry.content) {
+        let _ = write!(main, "<p class=images><a href=\"{PREFIX}entry/{id}?images=1\">Show images</a></p>");
+    }
+    let _ = write!(main, "<div class=content dir=auto>{content}</div><div class=head>");
+    let star = if entry.is_starred { ("0", "Remove star") } else { ("1", "Star") };
+    main.push_str(&frame.button("mark", &here, &[("entry", &number), ("starred", star.0)], star.1));
+    let unread = format!("{here}&keep=1");
+    main.push_str(&frame.button("mark", &unread, &[("entry", &number), ("read", "0")], "Mark as unread"));
+    main.push_str("</div></article>");
+    let subscriptions = scene.library.subscriptions(frame.account)?;
+    let title = plain_text(&escaped(title_or(&entry)), EXCERPT_BYTES);
+    Ok(html(StatusCode::OK, policy, frame.page(&title, &sidebar(&subscriptions, asked), &main)))
+}
+
+fn manage(scene: &mut Scene<'_>, frame: &Frame<'_>) -> Result<Reply, FeedError> {
+    let subscriptions = scene.library.subscriptions(frame.account)?;
+    let back = format!("{PREFIX}manage");
+    let form = &frame.form;
+    let mut main = format!(
+        "<h2>Add a feed</h2><form method=post action=\"{PREFIX}subscribe\"><input type=hidden name=form value=\"{form}\">\
+         <label>Address of a feed or page <input name=url required></label> <label>Folder <input name=folder list=folders></label>\
+         <button>Add</button></form><datalist id=folders>"
+    );
+    let mut folders: Vec<&str> =
+        subscriptions.iter().map(|one| one.folder.as_str()).filter(|folder| !folder.is_empty()).collect();
+    folders.dedup();
+    for folder in folders {
+        let _ = write!(main, "<option value=\"{}\">", escaped(folder));
+    }
+    let _ = write!(
+        main,
+        "</datalist><h2>Import and export</h2><form method=post action=\"{PREFIX}import\" enctype=\"multipart/form-data\">\
+         <input type=hidden name=form value=\"{form}\"><input type=hidden name=back value=\"{back}\">\
+         <label>OPML file <input type=file name=file required></label> <button>Import</button></form>\
+         <p><a href=\"{PREFIX}export\">Export as OPML</a></p><h2>{} feeds</h2><ul class=manage>",
+        subscriptions.len()
+    );
+    for one in &subscriptions {
+        let _ = write!(main, "<li id=feed-{}>", one.feed);
+        let _ = write!(
+            main,
+            "<form method=post action=\"{PREFIX}edit\"><input type=hidden name=form value=\"{form}\"><input type=hidden name=back value=\"{back}\">\
+             <input type=hidden name=feed value={}><input name=title aria-label=Title value=\"{}\" placeholder=\"{}\">\
+             <input name=folder aria-label=Folder list=folders value=\"{}\" placeholder=Folder><button>Save</button></form>",
+            one.feed,
+            if one.is_renamed { escaped(&one.title) } else { String::new() },
+            escaped(&one.title),
+            escaped(&one.folder)
+        );
+        main.push_str(&frame.button("unsubscribe", &back, &[("feed", &one.feed.to_string())], "Remove"));
+        let _ = write!(main, "<p class=about>{}; ", escaped(&shown_url(&one.url)));
+        match (one.failing_since_ms, one.fetched_ms) {
+            (Some(since_ms), _) => {
+                let what = if one.is_gone { "gone" } else { "unreachable" };
+                let _ = write!(
+                    main,
+                    "<span role=alert>{what} for {}: {}</span>",
+                    age(since_ms, frame.now_ms),
+                    escaped(&one.error)
+                );
+            }
+            (None, None) => main.push_str("not fetched yet"),
+            (None, Some(fetched_ms)) => {
+                let _ = write!(main, "fetched {} ago", age(fetched_ms, frame.now_ms));
+                if one.next_ms > frame.now_ms {
+                    let _ = write!(main, ", again in {}", age(frame.now_ms, one.next_ms));
+                }
+            }
+        }
+        main.push_str("</p>");
+    }
+    main.push_str("</ul>");
+    Ok(html(StatusCode::OK, POLICY, frame.page("Manage feeds", "", &main)))
+}

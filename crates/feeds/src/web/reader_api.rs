@@ -1,0 +1,417 @@
+//! The Google Reader API, as FreshRSS, Miniflux and FeedHQ have it: what phones and desktops synchronise with.
+//!
+//! There is no specification of Google's; <https://feedhq.readthedocs.io/en/latest/api/> describes it.
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::request::{Asked, Reply, plain, text};
+use super::scene::Scene;
+use super::sign_in::verify;
+use super::streams::{KEPT_UNREAD, LABEL, READ, READING_LIST, STARRED, entry_id, item, normal};
+use crate::accounts::{Account, form_token};
+use crate::entries::{FeedEntry, MOST_LISTED, Mark};
+use crate::entry_filter::EntryFilter;
+use crate::error::FeedError;
+use crate::opml;
+
+const JSON: &str = "application/json; charset=utf-8";
+/// Entries of an answer if the client does not say how many.
+const USUAL_COUNT: usize = 20;
+/// Entries with their contents in one answer.
+const MOST_CONTENTS: usize = 250;
+/// Numbers of entries in one answer.
+const MOST_IDS: usize = 10_000;
+
+pub(super) fn answer(scene: &mut Scene<'_>, asked: &Asked, path: &str) -> Result<Reply, FeedError> {
+    if path == "accounts/ClientLogin" {
+        return client_login(scene, asked);
+    }
+    let token = asked.header("authorization").and_then(|value| value.strip_prefix("GoogleLogin auth="));
+    let account = match token {
+        Some(token) => scene.library.account_of_session(token, scene.now_ms)?,
+        None => None,
+    };
+    let (Some(account), Some(token)) = (account, token) else {
+        return Ok(text(StatusCode::UNAUTHORIZED, "Unauthorized"));
+    };
+    let path = path.strip_prefix("reader/api/0/").unwrap_or_default();
+    let mut api = Api { scene, account, asked };
+    match path {
+        "token" => Ok(text(StatusCode::OK, &form_token(token))),
+        "user-info" => Ok(reply(&json!({
+            "userId": api.account.id.to_string(),
+            "userName": api.account.name,
+            "userProfileId": api.account.id.to_string(),
+            "userEmail": "",
+        }))),
+        "tag/list" => api.tags(),
+        "subscription/list" => api.subscriptions(),
+        "subscription/export" => {
+            let all = api.scene.library.subscriptions(&api.account)?;
+            Ok(plain(StatusCode::OK, "text/x-opml; charset=utf-8", &opml::write(&api.account.name, &all)))
+        }
+        "unread-count" => api.unread_counts(),
+        "preference/list" => Ok(reply(&json!({ "prefs": [] }))),
+        "preference/stream/list" => Ok(reply(&json!({ "streamprefs": {} }))),
+        "friend/list" => Ok(reply(&json!({ "friends": [] }))),
+        "stream/items/ids" => api.ids(),
+        "stream/items/count" => api.count(),
+        "stream/items/contents" => api.contents_of_ids(),
+        _ if path.starts_with("stream/contents") => {
+            let stream = path.strip_prefix("stream/contents").unwrap_or_default().trim_start_matches('/');
+            let stream = decoded(stream);
+            api.contents(&stream)
+        }
+        // What changes something must come by POST, with the token that this session got.
+        _ if *asked.method() != Method::POST => Ok(text(StatusCode::NOT_FOUND, "Not Found")),
+        _ if asked.has("T") && asked.get("T") != form_token(token) => {
+            Ok(text(StatusCode::BAD_REQUEST, "Invalid token"))
+        }
+        "subscription/edit" => api.edit(),
+        "subscription/quickadd" => api.quick_add(),
+        "subscription/import" => api.import(),
+        "edit-tag" => api.edit_tag(),
+        "rename-tag" => api.rename_tag(),
+        "disable-tag" => api.disable_tag(),
+        "mark-all-as-read" => api.mark_all(),
+        _ => Ok(text(StatusCode::NOT_FOUND, "Not Found")),
+    }
+}
+
+fn client_login(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, FeedError> {
+    let account = match verify(scene, asked.get("Email"), asked.get("Passwd"))? {
+        Ok(account) => account,
+        Err(refusal) => return Ok(text(refusal.status(), "Error=BadAuthentication\n")),
+    };
+    let token = scene.library.begin_session(&account, scene.now_ms)?;
+    if asked.get("output") == "json" {
+        return Ok(reply(&json!({ "SID": token, "LSID": token, "Auth": token })));
+    }
+    Ok(text(StatusCode::OK, &format!("SID={token}\nLSID={token}\nAuth={token}\n")))
+}
+
+fn reply(value: &Value) -> Reply {
+    plain(StatusCode::OK, JSON, &value.to_string())
+}
+
+fn done() -> Reply {
+    text(StatusCode::OK, "OK")
+}
+
+fn decoded(text: &str) -> String {
+    // A plus sign in a path is one.
+    let text = text.replace('+', "%2B");
+    form_urlencoded::parse(text.as_bytes()).next().map_or_else(String::new, |(name, value)| {
+        match value.is_empty() {
+            true => name.into_owned(),
+            false => format!("{name}={value}"),
+        }
+    })
+}
+
+struct Api<'s, 'l, 'a> {
+    scene: &'s mut Scene<'l>,
+    account: Account,
+    asked: &'a Asked,
+}
+
+impl Api<'_, '_, '_> {
+    fn folders(&self) -> Result<Vec<String>, FeedError> {
+        let all = self.scene.library.subscriptions(&self.account)?;
+        let mut folders: Vec<String> =
+            all.into_iter().map(|one| one.folder).filter(|folder| !folder.is_empty()).collect();
+        folders.dedup();
+        Ok(folders)
+    }
+
+    fn tags(&self) -> Result<Reply, FeedError> {
+        let mut tags = vec![json!({ "id": STARRED, "sortid": "A0000001" })];
+        for folder in self.folders()? {
+            tags.push(json!({ "id": format!("{LABEL}{folder}"), "type": "folder", "sortid": "A0000002" }));
+        }
+        Ok(reply(&json!({ "tags": tags })))
+    }
+
+    fn subscriptions(&self) -> Result<Reply, FeedError> {
+        let all = self.scene.library.subscriptions(&self.account)?;
+        let one = |one: &crate::subscriptions::Subscription| {
+            let categories = match one.folder.is_empty() {
+                true => json!([]),
+                false => json!([{ "id": format!("{LABEL}{}", one.folder), "label": one.folder }]),
+            };
+            json!({
+                "id": format!("feed/{}", one.url),
+                "title": one.title,
+                "categories": categories,
+                "sortid": format!("{:08X}", one.feed),
+                "firstitemmsec": "0",
+                "url": one.url,
+                "htmlUrl": one.site,
+                "iconUrl": "",
+            })
+        };
+        Ok(reply(&json!({ "subscriptions": all.iter().map(one).collect::<Vec<_>>() })))
+    }
+
+    fn unread_counts(&self) -> Result<Reply, FeedError> {
+        let all = self.scene.library.subscriptions(&self.account)?;
+        let newest = |ms: i64| (ms.max(0) * 1000).to_string();
+        let count = |id: String, unread: u64, newest_ms: i64| json!({ "id": id, "count": unread, "newestItemTimestampUsec": newest(newest_ms) });
+        let sum = |folder: Option<&str>| {
+            let of = all.iter().filter(|one| folder.is_none_or(|folder| one.folder == folder));
+            of.fold((0, 0), |(unread, newest_ms), one| {
+                (unread + one.unread, newest_ms.max(one.newest_ms.unwrap_or(0)))
+            })
+        };
+        let mut counts: Vec<Value> = all
+            .iter()
+            .map(|one| count(format!("feed/{}", one.url), one.unread, one.newest_ms.unwrap_or(0)))
+            .collect();
+        for folder in self.folders()? {
+            let (unread, newest_ms) = sum(Some(&folder));
+            counts.push(count(format!("{LABEL}{folder}"), unread, newest_ms));
+        }
+        let (unread, newest_ms) = sum(None);
+        counts.push(count(READING_LIST.to_owned(), unread, newest_ms));
+        Ok(reply(&json!({ "max": 1_000_000, "unreadcounts": counts })))
+    }
+
+    /// What a stream selects; `None` if there is no such stream.
+    fn filter(&self, stream: &str) -> Result<Option<EntryFilter>, FeedError> {
+        let mut filter = EntryFilter::default();
+        match normal(stream).as_str() {
+            "" | READING_LIST => {}
+            READ => filter.is_read = true,
+            KEPT_UNREAD => filter.is_unread = true,
+            STARRED => filter.is_starred = true,
+            stream => match (stream.strip_prefix(LABEL), stream.strip_prefix("feed/")) {
+                (Some(folder), _) => filter.folder = Some(folder.to_owned()),
+                (None, Some(url)) => match self.feed_of(url)? {
+                    Some(feed) => filter.feed = Some(feed),
+                    None => return Ok(None),
+                },
+                (None, None) => return Ok(None),
+            },
+        }
+        Ok(Some(filter))
+    }
+
+    /// A feed of the account by its address, or its number.
+    fn feed_of(&self, url: &str) -> Result<Option<i64>, FeedError> {
+        let all = self.scene.library.subscriptions(&self.account)?;
+        let parsed = crate::fetch::parse_url(url).map(String::from).unwrap_or_default();
+        let found = all.iter().find(|one| one.url == url || one.url == parsed || one.feed.to_string() == url);
+        Ok(found.map(|one| one.feed))
+    }
+
+    /// The filter with all that the address says of it.
+    fn asked_filter(&self, stream: &str, most: usize) -> Result<Option<EntryFilter>, FeedError> {
+        let Some(mut filter) = self.filter(stream)? else { return Ok(None) };
+        for excluded in self.asked.all("xt") {
+            filter.is_unread |= normal(excluded) == READ;
+        }
+        for included in self.asked.all("it") {
+            match normal(included).as_str() {
+                READ => filter.is_read = true,
+                STARRED => filter.is_starred = true,
+                KEPT_UNREAD => filter.is_unread = true,
+                _ => {}
+            }
+        }
+        filter.since_ms = self.asked.number("ot").map(|seconds| seconds.saturating_mul(1000));
+        filter.before_ms = self.asked.number("nt").map(|seconds| seconds.saturating_mul(1000));
+        filter.is_oldest_first = self.asked.get("r") == "o";
+        let count = self.asked.number("n").and_then(|count| usize::try_from(count).ok());
+        filter.limit = count.filter(|count| *count > 0).unwrap_or(USUAL_COUNT).min(most);
+        let after = self.asked.get("c").split_once('-');
+        filter.after = after.and_then(|(time, id)| Some((time.parse().ok()?, id.parse().ok()?)));
+        Ok(Some(filter))
+    }
+
+    /// The entries of a filter, and where the next ones begin.
+    fn listed(&self, filter: &EntryFilter) -> Result<(Vec<FeedEntry>, Option<String>), FeedError> {
+        let mut filter = filter.clone();
+        let wanted = filter.limit;
+        let mut all: Vec<FeedEntry> = Vec::new();
+        loop {
+            filter.limit = (wanted - all.len()).min(MOST_LISTED);
+            let part = self.scene.library.entries(&self.account, &filter)?;
+            let is_last = part.len() < filter.limit;
+            all.extend(part);
+            let Some(last) = all.last() else { return Ok((all, None)) };
+            let place = (last.sort_ms, last.id);
+            if is_last {
+                return Ok((all, None));
+            }
+            if all.len() >= wanted {
+                return Ok((all, Some(format!("{}-{}", place.0, place.1))));
+            }
+            filter.after = Some(place);
+        }
+    }
+
+    fn ids(&self) -> Result<Reply, FeedError> {
+        let stream = self.asked.get("s");
+        let Some(filter) = self.asked_filter(stream, MOST_IDS)? else { return Ok(unknown_stream()) };
+        let (entries, next) = self.listed(&filter)?;
+        let one = |entry: &FeedEntry| {
+            json!({
+                "id": entry.id.to_string(),
+                "directStreamIds": [format!("feed/{}", entry.feed_url)],
+                "timestampUsec": (entry.sort_ms * 1000).to_string(),
+            })
+        };
+        let mut body = json!({ "itemRefs": entries.iter().map(one).collect::<Vec<_>>() });
+        if let Some(next) = next {
+            body["continuation"] = Value::from(next);
+        }
+        Ok(reply(&body))
+    }
+
+    fn count(&self) -> Result<Reply, FeedError> {
+        let Some(filter) = self.asked_filter(self.asked.get("s"), MOST_IDS)? else {
+            return Ok(unknown_stream());
+        };
+        let count =
+            self.scene.library.count_entries(&self.account, &EntryFilter { after: None, ..filter })?;
+        Ok(text(StatusCode::OK, &count.to_string()))
+    }
+
+    fn contents(&self, stream: &str) -> Result<Reply, FeedError> {
+        let stream = if stream.is_empty() { self.asked.get("s") } else { stream };
+        let Some(filter) = self.asked_filter(stream, MOST_CONTENTS)? else { return Ok(unknown_stream()) };
+        let (entries, next) = self.listed(&filter)?;
+        let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
+        let mut body = self.items(stream, &ids)?;
+        if let Some(next) = next {
+            body["continuation"] = Value::from(next);
+        }
+        Ok(reply(&body))
+    }
+
+    fn contents_of_ids(&self) -> Result<Reply, FeedError> {
+        let ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_LISTED).collect();
+        Ok(reply(&self.items(READING_LIST, &ids)?))
+    }
+
+    fn items(&self, stream: &str, ids: &[i64]) -> Result<Value, FeedError> {
+        let mut items = Vec::new();
+        for id in ids {
+            if let Some(entry) = self.scene.library.entry(&self.account, *id)? {
+                items.push(item(&entry));
+            }
+        }
+        Ok(json!({
+            "direction": "ltr",
+            "id": normal(stream),
+            "title": "Feeds",
+            "author": self.account.name,
+            "updated": self.scene.now_ms / 1000,
+            "items": items,
+        }))
+    }
+
+    fn edit(&mut self) -> Result<Reply, FeedError> {
+        let label = |name: &str| normal(self.asked.get(name)).strip_prefix(LABEL).map(str::to_owned);
+        let (added, removed) = (label("a"), label("r"));
+        let title = self.asked.has("t").then(|| self.asked.get("t").to_owned());
+        let streams: Vec<String> = self
+            .asked
+            .all("s")
+            .filter_map(|stream| stream.strip_prefix("feed/"))
+            .map(str::to_owned)
+            .collect();
+        for url in streams {
+            if self.asked.get("ac") == "subscribe" {
+                let (title, folder) =
+                    (title.as_deref().unwrap_or_default(), added.as_deref().unwrap_or_default());
+                self.scene.library.subscribe(&self.account, &url, title, folder, self.scene.now_ms)?;
+                continue;
+            }
+            let Some(feed) = self.feed_of(&url)? else { return Ok(unknown_stream()) };
+            if self.asked.get("ac") == "unsubscribe" {
+                self.scene.library.unsubscribe(&self.account, feed)?;
+                continue;
+            }
+            let folder = added.as_deref().or(removed.as_ref().map(|_| ""));
+            self.scene.library.edit_subscription(&self.account, feed, title.as_deref(), folder)?;
+        }
+        Ok(done())
+    }
+
+    fn quick_add(&mut self) -> Result<Reply, FeedError> {
+        let asked = self.asked.get("quickadd");
+        let url = asked.strip_prefix("feed/").unwrap_or(asked);
+        let url = if url.contains("://") { url.to_owned() } else { format!("https://{url}") };
+        self.scene.library.subscribe(&self.account, &url, "", "", self.scene.now_ms)?;
+        Ok(reply(
+            &json!({ "numResults": 1, "query": asked, "streamId": format!("feed/{url}"), "streamName": url }),
+        ))
+    }
+
+    fn import(&mut self) -> Result<Reply, FeedError> {
+        let outlines =
+            opml::read(self.asked.body()).map_err(|error| FeedError::refused(error.to_string()))?;
+        let mut added = 0;
+        for one in &outlines {
+            match self.scene.library.subscribe(
+                &self.account,
+                &one.url,
+                &one.title,
+                &one.folder,
+                self.scene.now_ms,
+            ) {
+                Ok(_) => added += 1,
+                Err(FeedError::Refused(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(text(StatusCode::OK, &format!("OK: {added}")))
+    }
+
+    fn edit_tag(&mut self) -> Result<Reply, FeedError> {
+        let ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_IDS).collect();
+        for (name, value) in [("a", true), ("r", false)] {
+            for tag in self.asked.all(name) {
+                let mark = match normal(tag).as_str() {
+                    READ => Mark::Read(value),
+                    KEPT_UNREAD => Mark::Read(!value),
+                    STARRED => Mark::Starred(value),
+                    _ => continue,
+                };
+                self.scene.library.mark(&self.account, &ids, mark, self.scene.now_ms)?;
+            }
+        }
+        Ok(done())
+    }
+
+    fn rename_tag(&mut self) -> Result<Reply, FeedError> {
+        let (from, to) = (normal(self.asked.get("s")), normal(self.asked.get("dest")));
+        let from = from.strip_prefix(LABEL).unwrap_or(self.asked.get("t")).to_owned();
+        let Some(to) = to.strip_prefix(LABEL) else {
+            return Ok(text(StatusCode::BAD_REQUEST, "dest is no label"));
+        };
+        self.scene.library.rename_folder(&self.account, &from, to)?;
+        Ok(done())
+    }
+
+    fn disable_tag(&mut self) -> Result<Reply, FeedError> {
+        let stream = normal(self.asked.get("s"));
+        let folder = stream.strip_prefix(LABEL).unwrap_or(self.asked.get("t"));
+        self.scene.library.rename_folder(&self.account, folder, "")?;
+        Ok(done())
+    }
+
+    fn mark_all(&mut self) -> Result<Reply, FeedError> {
+        let Some(mut filter) = self.filter(self.asked.get("s"))? else { return Ok(unknown_stream()) };
+        // Microseconds: what came later has not been seen.
+        filter.received_before_ms = self.asked.number("ts").map(|micros| micros / 1000 + 1);
+        self.scene.library.mark_all_read(&self.account, &filter, self.scene.now_ms)?;
+        Ok(done())
+    }
+}
+
+fn unknown_stream() -> Reply {
+    text(StatusCode::NOT_FOUND, "there is no such stream")
+}

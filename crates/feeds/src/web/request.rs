@@ -1,0 +1,142 @@
+//! A request's parts, and replies.
+
+use http::{Method, Request, Response, StatusCode, header};
+
+use super::upload;
+
+pub(super) type Reply = Response<Vec<u8>>;
+
+/// A request with its parameters: those of the address, and of a form in the body.
+pub(super) struct Asked {
+    request: Request<Vec<u8>>,
+    pairs: Vec<(String, String)>,
+    /// The pairs that are in the address.
+    in_address: usize,
+    /// A file of a form.
+    pub(super) upload: Option<Vec<u8>>,
+}
+
+impl Asked {
+    pub(super) fn new(request: Request<Vec<u8>>) -> Self {
+        let query = request.uri().query().unwrap_or_default();
+        let mut pairs: Vec<(String, String)> =
+            form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        let in_address = pairs.len();
+        let kind = request
+            .headers()
+            .get(header::CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok())
+            .unwrap_or_default();
+        let mut file = None;
+        if kind.starts_with("application/x-www-form-urlencoded") {
+            pairs.extend(form_urlencoded::parse(request.body()).into_owned());
+        } else if let Some(boundary) = upload::boundary(kind) {
+            let (fields, found) = upload::parse(request.body(), &boundary);
+            pairs.extend(fields);
+            file = found;
+        }
+        Self { request, pairs, in_address, upload: file }
+    }
+
+    pub(super) fn method(&self) -> &Method {
+        self.request.method()
+    }
+
+    pub(super) fn path(&self) -> &str {
+        self.request.uri().path()
+    }
+
+    pub(super) fn body(&self) -> &[u8] {
+        self.request.body()
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.request.headers().get(name)?.to_str().ok()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.pairs.iter().any(|(known, _)| known == name)
+    }
+
+    /// A parameter; empty if there is none.
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.pairs.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn number(&self, name: &str) -> Option<i64> {
+        self.get(name).parse().ok()
+    }
+
+    /// The parameters of the address, without some of them.
+    pub(super) fn address_without(&self, names: &[&str]) -> String {
+        let mut out = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in
+            self.pairs[..self.in_address].iter().filter(|(name, _)| !names.contains(&name.as_str()))
+        {
+            out.append_pair(name, value);
+        }
+        out.finish()
+    }
+
+    /// A cookie. Of several with this name, none: another site of the domain set one.
+    pub(super) fn cookie(&self, name: &str) -> Option<&str> {
+        let mut found = self
+            .request
+            .headers()
+            .get_all(header::COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .filter(|(known, _)| *known == name)
+            .map(|(_, value)| value);
+        let first = found.next();
+        if found.next().is_some() { None } else { first }
+    }
+
+    /// What a cookie has if the browser speaks TLS, to a proxy.
+    pub(super) fn secure(&self) -> &'static str {
+        if self.header("x-forwarded-proto") == Some("https") { "; Secure" } else { "" }
+    }
+
+    /// Whether the browser itself does not say that it only prepares a page, or that another site asks.
+    pub(super) fn is_deliberate(&self) -> bool {
+        let purpose = self.header("sec-purpose").or_else(|| self.header("purpose")).unwrap_or_default();
+        let site = self.header("sec-fetch-site").unwrap_or("same-origin");
+        !purpose.contains("prefetch") && matches!(site, "same-origin" | "none")
+    }
+}
+
+/// A page, never kept by a browser.
+pub(super) fn html(status: StatusCode, policy: &'static str, body: String) -> Reply {
+    let reply = Response::builder()
+        .status(status)
+        .header(header::CONTENT_TYPE, "text/html; charset=utf-8")
+        .header(header::CONTENT_SECURITY_POLICY, policy)
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .header(header::REFERRER_POLICY, "no-referrer")
+        .header(header::CACHE_CONTROL, "no-store");
+    reply.body(body.into_bytes()).unwrap_or_default()
+}
+
+pub(super) fn text(status: StatusCode, body: &str) -> Reply {
+    plain(status, "text/plain; charset=utf-8", body)
+}
+
+pub(super) fn plain(status: StatusCode, kind: &'static str, body: &str) -> Reply {
+    let reply = Response::builder()
+        .status(status)
+        .header(header::CONTENT_TYPE, kind)
+        .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .header(header::CACHE_CONTROL, "no-store");
+    reply.body(body.as_bytes().to_vec()).unwrap_or_default()
+}
+
+pub(super) fn redirect(location: &str) -> Reply {
+    let reply = Response::builder().status(StatusCode::SEE_OTHER).header(header::LOCATION, location);
+    reply.body(Vec::new()).unwrap_or_default()
+}

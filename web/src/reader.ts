@@ -1,0 +1,130 @@
+// The reader's keys. Everything works without them, too: forms and links.
+
+const form = document.body.dataset.form ?? "";
+const rows = [...document.querySelectorAll<HTMLElement>(".entries > li")];
+const article = document.querySelector<HTMLElement>("article[data-entry]");
+const keys = document.querySelector<HTMLDialogElement>("#keys");
+let place = -1;
+
+function say(text: string): void {
+  const said = document.querySelector("#said");
+  if (said) said.textContent = text;
+}
+
+async function mark(entry: string, fields: Record<string, string>): Promise<boolean> {
+  try {
+    const body = new URLSearchParams({ form, entry, quiet: "1", ...fields });
+    const reply = await fetch("/feeds/mark", { method: "POST", body });
+    if (!reply.ok) say(await reply.text());
+    return reply.ok;
+  } catch {
+    say("The agent cannot be reached: nothing was marked.");
+    return false;
+  }
+}
+
+function chosen(): HTMLElement | null {
+  return article ?? rows[place] ?? null;
+}
+
+function choose(next: number): void {
+  if (rows.length === 0) return;
+  rows[place]?.classList.remove("chosen");
+  place = Math.max(0, Math.min(rows.length - 1, next));
+  rows[place]?.classList.add("chosen");
+  rows[place]?.scrollIntoView({ block: "nearest" });
+}
+
+function show_read(row: HTMLElement, is_read: boolean): void {
+  row.dataset.read = is_read ? "1" : "0";
+  if (row !== article) row.className = `${is_read ? "read" : "unread"}${row === rows[place] ? " chosen" : ""}`;
+}
+
+async function set_read(row: HTMLElement, is_read: boolean): Promise<void> {
+  if (await mark(row.dataset.entry ?? "", { read: is_read ? "1" : "0" })) show_read(row, is_read);
+}
+
+async function toggle_star(row: HTMLElement): Promise<void> {
+  const is_starred = row.dataset.starred === "1";
+  if (!(await mark(row.dataset.entry ?? "", { starred: is_starred ? "0" : "1" }))) return;
+  row.dataset.starred = is_starred ? "0" : "1";
+  const sign = row.querySelector("button span");
+  if (sign) sign.textContent = is_starred ? "☆" : "★";
+  const field = row.querySelector<HTMLInputElement>("input[name=starred]");
+  if (field) field.value = is_starred ? "1" : "0";
+  say(is_starred ? "not starred" : "starred");
+}
+
+// The entry's own page, whose content the server has sanitised.
+async function toggle(row: HTMLElement): Promise<void> {
+  const open = row.querySelector("article");
+  if (open) {
+    open.remove();
+    return;
+  }
+  for (const other of document.querySelectorAll(".entries article")) other.remove();
+  try {
+    const reply = await fetch(`/feeds/entry/${row.dataset.entry}`);
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    const content = page.querySelector("article");
+    if (!content) throw new Error("no entry");
+    row.append(document.importNode(content, true));
+    show_read(row, true);
+    row.scrollIntoView({ block: "start" });
+  } catch {
+    say("The agent cannot be reached.");
+  }
+}
+
+async function press(key: string): Promise<boolean> {
+  const row = chosen();
+  switch (key) {
+    case "j":
+    case "k": {
+      if (article) return false;
+      choose(place + (key === "j" ? 1 : -1));
+      const next = rows[place];
+      if (next && !next.querySelector("article")) await toggle(next);
+      return true;
+    }
+    case "o":
+    case "Enter":
+      if (!row || article) return false;
+      await toggle(row);
+      return true;
+    case "v":
+      if (row?.dataset.link) window.open(row.dataset.link, "_blank", "noopener,noreferrer");
+      return true;
+    case "m":
+      if (row) await set_read(row, row.dataset.read === "0");
+      return true;
+    case "s":
+      if (row) await toggle_star(row);
+      return true;
+    case "i":
+      if (row) location.assign(`/feeds/entry/${row.dataset.entry}?images=1`);
+      return true;
+    case "/":
+      document.querySelector<HTMLInputElement>("[type=search]")?.focus();
+      return true;
+    case "?":
+      keys?.showModal();
+      return true;
+  }
+  return false;
+}
+
+document.addEventListener("keydown", (event) => {
+  const target = event.target as HTMLElement;
+  if (event.ctrlKey || event.altKey || event.metaKey || keys?.open) return;
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) {
+    if (event.key === "Escape") target.blur();
+    return;
+  }
+  if (event.key === "Enter" && /^(A|BUTTON)$/.test(target.tagName)) return;
+  if (["j", "k", "o", "Enter", "v", "m", "s", "i", "/", "?"].includes(event.key)) {
+    event.preventDefault();
+    void press(event.key);
+  }
+});
+keys?.querySelector("button")?.addEventListener("click", () => keys.close());
