@@ -7,9 +7,12 @@
 pub mod alert;
 mod alert_series;
 pub mod answer;
+mod boards;
 mod budget;
 pub mod check;
 pub mod drawing;
+#[cfg(feature = "feeds")]
+mod feed_series;
 mod http;
 mod json_records;
 mod livestatus;

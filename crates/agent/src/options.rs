@@ -51,6 +51,9 @@ pub struct AgentOptions {
     pub alerts: Option<AlertOptions>,
     /// What is checked; `None`: nothing.
     pub checks: Option<CheckOptions>,
+    /// Which feeds are polled, and how; `None`: none.
+    #[cfg(feature = "feeds")]
+    pub feeds: Option<feeds::FeedOptions>,
     /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.
     pub cpu_limit: Option<Ratio>,
 }

@@ -4,8 +4,10 @@ use facts::sample::Sample;
 use formats::relabel::Relabelling;
 use store::{SeriesId, Store};
 
-use crate::alert::Board;
 use crate::alert_series::AlertSeries;
+use crate::boards::Boards;
+#[cfg(feature = "feeds")]
+use crate::feed_series::FeedSeries;
 use crate::machine_series::MachineSeries;
 use crate::own_series::{OwnSeries, OwnState};
 use crate::registry::Registry;
@@ -18,16 +20,20 @@ pub(crate) struct Recorded {
     pub(crate) own: OwnSeries,
     pub(crate) tasks: TaskSeries,
     alerts: AlertSeries,
+    #[cfg(feature = "feeds")]
+    feeds: FeedSeries,
 }
 
 impl Recorded {
-    pub(crate) fn new(relabelling: Relabelling, board: Board) -> Self {
+    pub(crate) fn new(relabelling: Relabelling, boards: &Boards) -> Self {
         Self {
             registry: Registry::new(relabelling),
             machine: MachineSeries::default(),
             own: OwnSeries::default(),
             tasks: TaskSeries::default(),
-            alerts: AlertSeries::new(board),
+            alerts: AlertSeries::new(boards.alerts.clone()),
+            #[cfg(feature = "feeds")]
+            feeds: FeedSeries::new(boards.feeds.clone()),
         }
     }
 
@@ -36,21 +42,26 @@ impl Recorded {
         self.machine.collect(samples, &mut self.registry, store);
     }
 
-    /// Takes all others: the agent's own, the tasks' and the alerts'.
+    /// Takes all others: the agent's own, the tasks', the alerts' and the feeds'.
     pub(crate) fn collect_others(&mut self, own: OwnState, store: &mut Store) {
         self.own.collect(own, &mut self.registry, store);
         self.tasks.register(&mut self.registry, store);
         self.alerts.collect(&mut self.registry, store);
+        #[cfg(feature = "feeds")]
+        self.feeds.collect(&mut self.registry, store);
     }
 
-    /// The last tick's values, with the names under which they are recorded; without alerts.
+    /// The last tick's values, with the names under which they are recorded; without alerts and feeds.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
         self.machine.recorded().chain(self.own.recorded()).chain(self.tasks.recorded())
     }
 
     /// All of the last tick's values.
     pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
-        self.named().map(|(_, id, value)| (id, value)).chain(self.alerts.values())
+        let values = self.named().map(|(_, id, value)| (id, value)).chain(self.alerts.values());
+        #[cfg(feature = "feeds")]
+        let values = values.chain(self.feeds.values());
+        values
     }
 
     /// Lets all get other names.
@@ -60,5 +71,7 @@ impl Recorded {
         self.own.forget_names();
         self.tasks.forget_names();
         self.alerts.forget_names();
+        #[cfg(feature = "feeds")]
+        self.feeds.forget_names();
     }
 }

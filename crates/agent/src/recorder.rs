@@ -22,9 +22,9 @@ use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 
-use crate::alert::Board;
+use crate::boards::Boards;
 use crate::budget::Budget;
-use crate::check::{SharedRoster, write_states};
+use crate::check::write_states;
 use crate::http::Latest;
 use crate::log::{Level, Log};
 use crate::now_file::NowFile;
@@ -61,7 +61,7 @@ pub(crate) struct Recorder {
     store: Store,
     place: Place,
     now_file: Option<NowFile>,
-    roster: SharedRoster,
+    boards: Boards,
     /// As it was configured last.
     options: AgentOptions,
     socket: Option<Socket>,
@@ -78,7 +78,7 @@ impl Recorder {
         options: &AgentOptions,
         place: Place,
         store: Store,
-        (board, roster): (&Board, &SharedRoster),
+        boards: &Boards,
         log: &Log,
     ) -> Result<Self, AgentError> {
         let roots = Roots::live();
@@ -103,12 +103,12 @@ impl Recorder {
             unnamed: BTreeMap::new(),
             labels: TaskFiles::open(&roots).ok().map(TaskLabels::new),
             boot_id: probe::boot_id(&roots).unwrap_or_default(),
-            series: Recorded::new(options.relabelling.clone(), board.clone()),
+            series: Recorded::new(options.relabelling.clone(), boards),
             values: Vec::new(),
             store,
             place,
             now_file,
-            roster: roster.clone(),
+            boards: boards.clone(),
         })
     }
 
@@ -231,7 +231,7 @@ impl Recorder {
             for (name, value) in self.series.own.status() {
                 let _ = writeln!(status, "{name} {value}");
             }
-            write_states(&self.roster.lock(), &mut status);
+            write_states(&self.boards.roster.lock(), &mut status);
             socket.publish_status(status);
         }
     }

@@ -4,13 +4,16 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use facts::unit::Nanos;
+#[cfg(feature = "feeds")]
+use feeds::FeedWatch;
 use probe::clock_now;
 use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
 use text::printable::Shown as _;
 
-use crate::alert::{AlertWatch, Board};
-use crate::check::{CheckWatch, SharedRoster};
+use crate::alert::AlertWatch;
+use crate::boards::Boards;
+use crate::check::CheckWatch;
 use crate::http::HttpServer;
 use crate::livestatus::Livestatus;
 use crate::log::{Level, Log};
@@ -34,15 +37,16 @@ pub fn run(
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
     let history = place.history.clone();
-    let board = Board::default();
-    let roster = SharedRoster::default();
+    let boards = Boards::default();
     prepare_marks(&history, &log);
-    let mut recorder = Recorder::open(options, place, store, (&board, &roster), &log)?;
+    let mut recorder = Recorder::open(options, place, store, &boards, &log)?;
     let mut alerts = None;
-    let mut http = open_http(options, &history, (&board, &roster), &log);
+    let mut http = open_http(options, &history, &boards, &log);
     let mut checks = None;
-    let mut livestatus = open_livestatus(options, &history, &roster, &log);
-    let mut http_options = (options.http.clone(), options.privileged.clone());
+    #[cfg(feature = "feeds")]
+    let mut feeds = None;
+    let mut livestatus = open_livestatus(options, &history, &boards, &log);
+    let mut http_options = (options.http.clone(), options.privileged.clone(), has_reader(options));
     watch_wishes(&mut waiter, &recorder)?;
     let mut schedule = Schedule::new(options.interval.into());
     let mut ticks = 0;
@@ -64,8 +68,12 @@ pub fn run(
         ticks += 1;
         if ticks == 1 {
             // There is something to evaluate now.
-            alerts = watch_alerts(options, &history, &board, &log);
-            checks = watch_checks(options, &history, &roster, &log);
+            alerts = watch_alerts(options, &history, &boards, &log);
+            checks = watch_checks(options, &history, &boards, &log);
+            #[cfg(feature = "feeds")]
+            {
+                feeds = watch_feeds(options, &history, &boards, &log);
+            }
         }
         if options.count.is_some_and(|count| ticks >= count) {
             break;
@@ -90,26 +98,31 @@ pub fn run(
                 Ok(new) => {
                     schedule.set_interval(new.interval.into());
                     recorder.reconfigure(&new, &log);
-                    let wanted = (new.http.clone(), new.privileged.clone());
+                    let wanted = (new.http.clone(), new.privileged.clone(), has_reader(&new));
                     if wanted != http_options {
                         // The old one first: the address may be the same.
                         drop(http.take());
-                        http = open_http(&new, &history, (&board, &roster), &log);
+                        http = open_http(&new, &history, &boards, &log);
                         http_options = wanted;
                     }
                     let wanted = new.checks.as_ref().and_then(|checks| checks.livestatus.as_deref());
                     if livestatus.as_ref().map(Livestatus::path) != wanted {
                         drop(livestatus.take());
-                        livestatus = open_livestatus(&new, &history, &roster, &log);
+                        livestatus = open_livestatus(&new, &history, &boards, &log);
                     }
                     log.write(Level::Info, "the configuration was read again");
                     match (&alerts, &new.alerts) {
                         (Some(alerts), Some(rules)) => AlertWatch::reconfigure(alerts, rules.clone()),
-                        (_, _) => alerts = watch_alerts(&new, &history, &board, &log),
+                        (_, _) => alerts = watch_alerts(&new, &history, &boards, &log),
                     }
                     match &checks {
                         Some(checks) => checks.reconfigure(new.checks.clone()),
-                        None => checks = watch_checks(&new, &history, &roster, &log),
+                        None => checks = watch_checks(&new, &history, &boards, &log),
+                    }
+                    #[cfg(feature = "feeds")]
+                    match (&feeds, &new.feeds) {
+                        (Some(feeds), Some(options)) => FeedWatch::reconfigure(feeds, options.clone()),
+                        (_, _) => feeds = watch_feeds(&new, &history, &boards, &log),
                     }
                     if new.data != options.data {
                         log.write(Level::Warning, "another data directory needs a restart");
@@ -136,33 +149,43 @@ fn prepare_marks(history: &Path, log: &Log) {
 }
 
 /// An agent without alerts is better than none.
-fn watch_alerts(options: &AgentOptions, history: &Path, board: &Board, log: &Log) -> Option<AlertWatch> {
-    let begun = AlertWatch::start(options.alerts.clone()?, history.to_owned(), board.clone());
+fn watch_alerts(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<AlertWatch> {
+    let begun = AlertWatch::start(options.alerts.clone()?, history.to_owned(), boards.alerts.clone());
     begun.map_err(|error| log.write(Level::Warning, &format!("alerts: {error}"))).ok()
 }
 
 /// An agent without checks is better than none.
-fn watch_checks(
-    options: &AgentOptions,
-    history: &Path,
-    roster: &SharedRoster,
-    log: &Log,
-) -> Option<CheckWatch> {
+fn watch_checks(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<CheckWatch> {
     let data = history.parent().unwrap_or(history).to_owned();
-    let begun = CheckWatch::start(options.checks.clone()?, data, roster.clone());
+    let begun = CheckWatch::start(options.checks.clone()?, data, boards.roster.clone());
     begun.map_err(|error| log.write(Level::Warning, &format!("checks: {error}"))).ok()
 }
 
+/// Whether the feed reader is served.
+fn has_reader(options: &AgentOptions) -> bool {
+    #[cfg(feature = "feeds")]
+    return options.feeds.is_some();
+    #[cfg(not(feature = "feeds"))]
+    {
+        let _ = options;
+        false
+    }
+}
+
+/// An agent without feeds is better than none.
+#[cfg(feature = "feeds")]
+fn watch_feeds(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<FeedWatch> {
+    let data = history.parent().unwrap_or(history);
+    let warn = |fault: &str| Log::open().write(Level::Warning, fault);
+    let begun = FeedWatch::start(data, options.feeds.clone()?, boards.feeds.clone(), warn);
+    begun.map_err(|error| log.write(Level::Warning, &format!("feeds: {error}"))).ok()
+}
+
 /// An agent without Livestatus is better than none.
-fn open_livestatus(
-    options: &AgentOptions,
-    history: &Path,
-    roster: &SharedRoster,
-    log: &Log,
-) -> Option<Livestatus> {
+fn open_livestatus(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<Livestatus> {
     let path = options.checks.as_ref()?.livestatus.as_deref()?;
     let data = history.parent().unwrap_or(history).to_owned();
-    let started = Livestatus::start(path, options.privileged.clone(), roster.clone(), data);
+    let started = Livestatus::start(path, options.privileged.clone(), boards.roster.clone(), data);
     started
         .map_err(|error| {
             log.write(Level::Warning, &format!("{}: {error}; there is no Livestatus", path.shown()))
@@ -171,18 +194,14 @@ fn open_livestatus(
 }
 
 /// An agent without HTTP is better than none.
-fn open_http(
-    options: &AgentOptions,
-    history: &Path,
-    shown: (&Board, &SharedRoster),
-    log: &Log,
-) -> Option<HttpServer> {
+fn open_http(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<HttpServer> {
     let http = options.http.as_ref()?;
     let opened = HttpServer::start(
         http,
         history.to_owned(),
         options.privileged.clone(),
-        (shown.0.clone(), shown.1.clone()),
+        boards.clone(),
+        has_reader(options),
     );
     let failed =
         |error| log.write(Level::Warning, &format!("{}: {error}; the agent serves no HTTP", http.listen));

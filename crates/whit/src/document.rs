@@ -47,6 +47,8 @@ pub(crate) enum DocumentKind {
     Alerts,
     #[cfg(feature = "agent")]
     Checks,
+    #[cfg(feature = "feeds")]
+    Feeds,
     #[cfg(feature = "agent")]
     Marks,
     Metrics,

@@ -24,6 +24,8 @@ mod delivery;
 mod doctor;
 mod document;
 mod failure;
+#[cfg(feature = "feeds")]
+mod feeds;
 mod free;
 #[cfg(feature = "agent")]
 mod history;
@@ -85,6 +87,8 @@ fn main() -> ExitCode {
         Action::Alert(args) => alert::run(&args),
         #[cfg(feature = "agent")]
         Action::Check(args) => check::run(&args),
+        #[cfg(feature = "feeds")]
+        Action::Feeds(args) => feeds::run(&args),
         #[cfg(feature = "agent")]
         Action::History(args) => history::run(&args),
         #[cfg(feature = "agent")]

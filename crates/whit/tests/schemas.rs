@@ -144,6 +144,19 @@ fn documents_are_as_their_schemas_say() {
     add(&format!("history export --format json --series node_load* --data {}", data.display()));
     add(&format!("alert --json --data {}", data.display()));
     add(&format!("check --all --json --data {}", data.display()));
+    let account = ["feeds", "user", "add", "ann", "--data"];
+    let mut account = Command::new(env!("CARGO_BIN_EXE_whit"))
+        .args(account)
+        .arg(&data)
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(account.stdin.as_mut().unwrap(), b"correct horse\n").unwrap();
+    assert!(account.wait().unwrap().success());
+    let list = "<opml><body><outline text=\"A\" xmlUrl=\"https://feed.example/\"/></body></opml>";
+    fs::write(data.join("list.opml"), list).unwrap();
+    whit(&format!("feeds import {0}/list.opml --data {0}", data.display()));
+    add(&format!("feeds --json --data {}", data.display()));
     whit(&format!("mark tested --data {}", data.display()));
     add(&format!("mark --json --data {}", data.display()));
     add(&format!("why --json --observe 0.5 --data {}", data.display()));

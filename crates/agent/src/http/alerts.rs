@@ -38,14 +38,14 @@ pub(super) async fn alerts(
     State(shared): State<Arc<Shared>>,
     Extension(scope): Extension<Scope>,
 ) -> Response {
-    let standing = shared.alerts.read();
+    let standing = shared.boards.alerts.read();
     let alerts: Vec<Value> =
         visible(&standing, scope).flat_map(|state| of_rule(&standing, state)).map(alert_json).collect();
     success(&json!({ "alerts": alerts }))
 }
 
 pub(super) async fn rules(State(shared): State<Arc<Shared>>, Extension(scope): Extension<Scope>) -> Response {
-    let standing = shared.alerts.read();
+    let standing = shared.boards.alerts.read();
     let rules: Vec<Value> = visible(&standing, scope).map(|state| rule_json(&standing, state)).collect();
     let took: f64 = standing.rules.iter().map(|state| state.took_s).sum();
     let last = standing.rules.iter().filter_map(|state| state.evaluated_ms).max();

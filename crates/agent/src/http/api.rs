@@ -81,7 +81,7 @@ impl Form {
     }
 }
 
-async fn read_body(body: Body, most_bytes: usize) -> Result<Vec<u8>, Refusal> {
+pub(super) async fn read_body(body: Body, most_bytes: usize) -> Result<Vec<u8>, Refusal> {
     match tokio::time::timeout(LONGEST_BODY, axum::body::to_bytes(body, most_bytes)).await {
         Ok(Ok(bytes)) => Ok(bytes.to_vec()),
         Ok(Err(_)) => Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, "bad_data", "the request is too large")),

@@ -26,6 +26,12 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
         return refusal(StatusCode::FORBIDDEN, "forbidden", reason).into_response();
     }
     let peer = Peer::of(&request);
+    #[cfg(feature = "feeds")]
+    if shared.reader.has(request.uri().path())
+        && (shared.options.token.is_some() || is_name_expected(&shared, peer, headers))
+    {
+        return next.run(request).await;
+    }
     let scope = match &shared.options.token {
         Some(token) => match has_token(&shared, headers, token, peer) {
             Ok(true) => Scope::All,

@@ -52,7 +52,7 @@ pub(super) async fn list(
     let form = Form::read(request).await?;
     let find = form.get("find").unwrap_or_default().to_lowercase();
     let wanted = form.get("state").unwrap_or("problems");
-    let roster = shared.roster.lock();
+    let roster = shared.boards.roster.lock();
     let is_wanted = |standing: &Standing| match wanted {
         "all" => true,
         "problems" => standing.is_problem(),
@@ -91,7 +91,7 @@ pub(super) async fn one(
     let form = Form::read(request).await?;
     let name = form.needed("name")?.to_owned();
     let (entry, figures, acknowledgement, next_ms) = {
-        let roster = shared.roster.lock();
+        let roster = shared.boards.roster.lock();
         let Some(place) = roster.place(&name) else {
             return Err(refusal(StatusCode::NOT_FOUND, "not_found", "there is no such check"));
         };
@@ -144,7 +144,7 @@ pub(super) async fn ask(
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let requests = requests(&what, &form, now_ms)?;
     let unknown: Vec<String> = {
-        let roster = shared.roster.lock();
+        let roster = shared.boards.roster.lock();
         requests.iter().filter_map(|request| unknown(&roster, request)).collect()
     };
     if unknown.len() == requests.len() && !unknown.is_empty() {

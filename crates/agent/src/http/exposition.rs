@@ -28,7 +28,7 @@ pub(super) async fn metrics(
 ) -> Response {
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     let is_open_metrics = accepted.is_some_and(|accepted| accepted.contains("application/openmetrics-text"));
-    let roster = (scope == Scope::All).then(|| shared.roster.clone());
+    let roster = (scope == Scope::All).then(|| shared.boards.roster.clone());
     with_past(shared, scope, move |past| {
         let mut text = render(past);
         if let Some(roster) = roster {

@@ -8,11 +8,15 @@ mod checks;
 mod compression;
 mod exposition;
 mod feed;
+#[cfg(feature = "feeds")]
+mod feeds;
 mod kept_past;
 mod listener;
 mod live;
 mod metadata;
 mod page;
+#[cfg(feature = "feeds")]
+mod reader;
 mod replies;
 mod reply;
 mod sessions;
@@ -27,14 +31,15 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+#[cfg(feature = "feeds")]
+use axum::response::Redirect;
 use axum::routing::{any, get, post};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::alert::Board;
-use crate::check::SharedRoster;
+use crate::boards::Boards;
 use crate::options::{HttpOptions, Listen, Privileged};
 use crate::unix_socket;
 use kept_past::KeptPast;
@@ -73,7 +78,8 @@ impl HttpServer {
         options: &HttpOptions,
         history: PathBuf,
         privileged: Privileged,
-        (alerts, roster): (Board, SharedRoster),
+        boards: Boards,
+        has_reader: bool,
     ) -> io::Result<Self> {
         let bound = Bound::new(&options.listen)?;
         let (options, listen) = (options.clone(), options.listen.clone());
@@ -83,8 +89,20 @@ impl HttpServer {
         let live = Arc::new(Live::default());
         let publisher = Publisher::new(Arc::clone(&live));
         let sign_in = SignIn::default();
-        let shared =
-            Arc::new(Shared { history, past, live, sign_in, options, privileged, own_uid, alerts, roster });
+        let shared = Arc::new(Shared {
+            history,
+            past,
+            live,
+            sign_in,
+            options,
+            privileged,
+            own_uid,
+            boards,
+            #[cfg(feature = "feeds")]
+            reader: reader::Reader::new(has_reader),
+        });
+        #[cfg(not(feature = "feeds"))]
+        let _ = has_reader;
         let stop = Arc::new(Notify::new());
         let stopped = Arc::clone(&stop);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -175,7 +193,13 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/check", get(checks::one))
         .route("/download/{kind}", get(page::download))
         .route("/why", get(page::why));
-    Router::new()
+    let router = Router::new();
+    #[cfg(feature = "feeds")]
+    let router = router
+        .route("/feeds", any(async || Redirect::to(::feeds::web::PREFIX)))
+        .route("/feeds/", any(feeds::answer))
+        .route("/feeds/{*rest}", any(feeds::answer));
+    router
         .nest("/api/v1", api)
         .nest("/api/page", of_page)
         .route("/", get(page::index))

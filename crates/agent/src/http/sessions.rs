@@ -53,19 +53,25 @@ impl SignIn {
     pub(super) fn accepts(&self, given: &[u8], token: &str, peer: Option<Peer>) -> Result<bool, Duration> {
         let now = Instant::now();
         self.known(|known| {
-            let address = known.address(peer, now);
-            if let Some((until, _)) = known.waits.get(&address).filter(|(until, _)| *until > now) {
-                return Err(*until - now);
+            if let Some(wait) = known.wait(peer, now) {
+                return Err(wait);
             }
-            if is_token(given, token) {
-                known.waits.remove(&address);
-                return Ok(true);
-            }
-            let (until, count) = known.waits.entry(address).or_insert((now, 0));
-            *until = now + FIRST_WAIT.saturating_mul(1 << (*count).min(6)).min(LONGEST_WAIT);
-            *count += 1;
-            Ok(false)
+            let is_right = is_token(given, token);
+            known.note(peer, is_right, now);
+            Ok(is_right)
         })
+    }
+
+    /// How long nothing is looked at that comes from an address.
+    #[cfg(feature = "feeds")]
+    pub(super) fn wait(&self, peer: Option<Peer>) -> Option<Duration> {
+        self.known(|known| known.wait(peer, Instant::now()))
+    }
+
+    /// A password from an address was right, or wrong.
+    #[cfg(feature = "feeds")]
+    pub(super) fn note(&self, peer: Option<Peer>, is_right: bool) {
+        self.known(|known| known.note(peer, is_right, Instant::now()));
     }
 
     pub(super) fn begin_session(&self) -> String {
@@ -86,6 +92,23 @@ impl SignIn {
 }
 
 impl Known {
+    fn wait(&mut self, peer: Option<Peer>, now: Instant) -> Option<Duration> {
+        let address = self.address(peer, now);
+        let (until, _) = self.waits.get(&address).filter(|(until, _)| *until > now)?;
+        Some(*until - now)
+    }
+
+    fn note(&mut self, peer: Option<Peer>, is_right: bool, now: Instant) {
+        let address = self.address(peer, now);
+        if is_right {
+            self.waits.remove(&address);
+            return;
+        }
+        let (until, count) = self.waits.entry(address).or_insert((now, 0));
+        *until = now + FIRST_WAIT.saturating_mul(1 << (*count).min(6)).min(LONGEST_WAIT);
+        *count += 1;
+    }
+
     /// What stands for a peer: its address, of IPv6 the network; `None` stands for all who have none, or came after too many others.
     fn address(&mut self, peer: Option<Peer>, now: Instant) -> Option<IpAddr> {
         if self.waits.len() >= MOST_ADDRESSES {

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use facts::task::rounds::Scope;
 
-use crate::alert::Board;
-use crate::check::SharedRoster;
+use crate::boards::Boards;
 use crate::options::{HttpOptions, Privileged};
 
 use super::kept_past::KeptPast;
 use super::live::Live;
+#[cfg(feature = "feeds")]
+use super::reader::Reader;
 use super::reply::{Refusal, refusal};
 use super::sessions::SignIn;
 
@@ -25,8 +26,9 @@ pub(super) struct Shared {
     pub(super) options: HttpOptions,
     pub(super) privileged: Privileged,
     pub(super) own_uid: u32,
-    pub(super) alerts: Board,
-    pub(super) roster: SharedRoster,
+    pub(super) boards: Boards,
+    #[cfg(feature = "feeds")]
+    pub(super) reader: Reader,
 }
 
 /// Refuses clients that see their own tasks only.

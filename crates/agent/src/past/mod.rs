@@ -243,7 +243,13 @@ pub fn metadata(metric: &str) -> Option<(&'static str, &'static str)> {
     let of_all_tasks = || (metric == task_series::METRIC).then_some((SeriesKind::Counter, task_series::HELP));
     let of_checks =
         || check::METRICS.iter().find(|(name, ..)| *name == metric).map(|(_, kind, help)| (*kind, *help));
-    let others = || own_series::metadata(metric).or_else(of_all_tasks).or_else(of_checks);
+    let of_feeds = || {
+        #[cfg(feature = "feeds")]
+        return crate::feed_series::metadata(metric);
+        #[cfg(not(feature = "feeds"))]
+        None
+    };
+    let others = || own_series::metadata(metric).or_else(of_all_tasks).or_else(of_checks).or_else(of_feeds);
     let (kind, help) = found.or_else(others)?;
     let kind = match kind {
         SeriesKind::Counter => "counter",

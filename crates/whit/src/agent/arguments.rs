@@ -102,6 +102,8 @@ pub(super) fn usual() -> AgentOptions {
         relabelling: Relabelling::default(),
         alerts: Some(alerts::usual()),
         checks: None,
+        #[cfg(feature = "feeds")]
+        feeds: None,
         retention: Retention::default(),
         cpu_limit: Some(Ratio(0.01)),
     }

@@ -86,7 +86,7 @@ starts = 200            # plugins a second, at most
 "#;
 
 /// What may stand in a table.
-const ROOT: [&str; 16] = [
+const ROOT: [&str; 17] = [
     "interval",
     "slow_interval",
     "data",
@@ -103,6 +103,7 @@ const ROOT: [&str; 16] = [
     "checks",
     "check",
     "host",
+    "feeds",
 ];
 
 /// Where the configuration comes from.
@@ -211,6 +212,14 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
     options.relabelling = rules::read(&root)?;
     options.alerts = alerts::read(&root)?;
     options.checks = checks::read(&root)?;
+    #[cfg(feature = "feeds")]
+    {
+        options.feeds = super::feeds::read(&root)?;
+    }
+    #[cfg(not(feature = "feeds"))]
+    if root.get("feeds").is_some() {
+        return Err(root.fault_of("feeds", "this whit was built without the feed reader"));
+    }
     Ok(options)
 }
 

@@ -4,6 +4,8 @@ mod alerts;
 pub(crate) mod arguments;
 mod checks;
 mod configuration;
+#[cfg(feature = "feeds")]
+mod feeds;
 mod receivers;
 
 use std::io::IsTerminal as _;
@@ -55,6 +57,15 @@ pub(crate) fn configured_checks(config: Option<&Path>) -> Result<Option<CheckOpt
     Ok(Origin::find(config).read(usual())?.checks)
 }
 
+/// How feeds are polled; `None`: they are not.
+///
+/// # Errors
+/// What is wrong with the configuration.
+#[cfg(feature = "feeds")]
+pub(crate) fn configured_feeds(config: Option<&Path>) -> Result<Option<::feeds::FeedOptions>, Failure> {
+    Ok(Origin::find(config).read(usual())?.feeds)
+}
+
 /// An agent that records for a while into a directory, and talks to nobody.
 pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
     // Often enough for rates, at least three times.
@@ -67,6 +78,8 @@ pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
         http: None,
         alerts: None,
         checks: None,
+        #[cfg(feature = "feeds")]
+        feeds: None,
         interval,
         slow_interval: length,
         count: Some(21),

@@ -90,6 +90,11 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("check list 'web*' --all", "How everything stands on some hosts"),
             ("check run web1/http", "What a plugin says right now"),
         ],
+        #[cfg(feature = "feeds")]
+        "feeds" => &[
+            ("feeds add example.org --folder news", "The feed of a page, in a folder"),
+            ("feeds read", "Entries that were not read"),
+        ],
         #[cfg(feature = "agent")]
         "mark" => &[
             ("mark deployed 2.3", "Something to find again in the plots"),

@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 use super::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
-const OTHERS: [(&str, &str); 26] = [
+const OTHERS: [(&str, &str); 27] = [
     ("ALERT", "the name of a rule, a selector such as `{mountpoint=\"/srv\"}`, or the number of a silence"),
     (
         "CHECK",
@@ -37,6 +37,7 @@ const OTHERS: [(&str, &str); 26] = [
     ("SIZE|N%", "a size, or a share of the whole: `10G`, `10%`"),
     ("SOURCE", "where figures of tasks come from: bpf, taskstats, procfs"),
     ("TEXT", "any text"),
+    ("WHAT", "what the action is done to: `--help` of the command says it"),
     ("STATUS", "an HTTP status, 100 to 599"),
 ];
 

@@ -28,6 +28,8 @@ use crate::check::arguments as check;
 use crate::delays::arguments as delays;
 use crate::doctor::arguments as doctor;
 use crate::failure::Failure;
+#[cfg(feature = "feeds")]
+use crate::feeds::arguments as feeds;
 use crate::free::arguments as free;
 #[cfg(feature = "agent")]
 use crate::history::arguments as history;
@@ -63,6 +65,8 @@ pub(crate) enum Action {
     Alert(alert::AlertArgs),
     #[cfg(feature = "agent")]
     Check(check::CheckArgs),
+    #[cfg(feature = "feeds")]
+    Feeds(feeds::FeedsArgs),
     #[cfg(feature = "agent")]
     Mark(mark::MarkArgs),
     #[cfg(feature = "agent")]
@@ -117,6 +121,8 @@ pub(crate) fn command() -> Command {
         .subcommand(mark::command())
         .subcommand(plot::command())
         .subcommand(relabel::command());
+    #[cfg(feature = "feeds")]
+    let command = command.subcommand(feeds::command());
     command
         .subcommand(doctor::command())
         .subcommand(Command::new("man").about("Print a man page, or write one of each command").defer(
@@ -181,6 +187,8 @@ fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
         Some(("alert", matches)) => alert::from_matches(matches).map(Action::Alert),
         #[cfg(feature = "agent")]
         Some(("check", matches)) => check::from_matches(matches).map(Action::Check),
+        #[cfg(feature = "feeds")]
+        Some(("feeds", matches)) => feeds::from_matches(matches).map(Action::Feeds),
         #[cfg(feature = "agent")]
         Some(("why", matches)) => why::from_matches(matches).map(Action::Why),
         #[cfg(feature = "agent")]

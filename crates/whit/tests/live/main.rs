@@ -20,6 +20,7 @@ mod checks;
 mod delays;
 mod demonstrations;
 mod desktop;
+mod feeds;
 mod figures;
 mod free;
 mod history;
@@ -77,6 +78,7 @@ fn main() {
         alerts::trials(),
         checks::trials(),
         check_ways::trials(),
+        feeds::trials(),
         api::trials(),
         page::trials(),
         why::trials(),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// What each crate may depend on, tests aside.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("query", &["formats", "jiff", "promql-parser"]),
     (
         "agent",
@@ -20,6 +20,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "base64",
             "facts",
             "fast-glob",
+            "feeds",
             "flate2",
             "form_urlencoded",
             "formats",
@@ -46,6 +47,34 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "ureq",
         ],
     ),
+    (
+        "feeds",
+        &[
+            "ammonia",
+            "argon2",
+            "base64",
+            "blake2",
+            "chrono",
+            "encoding_rs",
+            "facts",
+            "feed-rs",
+            "form_urlencoded",
+            "html5ever",
+            "http",
+            "http-cache-semantics",
+            "jiff",
+            "probe",
+            "quick-xml",
+            "resolver",
+            "rusqlite",
+            "serde",
+            "serde_json",
+            "text",
+            "ureq",
+            "url",
+            "xml5ever",
+        ],
+    ),
     ("resolver", &["formats", "probe", "text"]),
     ("store", &["crc32fast", "facts", "pco", "rusqlite"]),
     ("facts", &["memchr"]),
@@ -60,6 +89,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "csv",
             "facts",
             "fast-glob",
+            "feeds",
             "font8x8",
             "formats",
             "hdrhistogram",
@@ -88,11 +118,12 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("xtask", &["facts", "probe", "rustix"]),
 ];
 
-const ROOMS: [&str; 10] = [
+const ROOMS: [&str; 11] = [
     "crates/query/src",
     "crates/agent/src",
     "crates/store/src",
     "crates/facts/src",
+    "crates/feeds/src",
     "crates/formats/src",
     "crates/probe/src",
     "crates/sampling/src",

@@ -1,0 +1,70 @@
+//! What fetching feeds costs, recorded like everything else, once the configuration has `[feeds]`.
+
+use feeds::FeedCounts;
+use store::SeriesKind::{Counter, Gauge};
+use store::{SeriesId, SeriesKind, Store};
+
+use formats::series_name::metric_of;
+
+use crate::registry::Registry;
+
+/// The series, in the order of [`FeedSeries::collect`].
+const SERIES: [(&str, SeriesKind, &str); 7] = [
+    ("whit_feed_polls_total{result=\"changed\"}", Counter, "Polls of feeds."),
+    ("whit_feed_polls_total{result=\"unchanged\"}", Counter, "Polls of feeds."),
+    ("whit_feed_polls_total{result=\"failed\"}", Counter, "Polls of feeds."),
+    ("whit_feed_requests_total", Counter, "Requests to servers of feeds, those of redirects included."),
+    ("whit_feed_received_bytes_total", Counter, "Bytes of documents that were fetched, decompressed."),
+    ("whit_feed_entries_total", Counter, "Entries of feeds that were new."),
+    ("whit_feed_unread_entries", Gauge, "Entries that were not read, summed over all accounts."),
+];
+
+/// The counters of the last tick.
+#[derive(Debug)]
+pub(crate) struct FeedSeries {
+    counts: FeedCounts,
+    ids: Vec<Option<SeriesId>>,
+    values: [f64; SERIES.len()],
+}
+
+/// How one of these metrics behaves, and what it is.
+pub(crate) fn metadata(metric: &str) -> Option<(SeriesKind, &'static str)> {
+    let row = SERIES.iter().find(|(name, ..)| metric_of(name) == metric);
+    row.map(|(_, kind, help)| (*kind, *help))
+}
+
+impl FeedSeries {
+    pub(crate) fn new(counts: FeedCounts) -> Self {
+        Self { counts, ids: Vec::new(), values: [0.0; SERIES.len()] }
+    }
+
+    /// The values of this tick; none before feeds were polled.
+    pub(crate) fn collect(&mut self, registry: &mut Registry, store: &mut Store) {
+        let Some(unread) = self.counts.unread_total() else { return };
+        if self.ids.is_empty() {
+            let mut id = |name: &str, kind| registry.register(name, kind, store).map(|(_, id)| id);
+            self.ids = SERIES.iter().map(|(name, kind, _)| id(name, *kind)).collect();
+        }
+        let totals = self.counts.totals();
+        let counted = [
+            totals.changed,
+            totals.unchanged,
+            totals.failed,
+            totals.requests,
+            totals.bytes,
+            totals.entries,
+            unread,
+        ];
+        self.values = counted.map(|count| count as f64);
+    }
+
+    /// The values that were collected.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
+        self.ids.iter().zip(self.values).filter_map(|(id, value)| Some(((*id)?, value)))
+    }
+
+    /// Lets all get other names.
+    pub(crate) fn forget_names(&mut self) {
+        self.ids.clear();
+    }
+}

@@ -1,0 +1,166 @@
+//! Options of `whit feeds`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValue;
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+use crate::command_line::options::{agent_configuration, data, data_directory, json, paragraphs, switch};
+use crate::failure::Failure;
+use text::quantity;
+
+/// `whit feeds`, validated.
+#[derive(Debug)]
+pub(crate) struct FeedsArgs {
+    pub(super) directory: PathBuf,
+    pub(super) config: Option<PathBuf>,
+    /// The account; `None`: that of the user, or the only one.
+    pub(super) account: Option<String>,
+    pub(super) task: FeedsTask,
+}
+
+/// What the command does.
+#[derive(Debug)]
+pub(super) enum FeedsTask {
+    /// Lists subscriptions.
+    List { is_json: bool },
+    /// Subscribes to the feeds of addresses.
+    Add { addresses: Vec<String>, folder: String },
+    /// Ends subscriptions.
+    Remove { feeds: Vec<String> },
+    /// Lists entries that were not read.
+    Unread { has_read: bool, search: String, is_json: bool },
+    /// Shows one entry, which is read after that.
+    Read { entry: i64, is_json: bool },
+    /// Subscribes to the feeds of an OPML file.
+    Import { file: PathBuf },
+    /// Prints the subscriptions as OPML.
+    Export,
+    /// Lists accounts.
+    Users,
+    /// Creates an account, whose password is read from the standard input.
+    AddUser { name: String },
+    /// Sets another password.
+    SetPassword { name: String },
+    /// Removes an account with all that it has.
+    RemoveUser { name: String },
+}
+
+const ACTIONS: [(&str, &str); 8] = [
+    ("list", "List the feeds of an account"),
+    ("add", "Subscribe to the feed at an address, or to that of the page there"),
+    ("remove", "End a subscription, by the feed's number or address"),
+    ("read", "List entries that were not read, or show one, by its number, and mark it as read"),
+    ("search", "List entries that have all of these words"),
+    ("import", "Subscribe to the feeds of an OPML file"),
+    ("export", "Print the subscriptions as OPML"),
+    ("user", "list, add NAME, password NAME, remove NAME: the accounts"),
+];
+
+pub(crate) fn command() -> Command {
+    Command::new("feeds").about("Read feeds that the agent polls, and manage their subscriptions").defer(
+        |command| {
+            let actions = ACTIONS.map(|(name, help)| PossibleValue::new(name).help(help));
+            command
+                .arg(
+                    Arg::new("action")
+                        .value_name("ACTION")
+                        .value_parser(actions.into_iter().collect::<Vec<PossibleValue>>())
+                        .default_value("list")
+                        .help("What to do"),
+                )
+                .arg(
+                    Arg::new("what")
+                        .value_name("WHAT")
+                        .num_args(1..)
+                        .value_parser(value_parser!(OsString))
+                        .help("An address, a feed or entry by its number, words, a file, or an account"),
+                )
+                .arg(
+                    Arg::new("account")
+                        .long("account")
+                        .value_name("NAME")
+                        .help("The account [default: the one with the user's name, or the only one]"),
+                )
+                .arg(Arg::new("folder").long("folder").value_name("NAME").help("The folder of what is added"))
+                .arg(switch("all", "List entries that were read, too").short('a'))
+                .arg(agent_configuration())
+                .arg(data())
+                .arg(json())
+                .after_help(paragraphs(EXPLANATION))
+        },
+    )
+}
+
+const EXPLANATION: &str = "\
+The agent polls feeds if its configuration has a table [feeds]: docs/FEEDS.md.";
+
+pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
+    let action = matches.get_one::<String>("action").map_or("list", String::as_str);
+    let words: Vec<OsString> = matches.get_many("what").into_iter().flatten().cloned().collect();
+    let texts: Option<Vec<String>> = words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
+    let texts = || texts.clone().ok_or_else(|| Failure::usage("a name is not UTF-8"));
+    let (is_json, has_read) = (matches.get_flag("json"), matches.get_flag("all"));
+    let folder = matches.get_one::<String>("folder").cloned();
+    if folder.is_some() && action != "add" {
+        return Err(Failure::usage("--folder is for whit feeds add"));
+    }
+    if has_read && action != "read" {
+        return Err(Failure::usage("--all is for whit feeds read"));
+    }
+    if is_json && !["list", "read", "search"].contains(&action) {
+        return Err(Failure::usage(format!("whit feeds {action} has no --json")));
+    }
+    let some = |what: &str| match words.is_empty() {
+        true => Err(Failure::usage(format!("whit feeds {action} needs {what}"))),
+        false => texts(),
+    };
+    let none = || match words.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(format!("whit feeds {action} takes no name"))),
+    };
+    let task = match action {
+        "add" => FeedsTask::Add { addresses: some("an address")?, folder: folder.unwrap_or_default() },
+        "remove" => FeedsTask::Remove { feeds: some("a feed's number or address")? },
+        "read" => match texts()?.as_slice() {
+            [] => FeedsTask::Unread { has_read, search: String::new(), is_json },
+            [entry] => {
+                let number = quantity::count(entry).ok().and_then(|number| i64::try_from(number).ok());
+                let wanted = "expected the number of an entry, which whit feeds read lists";
+                FeedsTask::Read { entry: number.ok_or_else(|| Failure::usage(wanted))?, is_json }
+            }
+            _ => return Err(Failure::usage("whit feeds read shows one entry at a time")),
+        },
+        "search" => FeedsTask::Unread { has_read: true, search: some("words")?.join(" "), is_json },
+        "import" => match words.as_slice() {
+            [file] => FeedsTask::Import { file: file.into() },
+            _ => return Err(Failure::usage("whit feeds import needs the path of an OPML file")),
+        },
+        "export" => {
+            none()?;
+            FeedsTask::Export
+        }
+        "user" => match texts()?.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            [] | ["list"] => FeedsTask::Users,
+            ["add", name] => FeedsTask::AddUser { name: (*name).to_owned() },
+            ["password", name] => FeedsTask::SetPassword { name: (*name).to_owned() },
+            ["remove", name] => FeedsTask::RemoveUser { name: (*name).to_owned() },
+            _ => {
+                return Err(Failure::usage(
+                    "whit feeds user needs list, add NAME, password NAME or remove NAME",
+                ));
+            }
+        },
+        _ => {
+            none()?;
+            FeedsTask::List { is_json }
+        }
+    };
+    Ok(FeedsArgs {
+        directory: data_directory(matches)?,
+        config: matches.get_one::<PathBuf>("config").cloned(),
+        account: matches.get_one::<String>("account").cloned(),
+        task,
+    })
+}

@@ -1,0 +1,250 @@
+//! `whit feeds`: reads feeds in the terminal, and manages accounts and subscriptions.
+
+pub(crate) mod arguments;
+mod password;
+mod render;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use ::feeds::{Account, EntryFilter, FeedError, FeedOptions, Fetcher, Library, Mark, Subscription};
+use probe::named;
+use serde_json::json;
+use text::printable::Shown as _;
+
+use self::arguments::{FeedsArgs, FeedsTask};
+use crate::agent::configured_feeds;
+use crate::document::{DocumentKind, Documents};
+use crate::failure::{Failure, write_stderr};
+use crate::output::Output;
+
+/// An OPML file of ten thousand feeds has 3 MB.
+const MOST_OPML_BYTES: u64 = 8 * 1024 * 1024;
+/// Entries of a list.
+const LISTED: usize = 50;
+
+/// Does what was asked for.
+pub(crate) fn run(args: &FeedsArgs) -> Result<ExitCode, Failure> {
+    let FeedsArgs { directory, config, account, task } = args;
+    let mut place = Place { directory, library: open(directory, task)? };
+    let (name, now_ms) = (account.as_deref(), jiff::Timestamp::now().as_millisecond());
+    let mut status = ExitCode::SUCCESS;
+    let text = match task {
+        FeedsTask::List { is_json } => place.list(&place.account(name)?, *is_json, now_ms)?,
+        FeedsTask::Add { addresses, folder } => {
+            let account = place.account(name)?;
+            let options = configured_feeds(config.as_deref())?.unwrap_or_default();
+            let (text, is_complete) = place.add(&account, addresses, folder, &options, now_ms)?;
+            if !is_complete {
+                status = ExitCode::FAILURE;
+            }
+            text
+        }
+        FeedsTask::Remove { feeds } => place.remove(&place.account(name)?, feeds)?,
+        FeedsTask::Unread { has_read, search, is_json } => {
+            let filter = EntryFilter {
+                is_unread: !has_read,
+                search: search.clone(),
+                limit: LISTED,
+                ..EntryFilter::default()
+            };
+            place.entries(&place.account(name)?, &filter, *is_json, now_ms)?
+        }
+        FeedsTask::Read { entry, is_json } => place.read(&place.account(name)?, *entry, *is_json, now_ms)?,
+        FeedsTask::Import { file } => place.import(&place.account(name)?, file, now_ms)?,
+        FeedsTask::Export => {
+            let account = place.account(name)?;
+            ::feeds::write_opml(&account.name, &place.subscriptions(&account)?)
+        }
+        FeedsTask::Users => {
+            let accounts = place.library.unread_counts().map_err(|error| place.failure(error))?;
+            render::accounts(&accounts)
+        }
+        FeedsTask::AddUser { name } => {
+            let password = password::read()?;
+            let added = place.library.add_account(name, &password, now_ms);
+            added.map_err(|error| place.failure(error))?;
+            String::new()
+        }
+        FeedsTask::SetPassword { name } => {
+            let account = place.account(Some(name))?;
+            let password = password::read()?;
+            place.library.set_password(&account, &password).map_err(|error| place.failure(error))?;
+            String::new()
+        }
+        FeedsTask::RemoveUser { name } => {
+            let account = place.account(Some(name))?;
+            place.library.remove_account(&account).map_err(|error| place.failure(error))?;
+            String::new()
+        }
+    };
+    Output::stdout().write(text.as_bytes())?;
+    Ok(status)
+}
+
+/// Opens the library. Only a new account creates one.
+fn open(directory: &Path, task: &FeedsTask) -> Result<Library, Failure> {
+    if !Library::is_in(directory) && !matches!(task, FeedsTask::AddUser { .. }) {
+        return Err(Failure::new(format!(
+            "{}: there are no feeds yet; whit feeds user add NAME creates an account",
+            directory.shown()
+        )));
+    }
+    Library::open(directory).map_err(|error| Failure::new(format!("{}: {error}", directory.shown())))
+}
+
+struct Place<'a> {
+    directory: &'a Path,
+    library: Library,
+}
+
+impl Place<'_> {
+    fn failure(&self, error: FeedError) -> Failure {
+        match error {
+            FeedError::Refused(reason) => Failure::new(reason),
+            error => Failure::new(format!("{}: {error}", self.directory.shown())),
+        }
+    }
+
+    /// The account of a name; without one that of the user, or the only one.
+    fn account(&self, name: Option<&str>) -> Result<Account, Failure> {
+        let accounts = self.library.accounts().map_err(|error| self.failure(error))?;
+        let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).ok();
+        let wanted = name.or(user.as_deref());
+        if let Some(found) = accounts.iter().find(|account| Some(account.name.as_str()) == wanted) {
+            return Ok(found.clone());
+        }
+        match (name, accounts.as_slice()) {
+            (None, [only]) => Ok(only.clone()),
+            (None, _) => {
+                Err(Failure::usage("whose feeds? --account NAME says it; whit feeds user lists accounts"))
+            }
+            (Some(name), _) => {
+                let hint =
+                    text::nearest::did_you_mean(name, accounts.iter().map(|account| account.name.as_str()));
+                Err(Failure::usage(format!("there is no account \"{}\"{hint}", name.shown())))
+            }
+        }
+    }
+
+    fn subscriptions(&self, account: &Account) -> Result<Vec<Subscription>, Failure> {
+        self.library.subscriptions(account).map_err(|error| self.failure(error))
+    }
+
+    fn list(&self, account: &Account, is_json: bool, now_ms: i64) -> Result<String, Failure> {
+        let subscriptions = self.subscriptions(account)?;
+        match is_json {
+            true => document(&json!({
+                "account": account.name,
+                "feeds": subscriptions.iter().map(render::subscription_json).collect::<Vec<_>>(),
+                "entries": [],
+            })),
+            false => Ok(render::subscriptions(&subscriptions, now_ms)),
+        }
+    }
+
+    /// Subscribes to each address that has a feed. Returns whether all have one.
+    fn add(
+        &mut self,
+        account: &Account,
+        addresses: &[String],
+        folder: &str,
+        options: &FeedOptions,
+        now_ms: i64,
+    ) -> Result<(String, bool), Failure> {
+        let fetcher = Fetcher::open(self.directory, options).map_err(|error| self.failure(error))?;
+        let (mut text, mut is_complete) = (String::new(), true);
+        for address in addresses {
+            // As browsers do: an address without a scheme.
+            let address =
+                if address.contains("://") { address.clone() } else { format!("https://{address}") };
+            match ::feeds::locate(&fetcher, &address, SystemTime::now()) {
+                Ok(found) => {
+                    let feed = self.library.subscribe(account, &found.url, "", folder, now_ms);
+                    let feed = feed.map_err(|error| self.failure(error))?;
+                    text.push_str(&format!("{feed} {} ({})\n", found.title.shown(), found.url.shown()));
+                }
+                Err(reason) => {
+                    is_complete = false;
+                    write_stderr(&format!("whit: {}: {reason}\n", address.shown()));
+                }
+            }
+        }
+        Ok((text, is_complete))
+    }
+
+    fn remove(&mut self, account: &Account, feeds: &[String]) -> Result<String, Failure> {
+        let known = self.subscriptions(account)?;
+        let find = |wanted: &String| {
+            let found = known.iter().find(|one| one.feed.to_string() == *wanted || one.url == *wanted);
+            found.map(|one| one.feed).ok_or_else(|| {
+                Failure::usage(format!(
+                    "{} has no feed \"{}\"; whit feeds lists them",
+                    account.name,
+                    wanted.shown()
+                ))
+            })
+        };
+        // All of them or none.
+        let feeds: Vec<i64> = feeds.iter().map(find).collect::<Result<_, _>>()?;
+        for feed in feeds {
+            self.library.unsubscribe(account, feed).map_err(|error| self.failure(error))?;
+        }
+        Ok(String::new())
+    }
+
+    fn entries(
+        &self,
+        account: &Account,
+        filter: &EntryFilter,
+        is_json: bool,
+        now_ms: i64,
+    ) -> Result<String, Failure> {
+        let entries = self.library.entries(account, filter).map_err(|error| self.failure(error))?;
+        match is_json {
+            true => document(&json!({
+                "account": account.name,
+                "feeds": [],
+                "entries": entries.iter().map(render::entry_json).collect::<Vec<_>>(),
+            })),
+            false => Ok(render::entries(&entries, now_ms)),
+        }
+    }
+
+    fn read(&mut self, account: &Account, id: i64, is_json: bool, now_ms: i64) -> Result<String, Failure> {
+        let found = self.library.entry(account, id).map_err(|error| self.failure(error))?;
+        let entry = found.ok_or_else(|| Failure::new(format!("{} has no entry {id}", account.name)))?;
+        let text = match is_json {
+            true => document(
+                &json!({ "account": account.name, "feeds": [], "entries": [render::entry_json(&entry)] }),
+            )?,
+            false => render::entry(&entry),
+        };
+        self.library.mark(account, &[id], Mark::Read(true), now_ms).map_err(|error| self.failure(error))?;
+        Ok(text)
+    }
+
+    fn import(&mut self, account: &Account, file: &Path, now_ms: i64) -> Result<String, Failure> {
+        let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", file.shown()));
+        let document = named::read(file, MOST_OPML_BYTES).map_err(|error| failed(&error))?;
+        let outlines = ::feeds::read_opml(&document).map_err(|error| failed(&error))?;
+        let mut added = 0;
+        for outline in &outlines {
+            match self.library.subscribe(account, &outline.url, &outline.title, &outline.folder, now_ms) {
+                Ok(_) => added += 1,
+                Err(FeedError::Refused(reason)) => {
+                    write_stderr(&format!("whit: {}: {reason}\n", file.shown()))
+                }
+                Err(error) => return Err(self.failure(error)),
+            }
+        }
+        Ok(format!("{added} of {} feeds\n", outlines.len()))
+    }
+}
+
+fn document(body: &serde_json::Value) -> Result<String, Failure> {
+    let mut text = String::new();
+    Documents::of_live().push(DocumentKind::Feeds, probe::clock_now().realtime, body, &mut text)?;
+    Ok(text)
+}
