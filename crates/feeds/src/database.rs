@@ -69,7 +69,6 @@ CREATE TABLE entries (
     listed_ms INTEGER NOT NULL,
     digest BLOB NOT NULL,
     content TEXT NOT NULL,
-    base TEXT NOT NULL,
     UNIQUE (feed, identity)
 );
 CREATE INDEX entries_by_time ON entries (feed, sort_ms, id);

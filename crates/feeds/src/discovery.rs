@@ -1,68 +1,24 @@
 //! The feeds of a page: its links to alternates, and links that look like feeds.
 
 use std::cell::RefCell;
-use std::time::SystemTime;
 
 use html5ever::tokenizer::{Token, TokenSink, TokenSinkResult};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::document::{ParsedFeed, parse};
-use crate::encoding::decode;
 use crate::entry_text::tokenize;
-use crate::fetch::{Fetcher, parse_url};
-use crate::normal_form::is_html;
+use crate::web_address::parse_url;
 
 /// Addresses of a page that are offered.
 const MOST_FEEDS: usize = 20;
 
 /// A feed that a page names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundFeed {
     /// Its address.
     pub url: String,
     /// What the page calls it; empty: nothing.
     pub title: String,
-}
-
-/// Pages' feeds that are tried until one is a feed.
-const MOST_TRIED: usize = 3;
-
-/// Finds the feed at an address: that document, or what its page names.
-///
-/// # Errors
-/// Says why there is none.
-pub fn locate(fetcher: &Fetcher, address: &str, now: SystemTime) -> Result<FoundFeed, String> {
-    let (url, feed) = locate_document(fetcher, address, now)?;
-    Ok(FoundFeed { url, title: feed.title })
-}
-
-/// The same, with what the feed says.
-pub(crate) fn locate_document(
-    fetcher: &Fetcher,
-    address: &str,
-    now: SystemTime,
-) -> Result<(String, ParsedFeed), String> {
-    let fetched = fetcher.fetch(address, true, now).map_err(|error| error.to_string())?;
-    let document = fetched.document.unwrap_or_default();
-    let malformed = match parse(&document, &fetched.content_type, &fetched.address) {
-        Ok(feed) => {
-            let url = fetched.moved_to.map_or_else(|| parse_url(address).map(String::from), Ok)?;
-            return Ok((url, feed));
-        }
-        Err(malformed) => malformed,
-    };
-    let text = decode(&document, &fetched.content_type);
-    if !is_html(&text) {
-        return Err(format!("it is no feed: {malformed}"));
-    }
-    for found in find_feeds(&text, &fetched.address).into_iter().take(MOST_TRIED) {
-        let Ok(fetched) = fetcher.fetch(&found.url, true, now) else { continue };
-        let document = fetched.document.unwrap_or_default();
-        if let Ok(feed) = parse(&document, &fetched.content_type, &fetched.address) {
-            return Ok((fetched.moved_to.unwrap_or(found.url), feed));
-        }
-    }
-    Err("it is a page that names no feed".to_owned())
 }
 
 /// Finds the feeds of a page: what it declares first, then links that end as those of feeds do.

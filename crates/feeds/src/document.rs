@@ -5,21 +5,20 @@ use std::time::Duration;
 
 use blake2::{Blake2s256, Digest as _};
 use feed_rs::model::{Entry, Feed, Link, Text};
+use serde::{Deserialize, Serialize};
 
 use crate::encoding::decode;
 use crate::entry_text::{escaped, title_text};
-use crate::fetch::parse_url;
 use crate::normal_form::{is_html, normal_json, normal_xml, update_period};
 use crate::repair::{has_markup_in_text, repair};
+use crate::web_address::parse_url;
 
 /// Entries of a document; others are left out.
 const MOST_ENTRIES: usize = 5000;
 const MOST_TITLE_BYTES: usize = 2000;
-/// The content of an entry is cut after this.
-const MOST_CONTENT_BYTES: usize = 2_000_000;
 
 /// A feed as its document has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ParsedFeed {
     /// Its title, as plain text; empty: none.
     pub title: String,
@@ -32,7 +31,7 @@ pub(crate) struct ParsedFeed {
 }
 
 /// An entry as its document has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ParsedEntry {
     /// What no other entry of the feed has.
     pub identity: String,
@@ -44,7 +43,7 @@ pub(crate) struct ParsedEntry {
     pub author: String,
     /// In milliseconds since 1970.
     pub published_ms: Option<i64>,
-    /// As HTML that is not sanitised.
+    /// As HTML.
     pub content: String,
     /// What relative addresses of the content are relative to; empty: the link.
     pub base: String,
@@ -158,7 +157,7 @@ fn parsed_entry(entry: Entry) -> ParsedEntry {
         title: entry.title.as_ref().map(title_of).unwrap_or_default(),
         author: cut(authors.join(", "), MOST_TITLE_BYTES),
         published_ms: date.map(|date| date.timestamp_millis()),
-        content: cut(content, MOST_CONTENT_BYTES),
+        content,
         base: entry.base.unwrap_or_default(),
     };
     if parsed.identity.is_empty() {
@@ -253,7 +252,7 @@ fn media_of(entry: &Entry) -> String {
 }
 
 /// A text that is not longer, cut between letters.
-fn cut(mut text: String, most_bytes: usize) -> String {
+pub(crate) fn cut(mut text: String, most_bytes: usize) -> String {
     if text.len() > most_bytes {
         text.truncate(text.floor_char_boundary(most_bytes));
     }

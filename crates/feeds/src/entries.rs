@@ -39,10 +39,8 @@ pub struct FeedEntry {
     pub received_ms: i64,
     /// The time by which it is sorted: published, but not later than received.
     pub sort_ms: i64,
-    /// HTML that is not sanitised; empty in lists.
+    /// HTML, sanitised when it came; empty in lists.
     pub content: String,
-    /// What its relative addresses are relative to.
-    pub base: String,
     /// Whether the account has read it.
     pub is_read: bool,
     /// Whether the account has starred it.
@@ -62,7 +60,7 @@ pub enum Mark {
 /// starred.
 const COLUMNS: &str = "entries.id, entries.feed, coalesce(nullif(subscriptions.title, ''), feeds.title), feeds.url, feeds.site,
     coalesce(subscriptions.folder, ''), entries.link, entries.title, entries.author, entries.published_ms, entries.received_ms,
-    entries.sort_ms, entries.base, coalesce(marks.is_read, 0), coalesce(marks.is_starred, 0)";
+    entries.sort_ms, coalesce(marks.is_read, 0), coalesce(marks.is_starred, 0)";
 const VISIBLE: &str = "FROM entries JOIN feeds ON feeds.id = entries.feed
     LEFT JOIN subscriptions ON subscriptions.account = ?1 AND subscriptions.feed = entries.feed
     LEFT JOIN marks ON marks.account = ?1 AND marks.entry = entries.id
@@ -180,25 +178,22 @@ fn entry_of(row: &Row<'_>) -> Result<FeedEntry, rusqlite::Error> {
     if feed_title.is_empty() {
         feed_title = shown_url(&feed_url);
     }
-    let (link, site, base): (String, String, String) = (row.get(6)?, row.get(4)?, row.get(12)?);
-    let base = [&base, &link, &site, &feed_url].into_iter().find(|base| !base.is_empty()).cloned();
     Ok(FeedEntry {
         id: row.get(0)?,
         feed: row.get(1)?,
         feed_title,
         feed_url,
-        site,
+        site: row.get(4)?,
         folder: row.get(5)?,
-        link,
+        link: row.get(6)?,
         title: row.get(7)?,
         author: row.get(8)?,
         published_ms: row.get(9)?,
         received_ms: row.get(10)?,
         sort_ms: row.get(11)?,
-        base: base.unwrap_or_default(),
-        is_read: row.get(13)?,
-        is_starred: row.get(14)?,
-        content: row.get(15)?,
+        is_read: row.get(12)?,
+        is_starred: row.get(13)?,
+        content: row.get(14)?,
     })
 }
 

@@ -211,7 +211,7 @@ fn put_entry(
         transaction
             .prepare_cached(
                 "UPDATE entries SET identity = ?2, link = ?3, title = ?4, author = ?5, published_ms = ?6, listed_ms = ?7,
-                 digest = ?8, content = ?9, base = ?10 WHERE id = ?1",
+                 digest = ?8, content = ?9 WHERE id = ?1",
             )?
             .execute(params![
                 id,
@@ -222,8 +222,7 @@ fn put_entry(
                 entry.published_ms,
                 now_ms,
                 digest,
-                entry.content,
-                entry.base
+                entry.content
             ])?;
         transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
         index(transaction, *id, entry)?;
@@ -234,8 +233,8 @@ fn put_entry(
     let sort_ms = entry.published_ms.map_or(received_ms, |published| published.min(received_ms));
     transaction
         .prepare_cached(
-            "INSERT INTO entries (feed, identity, link, title, author, published_ms, received_ms, sort_ms, listed_ms, digest, content, base)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            "INSERT INTO entries (feed, identity, link, title, author, published_ms, received_ms, sort_ms, listed_ms, digest, content)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .execute(params![
             feed,
@@ -248,8 +247,7 @@ fn put_entry(
             sort_ms,
             now_ms,
             digest,
-            entry.content,
-            entry.base
+            entry.content
         ])?;
     index(transaction, transaction.last_insert_rowid(), entry)?;
     Ok(true)
@@ -282,7 +280,7 @@ fn renamed(
 
 fn digest(entry: &ParsedEntry) -> Vec<u8> {
     let mut digest = Blake2s256::new();
-    for part in [&entry.link, &entry.title, &entry.author, &entry.content, &entry.base] {
+    for part in [&entry.link, &entry.title, &entry.author, &entry.content] {
         digest.update(part);
         digest.update([0]);
     }

@@ -21,13 +21,12 @@ use crate::addresses::{AllowedNetwork, is_fetched};
 use crate::cache::{Cache, CachedResponse};
 use crate::error::FeedError;
 use crate::options::FeedOptions;
+use crate::web_address::parse_url;
 
 /// A request with all its redirects and its body takes at most this.
 const LONGEST_FETCH: Duration = Duration::from_secs(30);
 const LONGEST_CONNECT: Duration = Duration::from_secs(10);
 const MOST_REDIRECTS: usize = 5;
-/// The longest address.
-const MOST_URL_BYTES: usize = 2048;
 /// A server may ask for a pause of at most this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(7 * 86_400);
 const ACCEPTED: &str = "application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, \
@@ -87,23 +86,6 @@ impl fmt::Display for FetchError {
 }
 
 impl std::error::Error for FetchError {}
-
-/// An address of an http or https URL.
-///
-/// # Errors
-/// Says what is wrong with it.
-pub(crate) fn parse_url(text: &str) -> Result<Url, String> {
-    if text.len() > MOST_URL_BYTES {
-        return Err(format!("the address has more than {MOST_URL_BYTES} bytes"));
-    }
-    let mut url =
-        Url::parse(text.trim()).map_err(|error| format!("\"{}\" is no address: {error}", text.trim()))?;
-    url.set_fragment(None);
-    match url.scheme() {
-        "http" | "https" if url.has_host() => Ok(url),
-        scheme => Err(format!("{scheme} addresses are not fetched, only http and https")),
-    }
-}
 
 impl Fetcher {
     /// Opens the cache of a data directory.
@@ -382,19 +364,6 @@ impl Resolver for GuardedResolver {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_addresses_of_http_are_fetched() {
-        for address in
-            ["file:///etc/passwd", "ftp://a/b", "javascript:alert(1)", "http://", "a", "", "gopher://a:70/1"]
-        {
-            assert!(parse_url(address).is_err(), "{address}");
-        }
-        assert_eq!(
-            parse_url(" https://BÜCHER.example/ä#b ").unwrap().as_str(),
-            "https://xn--bcher-kva.example/%C3%A4"
-        );
-    }
 
     #[test]
     fn a_password_is_sent_as_a_header() {

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use crate::addresses::AllowedNetwork;
+use crate::parser::DocumentParser;
 
 /// What is polled, how often, and what is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedOptions {
+    /// Where documents are read.
+    pub parser: DocumentParser,
     /// Addresses that are fetched although they are not public.
     pub allowed: Vec<AllowedNetwork>,
     /// The shortest time between two polls of a feed.
@@ -24,6 +27,7 @@ pub struct FeedOptions {
 impl Default for FeedOptions {
     fn default() -> Self {
         Self {
+            parser: DocumentParser::Here,
             allowed: Vec::new(),
             least_interval: Duration::from_secs(15 * 60),
             most_interval: Duration::from_secs(86_400),

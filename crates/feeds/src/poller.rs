@@ -10,12 +10,14 @@ use url::Url;
 
 use crate::counts::{FeedCounts, FetchTotals};
 use crate::database::Library;
-use crate::discovery::locate_document;
-use crate::document::{ParsedFeed, parse};
+use crate::document::ParsedFeed;
 use crate::error::FeedError;
 use crate::feed_rows::{DueFeed, Polled};
 use crate::fetch::{FetchError, Fetched, Fetcher};
+use crate::locate::{self, feed_of_page};
 use crate::options::FeedOptions;
+use crate::parser::DocumentParser;
+use crate::reading::Reading;
 use crate::rhythm;
 
 /// Documents that are fetched at a time.
@@ -158,9 +160,9 @@ impl Poller {
     /// By a thread that ends with the fetch: most of the time there is none.
     fn start(&self, feed: DueFeed, now_ms: i64) {
         let (fetcher, results) = (Arc::clone(&self.fetcher), self.results.0.clone());
-        let known = feed.clone();
+        let (parser, known) = (self.options.parser.clone(), feed.clone());
         let spawned = std::thread::Builder::new().name("feed".to_owned()).spawn(move || {
-            let result = fetch(&fetcher, &feed, now_ms);
+            let result = fetch(&fetcher, &parser, &feed, now_ms);
             let _ = results.send(Done { feed, result });
         });
         if let Err(error) = spawned {
@@ -217,26 +219,32 @@ impl Poller {
 
 fn fetch(
     fetcher: &Fetcher,
+    parser: &DocumentParser,
     feed: &DueFeed,
     now_ms: i64,
 ) -> Result<(Fetched, Option<ParsedFeed>), FetchError> {
     let mut fetched = fetcher.fetch(&feed.url, !feed.has_document, at(now_ms))?;
-    let Some(document) = fetched.document.take() else { return Ok((fetched, None)) };
-    match parse(&document, &fetched.content_type, &fetched.address) {
-        Ok(parsed) => Ok((fetched, Some(parsed))),
-        Err(error) => {
-            // The same document must be looked at again by a version that can read it.
-            fetcher.cache().remove(&fetched.address);
-            if feed.has_document {
-                return Err(FetchError::Failed(error.to_string()));
-            }
-            // A new subscription may have the address of a page.
-            let (url, parsed) =
-                locate_document(fetcher, &feed.url, at(now_ms)).map_err(FetchError::Failed)?;
-            fetched.moved_to = Some(url);
-            Ok((fetched, Some(parsed)))
+    let failed = |reason: String| {
+        // The same document must be looked at again by a version that can read it.
+        fetcher.cache().remove(&fetched.address);
+        FetchError::Failed(reason)
+    };
+    let parsed = match locate::read(parser, &fetched).map_err(failed)? {
+        None => None,
+        Some(Reading::Feed(parsed)) => Some(parsed),
+        Some(Reading::Neither(reason)) => return Err(failed(reason)),
+        Some(Reading::Page(_)) if feed.has_document => {
+            return Err(failed("it is a page and no feed".to_owned()));
         }
-    }
+        // A new subscription may have the address of a page.
+        Some(Reading::Page(found)) => {
+            let (url, parsed) = feed_of_page(fetcher, parser, found, at(now_ms)).map_err(failed)?;
+            fetched.moved_to = Some(url);
+            Some(parsed)
+        }
+    };
+    fetched.document = None;
+    Ok((fetched, parsed))
 }
 
 fn host_of(url: &str) -> String {

@@ -6,7 +6,7 @@ use crate::accounts::Account;
 use crate::database::Library;
 use crate::error::FeedError;
 use crate::feed_rows::remove_unused;
-use crate::fetch::parse_url;
+use crate::web_address::parse_url;
 
 /// Feeds of one account.
 const MOST_SUBSCRIPTIONS: i64 = 5000;

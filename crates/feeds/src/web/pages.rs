@@ -308,7 +308,7 @@ fn entry(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked, id: i64) -> Re
     }
     let images = if asked.has("images") { Images::Shown } else { Images::Hidden };
     let policy = if images == Images::Shown { IMAGE_POLICY } else { POLICY };
-    let content = clean(&entry.content, &entry.base, images);
+    let content = clean(&entry.content, "", images);
     let here = format!("{PREFIX}entry/{id}?{}", asked.address_without(&["keep"]));
     let number = id.to_string();
     let link = match entry.link.is_empty() {

@@ -200,7 +200,7 @@ impl Api<'_, '_, '_> {
     /// A feed of the account by its address, or its number.
     fn feed_of(&self, url: &str) -> Result<Option<i64>, FeedError> {
         let all = self.scene.library.subscriptions(&self.account)?;
-        let parsed = crate::fetch::parse_url(url).map(String::from).unwrap_or_default();
+        let parsed = crate::web_address::parse_url(url).map(String::from).unwrap_or_default();
         let found = all.iter().find(|one| one.url == url || one.url == parsed || one.feed.to_string() == url);
         Ok(found.map(|one| one.feed))
     }

@@ -43,7 +43,7 @@ pub(super) fn item(entry: &FeedEntry) -> Value {
     if !entry.folder.is_empty() {
         categories.push(format!("{LABEL}{}", entry.folder));
     }
-    let content = clean(&entry.content, &entry.base, Images::Shown);
+    let content = clean(&entry.content, "", Images::Shown);
     json!({
         "id": format!("{ITEM}{:016x}", entry.id),
         "crawlTimeMsec": entry.received_ms.to_string(),

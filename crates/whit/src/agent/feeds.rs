@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::feeds::FeedOptions;
+use ::feeds::{DocumentParser, FeedOptions};
 use text::quantity;
 
 use crate::configuration::{Fault, Options};
@@ -13,12 +13,17 @@ const OPTIONS: [&str; 5] = ["allow", "least_interval", "most_interval", "keep", 
 const LEAST_INTERVAL: Duration = Duration::from_secs(60);
 const LEAST_KEPT: Duration = Duration::from_secs(86_400);
 
+/// The command that reads documents, in a process of its own.
+fn parser() -> DocumentParser {
+    DocumentParser::Command(vec![probe::spawn::own_program(), "feeds".into(), "parser".into()])
+}
+
 /// Reads `[feeds]`. `None`: no feed is polled.
 pub(super) fn read(root: &Options<'_, '_>) -> Result<Option<FeedOptions>, Fault> {
     let Some(value) = root.get("feeds") else { return Ok(None) };
     let table = Options::of(value)?;
     table.refuse_unknown(OPTIONS.into_iter(), "[feeds]")?;
-    let mut options = FeedOptions::default();
+    let mut options = FeedOptions { parser: parser(), ..FeedOptions::default() };
     for network in table.texts("allow")? {
         let network = network.parse().map_err(|wanted: String| table.fault_of("allow", wanted))?;
         options.allowed.push(network);

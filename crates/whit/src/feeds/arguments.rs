@@ -45,6 +45,8 @@ pub(super) enum FeedsTask {
     SetPassword { name: String },
     /// Removes an account with all that it has.
     RemoveUser { name: String },
+    /// Reads a document for the agent.
+    Parser,
 }
 
 const ACTIONS: [(&str, &str); 8] = [
@@ -58,15 +60,19 @@ const ACTIONS: [(&str, &str); 8] = [
     ("user", "list, add NAME, password NAME, remove NAME: the accounts"),
 ];
 
+/// What the agent runs.
+const PARSER: &str = "parser";
+
 pub(crate) fn command() -> Command {
     Command::new("feeds").about("Read feeds that the agent polls, and manage their subscriptions").defer(
         |command| {
             let actions = ACTIONS.map(|(name, help)| PossibleValue::new(name).help(help));
+            let hidden = PossibleValue::new(PARSER).hide(true);
             command
                 .arg(
                     Arg::new("action")
                         .value_name("ACTION")
-                        .value_parser(actions.into_iter().collect::<Vec<PossibleValue>>())
+                        .value_parser(actions.into_iter().chain([hidden]).collect::<Vec<PossibleValue>>())
                         .default_value("list")
                         .help("What to do"),
                 )
@@ -152,6 +158,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
                 ));
             }
         },
+        PARSER => {
+            none()?;
+            FeedsTask::Parser
+        }
         _ => {
             none()?;
             FeedsTask::List { is_json }

@@ -27,10 +27,15 @@ const LISTED: usize = 50;
 /// Does what was asked for.
 pub(crate) fn run(args: &FeedsArgs) -> Result<ExitCode, Failure> {
     let FeedsArgs { directory, config, account, task } = args;
+    if matches!(task, FeedsTask::Parser) {
+        let parsed = ::feeds::parse_document(std::io::stdin().lock(), std::io::stdout().lock());
+        return parsed.map(|()| ExitCode::SUCCESS).map_err(Failure::of_system);
+    }
     let mut place = Place { directory, library: open(directory, task)? };
     let (name, now_ms) = (account.as_deref(), jiff::Timestamp::now().as_millisecond());
     let mut status = ExitCode::SUCCESS;
     let text = match task {
+        FeedsTask::Parser => String::new(),
         FeedsTask::List { is_json } => place.list(&place.account(name)?, *is_json, now_ms)?,
         FeedsTask::Add { addresses, folder } => {
             let account = place.account(name)?;
@@ -159,7 +164,7 @@ impl Place<'_> {
             // As browsers do: an address without a scheme.
             let address =
                 if address.contains("://") { address.clone() } else { format!("https://{address}") };
-            match ::feeds::locate(&fetcher, &address, SystemTime::now()) {
+            match ::feeds::locate(&fetcher, &options.parser, &address, SystemTime::now()) {
                 Ok(found) => {
                     let feed = self.library.subscribe(account, &found.url, "", folder, now_ms);
                     let feed = feed.map_err(|error| self.failure(error))?;

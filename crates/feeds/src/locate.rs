@@ -1,0 +1,61 @@
+//! The feed at an address: that document, or one that its page names.
+
+use std::time::SystemTime;
+
+use crate::discovery::FoundFeed;
+use crate::document::ParsedFeed;
+use crate::fetch::{FetchError, Fetched, Fetcher};
+use crate::parser::DocumentParser;
+use crate::reading::Reading;
+use crate::web_address::parse_url;
+
+/// A page's feeds that are tried until one is a feed.
+const MOST_TRIED: usize = 3;
+
+/// Finds the feed at an address.
+///
+/// # Errors
+/// Says why there is none.
+pub fn locate(
+    fetcher: &Fetcher,
+    parser: &DocumentParser,
+    address: &str,
+    now: SystemTime,
+) -> Result<FoundFeed, String> {
+    let fetched = fetcher.fetch(address, true, now).map_err(|error| error.to_string())?;
+    let (url, feed) = match read(parser, &fetched)? {
+        Some(Reading::Feed(feed)) => {
+            (fetched.moved_to.map_or_else(|| parse_url(address).map(String::from), Ok)?, feed)
+        }
+        Some(Reading::Page(found)) => feed_of_page(fetcher, parser, found, now)?,
+        Some(Reading::Neither(reason)) => return Err(format!("it is no feed: {reason}")),
+        None => return Err("it has no document".to_owned()),
+    };
+    Ok(FoundFeed { url, title: feed.title })
+}
+
+/// Reads what was fetched; `None` if nothing was.
+pub(crate) fn read(parser: &DocumentParser, fetched: &Fetched) -> Result<Option<Reading>, String> {
+    let Some(document) = &fetched.document else { return Ok(None) };
+    parser.read(document, &fetched.content_type, &fetched.address).map(Some)
+}
+
+/// The first feed of those that a page names, and its address.
+///
+/// # Errors
+/// If none of them is one.
+pub(crate) fn feed_of_page(
+    fetcher: &Fetcher,
+    parser: &DocumentParser,
+    found: Vec<FoundFeed>,
+    now: SystemTime,
+) -> Result<(String, ParsedFeed), String> {
+    for found in found.into_iter().take(MOST_TRIED) {
+        let fetched: Result<Fetched, FetchError> = fetcher.fetch(&found.url, true, now);
+        let Ok(fetched) = fetched else { continue };
+        if let Ok(Some(Reading::Feed(feed))) = read(parser, &fetched) {
+            return Ok((fetched.moved_to.unwrap_or(found.url), feed));
+        }
+    }
+    Err("it is a page that names no feed".to_owned())
+}

@@ -1,0 +1,41 @@
+//! Addresses of documents, as feeds and users write them.
+
+use url::Url;
+
+/// The longest address.
+const MOST_URL_BYTES: usize = 2048;
+
+/// An address of an http or https URL.
+///
+/// # Errors
+/// Says what is wrong with it.
+pub(crate) fn parse_url(text: &str) -> Result<Url, String> {
+    if text.len() > MOST_URL_BYTES {
+        return Err(format!("the address has more than {MOST_URL_BYTES} bytes"));
+    }
+    let mut url =
+        Url::parse(text.trim()).map_err(|error| format!("\"{}\" is no address: {error}", text.trim()))?;
+    url.set_fragment(None);
+    match url.scheme() {
+        "http" | "https" if url.has_host() => Ok(url),
+        scheme => Err(format!("{scheme} addresses are not fetched, only http and https")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_http_are_fetched() {
+        for address in
+            ["file:///etc/passwd", "ftp://a/b", "javascript:alert(1)", "http://", "a", "", "gopher://a:70/1"]
+        {
+            assert!(parse_url(address).is_err(), "{address}");
+        }
+        assert_eq!(
+            parse_url(" https://BÜCHER.example/ä#b ").unwrap().as_str(),
+            "https://xn--bcher-kva.example/%C3%A4"
+        );
+    }
+}
