@@ -1,6 +1,10 @@
 //! What fetching feeds costs, recorded like everything else, once the configuration has `[feeds]`.
 
+use std::fmt::Write as _;
+
+use facts::task::rounds::Scope;
 use feeds::FeedCounts;
+use sampling::users::Users;
 use store::SeriesKind::{Counter, Gauge};
 use store::{SeriesId, SeriesKind, Store};
 
@@ -31,6 +35,24 @@ pub(crate) struct FeedSeries {
 pub(crate) fn metadata(metric: &str) -> Option<(SeriesKind, &'static str)> {
     let row = SERIES.iter().find(|(name, ..)| metric_of(name) == metric);
     row.map(|(_, kind, help)| (*kind, *help))
+}
+
+/// What accounts have not read, as lines of the agent's status: those of all, or that with a user's name.
+pub(crate) fn write_unread(counts: &FeedCounts, scope: Scope, out: &mut String) {
+    let Some(unread) = counts.unread() else { return };
+    let users = match scope {
+        Scope::All => None,
+        Scope::User(_) => Some(Users::read()),
+    };
+    for count in unread {
+        let is_shown = match scope {
+            Scope::All => true,
+            Scope::User(uid) => users.as_ref().and_then(|users| users.name(uid)) == Some(&count.account),
+        };
+        if is_shown {
+            let _ = writeln!(out, "whit_feed_unread{{account=\"{}\"}} {}", count.account, count.unread);
+        }
+    }
 }
 
 impl FeedSeries {

@@ -25,6 +25,8 @@ use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 use crate::boards::Boards;
 use crate::budget::Budget;
 use crate::check::write_states;
+#[cfg(feature = "feeds")]
+use crate::feed_series::write_unread;
 use crate::http::Latest;
 use crate::log::{Level, Log};
 use crate::now_file::NowFile;
@@ -226,13 +228,15 @@ impl Recorder {
         if let Some(tasks) = &self.tasks {
             socket.publish_whole(&tasks.store, tasks.lost_exits());
         }
-        if socket.is_status_wanted() {
+        for scope in socket.status_wishes() {
             let mut status = String::new();
             for (name, value) in self.series.own.status() {
                 let _ = writeln!(status, "{name} {value}");
             }
             write_states(&self.boards.roster.lock(), &mut status);
-            socket.publish_status(status);
+            #[cfg(feature = "feeds")]
+            write_unread(&self.boards.feeds, scope, &mut status);
+            socket.publish_status(scope, status);
         }
     }
 

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 use facts::unit::Nanos;
 use probe::background_job::Notifier;
@@ -57,14 +58,14 @@ impl Socket {
         self.audience.publish_whole(&self.exchange, tasks, lost_exits);
     }
 
-    /// Whether a client waits for [`Self::publish_status`].
-    pub(crate) fn is_status_wanted(&self) -> bool {
-        self.exchange.is_status_wanted()
+    /// The scopes whose clients wait for [`Self::publish_status`].
+    pub(crate) fn status_wishes(&self) -> Vec<Scope> {
+        self.exchange.status_wishes()
     }
 
-    /// Sends clients that wait for it what the agent costs.
-    pub(crate) fn publish_status(&self, status: String) {
-        self.exchange.publish(What::Status, Reply::Status(status).encode());
+    /// Sends clients of a scope that wait for it what the agent costs, and what it found.
+    pub(crate) fn publish_status(&self, scope: Scope, status: String) {
+        self.exchange.publish(What::Status(scope), Reply::Status(status).encode());
     }
 
     /// Tasks are read in another interval from now on.

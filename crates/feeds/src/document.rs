@@ -7,9 +7,11 @@ use blake2::{Blake2s256, Digest as _};
 use feed_rs::model::{Entry, Feed, Link, Text};
 use serde::{Deserialize, Serialize};
 
+use crate::clean_html::has_images;
 use crate::encoding::decode;
-use crate::entry_text::{escaped, title_text};
-use crate::normal_form::{is_html, normal_json, normal_xml, update_period};
+use crate::entry_text::{escaped, plain_text, title_text};
+use crate::normal_form::{is_html, normal_xml, update_period};
+use crate::normal_json::normal_json;
 use crate::repair::{has_markup_in_text, repair};
 use crate::web_address::parse_url;
 
@@ -70,8 +72,8 @@ pub(crate) fn parse(document: &[u8], content_type: &str, address: &str) -> Resul
     let text = text
         .trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}' || letter < ' ');
     if text.starts_with('{') {
-        let normal =
-            normal_json(text).map_err(|error| MalformedFeed(format!("it is malformed JSON: {error}")))?;
+        let normal = normal_json(text, address)
+            .map_err(|error| MalformedFeed(format!("it is malformed JSON: {error}")))?;
         let feed =
             parser(address).parse(normal.as_bytes()).map_err(|error| MalformedFeed(error.to_string()))?;
         return Ok(parsed(feed, None, address));
@@ -189,7 +191,7 @@ fn page_link(links: &[Link]) -> Option<String> {
 fn title_of(title: &Text) -> String {
     let text = match title.content_type.subty().as_str() {
         "plain" => title_text(&title.content),
-        _ => crate::entry_text::plain_text(&title.content, usize::MAX),
+        _ => plain_text(&title.content, usize::MAX),
     };
     cut(text.split_whitespace().collect::<Vec<_>>().join(" "), MOST_TITLE_BYTES)
 }
@@ -203,17 +205,21 @@ fn content_of(entry: &Entry) -> String {
     let summary =
         entry.summary.as_ref().map(|summary| html(summary.content_type.subty().as_str(), &summary.content));
     let content = entry.content.as_ref().and_then(|content| {
-        let is_text =
-            content.content_type.ty() == "text" || content.content_type.subty().as_str().contains("xml");
+        let is_text = content.content_type.ty() == "text" || content.content_type.subty().as_str() == "xhtml";
         let body = content.body.as_ref().filter(|_| is_text)?;
         Some(html(content.content_type.subty().as_str(), body))
     });
     match (content, summary) {
-        (Some(content), Some(summary)) if content.len() >= summary.len() => content,
+        (Some(content), Some(summary)) if content.len() >= summary.len() && is_shown(&content) => content,
         (Some(content), None) => content,
         (_, Some(summary)) => summary,
         (None, None) => String::new(),
     }
+}
+
+/// Whether something of HTML is seen.
+fn is_shown(html: &str) -> bool {
+    has_images(html) || !plain_text(html, 1).is_empty()
 }
 
 /// Links to enclosures and media, and their descriptions where an entry has no other text.

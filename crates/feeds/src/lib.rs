@@ -23,6 +23,7 @@ mod feed_rows;
 mod fetch;
 mod locate;
 mod normal_form;
+mod normal_json;
 mod opml;
 mod options;
 mod parser;

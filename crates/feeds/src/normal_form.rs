@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 /// Whether a document is a page.
 pub(crate) fn is_html(text: &str) -> bool {
     let head: String = text.chars().take(2000).collect::<String>().to_ascii_lowercase();
@@ -36,36 +34,17 @@ pub(crate) fn normal_xml(text: &str) -> String {
             None => normal.insert_str(start + 4, " version=\"2.0\""),
         }
     }
+    const ATOM_0_3: &str = "http://purl.org/atom/ns#";
+    if normal.contains(ATOM_0_3) {
+        normal = normal.replace(ATOM_0_3, "http://www.w3.org/2005/Atom");
+        for (old, new) in [("issued", "published"), ("modified", "updated"), ("tagline", "subtitle")] {
+            normal = normal
+                .replace(&format!("<{old}"), &format!("<{new}"))
+                .replace(&format!("</{old}>"), &format!("</{new}>"));
+        }
+    }
     // The first RDF feeds had another namespace.
     normal.replace("http://my.netscape.com/rdf/simple/0.9/", "http://purl.org/rss/1.0/")
-}
-
-/// With a version that is known, and identities and addresses that are texts.
-pub(crate) fn normal_json(text: &str) -> Result<String, serde_json::Error> {
-    let mut document: Value = match serde_json::from_str(text) {
-        Ok(document) => document,
-        // What follows the document is ignored.
-        Err(error) => match serde_json::Deserializer::from_str(text).into_iter().next() {
-            Some(Ok(document)) => document,
-            _ => return Err(error),
-        },
-    };
-    document["version"] = Value::from("https://jsonfeed.org/version/1.1");
-    if document.get("title").and_then(Value::as_str).is_none() {
-        document["title"] = Value::from("");
-    }
-    if let Some(items) = document.get_mut("items").and_then(Value::as_array_mut) {
-        items.retain(Value::is_object);
-        for item in items {
-            if let Some(id) = item.get("id").filter(|id| !id.is_string()) {
-                let id = if id.is_null() { String::new() } else { id.to_string() };
-                item["id"] = Value::from(id);
-            }
-        }
-    } else {
-        document["items"] = Value::Array(Vec::new());
-    }
-    Ok(document.to_string())
 }
 
 /// The syndication module of RSS 1.0: how often in a period the feed is updated.

@@ -35,6 +35,15 @@ const OTHERS: [&str; 14] = [
     "id",
 ];
 
+/// Types of texts that Atom (RFC 4287, 3.1.1 and 4.1.3.1) and its parser know.
+const KNOWN_TYPES: [&str; 5] = ["text", "html", "xhtml", "text/html", "text/plain"];
+
+/// Whether a text has a type that no parser of feeds knows: XML of another kind, or no type at all. It is HTML as far as readers go.
+fn has_unknown_type(name: &str, kind: &str) -> bool {
+    let is_typed = TYPED_TEXTS.contains(&name) || matches!(name, "title" | "subtitle");
+    is_typed && !KNOWN_TYPES.contains(&kind) && (kind.contains("xml") || !kind.contains('/'))
+}
+
 /// Whether an element's content is text.
 fn is_text(name: &str, kind: Option<&str>) -> bool {
     let is_html = kind.is_none_or(|kind| matches!(kind, "html" | "text" | "text/html" | "text/plain"));
@@ -155,23 +164,29 @@ impl Written {
                 self.text.push('<');
                 self.text.push_str(&name);
                 let mut known: Vec<String> = Vec::new();
+                let mut kind: Option<&str> = None;
                 for attribute in &tag.attrs {
-                    let name = self::name(&attribute.name);
-                    if is_name(&name) && !known.contains(&name) {
-                        self.text.push(' ');
-                        self.text.push_str(&name);
-                        self.text.push_str("=\"");
-                        push_escaped(&mut self.text, &attribute.value);
-                        self.text.push('"');
-                        known.push(name);
+                    let attribute_name = self::name(&attribute.name);
+                    if !is_name(&attribute_name) || known.contains(&attribute_name) {
+                        continue;
                     }
+                    let mut value: &str = &attribute.value;
+                    if attribute_name == "type" {
+                        value = if has_unknown_type(&name, value) { "html" } else { value };
+                        kind = Some(value);
+                    }
+                    self.text.push(' ');
+                    self.text.push_str(&attribute_name);
+                    self.text.push_str("=\"");
+                    push_escaped(&mut self.text, value);
+                    self.text.push('"');
+                    known.push(attribute_name);
                 }
                 if tag.kind == TagKind::EmptyTag {
                     self.text.push_str("/>");
                 } else {
                     self.text.push('>');
-                    let kind = tag.attrs.iter().find(|attribute| &*attribute.name.local == "type");
-                    if is_text(&name, kind.map(|kind| &*kind.value)) {
+                    if is_text(&name, kind) {
                         self.text_depth = Some(self.open.len() + 1);
                     }
                     self.open.push(name);

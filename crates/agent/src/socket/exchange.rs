@@ -22,8 +22,8 @@ pub(crate) enum What {
     Whole(Scope),
     /// What changed in a scope: for clients that have all the rounds before.
     Round(Scope),
-    /// For clients that asked for it.
-    Status,
+    /// For clients of a scope that asked for it.
+    Status(Scope),
 }
 
 /// What is wanted of a scope.
@@ -50,7 +50,8 @@ struct State {
     is_hang_up_wanted: bool,
     interval: Option<Nanos>,
     wishes: HashMap<Scope, Wish>,
-    is_status_wanted: bool,
+    /// Scopes whose clients wait for the status.
+    status_wishes: Vec<Scope>,
     published: Vec<Published>,
 }
 
@@ -76,9 +77,9 @@ impl Exchange {
         self.state().wishes.iter().map(|(scope, wish)| (*scope, *wish)).collect()
     }
 
-    /// Whether a client waits for the status.
-    pub(crate) fn is_status_wanted(&self) -> bool {
-        self.state().is_status_wanted
+    /// The scopes whose clients wait for the status.
+    pub(crate) fn status_wishes(&self) -> Vec<Scope> {
+        self.state().status_wishes.clone()
     }
 
     /// Leaves a frame for the clients.
@@ -95,7 +96,7 @@ impl Exchange {
                     wish.waiting = 0;
                 }
             }
-            What::Status => state.is_status_wanted = false,
+            What::Status(scope) => state.status_wishes.retain(|wished| *wished != scope),
             What::Round(_) => {}
         }
         state.published.push(Published { what, frame: frame.into() });
@@ -133,8 +134,12 @@ impl Exchange {
     }
 
     /// A client waits for the status.
-    pub(super) fn wait_for_status(&self) {
-        self.state().is_status_wanted = true;
+    pub(super) fn wait_for_status(&self, scope: Scope) {
+        let mut state = self.state();
+        if !state.status_wishes.contains(&scope) {
+            state.status_wishes.push(scope);
+        }
+        drop(state);
         self.to_recorder.notify();
     }
 

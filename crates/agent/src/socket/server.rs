@@ -161,7 +161,7 @@ impl Server {
                 let is_for = match published.what {
                     What::Whole(scope) => client.stage == Stage::Waiting && client.scope == scope,
                     What::Round(scope) => client.stage == Stage::Following && client.scope == scope,
-                    What::Status => std::mem::take(&mut client.wants_status),
+                    What::Status(scope) => client.scope == scope && std::mem::take(&mut client.wants_status),
                 };
                 if !is_for {
                     continue;
@@ -198,7 +198,7 @@ fn answer(client: &mut Client, exchange: &Exchange, request: Request) {
         Request::Tasks => {}
         Request::Status => {
             client.wants_status = true;
-            exchange.wait_for_status();
+            exchange.wait_for_status(client.scope);
         }
     }
 }

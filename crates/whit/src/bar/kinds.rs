@@ -4,7 +4,7 @@ use super::kind::Kind;
 use super::segments;
 
 /// All there are, in the order of the reference.
-pub(crate) const KINDS: [&Kind; 22] = [
+pub(crate) const KINDS: &[&Kind] = &[
     &segments::net::KIND,
     &segments::mail::KIND,
     &segments::memory::KIND,
@@ -20,6 +20,8 @@ pub(crate) const KINDS: [&Kind; 22] = [
     &segments::pressure::KIND,
     &segments::delays::KIND,
     &segments::checks::KIND,
+    #[cfg(feature = "feeds")]
+    &segments::feeds::KIND,
     &segments::uptime::KIND,
     &segments::date::KIND,
     &segments::file::KIND,

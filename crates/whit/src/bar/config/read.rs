@@ -124,7 +124,7 @@ fn theme(bar: &Options<'_, '_>) -> Result<Theme, Fault> {
 
 fn member(options: &Options<'_, '_>, bar_interval: Duration) -> Result<Member, Fault> {
     let name = options.required_text("type", "a kind of segment, for instance \"memory\"")?;
-    let kind = KINDS.into_iter().find(|kind| kind.name == name).ok_or_else(|| {
+    let kind = KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| {
         let hint = did_you_mean(name, KINDS.iter().map(|kind| kind.name));
         options.fault_of("type", format!("there is no segment \"{name}\"{hint}"))
     })?;

@@ -10,6 +10,8 @@ mod date_words;
 pub(crate) mod delays;
 pub(crate) mod disk;
 pub(crate) mod disk_io;
+#[cfg(feature = "feeds")]
+pub(crate) mod feeds;
 pub(crate) mod file;
 pub(crate) mod frequency;
 pub(crate) mod load;
