@@ -37,7 +37,7 @@ test-page:
 	@.ci/install-peers chromium curl stress
 	cd web && npm ci --ignore-scripts --silent
 	$(CARGO) build --package whit
-	cd web && WHIT=../$(TARGET)/debug/whit node --test tests/
+	cd web && WHIT=../$(TARGET)/debug/whit node --test --test-concurrency=1 tests/
 
 # Installs the programs that live tests need, if run as root on Debian.
 deps:

@@ -1,7 +1,7 @@
 //! The database: its tables, and how it is opened.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -100,6 +100,8 @@ impl Library {
     /// # Errors
     /// If the file cannot be opened, or a newer version wrote it.
     pub fn open(directory: &Path) -> Result<Self, FeedError> {
+        // As the agent does it.
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(directory);
         let path = directory.join(FILE);
         // Passwords and reading habits: for the owner alone. SQLite gives its log the same permissions.
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);

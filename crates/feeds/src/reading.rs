@@ -40,7 +40,7 @@ pub(crate) fn read(document: &[u8], content_type: &str, address: &str) -> Readin
         }
         Err(malformed) => {
             let text = decode(document, content_type);
-            match is_html(&text) {
+            match is_html(&text) || content_type.trim().starts_with("text/html") {
                 true => Reading::Page(find_feeds(&text, address)),
                 false => Reading::Neither(malformed.to_string()),
             }

@@ -1,6 +1,8 @@
 //! Difficult feeds: formats, encodings, malformed documents, dates, identities, and content that attacks its reader. The page's tests
 //! show the same ones in a browser.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::path::PathBuf;
 

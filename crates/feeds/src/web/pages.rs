@@ -87,7 +87,7 @@ pub(super) fn sign_in(reason: &str) -> String {
 fn document(title: &str, body: &str, attributes: &str) -> String {
     format!(
         "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
-         <title>{}</title><link rel=stylesheet href=\"{PREFIX}reader.css\"><script type=module src=\"{PREFIX}reader.js\"></script>\
+         <title>{}</title><link rel=icon href=\"data:,\"><link rel=stylesheet href=\"{PREFIX}reader.css\"><script type=module src=\"{PREFIX}reader.js\"></script>\
          </head><body {attributes}>{body}</body></html>",
         escaped(title)
     )
@@ -322,7 +322,9 @@ fn entry(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked, id: i64) -> Re
     let author =
         if entry.author.is_empty() { String::new() } else { format!(" by {}", escaped(&entry.author)) };
     let mut main = format!(
-        "<article data-entry={id} data-link=\"{}\"><h2>{link}</h2><p class=about><a href=\"{PREFIX}?feed={}&amp;all=1\">{}</a>{author}, {}</p>",
+        "<article data-entry={id} data-read={} data-starred={} data-link=\"{}\"><h2>{link}</h2><p class=about><a href=\"{PREFIX}?feed={}&amp;all=1\">{}</a>{author}, {}</p>",
+        u8::from(entry.is_read),
+        u8::from(entry.is_starred),
         escaped(&entry.link),
         entry.feed,
         escaped(&entry.feed_title),
@@ -362,8 +364,11 @@ fn manage(scene: &mut Scene<'_>, frame: &Frame<'_>) -> Result<Reply, FeedError> 
         "</datalist><h2>Import and export</h2><form method=post action=\"{PREFIX}import\" enctype=\"multipart/form-data\">\
          <input type=hidden name=form value=\"{form}\"><input type=hidden name=back value=\"{back}\">\
          <label>OPML file <input type=file name=file required></label> <button>Import</button></form>\
-         <p><a href=\"{PREFIX}export\">Export as OPML</a></p><h2>{} feeds</h2><ul class=manage>",
-        subscriptions.len()
+         <p><a href=\"{PREFIX}export\">Export as OPML</a></p><h2>{}</h2><ul class=manage>",
+        match subscriptions.len() {
+            1 => "1 feed".to_owned(),
+            count => format!("{count} feeds"),
+        }
     );
     for one in &subscriptions {
         let _ = write!(main, "<li id=feed-{}>", one.feed);

@@ -118,7 +118,8 @@ pub(super) fn html(status: StatusCode, policy: &'static str, body: String) -> Re
         .header(header::CONTENT_TYPE, "text/html; charset=utf-8")
         .header(header::CONTENT_SECURITY_POLICY, policy)
         .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-        .header(header::REFERRER_POLICY, "no-referrer")
+        // With "no-referrer" forms of this page would come from the origin "null".
+        .header(header::REFERRER_POLICY, "same-origin")
         .header(header::CACHE_CONTROL, "no-store");
     reply.body(body.into_bytes()).unwrap_or_default()
 }

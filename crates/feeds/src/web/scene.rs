@@ -7,10 +7,10 @@ use crate::database::Library;
 /// Where the reader is.
 pub const PREFIX: &str = "/feeds/";
 /// Nothing from elsewhere, and no script or style within the page.
-pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 /// The same with images from anywhere: the user asked for them.
-pub(super) const IMAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src http: https:; \
+pub(super) const IMAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src http: https: data:; \
                             media-src http: https:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// Slows attempts to guess a password down, where they come from.

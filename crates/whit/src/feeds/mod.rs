@@ -121,6 +121,7 @@ impl Place<'_> {
             return Ok(found.clone());
         }
         match (name, accounts.as_slice()) {
+            (_, []) => Err(Failure::new("there is no account yet; whit feeds user add NAME creates one")),
             (None, [only]) => Ok(only.clone()),
             (None, _) => {
                 Err(Failure::usage("whose feeds? --account NAME says it; whit feeds user lists accounts"))

@@ -1,0 +1,329 @@
+// The feed reader in Chromium: two users in two browsers, and feeds that attack their readers.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { chromium } from "playwright-core";
+
+import { Machine, rest } from "./machine.mjs";
+
+const CHROMIUM = "/usr/bin/chromium";
+const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const CORPUS = new URL("../../crates/feeds/tests/corpus/", import.meta.url);
+const ROWS = JSON.parse(readFileSync(new URL("expected.json", CORPUS), "utf8"));
+
+const missing = [
+  [process.env.WHIT, "WHIT: the binary"],
+  [existsSync(CHROMIUM), CHROMIUM],
+  [process.getuid() === 0, "root, for a sandbox is not to be had without"],
+].find(([is_there]) => !is_there);
+if (missing) {
+  assert.ok(!process.env.WHIT_NO_SKIP, `missing: ${missing[1]}`);
+  console.log(`skipped: the reader in a browser needs ${missing[1]}`);
+  process.exit(0);
+}
+
+const news = () => `<rss version="2.0"><channel><title>Village news</title><link>http://example.org/</link>
+  ${["Bridge closed", "Market on Sunday", "Library opens"].map((title, place) => `<item><guid>${title}</guid><title>${title}</title>
+    <link>http://example.org/${place}</link><pubDate>Mon, ${20 - place} Jul 2026 10:00:00 GMT</pubDate>
+    <description>&lt;p&gt;All about: ${title.toLowerCase()}.&lt;/p&gt;&lt;img src="http://127.0.0.1:${port}/picture.png" alt="a bridge"&gt;</description></item>`).join("")}
+  </channel></rss>`;
+/** One pixel. */
+const PICTURE = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
+
+let machine, agent, feeds, port;
+const browsers = [];
+/** What pages complained about. */
+let complaints = [];
+
+before(async () => {
+  // Each document has a host of its own: requests to one host are seconds apart.
+  feeds = createServer((request, reply) => {
+    const name = request.url.slice(1);
+    const row = ROWS.find(({ file }) => file === name);
+    if (row) reply.writeHead(200, row.type ? { "content-type": row.type } : {}).end(readFileSync(new URL(name, CORPUS)));
+    else if (name === "news") reply.writeHead(200, { "content-type": "application/rss+xml" }).end(news());
+    else if (name === "picture.png") reply.writeHead(200, { "content-type": "image/png" }).end(PICTURE);
+    else if (name === "village") reply.writeHead(200, { "content-type": "text/html" }).end('<link rel=alternate type="application/rss+xml" href=news>');
+    else reply.writeHead(404).end();
+  });
+  await new Promise((resolve) => feeds.listen(0, "0.0.0.0", resolve));
+  port = feeds.address().port;
+  machine = new Machine();
+  agent = await machine.agent(9161, '[feeds]\nallow = ["127.0.0.0/8"]\n');
+  for (const name of ["ann", "bob"]) {
+    const added = spawnSync(process.env.WHIT, ["feeds", "user", "add", name, "--data", agent.data], { input: `a long password of ${name}\n` });
+    assert.equal(added.status, 0, String(added.stderr));
+  }
+});
+
+after(async () => {
+  for (const browser of browsers) await browser.close();
+  machine?.end();
+  feeds?.close();
+});
+
+/** A browser of its own, in which somebody has signed in. */
+async function sign_in(name, options = {}) {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browsers.push(browser);
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  page.on("console", (message) => complaints.push(`${message.text()} ${message.location().url}`));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  await page.goto(`${agent.address}/feeds/`);
+  await page.fill("[name=name]", name);
+  await page.fill("[name=password]", `a long password of ${name}`);
+  await page.click("button:text('Sign in')");
+  await page.locator("nav.feeds").waitFor();
+  return page;
+}
+
+async function until(what, look) {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    const found = await look();
+    if (found) return found;
+    await rest(100);
+  }
+  assert.fail(`never: ${what}`);
+}
+
+async function is_accessible(page) {
+  // The policy of the page lets no text become script: the test's own goes in below it.
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => axe.run());
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
+}
+
+async function picture(page, name) {
+  const place = process.env.WHIT_PICTURES;
+  if (!place) return;
+  mkdirSync(place, { recursive: true });
+  await page.screenshot({ path: `${place}/${name}.png` });
+}
+
+const unread = async (page) => Number(await page.locator("nav.feeds b").first().textContent());
+const titles = (page) => page.locator(".entries .title").allTextContents();
+
+/** Loads a page until it has what is looked for: feeds are polled meanwhile. */
+async function reload_until(page, address, selector) {
+  await until(`${selector} at ${address}`, async () => {
+    await page.goto(`${agent.address}${address}`);
+    return (await page.locator(selector).count()) > 0;
+  });
+}
+
+test("two users read, star, search and keep their own", async () => {
+  const [ann, bob] = [await sign_in("ann"), await sign_in("bob")];
+  for (const [page, folder] of [[ann, "Home"], [bob, ""]]) {
+    await page.click("a:text('Manage')");
+    // The feed is that of a page.
+    await page.fill("[name=url]", `http://127.0.0.1:${port}/village`);
+    await page.fill("main form [name=folder] >> nth=0", folder);
+    await page.click("button:text-is('Add')");
+    await page.locator(".manage li").waitFor();
+    await reload_until(page, "/feeds/", ".entries li");
+    assert.deepEqual(await titles(page), ["Bridge closed", "Market on Sunday", "Library opens"]);
+  }
+  assert.equal(await ann.locator("nav.feeds h2 a").textContent(), "Home 3");
+  await picture(ann, "reader-list");
+
+  // One entry on its own page: it is read, and its picture is shown when it is asked for.
+  await ann.click("a:text('Market on Sunday')");
+  await ann.locator("article :text('All about: market on sunday.')").waitFor();
+  assert.equal(await ann.locator("article img[src]").count(), 0);
+  await ann.click("a:text('Show images')");
+  await until("the picture", () => ann.evaluate(() => document.querySelector("article img")?.naturalWidth === 1));
+  await ann.click("button:text-is('Star')");
+  await ann.locator("button:text-is('Remove star')").waitFor();
+  await picture(ann, "reader-entry");
+  await ann.goto(`${agent.address}/feeds/`);
+  assert.deepEqual(await titles(ann), ["Bridge closed", "Library opens"]);
+  await ann.click("nav.feeds a:text('Starred')");
+  assert.deepEqual(await titles(ann), ["Market on Sunday"]);
+
+  // Search looks at everything, by parts of words.
+  await ann.fill("[type=search]", "librar");
+  await ann.keyboard.press("Enter");
+  await ann.locator("h2:text('Search: librar')").waitFor();
+  assert.deepEqual(await titles(ann), ["Library opens"]);
+
+  // bob has read nothing, starred nothing, and cannot guess ann's entries: his are the same ones, and his alone.
+  await bob.goto(`${agent.address}/feeds/`);
+  assert.equal(await unread(bob), 3);
+  await bob.click("nav.feeds a:text('Starred')");
+  assert.deepEqual(await titles(bob), []);
+  assert.deepEqual(complaints, []);
+});
+
+test("the keyboard does everything", async () => {
+  const page = await sign_in("bob");
+  await reload_until(page, "/feeds/", ".entries li");
+  const state = (place) => page.locator(".entries > li").nth(place).evaluate((row) => [row.dataset.read, row.dataset.starred]);
+  await page.keyboard.press("j");
+  await page.locator(".entries > li:nth-child(1) article").waitFor();
+  await page.keyboard.press("j");
+  await page.locator(".entries > li:nth-child(2) article").waitFor();
+  assert.equal(await page.locator(".entries article").count(), 1);
+  await until("both are read", async () => (await state(0))[0] === "1" && (await state(1))[0] === "1");
+  await page.keyboard.press("m");
+  await until("unread again", async () => (await state(1))[0] === "0");
+  await page.keyboard.press("s");
+  await until("starred", async () => (await state(1))[1] === "1");
+  await page.keyboard.press("k");
+  await page.locator(".entries > li:nth-child(1).chosen").waitFor();
+  await page.context().route("http://example.org/**", (route) => route.fulfill({ body: "its own page" }));
+  const popup = page.waitForEvent("popup");
+  await page.keyboard.press("v");
+  await (await popup).locator("text=its own page").waitFor();
+  assert.equal((await popup).url(), "http://example.org/0");
+  await (await popup).close();
+  await page.keyboard.press("?");
+  await page.locator("dialog[open]").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement?.name), "q");
+  await page.keyboard.press("Escape");
+  // The next page has what the keys have done.
+  await page.goto(`${agent.address}/feeds/`);
+  assert.deepEqual(await titles(page), ["Market on Sunday", "Library opens"]);
+  await page.click("nav.feeds a:text('Starred')");
+  assert.deepEqual(await titles(page), ["Market on Sunday"]);
+  // All are from July: older than a day.
+  await page.goto(`${agent.address}/feeds/`);
+  await page.click("button:text('older than a day')");
+  await page.locator("text=Nothing here.").waitFor();
+  assert.equal(await unread(page), 0);
+  assert.deepEqual(complaints, []);
+});
+
+test("it works without script", async () => {
+  const page = await sign_in("ann", { javaScriptEnabled: false });
+  await page.goto(`${agent.address}/feeds/?all=1`);
+  const star = page.locator(".entries li button").last();
+  assert.equal((await star.textContent()).trim(), "☆");
+  await star.click();
+  assert.equal((await page.locator(".entries li button").last().textContent()).trim(), "★");
+  await page.click(".entries .title >> nth=0");
+  await page.click("button:text('Mark as unread')");
+  await page.goto(`${agent.address}/feeds/`);
+  const before = await unread(page);
+  assert.ok(before > 0);
+  await page.click("button:text('Mark all as read')");
+  assert.equal(await unread(page), 0);
+  await page.click("button:text('Sign out')");
+  await page.locator("[name=password]").waitFor();
+});
+
+test("OPML goes in and out, and no feed runs anything", { timeout: 600_000 }, async () => {
+  const page = await sign_in("ann");
+  const outline = ({ file }, place) => `<outline text="${file}" xmlUrl="http://127.0.${1 + (place >> 7)}.${1 + (place & 127)}:${port}/${file}"/>`;
+  const path = join(machine.directory, "feeds.opml");
+  writeFileSync(path, `<opml version="2.0"><body><outline text="Difficult">${ROWS.map(outline).join("\n")}</outline></body></opml>`);
+  await page.goto(`${agent.address}/feeds/manage`);
+  await page.setInputFiles("[type=file]", path);
+  await page.click("button:text('Import')");
+  await page.locator(`h2:text('${ROWS.length + 1} feeds')`).waitFor();
+  await until("all are fetched", async () => {
+    await page.goto(`${agent.address}/feeds/manage`);
+    return !(await page.locator("main").textContent()).includes("not fetched yet");
+  });
+  assert.deepEqual(await page.locator(".manage [role=alert]").allTextContents(), []);
+  const addresses = await page.locator(".manage li .about").allTextContents();
+  for (const { file } of ROWS) assert.ok(addresses.some((address) => address.includes(`/${file};`)), file);
+  await is_accessible(page);
+
+  // The export is what was imported.
+  const download = page.waitForEvent("download");
+  await page.click("a:text('Export as OPML')").catch(() => {});
+  const exported = readFileSync(await (await download).path(), "utf8");
+  const of = (text) => [...text.matchAll(/xmlUrl="([^"]*)"/g)].map((match) => match[1]).sort();
+  assert.deepEqual(of(exported).filter((url) => !url.endsWith("/news")), of(readFileSync(path, "utf8")));
+  assert.ok(exported.includes('text="Difficult"') && exported.includes('text="Home"'));
+
+  // Every entry, without pictures and with them; only these may come from elsewhere.
+  const loaded = [];
+  await page.route("**/*", (route) => {
+    const request = route.request();
+    if (request.url().startsWith(agent.address)) return route.continue();
+    loaded.push(`${request.resourceType()} ${request.url()}`);
+    return route.abort();
+  });
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => console.log(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+  });
+  complaints = [];
+  const links = new Map();
+  await page.goto(`${agent.address}/feeds/?folder=Difficult&all=1`);
+  for (;;) {
+    for (const [link, title] of await page.locator(".entries .title").evaluateAll((found) => found.map((one) => [one.getAttribute("href"), one.textContent]))) {
+      links.set(link, title);
+    }
+    const next = page.locator("a[rel=next]");
+    if ((await next.count()) === 0) break;
+    await next.click();
+  }
+  const expected = ROWS.reduce((sum, { entries }) => sum + entries.length, 0);
+  assert.equal(links.size, expected);
+  for (const [link, title] of links) {
+    // Six hundred of one feed are alike.
+    if (/^T\d+$/.test(title)) continue;
+    for (const images of ["", "?images=1"]) {
+      await page.goto(`${agent.address}${link}${images}`, { waitUntil: "domcontentloaded" });
+      const article = page.locator("main > article");
+      assert.equal(await page.evaluate(() => window.ran), undefined, link);
+      assert.equal(page.url(), `${agent.address}${link}${images}`);
+      const outer = await article.evaluate((article) => [...article.querySelectorAll("script, style, iframe, object, embed, svg, math, base, meta, link, template, form form, [id], [style]")].map((element) => element.outerHTML));
+      assert.deepEqual(outer, [], link);
+      if (!images) assert.deepEqual(loaded, [], link);
+      assert.ok(loaded.every((what) => /^(image|media) /.test(what)), `${link}: ${loaded}`);
+      loaded.length = 0;
+      if ((await page.locator("a:text('Show images')").count()) === 0) break;
+    }
+  }
+  complaints = complaints.filter((complaint) => !complaint.startsWith("Failed to load resource"));
+  assert.deepEqual(complaints, []);
+
+  // Below the sanitiser there is the policy: what comes to the page as it is runs nothing, and loads nothing.
+  await page.goto(`${agent.address}/feeds/`);
+  for (const { file } of ROWS.filter(({ file }) => file.startsWith("hostile-") && file !== "hostile-meta-refresh.xml")) {
+    const raw = readFileSync(new URL(file, CORPUS), "utf8");
+    const text = raw.match(/<description>marker (.*)<\/description>/s)?.[1];
+    if (!text) continue;
+    await page.evaluate((escaped) => {
+      const place = document.createElement("div");
+      const decoded = new DOMParser().parseFromString(escaped, "text/html").documentElement.textContent;
+      place.innerHTML = decoded;
+      document.querySelector("main").append(place);
+    }, text);
+  }
+  await rest(300);
+  assert.equal(await page.evaluate(() => window.ran), undefined);
+  assert.deepEqual(loaded.filter((what) => !what.startsWith("document")), []);
+});
+
+test("dark, narrow, and both are readable", async () => {
+  for (const [name, options] of [
+    ["dark", { colorScheme: "dark" }],
+    ["narrow", { viewport: { width: 360, height: 800 } }],
+    ["narrow-dark", { viewport: { width: 360, height: 800 }, colorScheme: "dark" }],
+  ]) {
+    const page = await sign_in("ann", options);
+    await page.goto(`${agent.address}/feeds/?all=1`);
+    const entry = await page.locator(".entries .title").first().getAttribute("href");
+    for (const [view, address] of [["list", "/feeds/?all=1"], ["entry", entry], ["manage", "/feeds/manage"]]) {
+      await page.goto(`${agent.address}${address}`);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= page.viewportSize().width, `${name}: ${view} has ${width} pixels`);
+      if (view !== "manage") await is_accessible(page);
+      await picture(page, `reader-${name}-${view}`);
+    }
+    await page.context().close();
+  }
+});
