@@ -239,15 +239,16 @@ impl Fetcher {
         let options = CacheOptions { shared: false, ..CacheOptions::default() };
         let policy = CachePolicy::new_options(request, &response, now, options);
         let mut body = Vec::new();
+        let too_long = || FetchError::Failed(format!("the document has more than {} bytes", self.most_bytes));
         if status == 200 {
+            if text(header::CONTENT_LENGTH).parse().is_ok_and(|length: u64| length > self.most_bytes) {
+                return Err(too_long());
+            }
             let read = response.body_mut().as_reader().take(self.most_bytes + 1).read_to_end(&mut body);
             cost.received_bytes += body.len() as u64;
             read.map_err(|error| FetchError::Failed(format!("the document ends early: {error}")))?;
             if body.len() as u64 > self.most_bytes {
-                return Err(FetchError::Failed(format!(
-                    "the document has more than {} bytes",
-                    self.most_bytes
-                )));
+                return Err(too_long());
             }
         }
         let is_storable = policy.is_storable();

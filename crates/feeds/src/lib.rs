@@ -32,6 +32,8 @@ mod reading;
 mod repair;
 mod rhythm;
 mod search;
+#[cfg(test)]
+mod simulated_day;
 mod subscriptions;
 mod watch;
 pub mod web;
