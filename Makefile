@@ -41,7 +41,7 @@ test-page:
 
 # Installs the programs that live tests need, if run as root on Debian.
 deps:
-	@.ci/install-peers bash curl e2fsprogs fonts-dejavu-core gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin make monitoring-plugins-basic mount nagios4-core openssl procps prometheus python3 strace stress sysstat systemd tmux util-linux x11-utils xdotool xvfb
+	@.ci/install-peers bash curl e2fsprogs fonts-dejavu-core gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin make monitoring-plugins-basic mount nagios4-core newsboat openssl procps prometheus python3 strace stress sysstat systemd tmux util-linux x11-utils xdotool xvfb
 
 lint:
 	$(CARGO) fmt --all --check

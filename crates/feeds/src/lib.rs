@@ -34,6 +34,8 @@ mod rhythm;
 mod search;
 #[cfg(test)]
 mod simulated_day;
+#[cfg(test)]
+mod simulated_servers;
 mod subscriptions;
 mod watch;
 pub mod web;

@@ -1,6 +1,6 @@
 //! Subscriptions: which feeds an account reads, under which names and in which folders.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension as _, params};
 
 use crate::accounts::Account;
 use crate::database::Library;
@@ -175,6 +175,20 @@ impl Library {
         let mut all: Vec<Subscription> = rows.collect::<Result<_, _>>()?;
         all.sort_by_cached_key(|one| (one.folder.to_lowercase(), one.title.to_lowercase(), one.feed));
         Ok(all)
+    }
+
+    /// The feed of a subscription, by the feed's address; by its number if that is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn subscribed_feed(&self, account: &Account, url: &str) -> Result<Option<i64>, FeedError> {
+        let parsed = parse_url(url).map(String::from).unwrap_or_default();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT feeds.id FROM feeds JOIN subscriptions ON subscriptions.feed = feeds.id
+             WHERE subscriptions.account = ?1 AND (feeds.url IN (?2, ?3) OR feeds.id = ?4)",
+        )?;
+        let number: Option<i64> = url.parse().ok();
+        Ok(statement.query_row(params![account.id, url, parsed, number], |row| row.get(0)).optional()?)
     }
 
     /// How many entries each account has not read.

@@ -90,6 +90,8 @@ fn poll(
         seen = counts.totals();
         if is_changed && counted.is_none_or(|counted| counted.elapsed() >= COUNTING) {
             poller.count_unread()?;
+            // Documents and entries were here, and are on disk now.
+            probe::heap::give_memory_back();
             (is_changed, counted) = (false, Some(Instant::now()));
         }
         let until_next = turn

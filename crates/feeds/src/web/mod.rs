@@ -2,8 +2,10 @@
 //! serves HTTP, and has refused requests from pages of other origins.
 
 mod actions;
+mod atom;
 mod pages;
 mod reader_api;
+mod reader_changes;
 mod request;
 mod scene;
 mod sign_in;
@@ -56,7 +58,7 @@ impl Site {
 
 fn answer(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, FeedError> {
     let path = asked.path().strip_prefix(PREFIX).unwrap_or_default();
-    if path == "accounts/ClientLogin" || path.starts_with("reader/api/0/") {
+    if path == "accounts/ClientLogin" || path.starts_with("reader/") {
         return reader_api::answer(scene, asked, path);
     }
     match (asked.method(), path) {

@@ -5,12 +5,13 @@
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use super::atom;
 use super::request::{Asked, Reply, plain, text};
 use super::scene::Scene;
 use super::sign_in::verify;
 use super::streams::{KEPT_UNREAD, LABEL, READ, READING_LIST, STARRED, entry_id, item, normal};
 use crate::accounts::{Account, form_token};
-use crate::entries::{FeedEntry, MOST_LISTED, Mark};
+use crate::entries::{FeedEntry, MOST_LISTED};
 use crate::entry_filter::EntryFilter;
 use crate::error::FeedError;
 use crate::opml;
@@ -21,7 +22,7 @@ const USUAL_COUNT: usize = 20;
 /// Entries with their contents in one answer.
 const MOST_CONTENTS: usize = 250;
 /// Numbers of entries in one answer.
-const MOST_IDS: usize = 10_000;
+pub(super) const MOST_IDS: usize = 10_000;
 
 pub(super) fn answer(scene: &mut Scene<'_>, asked: &Asked, path: &str) -> Result<Reply, FeedError> {
     if path == "accounts/ClientLogin" {
@@ -35,8 +36,11 @@ pub(super) fn answer(scene: &mut Scene<'_>, asked: &Asked, path: &str) -> Result
     let (Some(account), Some(token)) = (account, token) else {
         return Ok(text(StatusCode::UNAUTHORIZED, "Unauthorized"));
     };
-    let path = path.strip_prefix("reader/api/0/").unwrap_or_default();
     let mut api = Api { scene, account, asked };
+    if let Some(stream) = path.strip_prefix("reader/atom/") {
+        return api.atom(&decoded(stream));
+    }
+    let path = path.strip_prefix("reader/api/0/").unwrap_or_default();
     match path {
         "token" => Ok(text(StatusCode::OK, &form_token(token))),
         "user-info" => Ok(reply(&json!({
@@ -91,11 +95,11 @@ fn client_login(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, FeedError
     Ok(text(StatusCode::OK, &format!("SID={token}\nLSID={token}\nAuth={token}\n")))
 }
 
-fn reply(value: &Value) -> Reply {
+pub(super) fn reply(value: &Value) -> Reply {
     plain(StatusCode::OK, JSON, &value.to_string())
 }
 
-fn done() -> Reply {
+pub(super) fn done() -> Reply {
     text(StatusCode::OK, "OK")
 }
 
@@ -110,10 +114,11 @@ fn decoded(text: &str) -> String {
     })
 }
 
-struct Api<'s, 'l, 'a> {
-    scene: &'s mut Scene<'l>,
-    account: Account,
-    asked: &'a Asked,
+/// A request of an account.
+pub(super) struct Api<'s, 'l, 'a> {
+    pub(super) scene: &'s mut Scene<'l>,
+    pub(super) account: Account,
+    pub(super) asked: &'a Asked,
 }
 
 impl Api<'_, '_, '_> {
@@ -178,7 +183,7 @@ impl Api<'_, '_, '_> {
     }
 
     /// What a stream selects; `None` if there is no such stream.
-    fn filter(&self, stream: &str) -> Result<Option<EntryFilter>, FeedError> {
+    pub(super) fn filter(&self, stream: &str) -> Result<Option<EntryFilter>, FeedError> {
         let mut filter = EntryFilter::default();
         match normal(stream).as_str() {
             "" | READING_LIST => {}
@@ -187,7 +192,7 @@ impl Api<'_, '_, '_> {
             STARRED => filter.is_starred = true,
             stream => match (stream.strip_prefix(LABEL), stream.strip_prefix("feed/")) {
                 (Some(folder), _) => filter.folder = Some(folder.to_owned()),
-                (None, Some(url)) => match self.feed_of(url)? {
+                (None, Some(url)) => match self.scene.library.subscribed_feed(&self.account, url)? {
                     Some(feed) => filter.feed = Some(feed),
                     None => return Ok(None),
                 },
@@ -195,14 +200,6 @@ impl Api<'_, '_, '_> {
             },
         }
         Ok(Some(filter))
-    }
-
-    /// A feed of the account by its address, or its number.
-    fn feed_of(&self, url: &str) -> Result<Option<i64>, FeedError> {
-        let all = self.scene.library.subscriptions(&self.account)?;
-        let parsed = crate::web_address::parse_url(url).map(String::from).unwrap_or_default();
-        let found = all.iter().find(|one| one.url == url || one.url == parsed || one.feed.to_string() == url);
-        Ok(found.map(|one| one.feed))
     }
 
     /// The filter with all that the address says of it.
@@ -290,6 +287,20 @@ impl Api<'_, '_, '_> {
         Ok(reply(&body))
     }
 
+    fn atom(&self, stream: &str) -> Result<Reply, FeedError> {
+        let Some(filter) = self.asked_filter(stream, MOST_CONTENTS)? else { return Ok(unknown_stream()) };
+        let (mut entries, _) = self.listed(&filter)?;
+        for entry in &mut entries {
+            if let Some(whole) = self.scene.library.entry(&self.account, entry.id)? {
+                *entry = whole;
+            }
+        }
+        let title =
+            entries.first().filter(|_| filter.feed.is_some()).map_or("Feeds", |entry| &entry.feed_title);
+        let body = atom::write(&normal(stream), title, &entries, self.scene.now_ms);
+        Ok(plain(StatusCode::OK, "application/atom+xml; charset=utf-8", &body))
+    }
+
     fn contents_of_ids(&self) -> Result<Reply, FeedError> {
         let ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_LISTED).collect();
         Ok(reply(&self.items(READING_LIST, &ids)?))
@@ -311,107 +322,8 @@ impl Api<'_, '_, '_> {
             "items": items,
         }))
     }
-
-    fn edit(&mut self) -> Result<Reply, FeedError> {
-        let label = |name: &str| normal(self.asked.get(name)).strip_prefix(LABEL).map(str::to_owned);
-        let (added, removed) = (label("a"), label("r"));
-        let title = self.asked.has("t").then(|| self.asked.get("t").to_owned());
-        let streams: Vec<String> = self
-            .asked
-            .all("s")
-            .filter_map(|stream| stream.strip_prefix("feed/"))
-            .map(str::to_owned)
-            .collect();
-        for url in streams {
-            if self.asked.get("ac") == "subscribe" {
-                let (title, folder) =
-                    (title.as_deref().unwrap_or_default(), added.as_deref().unwrap_or_default());
-                self.scene.library.subscribe(&self.account, &url, title, folder, self.scene.now_ms)?;
-                continue;
-            }
-            let Some(feed) = self.feed_of(&url)? else { return Ok(unknown_stream()) };
-            if self.asked.get("ac") == "unsubscribe" {
-                self.scene.library.unsubscribe(&self.account, feed)?;
-                continue;
-            }
-            let folder = added.as_deref().or(removed.as_ref().map(|_| ""));
-            self.scene.library.edit_subscription(&self.account, feed, title.as_deref(), folder)?;
-        }
-        Ok(done())
-    }
-
-    fn quick_add(&mut self) -> Result<Reply, FeedError> {
-        let asked = self.asked.get("quickadd");
-        let url = asked.strip_prefix("feed/").unwrap_or(asked);
-        let url = if url.contains("://") { url.to_owned() } else { format!("https://{url}") };
-        self.scene.library.subscribe(&self.account, &url, "", "", self.scene.now_ms)?;
-        Ok(reply(
-            &json!({ "numResults": 1, "query": asked, "streamId": format!("feed/{url}"), "streamName": url }),
-        ))
-    }
-
-    fn import(&mut self) -> Result<Reply, FeedError> {
-        let outlines =
-            opml::read(self.asked.body()).map_err(|error| FeedError::refused(error.to_string()))?;
-        let mut added = 0;
-        for one in &outlines {
-            match self.scene.library.subscribe(
-                &self.account,
-                &one.url,
-                &one.title,
-                &one.folder,
-                self.scene.now_ms,
-            ) {
-                Ok(_) => added += 1,
-                Err(FeedError::Refused(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(text(StatusCode::OK, &format!("OK: {added}")))
-    }
-
-    fn edit_tag(&mut self) -> Result<Reply, FeedError> {
-        let ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_IDS).collect();
-        for (name, value) in [("a", true), ("r", false)] {
-            for tag in self.asked.all(name) {
-                let mark = match normal(tag).as_str() {
-                    READ => Mark::Read(value),
-                    KEPT_UNREAD => Mark::Read(!value),
-                    STARRED => Mark::Starred(value),
-                    _ => continue,
-                };
-                self.scene.library.mark(&self.account, &ids, mark, self.scene.now_ms)?;
-            }
-        }
-        Ok(done())
-    }
-
-    fn rename_tag(&mut self) -> Result<Reply, FeedError> {
-        let (from, to) = (normal(self.asked.get("s")), normal(self.asked.get("dest")));
-        let from = from.strip_prefix(LABEL).unwrap_or(self.asked.get("t")).to_owned();
-        let Some(to) = to.strip_prefix(LABEL) else {
-            return Ok(text(StatusCode::BAD_REQUEST, "dest is no label"));
-        };
-        self.scene.library.rename_folder(&self.account, &from, to)?;
-        Ok(done())
-    }
-
-    fn disable_tag(&mut self) -> Result<Reply, FeedError> {
-        let stream = normal(self.asked.get("s"));
-        let folder = stream.strip_prefix(LABEL).unwrap_or(self.asked.get("t"));
-        self.scene.library.rename_folder(&self.account, folder, "")?;
-        Ok(done())
-    }
-
-    fn mark_all(&mut self) -> Result<Reply, FeedError> {
-        let Some(mut filter) = self.filter(self.asked.get("s"))? else { return Ok(unknown_stream()) };
-        // Microseconds: what came later has not been seen.
-        filter.received_before_ms = self.asked.number("ts").map(|micros| micros / 1000 + 1);
-        self.scene.library.mark_all_read(&self.account, &filter, self.scene.now_ms)?;
-        Ok(done())
-    }
 }
 
-fn unknown_stream() -> Reply {
+pub(super) fn unknown_stream() -> Reply {
     text(StatusCode::NOT_FOUND, "there is no such stream")
 }

@@ -13,9 +13,14 @@ use serde_json::Value;
 
 use super::machine::{Running, Scratch, WHIT, documents};
 use super::needs::{Need, trial};
+use super::top::Screen;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![trial("feeds_are_polled_and_read_by_several", &[Need::Program("curl")], several)]
+    let newsboat = [Need::Program("newsboat"), Need::Program("tmux")];
+    vec![
+        trial("feeds_are_polled_and_read_by_several", &[Need::Program("curl")], several),
+        trial("newsboat_synchronises", &newsboat, newsboat_synchronises),
+    ]
 }
 
 /// A server on loopback, and the requests that it got: a path, and whether the request was conditional.
@@ -261,5 +266,52 @@ fn several() -> Result<(), Failed> {
     let header = format!("Authorization: GoogleLogin auth={bob}");
     assert_eq!(curl(&["-H", &header, &format!("{base}/entry/{}", unread[1])]).1.contains("First"), false);
     assert_eq!([login("ann", "wrong").0, login("ann", "correct horse").0], [401, 429]);
+    Ok(())
+}
+
+/// newsboat, which knows the server of another name, reads and stars; whit reads and newsboat sees it.
+fn newsboat_synchronises() -> Result<(), Failed> {
+    let scratch = Scratch::new("newsboat");
+    let here = scratch.0.as_path();
+    fs::create_dir_all(here.join("data"))?;
+    let server = Server::start();
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    fs::write(here.join("agent.toml"), format!("[feeds]\nallow = [\"{}\"]\n", server.address))?;
+    assert!(whit_at(here, &["user", "add", "ann"], "correct horse\n").1);
+    let _agent = start(here, &format!("127.0.0.1:{port}"))?;
+    let config = here.join("agent.toml").to_string_lossy().into_owned();
+    let added = whit_at(here, &["add", &format!("http://{}/feed", server.address), "--config", &config], "");
+    assert!(added.1, "{added:?}");
+    let unread = || document(here, &["list"])["feeds"][0]["unread"].clone();
+    wait_for("the feed is polled", || unread() == 2);
+    let options = format!(
+        "urls-source \"feedhq\"\nfeedhq-url \"http://127.0.0.1:{port}/feeds\"\nfeedhq-login \"ann\"\n\
+         feedhq-password \"correct horse\"\nfeedhq-flag-star \"s\"\nfeedhq-show-special-feeds no\n"
+    );
+    fs::write(here.join("newsboat"), options)?;
+    let place = here.display().to_string();
+    let screen = Screen::run("newsboat-screen", 100, 30, |home| {
+        format!("HOME={home} newsboat -r -C {place}/newsboat -c {place}/cache -u {place}/urls; sleep 60")
+    });
+    screen.wait_for("the feed with two entries", |text| text.contains("(2/2) News"));
+    screen.keys(&["Enter"]);
+    screen.wait_for("its entries", |text| text.contains("First") && text.contains("Second"));
+    screen.keys(&["Enter"]);
+    screen.wait_for("an entry", |text| text.contains("Title: "));
+    screen.keys(&["C-e"]);
+    screen.wait_for("flags", |text| text.contains("Flags:"));
+    screen.keys(&["s", "Enter"]);
+    let starred = || {
+        let all = document(here, &["read", "--all"])["entries"].clone();
+        all.as_array().map_or(0, |all| all.iter().filter(|entry| entry["is_starred"] == true).count())
+    };
+    wait_for("whit knows that it was starred", || starred() == 1);
+    screen.keys(&["q"]);
+    wait_for("whit knows that it was read", || unread() == 1);
+    // The other way.
+    let left = document(here, &["read"])["entries"][0]["entry"].to_string();
+    assert!(whit_at(here, &["read", &left], "").1);
+    screen.keys(&["q", "R"]);
+    screen.wait_for("nothing is unread", |text| text.contains("(0/2) News"));
     Ok(())
 }

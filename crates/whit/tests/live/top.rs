@@ -60,12 +60,19 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
+    /// With `whit top`.
     pub(crate) fn open(name: &str, width: usize, height: usize, options: &str) -> Self {
+        Self::run(name, width, height, |home| {
+            // In colour or not the letters are the same.
+            format!("XDG_CONFIG_HOME={home} {WHIT} top {options}; echo ended $?; sleep 60")
+        })
+    }
+
+    /// With a command that knows its home directory.
+    pub(crate) fn run(name: &str, width: usize, height: usize, words: impl Fn(&str) -> String) -> Self {
         let configuration = Scratch::new(name);
         let socket = format!("whit-{name}-{}", std::process::id());
-        let home = configuration.0.display();
-        // In colour or not the letters are the same.
-        let words = format!("XDG_CONFIG_HOME={home} {WHIT} top {options}; echo ended $?; sleep 60");
+        let words = words(&configuration.0.to_string_lossy());
         let size = (width.to_string(), height.to_string());
         let status = Command::new("tmux")
             .args([
