@@ -5,7 +5,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 use crate::error::FeedError;
 
@@ -116,6 +116,8 @@ impl Library {
 
     fn prepare(mut connection: Connection) -> Result<Self, FeedError> {
         connection.busy_timeout(BUSY)?;
+        // A transaction that reads first and writes then would fail at once if another process has written in between.
+        connection.set_transaction_behavior(TransactionBehavior::Immediate);
         connection.pragma_update(None, "cell_size_check", true)?;
         // Before the journal's mode: it cannot be changed once there are tables.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -162,5 +164,28 @@ mod tests {
         let library = Library::in_memory();
         library.connection.pragma_update(None, "user_version", FORMAT + 1).unwrap();
         assert!(matches!(Library::prepare(library.connection), Err(FeedError::Newer(2))));
+    }
+
+    #[test]
+    fn several_processes_write_at_once() {
+        let directory = std::env::temp_dir().join(format!("whit-library-{}", std::process::id()));
+        let mut library = Library::open(&directory).unwrap();
+        let account = library.add_account("ann", "correct horse", 0).unwrap();
+        let write = |writer: usize| {
+            let mut library = Library::open(&directory).unwrap();
+            for feed in 0..100 {
+                let url = format!("http://example.org/{writer}/{feed}");
+                library.subscribe(&account, &url, "", "", 0).unwrap();
+            }
+        };
+        std::thread::scope(|scope| {
+            let writers = [0, 1, 2].map(|writer| scope.spawn(move || write(writer)));
+            for writer in writers {
+                writer.join().unwrap();
+            }
+        });
+        let count = library.subscriptions(&account).unwrap().len();
+        std::fs::remove_dir_all(&directory).unwrap();
+        assert_eq!(count, 300);
     }
 }

@@ -7,22 +7,12 @@ use quick_xml::{Reader, XmlVersion};
 
 use crate::encoding::decode;
 use crate::entry_text::escaped;
+use crate::outline::Outline;
 use crate::repair::repair;
 use crate::subscriptions::Subscription;
 
-/// Feeds of a file; others are left out.
+/// Feeds of a file.
 const MOST_OUTLINES: usize = 10_000;
-
-/// A feed of a list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outline {
-    /// The feed's address.
-    pub url: String,
-    /// Its name; empty: none.
-    pub title: String,
-    /// The folder that it is in; empty: none. Of folders in folders it is the innermost one.
-    pub folder: String,
-}
 
 /// Why a file is no list of subscriptions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +60,8 @@ pub fn read(document: &[u8]) -> Result<Vec<Outline>, MalformedOutline> {
             Ok(_) => {}
             Err(error) => return Err(MalformedOutline(format!("it is malformed XML: {error}"))),
         }
-        if outlines.len() >= MOST_OUTLINES {
-            break;
+        if outlines.len() > MOST_OUTLINES {
+            return Err(MalformedOutline(format!("it has more than {MOST_OUTLINES} feeds")));
         }
     }
     match (is_opml, outlines.is_empty()) {

@@ -1,11 +1,12 @@
 //! Subscriptions: which feeds an account reads, under which names and in which folders.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, Transaction, params};
 
 use crate::accounts::Account;
 use crate::database::Library;
 use crate::error::FeedError;
 use crate::feed_rows::remove_unused;
+use crate::outline::Outline;
 use crate::web_address::parse_url;
 
 /// Feeds of one account.
@@ -65,33 +66,35 @@ impl Library {
         folder: &str,
         now_ms: i64,
     ) -> Result<i64, FeedError> {
-        let url = parse_url(url).map_err(FeedError::Refused)?;
         let transaction = self.connection.transaction()?;
-        let count: i64 = transaction
-            .prepare_cached("SELECT count(*) FROM subscriptions WHERE account = ?1")?
-            .query_row([account.id], |row| row.get(0))?;
-        if count >= MOST_SUBSCRIPTIONS {
-            return Err(FeedError::refused(format!("an account has at most {MOST_SUBSCRIPTIONS} feeds")));
-        }
-        // One that is gone may have come back, or another user knows better.
-        transaction
-            .prepare_cached(
-                "INSERT INTO feeds (url, next_ms) VALUES (?1, ?2)
-                 ON CONFLICT (url) DO UPDATE SET next_ms = CASE WHEN is_gone THEN ?2 ELSE next_ms END, is_gone = 0",
-            )?
-            .execute(params![url.as_str(), now_ms])?;
-        let feed: i64 = transaction
-            .prepare_cached("SELECT id FROM feeds WHERE url = ?1")?
-            .query_row([url.as_str()], |row| row.get(0))?;
-        transaction
-            .prepare_cached(
-                "INSERT INTO subscriptions (account, feed, title, folder, since_ms) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT DO UPDATE SET title = CASE WHEN ?3 = '' THEN title ELSE ?3 END,
-                                           folder = CASE WHEN ?4 = '' THEN folder ELSE ?4 END",
-            )?
-            .execute(params![account.id, feed, cut(title), cut(folder), now_ms])?;
+        let outline = Outline { url: url.to_owned(), title: title.to_owned(), folder: folder.to_owned() };
+        let feed = subscribe(&transaction, account, &outline, now_ms)?;
         transaction.commit()?;
         Ok(feed)
+    }
+
+    /// Subscribes to the feeds of a list. Returns how many are new or were subscribed already, and why the others were refused.
+    ///
+    /// # Errors
+    /// If the library cannot be written; then none of them is subscribed.
+    pub fn import(
+        &mut self,
+        account: &Account,
+        outlines: &[Outline],
+        now_ms: i64,
+    ) -> Result<(usize, Vec<String>), FeedError> {
+        let transaction = self.connection.transaction()?;
+        let mut refused = Vec::new();
+        for outline in outlines {
+            match subscribe(&transaction, account, outline, now_ms) {
+                Ok(_) => {}
+                // One that cannot be subscribed to does not keep others away.
+                Err(FeedError::Refused(reason)) => refused.push(reason),
+                Err(error) => return Err(error),
+            }
+        }
+        transaction.commit()?;
+        Ok((outlines.len() - refused.len(), refused))
     }
 
     /// Ends a subscription. Whether there was one.
@@ -207,6 +210,40 @@ impl Library {
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
+}
+
+/// Subscribes within a transaction.
+fn subscribe(
+    transaction: &Transaction<'_>,
+    account: &Account,
+    outline: &Outline,
+    now_ms: i64,
+) -> Result<i64, FeedError> {
+    let url = parse_url(&outline.url).map_err(FeedError::Refused)?;
+    let count: i64 = transaction
+        .prepare_cached("SELECT count(*) FROM subscriptions WHERE account = ?1")?
+        .query_row([account.id], |row| row.get(0))?;
+    if count >= MOST_SUBSCRIPTIONS {
+        return Err(FeedError::refused(format!("an account has at most {MOST_SUBSCRIPTIONS} feeds")));
+    }
+    // One that is gone may have come back, or another user knows better.
+    transaction
+        .prepare_cached(
+            "INSERT INTO feeds (url, next_ms) VALUES (?1, ?2)
+             ON CONFLICT (url) DO UPDATE SET next_ms = CASE WHEN is_gone THEN ?2 ELSE next_ms END, is_gone = 0",
+        )?
+        .execute(params![url.as_str(), now_ms])?;
+    let feed: i64 = transaction
+        .prepare_cached("SELECT id FROM feeds WHERE url = ?1")?
+        .query_row([url.as_str()], |row| row.get(0))?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO subscriptions (account, feed, title, folder, since_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT DO UPDATE SET title = CASE WHEN ?3 = '' THEN title ELSE ?3 END,
+                                       folder = CASE WHEN ?4 = '' THEN folder ELSE ?4 END",
+        )?
+        .execute(params![account.id, feed, cut(&outline.title), cut(&outline.folder), now_ms])?;
+    Ok(feed)
 }
 
 /// An address without its password.

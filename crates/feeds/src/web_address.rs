@@ -17,7 +17,10 @@ pub(crate) fn parse_url(text: &str) -> Result<Url, String> {
         Url::parse(text.trim()).map_err(|error| format!("\"{}\" is no address: {error}", text.trim()))?;
     url.set_fragment(None);
     match url.scheme() {
-        "http" | "https" if url.has_host() => Ok(url),
+        "http" | "https" if url.has_host() => match url.as_str().parse::<http::Uri>() {
+            Ok(_) => Ok(url),
+            Err(error) => Err(format!("\"{}\" is no address: {error}", text.trim())),
+        },
         scheme => Err(format!("{scheme} addresses are not fetched, only http and https")),
     }
 }

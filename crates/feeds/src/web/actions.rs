@@ -63,19 +63,7 @@ pub(super) fn answer(
         "import" => {
             let document = asked.upload.as_deref().unwrap_or_default();
             let outlines = opml::read(document).map_err(|error| FeedError::refused(error.to_string()))?;
-            for outline in &outlines {
-                // One that cannot be subscribed to does not keep others away.
-                match scene.library.subscribe(
-                    account,
-                    &outline.url,
-                    &outline.title,
-                    &outline.folder,
-                    scene.now_ms,
-                ) {
-                    Ok(_) | Err(FeedError::Refused(_)) => {}
-                    Err(error) => return Err(error),
-                }
-            }
+            scene.library.import(account, &outlines, scene.now_ms)?;
         }
         _ => return Ok(text(StatusCode::NOT_FOUND, "there is nothing here")),
     }

@@ -53,20 +53,7 @@ impl Api<'_, '_, '_> {
     pub(super) fn import(&mut self) -> Result<Reply, FeedError> {
         let outlines =
             opml::read(self.asked.body()).map_err(|error| FeedError::refused(error.to_string()))?;
-        let mut added = 0;
-        for one in &outlines {
-            match self.scene.library.subscribe(
-                &self.account,
-                &one.url,
-                &one.title,
-                &one.folder,
-                self.scene.now_ms,
-            ) {
-                Ok(_) => added += 1,
-                Err(FeedError::Refused(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let (added, _) = self.scene.library.import(&self.account, &outlines, self.scene.now_ms)?;
         Ok(text(StatusCode::OK, &format!("OK: {added}")))
     }
 

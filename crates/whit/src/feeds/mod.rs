@@ -235,15 +235,10 @@ impl Place<'_> {
         let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", file.shown()));
         let document = named::read(file, MOST_OPML_BYTES).map_err(|error| failed(&error))?;
         let outlines = ::feeds::read_opml(&document).map_err(|error| failed(&error))?;
-        let mut added = 0;
-        for outline in &outlines {
-            match self.library.subscribe(account, &outline.url, &outline.title, &outline.folder, now_ms) {
-                Ok(_) => added += 1,
-                Err(FeedError::Refused(reason)) => {
-                    write_stderr(&format!("whit: {}: {reason}\n", file.shown()))
-                }
-                Err(error) => return Err(self.failure(error)),
-            }
+        let imported = self.library.import(account, &outlines, now_ms);
+        let (added, refused) = imported.map_err(|error| self.failure(error))?;
+        for reason in refused {
+            write_stderr(&format!("whit: {}: {reason}\n", file.shown()));
         }
         Ok(format!("{added} of {} feeds\n", outlines.len()))
     }

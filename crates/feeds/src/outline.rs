@@ -1,0 +1,12 @@
+//! A feed of a list of subscriptions.
+
+/// A feed of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The feed's address.
+    pub url: String,
+    /// Its name; empty: none.
+    pub title: String,
+    /// The folder that it is in; empty: none. Of folders in folders it is the innermost one.
+    pub folder: String,
+}
