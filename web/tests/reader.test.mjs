@@ -13,7 +13,7 @@ import { Machine, rest } from "./machine.mjs";
 
 const CHROMIUM = "/usr/bin/chromium";
 const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
-const CORPUS = new URL("../../crates/feeds/tests/corpus/", import.meta.url);
+const CORPUS = new URL("../../crates/syndication/tests/corpus/", import.meta.url);
 const ROWS = JSON.parse(readFileSync(new URL("expected.json", CORPUS), "utf8"));
 
 const missing = [

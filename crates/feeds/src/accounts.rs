@@ -103,17 +103,17 @@ impl Library {
     /// # Errors
     /// If accounts cannot be read.
     pub(crate) fn verify(&self, name: &str, password: &str) -> Result<Option<Account>, FeedError> {
-        // What no password has: the same work is done with it.
-        const NO_ONE: &str =
+        // The hash of no password: verifying it takes as long as verifying any other.
+        const UNMATCHED: &str =
             "$argon2id$v=19$m=7168,t=5,p=1$d2hpdHdoaXR3aGl0$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
         let mut statement =
             self.connection.prepare_cached("SELECT password FROM accounts WHERE name = ?1")?;
         let stored: Option<String> = statement.query_row([name], |row| row.get(0)).optional()?;
-        let hash = PasswordHash::new(stored.as_deref().unwrap_or(NO_ONE))
+        let hash = PasswordHash::new(stored.as_deref().unwrap_or(UNMATCHED))
             .map_err(|_| FeedError::refused("the stored password is damaged: set it again"))?;
         let is_right = password.len() <= MOST_PASSWORD_BYTES
             && Argon2::default().verify_password(password.as_bytes(), &hash).is_ok();
-        // What it needed is more than the rest of the reader has.
+        // Hashing needs more memory than the rest of the reader.
         probe::heap::give_memory_back();
         if is_right && stored.is_some() { self.account(name) } else { Ok(None) }
     }

@@ -125,7 +125,7 @@ impl Library {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = connection.transaction()?;
         let format: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         match format {
             0 => {

@@ -200,8 +200,8 @@ fn entry_of(row: &Row<'_>) -> Result<FeedEntry, rusqlite::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{ParsedEntry, ParsedFeed};
     use crate::feed_rows::Polled;
+    use syndication::{ParsedEntry, ParsedFeed};
 
     fn parsed(entries: &[(&str, &str, i64)]) -> ParsedFeed {
         let entry = |(identity, title, published_ms): &(&str, &str, i64)| ParsedEntry {

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use blake2::{Blake2s256, Digest as _};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use syndication::{ParsedEntry, ParsedFeed, plain_text};
 
 use crate::database::Library;
-use crate::document::{ParsedEntry, ParsedFeed};
-use crate::entry_text::plain_text;
 use crate::error::FeedError;
 
 /// What the search knows of an entry's content.
@@ -130,7 +129,7 @@ impl Library {
         Ok(())
     }
 
-    /// Deletes entries that their feeds do not list any more and that are older than `keep`, unless somebody starred them; and feeds
+    /// Deletes entries that their feeds do not list any more and that are older than `keep`, except starred ones; and feeds
     /// without subscribers. Returns how many entries were deleted.
     ///
     /// # Errors
@@ -207,7 +206,7 @@ fn put_entry(
             listed.execute([*id, now_ms])?;
             return Ok(false);
         }
-        // The time by which it is sorted stays: an entry that was corrected is no news.
+        // The time by which it is sorted stays: a corrected entry is not a new one.
         transaction
             .prepare_cached(
                 "UPDATE entries SET identity = ?2, link = ?3, title = ?4, author = ?5, published_ms = ?6, listed_ms = ?7,
@@ -278,6 +277,7 @@ fn renamed(
     })
 }
 
+/// A digest that differs between two versions of an entry.
 fn digest(entry: &ParsedEntry) -> Vec<u8> {
     let mut digest = Blake2s256::new();
     for part in [&entry.link, &entry.title, &entry.author, &entry.content] {

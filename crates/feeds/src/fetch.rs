@@ -11,6 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 use resolver::addresses_of;
+use syndication::parse_url;
 use ureq::config::Config;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
@@ -21,7 +22,6 @@ use crate::addresses::{AllowedNetwork, is_fetched};
 use crate::cache::{Cache, CachedResponse};
 use crate::error::FeedError;
 use crate::options::FeedOptions;
-use crate::web_address::parse_url;
 
 /// A request with all its redirects and its body takes at most this.
 const LONGEST_FETCH: Duration = Duration::from_secs(30);
@@ -256,7 +256,7 @@ impl Fetcher {
         let is_same = status == 200 && self.cache.body(key).is_some_and(|last| last == body);
         match is_storable {
             true => {
-                // A full disk costs bandwidth, and is no reason to show no news.
+                // Without a cached copy, for example on a full disk, the next fetch is a whole one.
                 let _ = self.cache.put(&response, (!is_same).then_some(body.as_slice()));
             }
             false => self.cache.remove(key),
@@ -297,7 +297,7 @@ fn request(url: &Url) -> Result<Request<()>, String> {
         let value = HeaderValue::from_str(&value).map_err(|_| "its password is malformed".to_owned())?;
         request = request.header(header::AUTHORIZATION, value);
     }
-    request.body(()).map_err(|error| format!("\"{bare}\" is no address: {error}"))
+    request.body(()).map_err(|error| format!("\"{bare}\" is not an address: {error}"))
 }
 
 fn said(status: u16) -> String {
@@ -311,7 +311,7 @@ fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
     let pause = match text.trim().parse() {
         Ok(seconds) => Duration::from_secs(seconds),
         Err(_) => {
-            let date = crate::dates::parse(text)?;
+            let date = syndication::parse_date(text)?;
             SystemTime::from(date).duration_since(now).unwrap_or_default()
         }
     };

@@ -2,12 +2,10 @@
 
 use std::time::SystemTime;
 
-use crate::discovery::FoundFeed;
-use crate::document::ParsedFeed;
+use syndication::{FoundFeed, ParsedFeed, Reading, parse_url};
+
 use crate::fetch::{FetchError, Fetched, Fetcher};
 use crate::parser::DocumentParser;
-use crate::reading::Reading;
-use crate::web_address::parse_url;
 
 /// A page's feeds that are tried until one is a feed.
 const MOST_TRIED: usize = 3;
@@ -28,8 +26,8 @@ pub fn locate(
             (fetched.moved_to.map_or_else(|| parse_url(address).map(String::from), Ok)?, feed)
         }
         Some(Reading::Page(found)) => feed_of_page(fetcher, parser, found, now)?,
-        Some(Reading::Neither(reason)) => return Err(format!("it is no feed: {reason}")),
-        None => return Err("it has no document".to_owned()),
+        Some(Reading::Neither(reason)) => return Err(format!("it is not a feed: {reason}")),
+        None => return Err("its server sent no document".to_owned()),
     };
     Ok(FoundFeed { url, title: feed.title })
 }

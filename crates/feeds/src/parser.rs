@@ -6,8 +6,7 @@ use std::os::fd::AsFd as _;
 
 use probe::spawn::{Command, Ending, Group, Limit, reap};
 use serde::{Deserialize, Serialize};
-
-use crate::reading::{Reading, read};
+use syndication::{Reading, read};
 
 /// What it may have in memory: some hundred times a usual document.
 const MOST_MEMORY: u64 = 1024 * 1024 * 1024;

@@ -6,18 +6,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, SystemTime};
 
+use syndication::{ParsedFeed, Reading};
 use url::Url;
 
 use crate::counts::{FeedCounts, FetchTotals};
 use crate::database::Library;
-use crate::document::ParsedFeed;
 use crate::error::FeedError;
 use crate::feed_rows::{DueFeed, Polled};
 use crate::fetch::{FetchError, Fetched, Fetcher};
 use crate::locate::{self, feed_of_page};
 use crate::options::FeedOptions;
 use crate::parser::DocumentParser;
-use crate::reading::Reading;
 use crate::rhythm;
 
 /// Documents that are fetched at a time.

@@ -1,13 +1,12 @@
 //! Subscriptions: which feeds an account reads, under which names and in which folders.
 
 use rusqlite::{OptionalExtension as _, Transaction, params};
+use syndication::{Outline, opml, parse_url};
 
 use crate::accounts::Account;
 use crate::database::Library;
 use crate::error::FeedError;
 use crate::feed_rows::remove_unused;
-use crate::outline::Outline;
-use crate::web_address::parse_url;
 
 /// Feeds of one account.
 const MOST_SUBSCRIPTIONS: i64 = 5000;
@@ -53,6 +52,15 @@ pub struct UnreadCount {
     pub unread: u64,
 }
 
+/// What became of a list of subscriptions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportedList {
+    /// Feeds that are new, or were subscribed already.
+    pub subscribed: usize,
+    /// Why each of the others was refused.
+    pub refused: Vec<String>,
+}
+
 impl Library {
     /// Subscribes to a feed. A feed that was subscribed already gets the name and folder if these are not empty. Returns its number.
     ///
@@ -67,34 +75,55 @@ impl Library {
         now_ms: i64,
     ) -> Result<i64, FeedError> {
         let transaction = self.connection.transaction()?;
-        let outline = Outline { url: url.to_owned(), title: title.to_owned(), folder: folder.to_owned() };
+        let outline = Outline {
+            url: url.to_owned(),
+            title: title.to_owned(),
+            folder: folder.to_owned(),
+            ..Outline::default()
+        };
         let feed = subscribe(&transaction, account, &outline, now_ms)?;
         transaction.commit()?;
         Ok(feed)
     }
 
-    /// Subscribes to the feeds of a list. Returns how many are new or were subscribed already, and why the others were refused.
+    /// Subscribes to the feeds of a list in OPML.
     ///
     /// # Errors
-    /// If the library cannot be written; then none of them is subscribed.
+    /// If it is not OPML, or the library cannot be written; then none of them is subscribed.
     pub fn import(
         &mut self,
         account: &Account,
-        outlines: &[Outline],
+        document: &[u8],
         now_ms: i64,
-    ) -> Result<(usize, Vec<String>), FeedError> {
+    ) -> Result<ImportedList, FeedError> {
+        let outlines = opml::read(document).map_err(|error| FeedError::refused(error.to_string()))?;
         let transaction = self.connection.transaction()?;
-        let mut refused = Vec::new();
-        for outline in outlines {
+        let mut imported = ImportedList::default();
+        for outline in &outlines {
             match subscribe(&transaction, account, outline, now_ms) {
-                Ok(_) => {}
+                Ok(_) => imported.subscribed += 1,
                 // One that cannot be subscribed to does not keep others away.
-                Err(FeedError::Refused(reason)) => refused.push(reason),
+                Err(FeedError::Refused(reason)) => imported.refused.push(reason),
                 Err(error) => return Err(error),
             }
         }
         transaction.commit()?;
-        Ok((outlines.len() - refused.len(), refused))
+        Ok(imported)
+    }
+
+    /// The subscriptions of an account as a list in OPML.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn export(&self, account: &Account) -> Result<String, FeedError> {
+        let outline = |one: Subscription| Outline {
+            url: one.url,
+            title: one.title,
+            folder: one.folder,
+            site: one.site,
+        };
+        let outlines: Vec<Outline> = self.subscriptions(account)?.into_iter().map(outline).collect();
+        Ok(opml::write(&format!("Feeds of {}", account.name), &outlines))
     }
 
     /// Ends a subscription. Whether there was one.

@@ -1,4 +1,4 @@
-//! The delays of a user's own tasks, by the agent's socket: for commands that may read /proc alone.
+//! What the agent's socket gives to other commands: the delays of a user's own tasks where they could read /proc alone, and its status.
 
 use std::time::Duration;
 
@@ -11,6 +11,14 @@ use crate::paths;
 /// Connects to an agent, that of the machine first.
 pub(crate) fn connect() -> Option<AgentClient> {
     paths::agent_sockets().find_map(|path| AgentClient::connect(&path).ok())
+}
+
+/// The status of an agent, through a connection that is kept.
+pub(crate) fn status(client: &mut Option<AgentClient>) -> Option<String> {
+    let mut connected = client.take().or_else(connect)?;
+    let status = connected.status().ok()?;
+    *client = Some(connected);
+    Some(status)
 }
 
 /// Lets a reader of /proc take rows of the agent, if one runs that reads as often. `interval` is that of the view, if it has one.

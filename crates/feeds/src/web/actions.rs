@@ -1,6 +1,7 @@
 //! What a signed-in user changes: forms of the page, and requests of its script.
 
 use http::StatusCode;
+use syndication::with_scheme;
 
 use super::pages::filter_of;
 use super::request::{Asked, Reply, redirect, text};
@@ -9,7 +10,6 @@ use super::sign_in::sign_out;
 use crate::accounts::{Account, form_token};
 use crate::entries::Mark;
 use crate::error::FeedError;
-use crate::opml;
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -42,11 +42,7 @@ pub(super) fn answer(
             scene.library.mark_all_read(account, &filter, scene.now_ms)?;
         }
         "subscribe" => {
-            let address = asked.get("url").trim();
-            let address = match address.contains("://") {
-                true => address.to_owned(),
-                false => format!("https://{address}"),
-            };
+            let address = with_scheme(asked.get("url"));
             let feed =
                 scene.library.subscribe(account, &address, "", asked.get("folder").trim(), scene.now_ms)?;
             return Ok(redirect(&format!("{PREFIX}manage#feed-{feed}")));
@@ -62,8 +58,7 @@ pub(super) fn answer(
         }
         "import" => {
             let document = asked.upload.as_deref().unwrap_or_default();
-            let outlines = opml::read(document).map_err(|error| FeedError::refused(error.to_string()))?;
-            scene.library.import(account, &outlines, scene.now_ms)?;
+            scene.library.import(account, document, scene.now_ms)?;
         }
         _ => return Ok(text(StatusCode::NOT_FOUND, "there is nothing here")),
     }

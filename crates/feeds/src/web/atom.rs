@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
+use syndication::{Images, clean, escaped};
 
 use super::streams::{ITEM, READ, STARRED};
-use crate::clean_html::{Images, clean};
 use crate::entries::FeedEntry;
-use crate::entry_text::escaped;
 
 /// How programs know labels that are no categories of the feed itself.
 const SCHEME: &str = "http://www.google.com/reader/";

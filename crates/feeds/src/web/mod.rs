@@ -1,4 +1,4 @@
-//! The reader for browsers, and for programs that know the Google Reader API. It takes requests and returns responses; whoever calls it
+//! The reader for browsers, and for programs that know the Google Reader API. It takes requests and returns responses; its caller
 //! serves HTTP, and has refused requests from pages of other origins.
 
 mod actions;

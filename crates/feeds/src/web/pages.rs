@@ -4,16 +4,14 @@ use std::fmt::Write as _;
 
 use http::StatusCode;
 use jiff::Timestamp;
+use syndication::{Images, clean, escaped, has_images, plain_text};
 
-use super::request::{Asked, Reply, html, plain, text};
+use super::request::{Asked, Reply, html, opml, place_text, text};
 use super::scene::{IMAGE_POLICY, POLICY, PREFIX, Scene};
 use crate::accounts::{Account, form_token};
-use crate::clean_html::{Images, clean, has_images};
 use crate::entries::{FeedEntry, Mark};
 use crate::entry_filter::EntryFilter;
-use crate::entry_text::{escaped, plain_text};
 use crate::error::FeedError;
-use crate::opml;
 use crate::subscriptions::{Subscription, shown_url};
 
 /// Entries of a page.
@@ -40,9 +38,7 @@ pub(super) fn answer(
         None if path.is_empty() => list(scene, &frame, asked),
         None if path == "manage" => manage(scene, &frame),
         None if path == "export" => {
-            let all = scene.library.subscriptions(account)?;
-            let mut reply =
-                plain(StatusCode::OK, "text/x-opml; charset=utf-8", &opml::write(&account.name, &all));
+            let mut reply = opml(&scene.library.export(account)?);
             reply.headers_mut().insert(
                 http::header::CONTENT_DISPOSITION,
                 http::HeaderValue::from_static("attachment; filename=\"feeds.opml\""),
@@ -59,7 +55,6 @@ pub(super) fn answer(
 
 /// The filter that an address or a form has.
 pub(super) fn filter_of(asked: &Asked) -> EntryFilter {
-    let after = asked.get("after").split_once('-');
     EntryFilter {
         feed: asked.number("feed"),
         folder: asked.has("folder").then(|| asked.get("folder").to_owned()),
@@ -67,7 +62,7 @@ pub(super) fn filter_of(asked: &Asked) -> EntryFilter {
         // A search looks at everything.
         is_unread: !asked.has("all") && !asked.has("starred") && asked.get("q").trim().is_empty(),
         search: asked.get("q").to_owned(),
-        after: after.and_then(|(time, id)| Some((time.parse().ok()?, id.parse().ok()?))),
+        after: asked.place("after"),
         ..EntryFilter::default()
     }
 }
@@ -251,11 +246,10 @@ fn list(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked) -> Result<Reply
         let and = if rest.is_empty() { "" } else { "&" };
         let _ = write!(
             main,
-            "<p><a rel=next href=\"{PREFIX}?{}{}after={}-{}\">Older entries</a></p>",
+            "<p><a rel=next href=\"{PREFIX}?{}{}after={}\">Older entries</a></p>",
             escaped(&rest),
             escaped(and),
-            last.sort_ms,
-            last.id
+            place_text((last.sort_ms, last.id))
         );
     }
     Ok(html(StatusCode::OK, POLICY, frame.page(&title, &sidebar(&subscriptions, asked), &main)))

@@ -6,7 +6,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::atom;
-use super::request::{Asked, Reply, plain, text};
+use super::request::{Asked, Reply, opml, place_text, plain, text};
 use super::scene::Scene;
 use super::sign_in::verify;
 use super::streams::{KEPT_UNREAD, LABEL, READ, READING_LIST, STARRED, entry_id, item, normal};
@@ -14,7 +14,6 @@ use crate::accounts::{Account, form_token};
 use crate::entries::{FeedEntry, MOST_LISTED};
 use crate::entry_filter::EntryFilter;
 use crate::error::FeedError;
-use crate::opml;
 
 const JSON: &str = "application/json; charset=utf-8";
 /// Entries of an answer if the client does not say how many.
@@ -51,10 +50,7 @@ pub(super) fn answer(scene: &mut Scene<'_>, asked: &Asked, path: &str) -> Result
         }))),
         "tag/list" => api.tags(),
         "subscription/list" => api.subscriptions(),
-        "subscription/export" => {
-            let all = api.scene.library.subscriptions(&api.account)?;
-            Ok(plain(StatusCode::OK, "text/x-opml; charset=utf-8", &opml::write(&api.account.name, &all)))
-        }
+        "subscription/export" => Ok(opml(&api.scene.library.export(&api.account)?)),
         "unread-count" => api.unread_counts(),
         "preference/list" => Ok(reply(&json!({ "prefs": [] }))),
         "preference/stream/list" => Ok(reply(&json!({ "streamprefs": {} }))),
@@ -221,8 +217,7 @@ impl Api<'_, '_, '_> {
         filter.is_oldest_first = self.asked.get("r") == "o";
         let count = self.asked.number("n").and_then(|count| usize::try_from(count).ok());
         filter.limit = count.filter(|count| *count > 0).unwrap_or(USUAL_COUNT).min(most);
-        let after = self.asked.get("c").split_once('-');
-        filter.after = after.and_then(|(time, id)| Some((time.parse().ok()?, id.parse().ok()?)));
+        filter.after = self.asked.place("c");
         Ok(Some(filter))
     }
 
@@ -242,7 +237,7 @@ impl Api<'_, '_, '_> {
                 return Ok((all, None));
             }
             if all.len() >= wanted {
-                return Ok((all, Some(format!("{}-{}", place.0, place.1))));
+                return Ok((all, Some(place_text(place))));
             }
             filter.after = Some(place);
         }
@@ -279,8 +274,7 @@ impl Api<'_, '_, '_> {
         let stream = if stream.is_empty() { self.asked.get("s") } else { stream };
         let Some(filter) = self.asked_filter(stream, MOST_CONTENTS)? else { return Ok(unknown_stream()) };
         let (entries, next) = self.listed(&filter)?;
-        let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
-        let mut body = self.items(stream, &ids)?;
+        let mut body = self.items(stream, entries.iter().map(|entry| entry.id))?;
         if let Some(next) = next {
             body["continuation"] = Value::from(next);
         }
@@ -289,12 +283,8 @@ impl Api<'_, '_, '_> {
 
     fn atom(&self, stream: &str) -> Result<Reply, FeedError> {
         let Some(filter) = self.asked_filter(stream, MOST_CONTENTS)? else { return Ok(unknown_stream()) };
-        let (mut entries, _) = self.listed(&filter)?;
-        for entry in &mut entries {
-            if let Some(whole) = self.scene.library.entry(&self.account, entry.id)? {
-                *entry = whole;
-            }
-        }
+        let (entries, _) = self.listed(&filter)?;
+        let entries = self.whole(entries.iter().map(|entry| entry.id))?;
         let title =
             entries.first().filter(|_| filter.feed.is_some()).map_or("Feeds", |entry| &entry.feed_title);
         let body = atom::write(&normal(stream), title, &entries, self.scene.now_ms);
@@ -302,17 +292,17 @@ impl Api<'_, '_, '_> {
     }
 
     fn contents_of_ids(&self) -> Result<Reply, FeedError> {
-        let ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_LISTED).collect();
-        Ok(reply(&self.items(READING_LIST, &ids)?))
+        let ids = self.asked.all("i").filter_map(entry_id).take(MOST_LISTED);
+        Ok(reply(&self.items(READING_LIST, ids)?))
     }
 
-    fn items(&self, stream: &str, ids: &[i64]) -> Result<Value, FeedError> {
-        let mut items = Vec::new();
-        for id in ids {
-            if let Some(entry) = self.scene.library.entry(&self.account, *id)? {
-                items.push(item(&entry));
-            }
-        }
+    /// Entries with their contents, which lists do not have. Those that are gone, or of other accounts, are left out.
+    fn whole(&self, ids: impl Iterator<Item = i64>) -> Result<Vec<FeedEntry>, FeedError> {
+        ids.filter_map(|id| self.scene.library.entry(&self.account, id).transpose()).collect()
+    }
+
+    fn items(&self, stream: &str, ids: impl Iterator<Item = i64>) -> Result<Value, FeedError> {
+        let items: Vec<Value> = self.whole(ids)?.iter().map(item).collect();
         Ok(json!({
             "direction": "ltr",
             "id": normal(stream),

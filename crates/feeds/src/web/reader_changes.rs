@@ -2,13 +2,13 @@
 
 use http::StatusCode;
 use serde_json::json;
+use syndication::with_scheme;
 
 use super::reader_api::{Api, MOST_IDS, done, reply, unknown_stream};
 use super::request::{Reply, text};
 use super::streams::{KEPT_UNREAD, LABEL, READ, STARRED, entry_id, normal};
 use crate::entries::Mark;
 use crate::error::FeedError;
-use crate::opml;
 
 impl Api<'_, '_, '_> {
     pub(super) fn edit(&mut self) -> Result<Reply, FeedError> {
@@ -42,8 +42,7 @@ impl Api<'_, '_, '_> {
 
     pub(super) fn quick_add(&mut self) -> Result<Reply, FeedError> {
         let asked = self.asked.get("quickadd");
-        let url = asked.strip_prefix("feed/").unwrap_or(asked);
-        let url = if url.contains("://") { url.to_owned() } else { format!("https://{url}") };
+        let url = with_scheme(asked.strip_prefix("feed/").unwrap_or(asked));
         self.scene.library.subscribe(&self.account, &url, "", "", self.scene.now_ms)?;
         Ok(reply(
             &json!({ "numResults": 1, "query": asked, "streamId": format!("feed/{url}"), "streamName": url }),
@@ -51,10 +50,8 @@ impl Api<'_, '_, '_> {
     }
 
     pub(super) fn import(&mut self) -> Result<Reply, FeedError> {
-        let outlines =
-            opml::read(self.asked.body()).map_err(|error| FeedError::refused(error.to_string()))?;
-        let (added, _) = self.scene.library.import(&self.account, &outlines, self.scene.now_ms)?;
-        Ok(text(StatusCode::OK, &format!("OK: {added}")))
+        let imported = self.scene.library.import(&self.account, self.asked.body(), self.scene.now_ms)?;
+        Ok(text(StatusCode::OK, &format!("OK: {}", imported.subscribed)))
     }
 
     pub(super) fn edit_tag(&mut self) -> Result<Reply, FeedError> {

@@ -54,6 +54,12 @@ impl Asked {
         self.request.headers().get(name)?.to_str().ok()
     }
 
+    /// Where a list goes on, as [`place_text`] writes it; `None` if it is not there, or malformed.
+    pub(super) fn place(&self, name: &str) -> Option<(i64, i64)> {
+        let (sort_ms, id) = self.get(name).split_once('-')?;
+        Some((sort_ms.parse().ok()?, id.parse().ok()?))
+    }
+
     pub(super) fn has(&self, name: &str) -> bool {
         self.pairs.iter().any(|(known, _)| known == name)
     }
@@ -126,6 +132,16 @@ pub(super) fn html(status: StatusCode, policy: &'static str, body: String) -> Re
 
 pub(super) fn text(status: StatusCode, body: &str) -> Reply {
     plain(status, "text/plain; charset=utf-8", body)
+}
+
+/// The place of an entry in a list: its time and number.
+pub(super) fn place_text((sort_ms, id): (i64, i64)) -> String {
+    format!("{sort_ms}-{id}")
+}
+
+/// A list of subscriptions.
+pub(super) fn opml(list: &str) -> Reply {
+    plain(StatusCode::OK, "text/x-opml; charset=utf-8", list)
 }
 
 pub(super) fn plain(status: StatusCode, kind: &'static str, body: &str) -> Reply {

@@ -1,8 +1,8 @@
 //! Names of the Google Reader API, of streams and of entries, and an entry as the API has it.
 
 use serde_json::{Value, json};
+use syndication::{Images, clean};
 
-use crate::clean_html::{Images, clean};
 use crate::entries::FeedEntry;
 
 pub(super) const READING_LIST: &str = "user/-/state/com.google/reading-list";

@@ -12,7 +12,16 @@ use text::quantity;
 
 /// `whit feeds`, validated.
 #[derive(Debug)]
-pub(crate) struct FeedsArgs {
+pub(crate) enum FeedsArgs {
+    /// Reads a document for the agent.
+    Parser,
+    /// Reads or changes the library.
+    Library(LibraryArgs),
+}
+
+/// What is done with which library.
+#[derive(Debug)]
+pub(crate) struct LibraryArgs {
     pub(super) directory: PathBuf,
     pub(super) config: Option<PathBuf>,
     /// The account; `None`: that of the user, or the only one.
@@ -45,8 +54,6 @@ pub(super) enum FeedsTask {
     SetPassword { name: String },
     /// Removes an account with all that it has.
     RemoveUser { name: String },
-    /// Reads a document for the agent.
-    Parser,
 }
 
 const ACTIONS: [(&str, &str); 8] = [
@@ -160,17 +167,17 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
         },
         PARSER => {
             none()?;
-            FeedsTask::Parser
+            return Ok(FeedsArgs::Parser);
         }
         _ => {
             none()?;
             FeedsTask::List { is_json }
         }
     };
-    Ok(FeedsArgs {
+    Ok(FeedsArgs::Library(LibraryArgs {
         directory: data_directory(matches)?,
         config: matches.get_one::<PathBuf>("config").cloned(),
         account: matches.get_one::<String>("account").cloned(),
         task,
-    })
+    }))
 }

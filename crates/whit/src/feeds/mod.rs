@@ -11,9 +11,10 @@ use std::time::SystemTime;
 use ::feeds::{Account, EntryFilter, FeedError, FeedOptions, Fetcher, Library, Mark, Subscription};
 use probe::named;
 use serde_json::json;
+use syndication::with_scheme;
 use text::printable::Shown as _;
 
-use self::arguments::{FeedsArgs, FeedsTask};
+use self::arguments::{FeedsArgs, FeedsTask, LibraryArgs};
 use crate::agent::configured_feeds;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::{Failure, write_stderr};
@@ -26,16 +27,21 @@ const LISTED: usize = 50;
 
 /// Does what was asked for.
 pub(crate) fn run(args: &FeedsArgs) -> Result<ExitCode, Failure> {
-    let FeedsArgs { directory, config, account, task } = args;
-    if matches!(task, FeedsTask::Parser) {
-        let parsed = ::feeds::parse_document(std::io::stdin().lock(), std::io::stdout().lock());
-        return parsed.map(|()| ExitCode::SUCCESS).map_err(Failure::of_system);
+    match args {
+        FeedsArgs::Parser => {
+            let parsed = ::feeds::parse_document(std::io::stdin().lock(), std::io::stdout().lock());
+            parsed.map(|()| ExitCode::SUCCESS).map_err(Failure::of_system)
+        }
+        FeedsArgs::Library(args) => run_with_library(args),
     }
+}
+
+fn run_with_library(args: &LibraryArgs) -> Result<ExitCode, Failure> {
+    let LibraryArgs { directory, config, account, task } = args;
     let mut place = Place { directory, library: open(directory, task)? };
     let (name, now_ms) = (account.as_deref(), jiff::Timestamp::now().as_millisecond());
     let mut status = ExitCode::SUCCESS;
     let text = match task {
-        FeedsTask::Parser => String::new(),
         FeedsTask::List { is_json } => place.list(&place.account(name)?, *is_json, now_ms)?,
         FeedsTask::Add { addresses, folder } => {
             let account = place.account(name)?;
@@ -60,7 +66,7 @@ pub(crate) fn run(args: &FeedsArgs) -> Result<ExitCode, Failure> {
         FeedsTask::Import { file } => place.import(&place.account(name)?, file, now_ms)?,
         FeedsTask::Export => {
             let account = place.account(name)?;
-            ::feeds::write_opml(&account.name, &place.subscriptions(&account)?)
+            place.library.export(&account).map_err(|error| place.failure(error))?
         }
         FeedsTask::Users => {
             let accounts = place.library.unread_counts().map_err(|error| place.failure(error))?;
@@ -162,9 +168,7 @@ impl Place<'_> {
         let fetcher = Fetcher::open(self.directory, options).map_err(|error| self.failure(error))?;
         let (mut text, mut is_complete) = (String::new(), true);
         for address in addresses {
-            // As browsers do: an address without a scheme.
-            let address =
-                if address.contains("://") { address.clone() } else { format!("https://{address}") };
+            let address = with_scheme(address);
             match ::feeds::locate(&fetcher, &options.parser, &address, SystemTime::now()) {
                 Ok(found) => {
                     let feed = self.library.subscribe(account, &found.url, "", folder, now_ms);
@@ -234,13 +238,15 @@ impl Place<'_> {
     fn import(&mut self, account: &Account, file: &Path, now_ms: i64) -> Result<String, Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", file.shown()));
         let document = named::read(file, MOST_OPML_BYTES).map_err(|error| failed(&error))?;
-        let outlines = ::feeds::read_opml(&document).map_err(|error| failed(&error))?;
-        let imported = self.library.import(account, &outlines, now_ms);
-        let (added, refused) = imported.map_err(|error| self.failure(error))?;
-        for reason in refused {
+        let imported = self.library.import(account, &document, now_ms).map_err(|error| match error {
+            FeedError::Refused(reason) => failed(&reason),
+            error => self.failure(error),
+        })?;
+        for reason in &imported.refused {
             write_stderr(&format!("whit: {}: {reason}\n", file.shown()));
         }
-        Ok(format!("{added} of {} feeds\n", outlines.len()))
+        let all = imported.subscribed + imported.refused.len();
+        Ok(format!("{} of {all} feeds\n", imported.subscribed))
     }
 }
 

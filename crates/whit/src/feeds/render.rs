@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use ::feeds::{FeedEntry, Subscription, UnreadCount, plain_text};
+use ::feeds::{FeedEntry, Subscription, UnreadCount};
 use facts::unit::Nanos;
 use serde_json::{Value, json};
+use syndication::plain_text;
 use text::printable::Shown as _;
 use text::table::{Align, Table};
 use text::units::Span;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
 /// What each crate may depend on, tests aside.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("query", &["formats", "jiff", "promql-parser"]),
     (
         "agent",
@@ -50,27 +50,41 @@ const ARROWS: [(&str, &[&str]); 12] = [
     (
         "feeds",
         &[
-            "ammonia",
             "argon2",
             "base64",
+            "blake2",
+            "facts",
+            "form_urlencoded",
+            "http",
+            "http-cache-semantics",
+            "jiff",
+            "probe",
+            "resolver",
+            "rusqlite",
+            "serde",
+            "serde_json",
+            "syndication",
+            "text",
+            "ureq",
+            "url",
+        ],
+    ),
+    (
+        "syndication",
+        &[
+            "ammonia",
             "blake2",
             "chrono",
             "encoding_rs",
             "facts",
             "feed-rs",
-            "form_urlencoded",
             "html5ever",
             "http",
-            "http-cache-semantics",
             "jiff",
-            "probe",
             "quick-xml",
-            "resolver",
-            "rusqlite",
             "serde",
             "serde_json",
             "text",
-            "ureq",
             "url",
             "xml5ever",
         ],
@@ -107,6 +121,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "serde_json",
             "shell-words",
             "store",
+            "syndication",
             "text",
             "toml",
             "x11rb",
@@ -118,7 +133,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("xtask", &["facts", "probe", "rustix"]),
 ];
 
-const ROOMS: [&str; 11] = [
+const ROOMS: [&str; 12] = [
     "crates/query/src",
     "crates/agent/src",
     "crates/store/src",
@@ -127,6 +142,7 @@ const ROOMS: [&str; 11] = [
     "crates/formats/src",
     "crates/probe/src",
     "crates/sampling/src",
+    "crates/syndication/src",
     "crates/text/src",
     "crates/whit/src",
     "xtask/src",

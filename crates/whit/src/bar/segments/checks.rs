@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use sampling::agent_client::AgentClient;
-
 use super::field;
 use crate::agent_rows;
 use crate::bar::appearance::ItemRenderer;
@@ -28,7 +26,7 @@ pub(crate) const KIND: Kind = Kind {
     interval: Some(Duration::from_secs(5)),
     make: |_| {
         let mut client = None;
-        let ask: Job<Option<Counts>> = Box::new(move || ask(&mut client));
+        let ask: Job<Option<Counts>> = Box::new(move || counts(&agent_rows::status(&mut client)?));
         Ok(Box::new(Checks { query: Query::new(ask) }))
     },
     ..Kind::DEFAULT
@@ -45,14 +43,6 @@ struct Counts {
     unknown: u64,
     warning: u64,
     ok: u64,
-}
-
-/// Asks the agent, through a connection that is kept.
-fn ask(client: &mut Option<AgentClient>) -> Option<Counts> {
-    let mut connected = client.take().or_else(agent_rows::connect)?;
-    let status = connected.status().ok()?;
-    *client = Some(connected);
-    counts(&status)
 }
 
 /// Finds the counts among the lines of the agent's status; `None`: it has no checks.

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use sampling::agent_client::AgentClient;
-
 use super::field;
 use crate::agent_rows;
 use crate::bar::appearance::ItemRenderer;
@@ -24,7 +22,7 @@ pub(crate) const KIND: Kind = Kind {
         let user = || std::env::var("USER").unwrap_or_default();
         let account = options.text("account")?.map_or_else(user, str::to_owned);
         let (mut client, wanted) = (None, account.clone());
-        let ask: Job<Option<u64>> = Box::new(move || ask(&mut client, &wanted));
+        let ask: Job<Option<u64>> = Box::new(move || unread(&agent_rows::status(&mut client)?, &wanted));
         Ok(Box::new(Feeds { account, query: Query::new(ask) }))
     },
     ..Kind::DEFAULT
@@ -33,14 +31,6 @@ pub(crate) const KIND: Kind = Kind {
 struct Feeds {
     account: String,
     query: Query<Option<u64>, Job<Option<u64>>>,
-}
-
-/// Asks the agent, through a connection that is kept.
-fn ask(client: &mut Option<AgentClient>, account: &str) -> Option<u64> {
-    let mut connected = client.take().or_else(agent_rows::connect)?;
-    let status = connected.status().ok()?;
-    *client = Some(connected);
-    unread(&status, account)
 }
 
 /// Finds an account among the lines of the agent's status; to users it tells their own alone.

@@ -8,14 +8,15 @@ use url::Url;
 
 /// What becomes of images, whose servers learn who reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Images {
+pub enum Images {
     /// Their descriptions alone.
     Hidden,
+    /// Loaded from where they are.
     Shown,
 }
 
 /// Sanitises HTML. Relative addresses are relative to `base`.
-pub(crate) fn clean(html: &str, base: &str, images: Images) -> String {
+pub fn clean(html: &str, base: &str, images: Images) -> String {
     let mut builder = Builder::default();
     builder
         .add_tags(["figure", "figcaption", "audio", "video"])
@@ -48,7 +49,7 @@ pub(crate) fn clean(html: &str, base: &str, images: Images) -> String {
 }
 
 /// Whether HTML has images.
-pub(crate) fn has_images(html: &str) -> bool {
+pub fn has_images(html: &str) -> bool {
     let is_image = |place: usize| {
         let rest = &html.as_bytes()[place + 1..];
         [&b"img"[..], b"audio", b"video"]

@@ -9,12 +9,11 @@ use crate::encoding::decode;
 use crate::entry_text::escaped;
 use crate::outline::Outline;
 use crate::repair::repair;
-use crate::subscriptions::Subscription;
 
 /// Feeds of a file.
 const MOST_OUTLINES: usize = 10_000;
 
-/// Why a file is no list of subscriptions.
+/// Why a file is not a list of subscriptions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MalformedOutline(String);
 
@@ -29,7 +28,7 @@ impl std::error::Error for MalformedOutline {}
 /// Reads a list. What is malformed is repaired, as in feeds.
 ///
 /// # Errors
-/// If it is no OPML, or has no feed.
+/// If it is not OPML, has no feed, or more than 10,000.
 pub fn read(document: &[u8]) -> Result<Vec<Outline>, MalformedOutline> {
     let text = repair(&decode(document, ""));
     let mut reader = Reader::from_str(&text);
@@ -58,16 +57,16 @@ pub fn read(document: &[u8]) -> Result<Vec<Outline>, MalformedOutline> {
             }
             Ok(Event::Eof) => break,
             Ok(_) => {}
-            Err(error) => return Err(MalformedOutline(format!("it is malformed XML: {error}"))),
+            Err(error) => return Err(MalformedOutline(format!("the file is malformed XML: {error}"))),
         }
         if outlines.len() > MOST_OUTLINES {
-            return Err(MalformedOutline(format!("it has more than {MOST_OUTLINES} feeds")));
+            return Err(MalformedOutline(format!("the file has more than {MOST_OUTLINES} feeds")));
         }
     }
     match (is_opml, outlines.is_empty()) {
-        (false, _) => Err(MalformedOutline("it is no OPML: there is no element \"opml\"".to_owned())),
+        (false, _) => Err(MalformedOutline("the file is not OPML: it has no element \"opml\"".to_owned())),
         (true, true) => {
-            Err(MalformedOutline("it has no feeds: no outline has an attribute \"xmlUrl\"".to_owned()))
+            Err(MalformedOutline("the file has no feeds: no outline has an attribute \"xmlUrl\"".to_owned()))
         }
         (true, false) => Ok(outlines),
     }
@@ -97,18 +96,19 @@ fn outline(element: &BytesStart<'_>, folders: &[String]) -> (Option<Outline>, St
         true => attribute("category").split(',').next().unwrap_or_default().trim_matches('/').to_owned(),
         false => folder,
     };
-    let outline = (!url.is_empty()).then(|| Outline { url, title: title.clone(), folder });
+    let site = attribute("htmlUrl");
+    let outline = (!url.is_empty()).then(|| Outline { url, title: title.clone(), folder, site });
     (outline, title)
 }
 
-/// Writes the subscriptions of an account.
-pub fn write(account: &str, subscriptions: &[Subscription]) -> String {
+/// Writes a list. Feeds of a folder follow one another.
+pub fn write(title: &str, outlines: &[Outline]) -> String {
     let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<opml version=\"2.0\">\n<head><title>Feeds of {}</title></head>\n<body>\n",
-        escaped(account)
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<opml version=\"2.0\">\n<head><title>{}</title></head>\n<body>\n",
+        escaped(title)
     );
     let mut folder = "";
-    for one in subscriptions {
+    for one in outlines {
         if one.folder != folder {
             if !folder.is_empty() {
                 out.push_str("</outline>\n");
@@ -136,26 +136,21 @@ pub fn write(account: &str, subscriptions: &[Subscription]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::Library;
 
     #[test]
     fn a_list_comes_back() {
-        let mut library = Library::in_memory();
-        let ann = library.add_account("ann", "correct horse", 0).unwrap();
-        for (url, title, folder) in [
+        let outlines = [
             ("https://example.org/a?b=c&d=\"", "A & \"B\" <c>", "News & more"),
             ("https://example.org/b", "B", "News & more"),
             ("https://example.org/c", "Ü", ""),
-        ] {
-            library.subscribe(&ann, url, title, folder, 0).unwrap();
-        }
-        let all = library.subscriptions(&ann).unwrap();
-        let outlines = read(write("ann", &all).as_bytes()).unwrap();
-        let expected: Vec<Outline> = all
-            .into_iter()
-            .map(|one| Outline { url: one.url, title: one.title, folder: one.folder })
-            .collect();
-        assert_eq!(outlines, expected);
+        ]
+        .map(|(url, title, folder)| Outline {
+            url: url.to_owned(),
+            title: title.to_owned(),
+            folder: folder.to_owned(),
+            site: format!("{url}&site"),
+        });
+        assert_eq!(read(write("Feeds of <ann>", &outlines).as_bytes()).unwrap(), outlines);
     }
 
     #[test]

@@ -21,7 +21,7 @@ const MOST_TITLE_BYTES: usize = 2000;
 
 /// A feed as its document has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ParsedFeed {
+pub struct ParsedFeed {
     /// Its title, as plain text; empty: none.
     pub title: String,
     /// The address of its site; empty: none.
@@ -34,7 +34,7 @@ pub(crate) struct ParsedFeed {
 
 /// An entry as its document has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ParsedEntry {
+pub struct ParsedEntry {
     /// What no other entry of the feed has.
     pub identity: String,
     /// The address of its page; empty: none.
@@ -51,7 +51,7 @@ pub(crate) struct ParsedEntry {
     pub base: String,
 }
 
-/// Why a document is no feed.
+/// Why a document is not a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MalformedFeed(String);
 
@@ -66,7 +66,7 @@ impl std::error::Error for MalformedFeed {}
 /// Parses a document that came from an address.
 ///
 /// # Errors
-/// If it is no feed.
+/// If it is not a feed.
 pub(crate) fn parse(document: &[u8], content_type: &str, address: &str) -> Result<ParsedFeed, MalformedFeed> {
     let text = decode(document, content_type);
     let text = text

@@ -6,21 +6,19 @@
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
 }
 
-/// What the parser's process answers.
+/// What a file is, as the feed reader gets it from its parser.
 fn read(row: &Value) -> Value {
     let file = row["file"].as_str().unwrap();
-    let origin = json!({ "content_type": row["type"], "address": format!("http://example.org/{file}") });
-    let mut input = format!("{origin}\n").into_bytes();
-    input.extend(fs::read(directory().join(file)).unwrap());
-    let mut output = Vec::new();
-    feeds::parse_document(input.as_slice(), &mut output).unwrap();
-    serde_json::from_slice(&output).unwrap()
+    let document = fs::read(directory().join(file)).unwrap();
+    let address = format!("http://example.org/{file}");
+    let reading = syndication::read(&document, row["type"].as_str().unwrap_or_default(), &address);
+    serde_json::to_value(reading).unwrap()
 }
 
 /// What is wrong with an entry.
@@ -29,7 +27,7 @@ fn fault(entry: &Value, expected: &Value) -> Option<String> {
         let wanted = expected.get(field)?;
         (!wanted.is_null() && wanted != found).then(|| format!("{field}: {found} instead of {wanted}"))
     };
-    let text = feeds::plain_text(entry["content"].as_str()?, usize::MAX);
+    let text = syndication::plain_text(entry["content"].as_str()?, usize::MAX);
     let wanted = expected["text"].as_str().unwrap_or_default();
     differs("title", &entry["title"])
         .or_else(|| differs("link", &entry["link"]))

@@ -48,7 +48,7 @@ pub(crate) fn parse_chrono(text: &str) -> Option<DateTime<Utc>> {
 }
 
 /// Reads a date. Without a zone it is one of UTC.
-pub(crate) fn parse(text: &str) -> Option<Timestamp> {
+pub fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time);
@@ -104,7 +104,7 @@ fn lenient(text: &str) -> Option<Timestamp> {
 }
 
 fn is_weekday(word: &str) -> bool {
-    // In any language: a word before the day's number that is no month.
+    // Names of weekdays come in many languages: any word that is not a month.
     word.chars().all(|letter| letter.is_alphabetic() || letter == '.') && month(word).is_none()
 }
 

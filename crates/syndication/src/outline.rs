@@ -9,4 +9,6 @@ pub struct Outline {
     pub title: String,
     /// The folder that it is in; empty: none. Of folders in folders it is the innermost one.
     pub folder: String,
+    /// The address of its pages; empty: unknown.
+    pub site: String,
 }

@@ -19,17 +19,17 @@ const LONGEST_CLEANING: Duration = Duration::from_secs(1);
 
 /// What a document is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Reading {
+pub enum Reading {
     /// A feed. The contents of its entries are sanitised and have no relative addresses.
     Feed(ParsedFeed),
     /// A page, and the feeds that it names.
     Page(Vec<FoundFeed>),
-    /// Neither, and why it is no feed.
+    /// Neither, and why it is not a feed.
     Neither(String),
 }
 
 /// Reads a document that came from an address.
-pub(crate) fn read(document: &[u8], content_type: &str, address: &str) -> Reading {
+pub fn read(document: &[u8], content_type: &str, address: &str) -> Reading {
     match parse(document, content_type, address) {
         Ok(mut feed) => {
             let site = feed.site.clone();

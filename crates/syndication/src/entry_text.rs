@@ -40,7 +40,7 @@ const BLOCKS: [&str; 26] = [
     "tr",
     "ul",
 ];
-/// Elements whose content is no text.
+/// Elements whose content is not shown.
 const HIDDEN: [&str; 5] = ["script", "style", "template", "noscript", "svg"];
 
 /// The text of HTML: blocks are lines, at most so many bytes.
@@ -70,7 +70,7 @@ pub(crate) fn title_text(title: &str) -> String {
 }
 
 /// A text for HTML and XML.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     crate::repair::push_escaped(&mut out, text);
     out

@@ -9,20 +9,26 @@ const MOST_URL_BYTES: usize = 2048;
 ///
 /// # Errors
 /// Says what is wrong with it.
-pub(crate) fn parse_url(text: &str) -> Result<Url, String> {
+pub fn parse_url(text: &str) -> Result<Url, String> {
     if text.len() > MOST_URL_BYTES {
         return Err(format!("the address has more than {MOST_URL_BYTES} bytes"));
     }
     let mut url =
-        Url::parse(text.trim()).map_err(|error| format!("\"{}\" is no address: {error}", text.trim()))?;
+        Url::parse(text.trim()).map_err(|error| format!("\"{}\" is not an address: {error}", text.trim()))?;
     url.set_fragment(None);
     match url.scheme() {
         "http" | "https" if url.has_host() => match url.as_str().parse::<http::Uri>() {
             Ok(_) => Ok(url),
-            Err(error) => Err(format!("\"{}\" is no address: {error}", text.trim())),
+            Err(error) => Err(format!("\"{}\" is not an address: {error}", text.trim())),
         },
         scheme => Err(format!("{scheme} addresses are not fetched, only http and https")),
     }
+}
+
+/// An address as users type it: `https://` if it has no scheme, as browsers do.
+pub fn with_scheme(address: &str) -> String {
+    let address = address.trim();
+    if address.contains("://") { address.to_owned() } else { format!("https://{address}") }
 }
 
 #[cfg(test)]
