@@ -2,28 +2,14 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 
-import { chromium } from "playwright-core";
-
+import { is_accessible, launch, need, picture, until, watch } from "./browser.mjs";
 import { HOSTILE, Machine, rest } from "./machine.mjs";
 
-const CHROMIUM = "/usr/bin/chromium";
-const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
-const missing = [
-  [process.env.WHIT, "WHIT: the binary"],
-  [existsSync(CHROMIUM), CHROMIUM],
-  [spawnSync("stress", ["--version"]).status === 0, "stress"],
-  [process.getuid() === 0, "root, for a sandbox is not to be had without"],
-].find(([is_there]) => !is_there);
-if (missing) {
-  assert.ok(!process.env.WHIT_NO_SKIP, `missing: ${missing[1]}`);
-  console.log(`skipped: the page in a browser needs ${missing[1]}`);
-  process.exit(0);
-}
+need("the page in a browser", [[spawnSync("stress", ["--version"]).status === 0, "stress"]]);
 
 let machine, browser, agent, load;
 /** What pages complained about. */
@@ -36,7 +22,7 @@ before(async () => {
   await rest(6000);
   load = machine.load();
   await rest(6000);
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  browser = await launch();
 });
 
 after(async () => {
@@ -47,9 +33,7 @@ after(async () => {
 /** Opens a view, and waits until it is shown. */
 async function open(hash = "", options = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-  page.on("console", (message) => complaints.push(`${message.text()} ${message.location().url}`));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  watch(page, complaints);
   await page.goto(`${agent.address}/${hash}`);
   await page.locator("#own-cost:has-text('whit uses')").waitFor();
   return page;
@@ -58,32 +42,6 @@ async function open(hash = "", options = {}) {
 const shown = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
 const plot = (page, title) => page.locator(`figure[aria-label^="${title}:"]`);
 const row = (page, name) => page.locator(`#tasks tbody tr:has(a:text-is("${name}"))`).first();
-
-/** Waits until a function returns something. */
-async function until(what, look) {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    const found = await look();
-    if (found) return found;
-    await rest(100);
-  }
-  assert.fail(`never: ${what}`);
-}
-
-/** No serious finding of axe-core. */
-async function is_accessible(page) {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => axe.run());
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
-}
-
-/** Pictures are kept where somebody wants to look at them. */
-async function picture(page, name) {
-  const place = process.env.WHIT_PICTURES;
-  if (!place) return;
-  mkdirSync(place, { recursive: true });
-  await page.screenshot({ path: `${place}/${name}.png`, fullPage: true });
-}
 
 test("plots and tasks go on with every tick", async () => {
   const page = await open();
@@ -95,7 +53,7 @@ test("plots and tasks go on with every tick", async () => {
   await until("the window moves", async () => (await page.locator("#window").textContent()) !== before);
   await until("the plot moves", async () => (await plot(page, "CPU").getAttribute("aria-label")) !== words);
   await is_accessible(page);
-  await picture(page, "machine");
+  await picture(page, "machine", { fullPage: true });
   await page.close();
 });
 
@@ -145,7 +103,7 @@ test("from a task's row to its page", async () => {
   await until("its time", async () => /on a CPU [1-9]/.test((await plot(page, "Where the time went").getAttribute("aria-label")) ?? ""));
   await page.locator("#why li", { hasText: "It was on a CPU" }).waitFor();
   await is_accessible(page);
-  await picture(page, "task");
+  await picture(page, "task", { fullPage: true });
   await page.close();
 });
 
@@ -203,7 +161,7 @@ test("explore completes, draws, and says what is wrong where", async () => {
     assert.ok((await reply.text()).startsWith(begins), kind);
   }
   await is_accessible(page);
-  await picture(page, "explore");
+  await picture(page, "explore", { fullPage: true });
   await page.close();
 });
 
@@ -248,7 +206,7 @@ test("checks: what is wrong first, one with its figures, and somebody knows", as
   await page.locator("button:text-is('end it')").click();
   await until("it is over", async () => (await page.locator("#checks p:has-text('Downtime until')").count()) === 0);
   await is_accessible(page);
-  await picture(page, "check");
+  await picture(page, "check", { fullPage: true });
   await page.close();
 });
 
@@ -298,7 +256,7 @@ test("dark, narrow, and both are readable", async () => {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= page.viewportSize().width, `${name}: checks have ${wide} pixels`);
     await is_accessible(page);
-    await picture(page, `${name}-checks`);
+    await picture(page, `${name}-checks`, { fullPage: true });
     await page.close();
   }
 });

@@ -2,30 +2,18 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { chromium } from "playwright-core";
-
+import { is_accessible, launch, need, picture, until, watch } from "./browser.mjs";
 import { Machine, rest } from "./machine.mjs";
 
-const CHROMIUM = "/usr/bin/chromium";
-const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const CORPUS = new URL("../../crates/syndication/tests/corpus/", import.meta.url);
 const ROWS = JSON.parse(readFileSync(new URL("expected.json", CORPUS), "utf8"));
 
-const missing = [
-  [process.env.WHIT, "WHIT: the binary"],
-  [existsSync(CHROMIUM), CHROMIUM],
-  [process.getuid() === 0, "root, for a sandbox is not to be had without"],
-].find(([is_there]) => !is_there);
-if (missing) {
-  assert.ok(!process.env.WHIT_NO_SKIP, `missing: ${missing[1]}`);
-  console.log(`skipped: the reader in a browser needs ${missing[1]}`);
-  process.exit(0);
-}
+need("the reader in a browser");
 
 const news = () => `<rss version="2.0"><channel><title>Village news</title><link>http://example.org/</link>
   ${["Bridge closed", "Market on Sunday", "Library opens"].map((title, place) => `<item><guid>${title}</guid><title>${title}</title>
@@ -67,45 +55,19 @@ after(async () => {
   feeds?.close();
 });
 
-/** A browser of its own, in which somebody has signed in. */
+/** A browser of its own, in which a user has signed in. */
 async function sign_in(name, options = {}) {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  const browser = await launch();
   browsers.push(browser);
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
-  page.on("console", (message) => complaints.push(`${message.text()} ${message.location().url}`));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  watch(page, complaints);
   await page.goto(`${agent.address}/feeds/`);
   await page.fill("[name=name]", name);
   await page.fill("[name=password]", `a long password of ${name}`);
   await page.click("button:text('Sign in')");
   await page.locator("nav.feeds").waitFor();
   return page;
-}
-
-async function until(what, look) {
-  for (let attempt = 0; attempt < 600; attempt += 1) {
-    const found = await look();
-    if (found) return found;
-    await rest(100);
-  }
-  assert.fail(`never: ${what}`);
-}
-
-async function is_accessible(page) {
-  // The policy of the page lets no text become script: the test's own goes in below it.
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => axe.run());
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
-}
-
-async function picture(page, name) {
-  const place = process.env.WHIT_PICTURES;
-  if (!place) return;
-  mkdirSync(place, { recursive: true });
-  await page.screenshot({ path: `${place}/${name}.png` });
 }
 
 const unread = async (page) => Number(await page.locator("nav.feeds b").first().textContent());

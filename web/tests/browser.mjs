@@ -1,0 +1,60 @@
+// Chromium, and what its tests look at.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+
+import { chromium } from "playwright-core";
+
+import { rest } from "./machine.mjs";
+
+const CHROMIUM = "/usr/bin/chromium";
+const AXE = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+
+/** Ends the tests of a file as skipped if something is missing. `more` is a list of [whether it is there, its name]. */
+export function need(what, more = []) {
+  const missing = [
+    [process.env.WHIT, "WHIT: the binary"],
+    [existsSync(CHROMIUM), CHROMIUM],
+    [process.getuid() === 0, "root: Chromium's sandbox is switched off"],
+    ...more,
+  ].find(([is_there]) => !is_there);
+  if (!missing) return;
+  assert.ok(!process.env.WHIT_NO_SKIP, `missing: ${missing[1]}`);
+  console.log(`skipped: ${what} needs ${missing[1]}`);
+  process.exit(0);
+}
+
+export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+
+/** Adds to a list what a page complains about. */
+export function watch(page, complaints) {
+  page.on("console", (message) => complaints.push(`${message.text()} ${message.location().url}`));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+}
+
+/** Waits until a function returns something. */
+export async function until(what, look) {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    const found = await look();
+    if (found) return found;
+    await rest(100);
+  }
+  assert.fail(`never: ${what}`);
+}
+
+/** No serious finding of axe-core. */
+export async function is_accessible(page) {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => axe.run());
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
+}
+
+/** Keeps a picture of a page in the directory WHIT_PICTURES, if that is set. */
+export async function picture(page, name, options = {}) {
+  const place = process.env.WHIT_PICTURES;
+  if (!place) return;
+  mkdirSync(place, { recursive: true });
+  await page.screenshot({ path: `${place}/${name}.png`, ...options });
+}
