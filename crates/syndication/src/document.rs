@@ -280,6 +280,9 @@ mod tests {
             "<rss version='0.93'>",
             "<rss version=\"0.91\">",
             "<?xml version='1.0'?>\n<rss version=2.0>",
+            "<?xml version='1.0'?>\n<?xml version='1.0' encoding='utf-16'?>\n<rss>",
+            "<rss><?xml version='1.0' encoding='utf-16'?>",
+            "<rss><\0?xml version='1.0' encoding='utf-16'?>",
         ] {
             let text = format!(
                 "{start}<channel><title>A & B</title><item><title>x &nbsp; y</title><guid>1</guid></item></channel></rss>"
@@ -296,6 +299,8 @@ mod tests {
             <channel><title>t</title><link>http://a/</link><description>d</description></channel>\
             <item><title>one</title><link>http://a/1</link></item></rdf:RDF>";
         assert_eq!(feed(rdf).entries[0].link, "http://a/1");
+        let quoted = "<rss><channel><item><description><![CDATA[<pre>&lt;?xml a?> <?xml b?></pre>]]></description></item></channel></rss>";
+        assert!(feed(quoted).entries[0].content.contains("<?xml b?>"));
         let json = "{\"items\":[{\"id\":7,\"content_text\":\"a < b\"},{\"id\":8,\"title\":\"t\"}]} trailing";
         let json = feed(json);
         assert_eq!((json.entries[0].identity.as_str(), json.entries[0].content.as_str()), ("7", "a &lt; b"));

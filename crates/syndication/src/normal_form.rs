@@ -8,16 +8,13 @@ pub(crate) fn is_html(text: &str) -> bool {
     head.contains("<!doctype html") || head.contains("<html")
 }
 
-/// Without a declaration, whose encoding is not that of a text, without bytes that XML does not have, and with every RSS as its last
+/// Without declarations, whose encoding is not that of a text, without characters that XML does not have, and with every RSS as its last
 /// version, which has all elements of the others.
 pub(crate) fn normal_xml(text: &str) -> String {
     let body = text.find('<').map_or(text, |start| &text[start..]);
-    let body = match (body.starts_with("<?xml"), body.find("?>")) {
-        (true, Some(end)) => &body[end + 2..],
-        _ => body,
-    };
-    let mut normal: String =
+    let printable: String =
         body.chars().filter(|letter| *letter >= ' ' || matches!(letter, '\t' | '\n' | '\r')).collect();
+    let mut normal = without_declarations(&printable);
     if let Some(start) = normal.find("<rss").filter(|start| *start < 2000)
         && let Some(end) = normal[start..].find('>').map(|length| start + length)
         && normal[start + 4..].starts_with(|letter: char| letter.is_whitespace() || letter == '>')
@@ -45,6 +42,30 @@ pub(crate) fn normal_xml(text: &str) -> String {
     }
     // The first RDF feeds had another namespace.
     normal.replace("http://my.netscape.com/rdf/simple/0.9/", "http://purl.org/rss/1.0/")
+}
+
+/// Some programs write a declaration more than once; for quick-xml it is a call out of order, and it panics. In character data and
+/// comments it is text.
+fn without_declarations(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = rest.find('<') {
+        let (before, markup) = rest.split_at(start);
+        out.push_str(before);
+        let end = match markup {
+            _ if markup.starts_with("<?xml") => "?>",
+            _ if markup.starts_with("<![CDATA[") => "]]>",
+            _ if markup.starts_with("<!--") => "-->",
+            _ => "<",
+        };
+        rest = markup;
+        let Some(length) = markup.find(end).map(|place| place + end.len()) else { break };
+        if end != "?>" {
+            out.push_str(&markup[..length]);
+        }
+        rest = &markup[length..];
+    }
+    out.push_str(rest);
+    out
 }
 
 /// The syndication module of RSS 1.0: how often in a period the feed is updated.
