@@ -10,6 +10,8 @@ mod request;
 mod scene;
 mod sign_in;
 mod streams;
+#[cfg(test)]
+mod two_accounts;
 mod upload;
 
 use std::sync::{Mutex, PoisonError};

@@ -1,0 +1,214 @@
+//! One account against another, with a session of its own and every number and name of the other's: it reads nothing and changes nothing.
+
+use std::time::Duration;
+
+use http::{Method, Request, StatusCode, header};
+use syndication::{ParsedEntry, ParsedFeed};
+
+use super::sign_in::COOKIE;
+use super::{PREFIX, SignInLimit, Site};
+use crate::accounts::{Account, form_token};
+use crate::database::Library;
+use crate::entries::Mark;
+use crate::entry_filter::EntryFilter;
+use crate::feed_rows::Polled;
+
+const ANN_FEED: &str = "https://ann.example/feed";
+/// In the name of ann's feed, in the titles of its entries and in their contents.
+const ANN_ONLY: &str = "annonly";
+const ANN_FOLDER: &str = "garden";
+
+struct NoLimit;
+
+impl SignInLimit for NoLimit {
+    fn wait(&self) -> Option<Duration> {
+        None
+    }
+
+    fn note(&self, _is_right: bool) {}
+}
+
+/// Two accounts with a feed each, and a session each.
+struct World {
+    site: Site,
+    ann: Account,
+    ann_session: String,
+    bob_session: String,
+    ann_feed: i64,
+    ann_entries: Vec<i64>,
+}
+
+impl World {
+    fn new() -> Self {
+        let mut library = Library::in_memory();
+        let [ann, bob] = ["ann", "bob"].map(|name| {
+            // Without a password: to hash one takes a second in a debug build.
+            let added = "INSERT INTO accounts (name, password, created_ms) VALUES (?1, '', 0)";
+            library.connection.execute(added, [name]).unwrap();
+            library.account(name).unwrap().unwrap()
+        });
+        let ann_feed = library.subscribe(&ann, ANN_FEED, "annonly name", ANN_FOLDER, 0).unwrap();
+        let bob_feed = library.subscribe(&bob, "https://bob.example/feed", "", "Home", 0).unwrap();
+        for (feed, word) in [(ann_feed, ANN_ONLY), (bob_feed, "shown")] {
+            let entry = |number: i64| ParsedEntry {
+                identity: format!("{word} {number}"),
+                title: format!("{word} title {number}"),
+                published_ms: Some(1000 + number),
+                content: format!("<p>{word} content</p>"),
+                ..ParsedEntry::default()
+            };
+            let entries = (0..3).map(entry).collect();
+            let parsed = ParsedFeed { title: format!("{word} feed"), entries, ..ParsedFeed::default() };
+            library.apply(feed, &Polled { feed: Some(&parsed), moved_to: None }, 2000).unwrap();
+        }
+        let all = library.entries(&ann, &EntryFilter::default()).unwrap();
+        let ann_entries: Vec<i64> = all.iter().map(|entry| entry.id).collect();
+        library.mark(&ann, &ann_entries[..1], Mark::Starred(true), 0).unwrap();
+        library.mark(&ann, &ann_entries[1..2], Mark::Read(true), 0).unwrap();
+        let ann_session = library.begin_session(&ann, 0).unwrap();
+        let bob_session = library.begin_session(&bob, 0).unwrap();
+        Self { site: Site::new(library), ann, ann_session, bob_session, ann_feed, ann_entries }
+    }
+
+    /// All that ann has, by the library itself.
+    fn of_ann(&self) -> String {
+        let library = self.site.library.lock().unwrap();
+        let marks: Vec<(i64, bool, bool)> = library
+            .entries(&self.ann, &EntryFilter::default())
+            .unwrap()
+            .into_iter()
+            .map(|entry| (entry.id, entry.is_read, entry.is_starred))
+            .collect();
+        let session = library.account_of_session(&self.ann_session, 0).unwrap();
+        format!("{} {marks:?} {session:?}", library.export(&self.ann).unwrap())
+    }
+
+    /// Asks as a browser and as a program at once: with a cookie and a header.
+    fn ask(&self, session: &str, method: &Method, path: &str, form: &str) -> (StatusCode, String) {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{PREFIX}{path}"))
+            .header(header::COOKIE, format!("{COOKIE}={session}"))
+            .header(header::AUTHORIZATION, format!("GoogleLogin auth={session}"))
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(form.as_bytes().to_vec())
+            .unwrap();
+        let reply = self.site.answer(request, &NoLimit, 3000);
+        (reply.status(), String::from_utf8(reply.into_body()).unwrap())
+    }
+
+    /// What shows ann's feed to ann.
+    fn pages(&self) -> Vec<String> {
+        let (feed, entry) = (self.ann_feed, self.ann_entries[0]);
+        let mut pages = vec![
+            format!("?feed={feed}&all="),
+            "?folder=garden&all=".to_owned(),
+            "?starred=".to_owned(),
+            "?q=content".to_owned(),
+            format!("?after=99999-{entry}&all="),
+            format!("entry/{entry}"),
+            format!("entry/{entry}?images="),
+            "manage".to_owned(),
+            "export".to_owned(),
+            "reader/api/0/subscription/list".to_owned(),
+            "reader/api/0/subscription/export".to_owned(),
+            "reader/api/0/tag/list".to_owned(),
+            "reader/api/0/unread-count".to_owned(),
+            format!("reader/api/0/stream/items/contents?i={entry}"),
+            format!("reader/api/0/stream/items/contents?i=tag:google.com,2005:reader/item/{entry:016x}"),
+        ];
+        for stream in [
+            format!("feed/{feed}"),
+            "feed/https://ann.example/feed".to_owned(),
+            "user/-/label/garden".to_owned(),
+            format!("user/{}/state/com.google/starred", self.ann.id),
+            "user/ann/state/com.google/reading-list".to_owned(),
+        ] {
+            pages.push(format!("reader/api/0/stream/contents/{stream}"));
+            pages.push(format!("reader/api/0/stream/contents?s={stream}"));
+            pages.push(format!("reader/atom/{stream}"));
+            pages.push(format!("reader/api/0/stream/items/ids?s={stream}"));
+        }
+        pages
+    }
+
+    /// What changes something of ann's when ann asks for it.
+    fn changes(&self) -> Vec<(&'static str, String)> {
+        let (feed, entry, read) = (self.ann_feed, self.ann_entries[0], self.ann_entries[1]);
+        let state = "user/-/state/com.google";
+        let stream = "feed/https://ann.example/feed";
+        [
+            ("mark", format!("entry={entry}&read=1")),
+            ("mark", format!("entry={read}&read=0")),
+            ("mark", format!("entry={entry}&starred=0")),
+            ("mark-all", format!("feed={feed}")),
+            ("mark-all", "folder=garden".to_owned()),
+            ("mark-all", "all=".to_owned()),
+            ("edit", format!("feed={feed}&title=x")),
+            ("edit", format!("feed={feed}&folder=x")),
+            ("unsubscribe", format!("feed={feed}")),
+            ("sign-out", String::new()),
+            ("reader/api/0/edit-tag", format!("i={entry}&a={state}/read")),
+            ("reader/api/0/edit-tag", format!("i={entry}&r={state}/starred")),
+            ("reader/api/0/mark-all-as-read", format!("s={stream}")),
+            ("reader/api/0/mark-all-as-read", format!("s={state}/reading-list")),
+            ("reader/api/0/rename-tag", "s=user/-/label/garden&dest=user/-/label/x".to_owned()),
+            ("reader/api/0/disable-tag", "s=user/-/label/garden".to_owned()),
+            ("reader/api/0/subscription/edit", format!("ac=edit&s={stream}&t=x")),
+            ("reader/api/0/subscription/edit", format!("ac=unsubscribe&s=feed/{feed}")),
+        ]
+        .into_iter()
+        .collect()
+    }
+}
+
+#[test]
+fn what_is_anns_is_shown_to_ann_alone() {
+    let world = World::new();
+    let entry = format!("\"{}\"", world.ann_entries[0]);
+    for page in world.pages() {
+        // A page may repeat what it was asked for.
+        let mut marks = vec![ANN_ONLY, ANN_FOLDER, "ann.example"];
+        marks.retain(|mark| !page.contains(mark));
+        if page.contains("items/ids") {
+            marks.push(&entry);
+        }
+        let shows = |shown: &str| marks.iter().any(|mark| shown.contains(mark));
+        // That ann sees it is what makes the rest a test.
+        let (status, shown) = world.ask(&world.ann_session, &Method::GET, &page, "");
+        assert!(status.is_success() && shows(&shown), "{page}: {status} {shown}");
+        for session in [world.bob_session.as_str(), "", "0123456789abcdef0123456789abcdef"] {
+            let (_, shown) = world.ask(session, &Method::GET, &page, "");
+            assert!(!shows(&shown), "{page}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn what_is_anns_is_changed_by_ann_alone() {
+    let count = World::new().changes().len();
+    for place in 0..count {
+        let world = World::new();
+        let (path, form) = world.changes().swap_remove(place);
+        let before = world.of_ann();
+        let with_token =
+            |session: &str| format!("{form}&form={}&T={}", form_token(session), form_token(session));
+        let (ann, bob) = (world.ann_session.as_str(), world.bob_session.as_str());
+        for (session, form) in [
+            (bob, with_token(bob)),
+            (bob, with_token(ann)),
+            ("", with_token(ann)),
+            ("", with_token("")),
+            // A page of another origin has no token. The API takes requests without one: a header cannot be sent from there.
+            (if path.starts_with("reader/") { "" } else { ann }, form.clone()),
+            (ann, with_token(bob)),
+        ] {
+            let (status, reply) = world.ask(session, &Method::POST, path, &form);
+            assert!(!status.is_server_error(), "{path} {form}: {reply}");
+            world.ask(session, &Method::GET, &format!("{path}?{form}"), "");
+            assert_eq!(world.of_ann(), before, "{path} {form}");
+        }
+        world.ask(ann, &Method::POST, path, &with_token(ann));
+        assert_ne!(world.of_ann(), before, "{path} {form} is to do something for ann");
+    }
+}
