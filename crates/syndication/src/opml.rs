@@ -12,6 +12,10 @@ use crate::repair::repair;
 
 /// Feeds of a file.
 const MOST_OUTLINES: usize = 10_000;
+/// A folder's name; longer ones are cut, for each feed has its own copy.
+const MOST_NAME_BYTES: usize = 300;
+/// A longer file must be well-formed: its repair may take time by the square of its attributes.
+const MOST_REPAIRED_BYTES: usize = 128 * 1024;
 
 /// Why a file is not a list of subscriptions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,29 +29,38 @@ impl fmt::Display for MalformedOutline {
 
 impl std::error::Error for MalformedOutline {}
 
-/// Reads a list. What is malformed is repaired, as in feeds.
+/// Reads a list. What is malformed is repaired, as in feeds, if it is not longer than 128 KiB.
 ///
 /// # Errors
 /// If it is not OPML, has no feed, or more than 10,000.
 pub fn read(document: &[u8]) -> Result<Vec<Outline>, MalformedOutline> {
-    let text = repair(&decode(document, ""));
-    let mut reader = Reader::from_str(&text);
+    let text = decode(document, "");
+    match read_text(&text) {
+        Err(_) if text.len() <= MOST_REPAIRED_BYTES => read_text(&repair(&text)),
+        read => read,
+    }
+}
+
+fn read_text(text: &str) -> Result<Vec<Outline>, MalformedOutline> {
+    let malformed =
+        |error: &dyn fmt::Display| MalformedOutline(format!("the file is malformed XML: {error}"));
+    let mut reader = Reader::from_str(text);
     let (mut outlines, mut folders, mut is_opml) = (Vec::new(), Vec::<String>::new(), false);
     loop {
         match reader.read_event() {
             Ok(Event::Start(element)) if is_outline(&element) => {
-                let (outline, name) = outline(&element, &folders);
+                let (outline, name) = outline(&element, &folders).map_err(|error| malformed(&error))?;
                 match outline {
                     // A feed may have feeds in it, which are in its folder.
                     Some(outline) => {
                         outlines.push(outline);
                         folders.push(folders.last().cloned().unwrap_or_default());
                     }
-                    None => folders.push(name),
+                    None => folders.push(name[..name.floor_char_boundary(MOST_NAME_BYTES)].to_owned()),
                 }
             }
             Ok(Event::Empty(element)) if is_outline(&element) => {
-                outlines.extend(outline(&element, &folders).0)
+                outlines.extend(outline(&element, &folders).map_err(|error| malformed(&error))?.0);
             }
             Ok(Event::Start(element)) => {
                 is_opml |= element.local_name().as_ref().eq_ignore_ascii_case("opml")
@@ -57,7 +70,7 @@ pub fn read(document: &[u8]) -> Result<Vec<Outline>, MalformedOutline> {
             }
             Ok(Event::Eof) => break,
             Ok(_) => {}
-            Err(error) => return Err(MalformedOutline(format!("the file is malformed XML: {error}"))),
+            Err(error) => return Err(malformed(&error)),
         }
         if outlines.len() > MOST_OUTLINES {
             return Err(MalformedOutline(format!("the file has more than {MOST_OUTLINES} feeds")));
@@ -77,28 +90,33 @@ fn is_outline(element: &BytesStart<'_>) -> bool {
 }
 
 /// The feed of an element; `None` for a folder. And the element's name.
-fn outline(element: &BytesStart<'_>, folders: &[String]) -> (Option<Outline>, String) {
+fn outline(
+    element: &BytesStart<'_>,
+    folders: &[String],
+) -> Result<(Option<Outline>, String), quick_xml::Error> {
     let attribute = |wanted: &str| {
-        let mut all = element.attributes();
-        let found = all.with_checks(false).flatten();
-        let mut found = found.filter(|attribute| attribute.key.as_ref().eq_ignore_ascii_case(wanted));
-        let value = found.next().and_then(|attribute| {
-            attribute.normalized_value(XmlVersion::Implicit1_0).ok().map(|value| value.trim().to_owned())
-        });
-        value.unwrap_or_default()
+        for attribute in element.attributes().with_checks(false) {
+            let attribute = attribute?;
+            if attribute.key.as_ref().eq_ignore_ascii_case(wanted) {
+                let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
+                return Ok(value.trim().to_owned());
+            }
+        }
+        Ok::<_, quick_xml::Error>(String::new())
     };
-    let (text, title) = (attribute("text"), attribute("title"));
+    let (text, title) = (attribute("text")?, attribute("title")?);
     let title = if title.is_empty() { text } else { title };
-    let url = attribute("xmlUrl");
+    let url = attribute("xmlUrl")?;
     let folder = folders.last().cloned().unwrap_or_default();
-    let folder = match folder.is_empty() {
+    let mut folder = match folder.is_empty() {
         // Some programs write folders as a list of paths.
-        true => attribute("category").split(',').next().unwrap_or_default().trim_matches('/').to_owned(),
+        true => attribute("category")?.split(',').next().unwrap_or_default().trim_matches('/').to_owned(),
         false => folder,
     };
-    let site = attribute("htmlUrl");
+    folder.truncate(folder.floor_char_boundary(MOST_NAME_BYTES));
+    let site = attribute("htmlUrl")?;
     let outline = (!url.is_empty()).then(|| Outline { url, title: title.clone(), folder, site });
-    (outline, title)
+    Ok((outline, title))
 }
 
 /// Writes a list. Feeds of a folder follow one another.
@@ -169,6 +187,12 @@ mod tests {
                 ("https://a/3?x&y", "T", "tech/linux")
             ]
         );
+        // A file that a program wrote is read at any length; a long one that is malformed is not repaired.
+        let name = "a".repeat(1_000_000);
+        let feeds = "<outline xmlUrl='https://a/'/>".repeat(100);
+        let long = format!("<opml><body><outline text='{name}'>{feeds}</outline></body></opml>");
+        assert_eq!(read(long.as_bytes()).unwrap()[99].folder.len(), MOST_NAME_BYTES);
+        assert!(read(long.replace("</body>", "").as_bytes()).is_err());
         for malformed in
             [&b""[..], b"<a/>", b"<opml/>", b"\xff\xfe", b"<opml><body><outline text='x'/></body></opml>"]
         {
