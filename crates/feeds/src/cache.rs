@@ -1,5 +1,6 @@
 //! Responses on disk: RFC 9111, by http-cache-semantics. A response is two files, its body and what decides about its use.
 
+use std::cmp::Reverse;
 use std::ffi::CString;
 use std::fs;
 use std::io::{self, Write as _};
@@ -15,6 +16,8 @@ use serde::{Deserialize, Serialize};
 
 /// Its name in the data directory.
 const DIRECTORY: &str = "feed-cache";
+/// All files of the cache, on disk.
+const MOST_BYTES: u64 = 512 * 1024 * 1024;
 /// What one call of getdents64(2) may give: some two thousand names.
 const LISTING_BYTES: usize = 64 * 1024;
 
@@ -22,6 +25,7 @@ const LISTING_BYTES: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     directory: PathBuf,
+    most_bytes: u64,
 }
 
 /// What is known of a response.
@@ -35,23 +39,17 @@ pub(crate) struct CachedResponse {
     pub(crate) status: u16,
     pub(crate) content_type: String,
     pub(crate) location: String,
+    /// The body's.
+    pub(crate) digest: DocumentDigest,
 }
 
-impl CachedResponse {
-    pub(crate) fn new(
-        url: &str,
-        policy: CachePolicy,
-        status: u16,
-        content_type: &str,
-        location: &str,
-    ) -> Self {
-        Self {
-            url: url.to_owned(),
-            policy,
-            status,
-            content_type: content_type.to_owned(),
-            location: location.to_owned(),
-        }
+/// The digest of a document: two documents with the same digest are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DocumentDigest(pub(crate) Vec<u8>);
+
+impl DocumentDigest {
+    pub(crate) fn of(document: &[u8]) -> Self {
+        Self(Blake2s256::digest(document)[..16].to_vec())
     }
 }
 
@@ -66,7 +64,7 @@ impl Cache {
             let mut builder = fs::DirBuilder::new();
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700).create(&directory)?;
         }
-        Ok(Self { directory })
+        Ok(Self { directory, most_bytes: MOST_BYTES })
     }
 
     fn path(&self, url: &str, kind: &str) -> PathBuf {
@@ -78,7 +76,9 @@ impl Cache {
     /// The response of an address; `None` if there is none, or its file is damaged.
     pub(crate) fn get(&self, url: &str) -> Option<CachedResponse> {
         let cached: CachedResponse = serde_json::from_slice(&fs::read(self.path(url, "json")).ok()?).ok()?;
-        (cached.url == url).then_some(cached)
+        // Its files may have been deleted by others.
+        let has_body = cached.status != 200 || self.path(url, "body").exists();
+        (cached.url == url && has_body).then_some(cached)
     }
 
     /// The body of a response.
@@ -91,8 +91,11 @@ impl Cache {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn put(&self, response: &CachedResponse, body: Option<&[u8]>) -> io::Result<()> {
-        if let Some(body) = body {
-            self.write(&self.path(&response.url, "body"), body)?;
+        let path = self.path(&response.url, "body");
+        match body {
+            Some(body) => self.write(&path, body)?,
+            // It is as young as what decides about it: they are deleted together.
+            None => fs::File::options().write(true).open(&path)?.set_modified(SystemTime::now())?,
         }
         self.write(&self.path(&response.url, "json"), &serde_json::to_vec(response)?)
     }
@@ -119,7 +122,8 @@ impl Cache {
         written
     }
 
-    /// Removes files that were not written for so long: of feeds that are not polled any more. As `whit age` does it: one system call
+    /// Removes files that were not written for so long: of feeds that are not polled any more; and the oldest ones if all together have
+    /// too many bytes: a server may answer from another address each time. As `whit age` does it: one system call
     /// for some two thousand names, one for the age of each, none by path. Returns how many were removed.
     ///
     /// # Errors
@@ -131,16 +135,46 @@ impl Cache {
         let oldest =
             now.checked_sub(unused_for).and_then(|oldest| oldest.duration_since(SystemTime::UNIX_EPOCH).ok());
         let oldest_ns = oldest.unwrap_or_default().as_nanos() as i64;
-        let mut old: Vec<CString> = Vec::new();
+        let mut files: Vec<(i64, u64, CString)> = Vec::new();
         let mut memory = Vec::with_capacity(LISTING_BYTES);
         directory.list(memory.spare_capacity_mut(), |name, _| {
             let status = directory.status(name, wanted).ok();
             let status = status.filter(|status| status.kind == EntryKind::File);
-            if status.and_then(|status| status.times.modified_ns).is_some_and(|at_ns| at_ns < oldest_ns) {
-                old.push(name.to_owned());
+            if let Some(status) = status {
+                files.push((status.times.modified_ns.unwrap_or(0), status.allocated.0, name.to_owned()));
             }
         })?;
-        let removed = old.iter().filter(|name| directory.unlink(name).is_ok()).count();
-        Ok(removed as u64)
+        files.sort_unstable_by_key(|(at_ns, ..)| Reverse(*at_ns));
+        let (mut kept_bytes, mut removed) = (0, 0);
+        for (at_ns, bytes, name) in &files {
+            kept_bytes += bytes;
+            if *at_ns < oldest_ns || kept_bytes > self.most_bytes {
+                removed += u64::from(directory.unlink(name).is_ok());
+            }
+        }
+        Ok(removed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_cache_loses_its_oldest_files() {
+        let data = crate::simulated_day::Directory::new("cache");
+        let cache = Cache { most_bytes: 100_000, ..Cache::open(&data.0).unwrap() };
+        let now = SystemTime::now();
+        for minutes in 0..4_u64 {
+            let path = cache.path(&minutes.to_string(), "body");
+            cache.write(&path, &[b'x'; 40_000]).unwrap();
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(now - Duration::from_secs(60 * minutes)).unwrap();
+        }
+        let day = Duration::from_secs(86_400);
+        let removed = cache.clean(day, now).unwrap();
+        let left: Vec<bool> = (0..4).map(|minutes: u64| cache.body(&minutes.to_string()).is_some()).collect();
+        let old = cache.clean(day, now + 2 * day).unwrap();
+        assert_eq!((removed, left, old), (2, vec![true, true, false, false], 2));
     }
 }

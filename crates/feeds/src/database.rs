@@ -20,7 +20,7 @@ const CACHE_KIB: i64 = 1024;
 
 const TABLES: &str = "
 CREATE TABLE accounts (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     password TEXT NOT NULL,
     created_ms INTEGER NOT NULL
@@ -32,7 +32,7 @@ CREATE TABLE sessions (
 ) WITHOUT ROWID;
 CREATE INDEX sessions_by_account ON sessions (account, created_ms);
 CREATE TABLE feeds (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     url TEXT NOT NULL UNIQUE,
     title TEXT NOT NULL DEFAULT '',
     site TEXT NOT NULL DEFAULT '',
@@ -40,6 +40,7 @@ CREATE TABLE feeds (
     polled_ms INTEGER,
     fetched_ms INTEGER,
     document_ms INTEGER,
+    document_digest BLOB,
     hint_s INTEGER NOT NULL DEFAULT 0,
     failing_since_ms INTEGER,
     failures INTEGER NOT NULL DEFAULT 0,
@@ -52,7 +53,7 @@ CREATE TABLE subscriptions (
     feed INTEGER NOT NULL REFERENCES feeds,
     title TEXT NOT NULL DEFAULT '',
     folder TEXT NOT NULL DEFAULT '',
-    since_ms INTEGER NOT NULL,
+    listed_since_ms INTEGER NOT NULL,
     PRIMARY KEY (account, feed)
 ) WITHOUT ROWID;
 CREATE INDEX subscriptions_by_feed ON subscriptions (feed);
@@ -71,7 +72,7 @@ CREATE TABLE entries (
     content TEXT NOT NULL,
     UNIQUE (feed, identity)
 );
-CREATE INDEX entries_by_time ON entries (feed, sort_ms, id);
+CREATE INDEX entries_by_time ON entries (feed, sort_ms, id, listed_ms);
 CREATE INDEX entries_by_link ON entries (feed, link);
 CREATE TABLE marks (
     account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,

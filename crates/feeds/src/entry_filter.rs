@@ -20,9 +20,9 @@ pub struct EntryFilter {
     pub is_starred: bool,
     /// Words that they contain.
     pub search: String,
-    /// Not older than this, in milliseconds since 1970.
-    pub since_ms: Option<i64>,
-    /// Older than this, in milliseconds since 1970.
+    /// Received at this time or later, in milliseconds since 1970.
+    pub received_since_ms: Option<i64>,
+    /// By its own date older than this, in milliseconds since 1970.
     pub before_ms: Option<i64>,
     /// Received before this, in milliseconds since 1970.
     pub received_before_ms: Option<i64>,
@@ -59,11 +59,11 @@ pub(crate) fn conditions_after(
     if let Some(folder) = &filter.folder {
         add("subscriptions.folder = #", Value::Text(folder.clone()));
     }
-    if let Some(since_ms) = filter.since_ms {
-        add("entries.sort_ms >= #", Value::Integer(since_ms));
-    }
     if let Some(before_ms) = filter.before_ms {
         add("entries.sort_ms < #", Value::Integer(before_ms));
+    }
+    if let Some(since_ms) = filter.received_since_ms {
+        add("entries.received_ms >= #", Value::Integer(since_ms));
     }
     if let Some(before_ms) = filter.received_before_ms {
         add("entries.received_ms < #", Value::Integer(before_ms));

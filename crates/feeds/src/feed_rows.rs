@@ -1,13 +1,16 @@
 //! Feeds as the poller sees them: which are due, and what a poll changes.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use blake2::{Blake2s256, Digest as _};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use syndication::{ParsedEntry, ParsedFeed, plain_text};
 
+use crate::cache::DocumentDigest;
 use crate::database::Library;
 use crate::error::FeedError;
+use crate::rhythm::LONGEST_HINT;
 
 /// What the search knows of an entry's content.
 const MOST_SEARCHED_BYTES: usize = 100_000;
@@ -15,14 +18,16 @@ const MOST_SEARCHED_BYTES: usize = 100_000;
 const RHYTHM_ENTRIES: i64 = 12;
 /// Entries of a feed that are kept although it does not list them any more.
 const MOST_ENTRIES: i64 = 5000;
+/// Their contents.
+const MOST_FEED_BYTES: i64 = 64 * 1024 * 1024;
 
 /// A feed that is to be polled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DueFeed {
     pub(crate) id: i64,
     pub(crate) url: String,
-    /// Whether its entries are here: an unchanged document is read if not.
-    pub(crate) has_document: bool,
+    /// The document whose entries are here; `None`: there was none.
+    pub(crate) known: Option<DocumentDigest>,
     pub(crate) failures: u32,
 }
 
@@ -31,27 +36,37 @@ pub(crate) struct DueFeed {
 pub(crate) struct Polled<'p> {
     /// What the document says; `None` if it has not changed.
     pub(crate) feed: Option<&'p ParsedFeed>,
+    /// The document's digest.
+    pub(crate) digest: Option<&'p DocumentDigest>,
     /// The address from now on.
     pub(crate) moved_to: Option<&'p str>,
 }
 
 impl Library {
-    /// Feeds with subscribers whose time has come, the longest due first.
-    pub(crate) fn due_feeds(&self, now_ms: i64, most: usize) -> Result<Vec<DueFeed>, FeedError> {
+    /// Shows feeds with subscribers whose time has come, the longest due first, until one is enough.
+    pub(crate) fn each_due_feed(
+        &self,
+        now_ms: i64,
+        mut see: impl FnMut(DueFeed) -> ControlFlow<()>,
+    ) -> Result<(), FeedError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT id, url, document_ms IS NOT NULL, failures FROM feeds
+            "SELECT id, url, document_digest, failures FROM feeds
              WHERE is_gone = 0 AND next_ms <= ?1 AND EXISTS (SELECT 1 FROM subscriptions WHERE feed = feeds.id)
-             ORDER BY next_ms LIMIT ?2",
+             ORDER BY next_ms",
         )?;
-        let rows = statement.query_map(params![now_ms, most as i64], |row| {
-            Ok(DueFeed {
+        let mut rows = statement.query([now_ms])?;
+        while let Some(row) = rows.next()? {
+            let feed = DueFeed {
                 id: row.get(0)?,
                 url: row.get(1)?,
-                has_document: row.get(2)?,
+                known: row.get::<_, Option<Vec<u8>>>(2)?.map(DocumentDigest),
                 failures: row.get(3)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            };
+            if see(feed).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// When the next feed is due, in milliseconds since 1970.
@@ -64,39 +79,46 @@ impl Library {
         Ok(statement.query_row([], |row| row.get(0)).optional()?)
     }
 
-    /// The times of a feed's newest entries, and what its publisher wishes.
+    /// The times of a feed's newest entries, and what its publisher wishes. Entries without dates that were there from the beginning
+    /// say nothing of when they came.
     pub(crate) fn rhythm_of(&self, feed: i64) -> Result<(Vec<i64>, Duration), FeedError> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT sort_ms FROM entries WHERE feed = ?1 ORDER BY sort_ms DESC LIMIT ?2")?;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT sort_ms FROM entries WHERE feed = ?1 AND (published_ms IS NOT NULL OR received_ms >
+                                 (SELECT received_ms FROM entries WHERE feed = ?1 ORDER BY sort_ms LIMIT 1))
+                             ORDER BY sort_ms DESC LIMIT ?2",
+        )?;
         let times =
             statement.query_map([feed, RHYTHM_ENTRIES], |row| row.get(0))?.collect::<Result<_, _>>()?;
         let mut statement = self.connection.prepare_cached("SELECT hint_s FROM feeds WHERE id = ?1")?;
-        let hint_s: Option<u32> = statement.query_row([feed], |row| row.get(0)).optional()?;
-        Ok((times, Duration::from_secs(hint_s.unwrap_or(0).into())))
+        let hint_s: Option<i64> = statement.query_row([feed], |row| row.get(0)).optional()?;
+        Ok((times, Duration::from_secs(hint_s.unwrap_or(0).max(0).unsigned_abs())))
     }
 
-    /// A poll succeeded. Returns how many entries are new.
+    /// A poll succeeded. Returns how many entries are new. Nothing happens if the feed has lost its readers meanwhile.
     pub(crate) fn apply(&mut self, feed: i64, polled: &Polled<'_>, now_ms: i64) -> Result<u64, FeedError> {
         let transaction = self.connection.transaction()?;
         let mut added = 0;
+        let is_there = transaction
+            .prepare_cached(
+                "UPDATE feeds SET polled_ms = ?2, fetched_ms = ?2, failing_since_ms = NULL, failures = 0, error = '' WHERE id = ?1",
+            )?
+            .execute(params![feed, now_ms])?;
+        if is_there == 0 {
+            return Ok(0);
+        }
         if let Some(parsed) = polled.feed {
-            let hint_s = parsed.hint.map_or(0, |hint| hint.as_secs());
+            let hint_s = parsed.hint.unwrap_or_default().min(LONGEST_HINT).as_secs();
+            let digest = polled.digest.map(|digest| digest.0.as_slice());
             transaction
                 .prepare_cached(
-                    "UPDATE feeds SET title = ?2, site = ?3, hint_s = ?4, document_ms = ?5 WHERE id = ?1",
+                    "UPDATE feeds SET title = ?2, site = ?3, hint_s = ?4, document_ms = ?5, document_digest = ?6 WHERE id = ?1",
                 )?
-                .execute(params![feed, parsed.title, parsed.site, hint_s.cast_signed(), now_ms])?;
+                .execute(params![feed, parsed.title, parsed.site, hint_s.cast_signed(), now_ms, digest])?;
             // The first one is the newest, and gets the highest number.
             for (place, entry) in parsed.entries.iter().enumerate().rev() {
                 added += u64::from(put_entry(&transaction, feed, entry, now_ms, place)?);
             }
         }
-        transaction
-            .prepare_cached(
-                "UPDATE feeds SET polled_ms = ?2, fetched_ms = ?2, failing_since_ms = NULL, failures = 0, error = '' WHERE id = ?1",
-            )?
-            .execute(params![feed, now_ms])?;
         if let Some(url) = polled.moved_to {
             move_feed(&transaction, feed, url)?;
         }
@@ -142,10 +164,12 @@ impl Library {
                 "SELECT entries.id FROM entries JOIN feeds ON feeds.id = entries.feed
                  WHERE entries.listed_ms < feeds.document_ms
                  AND (entries.received_ms < ?1 OR entries.id <= (SELECT id FROM entries AS newer WHERE newer.feed = feeds.id
-                      ORDER BY id DESC LIMIT 1 OFFSET ?2))
+                      ORDER BY id DESC LIMIT 1 OFFSET ?2)
+                      OR entries.id IN (SELECT id FROM (SELECT id, sum(octet_length(content)) OVER
+                                        (PARTITION BY feed ORDER BY id DESC) AS bytes FROM entries) WHERE bytes > ?3))
                  AND NOT EXISTS (SELECT 1 FROM marks WHERE entry = entries.id AND is_starred = 1)",
             )?
-            .query_map([now_ms.saturating_sub(keep_ms), MOST_ENTRIES], |row| row.get(0))?
+            .query_map([now_ms.saturating_sub(keep_ms), MOST_ENTRIES, MOST_FEED_BYTES], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         for entry in &old {
             delete_entry(&transaction, *entry)?;
@@ -252,8 +276,8 @@ fn put_entry(
     Ok(true)
 }
 
-/// An entry that got another identity (a feed that moved to https, or to another program): the one that has its link and title, if that
-/// is not listed under its own identity as well.
+/// An entry that got another identity (a feed that moved to https, or to another program): the one that has its link, title and date, or
+/// without a date its content, if that is not listed under its own identity as well.
 fn renamed(
     transaction: &Transaction<'_>,
     feed: i64,
@@ -267,9 +291,12 @@ fn renamed(
     let found: Vec<(i64, Vec<u8>)> = transaction
         .prepare_cached(
             "SELECT id, x'' FROM entries
-             WHERE feed = ?1 AND link IN ('http' || ?2, 'https' || ?2) AND title = ?3 AND listed_ms < ?4 LIMIT 2",
+             WHERE feed = ?1 AND link IN ('http' || ?2, 'https' || ?2) AND title = ?3 AND listed_ms < ?4
+             AND published_ms IS ?5 AND (published_ms IS NOT NULL OR content = ?6) LIMIT 2",
         )?
-        .query_map(params![feed, bare, entry.title, now_ms], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .query_map(params![feed, bare, entry.title, now_ms, entry.published_ms, entry.content], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?
         .collect::<Result<_, _>>()?;
     Ok(match found.as_slice() {
         [only] => Some(only.clone()),
@@ -304,24 +331,47 @@ fn move_feed(transaction: &Transaction<'_>, feed: i64, url: &str) -> Result<(), 
         None => {
             transaction.execute("UPDATE feeds SET url = ?2 WHERE id = ?1", params![feed, url])?;
         }
-        Some(other) => {
-            transaction
-                .execute("UPDATE OR IGNORE subscriptions SET feed = ?2 WHERE feed = ?1", [feed, other])?;
-            transaction.execute("DELETE FROM subscriptions WHERE feed = ?1", [feed])?;
-            transaction.execute("UPDATE OR IGNORE entries SET feed = ?2 WHERE feed = ?1", [feed, other])?;
-            transaction.execute(
-                "INSERT OR IGNORE INTO marks (account, entry, is_read, is_starred, changed_ms)
-                 SELECT marks.account, twin.id, marks.is_read, marks.is_starred, marks.changed_ms
-                 FROM marks JOIN entries AS own ON own.id = marks.entry
-                 JOIN entries AS twin ON twin.feed = ?2 AND twin.identity = own.identity WHERE own.feed = ?1",
-                [feed, other],
-            )?;
-            transaction.execute(
-                "UPDATE marks SET is_starred = 0 WHERE entry IN (SELECT id FROM entries WHERE feed = ?1)",
-                [feed],
-            )?;
-            remove_unused(transaction)?;
-        }
+        Some(other) => join_feeds(transaction, feed, other)?,
     }
     Ok(())
+}
+
+/// Gives the subscribers of a feed to another one, with what they have read and starred.
+fn join_feeds(transaction: &Transaction<'_>, feed: i64, other: i64) -> Result<(), FeedError> {
+    // The owner of a feed could put entries into any other feed, by redirecting to it: readers of that one must not see them.
+    let has_other_readers: bool = transaction.query_row(
+        "SELECT EXISTS (SELECT 1 FROM subscriptions WHERE feed = ?2
+                        AND account NOT IN (SELECT account FROM subscriptions WHERE feed = ?1))",
+        [feed, other],
+        |row| row.get(0),
+    )?;
+    if !has_other_readers {
+        transaction.execute("UPDATE OR IGNORE entries SET feed = ?2 WHERE feed = ?1", [feed, other])?;
+    }
+    // Nor do the new readers get more than what the other one lists now.
+    transaction.execute(
+        "UPDATE OR IGNORE subscriptions SET feed = ?2, listed_since_ms =
+             (SELECT CASE WHEN ?3 THEN coalesce(document_ms, 0) ELSE min(listed_since_ms, coalesce(document_ms, 0)) END
+              FROM feeds WHERE id = ?2)
+         WHERE feed = ?1",
+        params![feed, other, has_other_readers],
+    )?;
+    transaction.execute("DELETE FROM subscriptions WHERE feed = ?1", [feed])?;
+    transaction.execute(
+        "INSERT INTO marks (account, entry, is_read, is_starred, changed_ms)
+         SELECT marks.account, twin.id, marks.is_read, marks.is_starred, marks.changed_ms
+         FROM marks JOIN entries AS own ON own.id = marks.entry
+         JOIN entries AS twin ON twin.feed = ?2 AND twin.identity = own.identity WHERE own.feed = ?1
+         ON CONFLICT (account, entry) DO UPDATE SET
+             is_read = max(is_read, excluded.is_read), is_starred = max(is_starred, excluded.is_starred)",
+        [feed, other],
+    )?;
+    // Starred entries that the other feed does not have keep this one.
+    transaction.execute(
+        "UPDATE marks SET is_starred = 0 WHERE entry IN
+             (SELECT own.id FROM entries AS own JOIN entries AS twin ON twin.feed = ?2 AND twin.identity = own.identity
+              WHERE own.feed = ?1)",
+        [feed, other],
+    )?;
+    remove_unused(transaction)
 }

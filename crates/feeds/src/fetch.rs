@@ -2,25 +2,21 @@
 
 use std::fmt;
 use std::io::Read as _;
-use std::net::SocketAddr;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
-use resolver::addresses_of;
 use syndication::parse_url;
-use ureq::config::Config;
-use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
-use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 use url::Url;
 
-use crate::addresses::{AllowedNetwork, is_fetched};
-use crate::cache::{Cache, CachedResponse};
+use crate::cache::{Cache, CachedResponse, DocumentDigest};
 use crate::error::FeedError;
+use crate::guarded_resolver::GuardedResolver;
 use crate::options::FeedOptions;
 
 /// A request with all its redirects and its body takes at most this.
@@ -39,13 +35,17 @@ pub struct Fetcher {
     client: Agent,
     cache: Cache,
     most_bytes: u64,
+    /// A copy that is older is asked about, however long it is fresh.
+    most_age: Duration,
 }
 
 /// A document, or the news that it has not changed.
 #[derive(Debug)]
 pub(crate) struct Fetched {
-    /// The document; `None` if it is the one of the last time.
+    /// The document; `None` if it is the known one.
     pub document: Option<Vec<u8>>,
+    /// Its digest.
+    pub digest: DocumentDigest,
     /// Its Content-Type; empty: none.
     pub content_type: String,
     /// Its address after all redirects.
@@ -97,43 +97,51 @@ impl Fetcher {
             .http_status_as_error(false)
             .max_redirects(0)
             .proxy(None)
-            .timeout_global(Some(LONGEST_FETCH))
             .timeout_connect(Some(LONGEST_CONNECT))
             .user_agent(USER_AGENT)
             .max_idle_connections(4)
             .build();
         let resolver = GuardedResolver { allowed: options.allowed.clone() };
         let client = Agent::with_parts(config, DefaultConnector::default(), resolver);
-        Ok(Self { client, cache: Cache::open(data)?, most_bytes: options.most_bytes })
+        Ok(Self {
+            client,
+            cache: Cache::open(data)?,
+            most_bytes: options.most_bytes,
+            most_age: options.most_interval,
+        })
     }
 
     pub(crate) fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Fetches a document. If `wants_body`, it is returned although it has not changed.
+    /// Fetches a document, which is returned if it is not the `known` one.
     ///
     /// # Errors
     /// Why there is none.
     pub(crate) fn fetch(
         &self,
         address: &str,
-        wants_body: bool,
+        known: Option<&DocumentDigest>,
         now: SystemTime,
     ) -> Result<Fetched, FetchError> {
         let mut url = parse_url(address).map_err(FetchError::Failed)?;
-        let mut cost = Cost::default();
+        let mut cost = Cost::new();
         let (mut moved_to, mut is_permanent) = (None, true);
         for _ in 0..=MOST_REDIRECTS {
             let answer = self.ask(&url, now, &mut cost)?;
             let cached = &answer.response;
             match cached.status {
                 200 => {
-                    let document = match answer.body {
-                        None if wants_body => self.cache.body(url.as_str()),
-                        body => body,
-                    };
+                    let document =
+                        match known {
+                            Some(known) if *known == cached.digest => None,
+                            _ => Some(answer.body.or_else(|| self.cache.body(url.as_str())).ok_or_else(
+                                || FetchError::Failed("its copy in the cache cannot be read".to_owned()),
+                            )?),
+                        };
                     return Ok(Fetched {
+                        digest: cached.digest.clone(),
                         document,
                         content_type: cached.content_type.clone(),
                         address: url.into(),
@@ -166,7 +174,7 @@ impl Fetcher {
     fn ask(&self, url: &Url, now: SystemTime, cost: &mut Cost) -> Result<Answer, FetchError> {
         // With the password, if there is one: its document is not for others.
         let key = url.as_str();
-        let request = request(url).map_err(FetchError::Failed)?;
+        let request = request(url, self.most_age).map_err(FetchError::Failed)?;
         let mut cached = self.cache.get(key);
         let mut headers = request.headers().clone();
         match cached.as_ref().map(|cached| cached.policy.before_request(&request, now)) {
@@ -183,14 +191,12 @@ impl Fetcher {
             let Some(cached) = cached else {
                 return Err(FetchError::Failed(said(304)));
             };
-            let policy = match cached.policy.after_response(&request, &response, now) {
+            let policy = match cached.policy.after_response(&request, &confirming(response, &headers), now) {
                 AfterResponse::NotModified(policy, _) => policy,
                 AfterResponse::Modified(..) => {
-                    // Of another document than the one that is here: the next request is unconditional.
+                    // Of another document than the one that is here: asked again, without conditions.
                     self.cache.remove(key);
-                    return Err(FetchError::Failed(
-                        "the server confirms a document that it did not send".to_owned(),
-                    ));
+                    return self.ask(url, now, cost);
                 }
             };
             let response = CachedResponse { policy, ..cached };
@@ -198,7 +204,7 @@ impl Fetcher {
             let _ = self.cache.put(&response, None);
             return Ok(Answer { response, body: None });
         }
-        self.receive(key, &request, response, now, cost)
+        self.receive(key, &request, response, now, cost, cached.map(|cached| cached.digest))
     }
 
     fn send(
@@ -207,11 +213,14 @@ impl Fetcher {
         headers: &HeaderMap,
         cost: &mut Cost,
     ) -> Result<Response<Body>, FetchError> {
+        let left = cost.deadline.saturating_duration_since(Instant::now());
         let mut conditional = self.client.get(request.uri().to_string());
-        for (name, value) in headers {
+        // What the cache was asked is not the server's concern.
+        for (name, value) in headers.iter().filter(|(name, _)| *name != header::CACHE_CONTROL) {
             conditional = conditional.header(name, value);
         }
         cost.requests += 1;
+        let conditional = conditional.config().timeout_global(Some(left)).build();
         conditional.call().map_err(|error| FetchError::Failed(reason(error)))
     }
 
@@ -222,6 +231,7 @@ impl Fetcher {
         mut response: Response<Body>,
         now: SystemTime,
         cost: &mut Cost,
+        cached: Option<DocumentDigest>,
     ) -> Result<Answer, FetchError> {
         let status = response.status().as_u16();
         let text =
@@ -236,7 +246,8 @@ impl Fetcher {
         }
         let (content_type, location) =
             (text(header::CONTENT_TYPE).to_owned(), text(header::LOCATION).to_owned());
-        let options = CacheOptions { shared: false, ..CacheOptions::default() };
+        // Without a word of the server nothing is fresh.
+        let options = CacheOptions { shared: false, cache_heuristic: 0.0, ..CacheOptions::default() };
         let policy = CachePolicy::new_options(request, &response, now, options);
         let mut body = Vec::new();
         let too_long = || FetchError::Failed(format!("the document has more than {} bytes", self.most_bytes));
@@ -252,39 +263,72 @@ impl Fetcher {
             }
         }
         let is_storable = policy.is_storable();
-        let response = CachedResponse::new(key, policy, status, &content_type, &location);
-        let is_same = status == 200 && self.cache.body(key).is_some_and(|last| last == body);
+        let response = CachedResponse {
+            url: key.to_owned(),
+            policy,
+            status,
+            content_type,
+            location,
+            digest: DocumentDigest::of(&body),
+        };
         match is_storable {
             true => {
                 // Without a cached copy, for example on a full disk, the next fetch is a whole one.
+                let is_same = cached.as_ref() == Some(&response.digest);
                 let _ = self.cache.put(&response, (!is_same).then_some(body.as_slice()));
             }
             false => self.cache.remove(key),
         }
-        Ok(Answer { response, body: (!is_same).then_some(body) })
+        Ok(Answer { response, body: Some(body) })
     }
 }
 
 /// What an address answered, now or earlier.
 struct Answer {
     response: CachedResponse,
-    /// `None` if it is the one of the last time.
+    /// `None` if it is the one in the cache.
     body: Option<Vec<u8>>,
 }
 
-/// What a fetch took.
-#[derive(Debug, Default)]
+/// What a fetch took, and may take.
+#[derive(Debug)]
 struct Cost {
     requests: u32,
     received_bytes: u64,
+    deadline: Instant,
 }
 
-/// A request without conditions. A name and password in the address become a header (RFC 7617), which a redirect does not take along.
-fn request(url: &Url) -> Result<Request<()>, String> {
+impl Cost {
+    fn new() -> Self {
+        Self { requests: 0, received_bytes: 0, deadline: Instant::now() + LONGEST_FETCH }
+    }
+}
+
+/// A 304 need not repeat what the document is known by (RFC 9110, 15.4.5): it confirms what it was asked about.
+fn confirming(mut response: Response<Body>, asked: &HeaderMap) -> Response<Body> {
+    let headers = response.headers_mut();
+    if headers.contains_key(header::ETAG) || headers.contains_key(header::LAST_MODIFIED) {
+        return response;
+    }
+    for (condition, validator) in
+        [(header::IF_NONE_MATCH, header::ETAG), (header::IF_MODIFIED_SINCE, header::LAST_MODIFIED)]
+    {
+        if let Some(value) = asked.get(condition) {
+            headers.insert(validator, value.clone());
+        }
+    }
+    response
+}
+
+/// A request without conditions; the cache answers it with nothing older than `most_age`. A name and password in the address become a
+/// header (RFC 7617), which a redirect does not take along.
+fn request(url: &Url, most_age: Duration) -> Result<Request<()>, String> {
     let mut bare = url.clone();
     let _ = bare.set_username("");
     let _ = bare.set_password(None);
-    let mut request = Request::get(bare.as_str()).header(header::ACCEPT, ACCEPTED);
+    let mut request = Request::get(bare.as_str())
+        .header(header::ACCEPT, ACCEPTED)
+        .header(header::CACHE_CONTROL, format!("max-age={}", most_age.as_secs()));
     if !url.username().is_empty() || url.password().is_some() {
         let decode = |text: &str| {
             form_urlencoded::parse(text.replace('+', "%2B").as_bytes())
@@ -327,48 +371,13 @@ fn reason(error: ureq::Error) -> String {
     }
 }
 
-/// Finds addresses of hosts, and refuses those that are not fetched. The connection is made to the addresses that were checked: a name
-/// that has another address a moment later changes nothing.
-#[derive(Debug)]
-struct GuardedResolver {
-    allowed: Vec<AllowedNetwork>,
-}
-
-impl Resolver for GuardedResolver {
-    fn resolve(
-        &self,
-        uri: &http::Uri,
-        _config: &Config,
-        timeout: NextTimeout,
-    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let failed = |reason: String| ureq::Error::Other(reason.into());
-        let host = uri.host().unwrap_or_default();
-        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        let usual = if uri.scheme_str() == Some("https") { 443 } else { 80 };
-        let port = uri.port_u16().unwrap_or(usual);
-        let found = addresses_of(host, (*timeout.after).min(resolver::USUAL_TIMEOUT)).map_err(failed)?;
-        let mut addresses = self.empty();
-        for address in found.iter().filter(|address| is_fetched(**address, port, &self.allowed)).take(16) {
-            addresses.push(SocketAddr::new(*address, port));
-        }
-        if addresses.is_empty() {
-            return Err(failed(format!(
-                "{host} has the address {}, which is not public: [feeds] allow = [\"{}\"] would allow it",
-                found[0],
-                SocketAddr::new(found[0], port)
-            )));
-        }
-        Ok(addresses)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_password_is_sent_as_a_header() {
-        let request = request(&parse_url("http://a%40b:c+d@h/x#y").unwrap()).unwrap();
+        let request = request(&parse_url("http://a%40b:c+d@h/x#y").unwrap(), Duration::ZERO).unwrap();
         assert_eq!(request.uri().to_string(), "http://h/x");
         assert_eq!(request.headers()[header::AUTHORIZATION], "Basic YUBiOmMrZA==");
     }

@@ -15,6 +15,9 @@ mod entry_filter;
 mod error;
 mod feed_rows;
 mod fetch;
+mod guarded_resolver;
+#[cfg(test)]
+mod library_life;
 mod locate;
 mod options;
 mod parser;

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use syndication::{FoundFeed, ParsedFeed, Reading, parse_url};
 
+use crate::cache::DocumentDigest;
 use crate::fetch::{FetchError, Fetched, Fetcher};
 use crate::parser::DocumentParser;
 
@@ -20,12 +21,14 @@ pub fn locate(
     address: &str,
     now: SystemTime,
 ) -> Result<FoundFeed, String> {
-    let fetched = fetcher.fetch(address, true, now).map_err(|error| error.to_string())?;
+    let fetched = fetcher.fetch(address, None, now).map_err(|error| error.to_string())?;
     let (url, feed) = match read(parser, &fetched)? {
         Some(Reading::Feed(feed)) => {
             (fetched.moved_to.map_or_else(|| parse_url(address).map(String::from), Ok)?, feed)
         }
-        Some(Reading::Page(found)) => feed_of_page(fetcher, parser, found, now)?,
+        Some(Reading::Page(found)) => {
+            feed_of_page(fetcher, parser, found, now).map(|(url, feed, _)| (url, feed))?
+        }
         Some(Reading::Neither(reason)) => return Err(format!("it is not a feed: {reason}")),
         None => return Err("its server sent no document".to_owned()),
     };
@@ -47,12 +50,12 @@ pub(crate) fn feed_of_page(
     parser: &DocumentParser,
     found: Vec<FoundFeed>,
     now: SystemTime,
-) -> Result<(String, ParsedFeed), String> {
+) -> Result<(String, ParsedFeed, DocumentDigest), String> {
     for found in found.into_iter().take(MOST_TRIED) {
-        let fetched: Result<Fetched, FetchError> = fetcher.fetch(&found.url, true, now);
+        let fetched: Result<Fetched, FetchError> = fetcher.fetch(&found.url, None, now);
         let Ok(fetched) = fetched else { continue };
         if let Ok(Some(Reading::Feed(feed))) = read(parser, &fetched) {
-            return Ok((fetched.moved_to.unwrap_or(found.url), feed));
+            return Ok((fetched.moved_to.unwrap_or(found.url), feed, fetched.digest));
         }
     }
     Err("it is a page that names no feed".to_owned())

@@ -1,6 +1,7 @@
 //! Polling: which feed is fetched when, a few at a time, never two of one host.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -21,10 +22,10 @@ use crate::rhythm;
 
 /// Documents that are fetched at a time.
 const MOST_FETCHES: usize = 4;
-/// Feeds that are looked at to find some whose hosts are free.
-const MOST_CANDIDATES: usize = 200;
 /// Hosts whose last request is remembered.
 const MOST_HOSTS: usize = 10_000;
+/// The feeds of a host that wants a longer pause than this are put off, instead of being looked at again and again.
+const SHORT_PAUSE_MS: i64 = 60_000;
 /// Between two clean-ups.
 const CLEANING_MS: i64 = 6 * 3_600_000;
 /// A fetch that takes longer has been given up by its thread, whatever became of it.
@@ -103,7 +104,7 @@ impl Poller {
         }
         self.running.retain(|running| now_ms - running.since_ms < LOST_MS);
         let waiting_ms = self.begin(now_ms)?;
-        if self.running.is_empty() && self.cleaned_ms.is_none_or(|cleaned| now_ms - cleaned > CLEANING_MS) {
+        if self.cleaned_ms.is_none_or(|cleaned| now_ms - cleaned > CLEANING_MS) {
             self.cleaned_ms = Some(now_ms);
             self.clean(now_ms)?;
         }
@@ -134,24 +135,37 @@ impl Poller {
     /// Begins what is due and possible. Returns when the first of the others can begin.
     fn begin(&mut self, now_ms: i64) -> Result<Option<i64>, FeedError> {
         let mut waiting_ms: Option<i64> = None;
-        for feed in self.library.due_feeds(now_ms, MOST_CANDIDATES)? {
-            if self.running.iter().any(|running| running.feed == feed.id) {
-                continue;
+        let (mut chosen, mut put_off) = (Vec::new(), Vec::new());
+        let Self { library, hosts, running, options, .. } = self;
+        // All of them: many feeds of one host must not keep those of others waiting.
+        library.each_due_feed(now_ms, |feed| {
+            if running.iter().any(|running| running.feed == feed.id) {
+                return ControlFlow::Continue(());
             }
             let host = host_of(&feed.url);
-            let is_busy = self.running.iter().any(|running| running.host == host);
-            let free_ms = self.hosts.get(&host).copied().unwrap_or(i64::MIN);
-            if is_busy || self.running.len() >= MOST_FETCHES || free_ms > now_ms {
+            let is_full = running.len() >= MOST_FETCHES;
+            let is_busy = running.iter().any(|running| running.host == host);
+            let free_ms = hosts.get(&host).copied().unwrap_or(i64::MIN);
+            if free_ms > now_ms + SHORT_PAUSE_MS {
+                put_off.push((feed.id, free_ms));
+            } else if is_full || is_busy || free_ms > now_ms {
                 let begins_ms = free_ms.max(now_ms + 100);
                 waiting_ms = Some(waiting_ms.map_or(begins_ms, |waiting| waiting.min(begins_ms)));
-                continue;
+            } else {
+                if hosts.len() >= MOST_HOSTS {
+                    hosts.retain(|_, free_ms| *free_ms > now_ms);
+                }
+                hosts.insert(host.clone(), now_ms + milliseconds(options.host_interval));
+                running.push(Running { feed: feed.id, host, since_ms: now_ms });
+                chosen.push(feed);
             }
-            if self.hosts.len() >= MOST_HOSTS {
-                self.hosts.retain(|_, free_ms| *free_ms > now_ms);
-            }
-            self.hosts.insert(host.clone(), now_ms + milliseconds(self.options.host_interval));
-            self.running.push(Running { feed: feed.id, host, since_ms: now_ms });
+            if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        for feed in chosen {
             self.start(feed, now_ms);
+        }
+        for (feed, free_ms) in put_off {
+            self.library.schedule(feed, free_ms)?;
         }
         Ok(waiting_ms)
     }
@@ -172,10 +186,19 @@ impl Poller {
 
     fn finish(&mut self, done: Done, now_ms: i64) -> Result<(), FeedError> {
         let Done { feed, result } = done;
-        let (wait, pause_of_host) = match result {
-            Ok((fetched, parsed)) => {
-                let polled = Polled { feed: parsed.as_ref(), moved_to: fetched.moved_to.as_deref() };
-                let entries = self.library.apply(feed.id, &polled, now_ms)?;
+        // What one document does to the library must not keep others waiting.
+        let applied = result.and_then(|(fetched, parsed)| {
+            let polled = Polled {
+                feed: parsed.as_ref(),
+                digest: Some(&fetched.digest),
+                moved_to: fetched.moved_to.as_deref(),
+            };
+            let entries = self.library.apply(feed.id, &polled, now_ms);
+            let entries = entries.map_err(|error| FetchError::Failed(error.to_string()))?;
+            Ok((fetched, parsed, entries))
+        });
+        let (wait, pause_of_host) = match applied {
+            Ok((fetched, parsed, entries)) => {
                 let is_changed = parsed.is_some();
                 self.counts.add(FetchTotals {
                     changed: is_changed.into(),
@@ -222,7 +245,7 @@ fn fetch(
     feed: &DueFeed,
     now_ms: i64,
 ) -> Result<(Fetched, Option<ParsedFeed>), FetchError> {
-    let mut fetched = fetcher.fetch(&feed.url, !feed.has_document, at(now_ms))?;
+    let mut fetched = fetcher.fetch(&feed.url, feed.known.as_ref(), at(now_ms))?;
     let failed = |reason: String| {
         // The same document must be looked at again by a version that can read it.
         fetcher.cache().remove(&fetched.address);
@@ -232,13 +255,13 @@ fn fetch(
         None => None,
         Some(Reading::Feed(parsed)) => Some(parsed),
         Some(Reading::Neither(reason)) => return Err(failed(reason)),
-        Some(Reading::Page(_)) if feed.has_document => {
+        Some(Reading::Page(_)) if feed.known.is_some() => {
             return Err(failed("it is a page and no feed".to_owned()));
         }
         // A new subscription may have the address of a page.
         Some(Reading::Page(found)) => {
-            let (url, parsed) = feed_of_page(fetcher, parser, found, at(now_ms)).map_err(failed)?;
-            fetched.moved_to = Some(url);
+            let (url, parsed, digest) = feed_of_page(fetcher, parser, found, at(now_ms)).map_err(failed)?;
+            (fetched.moved_to, fetched.digest) = (Some(url), digest);
             Some(parsed)
         }
     };
@@ -256,4 +279,33 @@ fn at(now_ms: i64) -> SystemTime {
 
 fn milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated_day::Directory;
+
+    #[test]
+    fn a_host_that_wants_a_pause_keeps_no_other_waiting() {
+        let directory = Directory::new("pause");
+        let mut library = Library::open(&directory.0).unwrap();
+        let ann = library.add_account("ann", "correct horse", 0).unwrap();
+        for feed in 0..1000 {
+            library.subscribe(&ann, &format!("http://127.0.0.1:1/{feed}"), "", "", 0).unwrap();
+        }
+        let other = library.subscribe(&ann, "http://127.0.0.2:1/", "", "", 1).unwrap();
+        let mut poller = Poller::open(&directory.0, FeedOptions::default(), FeedCounts::default()).unwrap();
+        // Later than its other feeds, but for one of them alone.
+        let turn = poller.turn(5000, Duration::ZERO).unwrap();
+        assert_eq!(turn.running, 2);
+        assert_eq!(poller.running[1].feed, other);
+        while poller.turn(5000, Duration::from_secs(10)).unwrap().running > 0 {}
+        poller.library.schedule(other, 6000).unwrap();
+        poller.hosts.insert("127.0.0.1".to_owned(), 9_000_000);
+        assert_eq!(poller.turn(5000, Duration::ZERO).unwrap(), Turn { running: 0, next_ms: Some(6000) });
+        let turn = poller.turn(7000, Duration::ZERO).unwrap();
+        assert_eq!((turn.running, poller.running[0].feed), (1, other));
+        assert!(library.subscriptions(&ann).unwrap().iter().all(|one| one.next_ms >= 6000));
+    }
 }

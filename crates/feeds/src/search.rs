@@ -1,12 +1,16 @@
 //! What a user types as a query of SQLite's FTS5.
 
+/// Words of a query; others are ignored.
+const MOST_WORDS: usize = 32;
+
 /// Words as prefixes that must all be there; a part in quotation marks as a phrase; a word after `-` must not be there. `None` if
 /// nothing is looked for.
 pub(crate) fn fts_query(text: &str) -> Option<String> {
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
     for (place, part) in text.split('"').enumerate() {
         if place % 2 == 1 {
-            let phrase = words(part);
+            let mut phrase = words(part);
+            phrase.truncate(MOST_WORDS);
             if !phrase.is_empty() {
                 wanted.push(format!("\"{}\"", phrase.join(" ")));
             }
@@ -17,6 +21,8 @@ pub(crate) fn fts_query(text: &str) -> Option<String> {
             list.extend(words(word).into_iter().map(|word| format!("\"{word}\"*")));
         }
     }
+    wanted.truncate(MOST_WORDS);
+    unwanted.truncate(MOST_WORDS);
     if wanted.is_empty() {
         return None;
     }

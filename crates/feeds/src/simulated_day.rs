@@ -18,10 +18,10 @@ use crate::simulated_servers::{BROTLI, DAY_MS, Habit, LARGE_BYTES, LISTED, START
 const FEEDS: u64 = 1000;
 
 /// A data directory that is removed with the test.
-struct Directory(PathBuf);
+pub(crate) struct Directory(pub(crate) PathBuf);
 
 impl Directory {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("whit-feeds-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)

@@ -261,6 +261,8 @@ impl World {
             }
         };
         match habit {
+            // A 304 names nothing that it confirms, as those of some servers.
+            Habit::Dates if status == 304 => {}
             Habit::Dates => headers.push_str(&format!("Last-Modified: {written}\r\n")),
             Habit::MaxAge if kind == "feed" => headers.push_str("Cache-Control: max-age=10800\r\n"),
             _ => {}

@@ -41,6 +41,8 @@ pub struct Subscription {
     pub next_ms: i64,
     /// The time of its newest entry, in milliseconds since 1970.
     pub newest_ms: Option<i64>,
+    /// When its last entry was received, in milliseconds since 1970.
+    pub newest_received_ms: Option<i64>,
 }
 
 /// Entries that an account has not read.
@@ -158,6 +160,23 @@ impl Library {
         Ok(changed > 0)
     }
 
+    /// Takes a subscription out of a folder, if it is in that one.
+    ///
+    /// # Errors
+    /// If the library cannot be written.
+    pub(crate) fn leave_folder(
+        &mut self,
+        account: &Account,
+        feed: i64,
+        folder: &str,
+    ) -> Result<(), FeedError> {
+        self.connection.execute(
+            "UPDATE subscriptions SET folder = '' WHERE account = ?1 AND feed = ?2 AND folder = ?3",
+            params![account.id, feed, folder],
+        )?;
+        Ok(())
+    }
+
     /// Renames a folder; with an empty name its feeds have none.
     ///
     /// # Errors
@@ -177,10 +196,12 @@ impl Library {
     pub fn subscriptions(&self, account: &Account) -> Result<Vec<Subscription>, FeedError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT feeds.id, feeds.url, subscriptions.title, feeds.title, feeds.site, subscriptions.folder,
-                    (SELECT count(*) FROM entries WHERE entries.feed = feeds.id
+                    (SELECT count(*) FROM entries WHERE entries.feed = feeds.id AND listed_ms >= listed_since_ms
                      AND NOT EXISTS (SELECT 1 FROM marks WHERE marks.account = ?1 AND marks.entry = entries.id AND is_read = 1)),
                     feeds.fetched_ms, feeds.failing_since_ms, feeds.error, feeds.is_gone, feeds.next_ms,
-                    (SELECT max(sort_ms) FROM entries WHERE entries.feed = feeds.id)
+                    (SELECT max(sort_ms) FROM entries WHERE entries.feed = feeds.id AND listed_ms >= listed_since_ms),
+                    (SELECT received_ms FROM entries WHERE id =
+                     (SELECT max(id) FROM entries WHERE entries.feed = feeds.id AND listed_ms >= listed_since_ms))
              FROM subscriptions JOIN feeds ON feeds.id = subscriptions.feed WHERE subscriptions.account = ?1",
         )?;
         let rows = statement.query_map([account.id], |row| {
@@ -202,6 +223,7 @@ impl Library {
                 is_gone: row.get(10)?,
                 next_ms: row.get(11)?,
                 newest_ms: row.get(12)?,
+                newest_received_ms: row.get(13)?,
             })
         })?;
         let mut all: Vec<Subscription> = rows.collect::<Result<_, _>>()?;
@@ -230,7 +252,7 @@ impl Library {
     pub fn unread_counts(&self) -> Result<Vec<UnreadCount>, FeedError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT accounts.name, (SELECT count(*) FROM subscriptions JOIN entries ON entries.feed = subscriptions.feed
-                WHERE subscriptions.account = accounts.id AND NOT EXISTS
+                WHERE subscriptions.account = accounts.id AND listed_ms >= listed_since_ms AND NOT EXISTS
                 (SELECT 1 FROM marks WHERE marks.account = accounts.id AND marks.entry = entries.id AND is_read = 1))
              FROM accounts ORDER BY accounts.name",
         )?;
@@ -262,16 +284,17 @@ fn subscribe(
              ON CONFLICT (url) DO UPDATE SET next_ms = CASE WHEN is_gone THEN ?2 ELSE next_ms END, is_gone = 0",
         )?
         .execute(params![url.as_str(), now_ms])?;
-    let feed: i64 = transaction
-        .prepare_cached("SELECT id FROM feeds WHERE url = ?1")?
-        .query_row([url.as_str()], |row| row.get(0))?;
+    // What it listed before its last document is what others have read.
+    let (feed, listed_since_ms): (i64, i64) = transaction
+        .prepare_cached("SELECT id, coalesce(document_ms, 0) FROM feeds WHERE url = ?1")?
+        .query_row([url.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
     transaction
         .prepare_cached(
-            "INSERT INTO subscriptions (account, feed, title, folder, since_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO subscriptions (account, feed, title, folder, listed_since_ms) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT DO UPDATE SET title = CASE WHEN ?3 = '' THEN title ELSE ?3 END,
                                        folder = CASE WHEN ?4 = '' THEN folder ELSE ?4 END",
         )?
-        .execute(params![account.id, feed, cut(&outline.title), cut(&outline.folder), now_ms])?;
+        .execute(params![account.id, feed, cut(&outline.title), cut(&outline.folder), listed_since_ms])?;
     Ok(feed)
 }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::feeds::FeedError;
-use ::feeds::web::{MOST_BODY_BYTES, SignInLimit};
+use ::feeds::web::{MOST_BODY_BYTES, MOST_STRANGERS_BODY_BYTES, SignInLimit, Site};
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::header;
+use axum::http::request::Parts;
 use axum::response::Response;
 
 use super::api::read_body;
@@ -21,30 +23,55 @@ struct Limit {
 }
 
 impl SignInLimit for Limit {
-    fn wait(&self) -> Option<Duration> {
-        self.shared.sign_in.wait(self.peer)
+    fn wait(&self, account: &str) -> Option<Duration> {
+        self.shared.sign_in.wait_for_account(self.peer, account)
     }
 
-    fn note(&self, is_right: bool) {
-        self.shared.sign_in.note(self.peer, is_right);
+    fn note(&self, account: &str, is_right: bool) {
+        self.shared.sign_in.note_for_account(self.peer, account, is_right);
     }
 }
 
-/// Answers a request, on a thread on which it may take its time.
+/// Answers a request.
 pub(super) async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Result<Response, Refusal> {
     if !shared.reader.has(request.uri().path()) {
         return Err(not_found().await);
     }
     let peer = Peer::of(&request);
     let (head, body) = request.into_parts();
-    let body = read_body(body, MOST_BODY_BYTES).await?;
+    let body = read_body(body, most_bytes(&shared, &head).await?).await?;
+    let limit = Limit { shared: Arc::clone(&shared), peer };
+    let request = axum::http::Request::from_parts(head, body);
+    let response = on_site(shared, move |site, now_ms| site.answer(request, &limit, now_ms)).await?;
+    Ok(response.map(Body::from))
+}
+
+/// Asks the reader's site, on a thread on which it may take its time.
+async fn on_site<T: Send + 'static>(
+    shared: Arc<Shared>,
+    ask: impl FnOnce(&Site, i64) -> T + Send + 'static,
+) -> Result<T, Refusal> {
     let answered = tokio::task::spawn_blocking(move || {
         let site = shared.reader.site(shared.history.parent().unwrap_or(&shared.history))?;
-        let now_ms = jiff::Timestamp::now().as_millisecond();
-        let limit = Limit { shared: Arc::clone(&shared), peer };
-        Ok(site.answer(axum::http::Request::from_parts(head, body), &limit, now_ms))
+        Ok(ask(&site, jiff::Timestamp::now().as_millisecond()))
     });
-    let answered: Result<_, FeedError> = answered.await.map_err(|_| internal("it ended early"))?;
-    let response = answered.map_err(|error| internal(error.to_string()))?;
-    Ok(response.map(Body::from))
+    let answered: Result<T, FeedError> = answered.await.map_err(|_| internal("it ended early"))?;
+    answered.map_err(|error| internal(error.to_string()))
+}
+
+/// How long the body of a request may be, by its head.
+async fn most_bytes(shared: &Arc<Shared>, head: &Parts) -> Result<usize, Refusal> {
+    let has = |name| head.headers.contains_key(name);
+    if !has(header::CONTENT_LENGTH) && !has(header::TRANSFER_ENCODING) {
+        return Ok(0);
+    }
+    let length =
+        head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if length.is_some_and(|length: usize| length <= MOST_STRANGERS_BODY_BYTES) {
+        return Ok(MOST_STRANGERS_BODY_BYTES);
+    }
+    let head = head.clone();
+    let is_of_account =
+        on_site(Arc::clone(shared), move |site, now_ms| site.is_of_account(head, now_ms)).await?;
+    Ok(if is_of_account { MOST_BODY_BYTES } else { MOST_STRANGERS_BODY_BYTES })
 }

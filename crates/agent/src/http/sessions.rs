@@ -19,6 +19,11 @@ const MOST_ADDRESSES: usize = 1024;
 /// After the first wrong token; twice as long after each other one.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Wrong passwords from an address within that time, of whatever accounts: each takes time to look at.
+#[cfg(feature = "feeds")]
+const MOST_WRONG: u32 = 30;
+/// What is remembered of an account's name.
+const MOST_NAME_BYTES: usize = 64;
 
 /// What is known of those who need a token.
 #[derive(Debug, Default)]
@@ -28,8 +33,11 @@ pub(super) struct SignIn(Mutex<Known>);
 struct Known {
     /// What the cookie of each says, and when it was made.
     sessions: VecDeque<(String, Instant)>,
-    /// Until when no token is looked at that comes from an address, and how many wrong ones came.
-    waits: HashMap<Option<IpAddr>, (Instant, u32)>,
+    /// Until when nothing is looked at that comes from an address for an account (none: the token), and how many were wrong.
+    waits: HashMap<(Option<IpAddr>, Option<String>), (Instant, u32)>,
+    /// When each address had its first wrong password within a minute, and how many since.
+    #[cfg(feature = "feeds")]
+    wrong: HashMap<Option<IpAddr>, (Instant, u32)>,
 }
 
 impl SignIn {
@@ -53,25 +61,42 @@ impl SignIn {
     pub(super) fn accepts(&self, given: &[u8], token: &str, peer: Option<Peer>) -> Result<bool, Duration> {
         let now = Instant::now();
         self.known(|known| {
-            if let Some(wait) = known.wait(peer, now) {
+            let address = known.address(peer, now);
+            if let Some(wait) = known.wait(address, None, now) {
                 return Err(wait);
             }
             let is_right = is_token(given, token);
-            known.note(peer, is_right, now);
+            known.note(address, None, is_right, now);
             Ok(is_right)
         })
     }
 
-    /// How long nothing is looked at that comes from an address.
+    /// How long no password of an account is looked at that comes from an address: one's own right password says nothing about guesses at
+    /// another's, and one person's wrong one does not keep others behind the same proxy out.
     #[cfg(feature = "feeds")]
-    pub(super) fn wait(&self, peer: Option<Peer>) -> Option<Duration> {
-        self.known(|known| known.wait(peer, Instant::now()))
+    pub(super) fn wait_for_account(&self, peer: Option<Peer>, account: &str) -> Option<Duration> {
+        let now = Instant::now();
+        self.known(|known| {
+            let address = known.address(peer, now);
+            known.wait(address, Some(account), now).or_else(|| {
+                let (since, _) = known.wrong.get(&address).filter(|(_, count)| *count >= MOST_WRONG)?;
+                (*since + LONGEST_WAIT).checked_duration_since(now)
+            })
+        })
     }
 
-    /// A password from an address was right, or wrong.
+    /// A password of an account from an address was right, or wrong.
     #[cfg(feature = "feeds")]
-    pub(super) fn note(&self, peer: Option<Peer>, is_right: bool) {
-        self.known(|known| known.note(peer, is_right, Instant::now()));
+    pub(super) fn note_for_account(&self, peer: Option<Peer>, account: &str, is_right: bool) {
+        let now = Instant::now();
+        self.known(|known| {
+            let address = known.address(peer, now);
+            known.note(address, Some(account), is_right, now);
+            if !is_right {
+                known.wrong.retain(|_, (since, _)| *since + LONGEST_WAIT > now);
+                known.wrong.entry(address).or_insert((now, 0)).1 += 1;
+            }
+        });
     }
 
     pub(super) fn begin_session(&self) -> String {
@@ -92,19 +117,18 @@ impl SignIn {
 }
 
 impl Known {
-    fn wait(&mut self, peer: Option<Peer>, now: Instant) -> Option<Duration> {
-        let address = self.address(peer, now);
-        let (until, _) = self.waits.get(&address).filter(|(until, _)| *until > now)?;
+    fn wait(&self, address: Option<IpAddr>, account: Option<&str>, now: Instant) -> Option<Duration> {
+        let (until, _) = self.waits.get(&(address, account.map(cut))).filter(|(until, _)| *until > now)?;
         Some(*until - now)
     }
 
-    fn note(&mut self, peer: Option<Peer>, is_right: bool, now: Instant) {
-        let address = self.address(peer, now);
+    fn note(&mut self, address: Option<IpAddr>, account: Option<&str>, is_right: bool, now: Instant) {
+        let place = (address, account.map(cut));
         if is_right {
-            self.waits.remove(&address);
+            self.waits.remove(&place);
             return;
         }
-        let (until, count) = self.waits.entry(address).or_insert((now, 0));
+        let (until, count) = self.waits.entry(place).or_insert((now, 0));
         *until = now + FIRST_WAIT.saturating_mul(1 << (*count).min(6)).min(LONGEST_WAIT);
         *count += 1;
     }
@@ -121,8 +145,14 @@ impl Known {
             }
             address => address,
         };
-        (self.waits.len() < MOST_ADDRESSES || self.waits.contains_key(&Some(address))).then_some(address)
+        let is_known = || self.waits.keys().any(|(known, _)| *known == Some(address));
+        (self.waits.len() < MOST_ADDRESSES || is_known()).then_some(address)
     }
+}
+
+/// What is remembered of an account's name.
+fn cut(account: &str) -> String {
+    account[..account.floor_char_boundary(MOST_NAME_BYTES)].to_owned()
 }
 
 fn session(headers: &HeaderMap) -> Option<&str> {
@@ -159,6 +189,25 @@ mod tests {
         }
         assert!(sign_in.known(|known| known.waits.len()) <= MOST_ADDRESSES + 1);
         assert!(accepts("right", "192.0.2.2:1").is_err(), "one of too many");
+    }
+
+    #[cfg(feature = "feeds")]
+    #[test]
+    fn passwords_of_one_account_are_not_those_of_another() {
+        let sign_in = SignIn::default();
+        let wait = |account: &str| sign_in.wait_for_account(from("192.0.2.1:1"), account);
+        let note = |account: &str, is_right| sign_in.note_for_account(from("192.0.2.1:1"), account, is_right);
+        note("ann", false);
+        assert!(wait("ann").is_some() && wait("bob").is_none());
+        note("bob", true);
+        assert!(wait("ann").is_some(), "bob's password says nothing about ann's");
+        assert!(sign_in.accepts(b"right", "right", from("192.0.2.1:1")).is_ok(), "nor about the token");
+        for number in 1..MOST_WRONG {
+            assert!(wait("carl").is_none(), "{number}");
+            note(&number.to_string(), false);
+        }
+        assert!(wait("carl").is_some(), "too many names");
+        assert!(sign_in.wait_for_account(from("192.0.2.2:1"), "carl").is_none());
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod upload;
 
 use std::sync::{Mutex, PoisonError};
 
+use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, header};
 
 use crate::database::Library;
@@ -25,8 +26,10 @@ use scene::{POLICY, Scene};
 pub use scene::{PREFIX, SignInLimit};
 use sign_in::COOKIE;
 
-/// The longest body of a request: an OPML file of thousands of feeds.
+/// The longest body of a request of an account: an OPML file of thousands of feeds.
 pub const MOST_BODY_BYTES: usize = 8 * 1024 * 1024;
+/// The longest body of others.
+pub const MOST_STRANGERS_BODY_BYTES: usize = 64 * 1024;
 
 /// The reader's web site.
 #[derive(Debug)]
@@ -40,6 +43,14 @@ impl Site {
         Self { library: Mutex::new(library) }
     }
 
+    /// Whether a request is one of an account, by its head: its body may be longer than those of others.
+    pub fn is_of_account(&self, head: Parts, now_ms: i64) -> bool {
+        let asked = Asked::new(Request::from_parts(head, Vec::new()));
+        let token = reader_api::session_of(&asked).or_else(|| asked.cookie(COOKIE));
+        let library = self.library.lock().unwrap_or_else(PoisonError::into_inner);
+        token.is_some_and(|token| library.account_of_session(token, now_ms).is_ok_and(|one| one.is_some()))
+    }
+
     /// Answers a request whose path begins with [`PREFIX`].
     pub fn answer(
         &self,
@@ -47,9 +58,9 @@ impl Site {
         limit: &dyn SignInLimit,
         now_ms: i64,
     ) -> Response<Vec<u8>> {
+        let asked = Asked::new(request);
         let mut library = self.library.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scene = Scene { library: &mut library, limit, now_ms };
-        let asked = Asked::new(request);
         let answered = answer(&mut scene, &asked);
         answered.unwrap_or_else(|error| match error {
             FeedError::Refused(reason) => text(StatusCode::BAD_REQUEST, &reason),

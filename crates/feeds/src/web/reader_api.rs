@@ -2,6 +2,8 @@
 //!
 //! There is no specification of Google's; <https://feedhq.readthedocs.io/en/latest/api/> describes it.
 
+use std::collections::HashSet;
+
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -20,6 +22,8 @@ const JSON: &str = "application/json; charset=utf-8";
 const USUAL_COUNT: usize = 20;
 /// Entries with their contents in one answer.
 const MOST_CONTENTS: usize = 250;
+/// An answer ends after the entry that exceeds this.
+const MOST_CONTENT_BYTES: usize = 8 * 1024 * 1024;
 /// Numbers of entries in one answer.
 pub(super) const MOST_IDS: usize = 10_000;
 
@@ -27,7 +31,7 @@ pub(super) fn answer(scene: &mut Scene<'_>, asked: &Asked, path: &str) -> Result
     if path == "accounts/ClientLogin" {
         return client_login(scene, asked);
     }
-    let token = asked.header("authorization").and_then(|value| value.strip_prefix("GoogleLogin auth="));
+    let token = session_of(asked);
     let account = match token {
         Some(token) => scene.library.account_of_session(token, scene.now_ms)?,
         None => None,
@@ -79,6 +83,11 @@ pub(super) fn answer(scene: &mut Scene<'_>, asked: &Asked, path: &str) -> Result
     }
 }
 
+/// The token that a program shows.
+pub(super) fn session_of(asked: &Asked) -> Option<&str> {
+    asked.header("authorization")?.strip_prefix("GoogleLogin auth=")
+}
+
 fn client_login(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, FeedError> {
     let account = match verify(scene, asked.get("Email"), asked.get("Passwd"))? {
         Ok(account) => account,
@@ -100,14 +109,9 @@ pub(super) fn done() -> Reply {
 }
 
 fn decoded(text: &str) -> String {
-    // A plus sign in a path is one.
-    let text = text.replace('+', "%2B");
-    form_urlencoded::parse(text.as_bytes()).next().map_or_else(String::new, |(name, value)| {
-        match value.is_empty() {
-            true => name.into_owned(),
-            false => format!("{name}={value}"),
-        }
-    })
+    // In a path these mean nothing else.
+    let text = text.replace('+', "%2B").replace('&', "%26").replace('=', "%3D");
+    form_urlencoded::parse(text.as_bytes()).next().map_or_else(String::new, |(text, _)| text.into_owned())
 }
 
 /// A request of an account.
@@ -162,12 +166,12 @@ impl Api<'_, '_, '_> {
         let sum = |folder: Option<&str>| {
             let of = all.iter().filter(|one| folder.is_none_or(|folder| one.folder == folder));
             of.fold((0, 0), |(unread, newest_ms), one| {
-                (unread + one.unread, newest_ms.max(one.newest_ms.unwrap_or(0)))
+                (unread + one.unread, newest_ms.max(one.newest_received_ms.unwrap_or(0)))
             })
         };
         let mut counts: Vec<Value> = all
             .iter()
-            .map(|one| count(format!("feed/{}", one.url), one.unread, one.newest_ms.unwrap_or(0)))
+            .map(|one| count(format!("feed/{}", one.url), one.unread, one.newest_received_ms.unwrap_or(0)))
             .collect();
         for folder in self.folders()? {
             let (unread, newest_ms) = sum(Some(&folder));
@@ -212,8 +216,9 @@ impl Api<'_, '_, '_> {
                 _ => {}
             }
         }
-        filter.since_ms = self.asked.number("ot").map(|seconds| seconds.saturating_mul(1000));
-        filter.before_ms = self.asked.number("nt").map(|seconds| seconds.saturating_mul(1000));
+        // Programs ask for what came since they asked last, whatever its date.
+        filter.received_since_ms = self.asked.number("ot").map(|seconds| seconds.saturating_mul(1000));
+        filter.received_before_ms = self.asked.number("nt").map(|seconds| seconds.saturating_mul(1000));
         filter.is_oldest_first = self.asked.get("r") == "o";
         let count = self.asked.number("n").and_then(|count| usize::try_from(count).ok());
         filter.limit = count.filter(|count| *count > 0).unwrap_or(USUAL_COUNT).min(most);
@@ -251,7 +256,7 @@ impl Api<'_, '_, '_> {
             json!({
                 "id": entry.id.to_string(),
                 "directStreamIds": [format!("feed/{}", entry.feed_url)],
-                "timestampUsec": (entry.sort_ms * 1000).to_string(),
+                "timestampUsec": (entry.received_ms * 1000).to_string(),
             })
         };
         let mut body = json!({ "itemRefs": entries.iter().map(one).collect::<Vec<_>>() });
@@ -274,17 +279,25 @@ impl Api<'_, '_, '_> {
         let stream = if stream.is_empty() { self.asked.get("s") } else { stream };
         let Some(filter) = self.asked_filter(stream, MOST_CONTENTS)? else { return Ok(unknown_stream()) };
         let (entries, next) = self.listed(&filter)?;
-        let mut body = self.items(stream, entries.iter().map(|entry| entry.id))?;
-        if let Some(next) = next {
-            body["continuation"] = Value::from(next);
-        }
-        Ok(reply(&body))
+        let (items, written) = self.items(entries.iter().map(|entry| entry.id))?;
+        // What has no place here is where the next answer begins.
+        let next = match written.checked_sub(1).and_then(|last| entries.get(last)) {
+            Some(last) if written < entries.len() => Some(place_text((last.sort_ms, last.id))),
+            _ => next,
+        };
+        Ok(self.item_list(stream, &items, next))
     }
 
     fn atom(&self, stream: &str) -> Result<Reply, FeedError> {
         let Some(filter) = self.asked_filter(stream, MOST_CONTENTS)? else { return Ok(unknown_stream()) };
         let (entries, _) = self.listed(&filter)?;
-        let entries = self.whole(entries.iter().map(|entry| entry.id))?;
+        let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
+        let mut entries = Vec::new();
+        self.each_whole(ids.into_iter(), |entry| {
+            let bytes = entry.content.len();
+            entries.push(entry);
+            bytes
+        })?;
         let title =
             entries.first().filter(|_| filter.feed.is_some()).map_or("Feeds", |entry| &entry.feed_title);
         let body = atom::write(&normal(stream), title, &entries, self.scene.now_ms);
@@ -292,25 +305,58 @@ impl Api<'_, '_, '_> {
     }
 
     fn contents_of_ids(&self) -> Result<Reply, FeedError> {
-        let ids = self.asked.all("i").filter_map(entry_id).take(MOST_LISTED);
-        Ok(reply(&self.items(READING_LIST, ids)?))
+        let mut ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_LISTED).collect();
+        let mut seen = HashSet::new();
+        ids.retain(|id| seen.insert(*id));
+        let (items, _) = self.items(ids.into_iter())?;
+        Ok(self.item_list(READING_LIST, &items, None))
     }
 
-    /// Entries with their contents, which lists do not have. Those that are gone, or of other accounts, are left out.
-    fn whole(&self, ids: impl Iterator<Item = i64>) -> Result<Vec<FeedEntry>, FeedError> {
-        ids.filter_map(|id| self.scene.library.entry(&self.account, id).transpose()).collect()
+    /// Shows entries with their contents, which lists do not have, until those that `take` has the bytes of fill an answer. Those that
+    /// are gone, or of other accounts, are left out. Returns how many of `ids` were looked at.
+    fn each_whole(
+        &self,
+        ids: impl Iterator<Item = i64>,
+        mut take: impl FnMut(FeedEntry) -> usize,
+    ) -> Result<usize, FeedError> {
+        let (mut bytes, mut seen) = (0, 0);
+        for id in ids {
+            if bytes >= MOST_CONTENT_BYTES {
+                break;
+            }
+            seen += 1;
+            if let Some(entry) = self.scene.library.entry(&self.account, id)? {
+                bytes += take(entry);
+            }
+        }
+        Ok(seen)
     }
 
-    fn items(&self, stream: &str, ids: impl Iterator<Item = i64>) -> Result<Value, FeedError> {
-        let items: Vec<Value> = self.whole(ids)?.iter().map(item).collect();
-        Ok(json!({
+    /// Entries in JSON with commas in between, and how many of `ids` that is.
+    fn items(&self, ids: impl Iterator<Item = i64>) -> Result<(String, usize), FeedError> {
+        let mut text = String::new();
+        let written = self.each_whole(ids, |entry| {
+            let item = item(&entry).to_string();
+            text.push_str(if text.is_empty() { "" } else { "," });
+            text.push_str(&item);
+            item.len()
+        })?;
+        Ok((text, written))
+    }
+
+    fn item_list(&self, stream: &str, items: &str, next: Option<String>) -> Reply {
+        let head = json!({
             "direction": "ltr",
             "id": normal(stream),
             "title": "Feeds",
             "author": self.account.name,
             "updated": self.scene.now_ms / 1000,
-            "items": items,
-        }))
+        });
+        let next = next.map(|next| format!(",\"continuation\":{}", Value::from(next))).unwrap_or_default();
+        // The items are text already: they take its last place.
+        let head = head.to_string();
+        let head = head.strip_suffix('}').unwrap_or(&head);
+        plain(StatusCode::OK, JSON, &format!("{head},\"items\":[{items}]{next}}}"))
     }
 }
 

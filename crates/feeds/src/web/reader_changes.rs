@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use serde_json::json;
-use syndication::with_scheme;
+use syndication::{parse_url, with_scheme};
 
 use super::reader_api::{Api, MOST_IDS, done, reply, unknown_stream};
 use super::request::{Reply, text};
@@ -34,8 +34,10 @@ impl Api<'_, '_, '_> {
                 self.scene.library.unsubscribe(&self.account, feed)?;
                 continue;
             }
-            let folder = added.as_deref().or(removed.as_ref().map(|_| ""));
-            self.scene.library.edit_subscription(&self.account, feed, title.as_deref(), folder)?;
+            if let Some(folder) = &removed {
+                self.scene.library.leave_folder(&self.account, feed, folder)?;
+            }
+            self.scene.library.edit_subscription(&self.account, feed, title.as_deref(), added.as_deref())?;
         }
         Ok(done())
     }
@@ -43,6 +45,8 @@ impl Api<'_, '_, '_> {
     pub(super) fn quick_add(&mut self) -> Result<Reply, FeedError> {
         let asked = self.asked.get("quickadd");
         let url = with_scheme(asked.strip_prefix("feed/").unwrap_or(asked));
+        // As the list of subscriptions has it.
+        let url = parse_url(&url).map_or(url, String::from);
         self.scene.library.subscribe(&self.account, &url, "", "", self.scene.now_ms)?;
         Ok(reply(
             &json!({ "numResults": 1, "query": asked, "streamId": format!("feed/{url}"), "streamName": url }),

@@ -4,6 +4,9 @@ use http::{Method, Request, Response, StatusCode, header};
 
 use super::upload;
 
+/// Parameters of a request; others are ignored.
+const MOST_PAIRS: usize = 20_000;
+
 pub(super) type Reply = Response<Vec<u8>>;
 
 /// A request with its parameters: those of the address, and of a form in the body.
@@ -19,8 +22,10 @@ pub(super) struct Asked {
 impl Asked {
     pub(super) fn new(request: Request<Vec<u8>>) -> Self {
         let query = request.uri().query().unwrap_or_default();
-        let mut pairs: Vec<(String, String)> =
-            form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+        let parse = |text: &[u8]| -> Vec<(String, String)> {
+            form_urlencoded::parse(text).into_owned().take(MOST_PAIRS).collect()
+        };
+        let mut pairs = parse(query.as_bytes());
         let in_address = pairs.len();
         let kind = request
             .headers()
@@ -29,7 +34,7 @@ impl Asked {
             .unwrap_or_default();
         let mut file = None;
         if kind.starts_with("application/x-www-form-urlencoded") {
-            pairs.extend(form_urlencoded::parse(request.body()).into_owned());
+            pairs.extend(parse(request.body()));
         } else if let Some(boundary) = upload::boundary(kind) {
             let (fields, found) = upload::parse(request.body(), &boundary);
             pairs.extend(fields);

@@ -15,10 +15,10 @@ pub(super) const IMAGE_POLICY: &str = "default-src 'none'; script-src 'self'; st
 
 /// Slows attempts to guess a password down, where they come from.
 pub trait SignInLimit {
-    /// How long nothing from there is looked at.
-    fn wait(&self) -> Option<Duration>;
-    /// A password was wrong, or right.
-    fn note(&self, is_right: bool);
+    /// How long no password of an account is looked at that comes from there.
+    fn wait(&self, account: &str) -> Option<Duration>;
+    /// A password of an account was wrong, or right.
+    fn note(&self, account: &str, is_right: bool);
 }
 
 /// What an answer needs beside the request.

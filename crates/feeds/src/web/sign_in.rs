@@ -19,7 +19,7 @@ pub(super) fn verify(
     name: &str,
     password: &str,
 ) -> Result<Result<Account, Reply>, FeedError> {
-    if let Some(wait) = scene.limit.wait() {
+    if let Some(wait) = scene.limit.wait(name) {
         let seconds = wait.as_secs() + 1;
         let mut reply = html(
             StatusCode::TOO_MANY_REQUESTS,
@@ -30,7 +30,7 @@ pub(super) fn verify(
         return Ok(Err(reply));
     }
     let account = scene.library.verify(name, password)?;
-    scene.limit.note(account.is_some());
+    scene.limit.note(name, account.is_some());
     Ok(account.ok_or_else(|| {
         html(StatusCode::UNAUTHORIZED, POLICY, pages::sign_in("The name or the password is wrong."))
     }))

@@ -47,7 +47,7 @@ pub(super) fn item(entry: &FeedEntry) -> Value {
     json!({
         "id": format!("{ITEM}{:016x}", entry.id),
         "crawlTimeMsec": entry.received_ms.to_string(),
-        "timestampUsec": (entry.sort_ms * 1000).to_string(),
+        "timestampUsec": (entry.received_ms * 1000).to_string(),
         "published": entry.published_ms.unwrap_or(entry.sort_ms) / 1000,
         "updated": entry.published_ms.unwrap_or(entry.sort_ms) / 1000,
         "title": entry.title,

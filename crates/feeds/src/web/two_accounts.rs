@@ -21,11 +21,11 @@ const ANN_FOLDER: &str = "garden";
 struct NoLimit;
 
 impl SignInLimit for NoLimit {
-    fn wait(&self) -> Option<Duration> {
+    fn wait(&self, _account: &str) -> Option<Duration> {
         None
     }
 
-    fn note(&self, _is_right: bool) {}
+    fn note(&self, _account: &str, _is_right: bool) {}
 }
 
 /// Two accounts with a feed each, and a session each.
@@ -59,7 +59,7 @@ impl World {
             };
             let entries = (0..3).map(entry).collect();
             let parsed = ParsedFeed { title: format!("{word} feed"), entries, ..ParsedFeed::default() };
-            library.apply(feed, &Polled { feed: Some(&parsed), moved_to: None }, 2000).unwrap();
+            library.apply(feed, &Polled { feed: Some(&parsed), moved_to: None, digest: None }, 2000).unwrap();
         }
         let all = library.entries(&ann, &EntryFilter::default()).unwrap();
         let ann_entries: Vec<i64> = all.iter().map(|entry| entry.id).collect();
@@ -211,4 +211,27 @@ fn what_is_anns_is_changed_by_ann_alone() {
         world.ask(ann, &Method::POST, path, &with_token(ann));
         assert_ne!(world.of_ann(), before, "{path} {form} is to do something for ann");
     }
+}
+
+#[test]
+fn an_answer_has_an_entry_once() {
+    let world = World::new();
+    let ids = world.ann_entries.iter().map(|id| format!("i={id}&")).collect::<String>().repeat(300);
+    let path = "reader/api/0/stream/items/contents";
+    let (status, text) = world.ask(&world.ann_session, &Method::POST, path, &ids);
+    let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, answer["items"].as_array().unwrap().len()), (StatusCode::OK, 3));
+    assert_eq!(answer["items"][0]["timestampUsec"], "2000000");
+    let path = "reader/api/0/stream/contents/user/-/state/com.google/reading-list?n=2";
+    let (_, text) = world.ask(&world.ann_session, &Method::GET, path, "");
+    let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(answer["items"].as_array().unwrap().len(), 2);
+    assert!(answer["continuation"].is_string());
+    // What was received since, whatever its own date.
+    let count = |since: u64| {
+        let path =
+            format!("reader/api/0/stream/items/count?s=user/-/state/com.google/reading-list&ot={since}");
+        world.ask(&world.ann_session, &Method::GET, &path, "").1
+    };
+    assert_eq!((count(2), count(3)), ("3".to_owned(), "0".to_owned()));
 }
