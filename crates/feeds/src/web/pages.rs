@@ -18,6 +18,8 @@ use crate::subscriptions::{Subscription, shown_url};
 const LISTED: usize = 50;
 /// What a list shows of an entry.
 const EXCERPT_BYTES: usize = 200;
+const MINUTE_MS: i64 = 60_000;
+const WEEK_MS: i64 = 7 * 86_400_000;
 
 /// What every page of a session needs.
 struct Frame<'a> {
@@ -119,11 +121,15 @@ impl Frame<'_> {
         out
     }
 
-    /// A time and how long ago it was.
+    /// A time: how long ago it was, or the day if that is more than a week ago.
     fn time(&self, at_ms: i64) -> String {
-        let written =
-            Timestamp::from_millisecond(at_ms).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        format!("<time datetime=\"{written}\">{}</time>", age(at_ms, self.now_ms))
+        let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+        let shown = match self.now_ms.saturating_sub(at_ms) {
+            ..MINUTE_MS => "now".to_owned(),
+            MINUTE_MS..WEEK_MS => age(at_ms, self.now_ms),
+            WEEK_MS.. => at.strftime("%Y-%m-%d").to_string(),
+        };
+        format!("<time datetime=\"{}\">{shown}</time>", at.strftime("%Y-%m-%dT%H:%M:%SZ"))
     }
 }
 
