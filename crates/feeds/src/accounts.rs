@@ -19,7 +19,7 @@ const MOST_PASSWORD_BYTES: usize = 1024;
 const MOST_NAME_BYTES: usize = 64;
 /// A session ends after this; 30 days.
 pub(crate) const LONGEST_SESSION_MS: i64 = 30 * 86_400_000;
-/// Sessions of one account; a new one ends the oldest.
+/// Sessions of one account in browsers, and as many in programs; a new one ends the oldest of its kind.
 const MOST_SESSIONS: i64 = 64;
 
 /// An account of the reader.
@@ -28,6 +28,13 @@ pub struct Account {
     pub(crate) id: i64,
     /// The name, which the owner signs in with.
     pub name: String,
+}
+
+/// Where a session is: some programs begin one whenever they synchronise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SessionKind {
+    Browser,
+    Program,
 }
 
 impl Library {
@@ -72,7 +79,7 @@ impl Library {
     pub fn remove_account(&mut self, account: &Account) -> Result<(), FeedError> {
         let transaction = self.connection.transaction()?;
         transaction.execute("DELETE FROM accounts WHERE id = ?1", [account.id])?;
-        crate::feed_rows::remove_unused(&transaction)?;
+        crate::retention::remove_unused(&transaction)?;
         Ok(transaction.commit()?)
     }
 
@@ -122,18 +129,24 @@ impl Library {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn begin_session(&mut self, account: &Account, now_ms: i64) -> Result<String, FeedError> {
+    pub(crate) fn begin_session(
+        &mut self,
+        account: &Account,
+        kind: SessionKind,
+        now_ms: i64,
+    ) -> Result<String, FeedError> {
+        let is_program = kind == SessionKind::Program;
         let token = format!("{}{}", probe::random::hex(), probe::random::hex());
         let transaction = self.connection.transaction()?;
         transaction.execute("DELETE FROM sessions WHERE created_ms < ?1", [now_ms - LONGEST_SESSION_MS])?;
         transaction.execute(
-            "INSERT INTO sessions (digest, account, created_ms) VALUES (?1, ?2, ?3)",
-            params![digest(&token), account.id, now_ms],
+            "INSERT INTO sessions (digest, account, created_ms, is_program) VALUES (?1, ?2, ?3, ?4)",
+            params![digest(&token), account.id, now_ms, is_program],
         )?;
         transaction.execute(
             "DELETE FROM sessions WHERE digest IN
-             (SELECT digest FROM sessions WHERE account = ?1 ORDER BY created_ms DESC LIMIT -1 OFFSET ?2)",
-            params![account.id, MOST_SESSIONS],
+             (SELECT digest FROM sessions WHERE account = ?1 AND is_program = ?2 ORDER BY created_ms DESC LIMIT -1 OFFSET ?3)",
+            params![account.id, is_program, MOST_SESSIONS],
         )?;
         transaction.commit()?;
         Ok(token)
@@ -167,12 +180,6 @@ impl Library {
 /// Of a token that has 128 random bits, so that a fast digest will do.
 fn digest(token: &str) -> Vec<u8> {
     Blake2s256::digest(token.as_bytes()).to_vec()
-}
-
-/// What tells versions of a text apart.
-pub(crate) fn short_digest(text: &str) -> String {
-    let digest = Blake2s256::digest(text.as_bytes());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a form of a session must contain: pages of other origins cannot know it.
@@ -217,17 +224,19 @@ mod tests {
     fn a_session_ends_by_itself_or_with_a_new_password() {
         let mut library = Library::in_memory();
         let ann = library.add_account("ann", "correct horse", 0).unwrap();
-        let token = library.begin_session(&ann, 1000).unwrap();
+        let token = library.begin_session(&ann, SessionKind::Program, 1000).unwrap();
         assert_eq!(library.account_of_session(&token, 2000).unwrap(), Some(ann.clone()));
         assert_eq!(library.account_of_session(&token[1..], 2000).unwrap(), None);
         assert_eq!(library.account_of_session(&token, 1001 + LONGEST_SESSION_MS).unwrap(), None);
         library.set_password(&ann, "battery staple").unwrap();
         assert_eq!(library.account_of_session(&token, 2000).unwrap(), None);
+        let browser = library.begin_session(&ann, SessionKind::Browser, 2500).unwrap();
         for _ in 0..2 * MOST_SESSIONS {
-            library.begin_session(&ann, 3000).unwrap();
+            library.begin_session(&ann, SessionKind::Program, 3000).unwrap();
         }
+        assert_eq!(library.account_of_session(&browser, 3000).unwrap(), Some(ann));
         let count: i64 =
             library.connection.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)).unwrap();
-        assert_eq!(count, MOST_SESSIONS);
+        assert_eq!(count, MOST_SESSIONS + 1);
     }
 }

@@ -6,6 +6,8 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use blake2::{Blake2s256, Digest as _};
@@ -26,6 +28,8 @@ const LISTING_BYTES: usize = 64 * 1024;
 pub(crate) struct Cache {
     directory: PathBuf,
     most_bytes: u64,
+    /// Bytes of bodies that were written since the last clean-up.
+    written_bytes: Arc<AtomicU64>,
 }
 
 /// What is known of a response.
@@ -64,7 +68,7 @@ impl Cache {
             let mut builder = fs::DirBuilder::new();
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700).create(&directory)?;
         }
-        Ok(Self { directory, most_bytes: MOST_BYTES })
+        Ok(Self { directory, most_bytes: MOST_BYTES, written_bytes: Arc::default() })
     }
 
     fn path(&self, url: &str, kind: &str) -> PathBuf {
@@ -93,11 +97,19 @@ impl Cache {
     pub(crate) fn put(&self, response: &CachedResponse, body: Option<&[u8]>) -> io::Result<()> {
         let path = self.path(&response.url, "body");
         match body {
-            Some(body) => self.write(&path, body)?,
+            Some(body) => {
+                self.written_bytes.fetch_add(body.len() as u64, Ordering::Relaxed);
+                self.write(&path, body)?;
+            }
             // It is as young as what decides about it: they are deleted together.
             None => fs::File::options().write(true).open(&path)?.set_modified(SystemTime::now())?,
         }
         self.write(&self.path(&response.url, "json"), &serde_json::to_vec(response)?)
+    }
+
+    /// Whether so much was written that the cache may be too large.
+    pub(crate) fn has_grown(&self) -> bool {
+        self.written_bytes.load(Ordering::Relaxed) > self.most_bytes / 8
     }
 
     pub(crate) fn remove(&self, url: &str) {
@@ -129,6 +141,7 @@ impl Cache {
     /// # Errors
     /// If the directory cannot be listed.
     pub(crate) fn clean(&self, unused_for: Duration, now: SystemTime) -> io::Result<u64> {
+        self.written_bytes.store(0, Ordering::Relaxed);
         let directory = Directory::open(&self.directory)?;
         let modified = AgeBy { modified: true, ..StatusWanted::KIND.times };
         let wanted = StatusWanted { times: modified, ..StatusWanted::KIND };

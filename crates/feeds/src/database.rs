@@ -12,7 +12,7 @@ use crate::error::FeedError;
 /// Its name in the data directory.
 const FILE: &str = "feeds.sqlite";
 /// The format that is written.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// Another process (`whit feeds`) may write for so long.
 const BUSY: Duration = Duration::from_secs(5);
 /// Pages that SQLite keeps in memory for each connection.
@@ -28,9 +28,10 @@ CREATE TABLE accounts (
 CREATE TABLE sessions (
     digest BLOB PRIMARY KEY,
     account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
-    created_ms INTEGER NOT NULL
+    created_ms INTEGER NOT NULL,
+    is_program INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX sessions_by_account ON sessions (account, created_ms);
+CREATE INDEX sessions_by_account ON sessions (account, is_program, created_ms);
 CREATE TABLE feeds (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     url TEXT NOT NULL UNIQUE,
@@ -48,12 +49,17 @@ CREATE TABLE feeds (
     is_gone INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX feeds_by_time ON feeds (next_ms) WHERE is_gone = 0;
+CREATE TABLE pauses (
+    host TEXT PRIMARY KEY,
+    until_ms INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE subscriptions (
     account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
     feed INTEGER NOT NULL REFERENCES feeds,
     title TEXT NOT NULL DEFAULT '',
     folder TEXT NOT NULL DEFAULT '',
     listed_since_ms INTEGER NOT NULL,
+    created_ms INTEGER NOT NULL,
     PRIMARY KEY (account, feed)
 ) WITHOUT ROWID;
 CREATE INDEX subscriptions_by_feed ON subscriptions (feed);
@@ -73,6 +79,7 @@ CREATE TABLE entries (
     UNIQUE (feed, identity)
 );
 CREATE INDEX entries_by_time ON entries (feed, sort_ms, id, listed_ms);
+CREATE INDEX entries_by_age ON entries (sort_ms, id);
 CREATE INDEX entries_by_link ON entries (feed, link);
 CREATE TABLE marks (
     account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
@@ -99,7 +106,7 @@ impl Library {
     /// Opens the library of a data directory, and creates it if there is none.
     ///
     /// # Errors
-    /// If the file cannot be opened, or a newer version wrote it.
+    /// If the file cannot be opened, or another version wrote it.
     pub fn open(directory: &Path) -> Result<Self, FeedError> {
         // As the agent does it.
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(directory);
@@ -134,7 +141,7 @@ impl Library {
                 transaction.pragma_update(None, "user_version", FORMAT)?;
             }
             FORMAT => {}
-            newer => return Err(FeedError::Newer(newer)),
+            other => return Err(FeedError::Format { found: other, own: FORMAT }),
         }
         transaction.commit()?;
         Ok(Self { connection, seen_version: None })
@@ -161,10 +168,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_newer_file_is_not_touched() {
+    fn a_file_of_another_version_is_not_touched() {
         let library = Library::in_memory();
         library.connection.pragma_update(None, "user_version", FORMAT + 1).unwrap();
-        assert!(matches!(Library::prepare(library.connection), Err(FeedError::Newer(2))));
+        assert!(matches!(Library::prepare(library.connection), Err(FeedError::Format { found: 3, own: 2 })));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct FeedEntry {
     pub author: String,
     /// What its feed says, in milliseconds since 1970.
     pub published_ms: Option<i64>,
-    /// When it was first seen, in milliseconds since 1970.
+    /// When the account got it, in milliseconds since 1970: when it was first seen, or when the account subscribed to its feed.
     pub received_ms: i64,
     /// The time by which it is sorted: published, but not later than received.
     pub sort_ms: i64,
@@ -58,15 +58,28 @@ pub enum Mark {
 
 /// The columns of [`FeedEntry`], whose account is ?1.
 const COLUMNS: &str = "entries.id, entries.feed, coalesce(nullif(subscriptions.title, ''), feeds.title), feeds.url, feeds.site,
-    coalesce(subscriptions.folder, ''), entries.link, entries.title, entries.author, entries.published_ms, entries.received_ms,
-    entries.sort_ms, coalesce(marks.is_read, 0), coalesce(marks.is_starred, 0)";
-/// What an account sees: what its feeds have listed since it subscribed, and what it has starred. What others' feeds listed before that
-/// it never asked for: a feed that moved here may have brought entries that this one never had.
+    coalesce(subscriptions.folder, ''), entries.link, entries.title, entries.author, entries.published_ms,
+    max(entries.received_ms, coalesce(subscriptions.created_ms, 0)), entries.sort_ms, coalesce(marks.is_read, 0), coalesce(marks.is_starred, 0)";
+/// What an account sees: what its feeds have listed since it subscribed, and what it has starred.
 const VISIBLE: &str = "FROM entries JOIN feeds ON feeds.id = entries.feed
     LEFT JOIN subscriptions ON subscriptions.account = ?1 AND subscriptions.feed = entries.feed
         AND entries.listed_ms >= subscriptions.listed_since_ms
     LEFT JOIN marks ON marks.account = ?1 AND marks.entry = entries.id
     WHERE (subscriptions.feed IS NOT NULL OR marks.is_starred = 1)";
+/// The same without starred entries of feeds that it does not read any more: its feeds come first, so that others' are not looked at.
+const OF_SUBSCRIPTIONS: &str = "FROM subscriptions CROSS JOIN entries ON entries.feed = subscriptions.feed
+        AND entries.listed_ms >= subscriptions.listed_since_ms
+    JOIN feeds ON feeds.id = entries.feed
+    LEFT JOIN marks ON marks.account = ?1 AND marks.entry = entries.id
+    WHERE subscriptions.account = ?1";
+
+/// Where a filter looks.
+fn source_of(filter: &EntryFilter) -> &'static str {
+    let is_search = !filter.search.trim().is_empty();
+    let is_subscribed =
+        filter.is_unread || filter.folder.is_some() || (filter.feed.is_some() && !filter.is_starred);
+    if is_subscribed && !is_search { OF_SUBSCRIPTIONS } else { VISIBLE }
+}
 
 impl Library {
     /// Lists entries, the newest first unless the filter says otherwise.
@@ -79,7 +92,8 @@ impl Library {
         let limit = if filter.limit == 0 { MOST_LISTED } else { filter.limit.min(MOST_LISTED) };
         values.push(Value::Integer(limit as i64));
         let statement = format!(
-            "SELECT {COLUMNS}, '' {VISIBLE} {conditions} ORDER BY entries.sort_ms {order}, entries.id {order} LIMIT ?{}",
+            "SELECT {COLUMNS}, '' {} {conditions} ORDER BY entries.sort_ms {order}, entries.id {order} LIMIT ?{}",
+            source_of(filter),
             values.len()
         );
         let mut statement = self.connection.prepare_cached(&statement)?;
@@ -94,7 +108,7 @@ impl Library {
     pub(crate) fn count_entries(&self, account: &Account, filter: &EntryFilter) -> Result<u64, FeedError> {
         let Some((conditions, values)) = conditions(account, filter) else { return Ok(0) };
         let mut statement =
-            self.connection.prepare_cached(&format!("SELECT count(*) {VISIBLE} {conditions}"))?;
+            self.connection.prepare_cached(&format!("SELECT count(*) {} {conditions}", source_of(filter)))?;
         let count: i64 = statement.query_row(params_from_iter(values), |row| row.get(0))?;
         Ok(count.max(0).unsigned_abs())
     }

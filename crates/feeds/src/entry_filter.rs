@@ -63,10 +63,10 @@ pub(crate) fn conditions_after(
         add("entries.sort_ms < #", Value::Integer(before_ms));
     }
     if let Some(since_ms) = filter.received_since_ms {
-        add("entries.received_ms >= #", Value::Integer(since_ms));
+        add("max(entries.received_ms, coalesce(subscriptions.created_ms, 0)) >= #", Value::Integer(since_ms));
     }
     if let Some(before_ms) = filter.received_before_ms {
-        add("entries.received_ms < #", Value::Integer(before_ms));
+        add("max(entries.received_ms, coalesce(subscriptions.created_ms, 0)) < #", Value::Integer(before_ms));
     }
     if !filter.search.trim().is_empty() {
         add(
@@ -83,7 +83,10 @@ pub(crate) fn conditions_after(
     for (is_wanted, condition) in [
         (filter.is_unread, " AND coalesce(marks.is_read, 0) = 0 AND subscriptions.feed IS NOT NULL"),
         (filter.is_read, " AND marks.is_read = 1"),
-        (filter.is_starred, " AND marks.is_starred = 1"),
+        (
+            filter.is_starred,
+            " AND marks.is_starred = 1 AND entries.id IN (SELECT entry FROM marks WHERE account = ?1 AND is_starred = 1)",
+        ),
     ] {
         text.push_str(if is_wanted { condition } else { "" });
     }

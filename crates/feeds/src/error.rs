@@ -8,8 +8,13 @@ use std::io;
 pub enum FeedError {
     /// SQLite's own error.
     Database(rusqlite::Error),
-    /// A newer version of whit wrote the file, in this format.
-    Newer(i64),
+    /// Another version of whit wrote the file, in a format that this one does not read.
+    Format {
+        /// The file's.
+        found: i64,
+        /// That of this version.
+        own: i64,
+    },
     /// A file or directory cannot be used.
     File(io::Error),
     /// What was asked for is not possible, for this reason.
@@ -26,9 +31,13 @@ impl fmt::Display for FeedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Database(error) => error.fmt(f),
-            Self::Newer(format) => {
-                write!(f, "a newer version of whit wrote it (format {format}); update whit")
+            Self::Format { found, own } if found > own => {
+                write!(f, "feeds.sqlite has format {found}, which a newer version of whit wrote: update whit")
             }
+            Self::Format { found, own } => write!(
+                f,
+                "feeds.sqlite has format {found} of a version before the first release, and this one reads {own}: move the file away"
+            ),
             Self::File(error) => error.fmt(f),
             Self::Refused(reason) => f.write_str(reason),
         }

@@ -10,16 +10,13 @@ use syndication::{ParsedEntry, ParsedFeed, plain_text};
 use crate::cache::DocumentDigest;
 use crate::database::Library;
 use crate::error::FeedError;
+use crate::retention::remove_unused;
 use crate::rhythm::LONGEST_HINT;
 
 /// What the search knows of an entry's content.
 const MOST_SEARCHED_BYTES: usize = 100_000;
 /// Times of entries that decide about the interval.
 const RHYTHM_ENTRIES: i64 = 12;
-/// Entries of a feed that are kept although it does not list them any more.
-const MOST_ENTRIES: i64 = 5000;
-/// Their contents.
-const MOST_FEED_BYTES: i64 = 64 * 1024 * 1024;
 
 /// A feed that is to be polled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +26,8 @@ pub(crate) struct DueFeed {
     /// The document whose entries are here; `None`: there was none.
     pub(crate) known: Option<DocumentDigest>,
     pub(crate) failures: u32,
+    /// Its subscribers.
+    pub(crate) accounts: Vec<i64>,
 }
 
 /// What a poll brought.
@@ -50,8 +49,8 @@ impl Library {
         mut see: impl FnMut(DueFeed) -> ControlFlow<()>,
     ) -> Result<(), FeedError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT id, url, document_digest, failures FROM feeds
-             WHERE is_gone = 0 AND next_ms <= ?1 AND EXISTS (SELECT 1 FROM subscriptions WHERE feed = feeds.id)
+            "SELECT id, url, document_digest, failures, (SELECT group_concat(account) FROM subscriptions WHERE feed = feeds.id)
+             FROM feeds WHERE is_gone = 0 AND next_ms <= ?1 AND EXISTS (SELECT 1 FROM subscriptions WHERE feed = feeds.id)
              ORDER BY next_ms",
         )?;
         let mut rows = statement.query([now_ms])?;
@@ -61,6 +60,11 @@ impl Library {
                 url: row.get(1)?,
                 known: row.get::<_, Option<Vec<u8>>>(2)?.map(DocumentDigest),
                 failures: row.get(3)?,
+                accounts: row
+                    .get::<_, String>(4)?
+                    .split(',')
+                    .filter_map(|account| account.parse().ok())
+                    .collect(),
             };
             if see(feed).is_break() {
                 break;
@@ -114,6 +118,13 @@ impl Library {
                     "UPDATE feeds SET title = ?2, site = ?3, hint_s = ?4, document_ms = ?5, document_digest = ?6 WHERE id = ?1",
                 )?
                 .execute(params![feed, parsed.title, parsed.site, hint_s.cast_signed(), now_ms, digest])?;
+            // Before any of them: an entry that is listed is not one that got another identity.
+            let mut listed = transaction
+                .prepare_cached("UPDATE entries SET listed_ms = ?3 WHERE feed = ?1 AND identity = ?2")?;
+            for entry in &parsed.entries {
+                listed.execute(params![feed, entry.identity, now_ms])?;
+            }
+            drop(listed);
             // The first one is the newest, and gets the highest number.
             for (place, entry) in parsed.entries.iter().enumerate().rev() {
                 added += u64::from(put_entry(&transaction, feed, entry, now_ms, place)?);
@@ -143,6 +154,31 @@ impl Library {
         Ok(())
     }
 
+    /// Feeds that are to be polled later than ever possible are due: the clock was ahead when that was written.
+    pub(crate) fn reschedule_beyond(&mut self, most_ms: i64, now_ms: i64) -> Result<(), FeedError> {
+        self.connection.execute("UPDATE feeds SET next_ms = ?2 WHERE next_ms > ?1", [most_ms, now_ms])?;
+        Ok(())
+    }
+
+    /// Hosts that want a pause, and until when.
+    pub(crate) fn pauses(&self) -> Result<Vec<(String, i64)>, FeedError> {
+        let mut statement = self.connection.prepare("SELECT host, until_ms FROM pauses")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Remembers a pause, also for the next start, and forgets those that are over.
+    pub(crate) fn note_pause(&mut self, host: &str, until_ms: i64, now_ms: i64) -> Result<(), FeedError> {
+        let transaction = self.connection.transaction()?;
+        transaction.execute("DELETE FROM pauses WHERE until_ms < ?1", [now_ms])?;
+        transaction.execute(
+            "INSERT INTO pauses (host, until_ms) VALUES (?1, ?2)
+             ON CONFLICT (host) DO UPDATE SET until_ms = max(until_ms, excluded.until_ms)",
+            params![host, until_ms],
+        )?;
+        Ok(transaction.commit()?)
+    }
+
     /// Sets when a feed is polled next.
     pub(crate) fn schedule(&mut self, feed: i64, next_ms: i64) -> Result<(), FeedError> {
         self.connection
@@ -150,61 +186,6 @@ impl Library {
             .execute(params![feed, next_ms])?;
         Ok(())
     }
-
-    /// Deletes entries that their feeds do not list any more and that are older than `keep`, except starred ones; and feeds
-    /// without subscribers. Returns how many entries were deleted.
-    ///
-    /// # Errors
-    /// If the library cannot be written.
-    pub fn forget_old(&mut self, keep: Duration, now_ms: i64) -> Result<u64, FeedError> {
-        let keep_ms = i64::try_from(keep.as_millis()).unwrap_or(i64::MAX);
-        let transaction = self.connection.transaction()?;
-        let old: Vec<i64> = transaction
-            .prepare_cached(
-                "SELECT entries.id FROM entries JOIN feeds ON feeds.id = entries.feed
-                 WHERE entries.listed_ms < feeds.document_ms
-                 AND (entries.received_ms < ?1 OR entries.id <= (SELECT id FROM entries AS newer WHERE newer.feed = feeds.id
-                      ORDER BY id DESC LIMIT 1 OFFSET ?2)
-                      OR entries.id IN (SELECT id FROM (SELECT id, sum(octet_length(content)) OVER
-                                        (PARTITION BY feed ORDER BY id DESC) AS bytes FROM entries) WHERE bytes > ?3))
-                 AND NOT EXISTS (SELECT 1 FROM marks WHERE entry = entries.id AND is_starred = 1)",
-            )?
-            .query_map([now_ms.saturating_sub(keep_ms), MOST_ENTRIES, MOST_FEED_BYTES], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        for entry in &old {
-            delete_entry(&transaction, *entry)?;
-        }
-        remove_unused(&transaction)?;
-        transaction.commit()?;
-        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        self.connection.execute_batch("PRAGMA incremental_vacuum(1000)")?;
-        Ok(old.len() as u64)
-    }
-}
-
-fn delete_entry(connection: &Connection, entry: i64) -> Result<(), FeedError> {
-    connection.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([entry])?;
-    connection.prepare_cached("DELETE FROM entries WHERE id = ?1")?.execute([entry])?;
-    Ok(())
-}
-
-/// Deletes feeds that have neither subscribers nor starred entries.
-pub(crate) fn remove_unused(connection: &Connection) -> Result<(), FeedError> {
-    let unused: Vec<i64> = connection
-        .prepare_cached(
-            "SELECT id FROM feeds WHERE NOT EXISTS (SELECT 1 FROM subscriptions WHERE feed = feeds.id)
-             AND NOT EXISTS (SELECT 1 FROM entries JOIN marks ON marks.entry = entries.id
-                             WHERE entries.feed = feeds.id AND marks.is_starred = 1)",
-        )?
-        .query_map([], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    for feed in unused {
-        connection
-            .execute("DELETE FROM words WHERE rowid IN (SELECT id FROM entries WHERE feed = ?1)", [feed])?;
-        connection.execute("DELETE FROM entries WHERE feed = ?1", [feed])?;
-        connection.execute("DELETE FROM feeds WHERE id = ?1", [feed])?;
-    }
-    Ok(())
 }
 
 /// Writes an entry; whether it is a new one.
@@ -226,8 +207,6 @@ fn put_entry(
     };
     if let Some((id, old_digest)) = &known {
         if *old_digest == digest {
-            let mut listed = transaction.prepare_cached("UPDATE entries SET listed_ms = ?2 WHERE id = ?1")?;
-            listed.execute([*id, now_ms])?;
             return Ok(false);
         }
         // The time by which it is sorted stays: a corrected entry is not a new one.
@@ -251,9 +230,11 @@ fn put_entry(
         index(transaction, *id, entry)?;
         return Ok(false);
     }
-    // A date in the future would stay at the top; without a date the order of the document counts.
+    // A date in the future would stay at the top, and one that was never set (0001-01-01, 1970-01-01) at the bottom; without a date the
+    // order of the document counts.
     let received_ms = now_ms - place as i64;
-    let sort_ms = entry.published_ms.map_or(received_ms, |published| published.min(received_ms));
+    let published_ms = entry.published_ms.filter(|published| *published > 0);
+    let sort_ms = published_ms.map_or(received_ms, |published| published.min(received_ms));
     transaction
         .prepare_cached(
             "INSERT INTO entries (feed, identity, link, title, author, published_ms, received_ms, sort_ms, listed_ms, digest, content)
@@ -338,6 +319,13 @@ fn move_feed(transaction: &Transaction<'_>, feed: i64, url: &str) -> Result<(), 
 
 /// Gives the subscribers of a feed to another one, with what they have read and starred.
 fn join_feeds(transaction: &Transaction<'_>, feed: i64, other: i64) -> Result<(), FeedError> {
+    // Its address has just answered, whatever it did before.
+    transaction.execute(
+        "UPDATE feeds SET is_gone = 0, failures = 0, failing_since_ms = NULL, error = '',
+             next_ms = CASE WHEN failing_since_ms IS NULL THEN next_ms ELSE (SELECT polled_ms FROM feeds WHERE id = ?1) END
+         WHERE id = ?2",
+        [feed, other],
+    )?;
     // The owner of a feed could put entries into any other feed, by redirecting to it: readers of that one must not see them.
     let has_other_readers: bool = transaction.query_row(
         "SELECT EXISTS (SELECT 1 FROM subscriptions WHERE feed = ?2
@@ -347,8 +335,15 @@ fn join_feeds(transaction: &Transaction<'_>, feed: i64, other: i64) -> Result<()
     )?;
     if !has_other_readers {
         transaction.execute("UPDATE OR IGNORE entries SET feed = ?2 WHERE feed = ?1", [feed, other])?;
+        // Who reads both sees what both have brought.
+        transaction.execute(
+            "UPDATE subscriptions SET listed_since_ms = min(listed_since_ms,
+                 (SELECT listed_since_ms FROM subscriptions AS own WHERE own.account = subscriptions.account AND own.feed = ?1))
+             WHERE feed = ?2",
+            [feed, other],
+        )?;
     }
-    // Nor do the new readers get more than what the other one lists now.
+    // The new readers get no more than what the other one lists now.
     transaction.execute(
         "UPDATE OR IGNORE subscriptions SET feed = ?2, listed_since_ms =
              (SELECT CASE WHEN ?3 THEN coalesce(document_ms, 0) ELSE min(listed_since_ms, coalesce(document_ms, 0)) END

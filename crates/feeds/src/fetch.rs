@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 use syndication::parse_url;
 use ureq::unversioned::transport::DefaultConnector;
@@ -27,6 +27,18 @@ const MOST_REDIRECTS: usize = 5;
 const LONGEST_PAUSE: Duration = Duration::from_secs(7 * 86_400);
 const ACCEPTED: &str = "application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, \
     application/xml;q=0.9, text/xml;q=0.9, text/html;q=0.5, */*;q=0.1";
+/// Headers of a response that decide about its use (RFC 9111).
+const CACHE_HEADERS: [HeaderName; 8] = [
+    header::AGE,
+    header::CACHE_CONTROL,
+    header::DATE,
+    header::ETAG,
+    header::EXPIRES,
+    header::LAST_MODIFIED,
+    header::PRAGMA,
+    header::VARY,
+];
+const MOST_DIGITS: usize = 9;
 const USER_AGENT: &str = concat!("whit/", env!("CARGO_PKG_VERSION"), " (feed reader)");
 
 /// Fetches documents, through a cache on disk.
@@ -54,10 +66,6 @@ pub(crate) struct Fetched {
     pub moved_to: Option<String>,
     /// The document need not be asked for again before this has passed.
     pub fresh_for: Duration,
-    /// The requests that this took; 0 if the cache answered.
-    pub requests: u32,
-    /// Bytes of documents that were received, decompressed.
-    pub received_bytes: u64,
 }
 
 /// Why there is no document.
@@ -71,6 +79,8 @@ pub(crate) enum FetchError {
         reason: String,
         /// How long; `None` if the server does not say.
         pause: Option<Duration>,
+        /// The server.
+        host: String,
     },
     /// It cannot be had now.
     Failed(String),
@@ -124,12 +134,17 @@ impl Fetcher {
         address: &str,
         known: Option<&DocumentDigest>,
         now: SystemTime,
+        cost: &mut Cost,
     ) -> Result<Fetched, FetchError> {
         let mut url = parse_url(address).map_err(FetchError::Failed)?;
-        let mut cost = Cost::new();
+        let deadline = Instant::now() + LONGEST_FETCH;
         let (mut moved_to, mut is_permanent) = (None, true);
         for _ in 0..=MOST_REDIRECTS {
-            let answer = self.ask(&url, now, &mut cost)?;
+            let answer = match self.ask(&url, now, deadline, cost) {
+                // It was sent there for now: its own server says nothing of the kind.
+                Err(FetchError::Gone) if !is_permanent => Err(FetchError::Failed(said(410))),
+                answer => answer,
+            }?;
             let cached = &answer.response;
             match cached.status {
                 200 => {
@@ -147,8 +162,6 @@ impl Fetcher {
                         address: url.into(),
                         moved_to,
                         fresh_for: cached.policy.time_to_live(now),
-                        requests: cost.requests,
-                        received_bytes: cost.received_bytes,
                     });
                 }
                 status @ (301 | 302 | 303 | 307 | 308) => {
@@ -171,7 +184,13 @@ impl Fetcher {
     }
 
     /// Asks one address, or the cache.
-    fn ask(&self, url: &Url, now: SystemTime, cost: &mut Cost) -> Result<Answer, FetchError> {
+    fn ask(
+        &self,
+        url: &Url,
+        now: SystemTime,
+        deadline: Instant,
+        cost: &mut Cost,
+    ) -> Result<Answer, FetchError> {
         // With the password, if there is one: its document is not for others.
         let key = url.as_str();
         let request = request(url, self.most_age).map_err(FetchError::Failed)?;
@@ -186,17 +205,22 @@ impl Fetcher {
             Some(BeforeRequest::Stale { request, .. }) => headers = request.headers,
             None => {}
         }
-        let response = self.send(&request, &headers, cost)?;
+        cost.requests += 1;
+        let response = self.send(&request, &headers, deadline)?;
         if response.status() == StatusCode::NOT_MODIFIED {
             let Some(cached) = cached else {
                 return Err(FetchError::Failed(said(304)));
             };
-            let policy = match cached.policy.after_response(&request, &confirming(response, &headers), now) {
+            let policy = match cached.policy.after_response(
+                &request,
+                &with_validators(for_cache(response.headers(), 304), &headers),
+                now,
+            ) {
                 AfterResponse::NotModified(policy, _) => policy,
                 AfterResponse::Modified(..) => {
                     // Of another document than the one that is here: asked again, without conditions.
                     self.cache.remove(key);
-                    return self.ask(url, now, cost);
+                    return self.ask(url, now, deadline, cost);
                 }
             };
             let response = CachedResponse { policy, ..cached };
@@ -204,29 +228,28 @@ impl Fetcher {
             let _ = self.cache.put(&response, None);
             return Ok(Answer { response, body: None });
         }
-        self.receive(key, &request, response, now, cost, cached.map(|cached| cached.digest))
+        self.receive(url, &request, response, now, cost, cached.map(|cached| cached.digest))
     }
 
     fn send(
         &self,
         request: &Request<()>,
         headers: &HeaderMap,
-        cost: &mut Cost,
+        deadline: Instant,
     ) -> Result<Response<Body>, FetchError> {
-        let left = cost.deadline.saturating_duration_since(Instant::now());
+        let left = deadline.saturating_duration_since(Instant::now());
         let mut conditional = self.client.get(request.uri().to_string());
-        // What the cache was asked is not the server's concern.
+        // `Cache-Control` is for our own cache: what others keep is asked as usual.
         for (name, value) in headers.iter().filter(|(name, _)| *name != header::CACHE_CONTROL) {
             conditional = conditional.header(name, value);
         }
-        cost.requests += 1;
         let conditional = conditional.config().timeout_global(Some(left)).build();
         conditional.call().map_err(|error| FetchError::Failed(reason(error)))
     }
 
     fn receive(
         &self,
-        key: &str,
+        url: &Url,
         request: &Request<()>,
         mut response: Response<Body>,
         now: SystemTime,
@@ -240,15 +263,19 @@ impl Fetcher {
             410 => return Err(FetchError::Gone),
             429 | 503 => {
                 let pause = retry_after(text(header::RETRY_AFTER), now);
-                return Err(FetchError::Pause { reason: said(status), pause });
+                let host = url.host_str().unwrap_or_default().to_owned();
+                return Err(FetchError::Pause { reason: said(status), pause, host });
             }
-            _ => {}
+            200 | 301 | 302 | 303 | 307 | 308 => {}
+            // What was fetched before stays in the cache.
+            _ => return Err(FetchError::Failed(said(status))),
         }
+        let key = url.as_str();
         let (content_type, location) =
             (text(header::CONTENT_TYPE).to_owned(), text(header::LOCATION).to_owned());
         // Without a word of the server nothing is fresh.
         let options = CacheOptions { shared: false, cache_heuristic: 0.0, ..CacheOptions::default() };
-        let policy = CachePolicy::new_options(request, &response, now, options);
+        let policy = CachePolicy::new_options(request, &for_cache(response.headers(), status), now, options);
         let mut body = Vec::new();
         let too_long = || FetchError::Failed(format!("the document has more than {} bytes", self.most_bytes));
         if status == 200 {
@@ -290,22 +317,51 @@ struct Answer {
     body: Option<Vec<u8>>,
 }
 
-/// What a fetch took, and may take.
-#[derive(Debug)]
-struct Cost {
-    requests: u32,
-    received_bytes: u64,
-    deadline: Instant,
+/// What fetches took, whether they succeeded or not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cost {
+    /// Requests; 0 if the cache answered.
+    pub(crate) requests: u64,
+    /// Bytes of documents that were received, decompressed.
+    pub(crate) received_bytes: u64,
 }
 
-impl Cost {
-    fn new() -> Self {
-        Self { requests: 0, received_bytes: 0, deadline: Instant::now() + LONGEST_FETCH }
+/// What the cache decides by. Numbers are such that the sum of any two is one: http-cache-semantics adds what servers say unchecked.
+fn for_cache(headers: &HeaderMap, status: u16) -> Response<()> {
+    let mut response = Response::new(());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
+    for name in CACHE_HEADERS {
+        for value in headers.get_all(&name) {
+            let value = match name == header::ETAG {
+                true => Some(value.clone()),
+                false => {
+                    let text = value.to_str().unwrap_or_default();
+                    HeaderValue::from_str(&with_short_numbers(text)).ok()
+                }
+            };
+            if let Some(value) = value {
+                response.headers_mut().append(&name, value);
+            }
+        }
     }
+    response
 }
 
-/// A 304 need not repeat what the document is known by (RFC 9110, 15.4.5): it confirms what it was asked about.
-fn confirming(mut response: Response<Body>, asked: &HeaderMap) -> Response<Body> {
+/// A header with numbers of at most nine digits, which are thirty years of seconds.
+fn with_short_numbers(text: &str) -> String {
+    let mut short = String::with_capacity(text.len());
+    let mut digits = 0;
+    for letter in text.chars() {
+        digits = if letter.is_ascii_digit() { digits + 1 } else { 0 };
+        if digits <= MOST_DIGITS {
+            short.push(letter);
+        }
+    }
+    short
+}
+
+/// A 304 need not repeat the validators of its document (RFC 9110, 15.4.5): then they are those of the request.
+fn with_validators(mut response: Response<()>, asked: &HeaderMap) -> Response<()> {
     let headers = response.headers_mut();
     if headers.contains_key(header::ETAG) || headers.contains_key(header::LAST_MODIFIED) {
         return response;
@@ -380,6 +436,38 @@ mod tests {
         let request = request(&parse_url("http://a%40b:c+d@h/x#y").unwrap(), Duration::ZERO).unwrap();
         assert_eq!(request.uri().to_string(), "http://h/x");
         assert_eq!(request.headers()[header::AUTHORIZATION], "Basic YUBiOmMrZA==");
+    }
+
+    #[test]
+    fn no_header_ends_the_process() {
+        let request = request(&parse_url("http://h/x").unwrap(), Duration::from_secs(86_400)).unwrap();
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let numbers =
+            ["18446744073709551615", "99999999999999999999999", "-1", "x", "\"18446744073709551615\""];
+        let dates = [
+            "Fri, 31 Dec 9999 23:59:59 GMT",
+            "Thu, 01 Jan 1970 00:00:00 GMT",
+            "Mon, 01 Jan 0001 00:00:00 GMT",
+            "x",
+        ];
+        for number in numbers {
+            for date in dates {
+                let mut headers = HeaderMap::new();
+                let control = format!("max-age={number}, stale-while-revalidate={number}, s-maxage={number}");
+                headers.insert(header::AGE, number.parse().unwrap());
+                headers.insert(header::CACHE_CONTROL, control.parse().unwrap());
+                for name in [header::DATE, header::EXPIRES, header::LAST_MODIFIED] {
+                    headers.insert(name, date.parse().unwrap());
+                }
+                let policy = CachePolicy::new(&request, &for_cache(&headers, 200));
+                for later in [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(1 << 33)] {
+                    let _ = policy.time_to_live(now + later);
+                    let _ = policy.before_request(&request, now + later);
+                    let _ = policy.after_response(&request, &for_cache(&headers, 304), now + later);
+                }
+            }
+        }
+        assert_eq!(with_short_numbers("max-age=18446744073709551615, x=12"), "max-age=184467440, x=12");
     }
 
     #[test]

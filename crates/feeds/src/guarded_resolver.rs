@@ -34,10 +34,9 @@ impl Resolver for GuardedResolver {
             addresses.push(SocketAddr::new(*address, port));
         }
         if addresses.is_empty() {
+            // Without the address: users are not told what names mean inside the network.
             return Err(failed(format!(
-                "{host} has the address {}, which is not public: [feeds] allow = [\"{}\"] would allow it",
-                found[0],
-                SocketAddr::new(found[0], port)
+                "the address of {host} is not public, and [feeds] allow does not have it with port {port}"
             )));
         }
         Ok(addresses)

@@ -22,6 +22,7 @@ mod locate;
 mod options;
 mod parser;
 mod poller;
+mod retention;
 mod rhythm;
 mod search;
 #[cfg(test)]

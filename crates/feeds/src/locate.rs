@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use syndication::{FoundFeed, ParsedFeed, Reading, parse_url};
 
 use crate::cache::DocumentDigest;
-use crate::fetch::{FetchError, Fetched, Fetcher};
+use crate::fetch::{Cost, FetchError, Fetched, Fetcher};
 use crate::parser::DocumentParser;
 
 /// A page's feeds that are tried until one is a feed.
@@ -21,13 +21,14 @@ pub fn locate(
     address: &str,
     now: SystemTime,
 ) -> Result<FoundFeed, String> {
-    let fetched = fetcher.fetch(address, None, now).map_err(|error| error.to_string())?;
+    let mut cost = Cost::default();
+    let fetched = fetcher.fetch(address, None, now, &mut cost).map_err(|error| error.to_string())?;
     let (url, feed) = match read(parser, &fetched)? {
         Some(Reading::Feed(feed)) => {
             (fetched.moved_to.map_or_else(|| parse_url(address).map(String::from), Ok)?, feed)
         }
         Some(Reading::Page(found)) => {
-            feed_of_page(fetcher, parser, found, now).map(|(url, feed, _)| (url, feed))?
+            feed_of_page(fetcher, parser, found, now, &mut cost).map(|(url, feed, _)| (url, feed))?
         }
         Some(Reading::Neither(reason)) => return Err(format!("it is not a feed: {reason}")),
         None => return Err("its server sent no document".to_owned()),
@@ -50,9 +51,10 @@ pub(crate) fn feed_of_page(
     parser: &DocumentParser,
     found: Vec<FoundFeed>,
     now: SystemTime,
+    cost: &mut Cost,
 ) -> Result<(String, ParsedFeed, DocumentDigest), String> {
     for found in found.into_iter().take(MOST_TRIED) {
-        let fetched: Result<Fetched, FetchError> = fetcher.fetch(&found.url, None, now);
+        let fetched: Result<Fetched, FetchError> = fetcher.fetch(&found.url, None, now, cost);
         let Ok(fetched) = fetched else { continue };
         if let Ok(Some(Reading::Feed(feed))) = read(parser, &fetched) {
             return Ok((fetched.moved_to.unwrap_or(found.url), feed, fetched.digest));

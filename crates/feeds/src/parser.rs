@@ -57,7 +57,12 @@ fn ask(words: &[OsString], origin: &Origin, document: &[u8]) -> io::Result<Resul
         words: words.to_vec(),
         streams: [Some(input.as_fd()), Some(output.as_fd()), Some(null.as_fd())],
         group: Group::Own,
-        limits: vec![(Limit::AddressSpace, MOST_MEMORY), (Limit::Cpu, MOST_CPU), (Limit::Core, 0)],
+        limits: vec![
+            (Limit::AddressSpace, MOST_MEMORY),
+            (Limit::Cpu, MOST_CPU),
+            (Limit::Core, 0),
+            (Limit::FileSize, 0),
+        ],
         dies_with_parent: true,
         ..Command::default()
     };
@@ -68,9 +73,12 @@ fn ask(words: &[OsString], origin: &Origin, document: &[u8]) -> io::Result<Resul
     let _ = sender.write_all(&[&head, &b"\n"[..]].concat()).and_then(|()| sender.write_all(document));
     drop(sender);
     let mut answer = Vec::new();
-    let received = receiver.take(MOST_ANSWER).read_to_end(&mut answer);
+    let received = receiver.take(MOST_ANSWER + 1).read_to_end(&mut answer);
     let ending = reap(pid).map(|reaped| reaped.ending);
     received?;
+    if answer.len() as u64 > MOST_ANSWER {
+        return Ok(Err(format!("what the document says has more than {} MiB", MOST_ANSWER >> 20)));
+    }
     Ok(match ending {
         Some(Ending::Exited(0)) => Ok(answer),
         Some(Ending::Exited(_)) => Err("no parser could read the document".to_owned()),

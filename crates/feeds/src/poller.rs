@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, SystemTime};
@@ -14,26 +14,31 @@ use crate::counts::{FeedCounts, FetchTotals};
 use crate::database::Library;
 use crate::error::FeedError;
 use crate::feed_rows::{DueFeed, Polled};
-use crate::fetch::{FetchError, Fetched, Fetcher};
+use crate::fetch::{Cost, FetchError, Fetched, Fetcher};
 use crate::locate::{self, feed_of_page};
 use crate::options::FeedOptions;
 use crate::parser::DocumentParser;
 use crate::rhythm;
 
 /// Documents that are fetched at a time.
-const MOST_FETCHES: usize = 4;
+const MOST_FETCHES: usize = 12;
+/// Those of one account: slow servers of one must not keep others waiting.
+const MOST_FETCHES_OF_ACCOUNT: usize = 4;
 /// Hosts whose last request is remembered.
 const MOST_HOSTS: usize = 10_000;
 /// The feeds of a host that wants a longer pause than this are put off, instead of being looked at again and again.
 const SHORT_PAUSE_MS: i64 = 60_000;
 /// Between two clean-ups.
 const CLEANING_MS: i64 = 6 * 3_600_000;
-/// A fetch that takes longer has been given up by its thread, whatever became of it.
+/// A fetch that is older has lost its thread.
 const LOST_MS: i64 = 300_000;
+/// A server's pause of a week with its spread: nothing is scheduled later.
+const LATEST_MS: i64 = 8 * 86_400_000;
 
 /// Polls feeds. The caller says what time it is.
 #[derive(Debug)]
 pub(crate) struct Poller {
+    data: PathBuf,
     library: Library,
     fetcher: Arc<Fetcher>,
     options: FeedOptions,
@@ -49,6 +54,8 @@ pub(crate) struct Poller {
 #[derive(Debug)]
 struct Running {
     feed: i64,
+    /// The subscriber for whom it is fetched.
+    account: i64,
     host: String,
     since_ms: i64,
 }
@@ -58,6 +65,7 @@ struct Running {
 struct Done {
     feed: DueFeed,
     result: Result<(Fetched, Option<ParsedFeed>), FetchError>,
+    cost: Cost,
 }
 
 /// What a turn of the poller has left to do.
@@ -76,17 +84,29 @@ impl Poller {
     /// If they cannot be opened.
     pub(crate) fn open(data: &Path, options: FeedOptions, counts: FeedCounts) -> Result<Self, FeedError> {
         let library = Library::open(data)?;
+        let hosts = library.pauses()?.into_iter().collect();
         let fetcher = Arc::new(Fetcher::open(data, &options)?);
         Ok(Self {
+            data: data.to_owned(),
             library,
             fetcher,
             options,
             counts,
-            hosts: HashMap::new(),
+            hosts,
             running: Vec::new(),
             results: channel(),
             cleaned_ms: None,
         })
+    }
+
+    /// From now on by these options. What is being fetched, and which servers want a pause, stays known.
+    ///
+    /// # Errors
+    /// If the cache cannot be opened.
+    pub(crate) fn reconfigure(&mut self, options: FeedOptions) -> Result<(), FeedError> {
+        self.fetcher = Arc::new(Fetcher::open(&self.data, &options)?);
+        self.options = options;
+        Ok(())
     }
 
     /// Takes results, and begins fetches that are due. Waits for a result if something runs, at most as long as `wait`.
@@ -104,6 +124,9 @@ impl Poller {
         }
         self.running.retain(|running| now_ms - running.since_ms < LOST_MS);
         let waiting_ms = self.begin(now_ms)?;
+        if self.fetcher.cache().has_grown() {
+            self.clean_cache(now_ms)?;
+        }
         if self.cleaned_ms.is_none_or(|cleaned| now_ms - cleaned > CLEANING_MS) {
             self.cleaned_ms = Some(now_ms);
             self.clean(now_ms)?;
@@ -144,11 +167,15 @@ impl Poller {
             }
             let host = host_of(&feed.url);
             let is_full = running.len() >= MOST_FETCHES;
+            let of = |account: i64| running.iter().filter(|running| running.account == account).count();
+            let account =
+                feed.accounts.iter().copied().min_by_key(|account| of(*account)).unwrap_or_default();
+            let has_place = of(account) < MOST_FETCHES_OF_ACCOUNT;
             let is_busy = running.iter().any(|running| running.host == host);
             let free_ms = hosts.get(&host).copied().unwrap_or(i64::MIN);
             if free_ms > now_ms + SHORT_PAUSE_MS {
                 put_off.push((feed.id, free_ms));
-            } else if is_full || is_busy || free_ms > now_ms {
+            } else if is_full || !has_place || is_busy || free_ms > now_ms {
                 let begins_ms = free_ms.max(now_ms + 100);
                 waiting_ms = Some(waiting_ms.map_or(begins_ms, |waiting| waiting.min(begins_ms)));
             } else {
@@ -156,12 +183,18 @@ impl Poller {
                     hosts.retain(|_, free_ms| *free_ms > now_ms);
                 }
                 hosts.insert(host.clone(), now_ms + milliseconds(options.host_interval));
-                running.push(Running { feed: feed.id, host, since_ms: now_ms });
+                running.push(Running { feed: feed.id, account, host, since_ms: now_ms });
                 chosen.push(feed);
             }
             if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         for feed in chosen {
+            // If the result cannot be written, or the agent is killed, the feed is not fetched again at once.
+            let retry = rhythm::retry(feed.failures + 1, None, &self.options);
+            if let Err(error) = self.library.schedule(feed.id, now_ms + milliseconds(retry)) {
+                self.running.retain(|running| running.since_ms < now_ms);
+                return Err(error);
+            }
             self.start(feed, now_ms);
         }
         for (feed, free_ms) in put_off {
@@ -175,17 +208,20 @@ impl Poller {
         let (fetcher, results) = (Arc::clone(&self.fetcher), self.results.0.clone());
         let (parser, known) = (self.options.parser.clone(), feed.clone());
         let spawned = std::thread::Builder::new().name("feed".to_owned()).spawn(move || {
-            let result = fetch(&fetcher, &parser, &feed, now_ms);
-            let _ = results.send(Done { feed, result });
+            let mut cost = Cost::default();
+            let result = fetch(&fetcher, &parser, &feed, now_ms, &mut cost);
+            let _ = results.send(Done { feed, result, cost });
         });
         if let Err(error) = spawned {
-            let _ =
-                self.results.0.send(Done { feed: known, result: Err(FetchError::Failed(error.to_string())) });
+            let result = Err(FetchError::Failed(error.to_string()));
+            let _ = self.results.0.send(Done { feed: known, result, cost: Cost::default() });
         }
     }
 
     fn finish(&mut self, done: Done, now_ms: i64) -> Result<(), FeedError> {
-        let Done { feed, result } = done;
+        let Done { feed, result, cost } = done;
+        let cost =
+            FetchTotals { requests: cost.requests, bytes: cost.received_bytes, ..FetchTotals::default() };
         // What one document does to the library must not keep others waiting.
         let applied = result.and_then(|(fetched, parsed)| {
             let polled = Polled {
@@ -197,41 +233,57 @@ impl Poller {
             let entries = entries.map_err(|error| FetchError::Failed(error.to_string()))?;
             Ok((fetched, parsed, entries))
         });
-        let (wait, pause_of_host) = match applied {
+        let wait = match applied {
             Ok((fetched, parsed, entries)) => {
                 let is_changed = parsed.is_some();
                 self.counts.add(FetchTotals {
                     changed: is_changed.into(),
                     unchanged: (!is_changed).into(),
-                    requests: fetched.requests.into(),
-                    bytes: fetched.received_bytes,
                     entries,
-                    ..FetchTotals::default()
+                    ..cost
                 });
+                // Others may redirect there as well.
+                self.rest_host(host_of(&fetched.address), self.options.host_interval, now_ms);
                 let (times_ms, hint) = self.library.rhythm_of(feed.id)?;
-                (rhythm::interval(&times_ms, hint.max(fetched.fresh_for), now_ms, &self.options), None)
+                rhythm::interval(&times_ms, hint.max(fetched.fresh_for), now_ms, &self.options)
             }
             Err(error) => {
-                self.counts.add(FetchTotals { failed: 1, requests: 1, ..FetchTotals::default() });
+                self.counts.add(FetchTotals { failed: 1, ..cost });
                 let is_gone = error == FetchError::Gone;
                 self.library.note_failure(feed.id, &error.to_string(), is_gone, now_ms)?;
                 let pause = match error {
-                    FetchError::Pause { pause, .. } => Some(pause.unwrap_or(Duration::from_secs(3600))),
+                    FetchError::Pause { pause, host, .. } => {
+                        let pause = pause.unwrap_or(Duration::from_secs(3600));
+                        // The server meant all of its feeds.
+                        self.library.note_pause(&host, now_ms + milliseconds(pause), now_ms)?;
+                        self.rest_host(host, pause, now_ms);
+                        Some(pause)
+                    }
                     FetchError::Gone | FetchError::Failed(_) => None,
                 };
-                (rhythm::retry(feed.failures + 1, pause, &self.options), pause)
+                rhythm::retry(feed.failures + 1, pause, &self.options)
             }
         };
-        if let Some(pause) = pause_of_host {
-            // The server meant all of its feeds.
-            self.hosts.insert(host_of(&feed.url), now_ms + milliseconds(pause));
-        }
         let wait = rhythm::spread(wait, feed.id, now_ms);
         self.library.schedule(feed.id, now_ms + milliseconds(wait))
     }
 
+    /// Asks a host nothing for so long, or longer if that was decided before.
+    fn rest_host(&mut self, host: String, pause: Duration, now_ms: i64) {
+        let free_ms = self.hosts.entry(host).or_insert(i64::MIN);
+        *free_ms = (*free_ms).max(now_ms + milliseconds(pause));
+    }
+
     fn clean(&mut self, now_ms: i64) -> Result<(), FeedError> {
+        self.library.reschedule_beyond(
+            now_ms + LATEST_MS.max(2 * milliseconds(self.options.most_interval)),
+            now_ms,
+        )?;
         self.library.forget_old(self.options.keep, now_ms)?;
+        self.clean_cache(now_ms)
+    }
+
+    fn clean_cache(&self, now_ms: i64) -> Result<(), FeedError> {
         // A feed is polled once a day at least; what was not written for longer than that is of no use soon.
         let oldest = self.options.most_interval.saturating_mul(4).max(Duration::from_secs(14 * 86_400));
         self.fetcher.cache().clean(oldest, at(now_ms))?;
@@ -244,8 +296,9 @@ fn fetch(
     parser: &DocumentParser,
     feed: &DueFeed,
     now_ms: i64,
+    cost: &mut Cost,
 ) -> Result<(Fetched, Option<ParsedFeed>), FetchError> {
-    let mut fetched = fetcher.fetch(&feed.url, feed.known.as_ref(), at(now_ms))?;
+    let mut fetched = fetcher.fetch(&feed.url, feed.known.as_ref(), at(now_ms), cost)?;
     let failed = |reason: String| {
         // The same document must be looked at again by a version that can read it.
         fetcher.cache().remove(&fetched.address);
@@ -260,7 +313,8 @@ fn fetch(
         }
         // A new subscription may have the address of a page.
         Some(Reading::Page(found)) => {
-            let (url, parsed, digest) = feed_of_page(fetcher, parser, found, at(now_ms)).map_err(failed)?;
+            let (url, parsed, digest) =
+                feed_of_page(fetcher, parser, found, at(now_ms), cost).map_err(failed)?;
             (fetched.moved_to, fetched.digest) = (Some(url), digest);
             Some(parsed)
         }

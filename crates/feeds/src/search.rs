@@ -3,19 +3,22 @@
 /// Words of a query; others are ignored.
 const MOST_WORDS: usize = 32;
 
-/// Words as prefixes that must all be there; a part in quotation marks as a phrase; a word after `-` must not be there. `None` if
-/// nothing is looked for.
+/// Words as prefixes that must all be there; a part in quotation marks as a phrase; a word or phrase after `-` must not be there. `None`
+/// if nothing is looked for.
 pub(crate) fn fts_query(text: &str) -> Option<String> {
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+    let mut is_phrase_unwanted = false;
     for (place, part) in text.split('"').enumerate() {
         if place % 2 == 1 {
             let mut phrase = words(part);
             phrase.truncate(MOST_WORDS);
             if !phrase.is_empty() {
-                wanted.push(format!("\"{}\"", phrase.join(" ")));
+                let list = if is_phrase_unwanted { &mut unwanted } else { &mut wanted };
+                list.push(format!("\"{}\"", phrase.join(" ")));
             }
             continue;
         }
+        is_phrase_unwanted = part.ends_with('-');
         for word in part.split_whitespace() {
             let list = if word.starts_with('-') { &mut unwanted } else { &mut wanted };
             list.extend(words(word).into_iter().map(|word| format!("\"{word}\"*")));
@@ -47,6 +50,7 @@ mod tests {
         assert_eq!(fts_query("linux ker").unwrap(), "\"linux\"* AND \"ker\"*");
         assert_eq!(fts_query("\"open source\" -java").unwrap(), "(\"open source\") NOT (\"java\"*)");
         assert_eq!(fts_query("C++ a\"b").unwrap(), "\"C\"* AND \"a\"* AND \"b\"");
+        assert_eq!(fts_query("linux -\"open source\"").unwrap(), "(\"linux\"*) NOT (\"open source\")");
         assert_eq!(fts_query(" - \" "), None);
     }
 }

@@ -6,10 +6,12 @@ use syndication::{Outline, opml, parse_url};
 use crate::accounts::Account;
 use crate::database::Library;
 use crate::error::FeedError;
-use crate::feed_rows::remove_unused;
+use crate::retention::remove_unused;
 
 /// Feeds of one account.
 const MOST_SUBSCRIPTIONS: i64 = 5000;
+/// A feed that fails is not polled again before this, whoever wishes it.
+const LEAST_RETRY_MS: i64 = 60_000;
 const MOST_NAME_BYTES: usize = 300;
 
 /// A feed of an account.
@@ -43,6 +45,23 @@ pub struct Subscription {
     pub newest_ms: Option<i64>,
     /// When its last entry was received, in milliseconds since 1970.
     pub newest_received_ms: Option<i64>,
+}
+
+impl Subscription {
+    /// Why the feed has no news, and since when; `None` if its last poll succeeded, or there was none.
+    pub fn trouble(&self, now_ms: i64) -> Option<String> {
+        let since_ms = self.failing_since_ms?;
+        Some(match self.is_gone {
+            true => format!("gone for {}: {}", age(since_ms, now_ms), self.error),
+            false => format!("failing for {}: {}", age(since_ms, now_ms), self.error),
+        })
+    }
+}
+
+/// How long ago something was.
+pub(crate) fn age(at_ms: i64, now_ms: i64) -> String {
+    let span = facts::unit::Nanos((now_ms - at_ms).max(0).unsigned_abs().saturating_mul(1_000_000));
+    text::units::Span(span).to_string()
 }
 
 /// Entries that an account has not read.
@@ -177,6 +196,20 @@ impl Library {
         Ok(())
     }
 
+    /// Has a feed of the account polled soon, although it failed or is gone. Not more than once a minute.
+    ///
+    /// # Errors
+    /// If the library cannot be written.
+    pub(crate) fn retry(&mut self, account: &Account, feed: i64, now_ms: i64) -> Result<(), FeedError> {
+        self.connection.execute(
+            "UPDATE feeds SET next_ms = ?3, is_gone = 0
+             WHERE id = ?2 AND failing_since_ms IS NOT NULL AND coalesce(polled_ms, 0) <= ?3 - ?4
+             AND EXISTS (SELECT 1 FROM subscriptions WHERE account = ?1 AND feed = ?2)",
+            params![account.id, feed, now_ms, LEAST_RETRY_MS],
+        )?;
+        Ok(())
+    }
+
     /// Renames a folder; with an empty name its feeds have none.
     ///
     /// # Errors
@@ -198,9 +231,9 @@ impl Library {
             "SELECT feeds.id, feeds.url, subscriptions.title, feeds.title, feeds.site, subscriptions.folder,
                     (SELECT count(*) FROM entries WHERE entries.feed = feeds.id AND listed_ms >= listed_since_ms
                      AND NOT EXISTS (SELECT 1 FROM marks WHERE marks.account = ?1 AND marks.entry = entries.id AND is_read = 1)),
-                    feeds.fetched_ms, feeds.failing_since_ms, feeds.error, feeds.is_gone, feeds.next_ms,
+                    max(feeds.fetched_ms, subscriptions.created_ms), max(feeds.failing_since_ms, subscriptions.created_ms), feeds.error, feeds.is_gone, feeds.next_ms,
                     (SELECT max(sort_ms) FROM entries WHERE entries.feed = feeds.id AND listed_ms >= listed_since_ms),
-                    (SELECT received_ms FROM entries WHERE id =
+                    (SELECT max(received_ms, subscriptions.created_ms) FROM entries WHERE id =
                      (SELECT max(id) FROM entries WHERE entries.feed = feeds.id AND listed_ms >= listed_since_ms))
              FROM subscriptions JOIN feeds ON feeds.id = subscriptions.feed WHERE subscriptions.account = ?1",
         )?;
@@ -235,7 +268,7 @@ impl Library {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(crate) fn subscribed_feed(&self, account: &Account, url: &str) -> Result<Option<i64>, FeedError> {
+    pub fn subscribed_feed(&self, account: &Account, url: &str) -> Result<Option<i64>, FeedError> {
         let parsed = parse_url(url).map(String::from).unwrap_or_default();
         let mut statement = self.connection.prepare_cached(
             "SELECT feeds.id FROM feeds JOIN subscriptions ON subscriptions.feed = feeds.id
@@ -271,30 +304,33 @@ fn subscribe(
     now_ms: i64,
 ) -> Result<i64, FeedError> {
     let url = parse_url(&outline.url).map_err(FeedError::Refused)?;
-    let count: i64 = transaction
-        .prepare_cached("SELECT count(*) FROM subscriptions WHERE account = ?1")?
-        .query_row([account.id], |row| row.get(0))?;
-    if count >= MOST_SUBSCRIPTIONS {
+    let is_full: bool = transaction
+        .prepare_cached(
+            "SELECT (SELECT count(*) FROM subscriptions WHERE account = ?1) >= ?2 AND NOT EXISTS
+                    (SELECT 1 FROM subscriptions JOIN feeds ON feeds.id = feed WHERE account = ?1 AND url = ?3)",
+        )?
+        .query_row(params![account.id, MOST_SUBSCRIPTIONS, url.as_str()], |row| row.get(0))?;
+    if is_full {
         return Err(FeedError::refused(format!("an account has at most {MOST_SUBSCRIPTIONS} feeds")));
     }
-    // One that is gone may have come back, or another user knows better.
+    // One that is gone or fails may have come back, or another user knows better.
     transaction
         .prepare_cached(
-            "INSERT INTO feeds (url, next_ms) VALUES (?1, ?2)
-             ON CONFLICT (url) DO UPDATE SET next_ms = CASE WHEN is_gone THEN ?2 ELSE next_ms END, is_gone = 0",
+            "INSERT INTO feeds (url, next_ms) VALUES (?1, ?2) ON CONFLICT (url) DO UPDATE SET
+                 next_ms = CASE WHEN failing_since_ms IS NULL OR polled_ms > ?2 - ?3 THEN next_ms ELSE ?2 END, is_gone = 0",
         )?
-        .execute(params![url.as_str(), now_ms])?;
-    // What it listed before its last document is what others have read.
+        .execute(params![url.as_str(), now_ms, LEAST_RETRY_MS])?;
+    // A new subscriber sees what the feed lists now, and not what it has listed before.
     let (feed, listed_since_ms): (i64, i64) = transaction
         .prepare_cached("SELECT id, coalesce(document_ms, 0) FROM feeds WHERE url = ?1")?
         .query_row([url.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
     transaction
         .prepare_cached(
-            "INSERT INTO subscriptions (account, feed, title, folder, listed_since_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO subscriptions (account, feed, title, folder, listed_since_ms, created_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT DO UPDATE SET title = CASE WHEN ?3 = '' THEN title ELSE ?3 END,
                                        folder = CASE WHEN ?4 = '' THEN folder ELSE ?4 END",
         )?
-        .execute(params![account.id, feed, cut(&outline.title), cut(&outline.folder), listed_since_ms])?;
+        .execute(params![account.id, feed, cut(&outline.title), cut(&outline.folder), listed_since_ms, now_ms])?;
     Ok(feed)
 }
 

@@ -51,61 +51,79 @@ impl FeedWatch {
 
 fn run(
     data: &Path,
-    mut options: FeedOptions,
+    options: FeedOptions,
     counts: &FeedCounts,
     wishes: &Receiver<FeedOptions>,
     warn: &dyn Fn(&str),
 ) {
+    let mut poller = None;
+    let mut options = Some(options);
+    let mut unread = UnreadCounting::default();
     loop {
-        match poll(data, options.clone(), counts, wishes) {
-            Ok(Some(new)) => options = new,
-            Ok(None) => return,
+        let sleep = match turn(&mut poller, &mut options, data, counts, &mut unread) {
+            Ok(sleep) => sleep,
             Err(error) => {
                 warn(&format!("feeds: {error}"));
-                match wishes.recv_timeout(AFTER_ERROR) {
-                    Ok(new) => options = new,
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return,
-                }
+                AFTER_ERROR
             }
+        };
+        match wishes.recv_timeout(sleep) {
+            Ok(new) => options = Some(new),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
 
-/// Polls until there are other options; `None`: until the agent ends.
-fn poll(
+/// Polls what is due. Returns how long nothing is to be done.
+fn turn(
+    poller: &mut Option<Poller>,
+    options: &mut Option<FeedOptions>,
     data: &Path,
-    options: FeedOptions,
     counts: &FeedCounts,
-    wishes: &Receiver<FeedOptions>,
-) -> Result<Option<FeedOptions>, FeedError> {
-    let mut poller = Poller::open(data, options, counts.clone())?;
-    let mut counted: Option<Instant> = None;
-    let mut seen = counts.totals();
-    let mut is_changed = true;
-    loop {
-        let now_ms = jiff::Timestamp::now().as_millisecond();
-        let turn = poller.turn(now_ms, Duration::ZERO)?;
-        is_changed |= poller.was_changed_by_others()? || counts.totals() != seen;
-        seen = counts.totals();
-        if is_changed && counted.is_none_or(|counted| counted.elapsed() >= COUNTING) {
-            poller.count_unread()?;
-            // Documents and entries were here, and are on disk now.
-            probe::heap::give_memory_back();
-            (is_changed, counted) = (false, Some(Instant::now()));
+    unread: &mut UnreadCounting,
+) -> Result<Duration, FeedError> {
+    if let Some(new) = options.clone() {
+        match poller {
+            Some(poller) => poller.reconfigure(new)?,
+            None => *poller = Some(Poller::open(data, new, counts.clone())?),
         }
-        let until_next = turn
-            .next_ms
-            .map_or(LONGEST_SLEEP, |next_ms| Duration::from_millis((next_ms - now_ms).max(0).unsigned_abs()));
-        let sleep = match turn.running {
-            0 => until_next.clamp(Duration::from_millis(10), LONGEST_SLEEP),
-            // A result waits no longer than this.
-            _ => until_next.clamp(Duration::from_millis(10), Duration::from_millis(200)),
-        };
-        match wishes.recv_timeout(sleep) {
-            Ok(new) => return Ok(Some(new)),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+        *options = None;
+    }
+    let Some(poller) = poller else { return Ok(LONGEST_SLEEP) };
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let turn = poller.turn(now_ms, Duration::ZERO)?;
+    unread.update(poller, counts)?;
+    let until_next = turn
+        .next_ms
+        .map_or(LONGEST_SLEEP, |next_ms| Duration::from_millis((next_ms - now_ms).max(0).unsigned_abs()));
+    // A result waits no longer than the second one.
+    let longest = if turn.running == 0 { LONGEST_SLEEP } else { Duration::from_millis(200) };
+    Ok(until_next.clamp(Duration::from_millis(10), longest))
+}
+
+/// Counts what is unread after something changed. All entries are looked at for that, so that counting gets a thousandth of the time.
+#[derive(Debug, Default)]
+struct UnreadCounting {
+    is_wanted: bool,
+    seen_entries: Option<u64>,
+    not_before: Option<Instant>,
+}
+
+impl UnreadCounting {
+    fn update(&mut self, poller: &mut Poller, counts: &FeedCounts) -> Result<(), FeedError> {
+        let entries = counts.totals().entries;
+        self.is_wanted |=
+            poller.was_changed_by_others()? || self.seen_entries.replace(entries) != Some(entries);
+        let begin = Instant::now();
+        if !self.is_wanted || self.not_before.is_some_and(|not_before| begin < not_before) {
+            return Ok(());
         }
+        poller.count_unread()?;
+        // Documents and entries were here, and are on disk now.
+        probe::heap::give_memory_back();
+        self.is_wanted = false;
+        self.not_before = Some(Instant::now() + (begin.elapsed() * 1000).max(COUNTING));
+        Ok(())
     }
 }

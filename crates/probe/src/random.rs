@@ -1,16 +1,21 @@
 //! Names and numbers that other users cannot guess.
 
+use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Read as _;
 
-/// Sixteen hexadecimal digits. The standard library seeds its hashers from the operating system's random numbers, a different
-/// one each time, and SipHash does not reveal its key.
+/// Sixteen hexadecimal digits.
 pub fn hex() -> String {
     format!("{:016x}", number())
 }
 
-/// A number that other users cannot guess.
+/// A number that other users cannot guess: urandom(4), or where there is none the seeds of the standard library's hashers.
 pub fn number() -> u64 {
-    RandomState::new().build_hasher().finish()
+    let mut bytes = [0; 8];
+    match File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)) {
+        Ok(()) => u64::from_ne_bytes(bytes),
+        Err(_) => RandomState::new().build_hasher().finish(),
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A document as a feed: RSS 0.9x to 2.0, RDF, Atom and JSON Feed, by feed-rs; what is malformed is repaired first.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -115,22 +116,11 @@ fn parsed(feed: Feed, hint: Option<Duration>, address: &str) -> ParsedFeed {
     let ttl =
         feed.ttl.filter(|minutes| *minutes > 0).map(|minutes| Duration::from_secs(u64::from(minutes) * 60));
     let site = page_link(&feed.links).filter(|site| site != address).unwrap_or_default();
-    let mut entries: Vec<ParsedEntry> = Vec::new();
-    let mut known = std::collections::HashSet::new();
-    for entry in feed.entries.into_iter().take(MOST_ENTRIES) {
-        let mut entry = parsed_entry(entry);
-        if entry.title.is_empty() && entry.content.is_empty() && entry.link.is_empty() {
-            continue;
-        }
-        // Two entries of one document are two, whatever they are called; the same one twice is one.
-        if !known.insert(entry.identity.clone()) {
-            entry.identity = format!("{} {}", entry.identity, content_digest(&entry));
-            if !known.insert(entry.identity.clone()) || entries.iter().any(|other| is_same(other, &entry)) {
-                continue;
-            }
-        }
-        entries.push(entry);
-    }
+    let entries = feed.entries.into_iter().take(MOST_ENTRIES).map(parsed_entry);
+    let entries = with_own_identities(
+        entries
+            .filter(|entry| !(entry.title.is_empty() && entry.content.is_empty() && entry.link.is_empty())),
+    );
     ParsedFeed {
         title: feed.title.map(|title| title_of(&title)).unwrap_or_default(),
         site,
@@ -139,8 +129,24 @@ fn parsed(feed: Feed, hint: Option<Duration>, address: &str) -> ParsedFeed {
     }
 }
 
-fn is_same(one: &ParsedEntry, other: &ParsedEntry) -> bool {
-    one.link == other.link && one.title == other.title && one.content == other.content
+/// Two entries of one document are two, whatever they are called; the same one twice is one. All that share an identity get another one,
+/// by what they say: their order must not decide which of them is the one that was known.
+fn with_own_identities(entries: impl Iterator<Item = ParsedEntry>) -> Vec<ParsedEntry> {
+    let mut digests: HashMap<String, HashSet<String>> = HashMap::new();
+    let mut different = Vec::new();
+    for entry in entries {
+        let digest = content_digest(&entry);
+        if digests.entry(entry.identity.clone()).or_default().insert(digest.clone()) {
+            different.push((entry, digest));
+        }
+    }
+    let own = |(mut entry, digest): (ParsedEntry, String)| {
+        if digests[&entry.identity].len() > 1 {
+            entry.identity = format!("{} {digest}", entry.identity);
+        }
+        entry
+    };
+    different.into_iter().map(own).collect()
 }
 
 fn parsed_entry(entry: Entry) -> ParsedEntry {

@@ -25,15 +25,33 @@ pub fn parse_url(text: &str) -> Result<Url, String> {
     }
 }
 
-/// An address as users type it: `https://` if it has no scheme, as browsers do.
+/// An address as users type it: `https://` if it has no scheme, as browsers do. `feed:` is what pages once wrote in links to feeds.
 pub fn with_scheme(address: &str) -> String {
-    let address = address.trim();
-    if address.contains("://") { address.to_owned() } else { format!("https://{address}") }
+    let mut address = address.trim();
+    if let Some(rest) = address.strip_prefix("feed:") {
+        address = rest.trim_start_matches("//");
+    }
+    let scheme = address.find("://").map(|end| &address[..end]);
+    let has_scheme = scheme.is_some_and(|scheme| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    if has_scheme { address.to_owned() } else { format!("https://{address}") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scheme_is_added_where_there_is_none() {
+        for (typed, address) in [
+            ("example.org", "https://example.org"),
+            (" http://example.org ", "http://example.org"),
+            ("example.org/?u=http://x", "https://example.org/?u=http://x"),
+            ("feed://example.org/rss", "https://example.org/rss"),
+            ("feed:http://example.org/rss", "http://example.org/rss"),
+        ] {
+            assert_eq!(with_scheme(typed), address);
+        }
+    }
 
     #[test]
     fn only_addresses_of_http_are_fetched() {

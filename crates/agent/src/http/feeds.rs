@@ -51,7 +51,11 @@ async fn on_site<T: Send + 'static>(
     shared: Arc<Shared>,
     ask: impl FnOnce(&Site, i64) -> T + Send + 'static,
 ) -> Result<T, Refusal> {
+    // The reader answers one request after the other: the rest do not wait on a thread that others could use.
+    let turn = shared.reader.turn().await;
     let answered = tokio::task::spawn_blocking(move || {
+        // As long as this takes, even if who asked has gone.
+        let _turn = turn;
         let site = shared.reader.site(shared.history.parent().unwrap_or(&shared.history))?;
         Ok(ask(&site, jiff::Timestamp::now().as_millisecond()))
     });

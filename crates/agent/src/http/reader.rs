@@ -10,17 +10,23 @@ use ::feeds::{FeedError, Library};
 #[derive(Debug)]
 pub(super) struct Reader {
     is_on: bool,
+    turn: Arc<tokio::sync::Mutex<()>>,
     site: Mutex<Option<Arc<Site>>>,
 }
 
 impl Reader {
     pub(super) fn new(is_on: bool) -> Self {
-        Self { is_on, site: Mutex::default() }
+        Self { is_on, turn: Arc::default(), site: Mutex::default() }
     }
 
     /// Whether a path is the reader's.
     pub(super) fn has(&self, path: &str) -> bool {
         self.is_on && path.starts_with(PREFIX)
+    }
+
+    /// Waits for those who asked before.
+    pub(super) async fn turn(&self) -> tokio::sync::OwnedMutexGuard<()> {
+        Arc::clone(&self.turn).lock_owned().await
     }
 
     pub(super) fn site(&self, data: &Path) -> Result<Arc<Site>, FeedError> {

@@ -3,15 +3,18 @@
 use http::StatusCode;
 use syndication::with_scheme;
 
-use super::pages::filter_of;
+use super::pages::{self, filter_of};
 use super::request::{Asked, Reply, redirect, text};
 use super::scene::{PREFIX, Scene};
-use super::sign_in::sign_out;
+use super::sign_in::{change_password, sign_out};
 use crate::accounts::{Account, form_token};
 use crate::entries::Mark;
 use crate::error::FeedError;
+use crate::subscriptions::ImportedList;
 
 const DAY_MS: i64 = 86_400_000;
+/// Faults of a list that the page names.
+const MOST_FAULTS: usize = 20;
 
 pub(super) fn answer(
     scene: &mut Scene<'_>,
@@ -56,9 +59,17 @@ pub(super) fn answer(
             let folder = asked.has("folder").then(|| asked.get("folder"));
             scene.library.edit_subscription(account, feed, title, folder)?;
         }
+        "retry" => scene.library.retry(account, asked.number("feed").unwrap_or(-1), scene.now_ms)?,
         "import" => {
             let document = asked.upload.as_deref().unwrap_or_default();
-            scene.library.import(account, document, scene.now_ms)?;
+            let imported = scene.library.import(account, document, scene.now_ms)?;
+            return pages::manage_after(scene, account, session, &imported_text(&imported));
+        }
+        "password" => {
+            return match change_password(scene, account, asked)? {
+                Ok(reply) => Ok(reply),
+                Err(reason) => pages::manage_after(scene, account, session, &[reason]),
+            };
         }
         _ => return Ok(text(StatusCode::NOT_FOUND, "there is nothing here")),
     }
@@ -66,6 +77,17 @@ pub(super) fn answer(
         return Ok(text(StatusCode::OK, "done"));
     }
     Ok(redirect(&back(asked)))
+}
+
+/// What became of a list, a line for each fault.
+fn imported_text(imported: &ImportedList) -> Vec<String> {
+    let all = imported.subscribed + imported.refused.len();
+    let mut lines = vec![format!("{} of {all} feeds were imported.", imported.subscribed)];
+    lines.extend(imported.refused.iter().take(MOST_FAULTS).cloned());
+    if imported.refused.len() > MOST_FAULTS {
+        lines.push(format!("And {} more faults.", imported.refused.len() - MOST_FAULTS));
+    }
+    lines
 }
 
 /// Where the form was. Only pages of the reader.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use syndication::{Images, clean, escaped};
 
-use super::streams::{ITEM, READ, STARRED};
+use super::streams::{ITEM, READ, STARRED, feed_stream};
 use crate::entries::FeedEntry;
 
 /// How programs know labels that are no categories of the feed itself.
@@ -44,8 +44,8 @@ pub(super) fn write(stream: &str, title: &str, entries: &[FeedEntry], now_ms: i6
         let content = clean(&entry.content, "", Images::Shown);
         let _ = write!(
             out,
-            "<source><id>feed/{}</id><title>{}</title></source>\n<content type=\"html\">{}</content>\n</entry>\n",
-            escaped(&entry.feed_url),
+            "<source><id>{}</id><title>{}</title></source>\n<content type=\"html\">{}</content>\n</entry>\n",
+            feed_stream(entry.feed),
             escaped(&entry.feed_title),
             escaped(&content)
         );

@@ -3,6 +3,7 @@
 
 mod actions;
 mod atom;
+mod manage;
 mod pages;
 mod reader_api;
 mod reader_changes;
@@ -16,6 +17,7 @@ mod upload;
 
 use std::sync::{Mutex, PoisonError};
 
+use blake2::{Blake2s256, Digest as _};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, header};
 
@@ -87,6 +89,10 @@ fn answer(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, FeedError> {
     };
     let (Some(account), Some(session)) = (account, session) else {
         return Ok(match asked.method() {
+            // The script asks for entries: it must see that its session has ended.
+            &Method::GET if path.starts_with("entry/") => {
+                html(StatusCode::UNAUTHORIZED, POLICY, pages::sign_in(""))
+            }
             &Method::GET => html(StatusCode::OK, POLICY, pages::sign_in("")),
             _ => text(StatusCode::UNAUTHORIZED, "sign in first: /feeds/"),
         });
@@ -102,7 +108,9 @@ const SCRIPT: &str = include_str!("../../../../web/dist/reader.js");
 const STYLE: &str = include_str!("../../../../web/dist/reader-style.css");
 
 fn file(asked: &Asked, kind: &'static str, text: &'static str) -> Reply {
-    let tag = format!("\"{}\"", crate::accounts::short_digest(text));
+    let digest = Blake2s256::digest(text.as_bytes());
+    let tag: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let tag = format!("\"{tag}\"");
     let is_known = asked.header(header::IF_NONE_MATCH.as_str()) == Some(tag.as_str());
     let reply = Response::builder()
         .status(if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK })

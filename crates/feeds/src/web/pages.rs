@@ -6,13 +6,14 @@ use http::StatusCode;
 use jiff::Timestamp;
 use syndication::{Images, clean, escaped, has_images, plain_text};
 
+use super::manage::manage;
 use super::request::{Asked, Reply, html, opml, place_text, text};
 use super::scene::{IMAGE_POLICY, POLICY, PREFIX, Scene};
 use crate::accounts::{Account, form_token};
 use crate::entries::{FeedEntry, Mark};
 use crate::entry_filter::EntryFilter;
 use crate::error::FeedError;
-use crate::subscriptions::{Subscription, shown_url};
+use crate::subscriptions::{Subscription, age};
 
 /// Entries of a page.
 const LISTED: usize = 50;
@@ -22,10 +23,11 @@ const MINUTE_MS: i64 = 60_000;
 const WEEK_MS: i64 = 7 * 86_400_000;
 
 /// What every page of a session needs.
-struct Frame<'a> {
-    account: &'a Account,
-    form: String,
-    now_ms: i64,
+pub(super) struct Frame<'a> {
+    pub(super) account: &'a Account,
+    /// What its forms must contain.
+    pub(super) form: String,
+    pub(super) now_ms: i64,
 }
 
 pub(super) fn answer(
@@ -38,7 +40,7 @@ pub(super) fn answer(
     let frame = Frame { account, form: form_token(session), now_ms: scene.now_ms };
     match path.split_once('/') {
         None if path.is_empty() => list(scene, &frame, asked),
-        None if path == "manage" => manage(scene, &frame),
+        None if path == "manage" => manage(scene, &frame, &[]),
         None if path == "export" => {
             let mut reply = opml(&scene.library.export(account)?);
             reply.headers_mut().insert(
@@ -53,6 +55,16 @@ pub(super) fn answer(
         },
         _ => Ok(text(StatusCode::NOT_FOUND, "there is nothing here")),
     }
+}
+
+/// The page of all feeds, with lines about what was done just now.
+pub(super) fn manage_after(
+    scene: &mut Scene<'_>,
+    account: &Account,
+    session: &str,
+    said: &[String],
+) -> Result<Reply, FeedError> {
+    manage(scene, &Frame { account, form: form_token(session), now_ms: scene.now_ms }, said)
 }
 
 /// The filter that an address or a form has.
@@ -91,7 +103,7 @@ fn document(title: &str, body: &str, attributes: &str) -> String {
 }
 
 impl Frame<'_> {
-    fn page(&self, title: &str, side: &str, main: &str) -> String {
+    pub(super) fn page(&self, title: &str, side: &str, main: &str) -> String {
         let name = escaped(&self.account.name);
         let form = &self.form;
         let body = format!(
@@ -101,14 +113,14 @@ impl Frame<'_> {
              <form method=post action=\"{PREFIX}sign-out\"><input type=hidden name=form value=\"{form}\"><button>Sign out {name}</button></form></nav></header>\
              <div class=columns>{side}<main>{main}</main></div>\
              <dialog id=keys><h2>Keys</h2><dl><dt>j, k</dt><dd>next, previous entry</dd><dt>o, Enter</dt><dd>open or close</dd>\
-             <dt>v</dt><dd>the entry's own page</dd><dt>m</dt><dd>read or unread</dd><dt>s</dt><dd>star</dd><dt>i</dt><dd>show images</dd>\
+             <dt>n</dt><dd>older entries</dd><dt>v</dt><dd>the entry's own page</dd><dt>m</dt><dd>read or unread</dd><dt>s</dt><dd>star</dd><dt>A</dt><dd>mark all as read</dd><dt>i</dt><dd>show images</dd>\
              <dt>/</dt><dd>search</dd><dt>?</dt><dd>this list</dd></dl><button>Close</button></dialog>\
              <p id=said role=status></p>"
         );
         document(title, &body, &format!("data-form=\"{form}\""))
     }
 
-    fn button(&self, action: &str, back: &str, fields: &[(&str, &str)], label: &str) -> String {
+    pub(super) fn button(&self, action: &str, back: &str, fields: &[(&str, &str)], label: &str) -> String {
         let mut out = format!(
             "<form method=post action=\"{PREFIX}{action}\"><input type=hidden name=form value=\"{}\"><input type=hidden name=back value=\"{}\">",
             self.form,
@@ -131,11 +143,6 @@ impl Frame<'_> {
         };
         format!("<time datetime=\"{}\">{shown}</time>", at.strftime("%Y-%m-%dT%H:%M:%SZ"))
     }
-}
-
-fn age(at_ms: i64, now_ms: i64) -> String {
-    let span = facts::unit::Nanos((now_ms - at_ms).max(0).unsigned_abs().saturating_mul(1_000_000));
-    text::units::Span(span).to_string()
 }
 
 fn sidebar(subscriptions: &[Subscription], asked: &Asked) -> String {
@@ -205,16 +212,12 @@ fn list(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked) -> Result<Reply
     let title = title_of(asked, &subscriptions);
     let here = format!("{PREFIX}?{}", asked.address_without(&[]));
     let mut main = format!("<div class=head><h2>{}</h2>", escaped(&title));
-    if let Some(one) = subscriptions.iter().find(|one| Some(one.feed) == filter.feed)
-        && let Some(since_ms) = one.failing_since_ms
+    if let Some(trouble) = subscriptions
+        .iter()
+        .find(|one| Some(one.feed) == filter.feed)
+        .and_then(|one| one.trouble(frame.now_ms))
     {
-        let what = if one.is_gone { "gone" } else { "unreachable" };
-        let _ = write!(
-            main,
-            "<p role=alert>{what} for {}: {}</p>",
-            age(since_ms, frame.now_ms),
-            escaped(&one.error)
-        );
+        let _ = write!(main, "<p role=alert>{}</p>", escaped(&trouble));
     }
     if !asked.has("starred") && asked.get("q").is_empty() {
         let seen = frame.now_ms.to_string();
@@ -342,68 +345,4 @@ fn entry(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked, id: i64) -> Re
     let subscriptions = scene.library.subscriptions(frame.account)?;
     let title = plain_text(&escaped(title_or(&entry)), EXCERPT_BYTES);
     Ok(html(StatusCode::OK, policy, frame.page(&title, &sidebar(&subscriptions, asked), &main)))
-}
-
-fn manage(scene: &mut Scene<'_>, frame: &Frame<'_>) -> Result<Reply, FeedError> {
-    let subscriptions = scene.library.subscriptions(frame.account)?;
-    let back = format!("{PREFIX}manage");
-    let form = &frame.form;
-    let mut main = format!(
-        "<h2>Add a feed</h2><form method=post action=\"{PREFIX}subscribe\"><input type=hidden name=form value=\"{form}\">\
-         <label>Address of a feed or page <input name=url required></label> <label>Folder <input name=folder list=folders></label>\
-         <button>Add</button></form><datalist id=folders>"
-    );
-    let mut folders: Vec<&str> =
-        subscriptions.iter().map(|one| one.folder.as_str()).filter(|folder| !folder.is_empty()).collect();
-    folders.dedup();
-    for folder in folders {
-        let _ = write!(main, "<option value=\"{}\">", escaped(folder));
-    }
-    let _ = write!(
-        main,
-        "</datalist><h2>Import and export</h2><form method=post action=\"{PREFIX}import\" enctype=\"multipart/form-data\">\
-         <input type=hidden name=form value=\"{form}\"><input type=hidden name=back value=\"{back}\">\
-         <label>OPML file <input type=file name=file required></label> <button>Import</button></form>\
-         <p><a href=\"{PREFIX}export\">Export as OPML</a></p><h2>{}</h2><ul class=manage>",
-        match subscriptions.len() {
-            1 => "1 feed".to_owned(),
-            count => format!("{count} feeds"),
-        }
-    );
-    for one in &subscriptions {
-        let _ = write!(main, "<li id=feed-{}>", one.feed);
-        let _ = write!(
-            main,
-            "<form method=post action=\"{PREFIX}edit\"><input type=hidden name=form value=\"{form}\"><input type=hidden name=back value=\"{back}\">\
-             <input type=hidden name=feed value={}><input name=title aria-label=Title value=\"{}\" placeholder=\"{}\">\
-             <input name=folder aria-label=Folder list=folders value=\"{}\" placeholder=Folder><button>Save</button></form>",
-            one.feed,
-            if one.is_renamed { escaped(&one.title) } else { String::new() },
-            escaped(&one.title),
-            escaped(&one.folder)
-        );
-        main.push_str(&frame.button("unsubscribe", &back, &[("feed", &one.feed.to_string())], "Remove"));
-        let _ = write!(main, "<p class=about>{}; ", escaped(&shown_url(&one.url)));
-        match (one.failing_since_ms, one.fetched_ms) {
-            (Some(since_ms), _) => {
-                let what = if one.is_gone { "gone" } else { "unreachable" };
-                let _ = write!(
-                    main,
-                    "<span role=alert>{what} for {}: {}</span>",
-                    age(since_ms, frame.now_ms),
-                    escaped(&one.error)
-                );
-            }
-            (None, None) => main.push_str("not fetched yet"),
-            (None, Some(fetched_ms)) => {
-                let _ = write!(main, "fetched {} ago", age(fetched_ms, frame.now_ms));
-                if one.next_ms > frame.now_ms {
-                    let _ = write!(main, ", again in {}", age(frame.now_ms, one.next_ms));
-                }
-            }
-        }
-        main.push_str("</p>");
-    }
-    main.push_str("</ul>");
-    Ok(html(StatusCode::OK, POLICY, frame.page("Manage feeds", "", &main)))
 }

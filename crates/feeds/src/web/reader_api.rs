@@ -4,15 +4,15 @@
 
 use std::collections::HashSet;
 
-use http::{Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::atom;
 use super::request::{Asked, Reply, opml, place_text, plain, text};
 use super::scene::Scene;
 use super::sign_in::verify;
-use super::streams::{KEPT_UNREAD, LABEL, READ, READING_LIST, STARRED, entry_id, item, normal};
-use crate::accounts::{Account, form_token};
+use super::streams::{KEPT_UNREAD, LABEL, READ, READING_LIST, STARRED, entry_id, feed_stream, item, normal};
+use crate::accounts::{Account, SessionKind, form_token};
 use crate::entries::{FeedEntry, MOST_LISTED};
 use crate::entry_filter::EntryFilter;
 use crate::error::FeedError;
@@ -29,7 +29,11 @@ pub(super) const MOST_IDS: usize = 10_000;
 
 pub(super) fn answer(scene: &mut Scene<'_>, asked: &Asked, path: &str) -> Result<Reply, FeedError> {
     if path == "accounts/ClientLogin" {
-        return client_login(scene, asked);
+        return match *asked.method() {
+            Method::POST => client_login(scene, asked),
+            // An address with a password in it would be written to logs.
+            _ => Ok(text(StatusCode::METHOD_NOT_ALLOWED, "POST")),
+        };
     }
     let token = session_of(asked);
     let account = match token {
@@ -69,8 +73,11 @@ pub(super) fn answer(scene: &mut Scene<'_>, asked: &Asked, path: &str) -> Result
         }
         // What changes something must come by POST, with the token that this session got.
         _ if *asked.method() != Method::POST => Ok(text(StatusCode::NOT_FOUND, "Not Found")),
-        _ if asked.has("T") && asked.get("T") != form_token(token) => {
-            Ok(text(StatusCode::BAD_REQUEST, "Invalid token"))
+        _ if !asked.get("T").is_empty() && asked.get("T") != form_token(token) => {
+            let mut reply = text(StatusCode::UNAUTHORIZED, "Invalid token");
+            // By this programs know that they need another one.
+            reply.headers_mut().insert("x-reader-google-bad-token", HeaderValue::from_static("true"));
+            Ok(reply)
         }
         "subscription/edit" => api.edit(),
         "subscription/quickadd" => api.quick_add(),
@@ -93,7 +100,7 @@ fn client_login(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, FeedError
         Ok(account) => account,
         Err(refusal) => return Ok(text(refusal.status(), "Error=BadAuthentication\n")),
     };
-    let token = scene.library.begin_session(&account, scene.now_ms)?;
+    let token = scene.library.begin_session(&account, SessionKind::Program, scene.now_ms)?;
     if asked.get("output") == "json" {
         return Ok(reply(&json!({ "SID": token, "LSID": token, "Auth": token })));
     }
@@ -146,7 +153,7 @@ impl Api<'_, '_, '_> {
                 false => json!([{ "id": format!("{LABEL}{}", one.folder), "label": one.folder }]),
             };
             json!({
-                "id": format!("feed/{}", one.url),
+                "id": feed_stream(one.feed),
                 "title": one.title,
                 "categories": categories,
                 "sortid": format!("{:08X}", one.feed),
@@ -171,7 +178,7 @@ impl Api<'_, '_, '_> {
         };
         let mut counts: Vec<Value> = all
             .iter()
-            .map(|one| count(format!("feed/{}", one.url), one.unread, one.newest_received_ms.unwrap_or(0)))
+            .map(|one| count(feed_stream(one.feed), one.unread, one.newest_received_ms.unwrap_or(0)))
             .collect();
         for folder in self.folders()? {
             let (unread, newest_ms) = sum(Some(&folder));
@@ -222,7 +229,10 @@ impl Api<'_, '_, '_> {
         filter.is_oldest_first = self.asked.get("r") == "o";
         let count = self.asked.number("n").and_then(|count| usize::try_from(count).ok());
         filter.limit = count.filter(|count| *count > 0).unwrap_or(USUAL_COUNT).min(most);
-        filter.after = self.asked.place("c");
+        if !self.asked.get("c").is_empty() {
+            let place = self.asked.place("c");
+            filter.after = Some(place.ok_or_else(|| FeedError::refused("c is no continuation of this API"))?);
+        }
         Ok(Some(filter))
     }
 
@@ -255,7 +265,7 @@ impl Api<'_, '_, '_> {
         let one = |entry: &FeedEntry| {
             json!({
                 "id": entry.id.to_string(),
-                "directStreamIds": [format!("feed/{}", entry.feed_url)],
+                "directStreamIds": [feed_stream(entry.feed)],
                 "timestampUsec": (entry.received_ms * 1000).to_string(),
             })
         };
@@ -305,7 +315,10 @@ impl Api<'_, '_, '_> {
     }
 
     fn contents_of_ids(&self) -> Result<Reply, FeedError> {
-        let mut ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_LISTED).collect();
+        let mut ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_LISTED + 1).collect();
+        if ids.len() > MOST_LISTED {
+            return Err(FeedError::refused(format!("at most {MOST_LISTED} entries at a time")));
+        }
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(*id));
         let (items, _) = self.items(ids.into_iter())?;

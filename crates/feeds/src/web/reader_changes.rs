@@ -6,21 +6,36 @@ use syndication::{parse_url, with_scheme};
 
 use super::reader_api::{Api, MOST_IDS, done, reply, unknown_stream};
 use super::request::{Reply, text};
-use super::streams::{KEPT_UNREAD, LABEL, READ, STARRED, entry_id, normal};
+use super::streams::{KEPT_UNREAD, LABEL, READ, STARRED, entry_id, feed_stream, normal};
 use crate::entries::Mark;
 use crate::error::FeedError;
+
+/// Feeds that one request edits.
+const MOST_STREAMS: usize = 1000;
+
+fn refused(reason: &str) -> Reply {
+    text(StatusCode::BAD_REQUEST, reason)
+}
+
+/// A time in microseconds; programs that send milliseconds or seconds mean these: as microseconds they would be in 1970.
+fn milliseconds(time: i64) -> i64 {
+    match time {
+        ..100_000_000_000 => time.saturating_mul(1000),
+        100_000_000_000..100_000_000_000_000 => time,
+        _ => time / 1000,
+    }
+}
 
 impl Api<'_, '_, '_> {
     pub(super) fn edit(&mut self) -> Result<Reply, FeedError> {
         let label = |name: &str| normal(self.asked.get(name)).strip_prefix(LABEL).map(str::to_owned);
         let (added, removed) = (label("a"), label("r"));
         let title = self.asked.has("t").then(|| self.asked.get("t").to_owned());
-        let streams: Vec<String> = self
-            .asked
-            .all("s")
-            .filter_map(|stream| stream.strip_prefix("feed/"))
-            .map(str::to_owned)
-            .collect();
+        let streams: Option<Vec<String>> =
+            self.asked.all("s").map(|stream| Some(stream.strip_prefix("feed/")?.to_owned())).collect();
+        let Some(streams) = streams.filter(|streams| (1..=MOST_STREAMS).contains(&streams.len())) else {
+            return Ok(refused(&format!("s must be feed/…, at most {MOST_STREAMS} times")));
+        };
         for url in streams {
             if self.asked.get("ac") == "subscribe" {
                 let (title, folder) =
@@ -47,9 +62,9 @@ impl Api<'_, '_, '_> {
         let url = with_scheme(asked.strip_prefix("feed/").unwrap_or(asked));
         // As the list of subscriptions has it.
         let url = parse_url(&url).map_or(url, String::from);
-        self.scene.library.subscribe(&self.account, &url, "", "", self.scene.now_ms)?;
+        let feed = self.scene.library.subscribe(&self.account, &url, "", "", self.scene.now_ms)?;
         Ok(reply(
-            &json!({ "numResults": 1, "query": asked, "streamId": format!("feed/{url}"), "streamName": url }),
+            &json!({ "numResults": 1, "query": asked, "streamId": feed_stream(feed), "streamName": url }),
         ))
     }
 
@@ -59,17 +74,24 @@ impl Api<'_, '_, '_> {
     }
 
     pub(super) fn edit_tag(&mut self) -> Result<Reply, FeedError> {
-        let ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_IDS).collect();
+        let ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_IDS + 1).collect();
+        if ids.len() > MOST_IDS {
+            return Ok(refused(&format!("at most {MOST_IDS} entries at a time")));
+        }
+        // Whatever a request repeats, an entry is read or not, and starred or not.
+        let (mut read, mut starred) = (None, None);
         for (name, value) in [("a", true), ("r", false)] {
             for tag in self.asked.all(name) {
-                let mark = match normal(tag).as_str() {
-                    READ => Mark::Read(value),
-                    KEPT_UNREAD => Mark::Read(!value),
-                    STARRED => Mark::Starred(value),
-                    _ => continue,
-                };
-                self.scene.library.mark(&self.account, &ids, mark, self.scene.now_ms)?;
+                match normal(tag).as_str() {
+                    READ => read = Some(value),
+                    KEPT_UNREAD => read = Some(!value),
+                    STARRED => starred = Some(value),
+                    _ => {}
+                }
             }
+        }
+        for mark in [read.map(Mark::Read), starred.map(Mark::Starred)].into_iter().flatten() {
+            self.scene.library.mark(&self.account, &ids, mark, self.scene.now_ms)?;
         }
         Ok(done())
     }
@@ -78,7 +100,7 @@ impl Api<'_, '_, '_> {
         let (from, to) = (normal(self.asked.get("s")), normal(self.asked.get("dest")));
         let from = from.strip_prefix(LABEL).unwrap_or(self.asked.get("t")).to_owned();
         let Some(to) = to.strip_prefix(LABEL) else {
-            return Ok(text(StatusCode::BAD_REQUEST, "dest is no label"));
+            return Ok(refused("dest must be user/-/label/…"));
         };
         self.scene.library.rename_folder(&self.account, &from, to)?;
         Ok(done())
@@ -92,9 +114,17 @@ impl Api<'_, '_, '_> {
     }
 
     pub(super) fn mark_all(&mut self) -> Result<Reply, FeedError> {
+        if self.asked.get("s").is_empty() {
+            return Ok(refused("s must be a stream"));
+        }
         let Some(mut filter) = self.filter(self.asked.get("s"))? else { return Ok(unknown_stream()) };
-        // Microseconds: what came later has not been seen.
-        filter.received_before_ms = self.asked.number("ts").map(|micros| micros / 1000 + 1);
+        if !self.asked.get("ts").is_empty() {
+            let Some(seen_ms) = self.asked.number("ts").map(milliseconds) else {
+                return Ok(refused("ts must be a time in microseconds"));
+            };
+            // What came later has not been seen.
+            filter.received_before_ms = Some(seen_ms + 1);
+        }
         self.scene.library.mark_all_read(&self.account, &filter, self.scene.now_ms)?;
         Ok(done())
     }

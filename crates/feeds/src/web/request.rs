@@ -61,7 +61,8 @@ impl Asked {
 
     /// Where a list goes on, as [`place_text`] writes it; `None` if it is not there, or malformed.
     pub(super) fn place(&self, name: &str) -> Option<(i64, i64)> {
-        let (sort_ms, id) = self.get(name).split_once('-')?;
+        // Times before 1970 begin with a minus.
+        let (sort_ms, id) = self.get(name).rsplit_once('-')?;
         Some((sort_ms.parse().ok()?, id.parse().ok()?))
     }
 
@@ -114,11 +115,18 @@ impl Asked {
         if self.header("x-forwarded-proto") == Some("https") { "; Secure" } else { "" }
     }
 
-    /// Whether the browser itself does not say that it only prepares a page, or that another site asks.
+    /// Whether a user asks for a page: not another site, not a browser that prepares it, and not an image or video of an entry that has its
+    /// address. Without TLS most browsers tell the last by `Accept` and `Range` alone.
     pub(super) fn is_deliberate(&self) -> bool {
-        let purpose = self.header("sec-purpose").or_else(|| self.header("purpose")).unwrap_or_default();
-        let site = self.header("sec-fetch-site").unwrap_or("same-origin");
-        !purpose.contains("prefetch") && matches!(site, "same-origin" | "none")
+        let header = |name| self.header(name).unwrap_or_default();
+        let purpose = self.header("sec-purpose").unwrap_or(header("purpose"));
+        let is_medium = ["image/", "video/", "audio/"].iter().any(|kind| header("accept").starts_with(kind))
+            || self.header("range").is_some();
+        *self.method() == Method::GET
+            && !is_medium
+            && !purpose.contains("prefetch")
+            && matches!(header("sec-fetch-site"), "" | "same-origin" | "none")
+            && matches!(header("sec-fetch-dest"), "" | "document" | "empty")
     }
 }
 

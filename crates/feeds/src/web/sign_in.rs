@@ -5,11 +5,12 @@ use http::{StatusCode, header};
 use super::pages;
 use super::request::{Asked, Reply, html, redirect};
 use super::scene::{POLICY, PREFIX, Scene};
-use crate::accounts::{Account, LONGEST_SESSION_MS};
+use crate::accounts::{Account, LONGEST_SESSION_MS, SessionKind};
 use crate::error::FeedError;
 
 /// The cookie of a session.
 pub(super) const COOKIE: &str = "whit-feeds";
+
 /// Checks a name and a password, as slowly as the limit wants.
 ///
 /// # Errors
@@ -41,9 +42,33 @@ pub(super) fn sign_in(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, Fee
         Ok(account) => account,
         Err(reply) => return Ok(reply),
     };
-    let token = scene.library.begin_session(&account, scene.now_ms)?;
+    begin(scene, &account, asked)
+}
+
+/// A session in this browser.
+fn begin(scene: &mut Scene<'_>, account: &Account, asked: &Asked) -> Result<Reply, FeedError> {
+    let token = scene.library.begin_session(account, SessionKind::Browser, scene.now_ms)?;
     let age = LONGEST_SESSION_MS / 1000;
     Ok(with_cookie(redirect(PREFIX), &format!("{token}; Max-Age={age}{}", asked.secure())))
+}
+
+/// Sets another password of the account itself, which ends all its other sessions. Returns why not, or the reply.
+pub(super) fn change_password(
+    scene: &mut Scene<'_>,
+    account: &Account,
+    asked: &Asked,
+) -> Result<Result<Reply, String>, FeedError> {
+    if asked.get("new") != asked.get("again") {
+        return Ok(Err("The two new passwords are not the same.".to_owned()));
+    }
+    if verify(scene, &account.name, asked.get("old"))?.is_err() {
+        return Ok(Err("The old password is wrong, or a wrong one came a moment ago.".to_owned()));
+    }
+    match scene.library.set_password(account, asked.get("new")) {
+        Err(FeedError::Refused(reason)) => return Ok(Err(reason)),
+        set => set?,
+    }
+    begin(scene, account, asked).map(Ok)
 }
 
 pub(super) fn sign_out(scene: &mut Scene<'_>, session: &str) -> Result<Reply, FeedError> {

@@ -20,6 +20,11 @@ pub(super) fn normal(stream: &str) -> String {
     }
 }
 
+/// The stream of a feed, by its number: its address changes when it moves.
+pub(super) fn feed_stream(feed: i64) -> String {
+    format!("feed/{feed}")
+}
+
 /// The number of an entry: in decimal, or after `tag:google.com,2005:reader/item/` in hexadecimal.
 pub(super) fn entry_id(text: &str) -> Option<i64> {
     match text.strip_prefix(ITEM) {
@@ -56,6 +61,6 @@ pub(super) fn item(entry: &FeedEntry) -> Value {
         "alternate": [{ "href": entry.link, "type": "text/html" }],
         "summary": { "direction": "ltr", "content": content },
         "categories": categories,
-        "origin": { "streamId": format!("feed/{}", entry.feed_url), "title": entry.feed_title, "htmlUrl": entry.site },
+        "origin": { "streamId": feed_stream(entry.feed), "title": entry.feed_title, "htmlUrl": entry.site },
     })
 }

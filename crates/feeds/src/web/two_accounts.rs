@@ -7,7 +7,7 @@ use syndication::{ParsedEntry, ParsedFeed};
 
 use super::sign_in::COOKIE;
 use super::{PREFIX, SignInLimit, Site};
-use crate::accounts::{Account, form_token};
+use crate::accounts::{Account, SessionKind, form_token};
 use crate::database::Library;
 use crate::entries::Mark;
 use crate::entry_filter::EntryFilter;
@@ -65,8 +65,8 @@ impl World {
         let ann_entries: Vec<i64> = all.iter().map(|entry| entry.id).collect();
         library.mark(&ann, &ann_entries[..1], Mark::Starred(true), 0).unwrap();
         library.mark(&ann, &ann_entries[1..2], Mark::Read(true), 0).unwrap();
-        let ann_session = library.begin_session(&ann, 0).unwrap();
-        let bob_session = library.begin_session(&bob, 0).unwrap();
+        let ann_session = library.begin_session(&ann, SessionKind::Browser, 0).unwrap();
+        let bob_session = library.begin_session(&bob, SessionKind::Program, 0).unwrap();
         Self { site: Site::new(library), ann, ann_session, bob_session, ann_feed, ann_entries }
     }
 
