@@ -65,6 +65,10 @@ async function toggle(row: HTMLElement): Promise<void> {
   for (const other of document.querySelectorAll(".entries article")) other.remove();
   try {
     const reply = await fetch(`/feeds/entry/${row.dataset.entry}`);
+    if (!reply.ok) {
+      say(reply.status === 401 ? "Your session has ended: sign in again." : await reply.text());
+      return;
+    }
     const page = new DOMParser().parseFromString(await reply.text(), "text/html");
     const content = page.querySelector("article");
     if (!content) throw new Error("no entry");
@@ -76,12 +80,20 @@ async function toggle(row: HTMLElement): Promise<void> {
   }
 }
 
+// The next page of the list; the last one has none.
+function older(): boolean {
+  const link = document.querySelector<HTMLAnchorElement>("a[rel=next]");
+  link?.click();
+  return link !== null;
+}
+
 async function press(key: string): Promise<boolean> {
   const row = chosen();
   switch (key) {
     case "j":
     case "k": {
       if (article) return false;
+      if (key === "j" && place === rows.length - 1 && older()) return true;
       choose(place + (key === "j" ? 1 : -1));
       const next = rows[place];
       if (next && !next.querySelector("article")) await toggle(next);
@@ -104,6 +116,11 @@ async function press(key: string): Promise<boolean> {
     case "i":
       if (row) location.assign(`/feeds/entry/${row.dataset.entry}?images=1`);
       return true;
+    case "n":
+      return older();
+    case "A":
+      document.querySelector<HTMLFormElement>("form[action$=mark-all]")?.requestSubmit();
+      return true;
     case "/":
       document.querySelector<HTMLInputElement>("[type=search]")?.focus();
       return true;
@@ -122,7 +139,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.key === "Enter" && /^(A|BUTTON)$/.test(target.tagName)) return;
-  if (["j", "k", "o", "Enter", "v", "m", "s", "i", "/", "?"].includes(event.key)) {
+  if (["j", "k", "o", "Enter", "v", "m", "s", "i", "n", "A", "/", "?"].includes(event.key)) {
     event.preventDefault();
     void press(event.key);
   }

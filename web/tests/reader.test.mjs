@@ -157,6 +157,14 @@ test("the keyboard does everything", async () => {
   assert.deepEqual(await titles(page), ["Market on Sunday", "Library opens"]);
   await page.click("nav.feeds a:text('Starred')");
   assert.deepEqual(await titles(page), ["Market on Sunday"]);
+  // Shift and a: everything is read. Then it is unread again, by the API's way of a form.
+  await page.goto(`${agent.address}/feeds/?all=1`);
+  await page.keyboard.press("Shift+A");
+  await until("all are read", async () => (await page.locator(".entries > li").evaluateAll((rows) => rows.every((row) => row.dataset.read === "1"))));
+  await page.keyboard.press("j");
+  await page.locator(".entries > li:nth-child(1) article").waitFor();
+  await page.keyboard.press("m");
+  await until("unread again", async () => (await state(0))[0] === "0");
   // All are from July: older than a day.
   await page.goto(`${agent.address}/feeds/`);
   await page.click("button:text('older than a day')");

@@ -43,6 +43,20 @@ impl Library {
     /// # Errors
     /// If the name is taken or malformed, or the password too short.
     pub fn add_account(&mut self, name: &str, password: &str, now_ms: i64) -> Result<Account, FeedError> {
+        self.check_new_name(name)?;
+        let hash = hash(password)?;
+        self.connection.execute(
+            "INSERT INTO accounts (name, password, created_ms) VALUES (?1, ?2, ?3)",
+            params![name, hash, now_ms],
+        )?;
+        Ok(Account { id: self.connection.last_insert_rowid(), name: name.to_owned() })
+    }
+
+    /// Checks that a new account may have a name.
+    ///
+    /// # Errors
+    /// If it is taken or malformed.
+    pub fn check_new_name(&self, name: &str) -> Result<(), FeedError> {
         let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-' | '@');
         if name.is_empty() || name.len() > MOST_NAME_BYTES || !name.chars().all(is_name) {
             return Err(FeedError::refused(format!(
@@ -52,12 +66,7 @@ impl Library {
         if self.account(name)?.is_some() {
             return Err(FeedError::refused(format!("there is an account \"{name}\" already")));
         }
-        let hash = hash(password)?;
-        self.connection.execute(
-            "INSERT INTO accounts (name, password, created_ms) VALUES (?1, ?2, ?3)",
-            params![name, hash, now_ms],
-        )?;
-        Ok(Account { id: self.connection.last_insert_rowid(), name: name.to_owned() })
+        Ok(())
     }
 
     /// Sets another password, and ends all sessions of the account.

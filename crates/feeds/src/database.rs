@@ -1,6 +1,7 @@
 //! The database: its tables, and how it is opened.
 
 use std::fs::{DirBuilder, OpenOptions};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
@@ -148,8 +149,11 @@ impl Library {
     }
 
     /// Whether a data directory has a library.
-    pub fn is_in(directory: &Path) -> bool {
-        directory.join(FILE).exists()
+    ///
+    /// # Errors
+    /// If that cannot be known, because the directory must not be searched, for example.
+    pub fn is_in(directory: &Path) -> io::Result<bool> {
+        directory.join(FILE).try_exists()
     }
 
     /// Whether another connection has changed something since this was asked last: PRAGMA data_version.

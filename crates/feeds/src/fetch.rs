@@ -3,13 +3,14 @@
 use std::fmt;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
-use syndication::parse_url;
+use syndication::{Reading, parse_url};
 use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 use url::Url;
@@ -18,6 +19,7 @@ use crate::cache::{Cache, CachedResponse, DocumentDigest};
 use crate::error::FeedError;
 use crate::guarded_resolver::GuardedResolver;
 use crate::options::FeedOptions;
+use crate::parser::DocumentParser;
 
 /// A request with all its redirects and its body takes at most this.
 const LONGEST_FETCH: Duration = Duration::from_secs(30);
@@ -49,6 +51,8 @@ pub struct Fetcher {
     most_bytes: u64,
     /// A copy that is older is asked about, however long it is fresh.
     most_age: Duration,
+    /// Documents are read one after the other: each may take much memory.
+    reading: Mutex<()>,
 }
 
 /// A document, or the news that it has not changed.
@@ -118,7 +122,18 @@ impl Fetcher {
             cache: Cache::open(data)?,
             most_bytes: options.most_bytes,
             most_age: options.most_interval,
+            reading: Mutex::default(),
         })
+    }
+
+    /// Reads what was fetched; `None` if nothing was.
+    ///
+    /// # Errors
+    /// If it is no document that can be read.
+    pub(crate) fn read(&self, parser: &DocumentParser, fetched: &Fetched) -> Result<Option<Reading>, String> {
+        let Some(document) = &fetched.document else { return Ok(None) };
+        let _turn = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        parser.read(document, &fetched.content_type, &fetched.address).map(Some)
     }
 
     pub(crate) fn cache(&self) -> &Cache {

@@ -224,3 +224,69 @@ fn a_new_reader_gets_what_is_listed_now() {
     world.poll(&[("e", "Fifth", 500)], 10_000);
     assert_eq!(world.titles(&bob, &all), ["Fifth", "Fourth"]);
 }
+
+#[test]
+fn an_entry_that_is_listed_keeps_its_identity() {
+    let mut world = World::new();
+    world.poll(&[("a", "Update", 100)], 2000);
+    let ann = world.ann.clone();
+    world.library.mark_all_read(&ann, &EntryFilter::default(), 0).unwrap();
+    // Another one with the same link, title and date, below the one that is known.
+    let mut both = parsed(&[("a", "Update", 100), ("b2", "Update", 100)]);
+    both.entries[1].link = both.entries[0].link.clone();
+    let polled = Polled { feed: Some(&both), moved_to: None, digest: None };
+    assert_eq!(world.library.apply(world.feed, &polled, 3000).unwrap(), 1);
+    let unread =
+        world.library.entries(&ann, &EntryFilter { is_unread: true, ..EntryFilter::default() }).unwrap();
+    assert_eq!(unread.len(), 1);
+    assert_eq!(unread[0].received_ms, 3000);
+}
+
+#[test]
+fn what_others_read_cannot_be_told_by_times() {
+    let mut world = World::new();
+    let bob = world.bob.clone();
+    world.library.subscribe(&bob, "https://example.org/feed", "", "", 9000).unwrap();
+    let one = &world.library.subscriptions(&bob).unwrap()[0];
+    assert_eq!((one.fetched_ms, one.newest_received_ms), (Some(9000), Some(9000)));
+    // Programs that ask for what came since they asked last get it as well.
+    let since = |ms| EntryFilter { received_since_ms: Some(ms), ..EntryFilter::default() };
+    assert_eq!(world.titles(&bob, &since(9000)).len(), 3);
+    assert!(world.titles(&bob, &since(9001)).is_empty());
+    assert_eq!(world.library.entries(&bob, &EntryFilter::default()).unwrap()[0].received_ms, 9000);
+}
+
+#[test]
+fn a_feed_that_is_gone_comes_back_by_one_that_moves_to_it() {
+    let mut world = World::new();
+    let bob = world.bob.clone();
+    let other = world.library.subscribe(&bob, "https://example.org/new", "", "", 0).unwrap();
+    world.library.note_failure(other, "gone", true, 1000).unwrap();
+    world.library.schedule(other, 900_000_000).unwrap();
+    let polled = Polled { feed: None, moved_to: Some("https://example.org/new"), digest: None };
+    world.library.apply(world.feed, &polled, 2000).unwrap();
+    let one = &world.library.subscriptions(&bob).unwrap()[0];
+    assert_eq!((one.is_gone, one.failing_since_ms, one.next_ms), (false, None, 2000));
+}
+
+#[test]
+fn a_failing_feed_is_tried_again_when_its_reader_wishes() {
+    let mut world = World::new();
+    let (ann, bob) = (world.ann.clone(), world.bob.clone());
+    world.library.note_failure(world.feed, "status 500", false, 100_000).unwrap();
+    world.library.schedule(world.feed, 900_000_000).unwrap();
+    let next = |world: &World| world.library.subscriptions(&world.ann).unwrap()[0].next_ms;
+    world.library.retry(&bob, world.feed, 200_000).unwrap();
+    world.library.retry(&ann, world.feed, 110_000).unwrap();
+    assert_eq!(next(&world), 900_000_000);
+    world.library.retry(&ann, world.feed, 200_000).unwrap();
+    assert_eq!(next(&world), 200_000);
+}
+
+#[test]
+fn dates_that_were_never_set_do_not_hide_an_entry() {
+    let mut world = World::new();
+    world.poll(&[("z", "Zero", -62_135_596_800_000), ("c", "Third", 300)], 2000);
+    let ann = world.ann.clone();
+    assert_eq!(world.titles(&ann, &EntryFilter::default())[0], "Zero");
+}

@@ -23,7 +23,7 @@ pub fn locate(
 ) -> Result<FoundFeed, String> {
     let mut cost = Cost::default();
     let fetched = fetcher.fetch(address, None, now, &mut cost).map_err(|error| error.to_string())?;
-    let (url, feed) = match read(parser, &fetched)? {
+    let (url, feed) = match fetcher.read(parser, &fetched)? {
         Some(Reading::Feed(feed)) => {
             (fetched.moved_to.map_or_else(|| parse_url(address).map(String::from), Ok)?, feed)
         }
@@ -34,12 +34,6 @@ pub fn locate(
         None => return Err("its server sent no document".to_owned()),
     };
     Ok(FoundFeed { url, title: feed.title })
-}
-
-/// Reads what was fetched; `None` if nothing was.
-pub(crate) fn read(parser: &DocumentParser, fetched: &Fetched) -> Result<Option<Reading>, String> {
-    let Some(document) = &fetched.document else { return Ok(None) };
-    parser.read(document, &fetched.content_type, &fetched.address).map(Some)
 }
 
 /// The first feed of those that a page names, and its address.
@@ -56,7 +50,7 @@ pub(crate) fn feed_of_page(
     for found in found.into_iter().take(MOST_TRIED) {
         let fetched: Result<Fetched, FetchError> = fetcher.fetch(&found.url, None, now, cost);
         let Ok(fetched) = fetched else { continue };
-        if let Ok(Some(Reading::Feed(feed))) = read(parser, &fetched) {
+        if let Ok(Some(Reading::Feed(feed))) = fetcher.read(parser, &fetched) {
             return Ok((fetched.moved_to.unwrap_or(found.url), feed, fetched.digest));
         }
     }

@@ -11,7 +11,7 @@ use syndication::{Reading, read};
 /// What it may have in memory: some hundred times a usual document.
 const MOST_MEMORY: u64 = 1024 * 1024 * 1024;
 /// What it may take of a CPU, in seconds.
-const MOST_CPU: u64 = 10;
+const MOST_CPU: u64 = 5;
 /// What it may answer: a document has 10 MB at most unless the configuration says otherwise.
 const MOST_ANSWER: u64 = 64 * 1024 * 1024;
 

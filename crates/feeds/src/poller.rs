@@ -15,7 +15,7 @@ use crate::database::Library;
 use crate::error::FeedError;
 use crate::feed_rows::{DueFeed, Polled};
 use crate::fetch::{Cost, FetchError, Fetched, Fetcher};
-use crate::locate::{self, feed_of_page};
+use crate::locate::feed_of_page;
 use crate::options::FeedOptions;
 use crate::parser::DocumentParser;
 use crate::rhythm;
@@ -304,7 +304,7 @@ fn fetch(
         fetcher.cache().remove(&fetched.address);
         FetchError::Failed(reason)
     };
-    let parsed = match locate::read(parser, &fetched).map_err(failed)? {
+    let parsed = match fetcher.read(parser, &fetched).map_err(failed)? {
         None => None,
         Some(Reading::Feed(parsed)) => Some(parsed),
         Some(Reading::Neither(reason)) => return Err(failed(reason)),
@@ -361,5 +361,38 @@ mod tests {
         let turn = poller.turn(7000, Duration::ZERO).unwrap();
         assert_eq!((turn.running, poller.running[0].feed), (1, other));
         assert!(library.subscriptions(&ann).unwrap().iter().all(|one| one.next_ms >= 6000));
+    }
+
+    #[test]
+    fn an_account_takes_not_all_places() {
+        let directory = Directory::new("places");
+        let mut library = Library::open(&directory.0).unwrap();
+        let [ann, bob] = ["ann", "bob"].map(|name| library.add_account(name, "correct horse", 0).unwrap());
+        for feed in 1..50 {
+            library.subscribe(&bob, &format!("http://127.0.1.{feed}:1/"), "", "", 0).unwrap();
+        }
+        let other = library.subscribe(&ann, "http://127.0.2.1:1/", "", "", 1).unwrap();
+        let mut poller = Poller::open(&directory.0, FeedOptions::default(), FeedCounts::default()).unwrap();
+        poller.turn(5000, Duration::ZERO).unwrap();
+        assert_eq!(poller.running.len(), MOST_FETCHES_OF_ACCOUNT + 1);
+        assert!(poller.running.iter().any(|running| running.feed == other));
+        // Whatever becomes of them, they are not due again at once.
+        let all = library.subscriptions(&bob).unwrap();
+        let begun = all.iter().filter(|one| poller.running.iter().any(|running| running.feed == one.feed));
+        assert!(
+            begun.clone().count() == MOST_FETCHES_OF_ACCOUNT
+                && begun.clone().all(|one| one.next_ms > 3_000_000)
+        );
+    }
+
+    #[test]
+    fn a_pause_survives_a_restart() {
+        let directory = Directory::new("pauses");
+        let mut library = Library::open(&directory.0).unwrap();
+        library.note_pause("a.example", 9_000_000, 1000).unwrap();
+        library.note_pause("a.example", 8_000_000, 1000).unwrap();
+        library.note_pause("b.example", 5_000_000, 8_500_000).unwrap();
+        let poller = Poller::open(&directory.0, FeedOptions::default(), FeedCounts::default()).unwrap();
+        assert_eq!(poller.hosts.get("a.example"), Some(&9_000_000));
     }
 }

@@ -382,4 +382,19 @@ mod tests {
             }
         );
     }
+
+    #[test]
+    fn an_identity_that_is_shared_depends_on_no_order() {
+        let document = |titles: &[&str]| -> HashMap<String, String> {
+            let item = |title: &&str| format!("<item><guid>x</guid><title>{title}</title></item>");
+            let items: String = titles.iter().map(item).collect();
+            let feed = feed(&format!("<rss version='2.0'><channel>{items}</channel></rss>"));
+            feed.entries.into_iter().map(|entry| (entry.title, entry.identity)).collect()
+        };
+        let (before, after) = (document(&["b", "a"]), document(&["c", "b", "a"]));
+        assert_eq!((&before["a"], &before["b"]), (&after["a"], &after["b"]));
+        assert_ne!(after["c"], "x");
+        // The same one twice is one.
+        assert_eq!(document(&["a", "a"])["a"], "x");
+    }
 }

@@ -88,12 +88,12 @@ fn answer(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, FeedError> {
         None => None,
     };
     let (Some(account), Some(session)) = (account, session) else {
-        return Ok(match asked.method() {
+        return Ok(match *asked.method() {
             // The script asks for entries: it must see that its session has ended.
-            &Method::GET if path.starts_with("entry/") => {
+            Method::GET if path.starts_with("entry/") => {
                 html(StatusCode::UNAUTHORIZED, POLICY, pages::sign_in(""))
             }
-            &Method::GET => html(StatusCode::OK, POLICY, pages::sign_in("")),
+            Method::GET => html(StatusCode::OK, POLICY, pages::sign_in("")),
             _ => text(StatusCode::UNAUTHORIZED, "sign in first: /feeds/"),
         });
     };

@@ -290,7 +290,7 @@ fn push_row(out: &mut String, frame: &Frame<'_>, entry: &FeedEntry, here: &str) 
     let _ = write!(
         out,
         "<li id=\"entry-{id}\" class={class} data-entry={id} data-read={read} data-starred={starred} data-link=\"{}\">\
-         <a class=title href=\"{PREFIX}entry/{id}\">{}</a> <span class=feed>{}</span> {}",
+         <a class=title href=\"{PREFIX}entry/{id}\"><bdi>{}</bdi></a> <span class=feed><bdi>{}</bdi></span> {}",
         escaped(&entry.link),
         escaped(title_or(entry)),
         escaped(&entry.feed_title),
@@ -315,9 +315,9 @@ fn entry(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked, id: i64) -> Re
     let here = format!("{PREFIX}entry/{id}?{}", asked.address_without(&["keep"]));
     let number = id.to_string();
     let link = match entry.link.is_empty() {
-        true => escaped(title_or(&entry)),
+        true => format!("<bdi>{}</bdi>", escaped(title_or(&entry))),
         false => format!(
-            "<a href=\"{}\" target=_blank rel=\"noopener noreferrer\">{}</a>",
+            "<a href=\"{}\" target=_blank rel=\"noopener noreferrer\"><bdi>{}</bdi></a>",
             escaped(&entry.link),
             escaped(title_or(&entry))
         ),

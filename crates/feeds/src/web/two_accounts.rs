@@ -97,6 +97,20 @@ impl World {
         (reply.status(), String::from_utf8(reply.into_body()).unwrap())
     }
 
+    /// Whether an unread entry of ann's is read after a browser asked for it with these headers.
+    fn is_read_after(&self, path: &str, headers: &[(&str, &str)]) -> bool {
+        let entry = self.ann_entries[0];
+        let unread = Mark::Read(false);
+        self.site.library.lock().unwrap().mark(&self.ann, &[entry], unread, 0).unwrap();
+        let mut request = Request::get(format!("{PREFIX}{path}"))
+            .header(header::COOKIE, format!("{COOKIE}={}", self.ann_session));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.site.answer(request.body(Vec::new()).unwrap(), &NoLimit, 3000);
+        self.site.library.lock().unwrap().entry(&self.ann, entry).unwrap().unwrap().is_read
+    }
+
     /// What shows ann's feed to ann.
     fn pages(&self) -> Vec<String> {
         let (feed, entry) = (self.ann_feed, self.ann_entries[0]);
@@ -234,4 +248,46 @@ fn an_answer_has_an_entry_once() {
         world.ask(&world.ann_session, &Method::GET, &path, "").1
     };
     assert_eq!((count(2), count(3)), ("3".to_owned(), "0".to_owned()));
+}
+
+#[test]
+fn an_unclear_request_changes_nothing() {
+    let world = World::new();
+    let post = |path: &str, form: &str| world.ask(&world.ann_session, &Method::POST, path, form).0;
+    let list = "reader/api/0/stream/items/ids?s=user/-/state/com.google/reading-list";
+    let get = |rest: &str| world.ask(&world.ann_session, &Method::GET, &format!("{list}{rest}"), "");
+    let before = world.of_ann();
+    let all = "reader/api/0/mark-all-as-read";
+    let many = "i=1&".repeat(super::reader_api::MOST_IDS + 1);
+    for (path, form) in [
+        (all, ""),
+        (all, "s=user/-/state/com.google/reading-list&ts=2026-01-01"),
+        ("reader/api/0/subscription/edit", "ac=unsubscribe&s=1"),
+        ("reader/api/0/edit-tag", &format!("{many}a=user/-/state/com.google/read")),
+    ] {
+        assert_eq!(post(path, form), StatusCode::BAD_REQUEST, "{path} {form:.80}");
+    }
+    for place in ["x", "-5", "1-99999999999999999999"] {
+        assert_eq!(get(&format!("&c={place}")).0, StatusCode::BAD_REQUEST, "{place}");
+    }
+    assert_eq!(world.of_ann(), before);
+    // Before 1970 there are entries, too.
+    let (status, text) = get("&c=-2208970800000-108");
+    assert_eq!(status, StatusCode::OK, "{text}");
+    // A request that says the same a thousand times does it once.
+    let tags = "a=user/-/state/com.google/read&r=user/-/state/com.google/starred&".repeat(5000);
+    let ids: String = world.ann_entries.iter().map(|id| format!("i={id}&")).collect();
+    assert_eq!(post("reader/api/0/edit-tag", &format!("{ids}{tags}")), StatusCode::OK);
+}
+
+#[test]
+fn a_picture_of_an_entry_reads_nothing() {
+    let world = World::new();
+    let path = format!("entry/{}", world.ann_entries[0]);
+    let is_read = |headers: &[(&str, &str)]| world.is_read_after(&path, headers);
+    let as_image = [("accept", "image/avif,image/webp,*/*;q=0.8")];
+    assert!(!is_read(&[("sec-fetch-dest", "image"), ("sec-fetch-site", "same-origin")]));
+    assert!(!is_read(&as_image));
+    assert!(!is_read(&[("range", "bytes=0-")]));
+    assert!(is_read(&[("accept", "text/html,*/*;q=0.8"), ("sec-fetch-dest", "document")]));
 }

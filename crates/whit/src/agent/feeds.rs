@@ -14,7 +14,7 @@ const LEAST_INTERVAL: Duration = Duration::from_secs(60);
 const LEAST_KEPT: Duration = Duration::from_secs(86_400);
 
 /// The command that reads documents, in a process of its own.
-fn parser() -> DocumentParser {
+pub(crate) fn document_parser() -> DocumentParser {
     DocumentParser::Command(vec![probe::spawn::own_program(), "feeds".into(), "parser".into()])
 }
 
@@ -23,7 +23,7 @@ pub(super) fn read(root: &Options<'_, '_>) -> Result<Option<FeedOptions>, Fault>
     let Some(value) = root.get("feeds") else { return Ok(None) };
     let table = Options::of(value)?;
     table.refuse_unknown(OPTIONS.into_iter(), "[feeds]")?;
-    let mut options = FeedOptions { parser: parser(), ..FeedOptions::default() };
+    let mut options = FeedOptions { parser: document_parser(), ..FeedOptions::default() };
     for network in table.texts("allow")? {
         let network = network.parse().map_err(|wanted: String| table.fault_of("allow", wanted))?;
         options.allowed.push(network);

@@ -22,6 +22,8 @@ use text::printable::Shown as _;
 use self::arguments::{AgentCommand, usual};
 pub(crate) use self::checks::needs_shell;
 use self::configuration::{DEFAULTS, Origin};
+#[cfg(feature = "feeds")]
+pub(crate) use self::feeds::document_parser;
 use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
 

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use crate::command_line::options::{agent_configuration, data, data_directory, json, paragraphs, switch};
+use crate::command_line::options::{
+    agent_configuration, count, data, data_directory, json, paragraphs, switch,
+};
 use crate::failure::Failure;
-use text::quantity;
+use text::printable::Shown as _;
 
 /// `whit feeds`, validated.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ pub(super) enum FeedsTask {
     /// Ends subscriptions.
     Remove { feeds: Vec<String> },
     /// Lists entries that were not read.
-    Unread { has_read: bool, search: String, is_json: bool },
+    Unread { has_read: bool, search: String, limit: usize, is_json: bool },
     /// Shows one entry, which is read after that.
     Read { entry: i64, is_json: bool },
     /// Subscribes to the feeds of an OPML file.
@@ -61,11 +63,16 @@ const ACTIONS: [(&str, &str); 8] = [
     ("add", "Subscribe to the feed at an address, or to that of the page there"),
     ("remove", "End a subscription, by the feed's number or address"),
     ("read", "List entries that were not read, or show one, by its number, and mark it as read"),
-    ("search", "List entries that have all of these words"),
+    ("search", "List entries that have all of these words: 'linux \"open source\" -java'"),
     ("import", "Subscribe to the feeds of an OPML file"),
     ("export", "Print the subscriptions as OPML"),
     ("user", "list, add NAME, password NAME, remove NAME: the accounts"),
 ];
+
+/// Entries of a list.
+const LISTED: usize = 50;
+/// The library lists no more at a time.
+const MOST_LISTED: usize = 1000;
 
 /// What the agent runs.
 const PARSER: &str = "parser";
@@ -98,6 +105,7 @@ pub(crate) fn command() -> Command {
                 )
                 .arg(Arg::new("folder").long("folder").value_name("NAME").help("The folder of what is added"))
                 .arg(switch("all", "List entries that were read, too").short('a'))
+                .arg(count("List at most so many entries [default: 50]"))
                 .arg(agent_configuration())
                 .arg(data())
                 .arg(json())
@@ -109,6 +117,15 @@ pub(crate) fn command() -> Command {
 const EXPLANATION: &str = "\
 The agent polls feeds if its configuration has a table [feeds]: docs/FEEDS.md.";
 
+/// What the search looks for. An argument with blanks is a phrase, unless it is a query of its own.
+fn query_of(words: &[String]) -> String {
+    let quoted = |word: &String| match words.len() > 1 && word.contains(' ') && !word.contains('"') {
+        true => format!("\"{word}\""),
+        false => word.clone(),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
     let action = matches.get_one::<String>("action").map_or("list", String::as_str);
     let words: Vec<OsString> = matches.get_many("what").into_iter().flatten().cloned().collect();
@@ -116,6 +133,15 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
     let texts = || texts.clone().ok_or_else(|| Failure::usage("a name is not UTF-8"));
     let (is_json, has_read) = (matches.get_flag("json"), matches.get_flag("all"));
     let folder = matches.get_one::<String>("folder").cloned();
+    let count = matches.get_one::<u64>("count").copied();
+    if count.is_some() && !["read", "search"].contains(&action) {
+        return Err(Failure::usage("--count is for whit feeds read and search"));
+    }
+    let limit = match count.map(usize::try_from) {
+        None => LISTED,
+        Some(Ok(count)) if (1..MOST_LISTED).contains(&count) => count,
+        Some(_) => return Err(Failure::usage(format!("--count is less than {MOST_LISTED}"))),
+    };
     if folder.is_some() && action != "add" {
         return Err(Failure::usage("--folder is for whit feeds add"));
     }
@@ -131,21 +157,26 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
     };
     let none = || match words.is_empty() {
         true => Ok(()),
-        false => Err(Failure::usage(format!("whit feeds {action} takes no name"))),
+        false => Err(Failure::usage(format!("whit feeds {action} takes no arguments"))),
     };
     let task = match action {
         "add" => FeedsTask::Add { addresses: some("an address")?, folder: folder.unwrap_or_default() },
         "remove" => FeedsTask::Remove { feeds: some("a feed's number or address")? },
         "read" => match texts()?.as_slice() {
-            [] => FeedsTask::Unread { has_read, search: String::new(), is_json },
+            [] => FeedsTask::Unread { has_read, search: String::new(), limit, is_json },
             [entry] => {
-                let number = quantity::count(entry).ok().and_then(|number| i64::try_from(number).ok());
-                let wanted = "expected the number of an entry, which whit feeds read lists";
-                FeedsTask::Read { entry: number.ok_or_else(|| Failure::usage(wanted))?, is_json }
+                let number = entry.parse().ok().filter(|number: &i64| *number >= 0);
+                let wanted = || {
+                    Failure::usage(format!(
+                        "\"{}\" is not the number of an entry: whit feeds read lists them",
+                        entry.shown()
+                    ))
+                };
+                FeedsTask::Read { entry: number.ok_or_else(wanted)?, is_json }
             }
             _ => return Err(Failure::usage("whit feeds read shows one entry at a time")),
         },
-        "search" => FeedsTask::Unread { has_read: true, search: some("words")?.join(" "), is_json },
+        "search" => FeedsTask::Unread { has_read: true, search: query_of(&some("words")?), limit, is_json },
         "import" => match words.as_slice() {
             [file] => FeedsTask::Import { file: file.into() },
             _ => return Err(Failure::usage("whit feeds import needs the path of an OPML file")),

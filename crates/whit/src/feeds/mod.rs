@@ -15,20 +15,20 @@ use syndication::with_scheme;
 use text::printable::Shown as _;
 
 use self::arguments::{FeedsArgs, FeedsTask, LibraryArgs};
-use crate::agent::configured_feeds;
+use crate::agent::{configured_feeds, document_parser};
 use crate::document::{DocumentKind, Documents};
 use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
 
 /// An OPML file of ten thousand feeds has 3 MB.
 const MOST_OPML_BYTES: u64 = 8 * 1024 * 1024;
-/// Entries of a list.
-const LISTED: usize = 50;
 
 /// Does what was asked for.
 pub(crate) fn run(args: &FeedsArgs) -> Result<ExitCode, Failure> {
     match args {
         FeedsArgs::Parser => {
+            // Nothing waits for it.
+            let _ = rustix::process::nice(19);
             let parsed = ::feeds::parse_document(std::io::stdin().lock(), std::io::stdout().lock());
             parsed.map(|()| ExitCode::SUCCESS).map_err(Failure::of_system)
         }
@@ -45,7 +45,13 @@ fn run_with_library(args: &LibraryArgs) -> Result<ExitCode, Failure> {
         FeedsTask::List { is_json } => place.list(&place.account(name)?, *is_json, now_ms)?,
         FeedsTask::Add { addresses, folder } => {
             let account = place.account(name)?;
-            let options = configured_feeds(config.as_deref())?.unwrap_or_default();
+            let options = match configured_feeds(config.as_deref())? {
+                Some(options) => options,
+                None => {
+                    write_stderr("whit: the agent polls no feeds: its configuration has no table [feeds]\n");
+                    FeedOptions { parser: document_parser(), ..FeedOptions::default() }
+                }
+            };
             let (text, is_complete) = place.add(&account, addresses, folder, &options, now_ms)?;
             if !is_complete {
                 status = ExitCode::FAILURE;
@@ -53,14 +59,21 @@ fn run_with_library(args: &LibraryArgs) -> Result<ExitCode, Failure> {
             text
         }
         FeedsTask::Remove { feeds } => place.remove(&place.account(name)?, feeds)?,
-        FeedsTask::Unread { has_read, search, is_json } => {
+        FeedsTask::Unread { has_read, search, limit, is_json } => {
             let filter = EntryFilter {
                 is_unread: !has_read,
                 search: search.clone(),
-                limit: LISTED,
+                limit: *limit,
                 ..EntryFilter::default()
             };
-            place.entries(&place.account(name)?, &filter, *is_json, now_ms)?
+            let account = place.account(name)?;
+            let (text, is_complete) = place.entries(&account, &filter, *is_json, now_ms)?;
+            if !is_complete {
+                write_stderr(&format!(
+                    "whit: there are more than these {limit} entries: --count shows more\n"
+                ));
+            }
+            text
         }
         FeedsTask::Read { entry, is_json } => place.read(&place.account(name)?, *entry, *is_json, now_ms)?,
         FeedsTask::Import { file } => place.import(&place.account(name)?, file, now_ms)?,
@@ -73,6 +86,8 @@ fn run_with_library(args: &LibraryArgs) -> Result<ExitCode, Failure> {
             render::accounts(&accounts)
         }
         FeedsTask::AddUser { name } => {
+            // Before it asks for a password.
+            place.library.check_new_name(name).map_err(|error| place.failure(error))?;
             let password = password::read()?;
             let added = place.library.add_account(name, &password, now_ms);
             added.map_err(|error| place.failure(error))?;
@@ -96,7 +111,16 @@ fn run_with_library(args: &LibraryArgs) -> Result<ExitCode, Failure> {
 
 /// Opens the library. Only a new account creates one.
 fn open(directory: &Path, task: &FeedsTask) -> Result<Library, Failure> {
-    if !Library::is_in(directory) && !matches!(task, FeedsTask::AddUser { .. }) {
+    let has_library = Library::is_in(directory).map_err(|error| {
+        let hint = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                "; the agent's user and root read it here, everybody else in a browser at /feeds/ of the agent's address"
+            }
+            _ => "",
+        };
+        Failure::new(format!("{}: {error}{hint}", directory.shown()))
+    })?;
+    if !has_library && !matches!(task, FeedsTask::AddUser { .. }) {
         return Err(Failure::new(format!(
             "{}: there are no feeds yet; whit feeds user add NAME creates an account",
             directory.shown()
@@ -129,9 +153,9 @@ impl Place<'_> {
         match (name, accounts.as_slice()) {
             (_, []) => Err(Failure::new("there is no account yet; whit feeds user add NAME creates one")),
             (None, [only]) => Ok(only.clone()),
-            (None, _) => {
-                Err(Failure::usage("whose feeds? --account NAME says it; whit feeds user lists accounts"))
-            }
+            (None, _) => Err(Failure::usage(
+                "there are several accounts: choose one with --account NAME; whit feeds user lists them",
+            )),
             (Some(name), _) => {
                 let hint =
                     text::nearest::did_you_mean(name, accounts.iter().map(|account| account.name.as_str()));
@@ -185,10 +209,14 @@ impl Place<'_> {
     }
 
     fn remove(&mut self, account: &Account, feeds: &[String]) -> Result<String, Failure> {
-        let known = self.subscriptions(account)?;
         let find = |wanted: &String| {
-            let found = known.iter().find(|one| one.feed.to_string() == *wanted || one.url == *wanted);
-            found.map(|one| one.feed).ok_or_else(|| {
+            let by =
+                |name: &str| self.library.subscribed_feed(account, name).map_err(|error| self.failure(error));
+            let found = match by(wanted)? {
+                None => by(&with_scheme(wanted))?,
+                found => found,
+            };
+            found.ok_or_else(|| {
                 Failure::usage(format!(
                     "{} has no feed \"{}\"; whit feeds lists them",
                     account.name,
@@ -204,22 +232,27 @@ impl Place<'_> {
         Ok(String::new())
     }
 
+    /// Entries of a filter, and whether these are all.
     fn entries(
         &self,
         account: &Account,
         filter: &EntryFilter,
         is_json: bool,
         now_ms: i64,
-    ) -> Result<String, Failure> {
-        let entries = self.library.entries(account, filter).map_err(|error| self.failure(error))?;
-        match is_json {
+    ) -> Result<(String, bool), Failure> {
+        let one_more = EntryFilter { limit: filter.limit + 1, ..filter.clone() };
+        let mut entries = self.library.entries(account, &one_more).map_err(|error| self.failure(error))?;
+        let is_complete = entries.len() <= filter.limit;
+        entries.truncate(filter.limit);
+        let text = match is_json {
             true => document(&json!({
                 "account": account.name,
                 "feeds": [],
                 "entries": entries.iter().map(render::entry_json).collect::<Vec<_>>(),
-            })),
-            false => Ok(render::entries(&entries, now_ms)),
-        }
+            }))?,
+            false => render::entries(&entries, now_ms),
+        };
+        Ok((text, is_complete))
     }
 
     fn read(&mut self, account: &Account, id: i64, is_json: bool, now_ms: i64) -> Result<String, Failure> {

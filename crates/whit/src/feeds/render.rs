@@ -63,10 +63,10 @@ pub(super) fn subscriptions(subscriptions: &[Subscription], now_ms: i64) -> Stri
 
 /// What is wrong with a feed; empty: nothing.
 fn trouble(one: &Subscription, now_ms: i64) -> String {
-    match one.failing_since_ms {
+    match one.trouble(now_ms) {
         None if one.fetched_ms.is_none() => "not fetched yet".to_owned(),
         None => String::new(),
-        Some(since_ms) => format!("unreachable for {}: {}", span(since_ms, now_ms), one.error.shown()),
+        Some(trouble) => trouble.shown().to_string(),
     }
 }
 
