@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 use syndication::{Reading, parse_url};
 use ureq::unversioned::transport::DefaultConnector;
@@ -16,6 +16,7 @@ use ureq::{Agent, Body};
 use url::Url;
 
 use crate::cache::{Cache, CachedResponse, DocumentDigest};
+use crate::cache_headers::{for_cache, with_validators};
 use crate::error::FeedError;
 use crate::guarded_resolver::GuardedResolver;
 use crate::options::FeedOptions;
@@ -29,18 +30,6 @@ const MOST_REDIRECTS: usize = 5;
 const LONGEST_PAUSE: Duration = Duration::from_secs(7 * 86_400);
 const ACCEPTED: &str = "application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, \
     application/xml;q=0.9, text/xml;q=0.9, text/html;q=0.5, */*;q=0.1";
-/// Headers of a response that decide about its use (RFC 9111).
-const CACHE_HEADERS: [HeaderName; 8] = [
-    header::AGE,
-    header::CACHE_CONTROL,
-    header::DATE,
-    header::ETAG,
-    header::EXPIRES,
-    header::LAST_MODIFIED,
-    header::PRAGMA,
-    header::VARY,
-];
-const MOST_DIGITS: usize = 9;
 const USER_AGENT: &str = concat!("whit/", env!("CARGO_PKG_VERSION"), " (feed reader)");
 
 /// Fetches documents, through a cache on disk.
@@ -341,56 +330,6 @@ pub(crate) struct Cost {
     pub(crate) received_bytes: u64,
 }
 
-/// What the cache decides by. Numbers are such that the sum of any two is one: http-cache-semantics adds what servers say unchecked.
-fn for_cache(headers: &HeaderMap, status: u16) -> Response<()> {
-    let mut response = Response::new(());
-    *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
-    for name in CACHE_HEADERS {
-        for value in headers.get_all(&name) {
-            let value = match name == header::ETAG {
-                true => Some(value.clone()),
-                false => {
-                    let text = value.to_str().unwrap_or_default();
-                    HeaderValue::from_str(&with_short_numbers(text)).ok()
-                }
-            };
-            if let Some(value) = value {
-                response.headers_mut().append(&name, value);
-            }
-        }
-    }
-    response
-}
-
-/// A header with numbers of at most nine digits, which are thirty years of seconds.
-fn with_short_numbers(text: &str) -> String {
-    let mut short = String::with_capacity(text.len());
-    let mut digits = 0;
-    for letter in text.chars() {
-        digits = if letter.is_ascii_digit() { digits + 1 } else { 0 };
-        if digits <= MOST_DIGITS {
-            short.push(letter);
-        }
-    }
-    short
-}
-
-/// A 304 need not repeat the validators of its document (RFC 9110, 15.4.5): then they are those of the request.
-fn with_validators(mut response: Response<()>, asked: &HeaderMap) -> Response<()> {
-    let headers = response.headers_mut();
-    if headers.contains_key(header::ETAG) || headers.contains_key(header::LAST_MODIFIED) {
-        return response;
-    }
-    for (condition, validator) in
-        [(header::IF_NONE_MATCH, header::ETAG), (header::IF_MODIFIED_SINCE, header::LAST_MODIFIED)]
-    {
-        if let Some(value) = asked.get(condition) {
-            headers.insert(validator, value.clone());
-        }
-    }
-    response
-}
-
 /// A request without conditions; the cache answers it with nothing older than `most_age`. A name and password in the address become a
 /// header (RFC 7617), which a redirect does not take along.
 fn request(url: &Url, most_age: Duration) -> Result<Request<()>, String> {
@@ -451,38 +390,6 @@ mod tests {
         let request = request(&parse_url("http://a%40b:c+d@h/x#y").unwrap(), Duration::ZERO).unwrap();
         assert_eq!(request.uri().to_string(), "http://h/x");
         assert_eq!(request.headers()[header::AUTHORIZATION], "Basic YUBiOmMrZA==");
-    }
-
-    #[test]
-    fn no_header_ends_the_process() {
-        let request = request(&parse_url("http://h/x").unwrap(), Duration::from_secs(86_400)).unwrap();
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-        let numbers =
-            ["18446744073709551615", "99999999999999999999999", "-1", "x", "\"18446744073709551615\""];
-        let dates = [
-            "Fri, 31 Dec 9999 23:59:59 GMT",
-            "Thu, 01 Jan 1970 00:00:00 GMT",
-            "Mon, 01 Jan 0001 00:00:00 GMT",
-            "x",
-        ];
-        for number in numbers {
-            for date in dates {
-                let mut headers = HeaderMap::new();
-                let control = format!("max-age={number}, stale-while-revalidate={number}, s-maxage={number}");
-                headers.insert(header::AGE, number.parse().unwrap());
-                headers.insert(header::CACHE_CONTROL, control.parse().unwrap());
-                for name in [header::DATE, header::EXPIRES, header::LAST_MODIFIED] {
-                    headers.insert(name, date.parse().unwrap());
-                }
-                let policy = CachePolicy::new(&request, &for_cache(&headers, 200));
-                for later in [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(1 << 33)] {
-                    let _ = policy.time_to_live(now + later);
-                    let _ = policy.before_request(&request, now + later);
-                    let _ = policy.after_response(&request, &for_cache(&headers, 304), now + later);
-                }
-            }
-        }
-        assert_eq!(with_short_numbers("max-age=18446744073709551615, x=12"), "max-age=184467440, x=12");
     }
 
     #[test]

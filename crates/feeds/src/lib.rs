@@ -8,6 +8,7 @@
 mod accounts;
 mod addresses;
 mod cache;
+mod cache_headers;
 mod counts;
 mod database;
 mod entries;

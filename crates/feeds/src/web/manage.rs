@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use http::StatusCode;
 use syndication::escaped;
 
-use super::pages::Frame;
+use super::layout::Frame;
 use super::request::{Reply, html};
 use super::scene::{POLICY, PREFIX, Scene};
 use crate::error::FeedError;

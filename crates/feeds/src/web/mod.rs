@@ -3,6 +3,7 @@
 
 mod actions;
 mod atom;
+mod layout;
 mod manage;
 mod pages;
 mod reader_api;

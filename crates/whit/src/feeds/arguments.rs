@@ -11,6 +11,7 @@ use crate::command_line::options::{
 };
 use crate::failure::Failure;
 use text::printable::Shown as _;
+use text::quantity;
 
 /// `whit feeds`, validated.
 #[derive(Debug)]
@@ -165,7 +166,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
         "read" => match texts()?.as_slice() {
             [] => FeedsTask::Unread { has_read, search: String::new(), limit, is_json },
             [entry] => {
-                let number = entry.parse().ok().filter(|number: &i64| *number >= 0);
+                // Digits alone: 1k is no entry.
+                let is_number = entry.bytes().all(|byte| byte.is_ascii_digit());
+                let number = quantity::count(entry).ok().filter(|_| is_number);
+                let number = number.and_then(|number| i64::try_from(number).ok());
                 let wanted = || {
                     Failure::usage(format!(
                         "\"{}\" is not the number of an entry: whit feeds read lists them",

@@ -1,0 +1,76 @@
+//! What all pages have: the head, the keys, forms and times.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use syndication::escaped;
+
+use super::scene::PREFIX;
+use crate::accounts::Account;
+use crate::subscriptions::age;
+
+const MINUTE_MS: i64 = 60_000;
+const WEEK_MS: i64 = 7 * 86_400_000;
+
+/// What every page of a session needs.
+pub(super) struct Frame<'a> {
+    pub(super) account: &'a Account,
+    /// What its forms must contain.
+    pub(super) form: String,
+    pub(super) now_ms: i64,
+}
+
+/// A whole document.
+pub(super) fn document(title: &str, body: &str, attributes: &str) -> String {
+    format!(
+        "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
+         <title>{}</title><link rel=icon href=\"data:,\"><link rel=stylesheet href=\"{PREFIX}reader.css\"><script type=module src=\"{PREFIX}reader.js\"></script>\
+         </head><body {attributes}>{body}</body></html>",
+        escaped(title)
+    )
+}
+
+impl Frame<'_> {
+    /// A page of a signed-in account.
+    pub(super) fn page(&self, title: &str, side: &str, main: &str) -> String {
+        let name = escaped(&self.account.name);
+        let form = &self.form;
+        let body = format!(
+            "<header><h1><a href=\"{PREFIX}\">Feeds</a></h1>\
+             <form class=search role=search action=\"{PREFIX}\"><input type=search name=q aria-label=Search placeholder=\"Search (/)\"></form>\
+             <nav><a href=\"{PREFIX}manage\">Manage</a>\
+             <form method=post action=\"{PREFIX}sign-out\"><input type=hidden name=form value=\"{form}\"><button>Sign out {name}</button></form></nav></header>\
+             <div class=columns>{side}<main>{main}</main></div>\
+             <dialog id=keys><h2>Keys</h2><dl><dt>j, k</dt><dd>next, previous entry</dd><dt>o, Enter</dt><dd>open or close</dd>\
+             <dt>n</dt><dd>older entries</dd><dt>v</dt><dd>the entry's own page</dd><dt>m</dt><dd>read or unread</dd><dt>s</dt><dd>star</dd><dt>A</dt><dd>mark all as read</dd><dt>i</dt><dd>show images</dd>\
+             <dt>/</dt><dd>search</dd><dt>?</dt><dd>this list</dd></dl><button>Close</button></dialog>\
+             <p id=said role=status></p>"
+        );
+        document(title, &body, &format!("data-form=\"{form}\""))
+    }
+
+    /// A form with one button.
+    pub(super) fn button(&self, action: &str, back: &str, fields: &[(&str, &str)], label: &str) -> String {
+        let mut out = format!(
+            "<form method=post action=\"{PREFIX}{action}\"><input type=hidden name=form value=\"{}\"><input type=hidden name=back value=\"{}\">",
+            self.form,
+            escaped(back)
+        );
+        for (name, value) in fields {
+            let _ = write!(out, "<input type=hidden name=\"{name}\" value=\"{}\">", escaped(value));
+        }
+        let _ = write!(out, "<button>{label}</button></form>");
+        out
+    }
+
+    /// A time: how long ago it was, or the day if that is more than a week ago.
+    pub(super) fn time(&self, at_ms: i64) -> String {
+        let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+        let shown = match self.now_ms.saturating_sub(at_ms) {
+            ..MINUTE_MS => "now".to_owned(),
+            MINUTE_MS..WEEK_MS => age(at_ms, self.now_ms),
+            WEEK_MS.. => at.strftime("%Y-%m-%d").to_string(),
+        };
+        format!("<time datetime=\"{}\">{shown}</time>", at.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    }
+}
