@@ -157,10 +157,12 @@ test("the keyboard does everything", async () => {
   assert.deepEqual(await titles(page), ["Market on Sunday", "Library opens"]);
   await page.click("nav.feeds a:text('Starred')");
   assert.deepEqual(await titles(page), ["Market on Sunday"]);
-  // Shift and a: everything is read. Then it is unread again, by the API's way of a form.
+  // Everything is read by one key, which sends the form of the page.
   await page.goto(`${agent.address}/feeds/?all=1`);
+  const loaded = page.waitForEvent("load");
   await page.keyboard.press("Shift+A");
-  await until("all are read", async () => (await page.locator(".entries > li").evaluateAll((rows) => rows.every((row) => row.dataset.read === "1"))));
+  await loaded;
+  assert.ok(await page.locator(".entries > li").evaluateAll((rows) => rows.every((row) => row.dataset.read === "1")));
   await page.keyboard.press("j");
   await page.locator(".entries > li:nth-child(1) article").waitFor();
   await page.keyboard.press("m");
@@ -189,6 +191,29 @@ test("it works without script", async () => {
   assert.equal(await unread(page), 0);
   await page.click("button:text('Sign out')");
   await page.locator("[name=password]").waitFor();
+});
+
+test("an account sets its own password, which ends its other sessions", async () => {
+  const [page, other] = [await sign_in("bob"), await sign_in("bob")];
+  const change = async (old, first, again) => {
+    await page.goto(`${agent.address}/feeds/manage`);
+    await page.click("summary:text('Change the password')");
+    for (const [name, value] of [["old", old], ["new", first], ["again", again]]) await page.fill(`[name=${name}]`, value);
+    await page.click("button:text-is('Change')");
+  };
+  await change("a long password of bob", "another password", "another one");
+  await page.locator("[role=status]:text('not the same')").waitFor();
+  await change("a long password of bob", "short", "short");
+  await page.locator("[role=status]:text('8 to 1024')").waitFor();
+  await change("a long password of bob", "another password", "another password");
+  await page.locator("nav.feeds").waitFor();
+  await other.goto(`${agent.address}/feeds/`);
+  await other.locator("[name=password]").waitFor();
+  await change("another password", "a long password of bob", "a long password of bob");
+  await page.locator("nav.feeds").waitFor();
+  // A wrong one keeps its account waiting, as when signing in.
+  await change("another password", "a long password of bob", "a long password of bob");
+  await page.locator("[role=status]:text('old password is wrong')").waitFor();
 });
 
 test("OPML goes in and out, and no feed runs anything", { timeout: 600_000 }, async () => {

@@ -59,10 +59,12 @@ fn push_forms(main: &mut String, frame: &Frame<'_>, subscriptions: &[Subscriptio
          <p><a href=\"{PREFIX}export\">Export as OPML</a></p>\
          <details><summary>Change the password</summary><form method=post action=\"{PREFIX}password\">\
          <input type=hidden name=form value=\"{form}\">\
+         <input name=name autocomplete=username value=\"{}\" hidden>\
          <label>Old <input name=old type=password autocomplete=current-password required></label> \
          <label>New <input name=new type=password autocomplete=new-password required></label> \
          <label>New again <input name=again type=password autocomplete=new-password required></label> \
-         <button>Change</button></form></details>"
+         <button>Change</button></form></details>",
+        escaped(&frame.account.name)
     );
 }
 

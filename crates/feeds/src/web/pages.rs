@@ -228,7 +228,7 @@ fn push_row(out: &mut String, frame: &Frame<'_>, entry: &FeedEntry, here: &str) 
     let _ = write!(
         out,
         "<li id=\"entry-{id}\" class={class} data-entry={id} data-read={read} data-starred={starred} data-link=\"{}\">\
-         <a class=title href=\"{PREFIX}entry/{id}\"><bdi>{}</bdi></a> <span class=feed><bdi>{}</bdi></span> {}",
+         <a class=title dir=auto href=\"{PREFIX}entry/{id}\">{}</a> <span class=feed dir=auto>{}</span> {}",
         escaped(&entry.link),
         escaped(title_or(entry)),
         escaped(&entry.feed_title),
@@ -253,9 +253,9 @@ fn entry(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked, id: i64) -> Re
     let here = format!("{PREFIX}entry/{id}?{}", asked.address_without(&["keep"]));
     let number = id.to_string();
     let link = match entry.link.is_empty() {
-        true => format!("<bdi>{}</bdi>", escaped(title_or(&entry))),
+        true => escaped(title_or(&entry)),
         false => format!(
-            "<a href=\"{}\" target=_blank rel=\"noopener noreferrer\"><bdi>{}</bdi></a>",
+            "<a href=\"{}\" target=_blank rel=\"noopener noreferrer\">{}</a>",
             escaped(&entry.link),
             escaped(title_or(&entry))
         ),
@@ -263,7 +263,7 @@ fn entry(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked, id: i64) -> Re
     let author =
         if entry.author.is_empty() { String::new() } else { format!(" by {}", escaped(&entry.author)) };
     let mut main = format!(
-        "<article data-entry={id} data-read={} data-starred={} data-link=\"{}\"><h2>{link}</h2><p class=about><a href=\"{PREFIX}?feed={}&amp;all=1\">{}</a>{author}, {}</p>",
+        "<article data-entry={id} data-read={} data-starred={} data-link=\"{}\"><h2 dir=auto>{link}</h2><p class=about><a href=\"{PREFIX}?feed={}&amp;all=1\">{}</a>{author}, {}</p>",
         u8::from(entry.is_read),
         u8::from(entry.is_starred),
         escaped(&entry.link),
