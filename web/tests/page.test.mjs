@@ -226,7 +226,11 @@ test("the keyboard is enough", async () => {
   await until("the machine", () => shown(page).get("place") === null);
   await page.keyboard.press("ArrowLeft");
   await until("an instant", () => shown(page).get("at"));
-  await page.keyboard.press("/");
+  // The field comes with the tasks of the instant.
+  await until("the field", async () => {
+    await page.keyboard.press("/");
+    return page.evaluate(() => document.activeElement?.tagName === "INPUT");
+  });
   await page.keyboard.type("stress");
   await until("one program", async () => !(await page.locator("#tasks tbody").textContent()).includes("whit"));
   // From the field to the first row, and into it.
