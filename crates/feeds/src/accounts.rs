@@ -6,6 +6,7 @@ use blake2::{Blake2s256, Digest as _};
 use rusqlite::{OptionalExtension as _, params};
 
 use crate::database::Library;
+use crate::digest::hex_digest;
 use crate::error::FeedError;
 
 /// Argon2id with 7 MiB and five passes, one of the settings that OWASP's Password Storage Cheat Sheet calls equal; it is the one with
@@ -193,8 +194,7 @@ fn digest(token: &str) -> Vec<u8> {
 
 /// What a form of a session must contain: pages of other origins cannot know it.
 pub(crate) fn form_token(session: &str) -> String {
-    let digest = Blake2s256::new().chain_update(b"form").chain_update(session.as_bytes()).finalize();
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex_digest(&[b"form", session.as_bytes()], 16)
 }
 
 fn hash(password: &str) -> Result<String, FeedError> {

@@ -16,6 +16,8 @@ use http_cache_semantics::CachePolicy;
 use probe::directory::{Directory, EntryKind, StatusWanted};
 use serde::{Deserialize, Serialize};
 
+use crate::digest::hex_digest;
+
 /// Its name in the data directory.
 const DIRECTORY: &str = "feed-cache";
 /// All files of the cache, on disk.
@@ -72,9 +74,7 @@ impl Cache {
     }
 
     fn path(&self, url: &str, kind: &str) -> PathBuf {
-        let digest = Blake2s256::digest(url.as_bytes());
-        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        self.directory.join(format!("{name}.{kind}"))
+        self.directory.join(format!("{}.{kind}", hex_digest(&[url.as_bytes()], 16)))
     }
 
     /// The response of an address; `None` if there is none, or its file is damaged.

@@ -5,12 +5,12 @@ use rusqlite::{OptionalExtension as _, Row, params, params_from_iter};
 
 use crate::accounts::Account;
 use crate::database::Library;
-use crate::entry_filter::{EntryFilter, conditions, conditions_after};
+use crate::entry_filter::{EntryFilter, RECEIVED_MS, conditions, conditions_after};
 use crate::error::FeedError;
 use crate::subscriptions::shown_url;
 
 /// Entries of a page, at most.
-pub(crate) const MOST_LISTED: usize = 1000;
+pub const MOST_LISTED: usize = 1000;
 
 /// An entry as an account sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,10 +56,11 @@ pub enum Mark {
     Starred(bool),
 }
 
-/// The columns of [`FeedEntry`], whose account is ?1.
-const COLUMNS: &str = "entries.id, entries.feed, coalesce(nullif(subscriptions.title, ''), feeds.title), feeds.url, feeds.site,
+/// The columns of [`FeedEntry`] but its content and [`RECEIVED_MS`], whose account is ?1.
+const COLUMNS: &str =
+    "entries.id, entries.feed, coalesce(nullif(subscriptions.title, ''), feeds.title), feeds.url, feeds.site,
     coalesce(subscriptions.folder, ''), entries.link, entries.title, entries.author, entries.published_ms,
-    max(entries.received_ms, coalesce(subscriptions.created_ms, 0)), entries.sort_ms, coalesce(marks.is_read, 0), coalesce(marks.is_starred, 0)";
+    entries.sort_ms, coalesce(marks.is_read, 0), coalesce(marks.is_starred, 0)";
 /// What an account sees: what its feeds have listed since it subscribed, and what it has starred.
 const VISIBLE: &str = "FROM entries JOIN feeds ON feeds.id = entries.feed
     LEFT JOIN subscriptions ON subscriptions.account = ?1 AND subscriptions.feed = entries.feed
@@ -92,7 +93,7 @@ impl Library {
         let limit = if filter.limit == 0 { MOST_LISTED } else { filter.limit.min(MOST_LISTED) };
         values.push(Value::Integer(limit as i64));
         let statement = format!(
-            "SELECT {COLUMNS}, '' {} {conditions} ORDER BY entries.sort_ms {order}, entries.id {order} LIMIT ?{}",
+            "SELECT {COLUMNS}, {RECEIVED_MS}, '' {} {conditions} ORDER BY entries.sort_ms {order}, entries.id {order} LIMIT ?{}",
             source_of(filter),
             values.len()
         );
@@ -118,9 +119,9 @@ impl Library {
     /// # Errors
     /// If it cannot be read.
     pub fn entry(&self, account: &Account, id: i64) -> Result<Option<FeedEntry>, FeedError> {
-        let mut statement = self
-            .connection
-            .prepare_cached(&format!("SELECT {COLUMNS}, entries.content {VISIBLE} AND entries.id = ?2"))?;
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS}, {RECEIVED_MS}, entries.content {VISIBLE} AND entries.id = ?2"
+        ))?;
         Ok(statement.query_row([account.id, id], entry_of).optional()?)
     }
 
@@ -139,7 +140,7 @@ impl Library {
         let mut marked = 0;
         {
             let mut statement =
-                transaction.prepare_cached(statement_of(mark, "AND entries.id = ?4").as_str())?;
+                transaction.prepare_cached(statement_of(mark, VISIBLE, "AND entries.id = ?4").as_str())?;
             for entry in entries {
                 marked += statement.execute(params![account.id, value_of(mark), now_ms, entry])? as u64;
             }
@@ -165,19 +166,19 @@ impl Library {
         else {
             return Ok(0);
         };
-        let statement = statement_of(Mark::Read(true), &conditions);
+        let statement = statement_of(Mark::Read(true), source_of(&filter), &conditions);
         Ok(self.connection.execute(&statement, params_from_iter(values))? as u64)
     }
 }
 
-/// The statement that sets a mark (?2, at ?3) of the entries that `conditions` select.
-fn statement_of(mark: Mark, conditions: &str) -> String {
+/// The statement that sets a mark (?2, at ?3) of the entries that `conditions` select of a source.
+fn statement_of(mark: Mark, source: &str, conditions: &str) -> String {
     let column = match mark {
         Mark::Read(_) => "is_read",
         Mark::Starred(_) => "is_starred",
     };
     format!(
-        "INSERT INTO marks (account, entry, {column}, changed_ms) SELECT ?1, entries.id, ?2, ?3 {VISIBLE} {conditions}
+        "INSERT INTO marks (account, entry, {column}, changed_ms) SELECT ?1, entries.id, ?2, ?3 {source} {conditions}
          ON CONFLICT (account, entry) DO UPDATE SET {column} = excluded.{column}, changed_ms = excluded.changed_ms"
     )
 }
@@ -205,10 +206,10 @@ fn entry_of(row: &Row<'_>) -> Result<FeedEntry, rusqlite::Error> {
         title: row.get(7)?,
         author: row.get(8)?,
         published_ms: row.get(9)?,
-        received_ms: row.get(10)?,
-        sort_ms: row.get(11)?,
-        is_read: row.get(12)?,
-        is_starred: row.get(13)?,
+        sort_ms: row.get(10)?,
+        is_read: row.get(11)?,
+        is_starred: row.get(12)?,
+        received_ms: row.get(13)?,
         content: row.get(14)?,
     })
 }

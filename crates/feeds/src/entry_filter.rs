@@ -34,6 +34,10 @@ pub struct EntryFilter {
     pub limit: usize,
 }
 
+/// When an account received an entry: not before it subscribed to the feed. Otherwise times would tell what others read, and programs that
+/// ask for what came since would miss what was there.
+pub(crate) const RECEIVED_MS: &str = "max(entries.received_ms, coalesce(subscriptions.created_ms, 0))";
+
 pub(crate) fn conditions(account: &Account, filter: &EntryFilter) -> Option<(String, Vec<Value>)> {
     conditions_after(account, filter, &[])
 }
@@ -63,10 +67,10 @@ pub(crate) fn conditions_after(
         add("entries.sort_ms < #", Value::Integer(before_ms));
     }
     if let Some(since_ms) = filter.received_since_ms {
-        add("max(entries.received_ms, coalesce(subscriptions.created_ms, 0)) >= #", Value::Integer(since_ms));
+        add(&format!("{RECEIVED_MS} >= #"), Value::Integer(since_ms));
     }
     if let Some(before_ms) = filter.received_before_ms {
-        add("max(entries.received_ms, coalesce(subscriptions.created_ms, 0)) < #", Value::Integer(before_ms));
+        add(&format!("{RECEIVED_MS} < #"), Value::Integer(before_ms));
     }
     if !filter.search.trim().is_empty() {
         add(
@@ -83,9 +87,10 @@ pub(crate) fn conditions_after(
     for (is_wanted, condition) in [
         (filter.is_unread, " AND coalesce(marks.is_read, 0) = 0 AND subscriptions.feed IS NOT NULL"),
         (filter.is_read, " AND marks.is_read = 1"),
+        // By its index: few entries are starred.
         (
             filter.is_starred,
-            " AND marks.is_starred = 1 AND entries.id IN (SELECT entry FROM marks WHERE account = ?1 AND is_starred = 1)",
+            " AND entries.id IN (SELECT entry FROM marks WHERE account = ?1 AND is_starred = 1)",
         ),
     ] {
         text.push_str(if is_wanted { condition } else { "" });

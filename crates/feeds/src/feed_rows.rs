@@ -42,7 +42,7 @@ pub(crate) struct Polled<'p> {
 }
 
 impl Library {
-    /// Shows feeds with subscribers whose time has come, the longest due first, until one is enough.
+    /// Calls `see` for each feed that has subscribers and is due, the longest due first, until it breaks.
     pub(crate) fn each_due_feed(
         &self,
         now_ms: i64,
@@ -124,7 +124,6 @@ impl Library {
             for entry in &parsed.entries {
                 listed.execute(params![feed, entry.identity, now_ms])?;
             }
-            drop(listed);
             // The first one is the newest, and gets the highest number.
             for (place, entry) in parsed.entries.iter().enumerate().rev() {
                 added += u64::from(put_entry(&transaction, feed, entry, now_ms, place)?);

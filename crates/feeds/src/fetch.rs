@@ -118,7 +118,7 @@ impl Fetcher {
     /// Reads what was fetched; `None` if nothing was.
     ///
     /// # Errors
-    /// If it is no document that can be read.
+    /// If the document cannot be read.
     pub(crate) fn read(&self, parser: &DocumentParser, fetched: &Fetched) -> Result<Option<Reading>, String> {
         let Some(document) = &fetched.document else { return Ok(None) };
         let _turn = self.reading.lock().unwrap_or_else(PoisonError::into_inner);

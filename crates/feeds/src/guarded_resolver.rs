@@ -34,7 +34,7 @@ impl Resolver for GuardedResolver {
             addresses.push(SocketAddr::new(*address, port));
         }
         if addresses.is_empty() {
-            // Without the address: users are not told what names mean inside the network.
+            // The error does not contain the address: users must not learn what a name resolves to inside the network.
             return Err(failed(format!(
                 "the address of {host} is not public, and [feeds] allow does not have it with port {port}"
             )));

@@ -60,7 +60,7 @@ impl Library {
     }
 }
 
-/// Deletes an entry that nobody has starred. Whether it was deleted.
+/// Deletes an entry unless an account has starred it. Returns whether it was deleted.
 fn delete_unstarred(connection: &Connection, entry: i64) -> Result<bool, FeedError> {
     let deleted = connection
         .prepare_cached(

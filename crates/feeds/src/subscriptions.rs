@@ -10,7 +10,7 @@ use crate::retention::remove_unused;
 
 /// Feeds of one account.
 const MOST_SUBSCRIPTIONS: i64 = 5000;
-/// A feed that fails is not polled again before this, whoever wishes it.
+/// The shortest time between two polls of a failing feed if a user asks for another one.
 const LEAST_RETRY_MS: i64 = 60_000;
 const MOST_NAME_BYTES: usize = 300;
 

@@ -3,7 +3,9 @@
 use http::StatusCode;
 use syndication::with_scheme;
 
-use super::pages::{self, filter_of};
+use super::layout::Frame;
+use super::manage::manage;
+use super::pages::filter_of;
 use super::request::{Asked, Reply, redirect, text};
 use super::scene::{PREFIX, Scene};
 use super::sign_in::{change_password, sign_out};
@@ -63,12 +65,12 @@ pub(super) fn answer(
         "import" => {
             let document = asked.upload.as_deref().unwrap_or_default();
             let imported = scene.library.import(account, document, scene.now_ms)?;
-            return pages::manage_after(scene, account, session, &imported_text(&imported));
+            return manage(scene, &Frame::new(account, session, scene.now_ms), &imported_text(&imported));
         }
         "password" => {
             return match change_password(scene, account, asked)? {
                 Ok(reply) => Ok(reply),
-                Err(reason) => pages::manage_after(scene, account, session, &[reason]),
+                Err(reason) => manage(scene, &Frame::new(account, session, scene.now_ms), &[reason]),
             };
         }
         _ => return Ok(text(StatusCode::NOT_FOUND, "there is nothing here")),

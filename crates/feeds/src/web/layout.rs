@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use syndication::escaped;
 
 use super::scene::PREFIX;
-use crate::accounts::Account;
+use crate::accounts::{Account, form_token};
 use crate::subscriptions::age;
 
 const MINUTE_MS: i64 = 60_000;
@@ -30,7 +30,11 @@ pub(super) fn document(title: &str, body: &str, attributes: &str) -> String {
     )
 }
 
-impl Frame<'_> {
+impl<'a> Frame<'a> {
+    pub(super) fn new(account: &'a Account, session: &str, now_ms: i64) -> Self {
+        Self { account, form: form_token(session), now_ms }
+    }
+
     /// A page of a signed-in account.
     pub(super) fn page(&self, title: &str, side: &str, main: &str) -> String {
         let name = escaped(&self.account.name);

@@ -18,11 +18,11 @@ mod upload;
 
 use std::sync::{Mutex, PoisonError};
 
-use blake2::{Blake2s256, Digest as _};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, header};
 
 use crate::database::Library;
+use crate::digest::hex_digest;
 use crate::error::FeedError;
 use request::{Asked, Reply, html, text};
 use scene::{POLICY, Scene};
@@ -109,9 +109,7 @@ const SCRIPT: &str = include_str!("../../../../web/dist/reader.js");
 const STYLE: &str = include_str!("../../../../web/dist/reader-style.css");
 
 fn file(asked: &Asked, kind: &'static str, text: &'static str) -> Reply {
-    let digest = Blake2s256::digest(text.as_bytes());
-    let tag: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let tag = format!("\"{tag}\"");
+    let tag = format!("\"{}\"", hex_digest(&[text.as_bytes()], 8));
     let is_known = asked.header(header::IF_NONE_MATCH.as_str()) == Some(tag.as_str());
     let reply = Response::builder()
         .status(if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK })

@@ -9,7 +9,7 @@ use super::layout::{Frame, document};
 use super::manage::manage;
 use super::request::{Asked, Reply, html, opml, place_text, text};
 use super::scene::{IMAGE_POLICY, POLICY, PREFIX, Scene};
-use crate::accounts::{Account, form_token};
+use crate::accounts::Account;
 use crate::entries::{FeedEntry, Mark};
 use crate::entry_filter::EntryFilter;
 use crate::error::FeedError;
@@ -27,7 +27,7 @@ pub(super) fn answer(
     asked: &Asked,
     path: &str,
 ) -> Result<Reply, FeedError> {
-    let frame = Frame { account, form: form_token(session), now_ms: scene.now_ms };
+    let frame = Frame::new(account, session, scene.now_ms);
     match path.split_once('/') {
         None if path.is_empty() => list(scene, &frame, asked),
         None if path == "manage" => manage(scene, &frame, &[]),
@@ -45,16 +45,6 @@ pub(super) fn answer(
         },
         _ => Ok(text(StatusCode::NOT_FOUND, "there is nothing here")),
     }
-}
-
-/// The page of all feeds, with lines about what was done just now.
-pub(super) fn manage_after(
-    scene: &mut Scene<'_>,
-    account: &Account,
-    session: &str,
-    said: &[String],
-) -> Result<Reply, FeedError> {
-    manage(scene, &Frame { account, form: form_token(session), now_ms: scene.now_ms }, said)
 }
 
 /// The filter that an address or a form has.

@@ -231,9 +231,21 @@ impl Api<'_, '_, '_> {
         filter.limit = count.filter(|count| *count > 0).unwrap_or(USUAL_COUNT).min(most);
         if !self.asked.get("c").is_empty() {
             let place = self.asked.place("c");
-            filter.after = Some(place.ok_or_else(|| FeedError::refused("c is no continuation of this API"))?);
+            filter.after =
+                Some(place.ok_or_else(|| {
+                    FeedError::refused("c must be the continuation of the previous answer")
+                })?);
         }
         Ok(Some(filter))
+    }
+
+    /// The numbers of entries that the request names.
+    pub(super) fn asked_ids(&self, most: usize) -> Result<Vec<i64>, FeedError> {
+        let ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(most + 1).collect();
+        match ids.len() > most {
+            true => Err(FeedError::refused(format!("at most {most} entries at a time"))),
+            false => Ok(ids),
+        }
     }
 
     /// The entries of a filter, and where the next ones begin.
@@ -315,10 +327,7 @@ impl Api<'_, '_, '_> {
     }
 
     fn contents_of_ids(&self) -> Result<Reply, FeedError> {
-        let mut ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_LISTED + 1).collect();
-        if ids.len() > MOST_LISTED {
-            return Err(FeedError::refused(format!("at most {MOST_LISTED} entries at a time")));
-        }
+        let mut ids = self.asked_ids(MOST_LISTED)?;
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(*id));
         let (items, _) = self.items(ids.into_iter())?;

@@ -6,16 +6,12 @@ use syndication::{parse_url, with_scheme};
 
 use super::reader_api::{Api, MOST_IDS, done, reply, unknown_stream};
 use super::request::{Reply, text};
-use super::streams::{KEPT_UNREAD, LABEL, READ, STARRED, entry_id, feed_stream, normal};
+use super::streams::{KEPT_UNREAD, LABEL, READ, STARRED, feed_stream, normal};
 use crate::entries::Mark;
 use crate::error::FeedError;
 
 /// Feeds that one request edits.
 const MOST_STREAMS: usize = 1000;
-
-fn refused(reason: &str) -> Reply {
-    text(StatusCode::BAD_REQUEST, reason)
-}
 
 /// A time in microseconds; programs that send milliseconds or seconds mean these: as microseconds they would be in 1970.
 fn milliseconds(time: i64) -> i64 {
@@ -34,7 +30,7 @@ impl Api<'_, '_, '_> {
         let streams: Option<Vec<String>> =
             self.asked.all("s").map(|stream| Some(stream.strip_prefix("feed/")?.to_owned())).collect();
         let Some(streams) = streams.filter(|streams| (1..=MOST_STREAMS).contains(&streams.len())) else {
-            return Ok(refused(&format!("s must be feed/…, at most {MOST_STREAMS} times")));
+            return Err(FeedError::refused(format!("s must be feed/…, at most {MOST_STREAMS} times")));
         };
         for url in streams {
             if self.asked.get("ac") == "subscribe" {
@@ -74,10 +70,7 @@ impl Api<'_, '_, '_> {
     }
 
     pub(super) fn edit_tag(&mut self) -> Result<Reply, FeedError> {
-        let ids: Vec<i64> = self.asked.all("i").filter_map(entry_id).take(MOST_IDS + 1).collect();
-        if ids.len() > MOST_IDS {
-            return Ok(refused(&format!("at most {MOST_IDS} entries at a time")));
-        }
+        let ids = self.asked_ids(MOST_IDS)?;
         // Whatever a request repeats, an entry is read or not, and starred or not.
         let (mut read, mut starred) = (None, None);
         for (name, value) in [("a", true), ("r", false)] {
@@ -100,7 +93,7 @@ impl Api<'_, '_, '_> {
         let (from, to) = (normal(self.asked.get("s")), normal(self.asked.get("dest")));
         let from = from.strip_prefix(LABEL).unwrap_or(self.asked.get("t")).to_owned();
         let Some(to) = to.strip_prefix(LABEL) else {
-            return Ok(refused("dest must be user/-/label/…"));
+            return Err(FeedError::refused("dest must be user/-/label/…"));
         };
         self.scene.library.rename_folder(&self.account, &from, to)?;
         Ok(done())
@@ -115,12 +108,12 @@ impl Api<'_, '_, '_> {
 
     pub(super) fn mark_all(&mut self) -> Result<Reply, FeedError> {
         if self.asked.get("s").is_empty() {
-            return Ok(refused("s must be a stream"));
+            return Err(FeedError::refused("s must be a stream"));
         }
         let Some(mut filter) = self.filter(self.asked.get("s"))? else { return Ok(unknown_stream()) };
         if !self.asked.get("ts").is_empty() {
             let Some(seen_ms) = self.asked.number("ts").map(milliseconds) else {
-                return Ok(refused("ts must be a time in microseconds"));
+                return Err(FeedError::refused("ts must be a time in microseconds"));
             };
             // What came later has not been seen.
             filter.received_before_ms = Some(seen_ms + 1);

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use ::feeds::MOST_LISTED;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
@@ -72,8 +73,6 @@ const ACTIONS: [(&str, &str); 8] = [
 
 /// Entries of a list.
 const LISTED: usize = 50;
-/// The library lists no more at a time.
-const MOST_LISTED: usize = 1000;
 
 /// What the agent runs.
 const PARSER: &str = "parser";
@@ -166,7 +165,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
         "read" => match texts()?.as_slice() {
             [] => FeedsTask::Unread { has_read, search: String::new(), limit, is_json },
             [entry] => {
-                // Digits alone: 1k is no entry.
+                // A count may be written as 1k, the number of an entry may not.
                 let is_number = entry.bytes().all(|byte| byte.is_ascii_digit());
                 let number = quantity::count(entry).ok().filter(|_| is_number);
                 let number = number.and_then(|number| i64::try_from(number).ok());
