@@ -127,7 +127,8 @@ fn offset(word: &str) -> Option<Offset> {
         _ => return None,
     };
     let digits: String = word[1..].chars().filter(|letter| *letter != ':').collect();
-    if digits.len() != 4 {
+    // Other four bytes may be letters that must not be cut in two.
+    if digits.len() != 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let (hours, minutes) = (digits[..2].parse::<i32>().ok()?, digits[2..].parse::<i32>().ok()?);
@@ -166,7 +167,7 @@ mod tests {
             }
         }
         assert_eq!(parse("2023-05-01"), Some("2023-05-01T00:00:00Z".parse().unwrap()));
-        for text in ["", "yesterday", "99 May 2023", "2023-13-01", "May", "+", "-é000"] {
+        for text in ["", "yesterday", "99 May 2023", "2023-13-01", "May", "+", "-é000", "-\u{feff}{", "+-1-2", "1 May 2023 é"] {
             assert_eq!(parse(text), None, "{text}");
         }
     }
