@@ -167,7 +167,18 @@ mod tests {
             }
         }
         assert_eq!(parse("2023-05-01"), Some("2023-05-01T00:00:00Z".parse().unwrap()));
-        for text in ["", "yesterday", "99 May 2023", "2023-13-01", "May", "+", "-é000", "-\u{feff}{", "+-1-2", "1 May 2023 é"] {
+        for text in [
+            "",
+            "yesterday",
+            "99 May 2023",
+            "2023-13-01",
+            "May",
+            "+",
+            "-é000",
+            "-\u{feff}{",
+            "+-1-2",
+            "1 May 2023 é",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }
