@@ -25,8 +25,10 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn start(directory: &Path) -> Result<Running, Failed> {
-    let mut command = Command::new(WHIT);
-    command.args(["agent", "--interval", "1s", "--http", "127.0.0.1:1", "--config"]);
+    // Plugins inherit which signals are ignored, as SIGHUP is if nohup started the trials.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP", WHIT, "agent"]);
+    command.args(["--interval", "1s", "--http", "127.0.0.1:1", "--config"]);
     command.arg(directory.join("agent.toml")).arg("--data").arg(directory.join("data"));
     command.arg("--now").arg(directory.join("now")).arg("--socket").arg(directory.join("socket"));
     Ok(Running(command.stderr(Stdio::null()).spawn()?))
@@ -89,7 +91,7 @@ fn runner(agent: u32) -> Option<u32> {
 }
 
 /// What each does, and the state and the text that are expected.
-const MISBEHAVING: [(&str, &str, &str, &str); 23] = [
+const MISBEHAVING: [(&str, &str, &str, &str); 24] = [
     ("fine", "echo fine", "OK", "fine"),
     ("warns", "echo hm; exit 1", "WARNING", "hm"),
     ("unknown", "exit 3", "UNKNOWN", "(no output)"),
@@ -118,6 +120,7 @@ const MISBEHAVING: [(&str, &str, &str, &str); 23] = [
     ("pipe", "kill -PIPE $$", "UNKNOWN", "(ended by signal 13 (PIPE))"),
     ("bus", "kill -BUS $$", "UNKNOWN", "(ended by signal 7 (BUS))"),
     ("usr1", "kill -USR1 $$", "UNKNOWN", "(ended by signal 10)"),
+    ("hup", "kill -HUP $$", "UNKNOWN", "(ended by signal 1 (HUP))"),
 ];
 
 /// Each gets its state, nothing is left behind, and a check that is due each second is done each second.
