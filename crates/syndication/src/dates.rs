@@ -127,11 +127,12 @@ fn offset(word: &str) -> Option<Offset> {
         _ => return None,
     };
     let digits: String = word[1..].chars().filter(|letter| *letter != ':').collect();
-    // Other four bytes may be letters that must not be cut in two.
+    // Not by parsing alone, which would take a second sign.
     if digits.len() != 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let (hours, minutes) = (digits[..2].parse::<i32>().ok()?, digits[2..].parse::<i32>().ok()?);
+    let number: i32 = digits.parse().ok()?;
+    let (hours, minutes) = (number / 100, number % 100);
     Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok()
 }
 
