@@ -230,11 +230,10 @@ impl Api<'_, '_, '_> {
         let count = self.asked.number("n").and_then(|count| usize::try_from(count).ok());
         filter.limit = count.filter(|count| *count > 0).unwrap_or(USUAL_COUNT).min(most);
         if !self.asked.get("c").is_empty() {
-            let place = self.asked.place("c");
-            filter.after =
-                Some(place.ok_or_else(|| {
-                    FeedError::refused("c must be the continuation of the previous answer")
-                })?);
+            filter.after = self.asked.place("c");
+            if filter.after.is_none() {
+                return Err(FeedError::refused("c must be the continuation of the previous answer"));
+            }
         }
         Ok(Some(filter))
     }
