@@ -10,23 +10,23 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{Scratch, WHIT, documents, shell, whit};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("ages_agree_with_find", &[], ages),
-        trial("a_scan_takes_one_call_a_file", &[Need::Program("strace")], calls),
-        trial("what_is_old_goes_and_nothing_else", &[Need::Program("flock")], deletion),
-        trial("the_oldest_go_beyond_a_cap", &[], caps),
-        trial("what_goes_is_named_and_the_young_are_spared", &[], named_deletion),
-        trial("a_configuration_of_tmpfiles_is_obeyed", &[], tmpfiles),
-        trial("a_tree_under_attack_loses_nothing_else", &[Need::Root], attack),
+        exact("ages_agree_with_find", &[], ages),
+        exact("a_scan_takes_one_call_a_file", &[Need::Program("strace")], calls),
+        exact("what_is_old_goes_and_nothing_else", &[Need::Program("flock")], deletion),
+        exact("the_oldest_go_beyond_a_cap", &[], caps),
+        exact("what_goes_is_named_and_the_young_are_spared", &[], named_deletion),
+        exact("a_configuration_of_tmpfiles_is_obeyed", &[], tmpfiles),
+        exact("a_tree_under_attack_loses_nothing_else", &[Need::Root], attack),
     ]
 }
 

@@ -2,29 +2,34 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, whit};
-use super::needs::{Need, trial};
+use super::machine::{Running, Scratch, WHIT, port, wait_for, whit};
 use super::prometheus::Prometheus;
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let prometheus = [Need::Program("prometheus"), Need::Program("promtool")];
     vec![
-        trial("promtool_and_prometheus_ask_the_agent", &prometheus, peers),
-        trial("calls_of_grafana_are_answered", &[], grafana),
-        trial("hostile_requests_get_an_error_and_delay_no_tick", &[Need::Root], hostile),
-        trial("others_see_no_tasks_over_http", &[Need::Root], others),
-        trial("a_proxy_asks_at_a_unix_socket", &[Need::Root, Need::Program("curl")], unix_socket),
-        trial("plots_are_drawn_of_a_history_and_of_a_server", &[], plots),
+        exact("promtool_and_prometheus_ask_the_agent", &prometheus, peers),
+        exact("calls_of_grafana_are_answered", &[], grafana),
+        timed(
+            "hostile_requests_get_an_error_and_delay_no_tick",
+            &[Need::Root],
+            "no tick of 100 ms is missed",
+            hostile,
+        ),
+        exact("others_see_no_tasks_over_http", &[Need::Root], others),
+        exact("a_proxy_asks_at_a_unix_socket", &[Need::Root, Need::Program("curl")], unix_socket),
+        exact("plots_are_drawn_of_a_history_and_of_a_server", &[], plots),
     ]
 }
 
@@ -37,7 +42,7 @@ pub(crate) struct Api {
 
 impl Api {
     pub(crate) fn start(scratch: &Scratch, words: &[&str]) -> Result<Self, Failed> {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let port = port();
         let directory = scratch.0.clone();
         let child = Command::new(WHIT)
             .args(["agent", "--interval", "100ms", "--http"])
@@ -52,14 +57,10 @@ impl Api {
             .stderr(Stdio::null())
             .spawn()?;
         let api = Self { child, port, directory };
-        let end = Instant::now() + Duration::from_secs(30);
-        while api
-            .get("/api/v1/query?query=node_load1")
-            .is_none_or(|reply| reply["data"]["result"][0].is_null())
-        {
-            assert!(Instant::now() < end, "the agent does not answer");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        wait_for("the agent answers", || {
+            let reply = api.get("/api/v1/query?query=node_load1");
+            reply.is_some_and(|reply| !reply["data"]["result"][0].is_null())
+        });
         Ok(api)
     }
 
@@ -144,15 +145,12 @@ fn peers() -> Result<(), Failed> {
         api.port
     );
     let prometheus = Prometheus::start(&scratch, &configuration, &[])?;
-    let end = Instant::now() + Duration::from_secs(60);
-    let scraped = loop {
+    let mut scraped = String::new();
+    wait_for("a scrape", || {
         let reply = prometheus.get("/api/v1/query?query=node_boot_time_seconds").unwrap_or_default();
-        if let Some(value) = reply["data"]["result"][0]["value"][1].as_str() {
-            break value.to_owned();
-        }
-        assert!(Instant::now() < end, "nothing is scraped: {:?}", prometheus.get("/api/v1/targets"));
-        std::thread::sleep(Duration::from_millis(200));
-    };
+        reply["data"]["result"][0]["value"][1].as_str().unwrap_or_default().clone_into(&mut scraped);
+        !scraped.is_empty()
+    });
     let own = api.get("/api/v1/query?query=node_boot_time_seconds").unwrap_or_default();
     assert_eq!(own["data"]["result"][0]["value"][1], Value::from(scraped));
     let reply = prometheus.get("/api/v1/targets/metadata?metric=node_load1").unwrap_or_default();
@@ -257,11 +255,7 @@ fn hostile() -> Result<(), Failed> {
     }
     std::thread::sleep(Duration::from_secs(2));
     drop(idle);
-    let end = Instant::now() + Duration::from_secs(30);
-    while api.get("/api/v1/query?query=1").is_none() {
-        assert!(Instant::now() < end, "it does not answer any more");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_for("it answers again", || api.get("/api/v1/query?query=1").is_some());
     assert_eq!(api.now("whit_agent_missed_ticks_total"), missed, "ticks were missed");
     Ok(())
 }
@@ -326,19 +320,11 @@ fn unix_socket() -> Result<(), Failed> {
     };
     let is_there =
         |reply: Option<Value>| reply.is_some_and(|reply| reply["data"]["result"][0]["value"][1].is_string());
-    let end = Instant::now() + Duration::from_secs(30);
-    while !is_there(ask(&[])) {
-        assert!(Instant::now() < end, "root sees no tasks");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_for("root sees tasks", || is_there(ask(&[])));
     let reply = ask(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]).ok_or("no answer")?;
     assert_eq!(reply["data"]["result"], serde_json::json!([]), "{reply}");
     let pid = rustix::process::Pid::from_raw(agent.0.id().cast_signed()).ok_or("a pid")?;
     rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
-    let end = Instant::now() + Duration::from_secs(10);
-    while path.exists() {
-        assert!(Instant::now() < end, "the socket is still there");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_for("the socket is removed", || !path.exists());
     Ok(())
 }

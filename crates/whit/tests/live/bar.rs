@@ -7,33 +7,35 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::machine::{Scratch, WHIT, shell};
-use super::needs::{Need, trial};
+use super::machine::{PATIENCE, Scratch, WHIT, shell, wait_for, wait_for_end};
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("clicks_run_commands", &[], clicks),
-        trial("a_click_shows_what_it_changed_and_what_it_started_lives_on", &[], click_effects),
-        trial("signals_draw_and_reload", &[], signals),
-        trial("a_reload_leaves_nothing_behind", &[], reload),
-        trial("a_hidden_bar_sleeps_and_a_stopped_one_draws_at_once", &[], hiding),
-        trial("a_reader_that_goes_away_ends_the_bar", &[], reader_gone),
-        trial("a_line_is_written_when_it_changed", &[], only_changes),
-        trial("commands_that_misbehave_are_reported_and_ended", &[], commands),
-        trial("a_dead_mount_does_not_stall_the_line", &[Need::Root, Need::Program("python3")], dead_mount),
-        trial("interfaces_come_and_go", &[Need::Root, Need::Program("ip")], interfaces),
-        trial("waybar_gets_objects", &[], waybar),
-        trial("debians_own_i3status_is_imported", &[Need::Program("i3status")], import),
-        trial("ten_segments_at_a_second_are_one_wake_up", &[Need::Program("strace")], wake_ups),
+        exact("clicks_run_commands", &[], clicks),
+        exact("a_click_shows_what_it_changed_and_what_it_started_lives_on", &[], click_effects),
+        exact("signals_draw_and_reload", &[], signals),
+        exact("a_reload_leaves_nothing_behind", &[], reload),
+        exact("a_hidden_bar_sleeps_and_a_stopped_one_draws_at_once", &[], hiding),
+        exact("a_reader_that_goes_away_ends_the_bar", &[], reader_gone),
+        timed(
+            "a_line_is_written_when_it_changed",
+            &[],
+            "2 to 4 lines in 2.5 s: the seconds begin anywhere",
+            only_changes,
+        ),
+        exact("commands_that_misbehave_are_reported_and_ended", &[], commands),
+        exact("a_dead_mount_does_not_stall_the_line", &[Need::Root, Need::Program("python3")], dead_mount),
+        exact("interfaces_come_and_go", &[Need::Root, Need::Program("ip")], interfaces),
+        exact("waybar_gets_objects", &[], waybar),
+        exact("debians_own_i3status_is_imported", &[Need::Program("i3status")], import),
+        exact("ten_segments_at_a_second_are_one_wake_up", &[Need::Program("strace")], wake_ups),
     ]
 }
-
-/// So long something may take that happens at once; nothing is asserted of it but that it comes.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A bar under way, and its lines.
 pub(crate) struct Bar {
@@ -110,14 +112,7 @@ impl Bar {
     }
 
     fn wait(&mut self) -> std::process::ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            assert!(Instant::now() < deadline, "the bar does not end");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_for_end(&mut self.child)
     }
 }
 
@@ -130,14 +125,9 @@ impl Drop for Bar {
 
 /// What appears in a file.
 fn appears(path: &Path) -> Result<String, Failed> {
-    let deadline = Instant::now() + PATIENCE;
-    while Instant::now() < deadline {
-        match fs::read_to_string(path) {
-            Ok(text) if text.ends_with("end\n") => return Ok(text),
-            _ => std::thread::sleep(Duration::from_millis(20)),
-        }
-    }
-    Err(format!("{} does not appear", path.display()).into())
+    let read = || fs::read_to_string(path).unwrap_or_default();
+    wait_for(&format!("{} appears", path.display()), || read().ends_with("end\n"));
+    Ok(read())
 }
 
 fn clicks() -> Result<(), Failed> {
@@ -226,12 +216,9 @@ fn reload() -> Result<(), Failed> {
     bar.signal(Signal::CONT);
     bar.line(|line| line == "alone")?;
     let pid = bar.pid().as_raw_nonzero();
-    let deadline = Instant::now() + PATIENCE;
     // Neither a process nor what is left of one.
-    while !fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?.trim().is_empty() {
-        assert!(Instant::now() < deadline, "a child is left");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let children = || fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    wait_for("no child is left", || children().trim().is_empty());
     Ok(())
 }
 
@@ -358,11 +345,9 @@ type = "date"
     // What was started goes with the bar, grandchildren too.
     bar.signal(Signal::TERM);
     assert!(bar.wait().success());
-    let deadline = Instant::now() + PATIENCE;
-    while String::from_utf8(shell("ps -eo args | grep -c '^sleep 432[1]'").stdout)?.trim() != "0" {
-        assert!(Instant::now() < deadline, "a grandchild is left");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_for("no grandchild is left", || {
+        String::from_utf8_lossy(&shell("ps -eo args | grep -c '^sleep 432[1]'").stdout).trim() == "0"
+    });
     Ok(())
 }
 

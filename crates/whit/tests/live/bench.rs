@@ -2,19 +2,18 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 
-use super::machine::{Scratch, WHIT, documents, whit};
-use super::needs::{Need, trial};
+use super::machine::{Scratch, WHIT, documents, wait_for, whit};
 use super::prometheus::Prometheus;
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("the_posts_are_measured_again", &[Need::Program("python3"), Need::Program("strace")], bench),
-        trial("the_datastore_is_measured_on_prometheus_too", &[Need::Program("prometheus")], datastore),
-        trial("what_an_interrupted_measurement_made_is_taken_away", &[], interrupted),
+        exact("the_posts_are_measured_again", &[Need::Program("python3"), Need::Program("strace")], bench),
+        exact("the_datastore_is_measured_on_prometheus_too", &[Need::Program("prometheus")], datastore),
+        exact("what_an_interrupted_measurement_made_is_taken_away", &[], interrupted),
     ]
 }
 
@@ -54,10 +53,7 @@ fn interrupted() -> Result<(), Failed> {
     let scratch = Scratch::new("bench-interrupted");
     let directory = scratch.0.to_str().ok_or("the path")?;
     let mut bench = Command::new(WHIT).args(["bench", "--only", "scan-10k", "-C", directory]).spawn()?;
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while fs::read_dir(directory)?.next().is_none() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for("its first file", || fs::read_dir(directory).is_ok_and(|mut files| files.next().is_some()));
     let pid = rustix::process::Pid::from_raw(bench.id().cast_signed()).ok_or("no pid")?;
     rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
     assert_eq!(bench.wait()?.code(), Some(143));

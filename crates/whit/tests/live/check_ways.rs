@@ -2,30 +2,25 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpListener};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, documents, whit};
-use super::needs::{Need, trial};
+use super::machine::{Running, Scratch, WHIT, documents, port, wait_for, whit};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let openssl = Need::Program("openssl");
     vec![
-        trial("checks_need_no_process", &[Need::Root, openssl], native),
-        trial("dashboards_and_commands_of_nagios_work", &[], nagios),
-        trial("an_agent_pushes_its_results_to_another", &[Need::Program("curl")], push),
+        exact("checks_need_no_process", &[Need::Root, openssl], native),
+        exact("dashboards_and_commands_of_nagios_work", &[], nagios),
+        exact("an_agent_pushes_its_results_to_another", &[Need::Program("curl")], push),
     ]
-}
-
-/// A port that is free now.
-fn port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn start(directory: &Path, http: &str) -> Result<Running, Failed> {
@@ -45,16 +40,6 @@ fn show(directory: &Path, name: &str) -> Value {
     let output = Command::new(WHIT).args(["check", "show", name, "--json", "--data"]).arg(&data).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     documents(&text).pop().map_or(Value::Null, |document| document["checks"][0].clone())
-}
-
-fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..600 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    panic!("{what}");
 }
 
 /// Each is run once. Those of networks are about this machine alone.
@@ -79,7 +64,7 @@ fn native() -> Result<(), Failed> {
     }
     let old = SystemTime::now() - Duration::from_secs(7200);
     fs::File::options().write(true).open(files.join("0"))?.set_modified(old)?;
-    let closed = self::port();
+    let closed = super::machine::port();
     let cases = [
         ("ping", "ping = \"127.0.0.1\"\npackets = 2".to_owned(), 0, "127.0.0.1 answered 2 of 2"),
         ("ping6", "ping = \"::1\"\npackets = 1".to_owned(), 0, "::1 answered 1 of 1"),

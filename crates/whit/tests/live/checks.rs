@@ -6,21 +6,21 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, documents, whit};
-use super::needs::{Need, trial};
+use super::machine::{Running, Scratch, WHIT, documents, wait_for, whit};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("plugins_that_misbehave_get_their_states", &[], misbehaving),
-        trial("nothing_is_lost_or_left_when_the_agent_is_killed", &[], killed),
-        trial("a_problem_is_told_once_over_50_kills", &[], told_once),
-        trial("results_are_submitted_acknowledged_and_silenced", &[], asked),
-        trial("a_reload_keeps_what_is_known", &[], reload),
-        trial("whit_says_what_nagios_says", &[Need::Root, Need::Program("nagios4")], nagios),
-        trial("plugins_figures_are_read", &[Need::Program("/usr/lib/nagios/plugins/check_load")], figures),
+        exact("plugins_that_misbehave_get_their_states", &[], misbehaving),
+        exact("nothing_is_lost_or_left_when_the_agent_is_killed", &[], killed),
+        exact("a_problem_is_told_once_over_50_kills", &[], told_once),
+        exact("results_are_submitted_acknowledged_and_silenced", &[], asked),
+        exact("a_reload_keeps_what_is_known", &[], reload),
+        exact("whit_says_what_nagios_says", &[Need::Root, Need::Program("nagios4")], nagios),
+        exact("plugins_figures_are_read", &[Need::Program("/usr/lib/nagios/plugins/check_load")], figures),
     ]
 }
 
@@ -52,15 +52,6 @@ fn check(directory: &Path, words: &[&str]) -> String {
     all.extend(words);
     all.extend(["--data", data.to_str().unwrap()]);
     whit(&all)
-}
-
-/// Waits until something holds.
-fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// The processes whose environment names this directory, without whit's own.

@@ -2,51 +2,59 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Load, WHIT, documents, enable_accounting, peer, shell, whit};
-use super::needs::{Need, trial};
+use super::machine::{Load, WHIT, documents, enable_accounting, peer, shell, wait_for, wait_for_state, whit};
+use super::trials::{Need, Trial, alone, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let reader = [Need::Root, Need::Accounting, Need::Program("cc"), Need::Program("stress")];
     vec![
-        trial("delays_agree_with_an_independent_reader", &reader, independent_reader),
-        trial("all_processes_count_all_their_threads", &[Need::Root], threads_are_found),
-        trial(
+        exact("delays_agree_with_an_independent_reader", &reader, independent_reader),
+        alone("all_processes_count_all_their_threads", &[Need::Root], threads_are_found),
+        timed(
             "an_interval_is_a_difference",
             &[Need::Root, Need::Accounting, Need::Program("stress")],
+            "100 ms: the interval and the thread's time are read one after the other",
             interval,
         ),
-        trial("every_exit_is_reported", &[Need::Root, Need::Accounting], exits),
-        trial("exit_records_that_did_not_fit_are_counted", &[Need::Root, Need::Program("cc")], storm),
-        trial(
+        exact("every_exit_is_reported", &[Need::Root, Need::Accounting], exits),
+        exact("exit_records_that_did_not_fit_are_counted", &[Need::Root, Need::Program("cc")], storm),
+        timed(
             "what_ended_threads_left_is_reported",
             &[Need::Root, Need::Accounting, Need::Program("python3")],
+            "a quarter of the interval: threads that come and go spin for most of it",
             ended,
         ),
-        trial(
+        exact(
             "a_cgroup_is_the_sum_of_its_tasks",
             &[Need::Root, Need::Accounting, Need::Controller("memory")],
             cgroup,
         ),
-        trial("one_of_several_that_is_gone_stops_nothing", &[], one_gone),
-        trial("each_thread_of_a_process_is_a_row", &[Need::Program("python3")], threads_of_process),
-        trial("exits_are_chosen_by_name_parent_and_length", &[Need::Root, Need::Accounting], chosen_exits),
-        trial("accounting_that_is_off_is_no_zero", &[Need::Root, Need::Accounting], switched_off),
-        trial("netlink_and_proc_agree", &[Need::Root, Need::Accounting], netlink_and_proc),
-        trial(
+        exact("one_of_several_that_is_gone_stops_nothing", &[], one_gone),
+        exact("each_thread_of_a_process_is_a_row", &[Need::Program("python3")], threads_of_process),
+        exact("exits_are_chosen_by_name_parent_and_length", &[Need::Root, Need::Accounting], chosen_exits),
+        alone("accounting_that_is_off_is_no_zero", &[Need::Root, Need::Accounting], switched_off),
+        exact("netlink_and_proc_agree", &[Need::Root, Need::Accounting], netlink_and_proc),
+        timed(
             "every_thread_of_a_command_counts",
             &[Need::Root, Need::Accounting, Need::Program("cc")],
+            "0.25 of 0.6 s: what threads that spin get of two CPUs",
             threads_of_command,
         ),
-        trial("threads_that_pile_up_are_no_impossible_value", &[Need::Root, Need::Program("cc")], piled_up),
-        trial("threads_outlive_their_leader", &[Need::Root, Need::Program("cc")], leader_ended),
-        trial("wait_of_a_command_adds_up", &[Need::Root, Need::Accounting], command),
+        timed(
+            "threads_that_pile_up_are_no_impossible_value",
+            &[Need::Root, Need::Program("cc")],
+            "0.5 s of 7 s: nine threads that spin wait for two CPUs",
+            piled_up,
+        ),
+        exact("threads_outlive_their_leader", &[Need::Root, Need::Program("cc")], leader_ended),
+        exact("wait_of_a_command_adds_up", &[Need::Root, Need::Accounting], command),
     ]
 }
 
@@ -75,11 +83,13 @@ fn independent_reader() -> Result<(), Failed> {
     enable_accounting();
     let reader = peer("taskstats_one");
     let load = Load::start(&["stress", "-c", "2", "-i", "1", "-t", "20"]);
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    // Workers of another load may still be writing, and ending.
-    let rows = documents(&whit(&["delays", "--comm", "stress", "--json"]));
-    let workers: Vec<_> = rows.iter().filter(|row| row["ppid"] == load.0.id()).collect();
-    assert_eq!(workers.len(), 3, "{rows:?}");
+    // Others may run the same program.
+    let mut workers = Vec::new();
+    wait_for("three workers", || {
+        let rows = documents(&whit(&["delays", "--comm", "stress", "--json"]));
+        workers = rows.into_iter().filter(|row| row["ppid"] == load.0.id()).collect();
+        workers.len() == 3
+    });
     let mut compared = 0;
     for worker in workers {
         let pid = worker["pid"].as_u64().unwrap() as u32;
@@ -183,23 +193,16 @@ fn storm() -> Result<(), Failed> {
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()?;
-    let pause = || std::thread::sleep(std::time::Duration::from_millis(50));
-    let parent = loop {
-        pause();
-        let found = String::from_utf8(shell(&format!("pgrep -P {} storm", whit.id())).stdout)?;
-        if let Ok(parent) = found.trim().parse::<u32>() {
-            break parent;
-        }
-    };
+    let mut parent = 0;
+    wait_for("the storm begins", || {
+        let found = String::from_utf8(shell(&format!("pgrep -P {} storm", whit.id())).stdout).unwrap();
+        parent = found.trim().parse().unwrap_or(0);
+        parent != 0
+    });
     let pid = rustix::process::Pid::from_raw(whit.id().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::STOP)?;
-    // A zombie, since nobody who could reap it runs.
-    for _ in 0..600 {
-        if std::fs::read_to_string(format!("/proc/{parent}/stat"))?.contains(") Z ") {
-            break;
-        }
-        pause();
-    }
+    // A zombie, since its parent is stopped.
+    wait_for_state(parent, 'Z');
     rustix::process::kill_process(pid, rustix::process::Signal::CONT)?;
     let mut text = String::new();
     std::io::Read::read_to_string(whit.stdout.as_mut().unwrap(), &mut text)?;
@@ -233,12 +236,7 @@ fn ended() -> Result<(), Failed> {
     std::io::Read::read_exact(python.0.stdout.as_mut().unwrap(), &mut line)?;
     // A thread that was joined is a task of its process until the kernel has released it.
     let threads = format!("/proc/{}/task", python.0.id());
-    for _ in 0..200 {
-        if std::fs::read_dir(&threads)?.count() == 1 {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    wait_for("one thread is left", || std::fs::read_dir(&threads).is_ok_and(|threads| threads.count() == 1));
     let row = documents(&whit(&["delays", "-p", &python.0.id().to_string(), "--json"]))[0].clone();
     drop(python);
     assert_eq!(row["threads"], 1);
@@ -272,16 +270,21 @@ fn one_gone() -> Result<(), Failed> {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(String::from_utf8(output.stderr)?.contains("process 99999999: there is none"));
     assert_eq!(documents(&String::from_utf8(output.stdout)?).len(), 1);
-    let brief = Load::start(&["sleep", "1"]);
+    let brief = Load::start(&["sleep", "60"]);
     let ids = format!("{own},{}", brief.0.id());
     let words = ["delays", "--json", "-i", "0.4", "-n", "6", "-p", &ids];
-    // It is reaped meanwhile: until then it is a zombie, of which there is an account.
-    let watching = Command::new(WHIT).args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    std::thread::sleep(Duration::from_millis(1200));
+    let mut watching =
+        Command::new(WHIT).args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (mut lines, mut text) = (BufReader::new(watching.stdout.take().ok_or("no output")?), String::new());
+    // The first two are of the first interval. A process that has ended is a zombie, and so in the table, until it is reaped.
+    for _ in 0..2 {
+        lines.read_line(&mut text)?;
+    }
     drop(brief);
+    lines.read_to_string(&mut text)?;
     let output = watching.wait_with_output()?;
     assert!(output.status.success(), "{output:?}");
-    let of_own = documents(&String::from_utf8(output.stdout)?);
+    let of_own = documents(&text);
     assert_eq!(of_own.iter().filter(|row| row["pid"].to_string() == own).count(), 6);
     assert_eq!(String::from_utf8(output.stderr)?.matches("there is none").count(), 1);
     Ok(())
@@ -292,10 +295,7 @@ fn threads_of_process() -> Result<(), Failed> {
     let process = Load::start(&["python3", "-c", FOUR_THREADS]);
     let pid = process.0.id();
     let task_directory = format!("/proc/{pid}/task");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while fs::read_dir(&task_directory)?.count() < 4 && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for("four threads", || fs::read_dir(&task_directory).is_ok_and(|threads| threads.count() == 4));
     let mut listed: Vec<String> = fs::read_dir(&task_directory)?
         .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
         .collect::<Result<_, _>>()?;
@@ -324,8 +324,11 @@ fn cgroup() -> Result<(), Failed> {
         sleeper
     };
     let sleepers: Vec<_> = (0..3).map(start).collect();
-    // Until they sleep.
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // Until they sleep for good: not while the program is loaded.
+    for sleeper in &sleepers {
+        let wchan = format!("/proc/{}/wchan", sleeper.id());
+        wait_for("it sleeps", || fs::read_to_string(&wchan).is_ok_and(|place| place.contains("nanosleep")));
+    }
     let row = documents(&whit(&["delays", "-C", cgroup.directory.to_str().unwrap(), "--json"]))[0].clone();
     let mut sum = 0;
     for sleeper in &sleepers {
@@ -408,7 +411,7 @@ fn piled_up() -> Result<(), Failed> {
 fn chosen_exits() -> Result<(), Failed> {
     enable_accounting();
     let exits = |words: &str| {
-        let script = "true; sleep 0.3; cat /dev/null";
+        let script = "true; sleep 1.5; cat /dev/null";
         let output =
             shell(&format!("{} delays --exits --json {words} -- sh -c '{script}'", super::machine::WHIT));
         documents(&String::from_utf8(output.stdout).unwrap())
@@ -418,7 +421,7 @@ fn chosen_exits() -> Result<(), Failed> {
     let child = all.iter().find(|row| row["comm"] == "sleep").ok_or("no sleep")?;
     assert_eq!(child["ppid"], shell_pid);
     assert!(exits("--comm sleep").iter().all(|row| row["comm"] == "sleep"));
-    let long = exits("--min-wall 250ms");
+    let long = exits("--min-wall 1400ms");
     let is_there = |name: &str| long.iter().any(|row| row["comm"] == name);
     assert!(is_there("sleep") && is_there("sh") && !is_there("cat"), "{long:?}");
     assert!(exits("--min-delay 1h").is_empty());
@@ -431,8 +434,8 @@ fn chosen_exits() -> Result<(), Failed> {
 
 fn leader_ended() -> Result<(), Failed> {
     let threads = peer("threads");
-    let load = Load::start(&[threads.to_str().unwrap(), "3", "6", "leader-ends"]);
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    let load = Load::start(&[threads.to_str().unwrap(), "3", "20", "leader-ends"]);
+    wait_for_state(load.id(), 'Z');
     let rows = documents(&whit(&["delays", "-a", "--json"]));
     let row = rows.iter().find(|row| row["pid"] == load.0.id()).unwrap().clone();
     drop(load);
@@ -444,7 +447,7 @@ fn switched_off() -> Result<(), Failed> {
     let switch = "/proc/sys/kernel/task_delayacct";
     std::fs::write(switch, "0\n")?;
     let sleeper = Load::start(&["sleep", "20"]);
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    wait_for_state(sleeper.id(), 'S');
     let pid = sleeper.0.id().to_string();
     let table = whit(&["delays", "-p", &pid]);
     assert!(table.contains("─ off CPU") && table.contains("whit delays --enable"), "{table}");

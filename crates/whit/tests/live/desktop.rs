@@ -1,27 +1,26 @@
 //! The bar in a real i3bar, and as the name of the root window, on a screen in memory.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 
-use super::machine::{Load, Scratch, WHIT};
-use super::needs::{Need, trial};
+use super::machine::{Load, PATIENCE, Scratch, WHIT};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let screen = Need::Program("Xvfb");
     vec![
-        trial(
+        exact(
             "a_real_i3bar_shows_the_bar_and_tells_clicks",
             &[screen, Need::Program("i3"), Need::Program("xdotool")],
             i3bar,
         ),
-        trial("dwm_reads_the_root_windows_name", &[screen, Need::Program("xprop")], dwm),
+        exact("dwm_reads_the_root_windows_name", &[screen, Need::Program("xprop")], dwm),
     ]
 }
-
-const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A screen, which goes with the trial.
 struct Screen {
@@ -31,15 +30,16 @@ struct Screen {
 
 impl Screen {
     fn start() -> Self {
-        // By the process id, so that two runs do not meet.
-        let display = format!(":{}", 100 + std::process::id() % 20_000);
-        let server = Command::new("Xvfb")
-            .args([&display, "-screen", "0", "1600x400x24", "-nolisten", "tcp", "-noreset"])
-            .stdout(Stdio::null())
+        // It takes the first number that is free, and tells it when it is ready.
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1600x400x24", "-nolisten", "tcp", "-noreset"])
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        Self { server, display }
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { server, display: format!(":{}", line.trim()) }
     }
 
     fn command(&self, program: &str) -> Command {

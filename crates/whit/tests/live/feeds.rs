@@ -6,20 +6,19 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, documents};
-use super::needs::{Need, trial};
+use super::machine::{Running, Scratch, WHIT, documents, port, wait_for};
 use super::top::Screen;
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let newsboat = [Need::Program("newsboat"), Need::Program("tmux")];
     vec![
-        trial("feeds_are_polled_and_read_by_several", &[Need::Program("curl")], several),
-        trial("newsboat_synchronises", &newsboat, newsboat_synchronises),
+        exact("feeds_are_polled_and_read_by_several", &[Need::Program("curl")], several),
+        exact("newsboat_synchronises", &newsboat, newsboat_synchronises),
     ]
 }
 
@@ -114,16 +113,6 @@ fn curl(words: &[&str]) -> (u16, String) {
     (status.parse().unwrap(), body.to_owned())
 }
 
-fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..600 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    panic!("{what}");
-}
-
 fn start(scratch: &Path, http: &str) -> Result<Running, Failed> {
     let mut command = Command::new(WHIT);
     command.args(["agent", "--http", http, "--config"]).arg(scratch.join("agent.toml"));
@@ -137,7 +126,7 @@ fn several() -> Result<(), Failed> {
     fs::create_dir_all(here.join("data"))?;
     let server = Server::start();
     let origin = format!("http://{}", server.address);
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let port = port();
     let http = format!("127.0.0.1:{port}");
     let base = format!("http://{http}/feeds");
     fs::write(here.join("agent.toml"), format!("[feeds]\nallow = [\"{}\"]\n", server.address))?;
@@ -275,7 +264,7 @@ fn newsboat_synchronises() -> Result<(), Failed> {
     let here = scratch.0.as_path();
     fs::create_dir_all(here.join("data"))?;
     let server = Server::start();
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let port = port();
     fs::write(here.join("agent.toml"), format!("[feeds]\nallow = [\"{}\"]\n", server.address))?;
     assert!(whit_at(here, &["user", "add", "ann"], "correct horse\n").1);
     let _agent = start(here, &format!("127.0.0.1:{port}"))?;

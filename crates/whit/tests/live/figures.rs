@@ -5,41 +5,68 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, peer, shell, whit};
-use super::needs::{Need, trial};
+use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, peer, shell, wait_for, whit};
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let root = [Need::Root, Need::Accounting];
     let with_cc = [Need::Root, Need::Accounting, Need::Program("cc")];
     let with_python = [Need::Root, Need::Accounting, Need::Program("python3")];
     vec![
-        trial(
+        timed(
             "the_parts_of_a_builds_time_add_up",
             &[with_cc[0], with_cc[1], with_cc[2], Need::Program("make")],
+            "25 ms a row and 1 ms of the whole: clocks of one task differ by up to a tick",
             build,
         ),
-        trial("the_parts_of_short_tasks_add_up", &with_cc, short_tasks),
-        trial("the_parts_of_threads_that_come_and_go_add_up", &with_python, threads),
-        trial("threads_that_come_and_go_count_with_proc_alone", &with_python, threads_by_proc),
-        trial(
+        timed(
+            "the_parts_of_short_tasks_add_up",
+            &with_cc,
+            "25 ms a row and 1 ms of the whole: clocks of one task differ by up to a tick",
+            short_tasks,
+        ),
+        timed(
+            "the_parts_of_threads_that_come_and_go_add_up",
+            &with_python,
+            "25 ms a row and 1 ms of the whole: clocks of one task differ by up to a tick",
+            threads,
+        ),
+        timed(
+            "threads_that_come_and_go_count_with_proc_alone",
+            &with_python,
+            "30 %: ticks of 10 ms, and windows that differ by what starting whit takes",
+            threads_by_proc,
+        ),
+        timed(
             "a_process_without_its_main_thread_is_one_row",
             &[with_cc[0], with_cc[2], Need::Program("setpriv")],
+            "0.2 of 1 s: what two threads that spin get of two CPUs in 0.5 s",
             no_main_thread,
         ),
-        trial("what_ended_is_in_its_cgroup", &with_cc, cgroup_of_ended),
-        trial("cgroups_are_shown_without_bpf", &root, cgroups_without_bpf),
-        trial("a_cgroup_has_three_spellings", &root, spellings_of_cgroup),
-        trial("memory_that_grew_is_shown_by_every_source", &with_python, memory),
-        trial(
+        timed(
+            "what_ended_is_in_its_cgroup",
+            &with_cc,
+            "0.7 to 1.4: windows that differ by what starting whit takes",
+            cgroup_of_ended,
+        ),
+        exact("cgroups_are_shown_without_bpf", &root, cgroups_without_bpf),
+        exact("a_cgroup_has_three_spellings", &root, spellings_of_cgroup),
+        timed(
+            "memory_that_grew_is_shown_by_every_source",
+            &with_python,
+            "2 %: counters that each CPU keeps for itself; the memory must have grown after 1.5 s",
+            memory,
+        ),
+        exact(
             "tasks_of_a_pid_namespace_have_their_parents",
             &[Need::Root, Need::Program("unshare")],
             namespace,
         ),
-        trial("one_word_for_used_memory", &[], used_memory),
-        trial("an_age_wants_its_unit", &[], age_unit),
+        exact("one_word_for_used_memory", &[], used_memory),
+        exact("an_age_wants_its_unit", &[], age_unit),
     ]
 }
 
@@ -145,7 +172,7 @@ fn cpu_ticks_ns(pid: u32) -> Result<u64, Failed> {
 
 fn threads_by_proc() -> Result<(), Failed> {
     let load = Load::start(&["python3", "-c", THREADS, "60"]);
-    std::thread::sleep(Duration::from_millis(500));
+    wait_for("it computes", || cpu_ticks_ns(load.id()).is_ok_and(|used_ns| used_ns >= 200_000_000));
     for way in ["procfs", "taskstats", "bpf"] {
         let (began, before) = (Instant::now(), cpu_ticks_ns(load.0.id())?);
         let text = whit(&["top", "-b", "-n", "4", "-d", "1", "--json", "--tasks", way]);
@@ -161,7 +188,8 @@ fn threads_by_proc() -> Result<(), Failed> {
 /// A process whose main thread ends while it is looked at: of its user and by itself, by every way.
 fn no_main_thread() -> Result<(), Failed> {
     // Where another user can execute it.
-    let threads = std::env::temp_dir().join(format!("whit-threads-{}", std::process::id()));
+    let scratch = Scratch::for_all("threads");
+    let threads = scratch.0.join("threads");
     fs::copy(peer("threads"), &threads)?;
     let words = ["setpriv", "--reuid", "4242", "--clear-groups"];
     for way in ["bpf", "taskstats", "procfs"] {
@@ -179,7 +207,6 @@ fn no_main_thread() -> Result<(), Failed> {
             load.kill();
         }
     }
-    fs::remove_file(threads)?;
     Ok(())
 }
 

@@ -1,24 +1,25 @@
 //! `whit sink` and `whit send` with HTTP: against each other, and against foreign servers and clients.
 
 use std::fs;
+use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Load, Scratch, WHIT, documents, shell};
-use super::needs::{Need, trial};
+use super::machine::{Load, Scratch, WHIT, documents, port, shell, wait_for};
 use super::traffic::{Sink, python, send};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let python = [Need::Program("python3")];
     vec![
-        trial("requests_are_counted_logged_and_answered", &python, requests),
-        trial("uploads_are_waited_for_and_logged", &python, uploads),
-        trial("a_slow_answer_is_a_part_of_the_time", &[], slow),
-        trial("a_server_that_comes_again_is_asked_again", &[], restarted),
-        trial("a_log_that_cannot_be_written_is_reported", &[], full_log),
+        exact("requests_are_counted_logged_and_answered", &python, requests),
+        exact("uploads_are_waited_for_and_logged", &python, uploads),
+        exact("a_slow_answer_is_a_part_of_the_time", &[], slow),
+        exact("a_server_that_comes_again_is_asked_again", &[], restarted),
+        exact("a_log_that_cannot_be_written_is_reported", &[], full_log),
     ]
 }
 
@@ -31,19 +32,18 @@ fn requests() -> Result<(), Failed> {
         "[[reply]]\npath = \"/busy\"\nstatus = 503\n[[reply]]\npath = \"/page\"\nmethod = \"GET\"\nbody = \"hello\"\n\
          content_type = \"text/plain\"\nheaders = { X-Whit = \"1\" }\n",
     )?;
-    let words = format!("--port 22320 --replies {} --log {}", replies.display(), log.display());
+    let words = format!("--replies {} --log {}", replies.display(), log.display());
     let sink = Sink::start("requests", &words);
-    let sent = send("localhost:22320 --http /busy -n 100 --connections 3");
+    let sent = send(&format!("localhost:{} --http /busy -n 100 --connections 3", sink.port));
     assert_eq!((&sent["requests"], &sent["latency"]["count"]), (&100.into(), &100.into()), "{sent}");
     assert_eq!(sent["statuses"], serde_json::json!([{ "status": 503, "count": 100 }]));
-    let told = python(
-        "import http.client\n\
+    let program = "import http.client\n\
          for method in ('GET', 'HEAD', 'POST'):\n    \
-             client = http.client.HTTPConnection('localhost', 22320)\n    \
+             client = http.client.HTTPConnection('localhost', PORT)\n    \
              client.request(method, '/page?x=1')\n    \
              answer = client.getresponse()\n    \
-             print(answer.status, answer.getheader('Content-Length'), answer.getheader('Content-Type'), answer.getheader('X-Whit'), len(answer.read()))\n",
-    );
+             print(answer.status, answer.getheader('Content-Length'), answer.getheader('Content-Type'), answer.getheader('X-Whit'), len(answer.read()))\n";
+    let told = python(&program.replace("PORT", &sink.port.to_string()));
     assert_eq!(told, "200 5 text/plain 1 5\n200 5 text/plain 1 0\n404 0 None None 0\n");
     let report = sink.interrupt();
     assert_eq!(report["answers"], 103, "{report}");
@@ -56,11 +56,11 @@ fn requests() -> Result<(), Failed> {
     );
 
     // Half of the answers are none: each such request has failed, and the others go on.
-    let words =
-        format!("--port 22322 --http 200 --fault reset=0.25 --fault half=0.25 --log {}", log.display());
+    let words = format!("--http 200 --fault reset=0.25 --fault half=0.25 --log {}", log.display());
     fs::remove_file(&log)?;
     let sink = Sink::start("requests-faults", &words);
-    let output = shell(&format!("{WHIT} send --json localhost:22322 --http / -n 200 --connections 2"));
+    let to = format!("localhost:{}", sink.port);
+    let output = shell(&format!("{WHIT} send --json {to} --http / -n 200 --connections 2"));
     let sent = documents(&String::from_utf8(output.stdout)?).remove(0);
     let (failed, whole) =
         (sent["failed_requests"].as_u64().unwrap(), sent["statuses"][0]["count"].as_u64().unwrap());
@@ -79,10 +79,11 @@ fn requests() -> Result<(), Failed> {
     assert_eq!((logged.len(), faulty), (200, failed));
     // Lines and report share standard output, also where that is a file.
     let file = scratch.0.join("out");
+    let port = port();
     let script = format!(
-        "timeout 10 {WHIT} sink --http 204 --log - --port 22323 --clients 1 > {} 2> /dev/null & sleep 0.5; \
-         {WHIT} send localhost:22323 --http /x -n 3 > /dev/null; wait",
-        file.display()
+        "cd {}; timeout 60 {WHIT} sink --http 204 --log - --port {port} --clients 1 > out 2> listening & \
+         until [ -s listening ]; do sleep 0.1; done; {WHIT} send localhost:{port} --http /x -n 3 > /dev/null; wait",
+        scratch.0.display()
     );
     assert!(shell(&script).status.success());
     let text = fs::read_to_string(&file)?;
@@ -107,15 +108,16 @@ class H(s.BaseHTTPRequestHandler):
     is_right = body == b'y' * 70000 and self.headers['X-Whit'] == 'a:b' and self.headers['Host'] == 'other'
     self.send_response(201 if is_right else 400); self.send_header('Content-Length', '0'); self.end_headers()
   def log_message(self, *a): pass
-s.ThreadingHTTPServer(('127.0.0.1', 22321), H).serve_forever()";
+s.ThreadingHTTPServer(('127.0.0.1', PORT), H).serve_forever()";
     let body = scratch.0.join("body");
     fs::write(&body, "y".repeat(70_000))?;
-    let server = Load::start(&["python3", "-c", SERVER]);
-    std::thread::sleep(Duration::from_millis(700));
-    let plain = send("localhost:22321 --http / -n 50 --connections 2");
-    let head = send("localhost:22321 --http / --method HEAD -n 50");
+    let port = port();
+    let server = Load::start(&["python3", "-c", &SERVER.replace("PORT", &port.to_string())]);
+    wait_for("the server listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let plain = send(&format!("localhost:{port} --http / -n 50 --connections 2"));
+    let head = send(&format!("localhost:{port} --http / --method HEAD -n 50"));
     let words = format!("--http /in --body {} --header X-Whit:a:b --header host:other", body.display());
-    let posted = send(&format!("localhost:22321 {words} -n 20 --connections 2"));
+    let posted = send(&format!("localhost:{port} {words} -n 20 --connections 2"));
     drop(server);
     for (sent, status, count) in [(plain, 200, 50), (head, 200, 50), (posted, 201, 20)] {
         assert_eq!(sent["statuses"], serde_json::json!([{ "status": status, "count": count }]), "{sent}");
@@ -127,24 +129,23 @@ s.ThreadingHTTPServer(('127.0.0.1', 22321), H).serve_forever()";
 fn uploads() -> Result<(), Failed> {
     let scratch = Scratch::new("uploads-files");
     let log = scratch.0.join("log");
-    let sink = Sink::start("uploads", &format!("--port 22324 --http 201 --log {}", log.display()));
-    let told = python(
-        "import http.client, socket\n\
-         client = http.client.HTTPConnection('localhost', 22324)\n\
+    let sink = Sink::start("uploads", &format!("--http 201 --log {}", log.display()));
+    let program = "import http.client, socket\n\
+         client = http.client.HTTPConnection('localhost', PORT)\n\
          client.request('PUT', '/chunks', iter([b'a' * 70000, b'b' * 30000]), encode_chunked=True)\n\
          answer = client.getresponse(); print(answer.status, len(answer.read()))\n\
          client.request('POST', '/text', b'{\\\"name\\\": 1}', {'Content-Type': 'application/json'})\n\
          answer = client.getresponse(); print(answer.status, len(answer.read()))\n\
-         s = socket.create_connection(('localhost', 22324))\n\
+         s = socket.create_connection(('localhost', PORT))\n\
          s.sendall(b'PUT /late HTTP/1.1\\r\\nContent-Length: 5\\r\\nExpect: 100-continue\\r\\n\\r\\n')\n\
          print(s.recv(100).split(b'\\r\\n')[0].decode())\n\
          s.sendall(b'hello')\n\
          print(s.recv(100).split(b'\\r\\n')[0].decode())\n\
-         s = socket.create_connection(('localhost', 22324))\n\
+         s = socket.create_connection(('localhost', PORT))\n\
          s.sendall(b'PUT /cut HTTP/1.1\\r\\nContent-Length: 1000\\r\\n\\r\\nabc')\n\
          s.shutdown(socket.SHUT_WR)\n\
-         print(s.recv(100))\n",
-    );
+         print(s.recv(100))\n";
+    let told = python(&program.replace("PORT", &sink.port.to_string()));
     assert_eq!(told, "201 0\n201 0\nHTTP/1.1 100 Continue\nHTTP/1.1 201 Created\nb''\n");
     assert_eq!(sink.interrupt()["requests"], 3);
     let logged = documents(&fs::read_to_string(&log)?);
@@ -159,19 +160,19 @@ fn uploads() -> Result<(), Failed> {
 }
 
 fn slow() -> Result<(), Failed> {
-    let sink = Sink::start("slow", "--port 22325 --http 200 --fault slow=1:200ms");
-    let sent = send("localhost:22325 --http / -n 3");
+    let sink = Sink::start("slow", "--http 200 --fault slow=1:200ms");
+    let sent = send(&format!("localhost:{} --http / -n 3", sink.port));
     let told = sink.interrupt();
     for (who, document) in [("send", &sent), ("sink", &told)] {
         let wall_ns = document["wall_ns"].as_u64().ok_or("no time")?;
-        assert!((600_000_000..5_000_000_000).contains(&wall_ns), "{who}: {document}");
+        assert!(wall_ns >= 600_000_000, "{who}: {document}");
         let rate = document["requests_per_second"].as_f64().ok_or("no rate")?;
         assert!((rate - 3e9 / wall_ns as f64).abs() < 0.01, "{who}: {document}");
     }
     // What was not answered is not counted as if it had been.
-    let sink = Sink::start("slower", "--port 22326 --http 200 --fault slow=1:30s");
-    let output =
-        shell(&format!("{WHIT} send --json localhost:22326 --http / --connections 4 --duration 0.3"));
+    let sink = Sink::start("slower", "--http 200 --fault slow=1:60s");
+    let to = format!("localhost:{}", sink.port);
+    let output = shell(&format!("{WHIT} send --json {to} --http / --connections 4 --duration 2"));
     drop(sink);
     let sent = documents(&String::from_utf8(output.stdout)?).remove(0);
     assert_eq!(
@@ -182,17 +183,18 @@ fn slow() -> Result<(), Failed> {
 }
 
 fn restarted() -> Result<(), Failed> {
-    let first = Sink::start("first", "--port 22327 --http 200");
-    let words = "send --json localhost:22327 --http / --rate 200 --duration 3 --connections 2";
+    let first = Sink::start("first", "--http 200");
+    let port = first.port;
+    let words = format!("send --json localhost:{port} --http / --rate 200 --duration 6 --connections 2");
     let sending = Command::new(WHIT)
         .args(words.split_whitespace())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::null())
         .spawn()?;
-    std::thread::sleep(Duration::from_millis(700));
+    std::thread::sleep(Duration::from_millis(1500));
     let before = first.interrupt()["requests"].as_u64().ok_or("requests")?;
     std::thread::sleep(Duration::from_millis(300));
-    let second = Sink::start("second", "--port 22327 --http 200");
+    let second = Sink::start_at(port, "second", "--http 200");
     let output = sending.wait_with_output()?;
     let after = second.interrupt()["requests"].as_u64().ok_or("requests")?;
     let sent = documents(&String::from_utf8(output.stdout)?).remove(0);
@@ -202,9 +204,12 @@ fn restarted() -> Result<(), Failed> {
 }
 
 fn full_log() -> Result<(), Failed> {
+    let (scratch, port) = (Scratch::new("full-log"), port());
     let script = format!(
-        "timeout 10 {WHIT} sink --http 204 --log /dev/full --port 22328 --duration 1.5 & sleep 0.5; \
-         {WHIT} send localhost:22328 --http /x -n 3 > /dev/null; wait $!"
+        "cd {}; timeout 60 {WHIT} sink --http 204 --log /dev/full --port {port} --clients 1 2> said & \
+         until [ -s said ]; do sleep 0.1; done; {WHIT} send localhost:{port} --http /x -n 3 > /dev/null; \
+         wait $!; status=$?; cat said >&2; exit $status",
+        scratch.0.display()
     );
     let output = shell(&script);
     let said = String::from_utf8(output.stderr)?;

@@ -6,14 +6,14 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{Load, Scratch, WHIT};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![trial("imported_bars_are_like_the_originals", &[Need::Program("i3status")], side_by_side)]
+    vec![exact("imported_bars_are_like_the_originals", &[Need::Program("i3status")], side_by_side)]
 }
 
 /// Name, what it is, and whether its batteries are those of the captured laptop.

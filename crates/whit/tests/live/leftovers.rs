@@ -9,11 +9,11 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 
 use super::age::{DAY, find, make};
 use super::machine::{Scratch, WHIT, documents, shell};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, exact};
 
 /// Kills whit where it would delete, with what it deletes in a private directory.
 const KILLED: &str = "strace -f -o /dev/null -e inject=unlinkat:error=EIO:signal=KILL:when=1";
@@ -21,11 +21,11 @@ const KILLED: &str = "strace -f -o /dev/null -e inject=unlinkat:error=EIO:signal
 pub(crate) fn trials() -> Vec<Trial> {
     let strace = Need::Program("strace");
     vec![
-        trial("a_planted_leftover_is_left_alone", &[], planted_leftover),
-        trial("what_a_killed_run_had_aside_is_put_back", &[strace], killed_run),
-        trial("what_cannot_be_put_back_is_reported_until_it_can", &[Need::Root, strace], obstacle),
-        trial("a_directory_that_takes_the_place_of_a_new_one_is_not_emptied_later", &[strace], taken_for_own),
-        trial("a_locked_private_directory_delays_no_other_run", &[Need::Program("flock")], locked_directory),
+        exact("a_planted_leftover_is_left_alone", &[], planted_leftover),
+        exact("what_a_killed_run_had_aside_is_put_back", &[strace], killed_run),
+        exact("what_cannot_be_put_back_is_reported_until_it_can", &[Need::Root, strace], obstacle),
+        exact("a_directory_that_takes_the_place_of_a_new_one_is_not_emptied_later", &[strace], taken_for_own),
+        exact("a_locked_private_directory_delays_no_other_run", &[Need::Program("flock")], locked_directory),
     ]
 }
 

@@ -1,9 +1,12 @@
 //! What trials do to the machine: programs, cgroups, loads. All of it ends with the trial.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -43,13 +46,72 @@ pub(crate) fn enable_accounting() {
     fs::write("/proc/sys/kernel/task_delayacct", "1\n").unwrap();
 }
 
-/// Compiles one of the peers and gives the program.
+/// Compiles one of the peers and gives the program. Several trials may want it at once: it appears whole, by a rename.
 pub(crate) fn peer(name: &str) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers").join(name).with_extension("c");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let output = Command::new("cc").arg("-O2").arg("-o").arg(&program).arg(&source).output().unwrap();
+    let scratch = Scratch::new(&format!("peer-{name}"));
+    let (made, program) = (scratch.0.join(name), Path::new(env!("CARGO_TARGET_TMPDIR")).join(name));
+    let output = Command::new("cc").arg("-O2").arg("-o").arg(&made).arg(&source).output().unwrap();
     assert!(output.status.success(), "{output:?}");
+    fs::rename(made, &program).unwrap();
     program
+}
+
+/// The end of everything that a trial waits for. Reaching it is a failure; nothing else is asserted of it, and a busy machine needs it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until something holds.
+pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}: not in {} seconds", PATIENCE.as_secs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits for the end of a program.
+pub(crate) fn wait_for_end(child: &mut Child) -> std::process::ExitStatus {
+    let mut status = None;
+    wait_for("the program ends", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    status.unwrap()
+}
+
+/// Waits until a process is in a state, such as 'T' (proc_pid_stat(5)).
+pub(crate) fn wait_for_state(pid: u32, state: char) {
+    let wanted = format!(") {state} ");
+    wait_for(&format!("process {pid} is {state}"), || {
+        fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default().contains(&wanted)
+    });
+}
+
+/// A port of loopback that no other trial gets. It lies below the ports that the kernel gives to clients (ip_local_port_range), so that
+/// no connection has it by chance.
+pub(crate) fn port() -> u16 {
+    const FIRST: u16 = 20_000;
+    const OF_A_RUN: u16 = 500;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Another run of the trials at the same time has other ones, most of the time.
+    let first = FIRST + (std::process::id() % 20) as u16 * OF_A_RUN;
+    loop {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed) % OF_A_RUN;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() && UdpSocket::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// Makes a directory that did not exist, whose name begins so, and returns its path.
+fn new_directory(parent: &Path, name: &str) -> PathBuf {
+    let paths = (0..).map(|number: u32| parent.join(format!("{name}-{}-{number}", std::process::id())));
+    let mut made = paths.filter_map(|path| match fs::create_dir(&path) {
+        Ok(()) => Some(path),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => None,
+        Err(error) => panic!("{}: {error}", path.display()),
+    });
+    made.next().unwrap()
 }
 
 /// A directory that goes with the trial.
@@ -58,8 +120,13 @@ pub(crate) struct Scratch(pub(crate) PathBuf);
 impl Scratch {
     pub(crate) fn new(name: &str) -> Self {
         // On a disk: /tmp may be memory, where nothing waits for block I/O.
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
+        Self(new_directory(Path::new(env!("CARGO_TARGET_TMPDIR")), name))
+    }
+
+    /// Where other users can read and execute what is in it.
+    pub(crate) fn for_all(name: &str) -> Self {
+        let path = new_directory(&std::env::temp_dir(), &format!("whit-{name}"));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         Self(path)
     }
 }
@@ -147,9 +214,7 @@ impl Cgroup {
         if version == 2 {
             fs::write(mount.join("cgroup.subtree_control"), format!("+{controller}")).unwrap();
         }
-        let directory = mount.join(format!("whit-test-{controller}-{}", std::process::id()));
-        fs::create_dir(&directory).unwrap();
-        Self { directory, version }
+        Self { directory: new_directory(&mount, &format!("whit-test-{controller}")), version }
     }
 
     pub(crate) fn set(&self, file: &str, value: &str) {
@@ -169,7 +234,7 @@ impl Drop for Cgroup {
             if fs::remove_dir(&self.directory).is_ok() {
                 return;
             }
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }

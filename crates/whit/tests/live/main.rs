@@ -1,7 +1,7 @@
 //! whit against the running kernel and against other tools.
 //!
 //! Each trial names what it needs. What is not there is said in a line and the trial counted as ignored; with
-//! WHIT_NO_SKIP set (as CI does) it fails instead. Trials run one after the other: they load the machine.
+//! WHIT_NO_SKIP set (as CI does) it fails instead. [`trials`] says which of them run beside others, and when one is repeated.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_types)]
 
@@ -30,7 +30,6 @@ mod leftovers;
 mod machine;
 mod mail;
 mod namespaces;
-mod needs;
 mod page;
 mod past;
 mod privilege;
@@ -41,6 +40,7 @@ mod relabel;
 mod run;
 mod sockets;
 mod stalls;
+mod stolen;
 mod storms;
 mod supervision;
 mod system_calls;
@@ -48,13 +48,17 @@ mod task_figures;
 mod tmpfiles;
 mod top;
 mod traffic;
+mod trials;
 mod why;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Arguments;
+
+use trials::Trial;
+
+/// So many trials at once: most of them wait.
+const BESIDE: usize = 8;
 
 fn main() {
-    let mut arguments = Arguments::from_args();
-    arguments.test_threads = Some(1);
     let rooms = [
         age::trials(),
         agent::trials(),
@@ -96,12 +100,23 @@ fn main() {
         storms::trials(),
     ];
     let trials: Vec<Trial> = rooms.into_iter().flatten().collect();
+    let (alone, beside): (Vec<Trial>, Vec<Trial>) =
+        trials.into_iter().partition(|trial| trial.kind.is_alone());
+    let wanted = std::env::var("WHIT_TRIALS").ok();
     // Trials switch delay accounting on; the machine gets back what it had.
     let switch = "/proc/sys/kernel/task_delayacct";
     let before = std::fs::read(switch);
-    let conclusion = libtest_mimic::run(&arguments, trials);
+    let mut arguments = Arguments::from_args();
+    let mut conclusions = Vec::new();
+    for (name, trials, threads) in [("beside", beside, BESIDE), ("alone", alone, 1)] {
+        if wanted.as_ref().is_none_or(|wanted| wanted == name) {
+            arguments.test_threads = Some(threads);
+            let tests = trials.into_iter().map(|trial| trial.test).collect();
+            conclusions.push(libtest_mimic::run(&arguments, tests));
+        }
+    }
     if let Ok(before) = before {
         let _ = std::fs::write(switch, before);
     }
-    conclusion.exit();
+    conclusions.iter().for_each(libtest_mimic::Conclusion::exit_if_failed);
 }

@@ -3,19 +3,19 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 
 use super::machine::{Scratch, WHIT, documents, shell};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial(
+        exact(
             "every_command_works_in_a_pid_namespace",
             &[Need::Root, Need::Accounting, Need::Program("unshare")],
             pid_namespace,
         ),
-        trial(
+        exact(
             "every_command_works_with_hidepid",
             &[Need::Root, Need::Accounting, Need::Program("unshare"), Need::Program("setpriv")],
             hidepid,
@@ -75,11 +75,8 @@ fn pid_namespace() -> Result<(), Failed> {
 }
 
 fn hidepid() -> Result<(), Failed> {
-    // Where another user can execute it.
-    let directory = std::env::temp_dir().join(format!("whit-hidepid-{}", std::process::id()));
-    fs::create_dir_all(&directory)?;
-    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755))?;
-    let (whit, path) = (directory.join("whit"), directory.join("script"));
+    let scratch = Scratch::for_all("hidepid");
+    let (whit, path) = (scratch.0.join("whit"), scratch.0.join("script"));
     fs::copy(WHIT, &whit)?;
     fs::set_permissions(&whit, fs::Permissions::from_mode(0o755))?;
     fs::write(&path, script(whit.to_str().unwrap(), &["procfs"]))?;
@@ -89,9 +86,7 @@ fn hidepid() -> Result<(), Failed> {
         "cd / && unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && {user} sh {}'",
         path.display()
     ));
-    let removed = fs::remove_dir_all(&directory);
     assert!(output.status.success(), "{output:?}");
-    removed?;
     let ticks = documents(&String::from_utf8(output.stdout)?);
     let rows = ticks.first().and_then(|tick| tick["tasks"].as_array()).ok_or("no tasks")?;
     assert!(rows.iter().any(|row| row["comm"] == "sleep"), "{rows:?}");

@@ -5,21 +5,31 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
 use super::api::{Api, output};
 use super::machine::{Load, Running, Scratch};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let needs = [Need::Root, Need::Program("curl"), Need::Program("stress"), Need::Program("setpriv")];
     vec![
-        trial("the_page_is_served_with_what_it_asks_for", &needs, page),
-        trial("the_stream_says_what_the_history_says", &needs, stream),
-        trial("all_tasks_together_did_what_each_did", &needs, sums),
-        trial("others_see_nothing_of_tasks_on_the_page", &needs, others),
-        trial("expensive_streams_delay_no_tick", &needs, flood),
+        exact("the_page_is_served_with_what_it_asks_for", &needs, page),
+        timed(
+            "the_stream_says_what_the_history_says",
+            &needs,
+            "0.01 CPUs: the same ticks, asked twice",
+            stream,
+        ),
+        timed(
+            "all_tasks_together_did_what_each_did",
+            &needs,
+            "5 %: a tick of 100 ms may lie between two questions about 8 s",
+            sums,
+        ),
+        exact("others_see_nothing_of_tasks_on_the_page", &needs, others),
+        timed("expensive_streams_delay_no_tick", &needs, "no tick of 100 ms is missed", flood),
     ]
 }
 

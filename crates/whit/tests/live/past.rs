@@ -4,18 +4,23 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{Load, Running, Scratch, WHIT, documents, whit};
-use super::needs::{Need, trial};
 use super::top::Screen;
+use super::trials::{Need, Trial, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let with = [Need::Root, Need::Accounting, Need::Program("stress")];
     vec![
-        trial("the_past_is_what_was", &with, figures),
-        trial("the_screen_walks_through_time", &[with[0], with[1], with[2], Need::Program("tmux")], screen),
+        timed("the_past_is_what_was", &with, "half a tick of 500 ms at each end of a window", figures),
+        timed(
+            "the_screen_walks_through_time",
+            &[with[0], with[1], with[2], Need::Program("tmux")],
+            "a load of 5 s must be the tallest in 21 s",
+            screen,
+        ),
     ]
 }
 

@@ -4,19 +4,19 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 
 use super::machine::{Scratch, WHIT, shell};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let needs = [Need::Root, Need::Program("setcap"), Need::Program("setpriv"), Need::Program("unshare")];
     vec![
-        trial("a_capability_opens_no_file", &needs, files_stay_closed),
-        trial("a_capability_is_held_for_taskstats_alone", &needs, laid_down),
-        trial("hidden_processes_stay_hidden", &needs, hidden),
-        trial("little_memory_is_reported_and_not_fatal", &[Need::Root], little_memory),
-        trial("few_descriptors_are_reported", &[Need::Root], few_descriptors),
+        exact("a_capability_opens_no_file", &needs, files_stay_closed),
+        exact("a_capability_is_held_for_taskstats_alone", &needs, laid_down),
+        exact("hidden_processes_stay_hidden", &needs, hidden),
+        exact("little_memory_is_reported_and_not_fatal", &[Need::Root], little_memory),
+        exact("few_descriptors_are_reported", &[Need::Root], few_descriptors),
     ]
 }
 
@@ -25,29 +25,25 @@ const NOBODY: &str = "setpriv --reuid 65534 --regid 65534 --clear-groups";
 const SECRET: &str = "/proc/sys/net/ipv4/tcp_fastopen_key";
 
 /// Whit with the capability, where everybody can reach it.
-struct Given(std::path::PathBuf);
+struct Given(Scratch);
 
 impl Given {
     fn new(name: &str) -> Self {
-        let directory = std::env::temp_dir().join(format!("whit-{name}-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
-        fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
-        let binary = directory.join("whit");
+        let scratch = Scratch::for_all(name);
+        let binary = scratch.0.join("whit");
         fs::copy(WHIT, &binary).unwrap();
         fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
         let output = shell(&format!("setcap cap_net_admin+ep {}", binary.display()));
         assert!(output.status.success(), "{output:?}");
-        Self(directory)
+        Self(scratch)
+    }
+
+    fn program(&self) -> String {
+        self.0.0.join("whit").display().to_string()
     }
 
     fn run(&self, words: &str) -> Output {
-        shell(&format!("cd / && timeout 5 {NOBODY} {}/whit {words}", self.0.display()))
-    }
-}
-
-impl Drop for Given {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        shell(&format!("cd / && timeout 60 {NOBODY} {} {words}", self.program()))
     }
 }
 
@@ -75,11 +71,15 @@ fn laid_down() -> Result<(), Failed> {
         String::from_utf8_lossy(&output.stderr)
     );
     // Of what runs for longer, every thread.
-    let held = shell(&format!(
-        "cd / && {NOBODY} {}/whit delays -a -i 1 > /dev/null & sleep 0.6; \
+    // Its first table says that it has begun.
+    let held = shell(
+        &format!(
+            "cd / && {NOBODY} {} delays -a -i 1 > {0}/table & until [ -s {0}/table ]; do sleep 0.1; done; \
          cat /proc/$!/task/*/status | grep -E 'Cap(Prm|Eff)'; kill $!",
-        given.0.display()
-    ));
+            given.program(),
+        )
+        .replace("{0}", &given.0.0.display().to_string()),
+    );
     let held = String::from_utf8(held.stdout)?;
     assert!(held.contains("CapPrm:\t0000000000001000"), "{held}");
     assert!(
@@ -98,7 +98,7 @@ fn laid_down() -> Result<(), Failed> {
 fn hidden() -> Result<(), Failed> {
     let given = Given::new("hidden");
     let words = |command: &str| {
-        let whit = format!("timeout 3 {NOBODY} {}/whit", given.0.display());
+        let whit = format!("timeout 5 {NOBODY} {}", given.program());
         shell(&format!(
             "cd / && unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && {whit} {command}'"
         ))

@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::Scratch;
+use super::machine::{Scratch, port, wait_for};
 
 /// Ended with the trial.
 pub(crate) struct Prometheus {
@@ -22,7 +22,7 @@ impl Prometheus {
     pub(crate) fn start(scratch: &Scratch, configuration: &str, words: &[&str]) -> Result<Self, Failed> {
         let file = scratch.0.join("prometheus.yml");
         fs::write(&file, configuration)?;
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let port = port();
         let child = Command::new("prometheus")
             .arg(format!("--config.file={}", file.display()))
             .arg(format!("--storage.tsdb.path={}", scratch.0.join("prometheus").display()))
@@ -32,11 +32,7 @@ impl Prometheus {
             .stderr(Stdio::null())
             .spawn()?;
         let prometheus = Self { child, port };
-        let end = Instant::now() + Duration::from_secs(60);
-        while prometheus.get("/api/v1/status/buildinfo").is_none() {
-            assert!(Instant::now() < end, "prometheus does not answer");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        wait_for("prometheus answers", || prometheus.get("/api/v1/status/buildinfo").is_some());
         Ok(prometheus)
     }
 

@@ -5,20 +5,20 @@ use std::process::Command;
 
 use agent::{RemoteStore, answer};
 use formats::series_name::SeriesName;
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use query::{Answer, Limits, Point, Query, QueryError, STALE_BITS, Samples, Selection, Series, Source};
 use serde_json::{Value, json};
 
 use super::machine::{Scratch, WHIT};
-use super::needs::{Need, trial};
 use super::prometheus::Prometheus;
 use super::query_expressions::{AT_AN_INSTANT, EXPRESSIONS, REFUSED};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let prometheus = [Need::Program("prometheus")];
     vec![
-        trial("expressions_mean_what_they_mean_in_prometheus", &prometheus, expressions),
-        trial("what_is_not_in_the_subset_is_refused_by_name", &[], refused),
+        exact("expressions_mean_what_they_mean_in_prometheus", &prometheus, expressions),
+        exact("what_is_not_in_the_subset_is_refused_by_name", &[], refused),
     ]
 }
 

@@ -5,20 +5,19 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Scratch, WHIT};
-use super::needs::{Need, trial};
+use super::machine::{Scratch, WHIT, wait_for};
 use super::prometheus::Prometheus;
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let prometheus = [Need::Program("prometheus"), Need::Program("promtool")];
     vec![
-        trial("relabelling_does_what_prometheus_does", &prometheus, valid),
-        trial("relabelling_refuses_what_prometheus_refuses", &prometheus, invalid),
+        exact("relabelling_does_what_prometheus_does", &prometheus, valid),
+        exact("relabelling_refuses_what_prometheus_refuses", &prometheus, invalid),
     ]
 }
 
@@ -239,17 +238,12 @@ fn relabelled(scratch: &Scratch, rules: &str, before: &Labels) -> Result<Option<
 fn valid() -> Result<(), Failed> {
     let scratch = Scratch::new("relabel-valid");
     let prometheus = Prometheus::start(&scratch, &configuration(&RULES), &[])?;
-    let end = Instant::now() + Duration::from_secs(60);
-    let targets = loop {
-        assert!(Instant::now() < end, "prometheus does not have its targets");
-        if let Some(reply) = prometheus.get("/api/v1/targets?state=any") {
-            let count = |key: &str| reply["data"][key].as_array().map_or(0, Vec::len);
-            if count("activeTargets") + count("droppedTargets") == RULES.len() {
-                break reply["data"].clone();
-            }
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    };
+    let mut targets = Value::Null;
+    wait_for("prometheus has its targets", || {
+        targets = prometheus.get("/api/v1/targets?state=any").unwrap_or_default()["data"].take();
+        let count = |key: &str| targets[key].as_array().map_or(0, Vec::len);
+        count("activeTargets") + count("droppedTargets") == RULES.len()
+    });
     // The labels before the rules, as Prometheus tells them, are overwritten by the rules: they are those of the configuration.
     let active = targets["activeTargets"].as_array().ok_or("targets")?;
     let mut different = Vec::new();

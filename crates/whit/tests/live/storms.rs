@@ -2,16 +2,26 @@
 
 use std::process::{Command, Stdio};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{WHIT, documents, peer};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("every_fork_of_a_storm_is_reported", &[Need::Root, Need::Program("cc")], forks),
-        trial("the_time_of_what_ended_adds_up", &[Need::Root, Need::Program("cc")], execs),
+        timed(
+            "every_fork_of_a_storm_is_reported",
+            &[Need::Root, Need::Program("cc")],
+            "at least 5,000 forks in 10 s, a quarter of what is asked for",
+            forks,
+        ),
+        timed(
+            "the_time_of_what_ended_adds_up",
+            &[Need::Root, Need::Program("cc")],
+            "5 % of wait4's time, which is counted by another clock",
+            execs,
+        ),
     ]
 }
 

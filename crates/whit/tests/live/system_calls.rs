@@ -4,25 +4,25 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 
 use super::machine::{Scratch, WHIT, shell};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let strace = [Need::Program("strace")];
     vec![
-        trial("nothing_is_executed_or_forked", &strace, no_processes),
-        trial("only_what_a_view_wants_is_opened", &strace, only_wanted),
-        trial("after_the_first_tick_nothing_is_opened", &strace, no_opens),
-        trial("the_bar_counts_its_own_calls_rightly", &strace, own_count),
-        trial("what_is_read_hangs_together", &[], selftest),
-        trial(
+        exact("nothing_is_executed_or_forked", &strace, no_processes),
+        exact("only_what_a_view_wants_is_opened", &strace, only_wanted),
+        exact("after_the_first_tick_nothing_is_opened", &strace, no_opens),
+        exact("the_bar_counts_its_own_calls_rightly", &strace, own_count),
+        exact("what_is_read_hangs_together", &[], selftest),
+        exact(
             "a_first_reading_asks_for_no_thread_the_sums_of_its_process",
             &[Need::Root, Need::Program("strace")],
             first_reading,
         ),
-        trial("long_kernel_files_are_read_to_their_end", &[Need::Root, Need::Program("ip")], long_files),
+        exact("long_kernel_files_are_read_to_their_end", &[Need::Root, Need::Program("ip")], long_files),
     ]
 }
 

@@ -7,16 +7,16 @@ use facts::catalog::TASK_METRICS;
 use facts::task::figure::{Figure, FigureSet};
 use facts::task::store::TaskStore;
 use facts::task::{Accounting, Cause, TaskRow};
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use probe::Roots;
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 
-use super::machine::{Load, Scratch, enable_accounting, peer, shell};
-use super::needs::{Need, trial};
+use super::machine::{Load, Scratch, enable_accounting, peer, shell, wait_for_state};
+use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let needs = [Need::Root, Need::Accounting, Need::Program("python3"), Need::Program("cc")];
-    vec![trial("every_figure_agrees_with_proc", &needs, every_figure)]
+    vec![exact("every_figure_agrees_with_proc", &needs, every_figure)]
 }
 
 /// What /proc says of a thread, with the words as the kernel's documentation names them.
@@ -89,9 +89,7 @@ fn every_figure() -> Result<(), Failed> {
     let mut line = [0; 6];
     std::io::Read::read_exact(python.0.stdout.as_mut().unwrap(), &mut line)?;
     let pid = python.0.id();
-    while !fs::read_to_string(format!("/proc/{pid}/stat"))?.contains(") T ") {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    wait_for_state(pid, 'T');
     // Whatever comes of it: a stopped process does not end.
     let compared = std::panic::catch_unwind(|| compare(pid));
     let process = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
 use super::machine::{Scratch, WHIT};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, exact};
 
 const TREES: &str = include_str!("tmpfiles-trees.txt");
 /// Longer than every age in the configurations: times of status and birth cannot be set, they have to pass.
@@ -20,8 +20,8 @@ const SETTLED: Duration = Duration::from_secs(41);
 pub(crate) fn trials() -> Vec<Trial> {
     let needs = [Need::Root, Need::Program("systemd-tmpfiles")];
     vec![
-        trial("age_deletes_what_systemd_tmpfiles_deletes", &needs, same_files),
-        trial("the_systems_configurations_are_read_without_being_named", &needs, of_the_system),
+        exact("age_deletes_what_systemd_tmpfiles_deletes", &needs, same_files),
+        exact("the_systems_configurations_are_read_without_being_named", &needs, of_the_system),
     ]
 }
 

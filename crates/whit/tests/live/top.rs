@@ -1,55 +1,62 @@
 //! `whit top` on a terminal: tmux types and reads the screen.
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use facts::linux::bpf_task::RECORD_BYTES;
 use facts::task::TaskRow;
 use facts::task::figure::{Figure, FigureSet};
 use facts::task::store::TaskStore;
 use facts::unit::Nanos;
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use probe::Roots;
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use serde_json::Value;
 
-use super::machine::{Cgroup, Load, Scratch, WHIT, documents, enable_accounting, shell, whit};
-use super::needs::{Need, trial};
+use super::machine::{Cgroup, Load, PATIENCE, Scratch, WHIT, documents, enable_accounting, shell, whit};
+use super::stolen;
+use super::trials::{Need, Trial, alone, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let with = [Need::Program("tmux"), Need::Program("stress")];
     vec![
-        trial("the_screen_shows_sorts_and_filters", &with, screen),
-        trial(
+        exact("the_screen_shows_sorts_and_filters", &with, screen),
+        alone(
             "the_first_screen_explains_itself",
             &[Need::Root, Need::Accounting, Need::Program("tmux")],
             first_screen,
         ),
-        trial("kernel_threads_are_one_row", &[Need::Root, Need::Program("tmux")], kernel_threads),
-        trial("a_containers_quota_is_in_the_head", &[Need::Root, Need::Controller("cpu")], quota),
-        trial(
+        exact("kernel_threads_are_one_row", &[Need::Root, Need::Program("tmux")], kernel_threads),
+        exact("a_containers_quota_is_in_the_head", &[Need::Root, Need::Controller("cpu")], quota),
+        exact(
             "the_filter_looks_at_what_is_shown",
             &[Need::Program("tmux"), Need::Program("python3")],
             command_lines,
         ),
-        trial(
+        timed(
             "what_ended_is_in_a_narrowed_view",
             &[Need::Root, Need::Accounting, Need::Controller("memory")],
+            "half: four windows of 2 s over a storm, one after the other",
             storm_in_cgroup,
         ),
-        trial("a_task_is_opened", &with, detail),
-        trial("forty_columns_suffice", &with, narrow),
-        trial("columns_are_kept", &with, columns),
-        trial("a_signal_is_asked_for_first", &with, signal),
-        trial("the_terminal_is_given_back", &with, given_back),
-        trial("a_key_that_was_cut_stops_nothing", &with, cut_key),
-        trial("three_sources_agree", &[Need::Root, Need::Accounting, Need::Program("stress")], ways),
-        trial(
+        exact("a_task_is_opened", &with, detail),
+        exact("forty_columns_suffice", &with, narrow),
+        exact("columns_are_kept", &with, columns),
+        exact("a_signal_is_asked_for_first", &with, signal),
+        exact("the_terminal_is_given_back", &with, given_back),
+        exact("a_key_that_was_cut_stops_nothing", &with, cut_key),
+        timed(
+            "three_sources_agree",
+            &[Need::Root, Need::Accounting, Need::Program("stress")],
+            "15 % of the time of a thread that spins, and what a hypervisor took",
+            ways,
+        ),
+        alone(
             "a_task_that_did_not_run_is_as_if_it_were_read",
             &[Need::Root, Need::Accounting, Need::Program("stress")],
             taken_over,
         ),
-        trial("plain_whit_prints_a_table", &[], plain),
+        exact("plain_whit_prints_a_table", &[], plain),
     ]
 }
 
@@ -108,7 +115,8 @@ impl Screen {
 
     /// The screen as soon as it is so; a machine may be slow.
     pub(crate) fn wait_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
-        for _ in 0..200 {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
             let text = self.text();
             if is_so(&text) {
                 return text;
@@ -369,17 +377,6 @@ fn cut_key() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Of each CPU: ticks that the hypervisor gave to others, and all ticks.
-fn stolen_ticks() -> Result<Vec<(u64, u64)>, Failed> {
-    let stat = std::fs::read_to_string("/proc/stat")?;
-    let cpus = stat.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "));
-    let ticks = cpus.map(|line| line.split_whitespace().skip(1).map(|word| word.parse().unwrap_or(0)));
-    Ok(ticks
-        .map(|ticks| ticks.take(8).collect::<Vec<u64>>())
-        .map(|ticks| (ticks[7], ticks.iter().sum()))
-        .collect())
-}
-
 fn ways() -> Result<(), Failed> {
     enable_accounting();
     let load = Load::start(&["stress", "-c", "1", "-t", "60"]);
@@ -393,13 +390,10 @@ fn ways() -> Result<(), Failed> {
         assert_eq!(tick["tasks"].as_array().map(Vec::len), Some(1), "{tick}");
         tick["tasks"][0].clone()
     };
-    let before = stolen_ticks()?;
+    let before = stolen::ticks();
     let rows = ["bpf", "taskstats", "procfs"].map(row);
     // What the hypervisor took from a CPU is neither on it nor in its queue.
-    let stolen = before.iter().zip(stolen_ticks()?).map(|((stolen, all), (stolen_now, all_now))| {
-        stolen_now.saturating_sub(*stolen) as f64 / all_now.saturating_sub(*all).max(1) as f64
-    });
-    let stolen = stolen.fold(0.0, f64::max);
+    let stolen = stolen::ratio(&before, &stolen::ticks());
     for row in &rows {
         for name in ["pid", "tgid", "ppid", "uid", "comm", "nice", "threads"] {
             assert_eq!(row[name], rows[0][name], "{name}: {row}");

@@ -4,11 +4,11 @@ use std::any::Any;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{Cgroup, Load, Scratch, disk_of, documents, enable_accounting, shell, whit};
-use super::needs::{Need, trial};
+use super::trials::{Need, Trial, alone, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let all = [
@@ -21,18 +21,64 @@ pub(crate) fn trials() -> Vec<Trial> {
         Need::Program("mkfs.ext4"),
     ];
     vec![
-        trial("why_names_who_computes", &all, || names("computing", "culprit", hog)),
-        trial("why_names_the_winner_of_a_nice_fight", &all, || names("cpu", "culprit", nice_fight)),
-        trial("why_names_a_cgroup_with_a_quota", &all, || names("quota", "whit-why", quota)),
-        trial("why_names_the_neighbour_that_writes", &all, || names("disk", "culprit", disk)),
-        trial("why_names_who_squeezes_memory", &all, || names("memory", "culprit", memory)),
-        trial("why_names_who_causes_a_swap_storm", &all, || names("swapping", "culprit", swapping)),
-        trial("why_names_who_forks", &all, || names("forks", "culprit", forks)),
-        trial("why_names_who_floods_the_network", &all, || names("network", "culprit", network)),
-        trial("why_names_who_fills_a_disk", &all, || names("full_filesystem", "culprit", full)),
-        trial("why_names_a_lock_convoy", &all, || names("locks", "culprit", locks)),
-        trial("why_names_nobody_on_a_quiet_machine", &[Need::Root, Need::Accounting], quiet),
-        trial("a_process_has_a_why_of_its_own", &all, own),
+        timed("why_names_who_computes", &all, "the named trouble is the largest of a window of 4 s", || {
+            names("computing", "culprit", hog)
+        }),
+        timed(
+            "why_names_the_winner_of_a_nice_fight",
+            &all,
+            "the named trouble is the largest of a window of 4 s",
+            || names("cpu", "culprit", nice_fight),
+        ),
+        timed(
+            "why_names_a_cgroup_with_a_quota",
+            &all,
+            "the named trouble is the largest of a window of 4 s",
+            || names("quota", "whit-why", quota),
+        ),
+        timed(
+            "why_names_the_neighbour_that_writes",
+            &all,
+            "the named trouble is the largest of a window of 4 s",
+            || names("disk", "culprit", disk),
+        ),
+        timed(
+            "why_names_who_squeezes_memory",
+            &all,
+            "the named trouble is the largest of a window of 4 s",
+            || names("memory", "culprit", memory),
+        ),
+        timed(
+            "why_names_who_causes_a_swap_storm",
+            &all,
+            "the named trouble is the largest of a window of 4 s",
+            || names("swapping", "culprit", swapping),
+        ),
+        timed("why_names_who_forks", &all, "the named trouble is the largest of a window of 4 s", || {
+            names("forks", "culprit", forks)
+        }),
+        timed(
+            "why_names_who_floods_the_network",
+            &all,
+            "the named trouble is the largest of a window of 4 s",
+            || names("network", "culprit", network),
+        ),
+        timed(
+            "why_names_who_fills_a_disk",
+            &all,
+            "the named trouble is the largest of a window of 4 s",
+            || names("full_filesystem", "culprit", full),
+        ),
+        timed("why_names_a_lock_convoy", &all, "the named trouble is the largest of a window of 4 s", || {
+            names("locks", "culprit", locks)
+        }),
+        alone("why_names_nobody_on_a_quiet_machine", &[Need::Root, Need::Accounting], quiet),
+        timed(
+            "a_process_has_a_why_of_its_own",
+            &all,
+            "the named trouble is the largest of a window of 4 s",
+            own,
+        ),
     ]
 }
 
