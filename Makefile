@@ -5,8 +5,10 @@ BPF = crates/probe/src/bpf
 HOST = $$(rustc -vV | sed -n 's/^host: //p')
 TARGET = target/$(HOST)
 WHIT = $(TARGET)/release/whit
+# Builds select the whole workspace: with another selection cargo gives dependencies other features, and builds them twice.
+XTASK = $(CARGO) build --quiet --workspace --bin xtask && $(TARGET)/debug/xtask
 
-.PHONY: run build small test test-live test-page deps lint licences attack fuzz targets freebsd bpf bench instructions docs install page
+.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint licences attack fuzz targets freebsd bpf bench instructions docs install page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -20,33 +22,58 @@ SOURCES = $$(for path in "$${CARGO_HOME:-$$HOME/.cargo}"/registry/src/*/; do ech
 
 small:
 	$(CARGO) fetch --locked --target $(HOST)
-	RUSTFLAGS="-C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/small.ld $(SOURCES)" $(CARGO) build --profile small --package whit --no-default-features
+	RUSTFLAGS="-D warnings -C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/small.ld $(SOURCES)" $(CARGO) build --profile small --package whit --no-default-features
 
-# All tests that need neither root nor packages. Changes nothing outside the tree.
+# What must hold before a change lands; the same at length, for the end of a larger change (docs/TESTING.md).
+check:
+	@.ci/run
+
+check-deep:
+	@.ci/deep
+
+# Everything that tests run, so that the first of them does not compile for all.
+test-build:
+	$(CARGO) test --workspace --no-run
+	$(CARGO) test --workspace --no-run --test live
+
+# All tests that need neither root nor packages. Changes nothing outside the tree. With TIMES=1 the seconds of each are printed, which
+# the harness of a stable compiler does only if it takes itself for a nightly one.
+TIMES =
+times = $(if $(TIMES),-- -Z unstable-options --report-time)
+RUNNER = CARGO_TARGET_$(shell echo $(HOST) | tr a-z- A-Z_)_RUNNER
 test:
 	mkdir -p target/tmp
-	TMPDIR="$$PWD/target/tmp" $(CARGO) test --workspace
+	env TMPDIR="$$PWD/target/tmp" $(if $(TIMES),$(RUNNER)='env RUSTC_BOOTSTRAP=1') $(CARGO) test --workspace --lib --bins --tests $(times)
+	env TMPDIR="$$PWD/target/tmp" $(CARGO) test --workspace --doc
 
 # Tests on the running kernel and against other programs, as root. A test that lacks a privilege or a program says so and is counted as
-# ignored.
+# ignored. Those that assert facts run beside others, those that compare with a clock run alone.
 test-live: deps
-	$(CARGO) test --package whit --test live
+	$(CARGO) test --workspace --test live
+
+test-beside: deps
+	WHIT_TRIALS=beside $(CARGO) test --workspace --test live
+
+test-alone: deps
+	WHIT_TRIALS=alone $(CARGO) test --workspace --test live
 
 # The page in a browser, with an agent that records a machine under load. A test that lacks something says so and is left out.
-test-page:
-	@.ci/install-peers chromium curl stress
+test-page: deps
 	cd web && npm ci --ignore-scripts --silent
-	$(CARGO) build --package whit
-	cd web && WHIT=../$(TARGET)/debug/whit node --test --test-concurrency=1 tests/
+	$(CARGO) build --workspace --bin whit
+	cd web && WHIT=../$(TARGET)/debug/whit node --test --test-reporter=spec --test-concurrency=1 tests/
 
-# Installs the programs that live tests need, if run as root on Debian.
+# Installs the programs that tests need, if run as root on Debian.
 deps:
-	@.ci/install-peers bash curl e2fsprogs fonts-dejavu-core gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin make monitoring-plugins-basic mount nagios4-core newsboat openssl procps prometheus python3 strace stress sysstat systemd tmux util-linux x11-utils xdotool xvfb
+	@.ci/install-peers bash chromium clang-14 curl e2fsprogs fonts-dejavu-core g++ gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin llvm-14 make monitoring-plugins-basic mount nagios4-core newsboat openssl procps prometheus python3 python3-venv qemu-user-static strace stress sysstat systemd tmux util-linux valgrind x11-utils xdotool xvfb
+
+# What is generated and committed, made anew: the tree must not differ.
+generated: bpf page
+	git diff --exit-code --stat -- '*.bpf.o' web/dist
 
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --package whit --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items
 
 # Licences, sources and bans of what whit depends on.
@@ -56,8 +83,8 @@ licences:
 
 # A neighbour on the same machine against `age`; random keys, sizes and signals against `top`.
 attack: deps
-	$(CARGO) xtask attack age 60
-	$(CARGO) xtask attack top 30
+	$(XTASK) attack age 60
+	$(XTASK) attack top 30
 
 # Every fuzz target for some seconds; needs a nightly compiler.
 fuzz:
@@ -76,8 +103,7 @@ page:
 	cd web && npm ci --ignore-scripts --silent && npm run --silent check && npm run --silent build
 
 # The task iterator's object from its source; what is in the tree must be what this makes (CI holds them together).
-bpf:
-	@.ci/install-peers clang-14 llvm-14
+bpf: deps
 	cd $(BPF) && clang-14 -target bpf -mcpu=v2 -O2 -g -fdebug-compilation-dir=. -Wall -Werror -c tasks.bpf.c -o tasks.bpf.o
 	llvm-strip-14 -g $(BPF)/tasks.bpf.o
 
@@ -85,12 +111,15 @@ bench:
 	@.ci/install-peers bsdutils conky-cli fd-find findutils gcc htop i3blocks i3status libc6-dev nginx procps py3status python3 util-linux wrk
 	$(CARGO) run --quiet --release --package xtask -- bench
 
-instructions:
-	@.ci/install-peers valgrind
-	$(CARGO) xtask instructions
+instructions: deps
+	$(XTASK) instructions
+
+# Both binaries are built, and no larger than they may be.
+size:
+	@.ci/size
 
 docs:
-	$(CARGO) xtask docs
+	$(XTASK) docs
 
 install: build
 	install -D $(WHIT) $(DESTDIR)/usr/local/bin/whit

@@ -1,4 +1,4 @@
-//! Chores of the repository: `cargo xtask attack age|top [SECONDS [PROGRAM]] | docs | fixtures DIR | bench [NAME …] | instructions [--write] |
+//! Chores of the repository: `cargo xtask attack age|top [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] |
 //! tick-order`.
 
 // Chores run programs: that is what they are for.
@@ -6,6 +6,7 @@
 
 mod attack;
 mod bench;
+mod check;
 mod docs;
 mod footprint;
 mod freebsd_fixtures;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["attack", words @ ..] => attack::run(words),
+        ["check"] => check::run(),
         ["docs"] => docs::write(),
         ["task-tick", threads, ticks] => task_tick::run(threads, ticks),
         ["fixtures", directory] => freebsd_fixtures::run(directory.as_ref()),
@@ -28,7 +30,7 @@ fn main() -> ExitCode {
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
         ["tick-order"] => tick_order::write(),
-        _ => Err("attack age|top [SECONDS [PROGRAM]] | docs | fixtures DIR | bench [NAME …] | instructions [--write] | tick-order".to_owned()),
+        _ => Err("attack age|top [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] | tick-order".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -102,11 +102,11 @@ pub(crate) fn open(path: &Path, tables: &str) -> Result<Connection, StoreError> 
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     match format_of(&connection)? {
-        0 => {
-            connection.execute_batch(tables)?;
-            connection.pragma_update(None, "user_version", FORMAT)?;
-            connection.pragma_update(None, "application_id", APPLICATION + FORMAT)?;
-        }
+        // In one transaction: whoever reads meanwhile, or after this process was killed, sees all of it or nothing.
+        0 => connection.execute_batch(&format!(
+            "BEGIN; {tables} PRAGMA user_version = {FORMAT}; PRAGMA application_id = {}; COMMIT",
+            APPLICATION + FORMAT
+        ))?,
         FORMAT => {}
         newer => return Err(StoreError::Newer(newer)),
     }
@@ -120,7 +120,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "cell_size_check", true)?;
     match format_of(&connection)? {
         FORMAT => Ok(connection),
-        0 => Err(StoreError::Damaged("the file, which is empty,")),
+        0 => Err(StoreError::Empty),
         newer => Err(StoreError::Newer(newer)),
     }
 }

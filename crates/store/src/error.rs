@@ -11,6 +11,8 @@ pub enum StoreError {
     Newer(i64),
     /// Bytes that are not what was written.
     Damaged(&'static str),
+    /// The file is there, and nothing was written into it yet: its writer has just started.
+    Empty,
     /// Something could not be written a moment ago, and is tried again soon.
     Waiting,
     /// A damaged file could not be moved away.
@@ -44,7 +46,7 @@ impl StoreError {
                 None => true,
             },
             Self::Damaged(_) => true,
-            Self::Newer(_) | Self::Waiting | Self::Rename(_) | Self::Full(_) => false,
+            Self::Newer(_) | Self::Empty | Self::Waiting | Self::Rename(_) | Self::Full(_) => false,
         }
     }
 }
@@ -63,6 +65,7 @@ impl fmt::Display for StoreError {
             Self::Database(error) => write!(f, "{error}"),
             Self::Newer(version) => write!(f, "it is of format {version}, which a newer whit wrote"),
             Self::Damaged(what) => write!(f, "{what} is damaged"),
+            Self::Empty => f.write_str("nothing is recorded in it yet; try again in a moment"),
             Self::Waiting => f.write_str("it is tried again soon"),
             Self::Full(reason) => f.write_str(reason),
             Self::Rename(error) => write!(f, "it is damaged, and cannot be renamed: {error}"),

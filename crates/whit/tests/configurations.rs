@@ -29,38 +29,87 @@ impl Random {
         words[self.below(words.len())]
     }
 
+    /// One of them; `None` if there is none.
+    fn pick_any<'a>(&mut self, words: &[&'a str]) -> Option<&'a str> {
+        (!words.is_empty()).then(|| self.pick(words))
+    }
+
     fn one_in(&mut self, bound: usize) -> bool {
         self.below(bound) == 0
     }
 }
 
-/// A kind of segment, what it cannot do without, its own options, and some fields.
-const KINDS: &[(&str, &str, &[&str], &[&str])] = &[
-    (
-        "net",
-        "",
-        &["first = true", "interfaces = [\"lo\", \"e*\"]", "kinds = \"ethernet\"", "none = \"-\""],
-        &["name", "received", "state", "ipv4", "speed", "ssid"],
-    ),
-    ("mail", "paths = \"/nonexistent/mbox\"", &["each = true"], &["unread", "new", "total", "news"]),
-    ("memory", "", &[], &["used", "used_percent", "available", "caches"]),
-    ("swap", "", &[], &["used", "free", "total"]),
-    ("cpu", "", &["each = true"], &["busy", "heights", "temperature", "user"]),
-    ("frequency", "", &[], &["average", "highest"]),
-    ("temperature", "", &["sensors = \"core\"", "each = true"], &["temperature", "label"]),
-    ("load", "", &[], &["load1", "load15", "per_cpu", "tasks"]),
-    ("disk", "", &["paths = [\"/\", \"/home\"]"], &["path", "available", "used_percent", "filesystem"]),
-    ("disk_io", "", &["devices = [\"sda\"]", "each = true"], &["read", "written", "busy"]),
-    ("battery", "", &["each = true", "none = \"no battery\""], &["percent", "state", "remaining", "watts"]),
-    ("backlight", "", &["device = \"x\""], &["percent", "name"]),
-    ("pressure", "", &[], &["cpu", "io", "memory", "io_full"]),
-    ("delays", "", &["minimum = 5"], &["comm", "cause", "percent"]),
-    ("uptime", "", &[], &["uptime", "days"]),
-    ("file", "path = \"/nonexistent\"", &[], &["text", "number", "state"]),
-    ("path", "path = \"/\"", &[], &["name", "state"]),
-    ("process", "pid_file = \"/nonexistent/*.pid\"", &[], &["name", "pid", "state"]),
-    ("command", "command = [\"echo\", \"x\"]", &["timeout = 2", "output = \"plain\""], &["text", "state"]),
+/// What the options of kinds can be set to. Kinds, options and fields come from the reference, which is made of the tables by which a
+/// configuration is read; an option without a line here fails the test.
+const VALUES: &[(&str, &str, &str)] = &[
+    ("net", "interfaces", "[\"lo\", \"e*\"]"),
+    ("net", "kinds", "\"ethernet\""),
+    ("net", "first", "true"),
+    ("net", "none", "\"-\""),
+    ("mail", "paths", "\"/nonexistent/mbox\""),
+    ("mail", "each", "true"),
+    ("cpu", "each", "true"),
+    ("temperature", "sensors", "\"core\""),
+    ("temperature", "each", "true"),
+    ("disk", "paths", "[\"/\", \"/home\"]"),
+    ("disk_io", "devices", "[\"sda\"]"),
+    ("disk_io", "each", "true"),
+    ("battery", "batteries", "[\"BAT0\"]"),
+    ("battery", "each", "true"),
+    ("battery", "none", "\"no battery\""),
+    ("backlight", "device", "\"x\""),
+    ("delays", "minimum", "5"),
+    ("feeds", "account", "\"ann\""),
+    ("date", "timezones", "[\"UTC\", \"Europe/Berlin\"]"),
+    ("file", "path", "\"/nonexistent\""),
+    ("path", "path", "\"/\""),
+    ("process", "pid_file", "\"/nonexistent/*.pid\""),
+    ("command", "command", "[\"echo\", \"x\"]"),
+    ("command", "output", "\"plain\""),
+    ("command", "runs", "\"once\""),
+    ("command", "timeout", "2"),
 ];
+/// Options that a kind cannot do without.
+const REQUIRED: &[(&str, &str)] =
+    &[("mail", "paths"), ("file", "path"), ("path", "path"), ("process", "pid_file"), ("command", "command")];
+
+/// A kind of segment, as the reference has it.
+struct Kind {
+    name: String,
+    /// Settings that it cannot do without, and others.
+    required: Vec<String>,
+    options: Vec<String>,
+    fields: Vec<String>,
+    /// Its format is a template; that of a date is strftime(3)'s.
+    has_template: bool,
+}
+
+/// The kinds of segments that there are.
+fn kinds() -> Vec<Kind> {
+    let reference = Command::new(WHIT).args(["bar", "--reference"]).output().unwrap();
+    let reference = String::from_utf8(reference.stdout).unwrap();
+    let (_, segments) = reference.split_once("\n## Segments\n").unwrap();
+    segments.split("\n### ").skip(1).map(kind).collect()
+}
+
+fn kind(section: &str) -> Kind {
+    let name = section.lines().next().unwrap().to_owned();
+    let names = |heading: &str| -> Vec<String> {
+        let table = section.split_once(heading).map_or("", |(_, rest)| rest);
+        let rows =
+            table.lines().skip_while(|line| !line.starts_with("| `")).take_while(|line| !line.is_empty());
+        rows.filter_map(|row| Some(row.strip_prefix("| `")?.split_once('`')?.0.to_owned())).collect()
+    };
+    let (mut required, mut options) = (Vec::new(), Vec::new());
+    for option in names("\nOptions:\n") {
+        let value = VALUES.iter().find(|(kind, known, _)| *kind == name && *known == option);
+        let (_, _, value) = value.unwrap_or_else(|| panic!("VALUES has no value for {option} of {name}"));
+        let is_required = REQUIRED.contains(&(name.as_str(), option.as_str()));
+        if is_required { &mut required } else { &mut options }.push(format!("{option} = {value}"));
+    }
+    let fields = names("\nFields:\n");
+    Kind { has_template: name != "date", name, required, options, fields }
+}
 
 const SPECS: &[&str] =
     &["", ":>8", ":.1", ":si", ":bin,.2", ":bare", ":bar6", ":spark5", ":icon", ":^12,max10", ":Gi", ":bits"];
@@ -85,7 +134,7 @@ const COMMON: &[&str] = &[
     "separator = \"/\"",
 ];
 
-fn good(random: &mut Random) -> String {
+fn good(random: &mut Random, kinds: &[Kind]) -> String {
     let mut text = String::new();
     for option in BAR {
         // One key once: the theme stands there twice.
@@ -94,34 +143,36 @@ fn good(random: &mut Random) -> String {
         }
     }
     for number in 0..=random.below(6) {
-        let (kind, required, options, fields) = KINDS[random.below(KINDS.len())];
-        writeln!(text, "[[segment]]\ntype = \"{kind}\"\n{required}").unwrap();
+        let kind = &kinds[random.below(kinds.len())];
+        let required = kind.required.join("\n");
+        writeln!(text, "[[segment]]\ntype = \"{}\"\n{required}", kind.name).unwrap();
         if random.one_in(4) {
             writeln!(text, "name = \"n{number}\"").unwrap();
         }
         let mut used = vec!["type"];
-        for option in options.iter().chain(COMMON) {
+        for option in kind.options.iter().map(String::as_str).chain(COMMON.iter().copied()) {
             let key = option.split(' ').next().unwrap();
             if random.one_in(4) && !used.contains(&key) && !required.starts_with(key) {
                 used.push(key);
                 writeln!(text, "{option}").unwrap();
             }
         }
-        if random.one_in(2) {
-            let mut format = String::new();
+        let fields: Vec<&str> = kind.fields.iter().map(String::as_str).collect();
+        if kind.name == "text" || kind.has_template && random.one_in(2) {
+            let mut format = String::from("x");
             for _ in 0..=random.below(3) {
-                let field = format!("{{{}{}}}", random.pick(fields), random.pick(SPECS));
+                let Some(field) = random.pick_any(&fields) else { break };
+                let field = format!("{{{field}{}}}", random.pick(SPECS));
                 let part = if random.one_in(3) { format!("[ ({field})]") } else { format!(" {field}") };
                 format.push_str(&part.replace('(', "{{").replace(')', "}}"));
             }
             writeln!(text, "format = \"{format}\"").unwrap();
         }
-        if random.one_in(3) {
+        if let Some(field) = random.pick_any(&fields).filter(|_| random.one_in(3)) {
             let condition = random.pick(&["> 1Gi", ">= 80%", "== full", "!= \"two words\"", ""]);
-            writeln!(text, "hide_when = '{} {condition}'", random.pick(fields)).unwrap();
+            writeln!(text, "hide_when = '{field} {condition}'").unwrap();
         }
-        if random.one_in(3) {
-            let field = random.pick(fields);
+        if let Some(field) = random.pick_any(&fields).filter(|_| random.one_in(3)) {
             writeln!(text, "thresholds = [{{ when = \"not {field}\", color = \"#fff\", urgent = true }}]")
                 .unwrap();
         }
@@ -130,8 +181,8 @@ fn good(random: &mut Random) -> String {
 }
 
 /// Breaks a good one in one of many ways.
-fn broken(random: &mut Random) -> String {
-    let text = good(random);
+fn broken(random: &mut Random, kinds: &[Kind]) -> String {
+    let text = good(random, kinds);
     let at_end = |option: &str| format!("{text}{option}\n");
     match random.below(19) {
         0 => text.replacen("type = \"", "tpye = \"", 1),
@@ -166,10 +217,11 @@ fn a_clear_place_or_a_running_bar() {
     fs::create_dir_all(&directory).unwrap();
     let config: PathBuf = directory.join("bar.toml");
     let laptop = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/laptop");
+    let kinds = kinds();
     let mut random = Random(0x5eed_0ba2);
     for number in 0..COUNT {
         let is_good = number % 2 == 0;
-        let text = if is_good { good(&mut random) } else { broken(&mut random) };
+        let text = if is_good { good(&mut random, &kinds) } else { broken(&mut random, &kinds) };
         fs::write(&config, &text).unwrap();
         let told = whit(&["--check"], &config);
         let errors = String::from_utf8(told.stderr).unwrap();
@@ -208,9 +260,10 @@ fn cut_and_altered_ones_end_with_an_answer() {
     let directory = std::env::temp_dir().join(format!("whit-altered-{}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();
     let config = directory.join("bar.toml");
+    let kinds = kinds();
     let mut random = Random(0x0a17_e2ed);
     for number in 0..300 {
-        let mut bytes = good(&mut random).into_bytes();
+        let mut bytes = good(&mut random, &kinds).into_bytes();
         for _ in 0..=random.below(3) {
             let at = random.below(bytes.len());
             match random.below(3) {

@@ -38,7 +38,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         exact("one_of_several_that_is_gone_stops_nothing", &[], one_gone),
         exact("each_thread_of_a_process_is_a_row", &[Need::Program("python3")], threads_of_process),
-        exact("exits_are_chosen_by_name_parent_and_length", &[Need::Root, Need::Accounting], chosen_exits),
+        alone("exits_are_chosen_by_name_parent_and_length", &[Need::Root, Need::Accounting], chosen_exits),
         alone("accounting_that_is_off_is_no_zero", &[Need::Root, Need::Accounting], switched_off),
         exact("netlink_and_proc_agree", &[Need::Root, Need::Accounting], netlink_and_proc),
         timed(

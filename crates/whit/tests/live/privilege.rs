@@ -72,14 +72,11 @@ fn laid_down() -> Result<(), Failed> {
     );
     // Of what runs for longer, every thread.
     // Its first table says that it has begun.
-    let held = shell(
-        &format!(
-            "cd / && {NOBODY} {} delays -a -i 1 > {0}/table & until [ -s {0}/table ]; do sleep 0.1; done; \
-         cat /proc/$!/task/*/status | grep -E 'Cap(Prm|Eff)'; kill $!",
-            given.program(),
-        )
-        .replace("{0}", &given.0.0.display().to_string()),
-    );
+    let (program, table) = (given.program(), given.0.0.join("table").display().to_string());
+    let held = shell(&format!(
+        "cd / && {NOBODY} {program} delays -a -i 1 > {table} & until [ -s {table} ]; do sleep 0.1; done; \
+         cat /proc/$!/task/*/status | grep -E 'Cap(Prm|Eff)'; kill $!"
+    ));
     let held = String::from_utf8(held.stdout)?;
     assert!(held.contains("CapPrm:\t0000000000001000"), "{held}");
     assert!(

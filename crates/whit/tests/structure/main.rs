@@ -5,148 +5,29 @@
 mod imports;
 mod subtraction;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use cargo_metadata::{DependencyKind, MetadataCommand};
+use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
-/// What each crate may depend on, tests aside.
-const ARROWS: [(&str, &[&str]); 13] = [
-    ("query", &["formats", "jiff", "promql-parser"]),
-    (
-        "agent",
-        &[
-            "axum",
-            "base64",
-            "facts",
-            "fast-glob",
-            "feeds",
-            "flate2",
-            "form_urlencoded",
-            "formats",
-            "futures-util",
-            "http-body",
-            "hyper",
-            "hyper-util",
-            "jiff",
-            "lettre",
-            "probe",
-            "query",
-            "resolver",
-            "rustix",
-            "rustls",
-            "rustls-platform-verifier",
-            "sampling",
-            "sd-notify",
-            "serde",
-            "serde_json",
-            "store",
-            "text",
-            "tokio",
-            "tower",
-            "ureq",
-        ],
-    ),
-    (
-        "feeds",
-        &[
-            "argon2",
-            "base64",
-            "blake2",
-            "facts",
-            "form_urlencoded",
-            "http",
-            "http-cache-semantics",
-            "jiff",
-            "probe",
-            "resolver",
-            "rusqlite",
-            "serde",
-            "serde_json",
-            "syndication",
-            "text",
-            "ureq",
-            "url",
-        ],
-    ),
-    (
-        "syndication",
-        &[
-            "ammonia",
-            "blake2",
-            "chrono",
-            "encoding_rs",
-            "facts",
-            "feed-rs",
-            "html5ever",
-            "http",
-            "jiff",
-            "quick-xml",
-            "serde",
-            "serde_json",
-            "text",
-            "url",
-            "xml5ever",
-        ],
-    ),
-    ("resolver", &["formats", "probe", "text"]),
-    ("store", &["crc32fast", "facts", "pco", "rusqlite"]),
-    ("facts", &["memchr"]),
-    ("probe", &["aya", "facts", "libc", "memchr", "rustix"]),
-    (
-        "whit",
-        &[
-            "agent",
-            "clap",
-            "clap_complete",
-            "clap_mangen",
-            "csv",
-            "facts",
-            "fast-glob",
-            "feeds",
-            "font8x8",
-            "formats",
-            "hdrhistogram",
-            "httparse",
-            "jiff",
-            "png",
-            "probe",
-            "query",
-            "ratatui",
-            "rayon",
-            "resolver",
-            "rustix",
-            "sampling",
-            "serde",
-            "serde_json",
-            "shell-words",
-            "store",
-            "syndication",
-            "text",
-            "toml",
-            "x11rb",
-        ],
-    ),
-    ("formats", &["jiff", "md5", "prost", "regex", "saphyr", "saphyr-parser", "serde", "serde_json", "snap"]),
-    ("sampling", &["facts", "formats", "probe", "rustix"]),
-    ("text", &["facts"]),
-    ("xtask", &["facts", "probe", "rustix"]),
+/// Libraries that are behind one door: the crates that may depend on them. Others are as good as their Cargo.toml says.
+const DOORS: [(&str, &[&str]); 10] = [
+    ("aya", &["probe"]),
+    ("axum", &["agent"]),
+    ("clap", &["whit"]),
+    ("hyper", &["agent"]),
+    ("libc", &["probe"]),
+    ("promql-parser", &["query"]),
+    ("ratatui", &["whit"]),
+    ("rusqlite", &["feeds", "store"]),
+    ("rustls", &["agent"]),
+    ("tokio", &["agent"]),
 ];
+/// No I/O, no clock, no operating system.
+const PURE: [&str; 4] = ["facts", "formats", "query", "text"];
 
-const ROOMS: [&str; 12] = [
-    "crates/query/src",
-    "crates/agent/src",
-    "crates/store/src",
-    "crates/facts/src",
-    "crates/feeds/src",
-    "crates/formats/src",
-    "crates/probe/src",
-    "crates/sampling/src",
-    "crates/syndication/src",
-    "crates/text/src",
-    "crates/whit/src",
-    "xtask/src",
-];
 /// The one room with `unsafe` in it: what both systems have, and what each alone has.
 const UNSAFE_ROOM: [&str; 5] = [
     "crates/probe/src/sys/bpf.rs",
@@ -162,22 +43,86 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
+/// The crates of the workspace.
+fn packages() -> Vec<Package> {
+    MetadataCommand::new().no_deps().current_dir(root()).exec().unwrap().packages
+}
+
+/// The folder of a crate's sources, from the root.
+fn room_of(package: &Package) -> String {
+    let folder = package.manifest_path.parent().unwrap().join("src");
+    folder.strip_prefix(root().to_str().unwrap()).unwrap().to_string()
+}
+
+/// The folders of all crates' sources.
+fn rooms() -> Vec<String> {
+    packages().iter().map(room_of).collect()
+}
+
+/// What a crate depends on, tests aside.
+fn dependencies(package: &Package) -> BTreeSet<&str> {
+    let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+    normal.map(|dependency| dependency.name.as_str()).collect()
+}
+
+/// The arrows between crates are drawn once, in ARCHITECTURE.md, a crate a line.
 #[test]
 fn arrows_point_the_right_way() {
-    let metadata = MetadataCommand::new().no_deps().current_dir(root()).exec().unwrap();
-    for package in &metadata.packages {
-        let name = package.name.as_str();
-        let (_, allowed) =
-            ARROWS.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("a new crate: {name}"));
-        let normal =
-            package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
-        for dependency in normal {
-            assert!(
-                allowed.contains(&dependency.name.as_str()),
-                "{name} may not depend on {}",
-                dependency.name
-            );
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, rest) = text.split_once("Crates depend on these of ours:").unwrap();
+    let drawn: BTreeMap<&str, BTreeSet<&str>> = rest
+        .split("```")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .filter_map(|line| line.split_once('─'))
+        .map(|(name, others)| {
+            let others = others.trim_start_matches(['─', '►']).split(',').map(str::trim);
+            (name.trim(), others.filter(|other| !other.is_empty()).collect())
+        })
+        .collect();
+    let packages = packages();
+    let own: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    assert_eq!(drawn.keys().copied().collect::<BTreeSet<_>>(), own, "a crate is not drawn, or is gone");
+    for package in &packages {
+        let is = dependencies(package).intersection(&own).copied().collect::<BTreeSet<_>>();
+        assert_eq!(drawn[package.name.as_str()], is, "{}", package.name);
+    }
+}
+
+#[test]
+fn libraries_stay_behind_their_doors() {
+    for package in &packages() {
+        for (library, crates) in DOORS {
+            let is_allowed = crates.contains(&package.name.as_str());
+            assert!(is_allowed || !dependencies(package).contains(library), "{}: {library}", package.name);
         }
+        // All the others stand on it.
+        if package.name.as_str() == "facts" {
+            assert_eq!(dependencies(package), BTreeSet::from(["memchr"]));
+        }
+    }
+}
+
+/// The numbers in README are those of the program.
+#[test]
+fn readme_counts_rightly() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let run = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_whit")).args(words).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let help = run(&["--help"]);
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands = commands.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    // clap adds "help".
+    let commands = commands.count() - 1;
+    let reference = run(&["bar", "--reference"]);
+    let (_, segments) = reference.split_once("\n## Segments\n").unwrap();
+    let segments = segments.matches("\n### ").count();
+    assert!(commands > 15 && segments > 15, "{commands} {segments}");
+    for sentence in [format!("has {commands} commands"), format!("There are {segments} kinds of segments")] {
+        assert!(readme.contains(&sentence), "README does not say: {sentence}");
     }
 }
 
@@ -254,7 +199,7 @@ fn quantities_are_read_in_one_place() {
 
 #[test]
 fn unsafe_stays_in_its_room() {
-    for folder in ROOMS {
+    for folder in &rooms() {
         assert_absent(folder, &["unsafe {", "unsafe fn", "unsafe impl", "allow(unsafe"], &UNSAFE_ROOM);
     }
 }
@@ -287,23 +232,23 @@ fn pure_crates_do_no_input_or_output() {
         "Instant::now",
         "SystemTime",
     ];
-    for folder in ["crates/facts/src", "crates/formats/src", "crates/query/src", "crates/text/src"] {
-        assert_absent(folder, &impure, &[]);
-        assert_absent(folder, &["target_os"], &[]);
+    for package in packages().iter().filter(|package| PURE.contains(&package.name.as_str())) {
+        assert_absent(&room_of(package), &impure, &[]);
     }
 }
 
 #[test]
 fn only_the_probe_knows_the_platform() {
-    assert_absent("crates/sampling/src", &["target_os"], &[]);
-    assert_absent("crates/whit/src", &["target_os"], &[]);
+    for package in packages().iter().filter(|package| package.name.as_str() != "probe") {
+        assert_absent(&room_of(package), &["target_os"], &[]);
+    }
 }
 
 #[test]
 fn counters_are_subtracted_in_one_place() {
     assert_absent("crates/facts/src", &["fn counter_delta"], &["crates/facts/src/rate.rs"]);
     assert_absent("crates/whit/src", &["counter_delta", "wrapping_sub"], &[]);
-    for folder in ROOMS {
+    for folder in &rooms() {
         for (name, text) in sources(folder) {
             let may_subtract = SUBTRACTING.iter().any(|(file, _)| name.starts_with(file));
             let found = subtraction::of_readings(&text);
@@ -339,7 +284,8 @@ fn the_path_of_a_task_is_as_it_is_drawn() {
         let defines = |text: &str| {
             text.contains(&format!("struct {name} ")) || text.contains(&format!("struct {name}("))
         };
-        let all = ROOMS.into_iter().flat_map(sources);
+        let rooms = rooms();
+        let all = rooms.iter().flat_map(|room| sources(room));
         let files: Vec<String> = all.filter(|(_, text)| defines(text)).map(|(name, _)| name).collect();
         assert_eq!(files, [format!("crates/{file}")], "{name}");
     }
@@ -355,7 +301,8 @@ fn nothing_is_forked_to_learn_a_number() {
         // By name, as what whit's way is measured beside.
         "crates/whit/src/bench/spawning.rs",
     ];
-    for folder in ["crates/facts/src", "crates/probe/src", "crates/sampling/src", "crates/whit/src"] {
+    // Chores run programs: that is what they are for.
+    for folder in rooms().iter().filter(|room| *room != "xtask/src") {
         // clippy.toml forbids std's own way; what would go round it is looked for here.
         assert_absent(folder, &["process::Command", "posix_spawn", "libc::fork", "libc::exec"], &runners);
     }
@@ -363,7 +310,7 @@ fn nothing_is_forked_to_learn_a_number() {
 
 #[test]
 fn no_files_import_each_other() {
-    for folder in ROOMS {
+    for folder in &rooms() {
         let sources = sources(folder);
         let relative = |name: &str| name.trim_start_matches(folder).trim_start_matches('/').to_owned();
         let named: Vec<(String, &str)> =
@@ -378,7 +325,7 @@ fn no_files_import_each_other() {
 
 #[test]
 fn no_file_is_two_things() {
-    for folder in ROOMS {
+    for folder in &rooms() {
         for (name, text) in sources(folder) {
             let lines = text.lines().count();
             assert!(lines <= LONGEST_FILE_LINES, "{name} has {lines} lines");
@@ -388,7 +335,7 @@ fn no_file_is_two_things() {
 
 #[test]
 fn every_module_has_a_doc_comment() {
-    for folder in ROOMS {
+    for folder in &rooms() {
         for (name, text) in sources(folder) {
             assert!(text.starts_with("//!"), "{name} does not open with what it is for");
         }

@@ -1,0 +1,67 @@
+//! The steps: what is run, in which order, and what may run beside what.
+
+/// A target of the Makefile.
+pub(super) struct Step {
+    pub(super) target: &'static str,
+    /// More words for make.
+    pub(super) options: &'static [&'static str],
+    /// Exit status 75 (EX_TEMPFAIL) says that something cannot be installed on this machine, which is no fault of the change. The step
+    /// has said so.
+    pub(super) may_be_unavailable: bool,
+}
+
+/// Steps, one after the other.
+pub(super) struct Lane {
+    /// Gives way to the other lane, whose programs are watched.
+    pub(super) is_nice: bool,
+    pub(super) steps: &'static [Step],
+}
+
+/// Lanes that run side by side.
+pub(super) struct Stage {
+    pub(super) lanes: &'static [Lane],
+    /// Whether a failure makes the following stages useless.
+    pub(super) is_needed: bool,
+}
+
+const fn step(target: &'static str) -> Step {
+    Step { target, options: &[], may_be_unavailable: false }
+}
+
+const fn elsewhere(target: &'static str) -> Step {
+    Step { target, options: &[], may_be_unavailable: true }
+}
+
+/// Tests with their seconds, which the test harness of a stable compiler prints only if it is told to be another.
+const TESTS: Step = Step { target: "test", options: &["TIMES=1"], may_be_unavailable: false };
+
+/// First what the others need: one build of all tests, which uses both CPUs. Then what compiles beside what waits: the first steps of
+/// the compiling lane use other directories than the other lane, so that cargo's locks keep neither waiting. What compares with a
+/// clock comes last, and alone.
+pub(super) const STAGES: &[Stage] = &[
+    Stage {
+        lanes: &[Lane {
+            is_nice: false,
+            steps: &[step("deps"), step("generated"), step("test-build"), step("lint")],
+        }],
+        is_needed: true,
+    },
+    Stage {
+        lanes: &[
+            Lane {
+                is_nice: true,
+                steps: &[
+                    step("instructions"),
+                    step("size"),
+                    step("fuzz"),
+                    step("licences"),
+                    elsewhere("targets"),
+                    elsewhere("freebsd"),
+                ],
+            },
+            Lane { is_nice: false, steps: &[TESTS, step("test-page"), step("test-beside"), step("attack")] },
+        ],
+        is_needed: false,
+    },
+    Stage { lanes: &[Lane { is_nice: false, steps: &[step("test-alone")] }], is_needed: false },
+];
