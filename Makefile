@@ -8,7 +8,7 @@ WHIT = $(TARGET)/release/whit
 # Builds select the whole workspace: with another selection cargo gives dependencies other features, and builds them twice.
 XTASK = $(CARGO) build --quiet --workspace --bin xtask && $(TARGET)/debug/xtask
 
-.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint licences attack fuzz targets freebsd bpf bench instructions docs install page generated check check-deep
+.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint licences attack fuzz targets freebsd freebsd-link bpf bench instructions docs install page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -86,7 +86,7 @@ attack: deps
 	$(XTASK) attack age 60
 	$(XTASK) attack top 30
 
-# Every fuzz target for some seconds; needs a nightly compiler.
+# Every fuzz target for some seconds; needs a nightly compiler. `.ci/fuzz seeds` packs the inputs anew with which the next runs begin.
 fuzz:
 	@.ci/fuzz
 
@@ -94,9 +94,12 @@ fuzz:
 targets:
 	@.ci/targets
 
-# Type-checks and links for FreeBSD and holds the layouts against its headers; runs nothing there.
+# Type-checks for FreeBSD and holds the layouts against its headers; freebsd-link links as well. Runs nothing there.
 freebsd:
 	@.ci/freebsd
+
+freebsd-link:
+	@.ci/freebsd link
 
 # The web page from its sources; what is in the tree must be what this makes (CI holds them together).
 page:
