@@ -8,7 +8,7 @@ WHIT = $(TARGET)/release/whit
 # Builds select the whole workspace: with another selection cargo gives dependencies other features, and builds them twice.
 XTASK = $(CARGO) build --quiet --workspace --bin xtask && $(TARGET)/debug/xtask
 
-.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint licences attack fuzz targets freebsd freebsd-link bpf bench instructions docs install page generated check check-deep
+.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint licences attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -65,7 +65,7 @@ test-page: deps
 
 # Installs the programs that tests need, if run as root on Debian.
 deps:
-	@.ci/install-peers bash chromium clang-14 curl e2fsprogs fonts-dejavu-core g++ gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin llvm-14 make monitoring-plugins-basic mount nagios4-core newsboat openssl procps prometheus python3 python3-venv qemu-user-static strace stress sysstat systemd tmux util-linux valgrind x11-utils xdotool xvfb
+	@.ci/install-peers bash chromium clang-14 curl e2fsprogs fonts-dejavu-core g++ gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin llvm-14 make monitoring-plugins-basic mount nagios4-core newsboat openssl procps prometheus python3 python3-venv strace stress sysstat systemd tmux util-linux valgrind x11-utils xdotool xvfb
 
 # What is generated and committed, made anew: the tree must not differ.
 generated: bpf page
@@ -83,16 +83,19 @@ licences:
 
 # A neighbour on the same machine against `age`; random keys, sizes and signals against `top`.
 attack: deps
-	$(XTASK) attack age 60
-	$(XTASK) attack top 30
+	$(XTASK) attack age 30
+	$(XTASK) attack top 15
 
 # Every fuzz target for some seconds; needs a nightly compiler. `.ci/fuzz seeds` packs the inputs anew with which the next runs begin.
 fuzz:
 	@.ci/fuzz
 
-# The tests of the pure crates for a 32-bit target and for aarch64.
+# The tests of the pure crates for a 32-bit target; targets-all has aarch64 as well.
 targets:
 	@.ci/targets
+
+targets-all:
+	@.ci/targets all
 
 # Type-checks for FreeBSD and holds the layouts against its headers; freebsd-link links as well. Runs nothing there.
 freebsd:

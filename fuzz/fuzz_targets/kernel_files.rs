@@ -1,16 +1,3 @@
-//! Any bytes as any of the kernel's files; the first byte chooses which.
-
 #![no_main]
 
-#[path = "../../crates/facts/tests/parsers/list.rs"]
-mod list;
-
-use libfuzzer_sys::fuzz_target;
-use list::{OTHERS, PARSERS};
-
-fuzz_target!(|data: &[u8]| {
-    let Some((which, bytes)) = data.split_first() else { return };
-    let which = usize::from(*which) % (PARSERS.len() + OTHERS.len());
-    let (_, parse) = PARSERS.iter().chain(OTHERS).nth(which).unwrap();
-    let _ = parse(bytes);
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| whit_fuzz::kernel_files::run(data));

@@ -1,30 +1,3 @@
-//! Any text as an expression, evaluated over a few series.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use query::{Limits, Point, Query, Samples, Selection, Series, Source};
-
-struct Few(Vec<Series>);
-
-impl Source for Few {
-    fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
-        Ok(self.0.iter().filter(|series| selection.is_met_by(&series.name)).cloned().collect())
-    }
-}
-
-fuzz_target!(|text: &str| {
-    let Ok(query) = Query::parse(text) else { return };
-    let series = ["a", "a{b=\"c\"}", "a_bucket{le=\"1\"}", "a_bucket{le=\"+Inf\"}"].into_iter().enumerate();
-    let series = series.map(|(number, name)| {
-        let point = |tick: i64| Point { at_ms: tick * 15_000, value: (tick * number as i64) as f64 };
-        Series {
-            name: formats::series_name::SeriesName::parse(name).expect("a series"),
-            samples: Samples::Points((0..40).map(point).collect()),
-        }
-    });
-    let source = Few(series.collect());
-    let limits = Limits { most_points: 10_000, ..Limits::default() };
-    let _ = query.at(&source, 300_000, &limits);
-    let _ = query.between(&source, [0, 600_000], 60_000, &limits);
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| whit_fuzz::query::run(data));

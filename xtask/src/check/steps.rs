@@ -53,7 +53,6 @@ pub(super) const STAGES: &[Stage] = &[
                 steps: &[
                     step("instructions"),
                     step("size"),
-                    step("fuzz"),
                     step("licences"),
                     elsewhere("targets"),
                     elsewhere("freebsd"),

@@ -49,7 +49,7 @@ fn nice() -> Result<(), Failed> {
 fn nice_ratio(cpus: &str) -> f64 {
     let nice = Load::start(&["nice", "-n", "19", "stress", "-c", cpus, "-t", "30"]);
     let plain = Load::start(&["stress", "-c", cpus, "-t", "30"]);
-    std::thread::sleep(std::time::Duration::from_secs(10));
+    std::thread::sleep(std::time::Duration::from_secs(7));
     let rows = documents(&whit(&["delays", "--comm", "stress", "--json"]));
     drop((nice, plain));
     let average = |nice: i64| {

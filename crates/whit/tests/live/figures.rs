@@ -57,7 +57,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         timed(
             "memory_that_grew_is_shown_by_every_source",
             &with_python,
-            "2 %: counters that each CPU keeps for itself; the memory must have grown after 1.5 s",
+            "2 %: counters that each CPU keeps for itself; the memory must have grown within 2 s",
             memory,
         ),
         exact(
@@ -175,7 +175,7 @@ fn threads_by_proc() -> Result<(), Failed> {
     wait_for("it computes", || cpu_ticks_ns(load.id()).is_ok_and(|used_ns| used_ns >= 200_000_000));
     for way in ["procfs", "taskstats", "bpf"] {
         let (began, before) = (Instant::now(), cpu_ticks_ns(load.0.id())?);
-        let text = whit(&["top", "-b", "-n", "4", "-d", "1", "--json", "--tasks", way]);
+        let text = whit(&["top", "-b", "-n", "3", "-d", "1", "--json", "--tasks", way]);
         let used = (cpu_ticks_ns(load.0.id())? - before) as f64 / began.elapsed().as_nanos() as f64;
         let (on_cpu, elapsed) = on_cpu(&text, |task| task["pid"] == load.0.id());
         let share = on_cpu as f64 / elapsed as f64;
@@ -195,7 +195,7 @@ fn no_main_thread() -> Result<(), Failed> {
     for way in ["bpf", "taskstats", "procfs"] {
         for by in ["user", "process"] {
             let load = Load::start(&[&words[..], &[threads.to_str().unwrap(), "2", "30", "1"]].concat());
-            let text = whit(&["top", "-b", "-n", "5", "-d", "0.5", "--json", "--tasks", way, "--by", by]);
+            let text = whit(&["top", "-b", "-n", "4", "-d", "0.5", "--json", "--tasks", way, "--by", by]);
             let tick = documents(&text).pop().ok_or("no tick")?;
             let all = tick["tasks"].as_array().ok_or("no tasks")?;
             let rows: Vec<&Value> = all.iter().filter(|row| row["uid"] == 4242).collect();
@@ -300,11 +300,11 @@ fn unified_mount() -> Result<&'static str, Failed> {
 
 /// A process that grows after it was seen first.
 fn memory() -> Result<(), Failed> {
-    let script = "import time\ntime.sleep(1.5)\nx = bytearray(200 * 1024 * 1024)\n\
+    let script = "import time\ntime.sleep(0.7)\nx = bytearray(200 * 1024 * 1024)\n\
         for i in range(0, len(x), 4096): x[i] = 1\ntime.sleep(20)\n";
     for way in ["bpf", "taskstats", "procfs"] {
         let load = Load::start(&["python3", "-c", script]);
-        let text = whit(&["top", "-b", "-n", "4", "-d", "1", "--json", "--sort", "memory", "--tasks", way]);
+        let text = whit(&["top", "-b", "-n", "3", "-d", "1", "--json", "--sort", "memory", "--tasks", way]);
         let tick = documents(&text).pop().ok_or("no tick")?;
         let rows = tick["tasks"].as_array().unwrap();
         let row = rows.iter().find(|row| row["pid"] == load.0.id()).ok_or("no row")?;

@@ -178,7 +178,7 @@ fn names(trouble: &str, culprit: &str, stage: fn(&Scratch) -> Staged) -> Result<
     enable_accounting();
     let scratch = Scratch::new(&format!("why-{trouble}"));
     let staged = stage(&scratch);
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    std::thread::sleep(std::time::Duration::from_secs(1));
     let sentences = why(&[]);
     for one in staged.into_iter().rev() {
         drop(one);
@@ -339,7 +339,7 @@ fn locks(scratch: &Scratch) -> Staged {
 
 fn quiet() -> Result<(), Failed> {
     enable_accounting();
-    for window in 0..20 {
+    for window in 0..12 {
         let words = ["why", "--json", "--observe", "1s", "--data", "/nowhere"];
         let document = documents(&whit(&words)).remove(0);
         assert_eq!(document["sentences"], serde_json::json!([]), "window {window}");
