@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use super::report::{Outcome, StepResult};
-use super::steps::{Lane, Stage, Step};
+use super::steps::{Stage, Step};
 
 /// The exit status of a step that cannot be done on this machine.
 const UNAVAILABLE: i32 = 75;
@@ -20,14 +20,14 @@ pub(super) fn run_stage(stage: &Stage, directory: &Path, trials: &Path) -> Vec<S
     })
 }
 
-fn run_lane(lane: &Lane, directory: &Path, trials: &Path) -> Vec<StepResult> {
-    lane.steps.iter().map(|step| run_step(step, lane.is_nice, directory, trials)).collect()
+fn run_lane(steps: &[Step], directory: &Path, trials: &Path) -> Vec<StepResult> {
+    steps.iter().map(|step| run_step(step, directory, trials)).collect()
 }
 
-fn run_step(step: &Step, is_nice: bool, directory: &Path, trials: &Path) -> StepResult {
+fn run_step(step: &Step, directory: &Path, trials: &Path) -> StepResult {
     println!("{} …", step.target);
     let (log, begun) = (directory.join(format!("{}.log", step.target)), Instant::now());
-    let outcome = match make(step, is_nice, &log, trials) {
+    let outcome = match make(step, &log, trials) {
         Ok(status) if status.success() => Outcome::Passed,
         Ok(status) if step.may_be_unavailable && status.code() == Some(UNAVAILABLE) => Outcome::Unavailable,
         Ok(_) => Outcome::Failed,
@@ -46,10 +46,10 @@ fn run_step(step: &Step, is_nice: bool, directory: &Path, trials: &Path) -> Step
 }
 
 /// Runs make with its output in a log.
-fn make(step: &Step, is_nice: bool, log: &Path, trials: &Path) -> std::io::Result<ExitStatus> {
+fn make(step: &Step, log: &Path, trials: &Path) -> std::io::Result<ExitStatus> {
     let output = File::create(log)?;
-    let mut command = Command::new("nice");
-    command.args(["-n", if is_nice { "10" } else { "0" }, "make", step.target]).args(step.options);
+    let mut command = Command::new("make");
+    command.arg(step.target).args(step.options);
     command.env("WHIT_NO_SKIP", "1").env("WHIT_REPORT", trials);
     // Those of an outer make are about its own jobs.
     command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL");

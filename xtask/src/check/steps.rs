@@ -10,16 +10,9 @@ pub(super) struct Step {
     pub(super) may_be_unavailable: bool,
 }
 
-/// Steps, one after the other.
-pub(super) struct Lane {
-    /// Gives way to the other lane, whose programs are watched.
-    pub(super) is_nice: bool,
-    pub(super) steps: &'static [Step],
-}
-
-/// Lanes that run side by side.
+/// Lanes that run side by side, each with its steps one after the other.
 pub(super) struct Stage {
-    pub(super) lanes: &'static [Lane],
+    pub(super) lanes: &'static [&'static [Step]],
     /// Whether a failure makes the following stages useless.
     pub(super) is_needed: bool,
 }
@@ -35,32 +28,24 @@ const fn elsewhere(target: &'static str) -> Step {
 /// Tests with their seconds, which the test harness of a stable compiler prints only if it is told to be another.
 const TESTS: Step = Step { target: "test", options: &["TIMES=1"], may_be_unavailable: false };
 
-/// First what the others need: one build of all tests, which uses both CPUs. Then what compiles beside what waits: the first steps of
-/// the compiling lane use other directories than the other lane, so that cargo's locks keep neither waiting. What compares with a
-/// clock comes last, and alone.
+/// First what the others need: one build of all tests, which uses both CPUs. Then what compiles beside what waits: the compiling lane uses
+/// other directories than the other one, so that cargo's locks keep neither waiting. What compares with a clock comes last, and alone.
 pub(super) const STAGES: &[Stage] = &[
-    Stage {
-        lanes: &[Lane {
-            is_nice: false,
-            steps: &[step("deps"), step("generated"), step("test-build"), step("lint")],
-        }],
-        is_needed: true,
-    },
+    Stage { lanes: &[&[step("deps"), step("generated"), step("test-build"), step("lint")]], is_needed: true },
     Stage {
         lanes: &[
-            Lane {
-                is_nice: true,
-                steps: &[
-                    step("instructions"),
-                    step("size"),
-                    step("licences"),
-                    elsewhere("targets"),
-                    elsewhere("freebsd"),
-                ],
-            },
-            Lane { is_nice: false, steps: &[TESTS, step("test-page"), step("test-beside"), step("attack")] },
+            // Most of its time is one link of everything, on one CPU.
+            &[step("instructions"), step("size"), step("licences")],
+            &[
+                TESTS,
+                step("test-page"),
+                step("test-beside"),
+                step("attack"),
+                elsewhere("targets"),
+                elsewhere("freebsd"),
+            ],
         ],
         is_needed: false,
     },
-    Stage { lanes: &[Lane { is_nice: false, steps: &[step("test-alone")] }], is_needed: false },
+    Stage { lanes: &[&[step("test-alone")]], is_needed: false },
 ];

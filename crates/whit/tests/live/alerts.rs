@@ -166,12 +166,13 @@ fn later() -> Result<(), Failed> {
             .map(|one| (one["receiver"].as_str().unwrap_or_default().to_owned(), one))
             .collect::<BTreeMap<_, _>>()
     };
+    let mut known = BTreeMap::new();
     wait_for("attempts", || {
-        scratch.0.join("data/alerts.sqlite").exists()
-            && deliveries().values().all(|one| one["reason"] != "")
-            && deliveries().len() == 4
+        if scratch.0.join("data/alerts.sqlite").exists() {
+            known = deliveries();
+        }
+        known.len() == 4 && known.values().all(|one| one["reason"] != "")
     });
-    let known = deliveries();
     assert_eq!(known["slow"]["outcome"], "unknown", "{known:?}");
     assert!(known["slow"]["reason"].as_str().ok_or("reason")?.contains("killed"), "{known:?}");
     for (name, reason) in [("absent", "refused"), ("failing", "exit status 1"), ("missing", "No such file")] {
