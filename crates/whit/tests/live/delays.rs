@@ -9,7 +9,9 @@ use std::process::{Command, Stdio};
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Load, WHIT, documents, enable_accounting, peer, shell, wait_for, wait_for_state, whit};
+use super::machine::{
+    Load, Scratch, WHIT, documents, enable_accounting, peer, shell, wait_for, wait_for_state, whit,
+};
 use super::trials::{Need, Trial, alone, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -44,7 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         timed(
             "every_thread_of_a_command_counts",
             &[Need::Root, Need::Accounting, Need::Program("cc")],
-            "0.25 of 0.6 s: what threads that spin get of two CPUs",
+            "0.25 of 3 s: what three threads that spin for a second get of two CPUs",
             threads_of_command,
         ),
         timed(
@@ -153,9 +155,10 @@ fn threads_are_found() -> Result<(), Failed> {
 
 fn interval() -> Result<(), Failed> {
     enable_accounting();
-    let load = Load::start(&["stress", "-c", "1", "-t", "20"]);
+    let scratch = Scratch::new("interval");
+    let load = Load::stress_as(&scratch, "interval", &["-c", "1", "-t", "20"]);
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    let rows = documents(&whit(&["delays", "--comm", "stress", "-i", "0.5", "-n", "2", "--json"]));
+    let rows = documents(&whit(&["delays", "--comm", "interval", "-i", "0.5", "-n", "2", "--json"]));
     drop(load);
     assert_eq!(rows.len(), 4, "{rows:?}");
     for row in rows {
@@ -376,12 +379,12 @@ fn command() -> Result<(), Failed> {
 fn threads_of_command() -> Result<(), Failed> {
     enable_accounting();
     let threads = peer("threads");
-    let row = &documents(&whit(&["delays", "--json", "--", threads.to_str().unwrap(), "2", "0.2"]))[0];
+    let row = &documents(&whit(&["delays", "--json", "--", threads.to_str().unwrap(), "2", "1"]))[0];
     assert_eq!((&row["comm"], &row["threads"], &row["pid"]), (&"threads".into(), &3.into(), &row["tgid"]));
     assert!(row["on_cpu_ns"].as_u64().unwrap() > 250_000_000, "{row}");
     // Without netlink the others' time is known from the process's own.
     let row =
-        &documents(&whit(&["delays", "--procfs", "--json", "--", threads.to_str().unwrap(), "2", "0.2"]))[0];
+        &documents(&whit(&["delays", "--procfs", "--json", "--", threads.to_str().unwrap(), "2", "1"]))[0];
     assert!(row["on_cpu_ns"].as_u64().unwrap() > 250_000_000, "{row}");
     assert!(row["run_queue_ns"].is_null(), "the others' wait is not known: {row}");
     let words = ["delays", "--procfs", "--json", "--", "sh", "-c", "exit 9"];

@@ -154,6 +154,16 @@ impl Load {
 }
 
 impl Load {
+    /// stress(1) under a name of the trial's own, since others may run it as well.
+    pub(crate) fn stress_as(scratch: &Scratch, name: &str, words: &[&str]) -> Self {
+        let program = scratch.0.join(name);
+        if !program.exists() {
+            let found = shell("command -v stress");
+            fs::copy(String::from_utf8(found.stdout).unwrap().trim(), &program).unwrap();
+        }
+        Self::start(&[&[program.to_str().unwrap()], words].concat())
+    }
+
     /// Its process id.
     pub(crate) fn id(&self) -> u32 {
         self.0.id()

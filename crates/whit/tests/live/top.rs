@@ -293,14 +293,15 @@ fn quota() -> Result<(), Failed> {
 
 fn detail() -> Result<(), Failed> {
     enable_accounting();
-    let _load = Load::start(&["stress", "-c", "1", "-t", "60"]);
-    let screen = Screen::open("detail", 120, 50, "--comm stress --sort cpu");
+    let scratch = Scratch::new("detail-load");
+    let _load = Load::stress_as(&scratch, "opened", &["-c", "1", "-t", "60"]);
+    let screen = Screen::open("detail", 120, 50, "--comm opened --sort cpu");
     screen.wait_for("a busy task", |text| {
-        text.lines().any(|line| line.contains("stress") && line.contains('█'))
+        text.lines().any(|line| line.contains("opened") && line.contains('█'))
     });
     screen.keys(&["Enter"]);
     let text = screen.wait_for("the task", |text| text.contains("run_queue") && text.contains("█"));
-    for part in ["command line  stress -c 1", "limits", "Max open files", "longest"] {
+    for part in ["command line  ", "opened -c 1", "limits", "Max open files", "longest"] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     screen.keys(&["Escape"]);
