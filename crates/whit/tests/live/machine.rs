@@ -1,5 +1,6 @@
 //! What trials do to the machine: programs, cgroups, loads. All of it ends with the trial.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -260,4 +261,35 @@ pub(crate) fn disk_of(path: &Path) -> String {
         }
         _ => format!("{major}:{minor}"),
     }
+}
+
+/// CPU time of each program so far in ticks, by its name, as /proc/PID/stat has it.
+fn cpu_by_program() -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let Some((head, rest)) = stat.rsplit_once(") ") else { continue };
+        let name = head.split_once('(').map_or("", |(_, name)| name).to_owned();
+        let ticks = |place: usize| rest.split(' ').nth(place).and_then(|word| word.parse::<u64>().ok());
+        *sums.entry(name).or_insert(0) += ticks(11).unwrap_or(0) + ticks(12).unwrap_or(0);
+    }
+    sums
+}
+
+/// The program that uses most CPU time now, and how many CPUs that is.
+pub(crate) fn busiest_program() -> (String, f64) {
+    let (before, begun) = (cpu_by_program(), Instant::now());
+    std::thread::sleep(Duration::from_millis(400));
+    let (after, seconds) = (cpu_by_program(), begun.elapsed().as_secs_f64());
+    // Those that have another name or are new have no difference.
+    let grown = after.into_iter().filter_map(|(name, ticks)| {
+        let used = ticks.saturating_sub(*before.get(&name)?);
+        Some((name, used as f64 / 100.0 / seconds))
+    });
+    grown.max_by(|(_, one), (_, other)| one.total_cmp(other)).unwrap_or_default()
+}
+
+/// Whether so many CPUs, used by one program of others, are a load beside which a trial cannot be the busiest.
+pub(crate) fn is_load(cpus: f64) -> bool {
+    cpus > 0.3
 }
