@@ -87,7 +87,7 @@ attack: deps
 	$(XTASK) attack top 15
 
 # Every fuzz target for some seconds; needs a nightly compiler. `.ci/fuzz seeds` packs the inputs anew with which the next runs begin.
-fuzz:
+fuzz: deps
 	@.ci/fuzz
 
 # The tests of the pure crates for a 32-bit target; targets-all has aarch64 as well.

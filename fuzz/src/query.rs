@@ -10,7 +10,7 @@ impl Source for Few {
     }
 }
 
-/// Text that is no UTF-8 is no expression.
+/// Ignores bytes that are not UTF-8.
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(query) = Query::parse(text) else { return };

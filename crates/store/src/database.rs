@@ -102,7 +102,7 @@ pub(crate) fn open(path: &Path, tables: &str) -> Result<Connection, StoreError> 
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     match format_of(&connection)? {
-        // In one transaction: whoever reads meanwhile, or after this process was killed, sees all of it or nothing.
+        // In one transaction: a reader sees all of it or nothing, also after this process was killed.
         0 => connection.execute_batch(&format!(
             "BEGIN; {tables} PRAGMA user_version = {FORMAT}; PRAGMA application_id = {}; COMMIT",
             APPLICATION + FORMAT

@@ -85,7 +85,7 @@ fn figures() -> Result<(), Failed> {
     assert_eq!(number(&top["machine"]["load_averages"][0]), asked("node_load1", at, data));
     let busy: f64 = only(&top, "walker").iter().map(|task| number(&task["on_cpu_ns"])).sum();
     let interval = number(&top["interval_ns"]);
-    assert!(busy > interval * 0.3 && busy < interval * 1.05, "{busy} of {interval}");
+    assert!(busy > interval * 0.5 && busy < interval * 1.05, "{busy} of {interval}");
     let top = documents(&whit(&["top", "--at", &after, "--json", "--data", data])).remove(0);
     assert!(only(&top, "walker").is_empty());
     // Tick by tick to the end.
@@ -161,7 +161,7 @@ fn screen() -> Result<(), Failed> {
     let back = screen.wait_for("earlier", |text| time_of(text) < here);
     screen.keys(&["]", "]", "]", "]"]);
     screen.wait_for("the same again", |text| time_of(text) == here);
-    // Where others compute all the time the trial's load is no spike.
+    // Beside a constant load of others, the load of this trial is not a spike.
     let is_alone = !is_load(others);
     screen.keys(&[if is_alone { "," } else { "[" }]);
     let spike = screen.wait_for("the spike", |text| {

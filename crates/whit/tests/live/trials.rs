@@ -9,7 +9,6 @@
 //! With WHIT_REPORT set, each trial appends a line of JSON to that file: name, kind, outcome, seconds, and the failed attempts. With
 //! WHIT_TRIALS set to `beside` or `alone`, only those that run beside others, or alone, are run.
 
-use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::panic::catch_unwind;
@@ -167,8 +166,7 @@ fn report(kind: Kind, name: &str, is_passed: bool, seconds: f64, failures: &[Fai
     let record = json!({
         "name": name, "kind": kind.name(), "passed": is_passed, "seconds": seconds, "failed_attempts": failures,
     });
-    let mut line = String::new();
-    let _ = writeln!(line, "{record}");
+    let line = format!("{record}\n");
     let written = OpenOptions::new()
         .append(true)
         .create(true)

@@ -12,6 +12,9 @@ use super::machine::{
 };
 use super::trials::{Need, Trial, alone, timed};
 
+/// The tolerance of them all.
+const LARGEST: &str = "the named trouble is the largest of a window of 4 s";
+
 pub(crate) fn trials() -> Vec<Trial> {
     let all = [
         Need::Root,
@@ -23,67 +26,18 @@ pub(crate) fn trials() -> Vec<Trial> {
         Need::Program("mkfs.ext4"),
     ];
     vec![
-        timed(
-            "why_names_who_computes",
-            &all,
-            "the named trouble is the largest of a window of 4 s",
-            who_computes,
-        ),
-        timed(
-            "why_names_the_winner_of_a_nice_fight",
-            &all,
-            "the named trouble is the largest of a window of 4 s",
-            || names("cpu", "culprit", nice_fight),
-        ),
-        timed(
-            "why_names_a_cgroup_with_a_quota",
-            &all,
-            "the named trouble is the largest of a window of 4 s",
-            || names("quota", "whit-why", quota),
-        ),
-        timed(
-            "why_names_the_neighbour_that_writes",
-            &all,
-            "the named trouble is the largest of a window of 4 s",
-            || names("disk", "culprit", disk),
-        ),
-        timed(
-            "why_names_who_squeezes_memory",
-            &all,
-            "the named trouble is the largest of a window of 4 s",
-            || names("memory", "culprit", memory),
-        ),
-        timed(
-            "why_names_who_causes_a_swap_storm",
-            &all,
-            "the named trouble is the largest of a window of 4 s",
-            || names("swapping", "culprit", swapping),
-        ),
-        timed("why_names_who_forks", &all, "the named trouble is the largest of a window of 4 s", || {
-            names("forks", "culprit", forks)
-        }),
-        timed(
-            "why_names_who_floods_the_network",
-            &all,
-            "the named trouble is the largest of a window of 4 s",
-            || names("network", "culprit", network),
-        ),
-        timed(
-            "why_names_who_fills_a_disk",
-            &all,
-            "the named trouble is the largest of a window of 4 s",
-            || names("full_filesystem", "culprit", full),
-        ),
-        timed("why_names_a_lock_convoy", &all, "the named trouble is the largest of a window of 4 s", || {
-            names("locks", "culprit", locks)
-        }),
+        timed("why_names_who_computes", &all, LARGEST, who_computes),
+        timed("why_names_the_winner_of_a_nice_fight", &all, LARGEST, || names("cpu", "culprit", nice_fight)),
+        timed("why_names_a_cgroup_with_a_quota", &all, LARGEST, || names("quota", "whit-why", quota)),
+        timed("why_names_the_neighbour_that_writes", &all, LARGEST, || names("disk", "culprit", disk)),
+        timed("why_names_who_squeezes_memory", &all, LARGEST, || names("memory", "culprit", memory)),
+        timed("why_names_who_causes_a_swap_storm", &all, LARGEST, || names("swapping", "culprit", swapping)),
+        timed("why_names_who_forks", &all, LARGEST, || names("forks", "culprit", forks)),
+        timed("why_names_who_floods_the_network", &all, LARGEST, || names("network", "culprit", network)),
+        timed("why_names_who_fills_a_disk", &all, LARGEST, || names("full_filesystem", "culprit", full)),
+        timed("why_names_a_lock_convoy", &all, LARGEST, || names("locks", "culprit", locks)),
         alone("why_names_nobody_on_a_quiet_machine", &[Need::Root, Need::Accounting], quiet),
-        timed(
-            "a_process_has_a_why_of_its_own",
-            &all,
-            "the named trouble is the largest of a window of 4 s",
-            own,
-        ),
+        timed("a_process_has_a_why_of_its_own", &all, LARGEST, own),
     ]
 }
 
