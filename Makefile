@@ -6,6 +6,7 @@ HOST = $$(rustc -vV | sed -n 's/^host: //p')
 TARGET = target/$(HOST)
 WHIT = $(TARGET)/release/whit
 # Builds select the whole workspace: with another selection cargo gives dependencies other features, and builds them twice.
+MODULES = web/node_modules/.package-lock.json
 XTASK = $(CARGO) build --quiet --workspace --bin xtask && $(TARGET)/debug/xtask
 
 .PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint licences attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install page generated check check-deep
@@ -58,10 +59,9 @@ test-alone: deps
 	WHIT_TRIALS=alone $(CARGO) test --workspace --test live
 
 # The page in a browser, with an agent that records a machine under load. A test that lacks something says so and is left out.
-test-page: deps
-	cd web && npm ci --ignore-scripts --silent
+test-page: deps $(MODULES)
 	$(CARGO) build --workspace --bin whit
-	cd web && WHIT=../$(TARGET)/debug/whit node --test --test-reporter=spec --test-concurrency=1 tests/
+	cd web && WHIT=../$(TARGET)/debug/whit node --test --test-reporter=spec --test-force-exit --test-concurrency=1 tests/
 
 # Installs the programs that tests need, if run as root on Debian.
 deps:
@@ -105,8 +105,12 @@ freebsd-link:
 	@.ci/freebsd link
 
 # The web page from its sources; what is in the tree must be what this makes (CI holds them together).
-page:
-	cd web && npm ci --ignore-scripts --silent && npm run --silent check && npm run --silent build
+page: $(MODULES)
+	cd web && npm run --silent check && npm run --silent build
+
+$(MODULES): web/package-lock.json
+	cd web && npm ci --ignore-scripts --silent
+	touch $@
 
 # The task iterator's object from its source; what is in the tree must be what this makes (CI holds them together).
 bpf: deps

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import * as node from "node:test";
 
 import { chromium } from "playwright-core";
 
@@ -23,6 +24,16 @@ export function need(what, more = []) {
   console.log(`skipped: ${what} needs ${missing[1]}`);
   process.exit(0);
 }
+
+/** A test that fails if it does not end. */
+export const test = (name, body, timeout_ms = 150_000) => node.test(name, { timeout: timeout_ms }, body);
+
+/** Closes browsers and ends a machine when all tests of a file have ended. What hangs here is killed with the process. */
+export const finally_end = (what) => node.after(async () => {
+  const { browsers, machine } = what();
+  await machine?.end();
+  for (const browser of browsers) await browser?.close();
+}, { timeout: 60_000 });
 
 export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 

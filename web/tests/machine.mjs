@@ -30,7 +30,12 @@ export class Machine {
   directory = mkdtempSync(join(tmpdir(), "whit-page-"));
   #children = [];
 
-  /** Starts a command. It ends with the test. */
+  constructor() {
+    // Also behind a test that failed, and one that did not end.
+    process.on("exit", () => this.#kill("SIGKILL"));
+  }
+
+  /** Starts a command. It ends with the tests of the file. */
   start(command, ...words) {
     const child = spawn(command, words, { stdio: "ignore" });
     this.#children.push(child);
@@ -67,10 +72,21 @@ export class Machine {
     return this.start(path, "600");
   }
 
-  end() {
-    for (const child of this.#children) child.kill("SIGTERM");
-    rmSync(this.directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  /** Ends everything, which must not take long. */
+  async end() {
+    this.#kill("SIGTERM");
+    for (let attempt = 0; this.#children.some(is_there); attempt += 1) {
+      if (attempt === 100) throw new Error(`these do not end: ${this.#children.filter(is_there).map(({ spawnargs }) => spawnargs.join(" "))}`);
+      await rest(100);
+    }
+    rmSync(this.directory, { recursive: true });
+  }
+
+  #kill(signal) {
+    for (const child of this.#children) child.kill(signal);
   }
 }
+
+const is_there = ({ exitCode, signalCode }) => exitCode === null && signalCode === null;
 
 export const rest = (length_ms) => new Promise((resolve) => setTimeout(resolve, length_ms));

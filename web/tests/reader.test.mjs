@@ -5,9 +5,9 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { before } from "node:test";
 
-import { is_accessible, launch, need, picture, until, watch } from "./browser.mjs";
+import { finally_end, is_accessible, launch, need, picture, test, until, watch } from "./browser.mjs";
 import { Machine, rest } from "./machine.mjs";
 
 const CORPUS = new URL("../../crates/syndication/tests/corpus/", import.meta.url);
@@ -49,11 +49,7 @@ before(async () => {
   }
 });
 
-after(async () => {
-  for (const browser of browsers) await browser.close();
-  machine?.end();
-  feeds?.close();
-});
+finally_end(() => ({ browsers, machine }));
 
 /** A browser of its own, in which a user has signed in. */
 async function sign_in(name, options = {}) {
@@ -216,7 +212,7 @@ test("an account sets its own password, which ends its other sessions", async ()
   await page.locator("[role=status]:text('old password is wrong')").waitFor();
 });
 
-test("OPML goes in and out, and no feed runs anything", { timeout: 600_000 }, async () => {
+test("OPML goes in and out, and no feed runs anything", async () => {
   const page = await sign_in("ann");
   const outline = ({ file }, place) => `<outline text="${file}" xmlUrl="http://127.0.${1 + (place >> 7)}.${1 + (place & 127)}:${port}/${file}"/>`;
   const path = join(machine.directory, "feeds.opml");
@@ -301,7 +297,7 @@ test("OPML goes in and out, and no feed runs anything", { timeout: 600_000 }, as
   await rest(300);
   assert.equal(await page.evaluate(() => window.ran), undefined);
   assert.deepEqual(loaded.filter((what) => !what.startsWith("document")), []);
-});
+}, 600_000);
 
 test("dark, narrow, and both are readable", async () => {
   for (const [name, options] of [

@@ -1,15 +1,23 @@
 //! Runs the steps of a stage, its lanes side by side.
 
 use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::Instant;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::report::{Outcome, StepResult};
 use super::steps::{Stage, Step};
 
 /// The exit status of a step that cannot be done on this machine.
 const UNAVAILABLE: i32 = 75;
+/// The longest step takes a third of it. One that hangs would hide its log, and those of all others.
+const LONGEST: Duration = Duration::from_mins(20);
+/// How often it is asked whether a step has ended.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs all steps of a stage and returns what became of them. Logs go to a directory, records of live trials to a file.
 pub(super) fn run_stage(stage: &Stage, directory: &Path, trials: &Path) -> Vec<StepResult> {
@@ -45,7 +53,7 @@ fn run_step(step: &Step, directory: &Path, trials: &Path) -> StepResult {
     StepResult { target: step.target, outcome, seconds }
 }
 
-/// Runs make with its output in a log.
+/// Runs make with its output in a log. A step that does not end is killed, with all it started, after a list of these in its log.
 fn make(step: &Step, log: &Path, trials: &Path) -> std::io::Result<ExitStatus> {
     let output = File::create(log)?;
     let mut command = Command::new("make");
@@ -53,5 +61,29 @@ fn make(step: &Step, log: &Path, trials: &Path) -> std::io::Result<ExitStatus> {
     command.env("WHIT_NO_SKIP", "1").env("WHIT_REPORT", trials);
     // Those of an outer make are about its own jobs.
     command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output).status()
+    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?).process_group(0);
+    let mut child = command.spawn()?;
+    let begun = Instant::now();
+    while begun.elapsed() < LONGEST {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        std::thread::sleep(PATIENCE);
+    }
+    end(&mut child, output)
+}
+
+fn end(child: &mut Child, mut log: File) -> std::io::Result<ExitStatus> {
+    let minutes = LONGEST.as_secs() / 60;
+    writeln!(log, "\nThis step has not ended after {minutes} minutes. What it was running:")?;
+    let group = child.id().to_string();
+    let ps = ["-eH", "-o", "pgid,pid,ppid,stat,etime,time,wchan:20,args"];
+    if let Ok(listed) = Command::new("ps").args(ps).output() {
+        let listed = String::from_utf8_lossy(&listed.stdout);
+        for line in listed.lines().filter(|line| line.split_whitespace().next() == Some(&group)) {
+            writeln!(log, "{line}")?;
+        }
+    }
+    kill_process_group(Pid::from_child(child), Signal::KILL)?;
+    child.wait()
 }
