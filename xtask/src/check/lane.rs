@@ -16,6 +16,8 @@ use super::steps::{Stage, Step};
 const UNAVAILABLE: i32 = 75;
 /// The longest step takes a third of it. One that hangs would hide its log, and those of all others.
 const LONGEST: Duration = Duration::from_mins(20);
+/// Of what it was running so much is shown a line.
+const WIDTH: usize = 200;
 /// How often it is asked whether a step has ended.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -81,7 +83,7 @@ fn end(child: &mut Child, mut log: File) -> std::io::Result<ExitStatus> {
     if let Ok(listed) = Command::new("ps").args(ps).output() {
         let listed = String::from_utf8_lossy(&listed.stdout);
         for line in listed.lines().filter(|line| line.split_whitespace().next() == Some(&group)) {
-            writeln!(log, "{line}")?;
+            writeln!(log, "{line:.WIDTH$}")?;
         }
     }
     kill_process_group(Pid::from_child(child), Signal::KILL)?;
