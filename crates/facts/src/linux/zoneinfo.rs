@@ -8,7 +8,9 @@ pub struct ZoneInfo {
     /// The low watermarks.
     pub low_pages: u64,
     /// What the kernel keeps back: for each zone the highest of its lowmem reserves (`protection`) plus its high
-    /// watermark, but no more than the zone manages (calculate_totalreserve_pages in mm/page_alloc.c).
+    /// watermark, but no more than the zone manages (calculate_totalreserve_pages in mm/page_alloc.c). The watermark is that
+    /// without the boost after fragmentation, which the file contains in each watermark: the kernel does not calculate the
+    /// reserve again for it.
     pub total_reserve_pages: u64,
     /// Zones seen.
     pub zones: u32,
@@ -18,6 +20,7 @@ pub struct ZoneInfo {
 struct Zone {
     low_pages: u64,
     high_pages: u64,
+    boost_pages: u64,
     protection_pages: u64,
     present_pages: Option<u64>,
     managed_pages: Option<u64>,
@@ -44,6 +47,7 @@ impl ZoneInfo {
             let target = match line.word() {
                 Some(b"low") => &mut zone.low_pages,
                 Some(b"high") => &mut zone.high_pages,
+                Some(b"boost") => &mut zone.boost_pages,
                 Some(b"present") => zone.present_pages.insert(0),
                 Some(b"managed") => zone.managed_pages.insert(0),
                 Some(b"protection:") => {
@@ -66,7 +70,8 @@ impl ZoneInfo {
         let Some(zone) = zone else { return };
         // Before 3.10 there is no "managed"; what is present is the nearest then.
         let managed_pages = zone.managed_pages.or(zone.present_pages).unwrap_or(u64::MAX);
-        let reserve_pages = zone.protection_pages.saturating_add(zone.high_pages).min(managed_pages);
+        let high_pages = zone.high_pages.saturating_sub(zone.boost_pages);
+        let reserve_pages = zone.protection_pages.saturating_add(high_pages).min(managed_pages);
         self.low_pages = self.low_pages.saturating_add(zone.low_pages);
         self.total_reserve_pages = self.total_reserve_pages.saturating_add(reserve_pages);
         self.zones += 1;
@@ -97,6 +102,15 @@ mod tests {
         let mut zones = ZoneInfo::default();
         zones.parse(text).unwrap();
         assert_eq!(zones, ZoneInfo { low_pages: 85, total_reserve_pages: 120, zones: 2 });
+    }
+
+    #[test]
+    fn a_boost_is_not_a_part_of_the_reserve() {
+        let text = b"Node 0, zone Normal\n  pages free 1\n        boost 38335\n        min 53104\n        low 58498\n        \
+            high 63892\n        managed 5394000\n        protection: (0, 0)\n  pagesets\n";
+        let mut zones = ZoneInfo::default();
+        zones.parse(text).unwrap();
+        assert_eq!(zones, ZoneInfo { low_pages: 58_498, total_reserve_pages: 63_892 - 38_335, zones: 1 });
     }
 
     #[test]

@@ -201,7 +201,10 @@ fn restarted() -> Result<(), Failed> {
     let after = second.interrupt()["requests"].as_u64().ok_or("requests")?;
     let sent = documents(&String::from_utf8(output.stdout)?).remove(0);
     assert!(before > 0 && after > 0, "{before} and {after} of {sent}");
-    assert_eq!((sent["requests"].as_u64(), &sent["failed_connections"]), (Some(before + after), &0.into()));
+    // The first sink may end between reading a request and answering it: on each connection one is sent again.
+    let again = (before + after).checked_sub(sent["requests"].as_u64().ok_or("requests")?);
+    assert!(again.is_some_and(|again| again <= 2), "{before} and {after} of {sent}");
+    assert_eq!(sent["failed_connections"], 0, "{sent}");
     Ok(())
 }
 
