@@ -35,15 +35,8 @@ pub(super) const STAGES: &[Stage] = &[
     Stage {
         lanes: &[
             // Most of its time is one link of everything, on one CPU.
-            &[step("instructions"), step("size"), step("licences")],
-            &[
-                TESTS,
-                step("test-page"),
-                step("test-beside"),
-                step("attack"),
-                elsewhere("targets"),
-                elsewhere("freebsd"),
-            ],
+            &[step("instructions"), step("size"), step("licences"), elsewhere("freebsd")],
+            &[TESTS, step("test-page"), step("test-beside"), step("attack"), elsewhere("targets")],
         ],
         is_needed: false,
     },
