@@ -51,6 +51,11 @@ pub fn timespec(time: Nanos) -> Timespec {
     Timespec { tv_sec: (time.0 / Nanos::SECOND.0) as i64, tv_nsec: (time.0 % Nanos::SECOND.0) as _ }
 }
 
+/// CPU time that the calling thread has used so far. A system call.
+pub fn own_thread_cpu_time() -> Nanos {
+    sys::clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
 /// CPU time that whit has used so far, all threads. A system call.
 pub fn own_cpu_time() -> Nanos {
     sys::clock(libc::CLOCK_PROCESS_CPUTIME_ID)

@@ -60,7 +60,7 @@ pub use system::{
 };
 
 pub use boot::boot_id;
-pub use clock::{clock_now, file_clock_now, own_cpu_time, sleep_until, timespec};
+pub use clock::{clock_now, file_clock_now, own_cpu_time, own_thread_cpu_time, sleep_until, timespec};
 pub use probe::Probe;
 pub use request::Request;
 pub use roots::Roots;
@@ -79,6 +79,28 @@ pub fn raise_descriptor_limit() {
     let limits = getrlimit(Resource::Nofile);
     // If it cannot be raised, a file that cannot be opened is reported.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
+}
+
+/// Sets the soft limit of private memory (setrlimit(2), RLIMIT_DATA). An allocation beyond it fails. Children inherit it and may raise it.
+pub fn limit_own_memory(bytes: u64) {
+    let limits = getrlimit(Resource::Data);
+    let most = limits.maximum.map_or(bytes, |maximum| maximum.min(bytes));
+    // The process also runs without the limit.
+    let _ = setrlimit(Resource::Data, Rlimit { current: Some(most), ..limits });
+}
+
+/// Raises the soft limit of private memory to the hard limit.
+pub fn raise_memory_limit() {
+    let limits = getrlimit(Resource::Data);
+    let _ = setrlimit(Resource::Data, Rlimit { current: limits.maximum, ..limits });
+}
+
+/// Lowers the priority of this process: nice(2), and the policy SCHED_BATCH of sched(7). Children inherit it.
+pub fn lower_priority() {
+    const NICE: i32 = 5;
+    let _ = rustix::process::setpriority_process(None, NICE);
+    #[cfg(target_os = "linux")]
+    sys::schedule_as_batch();
 }
 
 /// Has the kernel give this process memory by the page alone (prctl(2), PR_SET_THP_DISABLE, Linux 3.15): what is begun and

@@ -16,7 +16,7 @@ use rustix::fd::BorrowedFd;
 use crate::sys::{self, SpawnRequest};
 
 pub use crate::sys::{Group, UserIds};
-pub use process::{Ended, Known, Process, RUN_VARIABLE, end_group};
+pub use process::{Ended, Known, Process, RUN_VARIABLE, end_group, kill_child, signal_child};
 pub use reaped::{Ending, Reaped, Usage, next_ended, own_usage, reap, reap_any, reap_ended};
 
 /// A command, and how it is to be started.
@@ -84,6 +84,8 @@ pub enum Limit {
     AddressSpace,
     /// Bytes of a core file.
     Core,
+    /// Bytes of memory of its own: setrlimit(2), RLIMIT_DATA.
+    Data,
     /// Seconds on a CPU.
     Cpu,
     /// Bytes of a file that it writes.
@@ -114,6 +116,7 @@ impl Limit {
         (match self {
             Self::AddressSpace => libc::RLIMIT_AS,
             Self::Core => libc::RLIMIT_CORE,
+            Self::Data => libc::RLIMIT_DATA,
             Self::Cpu => libc::RLIMIT_CPU,
             Self::FileSize => libc::RLIMIT_FSIZE,
             Self::OpenFiles => libc::RLIMIT_NOFILE,

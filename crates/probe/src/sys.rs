@@ -115,6 +115,16 @@ pub(crate) fn unblock_signals(signals: &[i32]) {
     }
 }
 
+/// sched_setscheduler(2): sets the policy SCHED_BATCH for this process, if the kernel permits it.
+#[cfg(target_os = "linux")]
+pub(crate) fn schedule_as_batch() {
+    // SAFETY: sched_param is a plain C struct, which the call reads.
+    unsafe {
+        let parameters: libc::sched_param = mem::zeroed();
+        libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const parameters);
+    }
+}
+
 /// kill(2): sends a signal to a process; to the own group where `pid` is 0.
 pub(crate) fn send_signal(pid: libc::pid_t, signal: i32) {
     // SAFETY: takes numbers. No handler of ours runs: whit sets none.

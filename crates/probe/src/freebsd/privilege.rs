@@ -19,3 +19,20 @@ pub fn has(_mask: u64) -> bool {
 pub fn is_given() -> bool {
     false
 }
+
+/// A capability that a process may keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// To ping.
+    RawSockets,
+    /// To see files of others.
+    OthersFiles,
+}
+
+/// Does nothing: FreeBSD has no such capabilities.
+///
+/// # Errors
+/// None here.
+pub fn drop_all_but(_kept: &[Kept]) -> io::Result<()> {
+    Ok(())
+}

@@ -7,7 +7,8 @@ use std::io;
 use facts::linux::mounts::hides_processes;
 use rustix::process::{getegid, geteuid, getgroups, getuid};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, set_capabilities,
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, clear_ambient_capability_set,
+    set_capabilities,
 };
 
 use crate::named;
@@ -49,6 +50,38 @@ pub fn lay_down() -> io::Result<()> {
             inheritable: held.inheritable & ambient,
         },
     )?;
+    Ok(())
+}
+
+/// A capability that a process may keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// CAP_NET_RAW.
+    RawSockets,
+    /// CAP_DAC_READ_SEARCH.
+    OthersFiles,
+}
+
+/// Drops all capabilities except some of the held ones. Capabilities are per thread: call this before other threads are started. Programs
+/// that root executes get all capabilities of the bounding set again.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn drop_all_but(kept: &[Kept]) -> io::Result<()> {
+    let kept = kept.iter().map(|one| match one {
+        Kept::RawSockets => CapabilitySet::NET_RAW,
+        Kept::OthersFiles => CapabilitySet::DAC_READ_SEARCH,
+    });
+    let held = capabilities(None)?;
+    let kept = held.permitted & kept.fold(CapabilitySet::empty(), CapabilitySet::union);
+    // Kernels before 4.3 have no such set.
+    let _ = clear_ambient_capability_set();
+    let sets = CapabilitySets {
+        effective: held.effective & kept,
+        permitted: kept,
+        inheritable: CapabilitySet::empty(),
+    };
+    set_capabilities(None, sets)?;
     Ok(())
 }
 

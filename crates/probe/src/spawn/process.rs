@@ -45,6 +45,16 @@ pub fn end_group(child: u32, is_forced: bool) {
     }
 }
 
+/// Sends a signal to a child that was not reaped.
+pub fn signal_child(child: u32, signal: crate::signals::Signal) {
+    crate::sys::send_signal(child.cast_signed(), signal.number());
+}
+
+/// Sends SIGKILL to a child that was not reaped.
+pub fn kill_child(child: u32) {
+    crate::sys::send_signal(child.cast_signed(), libc::SIGKILL);
+}
+
 /// How a command ended and what it used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {

@@ -103,7 +103,7 @@ fn limit(text: &str) -> Result<(Limit, u64), String> {
         return Ok((limit, u64::MAX));
     }
     let number = match limit {
-        Limit::AddressSpace | Limit::Core | Limit::FileSize | Limit::Stack => {
+        Limit::AddressSpace | Limit::Core | Limit::Data | Limit::FileSize | Limit::Stack => {
             quantity::size(value).map(|bytes| bytes.0)
         }
         // The kernel counts whole seconds: none is cut short.
