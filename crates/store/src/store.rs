@@ -27,8 +27,11 @@ const COLUMNS_A_TICK: usize = 32;
 /// The time between two checkpoints, which sync: the most that power loss may take.
 const SYNC_INTERVAL: Nanos = Nanos(10_000_000_000);
 
-/// The time between two attempts to write what cannot be written.
-const RETRY_INTERVAL: Nanos = Nanos(1_000_000_000);
+/// The delay before a failed write is tried again. It doubles with each failure, up to the longest.
+const SHORTEST_RETRY: Nanos = Nanos(1_000_000_000);
+const LONGEST_RETRY: Nanos = Nanos(16_000_000_000);
+/// The most ticks of one transaction: if it fails, the work for it was in vain.
+const TICKS_A_WRITE: usize = 120;
 
 /// What is known at one instant.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +70,7 @@ pub struct Store {
     identity: Option<(u64, u64)>,
     /// On the boot clock: when what cannot be written is tried again.
     retry_at: Nanos,
+    retry: Nanos,
     tasks: TaskRecorder,
     /// The time of the last tick, since 1970.
     newest_ns: i64,
@@ -150,6 +154,7 @@ impl Store {
             must_reopen: false,
             identity: aside::identity(path),
             retry_at: Nanos(0),
+            retry: SHORTEST_RETRY,
             tasks: TaskRecorder::after(last_chunk),
             newest_ns: 0,
             synced_at: Nanos(0),
@@ -205,8 +210,12 @@ impl Store {
             return Err(StoreError::Waiting);
         }
         let result = self.write_tick(tick.clock);
-        if result.is_err() {
-            self.retry_at = now + RETRY_INTERVAL;
+        match result {
+            Ok(()) => self.retry = SHORTEST_RETRY,
+            Err(_) => {
+                self.retry_at = now + self.retry;
+                self.retry = Nanos(self.retry.0 * 2).min(LONGEST_RETRY);
+            }
         }
         result
     }
@@ -311,7 +320,8 @@ impl Store {
         let names = self.names.write(&transaction)?;
         let boots = self.boots.write(&transaction)?;
         self.task_names.write(&transaction, self.newest_ns)?;
-        for (place, entry) in self.open.entries.iter().enumerate().skip(self.written) {
+        let waiting = self.open.entries.iter().enumerate().skip(self.written);
+        for (place, entry) in waiting.take(TICKS_A_WRITE) {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
             let (block, boot) = (self.open.key.id, self.open.boot);
             transaction
@@ -329,7 +339,7 @@ impl Store {
         self.names.commit(names);
         self.boots.commit(boots);
         self.task_names.commit();
-        self.written = self.open.entries.len();
+        self.written = self.open.entries.len().min(self.written + TICKS_A_WRITE);
         self.given_up.clear();
         self.tasks.commit(tasks);
         match (sealed, self.sealing.first_mut()) {
@@ -391,7 +401,10 @@ impl Store {
             self.open_again()?;
         }
         self.write(usize::MAX)?;
-        while !self.sealing.is_empty() {
+        while !self.sealing.is_empty()
+            || self.written < self.open.entries.len()
+            || self.tasks.has_more_than_a_write()
+        {
             self.write(usize::MAX)?;
         }
         database::checkpoint(&self.connection)

@@ -15,8 +15,11 @@ const MOST_ROUNDS: usize = 60;
 const MOST_ROWS: usize = 8192;
 /// Rounds between two that contain all tasks.
 const BASE_ROUNDS: usize = 600;
-/// Chunks that wait for room on the disk.
+/// The most chunks that wait for space on the disk, and their most bytes in memory.
 const MOST_WAITING: usize = 64;
+const MOST_WAITING_BYTES: usize = 32 << 20;
+/// The most chunks of one transaction: if it fails, the work for it was in vain.
+const CHUNKS_A_WRITE: usize = 4;
 
 /// A round of all tasks.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +82,8 @@ impl TaskRecorder {
         if self.open.rounds.rows() > 0 {
             self.closed.push_back((self.key, std::mem::take(&mut self.open)));
         }
-        if self.closed.len() > MOST_WAITING {
+        let bytes: usize = self.closed.iter().map(|(_, chunk)| chunk.memory_bytes()).sum();
+        if self.closed.len() > MOST_WAITING || bytes > MOST_WAITING_BYTES {
             // What follows is based on it, up to the next base.
             self.give_up_closed();
         }
@@ -93,13 +97,22 @@ impl TaskRecorder {
         self.encoder.clear();
     }
 
-    /// Writes what is not written yet. Returns what [`Self::commit`] needs.
+    /// Returns whether one write leaves chunks for the next.
+    pub(crate) fn has_more_than_a_write(&self) -> bool {
+        self.closed.len() > CHUNKS_A_WRITE
+    }
+
+    /// Writes what is not written yet, or a part of it. Returns what [`Self::commit`] needs.
     pub(crate) fn write(&self, connection: &Connection) -> Result<(usize, usize), StoreError> {
         for id in &self.given_up {
             connection.prepare_cached("DELETE FROM task_journal WHERE chunk = ?1")?.execute([id])?;
         }
-        for (key, chunk) in &self.closed {
+        for (key, chunk) in self.closed.iter().take(CHUNKS_A_WRITE) {
             chunk::write(chunk, connection, *key)?;
+        }
+        if self.has_more_than_a_write() {
+            // The rounds in the journal are based on the remaining chunks.
+            return Ok((CHUNKS_A_WRITE, self.written));
         }
         for (place, entry) in self.entries.iter().enumerate().skip(self.written) {
             let ChunkKey { id, base, boot, .. } = self.key;

@@ -40,6 +40,11 @@ impl Table {
         self.rows
     }
 
+    /// Returns its size in memory.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.columns.iter().map(|column| column.capacity() * size_of::<u64>()).sum()
+    }
+
     /// Adds a row, of as many numbers as there are columns.
     pub fn push(&mut self, row: &[u64]) {
         debug_assert_eq!(row.len(), self.columns.len());

@@ -70,6 +70,11 @@ impl RoundTables {
         self.ended.append(&other.ended);
     }
 
+    /// Returns their size in memory.
+    pub fn memory_bytes(&self) -> usize {
+        [&self.rounds, &self.living, &self.gone, &self.ended].into_iter().map(Table::memory_bytes).sum()
+    }
+
     /// A number of a round.
     pub fn round(&self, round: usize, column: Round) -> u64 {
         self.rounds.get(round, column as usize)
