@@ -110,6 +110,11 @@ impl SeriesName {
         self.0.iter().map(|(label, value)| (label.as_str(), value.as_str()))
     }
 
+    /// Returns its approximate size in memory.
+    pub fn memory_bytes(&self) -> usize {
+        self.0.iter().map(|(label, value)| 2 * size_of::<String>() + label.len() + value.len()).sum()
+    }
+
     /// Removes the labels for which `is_kept` returns `false`.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&str) -> bool) {
         self.0.retain(|label, _| is_kept(label));

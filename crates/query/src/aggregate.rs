@@ -4,10 +4,15 @@ use std::collections::HashMap;
 
 use formats::series_name::SeriesName;
 
+use crate::error::QueryError;
 use crate::expression::{Aggregation, LabelChoice};
+use crate::limits::Limits;
 use crate::number::write_in_full;
 use crate::over_time::quantile;
 use crate::value::Column;
+
+/// The number of steps between two checks for interruption.
+const STEPS_UNCHECKED: usize = 16;
 
 /// What a group is at a step, as far as its series were seen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,20 +112,27 @@ pub(crate) fn combine(
 }
 
 /// A quantile of each group.
-pub(crate) fn quantiles(parts: &[f64], groups: &LabelChoice, columns: &[Column]) -> Vec<Column> {
+pub(crate) fn quantiles(
+    parts: &[f64],
+    groups: &LabelChoice,
+    columns: &[Column],
+    limits: &Limits<'_>,
+) -> Result<Vec<Column>, QueryError> {
     let (names, of_columns) = group(columns, groups);
-    let of_group = |place: usize, step: usize| -> Vec<f64> {
-        let members = columns.iter().zip(&of_columns).filter(|(_, group)| **group == place);
-        members.filter_map(|(column, _)| column.values[step]).collect()
-    };
-    let values = |place: usize| {
+    let mut members: Vec<Vec<&Column>> = vec![Vec::new(); names.len()];
+    columns.iter().zip(of_columns).for_each(|(column, group)| members[group].push(column));
+    let mut quantiles = Vec::with_capacity(names.len());
+    for (name, members) in names.into_iter().zip(members) {
+        if (limits.is_interrupted)() {
+            return Err(QueryError::Interrupted);
+        }
         let at_step = |(step, part): (usize, &f64)| {
-            let values = of_group(place, step);
+            let values: Vec<f64> = members.iter().filter_map(|column| column.values[step]).collect();
             (!values.is_empty()).then(|| quantile(*part, values))
         };
-        parts.iter().enumerate().map(at_step).collect()
-    };
-    names.into_iter().enumerate().map(|(place, name)| Column { name, values: values(place) }).collect()
+        quantiles.push(Column { name, values: parts.iter().enumerate().map(at_step).collect() });
+    }
+    Ok(quantiles)
 }
 
 /// The series of each group with the greatest or least values at each step; at a single step in that order.
@@ -129,7 +141,8 @@ pub(crate) fn extremes(
     is_top: bool,
     groups: &LabelChoice,
     columns: Vec<Column>,
-) -> Vec<Column> {
+    limits: &Limits<'_>,
+) -> Result<Vec<Column>, QueryError> {
     let (names, of_columns) = group(&columns, groups);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); names.len()];
     of_columns.iter().enumerate().for_each(|(column, group)| members[*group].push(column));
@@ -140,6 +153,9 @@ pub(crate) fn extremes(
     let mut order = Vec::new();
     for group in &members {
         for (step, count) in counts.iter().enumerate() {
+            if step % STEPS_UNCHECKED == 0 && (limits.is_interrupted)() {
+                return Err(QueryError::Interrupted);
+            }
             let mut ranked: Vec<(f64, usize)> =
                 group.iter().filter_map(|column| Some((columns[*column].values[step]?, *column))).collect();
             // Stable: of equal values the first stays.
@@ -154,28 +170,37 @@ pub(crate) fn extremes(
         }
     }
     if counts.len() == 1 {
-        return order.into_iter().map(|column| kept[column].clone()).collect();
+        return Ok(order.into_iter().map(|column| kept[column].clone()).collect());
     }
-    kept
+    Ok(kept)
 }
 
 /// A column for each value that a series has, with that value as a label.
-pub(crate) fn split_by_value(columns: Vec<Column>, label: &str) -> Vec<Column> {
-    let mut split = Vec::new();
+pub(crate) fn split_by_value(
+    columns: Vec<Column>,
+    label: &str,
+    spend: impl Fn() -> Result<(), QueryError>,
+) -> Result<Vec<Column>, QueryError> {
+    let mut split: Vec<Column> = Vec::new();
     for column in columns {
         let mut places: HashMap<u64, usize> = HashMap::new();
         for (step, value) in column.values.iter().enumerate() {
             let Some(value) = value else { continue };
-            let place = *places.entry(value.to_bits()).or_insert_with(|| {
-                let mut name = column.name.clone();
-                name.set(label, &write_in_full(*value));
-                split.push(Column { name, values: vec![None; column.values.len()] });
-                split.len() - 1
-            });
+            let place = match places.get(&value.to_bits()) {
+                Some(place) => *place,
+                None => {
+                    spend()?;
+                    let mut name = column.name.clone();
+                    name.set(label, &write_in_full(*value));
+                    split.push(Column { name, values: vec![None; column.values.len()] });
+                    places.insert(value.to_bits(), split.len() - 1);
+                    split.len() - 1
+                }
+            };
             split[place].values[step] = Some(*value);
         }
     }
-    split
+    Ok(split)
 }
 
 /// Groups that are told apart by one more label.

@@ -1,13 +1,13 @@
 //! Calls of functions.
 
 use formats::re2::{WholeRegex, expand};
-use formats::series_name::{SeriesName, is_label};
+use formats::series_name::{METRIC, SeriesName, is_label};
 
 use crate::aggregate::rank;
 use crate::elementwise::{self, usual_scalar};
 use crate::error::{QueryError, unanswerable};
 use crate::evaluate::Evaluation;
-use crate::expression::{Expression, Range, RangeOf};
+use crate::expression::{Condition, Expression, Matcher, Range, RangeOf};
 use crate::function::{Function, OverTime};
 use crate::histogram;
 use crate::value::{Column, Evaluated, Steps, merge_same};
@@ -85,8 +85,8 @@ impl Evaluation<'_> {
                 let parts = self.scalar(argument(0)?, steps)?;
                 histogram::quantiles(&parts, &vector(1)?)
             }
-            Function::LabelReplace => label_replace(vector(0)?, &texts(&arguments[1..])?)?,
-            Function::LabelJoin => label_join(vector(0)?, &texts(&arguments[1..])?)?,
+            Function::LabelReplace => self.label_replace(vector(0)?, &texts(&arguments[1..])?)?,
+            Function::LabelJoin => self.label_join(vector(0)?, &texts(&arguments[1..])?)?,
             Function::Sort => sort(vector(0)?, false),
             Function::SortDescending => sort(vector(0)?, true),
         }))
@@ -106,6 +106,84 @@ impl Evaluation<'_> {
         };
         let scalars = scalar.map(|scalar| self.scalar(scalar, steps)).transpose()?;
         self.over_time(function, range(of)?, &scalars.unwrap_or_default(), steps, None)
+    }
+
+    fn label_replace(&self, mut columns: Vec<Column>, texts: &[&str]) -> Result<Vec<Column>, QueryError> {
+        let [target, replacement, source, pattern] = texts else {
+            return unanswerable("label_replace needs four texts");
+        };
+        let regex = WholeRegex::new(pattern).map_err(|message| {
+            QueryError::Unanswerable(format!(
+                "invalid regular expression in label_replace(): {pattern}: {message}"
+            ))
+        })?;
+        if !is_label(target) {
+            return unanswerable(format!("invalid destination label name in label_replace(): {target}"));
+        }
+        for column in &mut columns {
+            let value = column.name.get(source).to_owned();
+            // Each reference to a group may expand to the whole value.
+            self.spend_bytes(
+                replacement.len() + replacement.matches('$').count().saturating_mul(value.len()),
+            )?;
+            if let Some(captures) = regex.captures(&value) {
+                column.name.set(target, &expand(&captures, replacement));
+            }
+        }
+        merge_same(columns)
+    }
+
+    fn label_join(&self, mut columns: Vec<Column>, texts: &[&str]) -> Result<Vec<Column>, QueryError> {
+        let [target, separator, sources @ ..] = texts else {
+            return unanswerable("label_join needs two texts");
+        };
+        if !is_label(target) {
+            return unanswerable(format!("invalid destination label name in label_join(): {target}"));
+        }
+        if let Some(source) = sources.iter().find(|source| !is_label(source)) {
+            return unanswerable(format!("invalid source label name in label_join(): {source}"));
+        }
+        for column in &mut columns {
+            let values: Vec<&str> = sources.iter().map(|source| column.name.get(source)).collect();
+            let bytes: usize = values.iter().map(|value| value.len() + separator.len()).sum();
+            self.spend_bytes(bytes)?;
+            let joined = values.join(separator);
+            column.name.set(target, &joined);
+        }
+        merge_same(columns)
+    }
+
+    /// The labels that are known of what is absent: those that a selector wants to be equal to something.
+    fn wanted_labels(matchers: &[Matcher]) -> SeriesName {
+        let mut name = SeriesName::default();
+        let mut seen: Vec<&str> = Vec::new();
+        for matcher in matchers.iter().filter(|matcher| matcher.label != METRIC) {
+            match &matcher.condition {
+                Condition::Equal(value) if !seen.contains(&matcher.label.as_str()) => {
+                    name.set(&matcher.label, value)
+                }
+                _ => name.set(&matcher.label, ""),
+            }
+            seen.push(&matcher.label);
+        }
+        name
+    }
+
+    /// At which steps any series has a sample in a range.
+    fn is_present(&self, range: &Range, steps: Steps) -> Result<Vec<bool>, QueryError> {
+        let mut is_present = vec![false; steps.count];
+        let mut runs = Vec::new();
+        for series in self.range(range, steps, None)? {
+            self.spend(0)?;
+            for (place, is_present) in
+                is_present.iter_mut().enumerate().filter(|(_, is_present)| !**is_present)
+            {
+                let to_ms = self.instant(range.shift, steps.at(place));
+                series.samples.runs(to_ms.saturating_sub(range.length_ms), to_ms, &mut runs);
+                *is_present = !runs.is_empty();
+            }
+        }
+        Ok(is_present)
     }
 }
 
@@ -151,41 +229,4 @@ fn sort(mut columns: Vec<Column>, is_descending: bool) -> Vec<Column> {
     };
     columns.sort_by(|one, other| rank(value(one), value(other), is_descending));
     columns
-}
-
-fn label_replace(mut columns: Vec<Column>, texts: &[&str]) -> Result<Vec<Column>, QueryError> {
-    let [target, replacement, source, pattern] = texts else {
-        return unanswerable("label_replace needs four texts");
-    };
-    let regex = WholeRegex::new(pattern).map_err(|message| {
-        QueryError::Unanswerable(format!(
-            "invalid regular expression in label_replace(): {pattern}: {message}"
-        ))
-    })?;
-    if !is_label(target) {
-        return unanswerable(format!("invalid destination label name in label_replace(): {target}"));
-    }
-    for column in &mut columns {
-        let value = column.name.get(source).to_owned();
-        if let Some(captures) = regex.captures(&value) {
-            column.name.set(target, &expand(&captures, replacement));
-        }
-    }
-    merge_same(columns)
-}
-
-fn label_join(mut columns: Vec<Column>, texts: &[&str]) -> Result<Vec<Column>, QueryError> {
-    let [target, separator, sources @ ..] = texts else { return unanswerable("label_join needs two texts") };
-    if !is_label(target) {
-        return unanswerable(format!("invalid destination label name in label_join(): {target}"));
-    }
-    if let Some(source) = sources.iter().find(|source| !is_label(source)) {
-        return unanswerable(format!("invalid source label name in label_join(): {source}"));
-    }
-    for column in &mut columns {
-        let values: Vec<&str> = sources.iter().map(|source| column.name.get(source)).collect();
-        let joined = values.join(separator);
-        column.name.set(target, &joined);
-    }
-    merge_same(columns)
 }

@@ -6,8 +6,8 @@ use formats::series_name::{METRIC, SeriesName, is_label};
 
 use crate::error::{QueryError, unanswerable};
 use crate::expression::{
-    Aggregate, Aggregation, At, Binary, Condition, Expression, LabelChoice, Matcher, Operator, Range,
-    RangeOf, Selector, Shift,
+    Aggregate, Aggregation, At, Binary, Expression, LabelChoice, Matcher, Operator, Range, RangeOf, Selector,
+    Shift,
 };
 use crate::function::{Function, OverTime};
 use crate::limits::Limits;
@@ -15,6 +15,9 @@ use crate::samples::{Point, Samples};
 use crate::source::{Selection, Series, Source, StepAfter};
 use crate::value::{Column, Evaluated, Steps, merge_same, refuse_same};
 use crate::{aggregate, matching, operate, over_time};
+
+/// The number of steps between two checks for interruption.
+const STEPS_UNCHECKED: usize = 16;
 
 /// An evaluation of one expression.
 pub(crate) struct Evaluation<'s> {
@@ -37,6 +40,9 @@ impl Evaluation<'_> {
             Evaluated::Text(_) => 0,
         };
         self.spend(columns.saturating_mul(steps.count))?;
+        if let Evaluated::Vector(columns) = &evaluated {
+            self.spend_bytes(columns.iter().map(|column| column.name.memory_bytes()).sum())?;
+        }
         Ok(evaluated)
     }
 
@@ -76,19 +82,24 @@ impl Evaluation<'_> {
     }
 
     /// Counts what is held in memory, and looks whether it takes too long.
-    fn spend(&self, points: usize) -> Result<(), QueryError> {
+    pub(crate) fn spend(&self, points: usize) -> Result<(), QueryError> {
         self.points.set(self.points.get().saturating_add(points));
         if self.points.get() > self.limits.most_points {
             let most = self.limits.most_points;
             return Err(QueryError::TooLarge(format!(
-                "the expression needs more than {most} samples in memory"
+                "the expression needs more than {most} samples in memory, labels counted by their bytes"
             )));
         }
         if (self.limits.is_interrupted)() { Err(QueryError::Interrupted) } else { Ok(()) }
     }
 
+    /// Counts bytes of labels as samples.
+    pub(crate) fn spend_bytes(&self, bytes: usize) -> Result<(), QueryError> {
+        self.spend(bytes / size_of::<Point>())
+    }
+
     /// The instant that a selector means at a step.
-    fn instant(&self, shift: Shift, at_ms: i64) -> i64 {
+    pub(crate) fn instant(&self, shift: Shift, at_ms: i64) -> i64 {
         let at_ms = match shift.at {
             None => at_ms,
             Some(At::Time(at_ms)) => at_ms,
@@ -123,6 +134,7 @@ impl Evaluation<'_> {
         }
         let mut series = selected.map_err(QueryError::Unreadable)?;
         self.spend(series.iter().map(|series| series.samples.stored()).sum())?;
+        self.spend_bytes(series.iter().map(|series| series.name.memory_bytes()).sum())?;
         series.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         Ok(series)
     }
@@ -152,7 +164,7 @@ impl Evaluation<'_> {
     }
 
     /// The series of a range.
-    fn range(
+    pub(crate) fn range(
         &self,
         range: &Range,
         steps: Steps,
@@ -232,16 +244,22 @@ impl Evaluation<'_> {
             };
             let values: Vec<Option<f64>> = match is_fixed && steps.count > 0 {
                 true => vec![at_step(0); steps.count],
-                false => (0..steps.count).map(at_step).collect(),
+                false => {
+                    let mut values = Vec::with_capacity(steps.count);
+                    for place in 0..steps.count {
+                        if place % STEPS_UNCHECKED == 0 && (self.limits.is_interrupted)() {
+                            return Err(QueryError::Interrupted);
+                        }
+                        values.push(at_step(place));
+                    }
+                    values
+                }
             };
             if function != OverTime::Last {
                 name.set(METRIC, "");
             }
             if values.iter().any(Option::is_some) {
                 columns.push(Column { name, values });
-            }
-            if (self.limits.is_interrupted)() {
-                return Err(QueryError::Interrupted);
             }
         }
         refuse_same(&columns)?;
@@ -289,7 +307,7 @@ impl Evaluation<'_> {
                 Operator::Set(operator) => {
                     matching::of_sets(operator, &binary.matching.labels, left, right, steps.count)?
                 }
-                _ => matching::between_vectors(binary, &left, &right, steps.count)?,
+                _ => matching::between_vectors(binary, &left, &right, steps.count, self.limits)?,
             }),
             _ => return unanswerable("a text is no operand"),
         })
@@ -329,7 +347,9 @@ impl Evaluation<'_> {
             (_, of) => self.vector(of, steps)?,
         };
         Ok(match &aggregate.operation {
-            Aggregation::Quantile(part) => aggregate::quantiles(&self.scalar(part, steps)?, groups, &columns),
+            Aggregation::Quantile(part) => {
+                aggregate::quantiles(&self.scalar(part, steps)?, groups, &columns, self.limits)?
+            }
             Aggregation::Top(count) | Aggregation::Bottom(count) => {
                 let counts = self.scalar(count, steps)?;
                 if let Some(count) =
@@ -338,14 +358,13 @@ impl Evaluation<'_> {
                     return unanswerable(format!("Scalar value {count} overflows int64"));
                 }
                 let is_top = matches!(aggregate.operation, Aggregation::Top(_));
-                aggregate::extremes(&counts, is_top, groups, columns)
+                aggregate::extremes(&counts, is_top, groups, columns, self.limits)?
             }
             Aggregation::CountValues(label) if !is_label(label) => {
                 return unanswerable(format!("invalid label name \"{label}\""));
             }
             Aggregation::CountValues(label) => {
-                columns = aggregate::split_by_value(columns, label);
-                self.spend(columns.len().saturating_mul(steps.count))?;
+                columns = aggregate::split_by_value(columns, label, || self.spend(steps.count))?;
                 aggregate::combine(
                     &aggregate.operation,
                     &aggregate::with_label(groups, label),
@@ -355,38 +374,6 @@ impl Evaluation<'_> {
             }
             operation => aggregate::combine(operation, groups, &columns, steps.count),
         })
-    }
-
-    /// The labels that are known of what is absent: those that a selector wants to be equal to something.
-    pub(crate) fn wanted_labels(matchers: &[Matcher]) -> SeriesName {
-        let mut name = SeriesName::default();
-        let mut seen: Vec<&str> = Vec::new();
-        for matcher in matchers.iter().filter(|matcher| matcher.label != METRIC) {
-            match &matcher.condition {
-                Condition::Equal(value) if !seen.contains(&matcher.label.as_str()) => {
-                    name.set(&matcher.label, value)
-                }
-                _ => name.set(&matcher.label, ""),
-            }
-            seen.push(&matcher.label);
-        }
-        name
-    }
-
-    /// At which steps any series has a sample in a range.
-    pub(crate) fn is_present(&self, range: &Range, steps: Steps) -> Result<Vec<bool>, QueryError> {
-        let mut is_present = vec![false; steps.count];
-        let mut runs = Vec::new();
-        for series in self.range(range, steps, None)? {
-            for (place, is_present) in
-                is_present.iter_mut().enumerate().filter(|(_, is_present)| !**is_present)
-            {
-                let to_ms = self.instant(range.shift, steps.at(place));
-                series.samples.runs(to_ms.saturating_sub(range.length_ms), to_ms, &mut runs);
-                *is_present = !runs.is_empty();
-            }
-        }
-        Ok(is_present)
     }
 }
 

@@ -35,7 +35,7 @@ pub use error::{Fault, QueryError};
 pub use expression::{Condition, LabelChoice, Matcher};
 pub use limits::Limits;
 pub use samples::{Point, STALE_BITS, Samples, is_stale};
-pub use source::{Selection, Series, Source, StepAfter};
+pub use source::{OwnedSelection, Selection, Series, Source, StepAfter};
 pub use value::Answer;
 
 /// The most steps of an answer over time, Prometheus' own limit.
@@ -215,6 +215,19 @@ mod tests {
             let answer = Query::parse(text).unwrap().at(&Nothing, 0, &limits);
             assert!(matches!(answer, Err(QueryError::TooLarge(_))), "{text}: {answer:?}");
         }
+        // The bytes of labels are counted before they are allocated.
+        let join = |of: &str| format!("label_join({of}, \"a\", \",\"{})", ", \"a\"".repeat(400));
+        let replace =
+            |of: &str| format!("label_replace({of}, \"a\", \"{}\", \"a\", \"(.*)\")", "$1".repeat(400));
+        let seed = format!("label_replace(vector(1), \"a\", \"{}\", \"\", \"\")", "x".repeat(1000));
+        for text in [join(&join(&join(&seed))), replace(&replace(&replace(&seed)))] {
+            let answer =
+                Query::parse(&text).unwrap().at(&Nothing, 0, &Limits { most_points: 8_000_000, ..limits });
+            assert!(matches!(answer, Err(QueryError::TooLarge(_))), "{answer:?}");
+        }
+        let text = "count_values(\"v\", vector(time()))";
+        let answer = Query::parse(text).unwrap().between(&Nothing, [0, 10_000_000], 1000, &limits);
+        assert!(matches!(answer, Err(QueryError::TooLarge(_))), "{answer:?}");
         let is_interrupted = || true;
         let limits = Limits { is_interrupted: &is_interrupted, ..Limits::default() };
         let answer = Query::parse("1 + 1").unwrap().at(&Nothing, 0, &limits);

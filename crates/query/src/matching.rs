@@ -8,6 +8,7 @@ use formats::series_name::{METRIC, SeriesName};
 
 use crate::error::{QueryError, unanswerable};
 use crate::expression::{Binary, Cardinality, LabelChoice, Matching, Operator, SetOperator};
+use crate::limits::Limits;
 use crate::operate::{arithmetic, as_number, holds};
 use crate::value::{Column, merge_same};
 
@@ -47,6 +48,7 @@ pub(crate) fn between_vectors(
     left: &[Column],
     right: &[Column],
     steps: usize,
+    limits: &Limits<'_>,
 ) -> Result<Vec<Column>, QueryError> {
     let matching = &binary.matching;
     let is_swapped = matching.cardinality == Cardinality::OneToMany;
@@ -62,6 +64,9 @@ pub(crate) fn between_vectors(
     // Which group has a result at which step already.
     let mut has_result: HashSet<(usize, usize)> = HashSet::new();
     for (column, group) in many.iter().zip(many_groups) {
+        if (limits.is_interrupted)() {
+            return Err(QueryError::Interrupted);
+        }
         for partner in &members[group] {
             let partner = &one[*partner];
             let mut values = vec![None; steps];

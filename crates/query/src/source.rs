@@ -52,7 +52,58 @@ impl StepAfter {
     }
 }
 
+/// A [`Selection`] without its limits that owns its data.
+#[derive(Clone, Debug)]
+pub struct OwnedSelection {
+    /// Conditions, all of which the series meet.
+    pub matchers: Vec<Matcher>,
+    /// The first instant.
+    pub from_ms: i64,
+    /// The last one.
+    pub to_ms: i64,
+    is_newest: bool,
+    step_after: Option<StepAfter>,
+    is_range: bool,
+    sums: Option<LabelChoice>,
+}
+
+impl OwnedSelection {
+    /// Returns the selection with limits.
+    pub fn within<'m>(&'m self, limits: &'m Limits<'m>) -> Selection<'m> {
+        Selection {
+            matchers: &self.matchers,
+            from_ms: self.from_ms,
+            to_ms: self.to_ms,
+            is_newest: self.is_newest,
+            step_after: self.step_after,
+            is_range: self.is_range,
+            sums: self.sums.as_ref(),
+            limits,
+        }
+    }
+}
+
 impl Selection<'_> {
+    /// Returns a copy that owns its data.
+    pub fn owned(&self) -> OwnedSelection {
+        let Self { matchers, from_ms, to_ms, is_newest, step_after, is_range, sums, limits: _ } = *self;
+        OwnedSelection {
+            matchers: matchers.to_vec(),
+            from_ms,
+            to_ms,
+            is_newest,
+            step_after,
+            is_range,
+            sums: sums.cloned(),
+        }
+    }
+
+    /// Returns a text that is the same for selections of the same series, whatever their limits.
+    pub fn key(&self) -> String {
+        let Self { matchers, from_ms, to_ms, is_newest, step_after, is_range, sums, limits: _ } = self;
+        format!("{matchers:?} {from_ms} {to_ms} {is_newest} {step_after:?} {is_range} {sums:?}")
+    }
+
     /// Whether a series meets all conditions.
     pub fn is_met_by(&self, series: &SeriesName) -> bool {
         self.matchers.iter().all(|matcher| matcher.is_met_by(series))
