@@ -1,10 +1,11 @@
-//! Attacks on what whit deletes, and on its screen: `cargo xtask attack age|top [SECONDS [PROGRAM]]`.
+//! Attacks on what whit deletes, on its screen, and on its agent: `cargo xtask attack age|top|agent [SECONDS [PROGRAM]]`.
 //!
-//! Each round makes a tree, lets one or more attackers change it while runs of whit delete from it, and then looks for damage:
+//! On deletions each round makes a tree, lets one or more attackers change it while runs of whit delete from it, and then looks for damage:
 //! a file outside the tree that is gone, a young file that was deleted or hidden, a strict deletion that gave up being strict.
 //! An attacker does only what the owner of the attacked directory may do.
 
 mod age;
+mod agent;
 mod arena;
 mod top;
 
@@ -18,6 +19,16 @@ type Attack = fn(&Arena, &mut Random) -> Result<(), String>;
 
 /// On `whit top`.
 const ON_THE_SCREEN: [(&str, Attack); 1] = [("keys, sizes and signals", top::keys_sizes_and_signals)];
+
+/// On a running agent.
+const ON_THE_AGENT: [(&str, Attack); 6] = [
+    ("expressions that grow", agent::expressions_that_grow),
+    ("clients that leave", agent::clients_that_leave),
+    ("sockets in four modes", agent::sockets_in_four_modes),
+    ("other origins", agent::other_origins),
+    ("kills of the server", agent::kills_of_the_server),
+    ("a full disk", agent::a_full_disk),
+];
 
 /// On `whit age --delete`.
 const ON_DELETION: [(&str, Attack); 9] = [
@@ -34,10 +45,14 @@ const ON_DELETION: [(&str, Attack); 9] = [
 
 /// Runs all attacks in turn until the time is over, and each at least once.
 pub(crate) fn run(words: &[&str]) -> Outcome {
+    if let ["attacker", port, mode] = words {
+        return agent::attack(port, mode);
+    }
     let attacks = match words.first() {
         Some(&"age") => &ON_DELETION[..],
         Some(&"top") => &ON_THE_SCREEN[..],
-        _ => return Err("attack age|top [SECONDS [PROGRAM]]".to_owned()),
+        Some(&"agent") => &ON_THE_AGENT[..],
+        _ => return Err("attack age|top|agent [SECONDS [PROGRAM]]".to_owned()),
     };
     let seconds = words.get(1).copied().unwrap_or("60");
     let program = words.get(2).copied();

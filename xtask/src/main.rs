@@ -1,4 +1,4 @@
-//! Chores of the repository: `cargo xtask attack age|top [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] |
+//! Chores of the repository: `cargo xtask attack age|top|agent [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] |
 //! tick-order`.
 
 // Chores run programs: that is what they are for.
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         ["instructions"] => instructions::check(),
         ["instructions", "--write"] => instructions::write(),
         ["tick-order"] => tick_order::write(),
-        _ => Err("attack age|top [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] | tick-order".to_owned()),
+        _ => Err("attack age|top|agent [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] | tick-order".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

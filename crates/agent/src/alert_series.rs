@@ -4,39 +4,33 @@ use std::collections::HashMap;
 
 use store::{SeriesId, SeriesKind, Store};
 
-use crate::alert::{Active, Board, SERIES};
+use crate::alert::{Active, SERIES, Standing};
 use crate::registry::Registry;
 
 /// Series that are recorded; a rule whose labels change all the time makes more.
 const MOST_SERIES: usize = 1000;
 
 /// The alerts of a tick.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct AlertSeries {
-    board: Board,
     /// By name, whether it is recorded or not.
     known: HashMap<String, Option<SeriesId>>,
     now: Vec<SeriesId>,
 }
 
 impl AlertSeries {
-    pub(crate) fn new(board: Board) -> Self {
-        Self { board, known: HashMap::new(), now: Vec::new() }
-    }
-
-    /// Those that there are.
-    pub(crate) fn collect(&mut self, registry: &mut Registry, store: &mut Store) {
+    /// Those that there are, by the names of their series.
+    pub(crate) fn collect(&mut self, names: &[String], registry: &mut Registry, store: &mut Store) {
         self.now.clear();
-        for alert in &self.board.read().active {
-            let name = name(alert);
-            if !self.known.contains_key(&name) {
+        for name in names {
+            if !self.known.contains_key(name) {
                 if self.known.len() >= MOST_SERIES {
                     continue;
                 }
-                let registered = registry.register(&name, SeriesKind::Gauge, store);
+                let registered = registry.register(name, SeriesKind::Gauge, store);
                 self.known.insert(name.clone(), registered.map(|(_, id)| id));
             }
-            self.now.extend(self.known.get(&name).copied().flatten());
+            self.now.extend(self.known.get(name).copied().flatten());
         }
     }
 
@@ -49,6 +43,11 @@ impl AlertSeries {
     pub(crate) fn forget_names(&mut self) {
         self.known.clear();
     }
+}
+
+/// The names of the series of the alerts that there are.
+pub(crate) fn names(standing: &Standing) -> Vec<String> {
+    standing.active.iter().map(name).collect()
 }
 
 fn name(alert: &Active) -> String {

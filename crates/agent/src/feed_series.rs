@@ -24,11 +24,10 @@ const SERIES: [(&str, SeriesKind, &str); 7] = [
 ];
 
 /// The counters of the last tick.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FeedSeries {
-    counts: FeedCounts,
     ids: Vec<Option<SeriesId>>,
-    values: [f64; SERIES.len()],
+    values: Vec<f64>,
 }
 
 /// How one of these metrics behaves, and what it is.
@@ -55,34 +54,39 @@ pub(crate) fn write_unread(counts: &FeedCounts, scope: Scope, out: &mut String) 
     }
 }
 
-impl FeedSeries {
-    pub(crate) fn new(counts: FeedCounts) -> Self {
-        Self { counts, ids: Vec::new(), values: [0.0; SERIES.len()] }
-    }
+/// The counters, in their order; `None` before feeds were polled.
+pub(crate) fn counted(counts: &FeedCounts) -> Option<[f64; SERIES.len()]> {
+    let unread = counts.unread_total()?;
+    let totals = counts.totals();
+    let counted = [
+        totals.changed,
+        totals.unchanged,
+        totals.failed,
+        totals.requests,
+        totals.bytes,
+        totals.entries,
+        unread,
+    ];
+    Some(counted.map(|count| count as f64))
+}
 
-    /// The values of this tick; none before feeds were polled.
-    pub(crate) fn collect(&mut self, registry: &mut Registry, store: &mut Store) {
-        let Some(unread) = self.counts.unread_total() else { return };
+impl FeedSeries {
+    /// Takes the counters of this tick; none before feeds were polled.
+    pub(crate) fn collect(&mut self, counted: &[f64], registry: &mut Registry, store: &mut Store) {
+        self.values.clear();
+        if counted.len() != SERIES.len() {
+            return;
+        }
         if self.ids.is_empty() {
             let mut id = |name: &str, kind| registry.register(name, kind, store).map(|(_, id)| id);
             self.ids = SERIES.iter().map(|(name, kind, _)| id(name, *kind)).collect();
         }
-        let totals = self.counts.totals();
-        let counted = [
-            totals.changed,
-            totals.unchanged,
-            totals.failed,
-            totals.requests,
-            totals.bytes,
-            totals.entries,
-            unread,
-        ];
-        self.values = counted.map(|count| count as f64);
+        self.values.extend(counted);
     }
 
     /// The values that were collected.
     pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
-        self.ids.iter().zip(self.values).filter_map(|(id, value)| Some(((*id)?, value)))
+        self.ids.iter().zip(&self.values).filter_map(|(id, value)| Some(((*id)?, *value)))
     }
 
     /// Lets all get other names.

@@ -1,5 +1,6 @@
 //! What an agent does, and why it cannot.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -54,6 +55,8 @@ pub struct AgentOptions {
     /// Which feeds are polled, and how; `None`: none.
     #[cfg(feature = "feeds")]
     pub feeds: Option<feeds::FeedOptions>,
+    /// The command that calls [`crate::serve`] with standard input; `None`: nothing is served.
+    pub server: Option<Vec<OsString>>,
     /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.
     pub cpu_limit: Option<Ratio>,
 }
@@ -139,6 +142,8 @@ impl Privileged {
 pub enum AgentError {
     /// An error of the data directory or the machine.
     System(String, io::Error),
+    /// The data directory or a file in it could be under the control of another user.
+    Unsafe(PathBuf, &'static str),
     /// Another agent records into this directory.
     Taken(PathBuf),
     /// An error of the history.
@@ -149,6 +154,7 @@ impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::System(what, error) => write!(f, "{what}: {error}"),
+            Self::Unsafe(path, why) => write!(f, "{}: {why}", path.display()),
             Self::Taken(path) => {
                 write!(f, "{}: another agent records there; use --data DIR for another place", path.display())
             }

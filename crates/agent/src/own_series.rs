@@ -5,6 +5,7 @@ use formats::series_name::metric_of;
 use store::SeriesKind::{Counter, Gauge};
 use store::{SeriesId, SeriesKind, Store};
 
+use crate::budget::RecordingCost;
 use crate::registry::Registry;
 
 /// The parts of a tick, each with its CPU time.
@@ -23,13 +24,13 @@ pub(crate) enum Part {
 }
 
 /// The series, in the order of [`OwnSeries::collect`]; those of the parts come first.
-const SERIES: [(&str, SeriesKind, &str); 15] = [
+const SERIES: [(&str, SeriesKind, &str); 20] = [
     ("whit_agent_part_cpu_seconds_total{part=\"machine\"}", Counter, "CPU time of a part of the agent."),
     ("whit_agent_part_cpu_seconds_total{part=\"slow\"}", Counter, "CPU time of a part of the agent."),
     ("whit_agent_part_cpu_seconds_total{part=\"tasks\"}", Counter, "CPU time of a part of the agent."),
     ("whit_agent_part_cpu_seconds_total{part=\"store\"}", Counter, "CPU time of a part of the agent."),
     ("whit_agent_part_cpu_seconds_total{part=\"now\"}", Counter, "CPU time of a part of the agent."),
-    ("whit_agent_cpu_seconds_total", Counter, "CPU time of the agent."),
+    ("whit_agent_cpu_seconds_total", Counter, "CPU time of the agent, that of its server included."),
     ("whit_agent_tick_lateness_seconds", Gauge, "How much later than it should the last tick began."),
     (
         "whit_agent_missed_ticks_total",
@@ -41,8 +42,21 @@ const SERIES: [(&str, SeriesKind, &str); 15] = [
     ("whit_agent_impossible_values_total", Counter, "Values that were left out because they cannot be true."),
     ("whit_agent_lost_ticks_total", Counter, "Ticks that were given up because nothing could be written."),
     ("whit_agent_store_bytes", Gauge, "The size of the history."),
-    ("whit_agent_resident_bytes", Gauge, "What the agent has in memory."),
+    ("whit_agent_resident_bytes", Gauge, "Resident memory of the agent's recorder."),
     ("whit_agent_ticks_between_task_readings", Gauge, "Ticks from one reading of all tasks to the next."),
+    (
+        "whit_agent_server_cpu_seconds_total",
+        Counter,
+        "CPU time of the agent's server process: requests, alerts, checks and feeds.",
+    ),
+    (
+        "whit_agent_requests_cpu_seconds_total",
+        Counter,
+        "CPU time of answers to requests, since the server process started.",
+    ),
+    ("whit_agent_server_resident_bytes", Gauge, "Resident memory of the agent's server process."),
+    ("whit_agent_server_peak_bytes", Gauge, "Peak of the resident memory of the agent's server process."),
+    ("whit_agent_server_starts_total", Counter, "Starts of the agent's server process."),
 ];
 const PARTS: usize = 5;
 
@@ -50,7 +64,7 @@ const PARTS: usize = 5;
 #[derive(Debug, Default)]
 pub(crate) struct OwnSeries {
     cpu_by_part: [Nanos; PARTS],
-    /// CPU time of the process when the part that runs now started.
+    /// CPU time of the thread when the part that runs now started.
     mark: Nanos,
     /// How much later than its deadline the last tick started.
     lateness: Nanos,
@@ -66,6 +80,8 @@ pub(crate) struct OwnSeries {
 pub(crate) struct OwnState {
     /// `None` if tasks are not read.
     pub(crate) resident_bytes: Option<u64>,
+    /// `None` if no service is configured.
+    pub(crate) server: Option<OwnServer>,
     /// Ticks between two readings of all tasks; `None` if they are not read.
     pub(crate) task_stride: Option<u32>,
     pub(crate) system_calls: u64,
@@ -73,6 +89,18 @@ pub(crate) struct OwnState {
     pub(crate) impossible_values: u64,
     pub(crate) lost_ticks: u64,
     pub(crate) store_bytes: u64,
+}
+
+/// The cost of the server process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnServer {
+    /// CPU time in seconds, including processes that have exited.
+    pub(crate) cpu_s: f64,
+    /// The part that answers to requests took, since the process started.
+    pub(crate) requests_cpu_s: f64,
+    pub(crate) resident_bytes: Option<u64>,
+    pub(crate) peak_bytes: u64,
+    pub(crate) starts: u64,
 }
 
 /// How one of these metrics behaves, and what it is.
@@ -86,14 +114,20 @@ impl OwnSeries {
     pub(crate) fn begin(&mut self, lateness: Nanos, missed_ticks: u64) {
         self.lateness = lateness;
         self.missed_ticks += missed_ticks;
-        self.mark = probe::own_cpu_time();
+        self.mark = probe::own_thread_cpu_time();
     }
 
     /// A part of the tick has ended, and the next begins.
     pub(crate) fn end(&mut self, part: Part) {
-        let now = probe::own_cpu_time();
+        let now = probe::own_thread_cpu_time();
         self.cpu_by_part[part as usize] += now.saturating_sub(self.mark);
         self.mark = now;
+    }
+
+    /// Returns the CPU time of recording so far.
+    pub(crate) fn cost(&self) -> RecordingCost {
+        let [tasks, store] = [Part::Tasks, Part::Store].map(|part| self.cpu_by_part[part as usize]);
+        RecordingCost { all: probe::own_thread_cpu_time(), of_rounds: tasks + store }
     }
 
     /// The values of this tick; the costs are those up to the one before.
@@ -102,13 +136,15 @@ impl OwnSeries {
             self.names = SERIES.iter().map(|(name, kind, _)| registry.register(name, *kind, store)).collect();
         }
         let [machine, slow, tasks, writing, now] = self.cpu_by_part.map(|cpu| Some(cpu.as_secs_f64()));
+        let server = state.server;
+        let server_cpu_s = server.map_or(0.0, |server| server.cpu_s);
         self.values = [
             machine,
             slow,
             tasks,
             writing,
             now,
-            Some(probe::own_cpu_time().as_secs_f64()),
+            Some(probe::own_cpu_time().as_secs_f64() + server_cpu_s),
             Some(self.lateness.as_secs_f64()),
             Some(self.missed_ticks as f64),
             Some(state.system_calls as f64),
@@ -118,6 +154,11 @@ impl OwnSeries {
             Some(state.store_bytes as f64),
             state.resident_bytes.map(|bytes| bytes as f64),
             state.task_stride.map(f64::from),
+            server.map(|server| server.cpu_s),
+            server.map(|server| server.requests_cpu_s),
+            server.and_then(|server| Some(server.resident_bytes? as f64)),
+            server.map(|server| server.peak_bytes as f64),
+            server.map(|server| server.starts as f64),
         ];
     }
 

@@ -13,6 +13,10 @@ use crate::options::{AgentError, AgentOptions};
 
 /// The name of the history in the data directory.
 pub const HISTORY: &str = "history.sqlite";
+/// The name of the lock file.
+const LOCK: &str = "lock";
+/// Suffixes of databases and their write-ahead logs.
+const DATABASE_ENDS: [&str; 3] = [".sqlite", ".sqlite-wal", ".sqlite-shm"];
 /// Of a history in memory.
 const FALLBACK_BYTES: u64 = 64_000_000;
 
@@ -57,21 +61,16 @@ impl Place {
     }
 
     fn lock(directory: &Path, is_fallback: bool) -> Result<Self, AgentError> {
-        let system = |path: &Path, error: io::Error| AgentError::System(path.display().to_string(), error);
         // It has all users' tasks: for its owner alone.
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(directory)
             .map_err(|error| system(directory, error))?;
-        let owner = fs::metadata(directory).map_err(|error| system(directory, error))?.uid();
-        if owner != probe::own_uid() {
-            // They could make a name there lead to any file.
-            let error = io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user");
-            return Err(system(directory, error));
-        }
+        check_directory(directory)?;
+        check_files(directory)?;
         check_writable(directory).map_err(|error| system(directory, error))?;
-        let path = directory.join("lock");
+        let path = directory.join(LOCK);
         // Nobody else may take it.
         let made = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
         made.map_err(|error| system(&path, error))?;
@@ -88,6 +87,41 @@ impl Place {
             if self.is_fallback { wanted.most_bytes.min(FALLBACK_BYTES) } else { wanted.most_bytes };
         Retention { most_bytes, ..wanted.clone() }
     }
+}
+
+/// The permissions by which a group or others can write.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// Refuses a directory in which other users could replace files by links.
+fn check_directory(directory: &Path) -> Result<(), AgentError> {
+    let metadata = fs::metadata(directory).map_err(|error| system(directory, error))?;
+    let why = match () {
+        () if metadata.uid() != probe::own_uid() => "it belongs to another user",
+        () if metadata.mode() & WRITABLE_BY_OTHERS != 0 => "other users can write there; run chmod go-w",
+        () => return Ok(()),
+    };
+    Err(AgentError::Unsafe(directory.to_owned(), why))
+}
+
+/// Refuses a FIFO, device, directory or symbolic link in place of a database or the lock. Opening a FIFO can block for ever, and a link may
+/// point to any file.
+fn check_files(directory: &Path) -> Result<(), AgentError> {
+    for entry in fs::read_dir(directory).map_err(|error| system(directory, error))? {
+        let entry = entry.map_err(|error| system(directory, error))?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_own = name == LOCK || DATABASE_ENDS.iter().any(|end| name.ends_with(end));
+        let kind = entry.file_type().map_err(|error| system(&entry.path(), error))?;
+        if is_own && !kind.is_file() {
+            let why = "not a regular file; move it away";
+            return Err(AgentError::Unsafe(entry.path(), why));
+        }
+    }
+    Ok(())
+}
+
+fn system(path: &Path, error: io::Error) -> AgentError {
+    AgentError::System(path.display().to_string(), error)
 }
 
 /// Whether a file can be made in a directory, and written: a lock that is there can be taken where nothing can be.

@@ -5,12 +5,12 @@ use formats::relabel::Relabelling;
 use store::{SeriesId, Store};
 
 use crate::alert_series::AlertSeries;
-use crate::boards::Boards;
 #[cfg(feature = "feeds")]
 use crate::feed_series::FeedSeries;
 use crate::machine_series::MachineSeries;
 use crate::own_series::{OwnSeries, OwnState};
 use crate::registry::Registry;
+use crate::server::ServerReport;
 use crate::task_series::TaskSeries;
 
 /// All that are recorded.
@@ -25,15 +25,15 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    pub(crate) fn new(relabelling: Relabelling, boards: &Boards) -> Self {
+    pub(crate) fn new(relabelling: Relabelling) -> Self {
         Self {
             registry: Registry::new(relabelling),
             machine: MachineSeries::default(),
             own: OwnSeries::default(),
             tasks: TaskSeries::default(),
-            alerts: AlertSeries::new(boards.alerts.clone()),
+            alerts: AlertSeries::default(),
             #[cfg(feature = "feeds")]
-            feeds: FeedSeries::new(boards.feeds.clone()),
+            feeds: FeedSeries::default(),
         }
     }
 
@@ -42,18 +42,23 @@ impl Recorded {
         self.machine.collect(samples, &mut self.registry, store);
     }
 
-    /// Takes all others: the agent's own, the tasks', the alerts' and the feeds'.
-    pub(crate) fn collect_others(&mut self, own: OwnState, store: &mut Store) {
+    /// Takes all others: the agent's own, the tasks', and those of the server's alerts and feeds.
+    pub(crate) fn collect_others(&mut self, own: OwnState, report: &ServerReport, store: &mut Store) {
         self.own.collect(own, &mut self.registry, store);
         self.tasks.register(&mut self.registry, store);
-        self.alerts.collect(&mut self.registry, store);
+        self.alerts.collect(&report.alerts, &mut self.registry, store);
         #[cfg(feature = "feeds")]
-        self.feeds.collect(&mut self.registry, store);
+        self.feeds.collect(&report.feeds, &mut self.registry, store);
     }
 
     /// The last tick's values, with the names under which they are recorded; without alerts and feeds.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
         self.machine.recorded().chain(self.own.recorded()).chain(self.tasks.recorded())
+    }
+
+    /// Returns the values of the last tick that all users may see. The sums over all tasks are not among them.
+    pub(crate) fn public(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.machine.recorded().chain(self.own.recorded()).map(|(name, _, value)| (name, value))
     }
 
     /// All of the last tick's values.

@@ -1,40 +1,31 @@
 //! A tick: sample the machine and its tasks, and record them.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
 use facts::source::{Source, Wanted};
 use facts::task::TaskKey;
 use facts::task::figure::Figure;
-use facts::task::rounds::Scope;
 use facts::unit::Nanos;
-use probe::background_job::Notifier;
 use probe::task_detail::TaskFiles;
-use probe::tasks::TaskSource;
 use probe::{Request, Roots};
 use sampling::Formula;
-use sampling::agent_protocol::Hello;
 use sampling::machine::MachineSampler;
 use sampling::schedule::Schedule;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 
-use crate::boards::Boards;
 use crate::budget::Budget;
-use crate::check::write_states;
-#[cfg(feature = "feeds")]
-use crate::feed_series::write_unread;
-use crate::http::Latest;
 use crate::log::{Level, Log};
+use crate::marks::{Mark, Marks};
 use crate::now_file::NowFile;
 use crate::options::{AgentError, AgentOptions};
-use crate::own_series::{OwnState, Part};
+use crate::own_series::{OwnServer, OwnState, Part};
 use crate::place::Place;
 use crate::recorded::Recorded;
-use crate::socket::Socket;
+use crate::server::{Latest, LatestTasks, ServerProcess, ServerReport};
 
 /// Cgroups and processes whose names are looked up in one tick.
 const NAMES_A_TICK: usize = 32;
@@ -63,12 +54,8 @@ pub(crate) struct Recorder {
     store: Store,
     place: Place,
     now_file: Option<NowFile>,
-    boards: Boards,
     /// As it was configured last.
     options: AgentOptions,
-    socket: Option<Socket>,
-    /// Rung by the socket's thread.
-    wishes: Notifier,
 }
 
 impl Recorder {
@@ -80,7 +67,6 @@ impl Recorder {
         options: &AgentOptions,
         place: Place,
         store: Store,
-        boards: &Boards,
         log: &Log,
     ) -> Result<Self, AgentError> {
         let roots = Roots::live();
@@ -89,33 +75,34 @@ impl Recorder {
         let now_file =
             options.now.as_deref().map(|path| open_now_file(path, &options.now_metrics)).transpose()?;
         let tasks = open_tasks(options, log);
-        let wishes = Notifier::new().map_err(|error| AgentError::System("a pipe".to_owned(), error))?;
-        let socket = open_socket(options, tasks.as_ref(), &wishes, log);
         Ok(Self {
             machine,
             slow,
             slow_schedule: Schedule::new(std::iter::once(options.slow_interval)),
             tasks,
             options: options.clone(),
-            socket,
-            wishes,
             budget: Budget::new(options.cpu_limit),
             ticks_until_tasks: 0,
             has_tasks: false,
             unnamed: BTreeMap::new(),
             labels: TaskFiles::open(&roots).ok().map(TaskLabels::new),
             boot_id: probe::boot_id(&roots).unwrap_or_default(),
-            series: Recorded::new(options.relabelling.clone(), boards),
+            series: Recorded::new(options.relabelling.clone()),
             values: Vec::new(),
             store,
             place,
             now_file,
-            boards: boards.clone(),
         })
     }
 
     /// Takes a tick, which should have been `lateness` earlier. Returns what the service manager should know.
-    pub(crate) fn tick(&mut self, lateness: Nanos, missed_ticks: u64, log: &mut Log) -> Option<String> {
+    pub(crate) fn tick(
+        &mut self,
+        lateness: Nanos,
+        missed_ticks: u64,
+        server: Option<&ServerProcess>,
+        log: &mut Log,
+    ) -> Option<String> {
         self.series.own.begin(lateness, missed_ticks);
         self.machine.sample();
         self.series.own.end(Part::Machine);
@@ -129,8 +116,9 @@ impl Recorder {
         self.series.own.end(Part::Machine);
         self.has_tasks = self.read_tasks(log);
         self.series.own.end(Part::Tasks);
-        let state = self.own_state();
-        self.series.collect_others(state, &mut self.store);
+        let state = self.own_state(server);
+        let report = server.map(ServerProcess::report);
+        self.series.collect_others(state, report.unwrap_or(&ServerReport::default()), &mut self.store);
         if let Some(fault) = self.series.registry.take_fault() {
             log.write(Level::Warning, &fault);
         }
@@ -138,7 +126,7 @@ impl Recorder {
         self.series.own.end(Part::Store);
         self.write_now_file(log);
         self.series.own.end(Part::Now);
-        self.keep_budget()
+        self.keep_budget(log)
     }
 
     /// Reads tasks, if it is their turn. Returns whether there is a new round of them.
@@ -156,9 +144,6 @@ impl Recorder {
             self.name_tasks();
             if let Some(tasks) = &self.tasks {
                 self.series.tasks.add(&tasks.store);
-            }
-            if let (Some(socket), Some(tasks)) = (&mut self.socket, &self.tasks) {
-                socket.publish_round(&tasks.store, tasks.lost_exits());
             }
         }
         is_read
@@ -191,58 +176,43 @@ impl Recorder {
 
     fn write_now_file(&mut self, log: &mut Log) {
         let Some(file) = &mut self.now_file else { return };
-        let written = file.write(self.series.named().map(|(name, _, value)| (name, value)));
+        let written = file.write(self.series.public());
         let message = |error| format!("{}: {error}; scripts read an older tick", file.path().display());
         log.fault("now", written.err().map(message));
     }
 
-    /// Reads tasks less often if the agent costs too much, and more often if it can.
-    fn keep_budget(&mut self) -> Option<String> {
-        let change = self.budget.advance(self.machine.now().clock.boottime, probe::own_cpu_time())?;
-        if let Some(socket) = &self.socket {
-            let interval = Nanos::from(self.options.interval).0.saturating_mul(change.stride.into());
-            socket.set_interval(Nanos(interval));
-        }
+    /// Reads tasks less often if recording costs too much, and more often when that is possible again. Requests cost the server process, which is
+    /// not counted: they do not change how often tasks are read.
+    fn keep_budget(&mut self, log: &mut Log) -> Option<String> {
+        let clock = self.machine.now().clock;
+        let change = self.budget.advance(clock.boottime, self.series.own.cost())?;
+        let text = match change.stride {
+            1 => "tasks are read at every tick again".to_owned(),
+            stride => format!("tasks are read at every {stride}th tick: recording would cost too much"),
+        };
+        let marked = mark(&self.place.history, clock.realtime, &text);
+        log.fault("marks", marked.err().map(|error| format!("marks: {error}")));
         let percent = change.used.0 * 100.0;
-        Some(format!(
-            "used {percent:.2} % of a CPU in a minute; tasks are read every {} ticks",
-            change.stride
-        ))
+        Some(format!("recording used {percent:.2} % of a CPU in a minute; {text}"))
     }
 
-    /// The last tick, for whoever shows it.
-    pub(crate) fn latest(&mut self) -> Latest<'_> {
-        let tasks = self.tasks.as_ref().filter(|_| self.has_tasks);
+    /// Returns the last tick, for the server.
+    pub(crate) fn latest(&self) -> Latest<'_> {
+        let interval = Nanos::from(self.options.interval).0.saturating_mul(self.budget.stride().into());
+        let tasks = self.tasks.as_ref().map(|tasks| LatestTasks {
+            store: &tasks.store,
+            lost_exits: tasks.lost_exits(),
+            is_new: self.has_tasks,
+            interval: Nanos(interval),
+            source: tasks.source(),
+            is_accounting_on: tasks.accounting_on(),
+        });
         Latest {
             at_ms: self.machine.now().clock.realtime.0.cast_signed() / 1_000_000,
             series: &self.series,
-            tasks: tasks.map(|tasks| &tasks.store),
-            labels: self.labels.as_mut(),
+            tasks,
+            history: &self.place.history,
         }
-    }
-
-    /// Answers clients of the socket, as of the last tick.
-    pub(crate) fn answer(&mut self) {
-        self.wishes.drain();
-        let Some(socket) = &mut self.socket else { return };
-        if let Some(tasks) = &self.tasks {
-            socket.publish_whole(&tasks.store, tasks.lost_exits());
-        }
-        for scope in socket.status_wishes() {
-            let mut status = String::new();
-            for (name, value) in self.series.own.status() {
-                let _ = writeln!(status, "{name} {value}");
-            }
-            write_states(&self.boards.roster.lock(), &mut status);
-            #[cfg(feature = "feeds")]
-            write_unread(&self.boards.feeds, scope, &mut status);
-            socket.publish_status(scope, status);
-        }
-    }
-
-    /// Is readable when clients wait for an answer.
-    pub(crate) fn wishes(&self) -> &Notifier {
-        &self.wishes
     }
 
     /// Takes over another configuration.
@@ -257,11 +227,6 @@ impl Recorder {
         }
         if options.records_tasks != self.tasks.is_some() {
             self.tasks = open_tasks(options, log);
-        }
-        if socket_options(options) != socket_options(&self.options) {
-            // The old one first: the path may be the same.
-            self.socket = None;
-            self.socket = open_socket(options, self.tasks.as_ref(), &self.wishes, log);
         }
         self.options = options.clone();
         let is_same_path = self.now_file.as_ref().map(NowFile::path) == options.now.as_deref();
@@ -302,12 +267,19 @@ impl Recorder {
         }
     }
 
-    fn own_state(&self) -> OwnState {
+    fn own_state(&self, server: Option<&ServerProcess>) -> OwnState {
         let tasks = self.tasks.as_ref();
         let (lost_ticks, lost_rounds) = self.store.lost();
-        let own = tasks.and_then(|tasks| tasks.store.row(std::process::id()));
+        let resident_bytes = |pid| tasks?.store.row(pid)?.figures.get(Figure::RESIDENT_BYTES);
         OwnState {
-            resident_bytes: own.and_then(|row| row.figures.get(Figure::RESIDENT_BYTES)),
+            resident_bytes: resident_bytes(std::process::id()),
+            server: server.map(|server| OwnServer {
+                cpu_s: server.cpu_s(),
+                requests_cpu_s: server.report().requests_cpu_s,
+                resident_bytes: server.pid().and_then(resident_bytes),
+                peak_bytes: server.report().peak_bytes,
+                starts: server.starts(),
+            }),
             task_stride: tasks.map(|_| self.budget.stride()),
             system_calls: self.machine.system_calls() + self.slow.system_calls(),
             lost_exits: tasks.map_or(0, TaskSampler::lost_exits),
@@ -325,6 +297,14 @@ impl Recorder {
         let Self { store, place, .. } = self;
         store.close().map_err(|error| AgentError::Store(place.history.clone(), error))
     }
+}
+
+/// Sets a mark at a time since 1970.
+fn mark(history: &Path, at: Nanos, text: &str) -> Result<(), String> {
+    let directory = history.parent().unwrap_or(history);
+    let mark = Mark::new(at.0.cast_signed() / 1_000_000, text)?;
+    let mut marks = Marks::open(directory).map_err(|error| error.to_string())?;
+    marks.set(&mark).map_err(|error| error.to_string())
 }
 
 /// Space of filesystems, what hardware is asked for, and what hardly changes.
@@ -351,40 +331,6 @@ fn open_machine(roots: &Roots, is_wanted: impl Fn(Source) -> bool) -> Result<Mac
 fn open_tasks(options: &AgentOptions, log: &Log) -> Option<TaskSampler> {
     let opened = options.records_tasks.then(|| TaskSampler::open(&Roots::live(), None))?;
     opened.map_err(|error| log.write(Level::Warning, &format!("tasks are not recorded: {error}"))).ok()
-}
-
-/// The socket; without it the agent records all the same.
-fn open_socket(
-    options: &AgentOptions,
-    tasks: Option<&TaskSampler>,
-    wishes: &Notifier,
-    log: &Log,
-) -> Option<Socket> {
-    let path = options.socket.as_deref()?;
-    // Without tasks there is nothing to ask for.
-    let tasks = tasks?;
-    let hello = Hello {
-        interval: options.interval.into(),
-        scope: Scope::All,
-        source: tasks.source(),
-        is_accounting_on: tasks.accounting_on(),
-    };
-    let mut privileged = options.privileged.clone();
-    // Its own user could read the same.
-    if TaskSource::UNPRIVILEGED.contains(&tasks.source()) {
-        privileged.uids.push(probe::own_uid());
-    }
-    let opened = Socket::open(path, privileged, hello, wishes.clone());
-    opened
-        .map_err(|error| {
-            log.write(Level::Warning, &format!("{}: {error}; the agent has no socket", path.display()))
-        })
-        .ok()
-}
-
-/// What a socket was opened with, and its clients know.
-fn socket_options(options: &AgentOptions) -> impl PartialEq + '_ {
-    (&options.socket, &options.privileged, options.interval, options.records_tasks)
 }
 
 fn open_now_file(path: &Path, metrics: &[String]) -> Result<NowFile, AgentError> {

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use formats::relabel::Relabelling;
+use formats::series_name::metric_of;
 use store::{SeriesId, SeriesKind, Store};
+
+use crate::restricted;
 
 /// Gives series their names and numbers.
 #[derive(Debug, Default)]
@@ -28,7 +31,12 @@ impl Registry {
         kind: SeriesKind,
         store: &mut Store,
     ) -> Option<(String, SeriesId)> {
-        let renamed = self.relabelling.rename(name)?;
+        let mut renamed = self.relabelling.rename(name)?;
+        if restricted::METRICS.contains(&metric_of(name)) && metric_of(&renamed) != metric_of(name) {
+            self.faults
+                .push(format!("{name} is not relabelled: by its metric it is hidden from other users"));
+            name.clone_into(&mut renamed);
+        }
         let id = store.series(&renamed, kind);
         if let Some(other) = self.taken.get(&id) {
             self.faults.push(format!("{name} is not recorded: relabelling gives it the name of {other}"));

@@ -1,27 +1,22 @@
-//! The loop: a tick at each whole interval, until a signal.
+//! The recorder's loop: a tick at each whole interval, until a signal.
 
-use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use facts::unit::Nanos;
-#[cfg(feature = "feeds")]
-use feeds::FeedWatch;
 use probe::clock_now;
 use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
-use text::printable::Shown as _;
 
-use crate::alert::AlertWatch;
-use crate::boards::Boards;
-use crate::check::CheckWatch;
-use crate::http::HttpServer;
-use crate::livestatus::Livestatus;
 use crate::log::{Level, Log};
 use crate::marks::Marks;
 use crate::options::{AgentError, AgentOptions};
 use crate::place::Place;
 use crate::recorder::Recorder;
+use crate::server::{ServerProcess, is_any_enabled};
 use crate::service::Service;
+
+/// After so many ticks the service manager gets READY=1 even if the server is not ready.
+const LONGEST_START_TICKS: u64 = 10;
 
 /// Records until a signal ends it. `reload` reads the configuration again, on SIGHUP; its error is what is wrong with it.
 ///
@@ -33,110 +28,32 @@ pub fn run(
 ) -> Result<(), AgentError> {
     let mut log = Log::open();
     let (place, store) = Place::take(options, &log)?;
-    let mut service = Service::new();
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
-    let history = place.history.clone();
-    let boards = Boards::default();
-    prepare_marks(&history, &log);
-    let mut recorder = Recorder::open(options, place, store, &boards, &log)?;
-    let mut alerts = None;
-    let mut http = open_http(options, &history, &boards, &log);
-    let mut checks = None;
-    #[cfg(feature = "feeds")]
-    let mut feeds = None;
-    let mut livestatus = open_livestatus(options, &history, &boards, &log);
-    let mut http_options = (options.http.clone(), options.privileged.clone(), has_reader(options));
-    watch_wishes(&mut waiter, &recorder)?;
-    let mut schedule = Schedule::new(options.interval.into());
-    let mut ticks = 0;
-    let mut wishes = Wishes::default();
+    prepare_marks(&place.history, &log);
+    let recorder = Recorder::open(options, place, store, &log)?;
+    let server = options.server.clone().filter(|_| is_any_enabled(options)).map(ServerProcess::new);
+    let mut agent = Agent {
+        recorder,
+        server,
+        schedule: Schedule::new(options.interval.into()),
+        service: Service::new(),
+        ticks: 0,
+        replied_at: Nanos(0),
+    };
     loop {
-        let (lateness, missed_ticks) = schedule.start();
-        let status = recorder.tick(lateness, missed_ticks, &mut log);
-        if let Some(http) = &mut http {
-            http.tick(recorder.latest());
-        }
-        match ticks {
-            0 => service.ready(),
-            _ => service.tick(),
-        }
-        if let Some(status) = status {
-            log.write(Level::Info, &status);
-            service.status(&status);
-        }
-        ticks += 1;
-        if ticks == 1 {
-            // There is something to evaluate now.
-            alerts = watch_alerts(options, &history, &boards, &log);
-            checks = watch_checks(options, &history, &boards, &log);
-            #[cfg(feature = "feeds")]
-            {
-                feeds = watch_feeds(options, &history, &boards, &log);
-            }
-        }
-        if options.count.is_some_and(|count| ticks >= count) {
-            break;
+        agent.tick(&mut waiter, &mut log)?;
+        if options.count.is_some_and(|count| agent.ticks >= count) {
+            return agent.end();
         }
         loop {
-            match wait(&mut waiter, schedule.deadline, &mut wishes)? {
+            match agent.wait(&mut waiter)? {
                 Event::Deadline => break,
-                Event::Wish => {
-                    recorder.answer();
-                    wishes = Wishes { is_pending: false, answered_at: clock_now().boottime };
-                    watch_wishes(&mut waiter, &recorder)?;
-                    continue;
-                }
-                Event::End => {
-                    service.stopping();
-                    return recorder.close();
-                }
-                Event::Reload => {}
+                Event::Reload => agent.reload(&mut reload, options, &log),
+                Event::End => return agent.end(),
             }
-            service.reloading();
-            match reload() {
-                Ok(new) => {
-                    schedule.set_interval(new.interval.into());
-                    recorder.reconfigure(&new, &log);
-                    let wanted = (new.http.clone(), new.privileged.clone(), has_reader(&new));
-                    if wanted != http_options {
-                        // The old one first: the address may be the same.
-                        drop(http.take());
-                        http = open_http(&new, &history, &boards, &log);
-                        http_options = wanted;
-                    }
-                    let wanted = new.checks.as_ref().and_then(|checks| checks.livestatus.as_deref());
-                    if livestatus.as_ref().map(Livestatus::path) != wanted {
-                        drop(livestatus.take());
-                        livestatus = open_livestatus(&new, &history, &boards, &log);
-                    }
-                    log.write(Level::Info, "the configuration was read again");
-                    match (&alerts, &new.alerts) {
-                        (Some(alerts), Some(rules)) => AlertWatch::reconfigure(alerts, rules.clone()),
-                        (_, _) => alerts = watch_alerts(&new, &history, &boards, &log),
-                    }
-                    match &checks {
-                        Some(checks) => checks.reconfigure(new.checks.clone()),
-                        None => checks = watch_checks(&new, &history, &boards, &log),
-                    }
-                    #[cfg(feature = "feeds")]
-                    match (&feeds, &new.feeds) {
-                        (Some(feeds), Some(options)) => FeedWatch::reconfigure(feeds, options.clone()),
-                        (_, _) => feeds = watch_feeds(&new, &history, &boards, &log),
-                    }
-                    if new.data != options.data {
-                        log.write(Level::Warning, "another data directory needs a restart");
-                    }
-                }
-                Err(fault) => {
-                    log.write(Level::Warning, &format!("the old configuration stays: {fault}"));
-                }
-            }
-            service.ready();
         }
     }
-    service.stopping();
-    recorder.close()
 }
 
 /// An agent without marks is better than none.
@@ -148,64 +65,122 @@ fn prepare_marks(history: &Path, log: &Log) {
     }
 }
 
-/// An agent without alerts is better than none.
-fn watch_alerts(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<AlertWatch> {
-    let begun = AlertWatch::start(options.alerts.clone()?, history.to_owned(), boards.alerts.clone());
-    begun.map_err(|error| log.write(Level::Warning, &format!("alerts: {error}"))).ok()
+struct Agent {
+    recorder: Recorder,
+    /// `None` if no service is configured.
+    server: Option<ServerProcess>,
+    schedule: Schedule,
+    service: Service,
+    ticks: u64,
+    /// Boot time of the last reply to the server.
+    replied_at: Nanos,
 }
 
-/// An agent without checks is better than none.
-fn watch_checks(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<CheckWatch> {
-    let data = history.parent().unwrap_or(history).to_owned();
-    let begun = CheckWatch::start(options.checks.clone()?, data, boards.roster.clone());
-    begun.map_err(|error| log.write(Level::Warning, &format!("checks: {error}"))).ok()
-}
-
-/// Whether the feed reader is served.
-fn has_reader(options: &AgentOptions) -> bool {
-    #[cfg(feature = "feeds")]
-    return options.feeds.is_some();
-    #[cfg(not(feature = "feeds"))]
-    {
-        let _ = options;
-        false
+impl Agent {
+    fn tick(&mut self, waiter: &mut Waiter, log: &mut Log) -> Result<(), AgentError> {
+        let (lateness, missed_ticks) = self.schedule.start();
+        let status = self.recorder.tick(lateness, missed_ticks, self.server.as_ref(), log);
+        if let Some(server) = &mut self.server {
+            if server.start_if_due(log)
+                && let Some(descriptor) = server.as_fd()
+            {
+                let watch = Watch::Edges { descriptor, with_room: true };
+                waiter
+                    .watch(SERVER, watch)
+                    .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
+            }
+            server.send_tick(self.recorder.latest());
+        }
+        self.ticks += 1;
+        let is_ready = self.server.as_ref().is_none_or(ServerProcess::is_ready_or_down);
+        if is_ready || self.ticks >= LONGEST_START_TICKS {
+            self.service.ready_once();
+        }
+        self.service.tick();
+        if let Some(status) = status {
+            log.write(Level::Info, &status);
+            self.service.status(&status);
+        }
+        Ok(())
     }
-}
 
-/// An agent without feeds is better than none.
-#[cfg(feature = "feeds")]
-fn watch_feeds(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<FeedWatch> {
-    let data = history.parent().unwrap_or(history);
-    let warn = |fault: &str| Log::open().write(Level::Warning, fault);
-    let begun = FeedWatch::start(data, options.feeds.clone()?, boards.feeds.clone(), warn);
-    begun.map_err(|error| log.write(Level::Warning, &format!("feeds: {error}"))).ok()
-}
+    /// Reads the configuration again. If it is malformed, the old one stays.
+    fn reload(
+        &mut self,
+        reload: &mut impl FnMut() -> Result<AgentOptions, String>,
+        begun_with: &AgentOptions,
+        log: &Log,
+    ) {
+        self.service.reloading();
+        match reload() {
+            Ok(new) => {
+                self.schedule.set_interval(new.interval.into());
+                self.recorder.reconfigure(&new, log);
+                match &mut self.server {
+                    Some(server) => server.reload(),
+                    None => {
+                        self.server =
+                            new.server.clone().filter(|_| is_any_enabled(&new)).map(ServerProcess::new)
+                    }
+                }
+                log.write(Level::Info, "the configuration was read again");
+                if new.data != begun_with.data {
+                    log.write(Level::Warning, "another data directory needs a restart");
+                }
+            }
+            Err(fault) => log.write(Level::Warning, &format!("the old configuration stays: {fault}")),
+        }
+        self.service.ready();
+    }
 
-/// An agent without Livestatus is better than none.
-fn open_livestatus(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<Livestatus> {
-    let path = options.checks.as_ref()?.livestatus.as_deref()?;
-    let data = history.parent().unwrap_or(history).to_owned();
-    let started = Livestatus::start(path, options.privileged.clone(), boards.roster.clone(), data);
-    started
-        .map_err(|error| {
-            log.write(Level::Warning, &format!("{}: {error}; there is no Livestatus", path.shown()))
-        })
-        .ok()
-}
+    /// Waits for the next deadline or a signal, and replies to the server.
+    fn wait(&mut self, waiter: &mut Waiter) -> Result<Event, AgentError> {
+        let mut ready: Vec<Ready> = Vec::new();
+        let mut until = Nanos(0);
+        loop {
+            // Signals and messages are also handled if the deadline has passed: every tick may be late.
+            let timeout = until.saturating_sub(clock_now().boottime);
+            waiter
+                .wait(Some(timeout), &mut ready)
+                .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
+            // The events are edge-triggered, so that they are handled before a signal returns.
+            if let Some(server) = self.server.as_mut().filter(|_| !ready.is_empty()) {
+                server.poll();
+            }
+            match waiter.next_signal() {
+                Some(received) if received.signal == Signal::Hangup => return Ok(Event::Reload),
+                Some(_) => return Ok(Event::End),
+                None => {}
+            }
+            let now = clock_now().boottime;
+            until = self.schedule.deadline;
+            if let Some(server) = &mut self.server {
+                if server.is_ready_or_down() {
+                    self.service.ready_once();
+                }
+                let reply_at = self.replied_at + REPLY_INTERVAL;
+                if server.has_reply() && now >= reply_at {
+                    server.reply(self.recorder.latest());
+                    self.replied_at = now;
+                } else if server.has_reply() {
+                    until = until.min(reply_at);
+                }
+            }
+            if now >= self.schedule.deadline {
+                return Ok(Event::Deadline);
+            }
+        }
+    }
 
-/// An agent without HTTP is better than none.
-fn open_http(options: &AgentOptions, history: &Path, boards: &Boards, log: &Log) -> Option<HttpServer> {
-    let http = options.http.as_ref()?;
-    let opened = HttpServer::start(
-        http,
-        history.to_owned(),
-        options.privileged.clone(),
-        boards.clone(),
-        has_reader(options),
-    );
-    let failed =
-        |error| log.write(Level::Warning, &format!("{}: {error}; the agent serves no HTTP", http.listen));
-    opened.map_err(failed).ok()
+    /// Closes the history, and then shuts the server down.
+    fn end(self) -> Result<(), AgentError> {
+        self.service.stopping();
+        let closed = self.recorder.close();
+        if let Some(server) = self.server {
+            server.shut_down();
+        }
+        closed
+    }
 }
 
 /// The absolute times of ticks, so that a late one does not delay the next.
@@ -237,56 +212,11 @@ impl Schedule {
 /// What ends a wait.
 enum Event {
     Deadline,
-    /// Clients wait for an answer.
-    Wish,
     Reload,
     End,
 }
 
-/// Lets the next wish of the socket's clients end a wait, once.
-fn watch_wishes(waiter: &mut Waiter, recorder: &Recorder) -> Result<(), AgentError> {
-    let watch = Watch::ReadableOnce(recorder.wishes().as_fd());
-    waiter.watch(WISHES, watch).map_err(|error| AgentError::System("waiting".to_owned(), error))
-}
-
-/// The token of the socket's thread.
-const WISHES: u64 = 0;
-/// The time between two answers, so that clients who ask all the time cost little.
-const BETWEEN_ANSWERS: Nanos = Nanos(50_000_000);
-
-/// What clients wait for.
-#[derive(Debug, Default)]
-struct Wishes {
-    /// Something is to be answered.
-    is_pending: bool,
-    /// When something was answered last.
-    answered_at: Nanos,
-}
-
-/// Waits for a time on the boot clock, a signal, or a wish.
-fn wait(waiter: &mut Waiter, deadline: Nanos, wishes: &mut Wishes) -> Result<Event, AgentError> {
-    let mut ready: Vec<Ready> = Vec::new();
-    let mut until = None;
-    loop {
-        // Also if the deadline has passed: signals and wishes must be heard where every tick is late.
-        let timeout = until.map_or(Nanos(0), |until: Nanos| until.saturating_sub(clock_now().boottime));
-        waiter
-            .wait(Some(timeout), &mut ready)
-            .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
-        wishes.is_pending |= ready.iter().any(|happened| happened.token == WISHES);
-        match waiter.next_signal() {
-            Some(received) if received.signal == Signal::Hangup => return Ok(Event::Reload),
-            Some(_) => return Ok(Event::End),
-            None => {}
-        }
-        let now = clock_now().boottime;
-        let answer_at = wishes.answered_at + BETWEEN_ANSWERS;
-        if wishes.is_pending && now >= answer_at {
-            return Ok(Event::Wish);
-        }
-        if now >= deadline {
-            return Ok(Event::Deadline);
-        }
-        until = Some(if wishes.is_pending { deadline.min(answer_at) } else { deadline });
-    }
-}
+/// The event loop's token of the server.
+const SERVER: u64 = 0;
+/// The shortest time between two replies to the server, whatever its clients request.
+const REPLY_INTERVAL: Nanos = Nanos(50_000_000);

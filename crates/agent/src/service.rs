@@ -10,15 +10,27 @@ pub(crate) struct Service {
     /// How often it wants to hear from the agent; `None` if it does not.
     watchdog: Option<Duration>,
     heard: Instant,
+    is_ready: bool,
 }
 
 impl Service {
     pub(crate) fn new() -> Self {
         // Twice as often as it would give the agent up: sd_watchdog_enabled(3).
-        Self { watchdog: sd_notify::watchdog_enabled().map(|limit| limit / 2), heard: Instant::now() }
+        Self {
+            watchdog: sd_notify::watchdog_enabled().map(|limit| limit / 2),
+            heard: Instant::now(),
+            is_ready: false,
+        }
     }
 
-    /// The first tick is recorded.
+    /// Sends READY=1 once: the first tick is recorded, and the server is ready.
+    pub(crate) fn ready_once(&mut self) {
+        if !std::mem::replace(&mut self.is_ready, true) {
+            self.ready();
+        }
+    }
+
+    /// The new configuration is in use.
     pub(crate) fn ready(&self) {
         send(&[NotifyState::Ready]);
     }

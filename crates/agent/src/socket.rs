@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use facts::task::rounds::Scope;
+use facts::task::rounds::{RoundTables, Scope};
 use facts::task::store::TaskStore;
 use facts::unit::Nanos;
 use probe::background_job::Notifier;
@@ -30,8 +30,7 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Listens at a path, whose directory is made. `to_recorder` is notified when a client waits for something that only the recorder
-    /// has. `hello` says what clients should know, but for whose tasks they may see.
+    /// Listens at a path, whose directory is made. `requests` is notified when a client needs data of the recorder. `hello` says what clients should know, but for whose tasks they may see.
     ///
     /// # Errors
     /// If another agent listens there, or the socket cannot be made.
@@ -39,23 +38,28 @@ impl Socket {
         path: &Path,
         privileged: Privileged,
         hello: Hello,
-        to_recorder: Notifier,
+        requests: Notifier,
     ) -> io::Result<Self> {
         let listener = unix_socket::listen(path)?;
         let (to_server, stop) = (Notifier::new()?, Notifier::new()?);
-        let exchange = Arc::new(Exchange::new(to_server.clone(), to_recorder));
+        let exchange = Arc::new(Exchange::new(to_server.clone(), requests));
         server::start(listener, Arc::clone(&exchange), privileged, hello, to_server, stop.clone())?;
         Ok(Self { path: path.to_owned(), exchange, audience: Audience::default(), stop })
     }
 
-    /// Sends clients a round of the store that was just finished.
-    pub(crate) fn publish_round(&mut self, tasks: &TaskStore, lost_exits: u64) {
-        self.audience.publish_round(&self.exchange, tasks, lost_exits);
+    /// Returns whether a client follows rounds, or waits for its first.
+    pub(crate) fn has_followers(&self) -> bool {
+        !self.exchange.wishes().is_empty()
+    }
+
+    /// Sends a round to the clients that follow. `round` is the same round as the recorder encoded it, for clients that see all tasks.
+    pub(crate) fn publish_round(&mut self, tasks: &TaskStore, round: RoundTables) {
+        self.audience.publish_round(&self.exchange, tasks, round);
     }
 
     /// Sends clients that wait for them all tasks, as of the last round.
-    pub(crate) fn publish_whole(&mut self, tasks: &TaskStore, lost_exits: u64) {
-        self.audience.publish_whole(&self.exchange, tasks, lost_exits);
+    pub(crate) fn publish_whole(&mut self, tasks: &TaskStore) {
+        self.audience.publish_whole(&self.exchange, tasks);
     }
 
     /// The scopes whose clients wait for [`Self::publish_status`].

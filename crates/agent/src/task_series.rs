@@ -8,9 +8,10 @@ use formats::series_name::SeriesName;
 use store::{SeriesId, SeriesKind, Store};
 
 use crate::registry::Registry;
+use crate::restricted::TASK_TOTALS;
 
 /// Their metric.
-pub(crate) const METRIC: &str = "whit_tasks_seconds_total";
+pub(crate) const METRIC: &str = TASK_TOTALS;
 /// What it is.
 pub(crate) const HELP: &str = "Time of all tasks on a CPU, or waiting for a cause.";
 

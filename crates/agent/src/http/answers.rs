@@ -6,6 +6,7 @@ use formats::series_name::SeriesName;
 use query::{Answer, Limits, Point, Query, QueryError, Source};
 
 use crate::drawing::measure_of;
+use crate::past::{BatchedSource, Past};
 
 use super::replies::{Answers, Curve, Curves, Fault};
 
@@ -42,14 +43,18 @@ pub(super) fn of_instant(queries: &[Query], source: &dyn Source, at_ms: i64) -> 
     Answers { from_ms: at_ms, step_ms: steps.step_ms, count: 1, answers }
 }
 
-/// The values of expressions at each step; what is wrong with one of them is said in its place.
-pub(super) fn between(texts: &[String], source: &dyn Source, steps: Steps, limits: &Limits<'_>) -> Answers {
-    let one = |text: &String| {
-        let answer = Query::parse(text)
-            .and_then(|query| query.between(source, [steps.from_ms, steps.to_ms], steps.step_ms, limits));
-        curves(text, answer, steps)
+/// Returns the values of expressions at each step. The error of an expression is in its place.
+pub(super) fn between(texts: &[String], past: &Past, steps: Steps, limits: &Limits<'_>) -> Answers {
+    let all = |past: &dyn Source| -> Vec<Curves> {
+        let one = |text: &String| {
+            let answer = Query::parse(text)
+                .and_then(|query| query.between(past, [steps.from_ms, steps.to_ms], steps.step_ms, limits));
+            curves(text, answer, steps)
+        };
+        texts.iter().map(one).collect()
     };
-    let answers = texts.iter().map(one).collect();
+    // If the batch cannot be read, each expression reports its own error.
+    let answers = BatchedSource::evaluate(past, limits, |past| Ok(all(past))).unwrap_or_else(|_| all(past));
     Answers { from_ms: steps.from_ms, step_ms: steps.step_ms, count: steps.count(), answers }
 }
 

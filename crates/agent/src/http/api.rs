@@ -4,20 +4,20 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use facts::task::rounds::Scope;
 use formats::series_name::{SeriesName, is_label};
 use jiff::Timestamp;
 use query::{Limits, Query, QueryError, Selection, parse_selector};
 use serde_json::{Value, json};
 
 use super::reply::{Refusal, bad_data, internal, refusal, success};
+use super::request_queue::{Cancellation, QUEUE_TIMEOUT, Requester};
 use super::shared::Shared;
 use crate::answer;
 use crate::past::Past;
@@ -111,18 +111,42 @@ fn duration(text: &str) -> Option<i64> {
     Some(milliseconds)
 }
 
-/// Does something with the history, on a thread on which it may take its time.
+/// Runs a request over the history on a blocking thread. It is cancelled when the client disconnects.
 pub(super) async fn with_past(
     shared: Arc<Shared>,
-    scope: Scope,
-    work: impl FnOnce(&Past) -> Response + Send + 'static,
+    requester: Requester,
+    answer: impl FnOnce(&Past, &Cancellation) -> Response + Send + 'static,
 ) -> Response {
-    let done = tokio::task::spawn_blocking(move || {
-        let done = shared.past.with(&shared.history, scope, work);
-        // Its error has a path, which is not for everyone.
-        done.unwrap_or_else(|_| internal("the history cannot be opened").into_response())
+    with_past_for(shared, requester, LONGEST_EVALUATION, answer).await
+}
+
+async fn with_past_for(
+    shared: Arc<Shared>,
+    requester: Requester,
+    timeout: Duration,
+    answer: impl FnOnce(&Past, &Cancellation) -> Response + Send + 'static,
+) -> Response {
+    let Ok(permit) = shared.requests.permit(requester).await else { return busy() };
+    let cancellation = Cancellation::after(timeout);
+    let _guard = cancellation.cancel_on_drop();
+    let answered = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        let requests = Arc::clone(&shared.requests);
+        requests.count(|| {
+            let answered =
+                shared.past.with(&shared.history, requester.scope, |past| answer(past, &cancellation));
+            // The error contains a path, which other users may not see.
+            answered.unwrap_or_else(|_| internal("the history cannot be opened").into_response())
+        })
     });
-    done.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response())
+    answered.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response())
+}
+
+/// The response if there was no permit in time.
+fn busy() -> Response {
+    let message = "too many requests are being evaluated: try again later";
+    let reply = refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message);
+    ([(header::RETRY_AFTER, QUEUE_TIMEOUT.as_secs().to_string())], reply).into_response()
 }
 
 /// What an evaluation may take.
@@ -137,7 +161,7 @@ fn now_ms() -> i64 {
 /// Evaluates a query in the time that it has.
 async fn evaluate(
     shared: Arc<Shared>,
-    scope: Scope,
+    requester: Requester,
     form: &Form,
     answer: impl FnOnce(&Query, &Past, &Limits<'_>) -> Result<query::Answer, QueryError> + Send + 'static,
 ) -> Result<Response, Refusal> {
@@ -150,10 +174,9 @@ async fn evaluate(
     };
     let longest =
         wanted.map_or(LONGEST_EVALUATION, |wanted| LONGEST_EVALUATION.min(Duration::from_millis(wanted)));
-    let deadline = Instant::now() + longest;
-    Ok(with_past(shared, scope, move |past| {
-        let is_interrupted = || Instant::now() >= deadline;
-        match answer(&query, past, &limits(&is_interrupted)) {
+    Ok(with_past_for(shared, requester, longest, move |past, cancellation| {
+        let is_cancelled = || cancellation.is_cancelled();
+        match answer(&query, past, &limits(&is_cancelled)) {
             Ok(answer) => success(&answer::to_json(&answer)),
             Err(error) => Refusal::from(error).into_response(),
         }
@@ -163,17 +186,17 @@ async fn evaluate(
 
 pub(super) async fn query(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
     let at_ms = form.time("time")?.unwrap_or_else(now_ms);
-    evaluate(shared, scope, &form, move |query, past, limits| query.at(past, at_ms, limits)).await
+    evaluate(shared, requester, &form, move |query, past, limits| query.at(past, at_ms, limits)).await
 }
 
 pub(super) async fn query_range(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
@@ -183,7 +206,7 @@ pub(super) async fn query_range(
     let from_ms = needed("start", form.time("start")?)?;
     let to_ms = needed("end", form.time("end")?)?;
     let step_ms = needed("step", form.duration("step")?)?;
-    evaluate(shared, scope, &form, move |query, past, limits| {
+    evaluate(shared, requester, &form, move |query, past, limits| {
         query.between(past, [from_ms, to_ms], step_ms, limits)
     })
     .await
@@ -214,15 +237,14 @@ impl Wanted {
     }
 
     /// Those of the machine, whether they have samples then or not; those of tasks that have.
-    fn names(&self, past: &Past) -> Result<BTreeSet<SeriesName>, Refusal> {
+    fn names(&self, past: &Past, cancellation: &Cancellation) -> Result<BTreeSet<SeriesName>, Refusal> {
         let mut names = BTreeSet::new();
         if self.selectors.is_empty() {
             names.extend(past.series().cloned());
             names.extend(Past::task_metrics().map(SeriesName::new));
         }
-        let deadline = Instant::now() + LONGEST_EVALUATION;
-        let is_interrupted = || Instant::now() >= deadline;
-        let limits = Limits { is_interrupted: &is_interrupted, ..Limits::default() };
+        let is_cancelled = || cancellation.is_cancelled();
+        let limits = limits(&is_cancelled);
         for matchers in &self.selectors {
             let is_met_by = |series: &&SeriesName| matchers.iter().all(|matcher| matcher.is_met_by(series));
             names.extend(past.series().filter(is_met_by).cloned());
@@ -239,7 +261,7 @@ impl Wanted {
                 limits,
             };
             let tasks = past.select_tasks(&selection);
-            if is_interrupted() {
+            if is_cancelled() {
                 return Err(QueryError::Interrupted.into());
             }
             names.extend(tasks.map_err(internal)?.into_iter().map(|series| series.name));
@@ -251,10 +273,10 @@ impl Wanted {
     async fn answer(
         self,
         shared: Arc<Shared>,
-        scope: Scope,
+        requester: Requester,
         make: impl FnOnce(&BTreeSet<SeriesName>, usize) -> Value + Send + 'static,
     ) -> Response {
-        with_past(shared, scope, move |past| match self.names(past) {
+        with_past(shared, requester, move |past, cancellation| match self.names(past, cancellation) {
             Ok(names) => success(&make(&names, self.most)),
             Err(refusal) => refusal.into_response(),
         })
@@ -264,14 +286,14 @@ impl Wanted {
 
 pub(super) async fn series(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let wanted = Wanted::read(&Form::read(request).await?)?;
     if wanted.selectors.is_empty() {
         return Err(bad_data("no match[] parameter provided"));
     }
-    let reply = wanted.answer(shared, scope, |names, most| {
+    let reply = wanted.answer(shared, requester, |names, most| {
         let labels: Vec<Value> = names.iter().take(most).map(answer::labels_json).collect();
         json!(labels)
     });
@@ -280,11 +302,11 @@ pub(super) async fn series(
 
 pub(super) async fn labels(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let wanted = Wanted::read(&Form::read(request).await?)?;
-    let reply = wanted.answer(shared, scope, |names, most| {
+    let reply = wanted.answer(shared, requester, |names, most| {
         let labels: BTreeSet<&str> =
             names.iter().flat_map(SeriesName::labels).map(|(label, _)| label).collect();
         json!(labels.into_iter().take(most).collect::<Vec<_>>())
@@ -294,7 +316,7 @@ pub(super) async fn labels(
 
 pub(super) async fn label_values(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     Path(label): Path<String>,
     request: Request,
 ) -> Result<Response, Refusal> {
@@ -302,7 +324,7 @@ pub(super) async fn label_values(
         return Err(bad_data(format!("invalid label name: \"{label}\"")));
     }
     let wanted = Wanted::read(&Form::read(request).await?)?;
-    let reply = wanted.answer(shared, scope, move |names, most| {
+    let reply = wanted.answer(shared, requester, move |names, most| {
         let values: BTreeSet<&str> =
             names.iter().map(|name| name.get(&label)).filter(|value| !value.is_empty()).collect();
         json!(values.into_iter().take(most).collect::<Vec<_>>())

@@ -3,11 +3,13 @@
 //! On loopback and at a Unix socket the kernel says which user a connection is from: whoever may see all tasks at the agent's socket sees
 //! them here, others see their own. From elsewhere a token is needed, which shows all.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
@@ -16,8 +18,19 @@ use facts::task::rounds::Scope;
 
 use super::listener::Peer;
 use super::reply::refusal;
+use super::request_queue::{ClientKey, Requester};
 use super::shared::Shared;
 use super::{page, sign_in};
+
+/// Adds headers to every response: pages of other origins cannot embed it, and its type is not guessed.
+pub(super) async fn protect(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let policy = HeaderName::from_static("cross-origin-resource-policy");
+    headers.insert(policy, HeaderValue::from_static("same-origin"));
+    response
+}
 
 /// Lets a request pass that may, with its scope.
 pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
@@ -32,9 +45,11 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
     {
         return next.run(request).await;
     }
-    let scope = match &shared.options.token {
+    let requester = match &shared.options.token {
         Some(token) => match has_token(&shared, headers, token, peer) {
-            Ok(true) => Scope::All,
+            Ok(true) => {
+                Requester { key: ClientKey::Address(address(peer)), scope: Scope::All, is_owner: false }
+            }
             Ok(false) if is_sign_in(&request) => return next.run(request).await,
             Ok(false) if request.uri().path() == "/" => return page::sign_in().await,
             Ok(false) => {
@@ -52,9 +67,10 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
             return refusal(StatusCode::FORBIDDEN, "forbidden", "this host name is not the machine's own")
                 .into_response();
         }
-        None => scope(&shared, peer),
+        None => requester(&shared, peer),
     };
-    request.extensions_mut().insert(scope);
+    request.extensions_mut().insert(requester.scope);
+    request.extensions_mut().insert(requester);
     next.run(request).await
 }
 
@@ -66,22 +82,41 @@ fn is_name_expected(shared: &Shared, peer: Option<Peer>, headers: &HeaderMap) ->
     }
 }
 
-fn scope(shared: &Shared, peer: Option<Peer>) -> Scope {
+/// Returns the client of a connection on this machine.
+fn requester(shared: &Shared, peer: Option<Peer>) -> Requester {
     let (uid, gid) = match peer {
         Some(Peer::Unix(peer)) => (Some(peer.uid), Some(peer.gid)),
         Some(Peer::Tcp(from, to)) => (probe::connections::user(from, to), None),
         None => (None, None),
     };
-    match uid {
+    let scope = match uid {
         Some(uid) if uid == shared.own_uid => Scope::All,
         Some(uid) => shared.privileged.scope(uid, gid),
         // In another network namespace, or closed by its client.
         None => Scope::User(u32::MAX),
+    };
+    let key = uid.map_or_else(|| ClientKey::Address(address(peer)), ClientKey::User);
+    Requester { key, scope, is_owner: uid == Some(0) || uid == Some(shared.own_uid) }
+}
+
+/// Returns the address of a connection of the network.
+fn address(peer: Option<Peer>) -> Option<IpAddr> {
+    match peer {
+        Some(Peer::Tcp(from, _)) => Some(from.ip()),
+        _ => None,
     }
 }
 
-/// Pages of other origins must not ask.
+/// Refuses requests from pages of other origins: those of scripts (`Origin`), and those of images, frames and forms, which browsers mark
+/// with Fetch Metadata (`Sec-Fetch-Site`). A link to the page is a navigation and may come from anywhere.
 fn check_origin(headers: &HeaderMap) -> Result<(), &'static str> {
+    let says =
+        |name: &str, value: &str| headers.get(name).is_some_and(|given| given.as_bytes() == value.as_bytes());
+    let is_elsewhere = says("sec-fetch-site", "cross-site") || says("sec-fetch-site", "same-site");
+    let is_link = says("sec-fetch-mode", "navigate") && says("sec-fetch-dest", "document");
+    if is_elsewhere && !is_link {
+        return Err("requests from pages of other origins are not answered");
+    }
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
     let host = headers.get(header::HOST).map_or(&b""[..], |host| host.as_bytes());
     match origin.as_bytes().strip_prefix(b"http://").or_else(|| origin.as_bytes().strip_prefix(b"https://")) {
@@ -90,13 +125,15 @@ fn check_origin(headers: &HeaderMap) -> Result<(), &'static str> {
     }
 }
 
+/// Returns whether `Host` names loopback. It is parsed as an authority of RFC 3986.
 fn is_local_name(headers: &HeaderMap) -> bool {
-    let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return false };
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let Some(authority) = host.and_then(|host| host.parse::<Authority>().ok()) else { return false };
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+    // Browsers send no user information.
+    !authority.as_str().contains('@')
+        && (name == "localhost"
+            || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()))
 }
 
 /// Whether a request has the token, or is from a browser that has shown it.

@@ -15,6 +15,7 @@ use query::number::write_in_full;
 
 use super::api::with_past;
 use super::checks::write_metrics;
+use super::request_queue::Requester;
 use super::shared::Shared;
 use crate::past::{self, Past};
 
@@ -23,13 +24,13 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 
 pub(super) async fn metrics(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     headers: HeaderMap,
 ) -> Response {
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     let is_open_metrics = accepted.is_some_and(|accepted| accepted.contains("application/openmetrics-text"));
-    let roster = (scope == Scope::All).then(|| shared.boards.roster.clone());
-    with_past(shared, scope, move |past| {
+    let roster = (requester.scope == Scope::All).then(|| shared.boards.roster.clone());
+    with_past(shared, requester, move |past, _| {
         let mut text = render(past);
         if let Some(roster) = roster {
             write_metrics(&roster.lock(), jiff::Timestamp::now().as_millisecond(), &mut text);

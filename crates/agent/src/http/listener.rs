@@ -10,6 +10,7 @@ use probe::sockets;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
+use super::request_queue::ClientKey;
 use crate::options::Listen;
 use crate::unix_socket;
 
@@ -44,6 +45,16 @@ pub(super) enum Peer {
 }
 
 impl Peer {
+    /// Returns the client: on loopback its user, if the kernel knows it.
+    pub(super) fn key(self) -> ClientKey {
+        match self {
+            Self::Unix(peer) => ClientKey::User(peer.uid),
+            Self::Tcp(from, to) if from.ip().is_loopback() => probe::connections::user(from, to)
+                .map_or(ClientKey::Address(Some(from.ip())), ClientKey::User),
+            Self::Tcp(from, _) => ClientKey::Address(Some(from.ip())),
+        }
+    }
+
     /// Who is at the other end of a request's connection.
     pub(super) fn of(request: &Request) -> Option<Self> {
         request.extensions().get::<Self>().copied()

@@ -6,23 +6,23 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use facts::task::rounds::Scope;
 use serde_json::{Value, json};
 
 use super::api::with_past;
 use super::reply::success;
+use super::request_queue::Requester;
 use super::shared::Shared;
 use crate::past::{Past, metadata as of_metric};
 
 /// Kinds and help of metrics.
 pub(super) async fn metadata(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     Query(form): Query<BTreeMap<String, String>>,
 ) -> Response {
     let most = form.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(usize::MAX);
     let wanted = form.get("metric").cloned();
-    with_past(shared, scope, move |past| {
+    with_past(shared, requester, move |past, _| {
         let mut names: BTreeSet<String> = past.series().map(|name| name.metric().to_owned()).collect();
         names.extend(Past::task_metrics().map(str::to_owned));
         let known = names.into_iter().filter(|name| wanted.as_deref().is_none_or(|wanted| wanted == name));

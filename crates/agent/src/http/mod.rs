@@ -6,6 +6,7 @@ mod api;
 mod caller;
 mod checks;
 mod compression;
+mod connections;
 mod exposition;
 mod feed;
 #[cfg(feature = "feeds")]
@@ -19,6 +20,7 @@ mod page;
 mod reader;
 mod replies;
 mod reply;
+mod request_queue;
 mod sessions;
 mod shared;
 mod sign_in;
@@ -37,22 +39,23 @@ use axum::routing::{any, get, post};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::sync::{Notify, Semaphore, watch};
+use probe::background_job::Notifier;
+use tokio::sync::{Notify, watch};
 
 use crate::boards::Boards;
 use crate::options::{HttpOptions, Listen, Privileged};
 use crate::unix_socket;
+use connections::Connections;
 use kept_past::KeptPast;
 use listener::{Bound, Listener};
-pub(crate) use live::Latest;
+pub(crate) use live::Tick;
 use live::{Live, Publisher};
+use request_queue::{MOST_RUNNING, QUEUE_TIMEOUT, RequestQueue};
 use sessions::SignIn;
 use shared::Shared;
 
-/// Connections at a time; others are closed.
-const MOST_CONNECTIONS: usize = 256;
-/// Expressions that are evaluated at a time; others wait.
-const MOST_EVALUATIONS: usize = 2;
+/// Threads for short work (marks, checks, compression, feeds), which does not wait behind evaluations.
+const MOST_SHORT: usize = 3;
 /// The longest that the head of a request, or the next request, may take.
 const LONGEST_HEAD: Duration = Duration::from_secs(10);
 /// The longest that a connection lives: whoever reads slowly does not keep an answer in memory for ever.
@@ -64,35 +67,60 @@ pub(crate) struct HttpServer {
     stop: Arc<Notify>,
     /// Their number.
     ticks: watch::Sender<u64>,
+    live: Arc<Live>,
+    requests: Arc<RequestQueue>,
     publisher: Publisher,
     /// Where it listens.
     listen: Listen,
 }
 
-impl HttpServer {
-    /// Listens.
+/// A bound address at which nothing is served yet.
+pub(crate) struct BoundHttp {
+    bound: Bound,
+    options: HttpOptions,
+}
+
+impl BoundHttp {
+    /// Binds an address.
     ///
     /// # Errors
     /// If the address is taken, or is none of this machine.
+    pub(crate) fn new(options: &HttpOptions) -> io::Result<Self> {
+        Ok(Self { bound: Bound::new(&options.listen)?, options: options.clone() })
+    }
+
+    /// Returns the address.
+    pub(crate) fn listen(&self) -> &Listen {
+        &self.options.listen
+    }
+}
+
+impl HttpServer {
+    /// Starts serving. `watched` is notified when a page begins to watch the ticks.
+    ///
+    /// # Errors
+    /// If there are no more threads or descriptors.
     pub(crate) fn start(
-        options: &HttpOptions,
+        BoundHttp { bound, options }: BoundHttp,
         history: PathBuf,
         privileged: Privileged,
         boards: Boards,
         has_reader: bool,
+        watched: Notifier,
     ) -> io::Result<Self> {
-        let bound = Bound::new(&options.listen)?;
-        let (options, listen) = (options.clone(), options.listen.clone());
+        let listen = options.listen.clone();
         let own_uid = probe::own_uid();
         let (ticks, seen_ticks) = watch::channel(0);
         let past = KeptPast::new(seen_ticks);
-        let live = Arc::new(Live::default());
+        let live = Arc::new(Live::new(watched));
         let publisher = Publisher::new(Arc::clone(&live));
+        let requests = Arc::new(RequestQueue::new(QUEUE_TIMEOUT));
         let sign_in = SignIn::default();
         let shared = Arc::new(Shared {
             history,
             past,
-            live,
+            requests: Arc::clone(&requests),
+            live: Arc::clone(&live),
             sign_in,
             options,
             privileged,
@@ -107,7 +135,7 @@ impl HttpServer {
         let stopped = Arc::clone(&stop);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .max_blocking_threads(MOST_EVALUATIONS)
+            .max_blocking_threads(MOST_RUNNING + MOST_SHORT)
             .build()?;
         std::thread::Builder::new().name("http".to_owned()).spawn(move || {
             let ended = runtime.block_on(async {
@@ -121,12 +149,22 @@ impl HttpServer {
             runtime.shutdown_background();
             ended
         })?;
-        Ok(Self { stop, ticks, publisher, listen })
+        Ok(Self { stop, ticks, live, requests, publisher, listen })
     }
 
-    /// Something was recorded.
-    pub(crate) fn tick(&mut self, latest: Latest<'_>) {
-        self.publisher.publish(latest);
+    /// Returns whether a page watches the ticks.
+    pub(crate) fn has_watchers(&self) -> bool {
+        !self.live.is_idle()
+    }
+
+    /// Returns the CPU time that answers to requests took.
+    pub(crate) fn requests_cpu(&self) -> Duration {
+        self.requests.cpu()
+    }
+
+    /// Publishes a tick to the pages that watch.
+    pub(crate) fn publish_tick(&mut self, tick: Tick<'_>) {
+        self.publisher.publish(tick);
         self.ticks.send_modify(|ticks| *ticks += 1);
     }
 }
@@ -142,7 +180,7 @@ impl Drop for HttpServer {
 }
 
 async fn serve(listener: Listener, shared: Arc<Shared>) -> io::Result<()> {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let connections = Connections::new(shared.own_uid);
     let router = router(&shared);
     loop {
         let Ok((stream, peer)) = listener.accept().await else {
@@ -150,10 +188,10 @@ async fn serve(listener: Listener, shared: Arc<Shared>) -> io::Result<()> {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+        let Some(permit) = connections.permit(peer) else { continue };
         let (router, shared) = (router.clone(), Arc::clone(&shared));
         tokio::spawn(async move {
-            let _place = place;
+            let _permit = permit;
             let service = tower::service_fn(move |mut request: Request<hyper::body::Incoming>| {
                 request.extensions_mut().insert(peer);
                 tower::ServiceExt::oneshot(router.clone(), request)
@@ -214,5 +252,6 @@ fn router(shared: &Arc<Shared>) -> Router {
         .fallback(reply::not_found)
         .layer(axum::middleware::from_fn(compression::compress))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(shared), caller::check))
+        .layer(axum::middleware::from_fn(caller::protect))
         .with_state(Arc::clone(shared))
 }

@@ -7,11 +7,7 @@ use serde_json::{Value, json};
 
 /// JSON, never kept by anyone.
 fn document(status: StatusCode, body: &Value) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, "application/json"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
     (status, headers, body.to_string()).into_response()
 }
 

@@ -14,6 +14,7 @@ use super::live::Live;
 #[cfg(feature = "feeds")]
 use super::reader::Reader;
 use super::reply::{Refusal, refusal};
+use super::request_queue::RequestQueue;
 use super::sessions::SignIn;
 
 /// What every request needs.
@@ -21,6 +22,7 @@ use super::sessions::SignIn;
 pub(super) struct Shared {
     pub(super) history: PathBuf,
     pub(super) past: KeptPast,
+    pub(super) requests: Arc<RequestQueue>,
     pub(super) live: Arc<Live>,
     pub(super) sign_in: SignIn,
     pub(super) options: HttpOptions,

@@ -54,6 +54,11 @@ impl<'s> Labelling<'s> {
         })
     }
 
+    /// Returns whether the matchers depend on the name of a task only.
+    pub(super) fn is_by_name_alone(&self) -> bool {
+        self.scope == Scope::All && self.matchers.iter().all(|matcher| matcher.label == "comm")
+    }
+
     /// Whether a task meets the conditions.
     pub(super) fn accepts(&self, replay: &mut TaskReplay<'_>, row: &TaskRow) -> Result<bool, String> {
         if matches!(self.scope, Scope::User(uid) if row.uid != Some(uid)) {

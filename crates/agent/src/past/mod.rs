@@ -1,5 +1,8 @@
 //! The history as a source of series for expressions: those of the machine, and the tasks'.
 
+mod batched_source;
+#[cfg(test)]
+mod batching;
 mod exits;
 mod labelling;
 mod moment;
@@ -20,14 +23,16 @@ use query::{Limits, QueryError, Selection, Series, Source};
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
 
+pub(crate) use batched_source::BatchedSource;
 pub(crate) use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
 
 use self::recorded_series::RecordedSeries;
-use crate::alert;
+use self::tasks::{TaskSelection, VisibleTasks};
 use crate::check;
 use crate::machine_series::series_kind;
 use crate::own_series;
+use crate::restricted;
 use crate::task_series;
 
 /// A history that expressions can be asked about. It stays as it was when it was opened.
@@ -74,9 +79,7 @@ impl Past {
     #[must_use]
     pub(crate) fn seen_by(mut self, scope: Scope) -> Self {
         if scope != Scope::All {
-            // The labels of alerts may be names of others' tasks, and the sums contain what these did.
-            let is_others = |metric: &str| [alert::SERIES, task_series::METRIC].contains(&metric);
-            self.recorded.series.retain(|(labels, _)| !is_others(labels.metric()));
+            self.recorded.series.retain(|(labels, _)| !restricted::METRICS.contains(&labels.metric()));
             // What plugins print is for those who configured them.
             self.checks_path = None;
         }
@@ -194,6 +197,10 @@ impl Past {
 }
 
 impl Past {
+    fn visible_tasks(&self) -> VisibleTasks<'_> {
+        VisibleTasks { history: &self.recorded.history, users: &self.users, scope: self.scope }
+    }
+
     /// The series of tasks that are selected.
     pub(crate) fn select_tasks(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
         let mut series = Vec::new();
@@ -203,12 +210,7 @@ impl Past {
             }
             let is_named = |matcher: &&query::Matcher| matcher.label == METRIC;
             if selection.matchers.iter().filter(is_named).all(|matcher| matcher.accepts(metric.exported)) {
-                series.extend(tasks::select(
-                    &self.recorded.history,
-                    (&self.users, self.scope),
-                    metric,
-                    selection,
-                )?);
+                series.extend(tasks::select(self.visible_tasks(), &TaskSelection { metric, selection })?);
             }
         }
         Ok(series)

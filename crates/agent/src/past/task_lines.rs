@@ -20,7 +20,8 @@ pub(super) struct TaskLines<K> {
 #[derive(Debug)]
 struct Line {
     name: SeriesName,
-    value: f64,
+    /// The sum of what was added. An integer: its rounding does not depend on the order of tasks.
+    sum: u64,
     changes: Vec<(u32, f64)>,
 }
 
@@ -35,14 +36,14 @@ impl<K: Hash + Eq> TaskLines<K> {
         self.times_ms.push(at_ms);
     }
 
-    /// How many rounds there were.
-    pub(super) fn rounds(&self) -> usize {
-        self.times_ms.len()
-    }
-
     /// How many series there are.
     pub(super) fn len(&self) -> usize {
         self.lines.len()
+    }
+
+    /// Returns the series of a key, if it exists.
+    pub(super) fn known(&self, key: &K) -> Option<usize> {
+        self.places.get(key).copied()
     }
 
     /// The series of a key, which keys of one name share; a new one is 0 before, from the first round on, if `is_padded`.
@@ -52,23 +53,23 @@ impl<K: Hash + Eq> TaskLines<K> {
             let name = name();
             *named.entry(name.clone()).or_insert_with(|| {
                 let changes = if is_padded { vec![(0, 0.0)] } else { Vec::new() };
-                lines.push(Line { name, value: 0.0, changes });
+                lines.push(Line { name, sum: 0, changes });
                 lines.len() - 1
             })
         })
     }
 
-    /// In this round a series has grown.
-    pub(super) fn add(&mut self, line: usize, growth: f64) {
-        let value = self.lines[line].value + growth;
-        self.set(line, value);
+    /// Adds to a series in this round. `value` converts its sum.
+    pub(super) fn add(&mut self, line: usize, growth: u64, value: impl Fn(u64) -> f64) {
+        let sum = self.lines[line].sum.saturating_add(growth);
+        self.lines[line].sum = sum;
+        self.set(line, value(sum));
     }
 
     /// In this round a series has a value.
     pub(super) fn set(&mut self, line: usize, value: f64) {
         let round = (self.times_ms.len() - 1) as u32;
         let line = &mut self.lines[line];
-        line.value = value;
         match line.changes.last_mut() {
             Some((last_round, last)) if *last_round == round => *last = value,
             Some((_, last)) if last.to_bits() == value.to_bits() => {}
@@ -101,12 +102,12 @@ mod tests {
     fn keys_of_one_name_are_one_series() {
         let mut lines = TaskLines::new();
         lines.begin(1000);
-        for (key, name, growth) in [(1, "a", 2.0), (2, "b", 1.0), (3, "a", 3.0), (1, "a", 4.0)] {
+        for (key, name, growth) in [(1, "a", 2), (2, "b", 1), (3, "a", 3), (1, "a", 4)] {
             let line = lines.line(key, true, || SeriesName::new(name));
-            lines.add(line, growth);
+            lines.add(line, growth, |sum| sum as f64);
         }
-        let values: Vec<f64> = lines.lines.iter().map(|line| line.value).collect();
-        assert_eq!(values, [9.0, 1.0]);
+        let values: Vec<_> = lines.lines.iter().map(|line| line.changes.last().copied()).collect();
+        assert_eq!(values, [Some((0, 9.0)), Some((0, 1.0))]);
         assert_eq!(lines.into_series().len(), 2);
     }
 }

@@ -17,8 +17,9 @@ use super::client::{Client, Closed, Stage};
 use super::exchange::{Exchange, What};
 use crate::options::Privileged;
 
-/// Clients in all, and of one user who is not root.
+/// Clients in all, of them those that only root gets, and those of one user who is not root.
 const MOST_CLIENTS: usize = 1024;
+const RESERVED_CLIENTS: usize = 32;
 const MOST_CLIENTS_OF_USER: usize = 64;
 /// Connections that are accepted at one wake-up.
 const ACCEPTED_AT_A_TIME: usize = 16;
@@ -112,7 +113,8 @@ impl Server {
             }
             let mut client = Client::new(stream, peer.uid, self.privileged.scope(peer.uid, Some(peer.gid)));
             let of_user = self.clients.values().filter(|other| other.uid == peer.uid).count();
-            let is_full = self.clients.len() >= MOST_CLIENTS;
+            let most = if peer.uid == 0 { MOST_CLIENTS } else { MOST_CLIENTS - RESERVED_CLIENTS };
+            let is_full = self.clients.len() >= most;
             if is_full || (peer.uid != 0 && of_user >= MOST_CLIENTS_OF_USER) {
                 // It may not even have room for this; then it is closed without.
                 let _ = client.refuse("too many connections");

@@ -4,7 +4,8 @@ use formats::series_name::SeriesName;
 use query::{Answer, Limits, Query, QueryError};
 
 use super::sentence::{Evidence, Window};
-use crate::past::Past;
+use crate::past::BatchedSource;
+use crate::task_series;
 
 /// Less of an hour is no hour to compare with.
 const LEAST_HOUR_MS: i64 = 1_800_000;
@@ -12,7 +13,7 @@ const DAY_MS: i64 = 86_400_000;
 
 /// Asks about a window.
 pub(super) struct Examiner<'p> {
-    past: &'p Past,
+    past: &'p BatchedSource<'p>,
     limits: &'p Limits<'p>,
     pub(super) window: Window,
     /// The first tick that there is.
@@ -28,8 +29,8 @@ pub(super) struct Share {
 }
 
 impl<'p> Examiner<'p> {
-    pub(super) fn new(past: &'p Past, window: Window, limits: &'p Limits<'p>) -> Self {
-        let extent = past.extent_ns().ok().flatten();
+    pub(super) fn new(past: &'p BatchedSource<'p>, window: Window, limits: &'p Limits<'p>) -> Self {
+        let extent = past.past().extent_ns().ok().flatten();
         Self {
             past,
             limits,
@@ -102,12 +103,30 @@ impl<'p> Examiner<'p> {
         if program.value <= 0.0 {
             return Ok(None);
         }
-        let process = self.first(&format!("topk(1, sum by (comm, pid) ({rate}))"))?;
-        let is_one = |process: &Share| {
-            process.name.get("comm") == program.name.get("comm") && process.value > 0.8 * program.value
-        };
+        let of_program = of_program(rate, program.name.get("comm"));
+        let process = self.first(&format!("topk(1, sum by (comm, pid) ({of_program}))"))?;
+        let is_one = |process: &Share| process.value > 0.8 * program.value;
         Ok(Some(process.filter(is_one).unwrap_or(program)))
     }
+
+    /// Returns the sum over all tasks and its expression: the recorded total, or the sum over the visible tasks if the requester may not see
+    /// that one.
+    pub(super) fn total(&self, states: &str, sum: &str) -> Result<Option<(Evidence, String)>, QueryError> {
+        let recorded = format!("sum(rate({}{{state=~\"{states}\"}}[W]))", task_series::METRIC);
+        for expression in [recorded, sum.to_owned()] {
+            if let Some(evidence) = self.number(&expression)? {
+                return Ok(Some((evidence, expression)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Adds a matcher of one name to each selector of a rate.
+fn of_program(rate: &str, comm: &str) -> String {
+    let quoted = serde_json::to_string(comm).unwrap_or_default();
+    let more = format!(",comm={quoted}}}[W]");
+    rate.replace("}[W]", &more).replace("_total[W]", &format!("_total{{comm={quoted}}}[W]"))
 }
 
 impl Share {
@@ -125,5 +144,20 @@ impl Share {
 
     pub(super) fn culprit(&self) -> Option<String> {
         Some(self.name.get("comm").to_owned()).filter(|comm| !comm.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_selector_gets_the_name() {
+        let rate = "rate(a_total[W]) + rate(b_total{comm!~\"x.*\"}[W])";
+        let found = of_program(rate, "a \"b\\");
+        let expected =
+            "rate(a_total{comm=\"a \\\"b\\\\\"}[W]) + rate(b_total{comm!~\"x.*\",comm=\"a \\\"b\\\\\"}[W])";
+        assert_eq!(found, expected);
+        assert!(Query::parse(&found.replace("[W]", "[4s]")).is_ok());
     }
 }

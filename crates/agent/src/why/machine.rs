@@ -35,12 +35,21 @@ pub(super) fn sentences(examiner: &Examiner<'_>) -> Result<Vec<Sentence>, QueryE
     Ok(sentences)
 }
 
-/// What cannot be known.
+/// Returns what cannot be known of the window, or only at fewer instants.
 pub(super) fn missing(examiner: &Examiner<'_>) -> Result<Vec<String>, QueryError> {
     let mut missing = Vec::new();
-    if examiner.number("count(rate(whit_task_on_cpu_seconds_total[W]))")?.is_none() {
-        missing.push("no tasks were recorded then: who caused anything is unknown".to_owned());
-    } else if examiner.number("count(rate(whit_task_block_io_seconds_total[W]))")?.is_none() {
+    let stride = examiner.number("max_over_time(whit_agent_ticks_between_task_readings[W])")?;
+    let stride = stride.filter(|stride| stride.value > 1.0);
+    if let Some(stride) = &stride {
+        let ticks = stride.value;
+        missing
+            .push(format!("what tasks did between two readings: they were read at every {ticks:.0}th tick"));
+    }
+    if examiner.number("count(sum by (comm) (rate(whit_task_on_cpu_seconds_total[W])))")?.is_none() {
+        if stride.is_none() {
+            missing.push("no tasks were recorded then: who caused anything is unknown".to_owned());
+        }
+    } else if examiner.number("count(sum by (comm) (rate(whit_task_block_io_seconds_total[W])))")?.is_none() {
         missing.push(
             "who waited for disks is unknown: the agent needs CAP_NET_ADMIN, and sysctl kernel.task_delayacct=1".to_owned(),
         );
@@ -191,10 +200,13 @@ fn swapping(examiner: &Examiner<'_>) -> Found {
 fn memory(examiner: &Examiner<'_>) -> Found {
     let waits =
         "sum(rate(whit_task_reclaim_seconds_total[W])) + sum(rate(whit_task_thrashing_seconds_total[W]))";
-    let Some(waited) = examiner.number(waits)?.filter(|waited| waited.value > 0.05) else { return Ok(None) };
+    let Some((waited, waits)) = examiner.total("reclaim|thrashing", waits)? else { return Ok(None) };
+    if waited.value <= 0.05 {
+        return Ok(None);
+    }
     let taken = who_took_memory(examiner)?;
     let who = taken.as_ref().map_or(String::new(), |(_, words)| format!("; {words}"));
-    let before = examiner.compared(waits, " s")?;
+    let before = examiner.compared(&waits, " s")?;
     let text =
         format!("Tasks waited {:.2} s in each second for memory to be freed{before}{who}.", waited.value);
     let culprit = taken.as_ref().and_then(|(share, _)| share.culprit());
@@ -262,7 +274,10 @@ fn disk(examiner: &Examiner<'_>) -> Found {
             (pressure, how_long)
         }
         None => {
-            let Some(waited) = examiner.number(&of_tasks)?.filter(is_trouble) else { return Ok(None) };
+            let Some((waited, of_tasks)) = examiner.total("block_io", &of_tasks)? else { return Ok(None) };
+            if !is_trouble(&waited) {
+                return Ok(None);
+            }
             let before = examiner.compared(&of_tasks, " s")?;
             let how_long = format!("{:.2} s in each second for disks{before}", waited.value);
             (waited, how_long)
@@ -302,8 +317,9 @@ fn disk(examiner: &Examiner<'_>) -> Found {
 
 fn cpu(examiner: &Examiner<'_>) -> Found {
     let Some((cpus, busy)) = cpus(examiner)? else { return Ok(None) };
-    let waits = format!("sum({QUEUE})");
-    let Some(waited) = examiner.number(&waits)? else { return Ok(None) };
+    let Some((waited, waits)) = examiner.total("run_queue", &format!("sum({QUEUE})"))? else {
+        return Ok(None);
+    };
     if busy.value < 0.85 || waited.value < 0.25 * cpus.value {
         return Ok(None);
     }

@@ -8,7 +8,7 @@ mod target;
 
 use query::{Limits, QueryError};
 
-use crate::past::Past;
+use crate::past::{BatchedSource, Past};
 use examiner::Examiner;
 
 pub use sentence::{Evidence, Findings, Sentence, Trouble, Window};
@@ -20,6 +20,15 @@ pub use target::Target;
 /// If the history cannot be read, or that takes too much.
 pub fn examine(
     past: &Past,
+    window: Window,
+    target: Option<&Target>,
+    limits: &Limits<'_>,
+) -> Result<Findings, QueryError> {
+    BatchedSource::evaluate(past, limits, |past| examine_source(past, window, target, limits))
+}
+
+fn examine_source(
+    past: &BatchedSource<'_>,
     window: Window,
     target: Option<&Target>,
     limits: &Limits<'_>,

@@ -1,5 +1,6 @@
 //! Options of `whit agent`.
 
+use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +26,8 @@ const USUAL_ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr:
 #[derive(Debug)]
 pub(crate) enum AgentCommand {
     Record(Box<AgentArgs>),
+    /// What the recorder starts.
+    Serve(Box<AgentArgs>),
     /// Says whether the configuration is good.
     Check(Option<PathBuf>),
     PrintDefaults,
@@ -54,8 +57,18 @@ pub(crate) fn command() -> Command {
             .arg(option("now", Kind::Path, "The file with the last tick, for scripts [default: whit/now in $XDG_RUNTIME_DIR, for root /run/whit/now]"))
             .arg(option("socket", Kind::Path, "The socket for whit's other commands [default: whit/agent.sock beside that file]"))
             .arg(Arg::new("http").long("http").value_name("HOST:PORT").value_parser(value_parser!(Listen)).help("Where HTTP is served, also unix:PATH [default: 127.0.0.1:9140]"))
+            .arg(switch(SERVE, "Serve what the recorder tells at standard input").hide(true))
             .after_help(paragraphs(EXPLANATION))
     })
+}
+
+/// What the recorder adds to its own command line.
+const SERVE: &str = "serve";
+
+/// The command that serves: this one, with its options.
+fn server() -> Vec<OsString> {
+    let own = std::env::args_os().skip(1).chain([format!("--{SERVE}").into()]);
+    std::iter::once(probe::spawn::own_program()).chain(own).collect()
 }
 
 const EXPLANATION: &str = "\
@@ -73,7 +86,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
     }
     let defaults =
         AgentOptions { data: data_directory(matches)?, count: matches.get_one("count").copied(), ..usual() };
-    Ok(AgentCommand::Record(Box::new(AgentArgs {
+    let args = Box::new(AgentArgs {
         config,
         defaults,
         data: matches.get_one("data").cloned(),
@@ -81,7 +94,11 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
         socket: matches.get_one("socket").cloned(),
         http: matches.get_one("http").cloned(),
         interval: matches.get_one("interval").copied(),
-    })))
+    });
+    Ok(match matches.get_flag(SERVE) {
+        true => AgentCommand::Serve(args),
+        false => AgentCommand::Record(args),
+    })
 }
 
 /// Without a configuration.
@@ -105,6 +122,7 @@ pub(super) fn usual() -> AgentOptions {
         #[cfg(feature = "feeds")]
         feeds: None,
         retention: Retention::default(),
+        server: None,
         cpu_limit: Some(Ratio(0.01)),
     }
 }
@@ -124,6 +142,7 @@ impl AgentArgs {
             options.http = Some(HttpOptions { listen, token });
         }
         options.interval = self.interval.unwrap_or(options.interval);
+        options.server = Some(server());
         Ok(options)
     }
 }

@@ -42,11 +42,11 @@ all = "1d"
 "1m" = "92d"
 
 [budget]
-cpu = "1%"              # of one CPU, over a minute; beyond this tasks are read less often
+cpu = "1%"              # what recording may use of one CPU, over a minute; beyond this tasks are read less often
 
 [now]                   # the last tick, for scripts
 # path = "/run/whit/now"
-metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all
+metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all that every user may know
 
 [socket]                # for whit's other commands: a user sees their own tasks there, root all
 # path = "/run/whit/agent.sock"

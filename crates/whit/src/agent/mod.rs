@@ -9,6 +9,7 @@ mod feeds;
 mod receivers;
 
 use std::io::IsTerminal as _;
+use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -130,6 +131,12 @@ pub(crate) fn run(command: &AgentCommand) -> Result<ExitCode, Failure> {
             }
             let reload = || args.options().map_err(|failure| failure.message().to_owned());
             ::agent::run(&options, reload).map_err(|error| Failure::new(error.to_string()))?;
+        }
+        AgentCommand::Serve(args) => {
+            let recorder = std::io::stdin().as_fd().try_clone_to_owned().map_err(Failure::of_system)?;
+            let reload = || args.options().map_err(|failure| failure.message().to_owned());
+            let served = ::agent::serve(args.options()?, recorder, reload);
+            served.map_err(|error| Failure::new(error.to_string()))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -64,6 +64,11 @@ impl Api {
         Ok(api)
     }
 
+    /// The recorder.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }

@@ -68,17 +68,26 @@ fn leftovers(directory: &Path) -> Vec<String> {
     found
 }
 
-/// The process that runs plugins for an agent.
+/// The process that runs plugins for an agent: a child of its server.
 fn runner(agent: u32) -> Option<u32> {
-    let children = fs::read_to_string(format!("/proc/{agent}/task/{agent}/children")).unwrap_or_default();
-    let threads = fs::read_dir(format!("/proc/{agent}/task")).into_iter().flatten().flatten();
-    let all = threads.map(|thread| fs::read_to_string(thread.path().join("children")).unwrap_or_default());
-    let all: Vec<String> = all.chain([children]).collect();
-    let pids = all.iter().flat_map(|line| line.split_whitespace()).filter_map(|pid| pid.parse().ok());
-    pids.into_iter().find(|pid: &u32| {
+    let mut below = children(agent);
+    while let Some(pid) = below.pop() {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|byte| *byte == 0).any(|word| word == b"runner")
-    })
+        if line.split(|byte| *byte == 0).any(|word| word == b"runner") {
+            return Some(pid);
+        }
+        below.extend(children(pid));
+    }
+    None
+}
+
+/// The children of all threads of a process.
+fn children(pid: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = threads.map(|thread| fs::read_to_string(thread.path().join("children")).unwrap_or_default());
+    lists
+        .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>())
+        .collect()
 }
 
 /// What each does, and the state and the text that are expected.

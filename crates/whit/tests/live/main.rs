@@ -8,6 +8,7 @@
 mod age;
 mod agent;
 mod agent_faults;
+mod agent_server;
 mod agent_socket;
 mod alerts;
 mod api;
@@ -63,6 +64,7 @@ fn main() {
         age::trials(),
         agent::trials(),
         agent_faults::trials(),
+        agent_server::trials(),
         agent_socket::trials(),
         leftovers::trials(),
         tmpfiles::trials(),

@@ -8,7 +8,8 @@ use std::os::unix::net::UnixStream;
 use probe::spawn::{Command, Group, reap_ended};
 use rustix::fd::BorrowedFd;
 
-use super::frames::{Order, Report, ReportHead, push, take};
+use super::frames::{MOST_BODY_BYTES, Order, Report, ReportHead};
+use crate::frames::{push, take};
 
 const READ_BYTES: usize = 16 * 1024;
 
@@ -47,7 +48,7 @@ impl Runner {
 
     /// Orders a plugin to be run.
     pub(crate) fn order(&mut self, order: &Order) {
-        push(order, [b"", b""], &mut self.orders);
+        push(order, &[], &mut self.orders);
     }
 
     /// Sends what was ordered and takes what was reported.
@@ -74,7 +75,7 @@ impl Runner {
             }
         }
         let mut taken = 0;
-        while let Some((head, body, length)) = take::<ReportHead>(&self.reports[taken..])? {
+        while let Some((head, body, length)) = take::<ReportHead>(&self.reports[taken..], MOST_BODY_BYTES)? {
             taken += length;
             let ReportHead { id, fate, is_gone, cost, output_bytes, is_cut } = head;
             let (output, errors) = body.split_at(output_bytes.min(body.len()));

@@ -1,17 +1,14 @@
-//! What the agent and the process that runs plugins tell each other: frames of two lengths, a head in JSON, and bytes.
-
-use std::io;
+//! What the agent and the process that runs plugins tell each other.
 
 use probe::spawn::Ending;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Of what a plugin writes so much is kept.
 pub(super) const MOST_OUTPUT_BYTES: usize = 64 * 1024;
 /// Of its standard error, which is shown if there is no output.
 pub(super) const MOST_ERROR_BYTES: usize = 4096;
-/// A head of more is no head.
-const MOST_HEAD_BYTES: usize = 1 << 20;
+/// The body of a report has no more.
+pub(super) const MOST_BODY_BYTES: usize = MOST_OUTPUT_BYTES + MOST_ERROR_BYTES;
 
 /// A plugin that is to be run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,36 +119,4 @@ pub(crate) struct Report {
     pub(crate) output: Vec<u8>,
     pub(crate) errors: Vec<u8>,
     pub(crate) is_cut: bool,
-}
-
-/// Appends a frame.
-pub(super) fn push(head: &impl Serialize, bodies: [&[u8]; 2], out: &mut Vec<u8>) {
-    // Numbers, texts and lists have a form in JSON.
-    let head = serde_json::to_vec(head).unwrap_or_default();
-    let body_bytes = bodies.iter().map(|body| body.len()).sum::<usize>();
-    for length in [head.len(), body_bytes] {
-        out.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
-    }
-    out.extend(head);
-    bodies.iter().for_each(|body| out.extend_from_slice(body));
-}
-
-/// A frame at the beginning of the bytes, with its length; `None` if it is not there wholly.
-///
-/// # Errors
-/// If it is none.
-pub(super) fn take<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<Option<(T, &[u8], usize)>> {
-    let malformed = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
-    let Some((lengths, rest)) = bytes.split_first_chunk::<8>() else { return Ok(None) };
-    let length =
-        |at: usize| u32::from_le_bytes([lengths[at], lengths[at + 1], lengths[at + 2], lengths[at + 3]]);
-    let (head_bytes, body_bytes) = (length(0) as usize, length(4) as usize);
-    if head_bytes > MOST_HEAD_BYTES || body_bytes > MOST_OUTPUT_BYTES + MOST_ERROR_BYTES {
-        return Err(malformed("a frame is too long"));
-    }
-    if rest.len() < head_bytes + body_bytes {
-        return Ok(None);
-    }
-    let head = serde_json::from_slice(&rest[..head_bytes]).map_err(|_| malformed("a frame is malformed"))?;
-    Ok(Some((head, &rest[head_bytes..head_bytes + body_bytes], 8 + head_bytes + body_bytes)))
 }

@@ -11,7 +11,8 @@ use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::frames::{Fate, MOST_ERROR_BYTES, MOST_OUTPUT_BYTES, Order, ReportHead, RunCost, push};
+use super::frames::{Fate, MOST_ERROR_BYTES, MOST_OUTPUT_BYTES, Order, ReportHead, RunCost};
+use crate::frames::push;
 
 /// After it was asked to end it has so long to do it.
 const GRACE: Nanos = Nanos(1_000_000_000);
@@ -178,7 +179,7 @@ impl Run {
             output_bytes: output.bytes.len(),
             is_cut: output.is_cut,
         };
-        push(&head, [&output.bytes, &errors.bytes], out);
+        push(&head, &[&output.bytes, &errors.bytes], out);
         (output.bytes, errors.bytes) = (Vec::new(), Vec::new());
     }
 }
@@ -187,7 +188,7 @@ impl Run {
 pub(super) fn report_failure(id: u64, fate: Fate, out: &mut Vec<u8>) {
     let head =
         ReportHead { id, fate, is_gone: true, cost: RunCost::default(), output_bytes: 0, is_cut: false };
-    push(&head, [b"", b""], out);
+    push(&head, &[], out);
 }
 
 impl Stream {

@@ -15,8 +15,9 @@ use probe::{Roots, clock_now};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 
-use super::frames::{Order, take};
+use super::frames::Order;
 use super::run::{Run, report_failure};
+use crate::frames::take;
 
 /// The token of the agent; those of streams are above it.
 const AGENT: u64 = 0;
@@ -37,6 +38,8 @@ const READ_BYTES: usize = 16 * 1024;
 /// # Errors
 /// If the machine has no room for it.
 pub fn run(agent: OwnedFd) -> io::Result<()> {
+    // The limit of the server does not apply to plugins.
+    probe::raise_memory_limit();
     let agent = UnixStream::from(agent);
     agent.set_nonblocking(true)?;
     // The end of the agent ends this process, not a signal to its group.
@@ -137,7 +140,7 @@ impl Server {
             }
         }
         let mut taken = 0;
-        while let Some((order, _, length)) = take::<Order>(&self.orders[taken..])? {
+        while let Some((order, _, length)) = take::<Order>(&self.orders[taken..], 0)? {
             taken += length;
             self.start(order);
         }

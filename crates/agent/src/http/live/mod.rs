@@ -9,6 +9,7 @@ use facts::task::groups::{GroupBy, TaskGroups};
 use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 use facts::task::{TaskKey, TaskRow};
+use probe::background_job::Notifier;
 use query::Query;
 use sampling::task_labels::TaskLabels;
 use sampling::users::Users;
@@ -16,7 +17,6 @@ use sampling::users::Users;
 use super::replies::ActiveTasks;
 use super::{answers, task_rows};
 use crate::past::Past;
-use crate::recorded::Recorded;
 use recent::{LONGEST_MS, Recent};
 
 /// What the expressions of all pages may take at a tick, if each page has others.
@@ -25,11 +25,11 @@ const LONGEST_EVALUATION: Duration = Duration::from_millis(100);
 const MOST_WATCHERS: usize = 64;
 
 /// A tick that was just taken.
-pub(crate) struct Latest<'r> {
+pub(crate) struct Tick<'r> {
     /// Its time, in milliseconds since 1970.
     pub(crate) at_ms: i64,
-    /// Its series.
-    pub(crate) series: &'r Recorded,
+    /// Its series; none if no page watched when it was recorded.
+    pub(crate) series: Box<dyn Iterator<Item = (&'r str, f64)> + 'r>,
     /// Its tasks, if they were read.
     pub(crate) tasks: Option<&'r TaskStore>,
     /// The names of their cgroups.
@@ -51,8 +51,12 @@ pub(super) struct Expressions {
 }
 
 /// What all watchers have in common.
-#[derive(Debug, Default)]
-pub(super) struct Live(Mutex<State>);
+#[derive(Debug)]
+pub(super) struct Live {
+    state: Mutex<State>,
+    /// Notified when a page begins to watch.
+    watched: Notifier,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -66,8 +70,12 @@ struct State {
 }
 
 impl Live {
+    pub(super) fn new(watched: Notifier) -> Self {
+        Self { state: Mutex::default(), watched }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Somebody watches. Returns whether there is room for them.
@@ -75,6 +83,8 @@ impl Live {
         let mut state = self.lock();
         let has_room = state.watchers.len() < MOST_WATCHERS;
         state.watchers.extend(has_room.then_some(watched));
+        drop(state);
+        self.watched.notify();
         has_room
     }
 
@@ -149,7 +159,7 @@ impl Publisher {
     }
 
     /// A tick was taken.
-    pub(super) fn publish(&mut self, mut latest: Latest<'_>) {
+    pub(super) fn publish(&mut self, mut tick: Tick<'_>) {
         let live = Arc::clone(&self.live);
         let mut state = live.lock();
         state.values.clear();
@@ -163,9 +173,8 @@ impl Publisher {
         if self.groups.is_empty() {
             self.users = Users::read();
         }
-        let series = latest.series.named().map(|(name, _, value)| (name, value));
         // It is copied if somebody still evaluates the last tick.
-        Arc::make_mut(&mut state.recent).push(latest.at_ms, series);
+        Arc::make_mut(&mut state.recent).push(tick.at_ms, &mut tick.series);
         let mut wanted: Vec<Watched> = Vec::new();
         for watched in &state.watchers {
             if !wanted.contains(watched) {
@@ -173,15 +182,15 @@ impl Publisher {
             }
         }
         self.groups.retain(|(watched, _)| wanted.contains(watched));
-        let Some(tasks) = latest.tasks else { return };
+        let Some(tasks) = tick.tasks else { return };
         for watched in wanted {
-            let text = self.tasks(watched, tasks, &mut latest);
+            let text = self.tasks(watched, tasks, &mut tick);
             state.tasks.extend(text.map(|text| (watched, text.into())));
         }
     }
 
     /// The rows that did something, and which are gone.
-    fn tasks(&mut self, watched: Watched, tasks: &TaskStore, latest: &mut Latest<'_>) -> Option<String> {
+    fn tasks(&mut self, watched: Watched, tasks: &TaskStore, tick: &mut Tick<'_>) -> Option<String> {
         if !self.groups.iter().any(|(known, _)| *known == watched) {
             self.groups.push((watched, TaskGroups::default()));
         }
@@ -197,7 +206,7 @@ impl Publisher {
         let mut rows = Vec::new();
         for id in groups.active_rows() {
             let row = groups.row(tasks, id);
-            let cgroup = latest.labels.as_mut().and_then(|labels| match row.is_ended {
+            let cgroup = tick.labels.as_mut().and_then(|labels| match row.is_ended {
                 // Its file is gone.
                 true => labels.known_cgroup(row.cgroup()),
                 false => labels.cgroup(row.key(), row.cgroup()),
@@ -206,6 +215,6 @@ impl Publisher {
         }
         let gone =
             gone.into_iter().filter(|key| groups.row_of(key.pid).is_none()).map(|key| key.pid).collect();
-        serde_json::to_string(&ActiveTasks { at_ms: latest.at_ms, rows, gone }).ok()
+        serde_json::to_string(&ActiveTasks { at_ms: tick.at_ms, rows, gone }).ok()
     }
 }

@@ -1,13 +1,11 @@
 //! An expression over time as a file: what `whit query --csv` and `whit plot --svg` write.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use facts::task::rounds::Scope;
 use jiff::tz::{Offset, TimeZone};
 use query::Query;
 use text::plot::push_svg;
@@ -15,8 +13,9 @@ use text::plot::push_svg;
 use super::steps;
 use crate::answer;
 use crate::drawing::Drawing;
-use crate::http::api::{Form, LONGEST_EVALUATION, limits, with_past};
+use crate::http::api::{Form, limits, with_past};
 use crate::http::reply::{Refusal, bad_data};
+use crate::http::request_queue::Requester;
 use crate::http::shared::Shared;
 
 /// In pixels.
@@ -26,7 +25,7 @@ const HEIGHT: f64 = 300.0;
 /// The file `plot.csv` or `plot.svg` of an expression.
 pub(crate) async fn download(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     Path(kind): Path<String>,
     request: Request,
 ) -> Result<Response, Refusal> {
@@ -41,10 +40,9 @@ pub(crate) async fn download(
     let ahead_s = form.get("utc_offset_s").and_then(|offset| offset.parse().ok());
     let zone =
         ahead_s.and_then(|ahead_s| Offset::from_seconds(ahead_s).ok()).map_or(TimeZone::UTC, TimeZone::fixed);
-    let deadline = Instant::now() + LONGEST_EVALUATION;
-    Ok(with_past(shared, scope, move |past| {
-        let is_interrupted = || Instant::now() >= deadline;
-        let (limits, times) = (limits(&is_interrupted), [steps.from_ms, steps.to_ms]);
+    Ok(with_past(shared, requester, move |past, cancellation| {
+        let is_cancelled = || cancellation.is_cancelled();
+        let (limits, times) = (limits(&is_cancelled), [steps.from_ms, steps.to_ms]);
         let answered = Query::parse(&expression)
             .and_then(|query| query.between(past, times, steps.step_ms, &limits))
             .map_err(Refusal::from);
@@ -62,7 +60,6 @@ pub(crate) async fn download(
         let headers = [
             (header::CONTENT_TYPE, media.to_owned()),
             (header::CONTENT_DISPOSITION, format!("attachment; filename=\"whit.{kind}\"")),
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
         ];
         (headers, text).into_response()
     })

@@ -1,20 +1,19 @@
 //! Tasks that ended, for the page of a process, a program, a user or a cgroup.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use facts::task::Cause;
 use facts::task::figure::Figure;
-use facts::task::rounds::Scope;
 use query::{Matcher, parse_selector};
 
 use super::{reply, time_ms};
-use crate::http::api::{Form, LONGEST_EVALUATION, limits, with_past};
+use crate::http::api::{Form, limits, with_past};
 use crate::http::replies::{ExitEntry, Exits};
 use crate::http::reply::Refusal;
+use crate::http::request_queue::{Cancellation, Requester};
 use crate::http::shared::Shared;
 use crate::past::{Past, PastExit};
 
@@ -24,19 +23,26 @@ const MOST_EXITS: usize = 500;
 /// The tasks of the selector `of` that ended between two times.
 pub(crate) async fn exits(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
     let matchers = parse_selector(form.needed("of")?)?;
     let window = [time_ms(&form, "from_ms")?, time_ms(&form, "to_ms")?];
-    let deadline = Instant::now() + LONGEST_EVALUATION;
-    Ok(with_past(shared, scope, move |past| reply(find(past, window, &matchers, deadline))).await)
+    Ok(with_past(shared, requester, move |past, cancellation| {
+        reply(find(past, window, &matchers, cancellation))
+    })
+    .await)
 }
 
-fn find(past: &Past, window: [i64; 2], matchers: &[Matcher], deadline: Instant) -> Result<Exits, Refusal> {
-    let is_interrupted = || Instant::now() >= deadline;
-    let found = past.exits(window, matchers, MOST_EXITS, &limits(&is_interrupted))?;
+fn find(
+    past: &Past,
+    window: [i64; 2],
+    matchers: &[Matcher],
+    cancellation: &Cancellation,
+) -> Result<Exits, Refusal> {
+    let is_cancelled = || cancellation.is_cancelled();
+    let found = past.exits(window, matchers, MOST_EXITS, &limits(&is_cancelled))?;
     let rows = found.last.iter().rev().map(|exit| entry(exit, past)).collect();
     Ok(Exits { count: found.count as u32, rows })
 }

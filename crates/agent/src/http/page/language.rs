@@ -6,21 +6,21 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use facts::task::rounds::Scope;
 use formats::series_name::METRIC;
 
 use super::reply;
 use crate::http::api::with_past;
 use crate::http::replies::{Language, MetricEntry};
+use crate::http::request_queue::Requester;
 use crate::http::shared::Shared;
 use crate::past::{self, Past};
 
 /// The functions, and the metrics with their labels.
 pub(crate) async fn language(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
 ) -> Response {
-    with_past(shared, scope, |past| reply(Ok(of(past)))).await
+    with_past(shared, requester, |past, _| reply(Ok(of(past)))).await
 }
 
 fn of(past: &Past) -> Language {

@@ -9,7 +9,6 @@ mod stream;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -21,9 +20,10 @@ use serde::Serialize;
 use store::StoreError;
 
 use super::answers::{self, Steps};
-use super::api::{Form, LONGEST_EVALUATION, limits, with_past};
+use super::api::{Form, limits, with_past};
 use super::replies::{Evidence, Sentence, Status, Tasks, Why};
 use super::reply::{Refusal, bad_data, internal, success};
+use super::request_queue::{Cancellation, Requester};
 use super::shared::Shared;
 use super::task_rows;
 use crate::past::Past;
@@ -58,7 +58,6 @@ fn file(asked: &HeaderMap, kind: &'static str, text: &'static str) -> Response {
     let headers = [
         (header::CONTENT_TYPE, kind),
         (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, "no-cache"),
     ];
@@ -116,14 +115,14 @@ fn time_ms(form: &Form, name: &str) -> Result<i64, Refusal> {
 
 pub(super) async fn status(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
     let wanted_ms = |name: &str| form.get(name).map(|_| time_ms(&form, name)).transpose();
     let (span_ms, end_ms) = (wanted_ms("span_ms")?, wanted_ms("end_ms")?);
-    Ok(with_past(shared, scope, move |past| {
-        reply(describe(past, scope, span_ms, end_ms).map_err(|error| internal(error.to_string())))
+    Ok(with_past(shared, requester, move |past, _| {
+        reply(describe(past, requester.scope, span_ms, end_ms).map_err(|error| internal(error.to_string())))
     })
     .await)
 }
@@ -194,29 +193,28 @@ fn queries(form: &Form) -> Result<Vec<String>, Refusal> {
 
 pub(super) async fn plots(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
     let queries = queries(&form)?;
     let steps = steps(&form)?;
-    let deadline = Instant::now() + LONGEST_EVALUATION;
-    Ok(with_past(shared, scope, move |past| {
-        let is_interrupted = || Instant::now() >= deadline;
-        reply(Ok(answers::between(&queries, past, steps, &limits(&is_interrupted))))
+    Ok(with_past(shared, requester, move |past, cancellation| {
+        let is_cancelled = || cancellation.is_cancelled();
+        reply(Ok(answers::between(&queries, past, steps, &limits(&is_cancelled))))
     })
     .await)
 }
 
 pub(super) async fn tasks(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
     let at_ms = time_ms(&form, "at_ms")?;
     let by = group_by(&form)?;
-    Ok(with_past(shared, scope, move |past| reply(tasks_at(past, at_ms, by))).await)
+    Ok(with_past(shared, requester, move |past, _| reply(tasks_at(past, at_ms, by))).await)
 }
 
 fn tasks_at(past: &Past, at_ms: i64, by: GroupBy) -> Result<Tasks, Refusal> {
@@ -230,7 +228,7 @@ fn tasks_at(past: &Past, at_ms: i64, by: GroupBy) -> Result<Tasks, Refusal> {
 
 pub(super) async fn why(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
@@ -239,9 +237,10 @@ pub(super) async fn why(
         return Err(bad_data("invalid parameter \"to_ms\": it is before from_ms"));
     }
     let target = form.get("target").map(why::Target::parse);
-    let deadline = Instant::now() + LONGEST_EVALUATION;
-    let explained = move |past: &Past| reply(explain(past, window, target.as_ref(), deadline));
-    Ok(with_past(shared, scope, explained).await)
+    let explained = move |past: &Past, cancellation: &Cancellation| {
+        reply(explain(past, window, target.as_ref(), cancellation))
+    };
+    Ok(with_past(shared, requester, explained).await)
 }
 
 /// The tasks of whoever caused a trouble.
@@ -259,10 +258,10 @@ fn explain(
     past: &Past,
     window: why::Window,
     target: Option<&why::Target>,
-    deadline: Instant,
+    cancellation: &Cancellation,
 ) -> Result<Why, Refusal> {
-    let is_interrupted = || Instant::now() >= deadline;
-    let findings = why::examine(past, window, target, &limits(&is_interrupted))?;
+    let is_cancelled = || cancellation.is_cancelled();
+    let findings = why::examine(past, window, target, &limits(&is_cancelled))?;
     let sentence = |sentence: why::Sentence| Sentence {
         of: sentence.culprit.as_deref().and_then(|culprit| selector(sentence.trouble, culprit)),
         text: sentence.text,

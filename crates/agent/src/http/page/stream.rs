@@ -17,6 +17,7 @@ use super::{group_by, queries};
 use crate::http::api::{Form, with_past};
 use crate::http::live::{Expressions, Live, Watched};
 use crate::http::reply::{Refusal, refusal};
+use crate::http::request_queue::{Cancellation, Requester};
 use crate::http::shared::Shared;
 use crate::past::Past;
 
@@ -68,18 +69,19 @@ impl Drop for Watcher {
 /// The values of the expressions `query`, and the tasks that did something, at every tick.
 pub(crate) async fn stream(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
-    let watched = Watched { scope, by: group_by(&form)? };
+    let watched = Watched { scope: requester.scope, by: group_by(&form)? };
     if shared.live.is_idle() {
         let live = Arc::clone(&shared.live);
-        let begin = move |past: &Past| {
+        let begin = move |past: &Past, _: &Cancellation| {
             live.begin(past);
             StatusCode::OK.into_response()
         };
-        with_past(Arc::clone(&shared), Scope::All, begin).await;
+        let requester = Requester { scope: Scope::All, ..requester };
+        with_past(Arc::clone(&shared), requester, begin).await;
     }
     let watcher = Watcher::new(&shared, watched, queries(&form)?)?;
     let events = stream::unfold(watcher, async |mut watcher| {

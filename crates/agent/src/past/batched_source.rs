@@ -1,0 +1,145 @@
+//! Reads what several expressions need of tasks in one replay.
+//!
+//! Tasks are stored as rounds, and a replay takes as long for one series as for all. [`BatchedSource::evaluate`] therefore evaluates
+//! expressions repeatedly. A selection of tasks that is not cached returns no series and is noted; then all noted selections are read
+//! in one replay, and the expressions are evaluated again, until nothing is missing. The last evaluation equals one over [`Past`].
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use facts::catalog::{Kind, TASK_METRICS, TaskMetric};
+use formats::series_name::METRIC;
+use query::{Limits, OwnedSelection, QueryError, Selection, Series, Source};
+
+use super::Past;
+use super::tasks::{TaskSelection, replay_all};
+
+/// The most evaluations with missing selections. After them each selection is read by its own replay.
+const MOST_EVALUATIONS: usize = 8;
+/// The most cached series. Beyond it selections are read when they are needed.
+const MOST_CACHED: usize = 200_000;
+
+/// The parent of most exited processes: name, pid, and its share.
+type Parent = Option<(String, u32, f64)>;
+
+/// A history with a cache of selections.
+#[derive(Debug)]
+pub(crate) struct BatchedSource<'p> {
+    past: &'p Past,
+    /// Series by the key of their selection.
+    cached: RefCell<HashMap<String, Vec<Series>>>,
+    cached_series: RefCell<usize>,
+    missing: RefCell<HashMap<String, OwnedSelection>>,
+    parents: RefCell<HashMap<[i64; 2], Parent>>,
+    is_batching: bool,
+}
+
+impl<'p> BatchedSource<'p> {
+    /// Evaluates expressions over a history. `evaluate` is called until all selections are cached; the last result is returned.
+    ///
+    /// # Errors
+    /// The error of the last evaluation, or of reading tasks.
+    pub(crate) fn evaluate<T>(
+        past: &'p Past,
+        limits: &Limits<'_>,
+        evaluate: impl Fn(&Self) -> Result<T, QueryError>,
+    ) -> Result<T, QueryError> {
+        let mut source = Self {
+            past,
+            cached: RefCell::default(),
+            cached_series: RefCell::default(),
+            missing: RefCell::default(),
+            parents: RefCell::default(),
+            is_batching: true,
+        };
+        for _ in 0..MOST_EVALUATIONS {
+            let evaluated = evaluate(&source);
+            let missing = std::mem::take(&mut *source.missing.borrow_mut());
+            if missing.is_empty() {
+                return evaluated;
+            }
+            source.read(missing, limits)?;
+        }
+        source.is_batching = false;
+        evaluate(&source)
+    }
+
+    /// Returns the history.
+    pub(crate) fn past(&self) -> &'p Past {
+        self.past
+    }
+
+    /// Caches [`Past::parent_of_most`].
+    pub(crate) fn parent_of_most(
+        &self,
+        from_ms: i64,
+        to_ms: i64,
+        limits: &Limits<'_>,
+    ) -> Result<Parent, QueryError> {
+        if let Some(cached) = self.parents.borrow().get(&[from_ms, to_ms]) {
+            return Ok(cached.clone());
+        }
+        let parent = self.past.parent_of_most(from_ms, to_ms, limits)?;
+        self.parents.borrow_mut().insert([from_ms, to_ms], parent.clone());
+        Ok(parent)
+    }
+
+    /// Reads selections into the cache, those of the same time range in one replay.
+    fn read(&self, missing: HashMap<String, OwnedSelection>, limits: &Limits<'_>) -> Result<(), QueryError> {
+        let mut by_range: HashMap<[i64; 2], Vec<(String, OwnedSelection)>> = HashMap::new();
+        for (key, selection) in missing {
+            by_range.entry([selection.from_ms, selection.to_ms]).or_default().push((key, selection));
+        }
+        for (range, batch) in by_range {
+            let selections: Vec<Selection<'_>> =
+                batch.iter().map(|(_, selection)| selection.within(limits)).collect();
+            let of_tasks: Vec<TaskSelection<'_>> = selections
+                .iter()
+                .filter_map(|selection| Some(TaskSelection { metric: task_counter(selection)?, selection }))
+                .collect();
+            let read = replay_all(self.past.visible_tasks(), range, &of_tasks, limits);
+            let read = read.map_err(|error| match (limits.is_interrupted)() {
+                true => QueryError::Interrupted,
+                false => QueryError::Unreadable(error),
+            })?;
+            for ((key, _), series) in batch.into_iter().zip(read) {
+                self.cache(key, series);
+            }
+        }
+        Ok(())
+    }
+
+    fn cache(&self, key: String, series: Vec<Series>) {
+        *self.cached_series.borrow_mut() += series.len();
+        self.cached.borrow_mut().insert(key, series);
+    }
+}
+
+/// Returns the metric of a selection that can be batched: a range of one counter of tasks.
+fn task_counter(selection: &Selection<'_>) -> Option<&'static TaskMetric> {
+    let mut metrics = TASK_METRICS.iter().filter(|metric| {
+        let is_of_name = |matcher: &&query::Matcher| matcher.label == METRIC;
+        selection.matchers.iter().filter(is_of_name).all(|matcher| matcher.accepts(metric.exported))
+    });
+    let metric = metrics.next().filter(|metric| metric.kind == Kind::Counter)?;
+    (metrics.next().is_none() && selection.is_range && !selection.is_newest).then_some(metric)
+}
+
+impl Source for BatchedSource<'_> {
+    fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
+        let key = selection.key();
+        if let Some(series) = self.cached.borrow().get(&key) {
+            return Ok(series.clone());
+        }
+        let has_room = *self.cached_series.borrow() < MOST_CACHED;
+        if self.is_batching && has_room && task_counter(selection).is_some() {
+            self.missing.borrow_mut().insert(key, selection.owned());
+            return Ok(Vec::new());
+        }
+        let series = self.past.select(selection)?;
+        if series.len() < MOST_CACHED / 10 {
+            self.cache(key, series.clone());
+        }
+        Ok(series)
+    }
+}

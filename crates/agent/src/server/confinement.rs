@@ -1,0 +1,33 @@
+//! The limits and privileges of the server process.
+
+use std::fs;
+use std::io;
+
+use probe::privilege;
+
+use crate::options::AgentOptions;
+
+/// The limit of private memory. An allocation beyond it fails, which ends the process.
+const MOST_BYTES: u64 = 1 << 30;
+/// Makes the OOM killer choose this process before the recorder: proc_pid_oom_score_adj(5).
+const OOM_SCORE: &str = "500";
+
+/// Sets the memory limit, the priority and the OOM score. The process also runs without them if the kernel refuses.
+pub(super) fn set_limits() {
+    let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
+    probe::limit_own_memory(MOST_BYTES);
+    probe::lower_priority();
+}
+
+/// Drops all capabilities of this thread and of the threads that it will start. With checks configured, CAP_NET_RAW (ping) and
+/// CAP_DAC_READ_SEARCH (ages of files) are kept.
+///
+/// # Errors
+/// If the kernel refuses.
+pub(super) fn drop_privileges(options: &AgentOptions) -> io::Result<()> {
+    let kept: &[privilege::Kept] = match options.checks {
+        Some(_) => &[privilege::Kept::RawSockets, privilege::Kept::OthersFiles],
+        None => &[],
+    };
+    privilege::drop_all_but(kept)
+}

@@ -1,0 +1,141 @@
+//! The messages between the recorder and the server.
+
+use std::path::PathBuf;
+
+use facts::task::TaskSource;
+use serde::{Deserialize, Serialize};
+
+/// The most alerts that are recorded as series.
+const MOST_ALERTS: usize = 1000;
+/// The longest name of such a series.
+const MOST_NAME_BYTES: usize = 8192;
+
+/// A message from the recorder. Its body is described with each.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum ToServer {
+    /// The first message, repeated when it has changed. No body.
+    Setup(Setup),
+    /// A round of tasks. Body: the tables of one round, with the changes since the last round or with all tasks.
+    Round { is_whole: bool },
+    /// A tick that is in the history. Its round was sent before it. Body: the values of series, if they are subscribed to.
+    Tick {
+        at_ms: i64,
+        has_tasks: bool,
+        /// The names of series that were not sent before; each gets the next number.
+        names: Vec<String>,
+    },
+    /// The reply to a request for the status. Body: lines of `name value`.
+    Status,
+}
+
+/// What the server needs to open its services.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Setup {
+    /// The database that the recorder writes.
+    pub(super) history: PathBuf,
+    /// `None` if tasks are not read.
+    pub(super) tasks: Option<TaskReading>,
+}
+
+/// How the recorder reads tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TaskReading {
+    /// The interval between two readings, in nanoseconds.
+    pub(crate) interval_ns: u64,
+    source: String,
+    pub(crate) is_accounting_on: Option<bool>,
+}
+
+impl TaskReading {
+    pub(crate) fn new(interval_ns: u64, source: TaskSource, is_accounting_on: Option<bool>) -> Self {
+        Self { interval_ns, source: source.name().to_owned(), is_accounting_on }
+    }
+
+    /// Returns the source, or `None` if this version does not know its name.
+    pub(super) fn source(&self) -> Option<TaskSource> {
+        TaskSource::ALL.into_iter().find(|source| source.name() == self.source)
+    }
+}
+
+/// A message from the server. None has a body.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum ToRecorder {
+    /// Replaces the subscription.
+    Subscribe(Subscription),
+    /// Sent after each tick.
+    Report(ServerReport),
+}
+
+/// The data that the recorder sends only while a client needs it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Subscription {
+    /// The values of series with each tick.
+    pub(super) series: bool,
+    /// All tasks, and then each round.
+    pub(super) tasks: bool,
+    /// The status, once.
+    pub(super) status: bool,
+}
+
+/// What the recorder records of the server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ServerReport {
+    /// CPU time of the process in seconds.
+    pub(crate) cpu_s: f64,
+    /// The part of it that answers to requests took.
+    pub(crate) requests_cpu_s: f64,
+    /// Peak of resident memory.
+    pub(crate) peak_bytes: u64,
+    /// The names of the series of active alerts.
+    pub(crate) alerts: Vec<String>,
+    /// The counters of feeds, in the order of `feed_series`; empty until feeds were polled.
+    pub(crate) feeds: Vec<f64>,
+}
+
+impl ServerReport {
+    /// Removes alerts that a correct server does not send: too many, too long, or of another metric than `metric`.
+    pub(super) fn validated(mut self, metric: &str) -> Self {
+        self.alerts.truncate(MOST_ALERTS);
+        self.alerts.retain(|name| name.len() <= MOST_NAME_BYTES && name.starts_with(metric));
+        self
+    }
+}
+
+/// Appends the value of the series with a number.
+pub(super) fn push_value(series: u32, value: f64, out: &mut Vec<u8>) {
+    out.extend(series.to_le_bytes());
+    out.extend(value.to_le_bytes());
+}
+
+/// Returns the values of a body, each with the number of its series.
+pub(super) fn values(body: &[u8]) -> impl Iterator<Item = (usize, f64)> {
+    body.as_chunks::<12>().0.iter().map(|bytes| {
+        let [s0, s1, s2, s3, value @ ..] = *bytes;
+        (u32::from_le_bytes([s0, s1, s2, s3]) as usize, f64::from_le_bytes(value))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_round_trip() {
+        let mut body = Vec::new();
+        push_value(0, 1.5, &mut body);
+        push_value(70_000, f64::INFINITY, &mut body);
+        assert_eq!(values(&body).collect::<Vec<_>>(), [(0, 1.5), (70_000, f64::INFINITY)]);
+        assert_eq!(values(&body[..20]).count(), 1, "an incomplete value is ignored");
+    }
+
+    #[test]
+    fn only_series_of_alerts_are_accepted() {
+        let alerts = vec![
+            "ALERTS{a=\"b\"}".to_owned(),
+            "node_load1".to_owned(),
+            format!("ALERTS{{{}", "a".repeat(9000)),
+        ];
+        let report = ServerReport { alerts, ..ServerReport::default() }.validated("ALERTS");
+        assert_eq!(report.alerts, ["ALERTS{a=\"b\"}"]);
+    }
+}

@@ -1,0 +1,237 @@
+//! The main loop of the server: messages of the recorder, requests of clients, and signals.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+
+use probe::Roots;
+use probe::background_job::Notifier;
+use probe::signals::Signal;
+use probe::spawn::own_usage;
+use probe::task_detail::TaskFiles;
+use probe::wait::{Waiter, Watch};
+use rustix::fd::{AsFd as _, OwnedFd};
+use sampling::task_labels::TaskLabels;
+
+use super::confinement;
+use super::link::Link;
+use super::messages::{ServerReport, Setup, Subscription, ToRecorder, ToServer};
+use super::replica::Replica;
+use super::services::{Services, bind_http};
+use crate::alert_series;
+use crate::check::write_states;
+#[cfg(feature = "feeds")]
+use crate::feed_series::{self, write_unread};
+use crate::http::{BoundHttp, Tick};
+use crate::log::Log;
+use crate::options::{AgentError, AgentOptions};
+
+/// Tokens of the event loop.
+const RECORDER: u64 = 0;
+const REQUESTS: u64 = 1;
+/// A round with all tasks of a large machine.
+const MOST_BODY_BYTES: usize = 64 << 20;
+
+/// Runs the server until the recorder closes the socket, or until SIGINT or SIGTERM. `reload` reads the configuration on SIGHUP; the
+/// recorder reports its errors.
+///
+/// # Errors
+/// If the kernel refuses a resource, or a message of the recorder is malformed.
+pub fn serve(
+    options: AgentOptions,
+    recorder: OwnedFd,
+    mut reload: impl FnMut() -> Result<AgentOptions, String>,
+) -> Result<(), AgentError> {
+    let system = |what: &str| {
+        let what = what.to_owned();
+        move |error: io::Error| AgentError::System(what, error)
+    };
+    let log = Log::open();
+    let mut waiter =
+        Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup]).map_err(system("signals"))?;
+    confinement::set_limits();
+    // Capabilities are per thread: they are dropped before another thread is started, and after a port below 1024 is bound.
+    let bound = bind_http(&options, &log);
+    confinement::drop_privileges(&options).map_err(system("capabilities"))?;
+    let link = Link::new(UnixStream::from(recorder), MOST_BODY_BYTES).map_err(system("the recorder"))?;
+    let requests = Notifier::new().map_err(system("a pipe"))?;
+    let watch = Watch::Edges { descriptor: link.as_fd(), with_room: true };
+    waiter.watch(RECORDER, watch).map_err(system("the recorder"))?;
+    waiter.watch(REQUESTS, Watch::Readable(requests.as_fd())).map_err(system("a pipe"))?;
+    let state = State {
+        options,
+        bound,
+        setup: None,
+        services: None,
+        replica: Replica::default(),
+        labels: TaskFiles::open(&Roots::live()).ok().map(TaskLabels::new),
+        requests,
+        subscription: Subscription::default(),
+        is_report_due: false,
+    };
+    let mut server = Server { link, state };
+    let mut ready = Vec::new();
+    loop {
+        waiter.wait(None, &mut ready).map_err(system("waiting"))?;
+        match waiter.next_signal() {
+            Some(received) if received.signal == Signal::Hangup => {
+                if let Ok(new) = reload() {
+                    server.state.reconfigure(new);
+                }
+            }
+            Some(_) => return Ok(()),
+            None => {}
+        }
+        match server.turn() {
+            Err(error) if is_closed(&error) => return Ok(()),
+            turned => turned.map_err(system("the recorder"))?,
+        }
+    }
+}
+
+/// Returns whether an error means that the recorder has closed the socket.
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
+}
+
+struct Server {
+    link: Link,
+    state: State,
+}
+
+impl Server {
+    /// Handles the received messages, and sends subscription and report if they have changed.
+    fn turn(&mut self) -> io::Result<()> {
+        let Self { link, state } = self;
+        state.requests.drain();
+        link.receive(|message: ToServer, body| state.handle(message, body))?;
+        let subscription = state.wanted_subscription();
+        if subscription != state.subscription {
+            link.queue(&ToRecorder::Subscribe(subscription), &[]);
+            state.subscription = Subscription { status: false, ..subscription };
+        }
+        if std::mem::take(&mut state.is_report_due) {
+            link.queue(&ToRecorder::Report(state.report()), &[]);
+        }
+        link.flush()
+    }
+}
+
+struct State {
+    options: AgentOptions,
+    /// Taken when the services are opened.
+    bound: Option<BoundHttp>,
+    setup: Option<Setup>,
+    services: Option<Services>,
+    replica: Replica,
+    labels: Option<TaskLabels>,
+    /// Notified by services when a client needs data of the recorder.
+    requests: Notifier,
+    /// What was sent last.
+    subscription: Subscription,
+    is_report_due: bool,
+}
+
+impl State {
+    fn handle(&mut self, message: ToServer, body: &[u8]) {
+        match message {
+            ToServer::Setup(setup) => {
+                if let Some(services) = &mut self.services {
+                    services.set_task_reading(setup.tasks.clone());
+                }
+                self.setup = Some(setup);
+            }
+            ToServer::Round { is_whole } => self.handle_round(is_whole, body),
+            ToServer::Tick { at_ms, has_tasks, names } => {
+                // Alerts need a tick to evaluate.
+                self.open_services();
+                self.replica.apply_tick(names, body);
+                self.is_report_due = true;
+                if let Some(http) = self.services.as_mut().and_then(|services| services.http.as_mut()) {
+                    http.publish_tick(Tick {
+                        at_ms,
+                        series: Box::new(self.replica.series()),
+                        tasks: self.replica.tasks().filter(|_| has_tasks),
+                        labels: self.labels.as_mut(),
+                    });
+                }
+            }
+            ToServer::Status => self.publish_status(body),
+        }
+    }
+
+    fn open_services(&mut self) {
+        let Some(setup) = &self.setup else { return };
+        if self.services.is_none() {
+            let (options, bound) = (self.options.clone(), self.bound.take());
+            let mut services = Services::open(options, setup.history.clone(), bound, self.requests.clone());
+            services.set_task_reading(setup.tasks.clone());
+            self.services = Some(services);
+        }
+    }
+
+    fn reconfigure(&mut self, options: AgentOptions) {
+        if let Some(services) = &mut self.services {
+            services.reconfigure(options.clone());
+        }
+        self.options = options;
+    }
+
+    fn handle_round(&mut self, is_whole: bool, body: &[u8]) {
+        let Some(tables) = self.replica.apply_round(is_whole, body) else { return };
+        let Some(socket) = self.services.as_mut().and_then(|services| services.socket.as_mut()) else {
+            return;
+        };
+        let Some(tasks) = self.replica.tasks() else { return };
+        if is_whole {
+            socket.publish_whole(tasks);
+        } else {
+            socket.publish_round(tasks, tables);
+        }
+    }
+
+    fn publish_status(&mut self, body: &[u8]) {
+        let Some(services) = &self.services else { return };
+        let Some(socket) = &services.socket else { return };
+        for scope in socket.status_wishes() {
+            let mut status = String::from_utf8_lossy(body).into_owned();
+            write_states(&services.boards.roster.lock(), &mut status);
+            #[cfg(feature = "feeds")]
+            write_unread(&services.boards.feeds, scope, &mut status);
+            socket.publish_status(scope, status);
+        }
+    }
+
+    /// Returns what clients need of the recorder. New clients of the socket get all tasks here if these are known.
+    fn wanted_subscription(&mut self) -> Subscription {
+        let Some(services) = &mut self.services else { return Subscription::default() };
+        let subscription = Subscription {
+            series: services.has_watchers(),
+            tasks: services.has_watchers() || services.has_followers(),
+            status: services.socket.as_ref().is_some_and(|socket| !socket.status_wishes().is_empty()),
+        };
+        if !subscription.tasks {
+            self.replica.drop_tasks();
+        }
+        if let (Some(socket), Some(tasks)) = (&mut services.socket, self.replica.tasks()) {
+            socket.publish_whole(tasks);
+        }
+        subscription
+    }
+
+    fn report(&self) -> ServerReport {
+        let usage = own_usage();
+        let mut report = ServerReport {
+            cpu_s: usage.cpu().as_secs_f64(),
+            peak_bytes: usage.peak_resident.0,
+            ..ServerReport::default()
+        };
+        if let Some(services) = &self.services {
+            report.requests_cpu_s = services.requests_cpu().as_secs_f64();
+            report.alerts = alert_series::names(&services.boards.alerts.read());
+            #[cfg(feature = "feeds")]
+            report.feeds.extend(feed_series::counted(&services.boards.feeds).into_iter().flatten());
+        }
+        report
+    }
+}

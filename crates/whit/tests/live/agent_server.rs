@@ -1,0 +1,126 @@
+//! The server process of the agent: restarts, limits, and the checks of the data directory.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use libtest_mimic::Failed;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::api::Api;
+use super::machine::{Scratch, WHIT, shell, wait_for};
+use super::trials::{Need, Trial, exact};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        exact("a_killed_server_comes_back_and_no_tick_is_lost", &[], killed),
+        exact("the_server_has_no_capabilities", &[Need::Root], confined),
+        exact("memory_bombs_are_refused", &[], growing),
+        exact("files_of_another_type_are_refused", &[], no_files),
+    ]
+}
+
+/// The server of an agent.
+fn server(agent: u32) -> Option<u32> {
+    let children = fs::read_to_string(format!("/proc/{agent}/task/{agent}/children")).ok()?;
+    children.split_whitespace().next()?.parse().ok()
+}
+
+fn killed() -> Result<(), Failed> {
+    let scratch = Scratch::new("server-killed");
+    let api = Api::start(&scratch, &[])?;
+    for _ in 0..2 {
+        let old = server(api.pid()).ok_or("no server")?;
+        kill_process(Pid::from_raw(old.cast_signed()).ok_or("a pid")?, Signal::KILL)?;
+        wait_for("another server", || server(api.pid()).is_some_and(|new| new != old));
+        wait_for("its answer", || api.get("/api/v1/query?query=1").is_some());
+    }
+    wait_for("the third", || api.get("/api/v1/query?query=node_load1").is_some());
+    wait_for("a tick that counts it", || api.now("whit_agent_server_starts_total") == 3.0);
+    for nothing in ["whit_agent_missed_ticks_total", "whit_agent_lost_ticks_total"] {
+        assert_eq!(api.now(nothing), 0.0, "{nothing}");
+    }
+    assert_eq!(api.now("whit_agent_ticks_between_task_readings"), 1.0);
+    Ok(())
+}
+
+fn confined() -> Result<(), Failed> {
+    let scratch = Scratch::new("server-confined");
+    let api = Api::start(&scratch, &[])?;
+    let pid = server(api.pid()).ok_or("no server")?;
+    for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
+        let status = fs::read_to_string(thread?.path().join("status"))?;
+        for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+            let held = status.lines().find_map(|line| line.strip_prefix(set)).ok_or(set)?.trim();
+            assert!(held.bytes().all(|digit| digit == b'0'), "{set} {held}");
+        }
+    }
+    let own = fs::read_to_string(format!("/proc/{}/status", api.pid()))?;
+    assert!(!own.contains("CapEff:\t0000000000000000"), "the recorder keeps its own");
+    assert_eq!(fs::read_to_string(format!("/proc/{pid}/oom_score_adj"))?.trim(), "500");
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let fields: Vec<&str> = stat.rsplit_once(") ").ok_or("stat")?.1.split(' ').collect();
+    // Fields 19 and 41 of proc_pid_stat(5): 3 is SCHED_BATCH.
+    assert_eq!((fields[16], fields[38]), ("5", "3"));
+    Ok(())
+}
+
+/// Each of these asked for many gigabytes.
+fn growing() -> Result<(), Failed> {
+    let scratch = Scratch::new("server-growing");
+    let api = Api::start(&scratch, &[])?;
+    let before = server(api.pid());
+    let seed = format!("label_replace(vector(1),\"a\",\"{}\",\"\",\"\")", "x".repeat(1000));
+    let join = |of: &str| format!("label_join({of},\"a\",\",\"{})", ",\"a\"".repeat(400));
+    let replace = |of: &str| format!("label_replace({of},\"a\",\"{}\",\"a\",\"(.*)\")", "$1".repeat(400));
+    for expression in [join(&join(&join(&seed))), replace(&replace(&replace(&seed)))] {
+        let encoded: String = expression.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let reply = api.get(&format!("/api/v1/query?query={encoded}")).ok_or("no reply")?;
+        assert_eq!(reply["errorType"], "execution", "{reply}");
+    }
+    assert_eq!(server(api.pid()), before, "it is still the same");
+    Ok(())
+}
+
+fn agent(data: &Path) -> Result<(bool, String), Failed> {
+    let mut command = Command::new(WHIT);
+    command.args(["agent", "-i", "50ms", "-n", "2", "--http", "127.0.0.1:1", "--data"]).arg(data);
+    command.arg("--now").arg(data.join("now")).arg("--socket").arg(data.join("socket"));
+    let output = command.output()?;
+    Ok((output.status.success(), String::from_utf8(output.stderr)?))
+}
+
+fn no_files() -> Result<(), Failed> {
+    let scratch = Scratch::new("server-no-files");
+    let elsewhere = scratch.0.join("elsewhere");
+    fs::write(&elsewhere, "")?;
+    for name in ["history.sqlite", "lock", "alerts.sqlite", "marks.sqlite-wal"] {
+        for kind in ["fifo", "directory", "link"] {
+            let data = scratch.0.join(format!("{kind}-{name}"));
+            fs::create_dir(&data)?;
+            fs::set_permissions(&data, Permissions::from_mode(0o700))?;
+            let path = data.join(name);
+            match kind {
+                "fifo" => assert!(shell(&format!("mkfifo {}", path.display())).status.success()),
+                "directory" => fs::create_dir(&path)?,
+                _ => symlink(&elsewhere, &path)?,
+            }
+            let (is_good, words) = agent(&data)?;
+            assert!(
+                !is_good && words.contains(&format!("{}: not a regular file", path.display())),
+                "{words}"
+            );
+        }
+    }
+    assert_eq!(fs::read(&elsewhere)?, b"");
+    let data = scratch.0.join("open");
+    fs::create_dir(&data)?;
+    for (mode, is_refused) in [(0o777, true), (0o770, true), (0o755, false), (0o700, false)] {
+        fs::set_permissions(&data, Permissions::from_mode(mode))?;
+        let (is_good, words) = agent(&data)?;
+        assert_eq!(!is_good, is_refused, "{mode:o}: {words}");
+        assert!(!is_refused || words.contains("chmod go-w"), "{words}");
+    }
+    Ok(())
+}
