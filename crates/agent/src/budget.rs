@@ -62,8 +62,12 @@ impl Budget {
         let stride = match self.limit {
             None => 1,
             Some(limit) if used > limit => self.fitting(used, of_rounds, limit).max(self.stride * 2),
-            // Some room must be left, or the next minute would take it back.
-            Some(limit) => self.fitting(used, of_rounds, Ratio(limit.0 * 0.75)).min(self.stride),
+            // Some room must be left, or the next minute would take it back. A part of what is counted for rounds does not grow with them.
+            Some(limit) => {
+                let fitting = self.fitting(used, of_rounds, Ratio(limit.0 * 0.75));
+                let half = if used.0 < limit.0 / 2.0 { self.stride / 2 } else { self.stride };
+                fitting.min(half).max(1)
+            }
         };
         let stride = stride.min(MOST_TICKS);
         let is_changed = stride != self.stride;

@@ -127,7 +127,9 @@ impl OwnSeries {
     /// Returns the CPU time of recording so far.
     pub(crate) fn cost(&self) -> RecordingCost {
         let [tasks, store] = [Part::Tasks, Part::Store].map(|part| self.cpu_by_part[part as usize]);
-        RecordingCost { all: probe::own_thread_cpu_time(), of_rounds: tasks + store }
+        // Without what the server is sent for its clients.
+        let all = self.cpu_by_part.iter().fold(Nanos(0), |all, part| all + *part);
+        RecordingCost { all, of_rounds: tasks + store }
     }
 
     /// The values of this tick; the costs are those up to the one before.

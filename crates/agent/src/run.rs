@@ -15,8 +15,8 @@ use crate::recorder::Recorder;
 use crate::server::{ServerProcess, is_any_enabled};
 use crate::service::Service;
 
-/// After so many ticks the service manager gets READY=1 even if the server is not ready.
-const LONGEST_START_TICKS: u64 = 10;
+/// After this time the service manager gets READY=1 even if the server is not ready.
+const SERVER_START_TIMEOUT: Nanos = Nanos(10_000_000_000);
 
 /// Records until a signal ends it. `reload` reads the configuration again, on SIGHUP; its error is what is wrong with it.
 ///
@@ -39,6 +39,7 @@ pub fn run(
         schedule: Schedule::new(options.interval.into()),
         service: Service::new(),
         ticks: 0,
+        ready_at: clock_now().boottime + SERVER_START_TIMEOUT,
         replied_at: Nanos(0),
     };
     loop {
@@ -72,6 +73,8 @@ struct Agent {
     schedule: Schedule,
     service: Service,
     ticks: u64,
+    /// The boot time at which the server need not be waited for any longer.
+    ready_at: Nanos,
     /// Boot time of the last reply to the server.
     replied_at: Nanos,
 }
@@ -92,10 +95,6 @@ impl Agent {
             server.send_tick(self.recorder.latest());
         }
         self.ticks += 1;
-        let is_ready = self.server.as_ref().is_none_or(ServerProcess::is_ready_or_down);
-        if is_ready || self.ticks >= LONGEST_START_TICKS {
-            self.service.ready_once();
-        }
         self.service.tick();
         if let Some(status) = status {
             log.write(Level::Info, &status);
@@ -154,10 +153,13 @@ impl Agent {
             }
             let now = clock_now().boottime;
             until = self.schedule.deadline;
+            let is_ready = self.server.as_ref().is_none_or(ServerProcess::is_ready_or_down);
+            if is_ready || now >= self.ready_at {
+                self.service.ready_once();
+            } else {
+                until = until.min(self.ready_at);
+            }
             if let Some(server) = &mut self.server {
-                if server.is_ready_or_down() {
-                    self.service.ready_once();
-                }
                 let reply_at = self.replied_at + REPLY_INTERVAL;
                 if server.has_reply() && now >= reply_at {
                     server.reply(self.recorder.latest());

@@ -57,7 +57,21 @@ impl Socket {
         self.audience.publish_round(&self.exchange, tasks, round);
     }
 
-    /// Sends clients that wait for them all tasks, as of the last round.
+    /// Starts over with all tasks. Clients that follow are disconnected: the next round does not continue their last one.
+    pub(crate) fn restart_rounds(&mut self, tasks: &TaskStore) {
+        if self.exchange.wishes().iter().any(|(_, wish)| wish.followers > 0) {
+            self.exchange.hang_up();
+        }
+        self.forget_rounds();
+        self.publish_whole(tasks);
+    }
+
+    /// Forgets the last round, when rounds are not received any more.
+    pub(crate) fn forget_rounds(&mut self) {
+        self.audience = Audience::default();
+    }
+
+    /// Sends all tasks, as of the last round, to the clients that wait for them.
     pub(crate) fn publish_whole(&mut self, tasks: &TaskStore) {
         self.audience.publish_whole(&self.exchange, tasks);
     }

@@ -100,7 +100,14 @@ pub fn lower_priority() {
     const NICE: i32 = 5;
     let _ = rustix::process::setpriority_process(None, NICE);
     #[cfg(target_os = "linux")]
-    sys::schedule_as_batch();
+    sys::schedule_as_batch(true);
+}
+
+/// Undoes [`lower_priority`], if the kernel permits it.
+pub fn restore_priority() {
+    let _ = rustix::process::setpriority_process(None, 0);
+    #[cfg(target_os = "linux")]
+    sys::schedule_as_batch(false);
 }
 
 /// Has the kernel give this process memory by the page alone (prctl(2), PR_SET_THP_DISABLE, Linux 3.15): what is begun and

@@ -115,13 +115,14 @@ pub(crate) fn unblock_signals(signals: &[i32]) {
     }
 }
 
-/// sched_setscheduler(2): sets the policy SCHED_BATCH for this process, if the kernel permits it.
+/// sched_setscheduler(2): sets the policy SCHED_BATCH or SCHED_OTHER for this process, if the kernel permits it.
 #[cfg(target_os = "linux")]
-pub(crate) fn schedule_as_batch() {
+pub(crate) fn schedule_as_batch(is_batch: bool) {
     // SAFETY: sched_param is a plain C struct, which the call reads.
     unsafe {
         let parameters: libc::sched_param = mem::zeroed();
-        libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const parameters);
+        let policy = if is_batch { libc::SCHED_BATCH } else { libc::SCHED_OTHER };
+        libc::sched_setscheduler(0, policy, &raw const parameters);
     }
 }
 

@@ -183,7 +183,7 @@ impl Store {
         self.task_names.add(boot, named, name);
     }
 
-    /// Records a tick. After this the end of the process does not lose it.
+    /// Records a tick. After this the end of the process does not lose it, unless ticks still wait after a failure.
     ///
     /// # Errors
     /// If it cannot be written now. It stays in memory, and is written with a later one.
@@ -401,9 +401,7 @@ impl Store {
             self.open_again()?;
         }
         self.write(usize::MAX)?;
-        while !self.sealing.is_empty()
-            || self.written < self.open.entries.len()
-            || self.tasks.has_more_than_a_write()
+        while !self.sealing.is_empty() || self.written < self.open.entries.len() || self.tasks.has_unwritten()
         {
             self.write(usize::MAX)?;
         }

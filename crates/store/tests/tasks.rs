@@ -15,7 +15,7 @@ use facts::task::{TaskKey, TaskRow};
 use facts::unit::Nanos;
 use machine::{Machine, realtime_ns, record};
 use scratch::Scratch;
-use store::{History, Named, Retention, Store, Tier};
+use store::{History, Named, Retention, Store, TaskTick, Tick, Tier};
 
 /// A task that ended: its id and name, what it did in the interval, and its exit status.
 type Ended = (u32, Comm, Vec<Option<u64>>, Option<u32>);
@@ -214,4 +214,39 @@ fn names_are_kept_as_long_as_their_tasks() {
         named.len(),
         seen.len()
     );
+}
+
+/// Chunks that wait are written a few at a time, and all of them when the store is closed.
+#[test]
+fn what_waited_is_written_at_the_end() {
+    let scratch = Scratch::new("waiting");
+    for waiting in [330, 545] {
+        let _ = std::fs::remove_file(scratch.file());
+        let mut store = Store::open(&scratch.file(), Retention::default()).unwrap();
+        let mut machine = Machine::new(5);
+        machine.advance();
+        record(&mut store, &machine);
+        // Another writer keeps the lock.
+        let other = rusqlite::Connection::open(scratch.file()).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let mut failures = 0;
+        for _ in 0..waiting {
+            machine.advance();
+            let tasks = TaskTick { store: &machine.store, lost_exits: 0 };
+            let tick =
+                Tick { clock: machine.store.clock(), boot_id: "boot", values: &[], tasks: Some(tasks) };
+            failures += usize::from(store.append(&tick).is_err());
+        }
+        assert_eq!(failures, waiting);
+        drop(other);
+        store.close().unwrap();
+        let history = History::open(&scratch.file()).unwrap();
+        let mut replay = history.tasks(0, i64::MAX).unwrap();
+        let mut rounds = 0;
+        while replay.advance().unwrap() {
+            rounds += 1;
+        }
+        assert_eq!((rounds, replay.damaged()), (waiting + 1, 0));
+        assert_eq!(history.extent().unwrap().ticks, (waiting + 1) as u64);
+    }
 }

@@ -1,7 +1,7 @@
 //! A fair queue for requests that take long.
 //!
-//! A fixed number of requests runs at a time. When a permit is free, the client with the fewest running requests is next. One permit is
-//! reserved for root and the agent's user. A request is cancelled at its deadline, and when its client disconnects.
+//! A fixed number of requests runs at a time. When a permit is free, a request of root or of the agent's user is next, else one of the client
+//! with the fewest running requests. One permit is reserved for root and the agent's user. A request is cancelled at its deadline, and when its client disconnects.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;

@@ -9,15 +9,16 @@ use std::collections::HashMap;
 
 use facts::catalog::{Kind, TASK_METRICS, TaskMetric};
 use formats::series_name::METRIC;
-use query::{Limits, OwnedSelection, QueryError, Selection, Series, Source};
+use query::{Condition, Limits, Matcher, OwnedSelection, QueryError, Samples, Selection, Series, Source};
 
 use super::Past;
 use super::tasks::{TaskSelection, replay_all};
 
 /// The most evaluations with missing selections. After them each selection is read by its own replay.
 const MOST_EVALUATIONS: usize = 8;
-/// The most cached series. Beyond it selections are read when they are needed.
-const MOST_CACHED: usize = 200_000;
+/// The most cached samples, each series counted as some more. Beyond it selections are read when they are needed.
+const MOST_CACHED: usize = 4_000_000;
+const SAMPLES_A_SERIES: usize = 20;
 
 /// The parent of most exited processes: name, pid, and its share.
 type Parent = Option<(String, u32, f64)>;
@@ -28,7 +29,7 @@ pub(crate) struct BatchedSource<'p> {
     past: &'p Past,
     /// Series by the key of their selection.
     cached: RefCell<HashMap<String, Vec<Series>>>,
-    cached_series: RefCell<usize>,
+    cached_samples: RefCell<usize>,
     missing: RefCell<HashMap<String, OwnedSelection>>,
     parents: RefCell<HashMap<[i64; 2], Parent>>,
     is_batching: bool,
@@ -47,7 +48,7 @@ impl<'p> BatchedSource<'p> {
         let mut source = Self {
             past,
             cached: RefCell::default(),
-            cached_series: RefCell::default(),
+            cached_samples: RefCell::default(),
             missing: RefCell::default(),
             parents: RefCell::default(),
             is_batching: true,
@@ -110,19 +111,28 @@ impl<'p> BatchedSource<'p> {
     }
 
     fn cache(&self, key: String, series: Vec<Series>) {
-        *self.cached_series.borrow_mut() += series.len();
+        *self.cached_samples.borrow_mut() += samples(&series);
         self.cached.borrow_mut().insert(key, series);
     }
 }
 
-/// Returns the metric of a selection that can be batched: a range of one counter of tasks.
+/// Returns the size of series in samples.
+fn samples(series: &[Series]) -> usize {
+    let of_one = |series: &Series| match &series.samples {
+        Samples::Points(points) => points.len(),
+        Samples::Held { changes, .. } => changes.len(),
+    };
+    series.iter().map(|series| SAMPLES_A_SERIES + of_one(series)).sum()
+}
+
+/// Returns the metric of a selection that can be batched: a range of one counter of tasks, which is selected by its name.
 fn task_counter(selection: &Selection<'_>) -> Option<&'static TaskMetric> {
-    let mut metrics = TASK_METRICS.iter().filter(|metric| {
-        let is_of_name = |matcher: &&query::Matcher| matcher.label == METRIC;
-        selection.matchers.iter().filter(is_of_name).all(|matcher| matcher.accepts(metric.exported))
+    let of_name = || selection.matchers.iter().filter(|matcher| matcher.label == METRIC);
+    let metric = TASK_METRICS.iter().find(|metric| {
+        let is_equal = |matcher: &Matcher| matches!(&matcher.condition, Condition::Equal(name) if name == metric.exported);
+        of_name().any(is_equal) && of_name().all(|matcher| matcher.accepts(metric.exported))
     });
-    let metric = metrics.next().filter(|metric| metric.kind == Kind::Counter)?;
-    (metrics.next().is_none() && selection.is_range && !selection.is_newest).then_some(metric)
+    metric.filter(|metric| metric.kind == Kind::Counter && selection.is_range && !selection.is_newest)
 }
 
 impl Source for BatchedSource<'_> {
@@ -131,13 +141,15 @@ impl Source for BatchedSource<'_> {
         if let Some(series) = self.cached.borrow().get(&key) {
             return Ok(series.clone());
         }
-        let has_room = *self.cached_series.borrow() < MOST_CACHED;
-        if self.is_batching && has_room && task_counter(selection).is_some() {
+        let has_room = *self.cached_samples.borrow() < MOST_CACHED;
+        // Imported series may have the names of tasks' metrics.
+        let is_of_tasks_alone = || !self.past.series().any(|series| selection.is_met_by(series));
+        if self.is_batching && has_room && task_counter(selection).is_some() && is_of_tasks_alone() {
             self.missing.borrow_mut().insert(key, selection.owned());
             return Ok(Vec::new());
         }
         let series = self.past.select(selection)?;
-        if series.len() < MOST_CACHED / 10 {
+        if *self.cached_samples.borrow() + samples(&series) < MOST_CACHED {
             self.cache(key, series.clone());
         }
         Ok(series)

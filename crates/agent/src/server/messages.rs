@@ -1,6 +1,8 @@
 //! The messages between the recorder and the server.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use facts::task::TaskSource;
 use serde::{Deserialize, Serialize};
@@ -8,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The most alerts that are recorded as series.
 const MOST_ALERTS: usize = 1000;
 /// The longest name of such a series.
-const MOST_NAME_BYTES: usize = 8192;
+const MOST_NAME_BYTES: usize = 2048;
 
 /// A message from the recorder. Its body is described with each.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -17,13 +19,10 @@ pub(super) enum ToServer {
     Setup(Setup),
     /// A round of tasks. Body: the tables of one round, with the changes since the last round or with all tasks.
     Round { is_whole: bool },
+    /// Names of series that were not sent before; each gets the next number. No body.
+    Names(Vec<String>),
     /// A tick that is in the history. Its round was sent before it. Body: the values of series, if they are subscribed to.
-    Tick {
-        at_ms: i64,
-        has_tasks: bool,
-        /// The names of series that were not sent before; each gets the next number.
-        names: Vec<String>,
-    },
+    Tick { at_ms: i64, has_tasks: bool },
     /// The reply to a request for the status. Body: lines of `name value`.
     Status,
 }
@@ -31,10 +30,21 @@ pub(super) enum ToServer {
 /// What the server needs to open its services.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Setup {
-    /// The database that the recorder writes.
-    pub(super) history: PathBuf,
+    /// The bytes of the path of the database: it need not be UTF-8, as strings of JSON are.
+    history: Vec<u8>,
     /// `None` if tasks are not read.
     pub(super) tasks: Option<TaskReading>,
+}
+
+impl Setup {
+    pub(super) fn new(history: &Path, tasks: Option<TaskReading>) -> Self {
+        Self { history: history.as_os_str().as_bytes().to_vec(), tasks }
+    }
+
+    /// Returns the path of the database that the recorder writes.
+    pub(super) fn history(&self) -> PathBuf {
+        OsStr::from_bytes(&self.history).into()
+    }
 }
 
 /// How the recorder reads tasks.
@@ -93,7 +103,7 @@ pub(crate) struct ServerReport {
 }
 
 impl ServerReport {
-    /// Removes alerts that a correct server does not send: too many, too long, or of another metric than `metric`.
+    /// Removes alerts that are not recorded: too many, too long, or of another metric than `metric`.
     pub(super) fn validated(mut self, metric: &str) -> Self {
         self.alerts.truncate(MOST_ALERTS);
         self.alerts.retain(|name| name.len() <= MOST_NAME_BYTES && name.starts_with(metric));

@@ -1,7 +1,7 @@
 //! The agent's second process: it answers requests and evaluates expressions.
 //!
 //! The recorder starts this process and sends it ticks over a socket pair. HTTP, the socket, alerts, checks, Livestatus and feeds run
-//! here. The process has no capabilities, runs at a lower priority and has a memory limit. If a request crashes it, the recorder
+//! here. The process drops its capabilities, runs at a lower priority and has a memory limit. If a request crashes it, the recorder
 //! restarts it; no tick is lost.
 //!
 //! - [`process`] is the recorder's end: it starts the process, sends, and restarts it.

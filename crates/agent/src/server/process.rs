@@ -31,6 +31,12 @@ const LONGEST_DELAY: Nanos = Nanos(60_000_000_000);
 const HEALTHY_AFTER: Nanos = Nanos(60_000_000_000);
 /// The most bytes that are queued for a server that does not read. Beyond it rounds are skipped, and all tasks are sent later.
 const MOST_QUEUED_BYTES: usize = 32 << 20;
+/// A server that has not read for so long is killed.
+const STALL_TIMEOUT: Nanos = Nanos(60_000_000_000);
+/// The most series whose names a server gets. Series that come and go all the time would fill its memory.
+const MOST_SERIES: usize = 100_000;
+/// The names of one message.
+const NAMES_A_MESSAGE: usize = 500;
 /// The server sends no bodies.
 const MOST_BODY_BYTES: usize = 0;
 /// The timeout of a shutdown, and how often its end is polled.
@@ -89,6 +95,8 @@ struct Running {
     /// The number of each series whose name was sent.
     numbers: HashMap<SeriesId, u32>,
     setup: Option<Setup>,
+    /// When the queue became full, on the boot clock.
+    full_since: Option<Nanos>,
     /// The first report was received: all services are open.
     is_ready: bool,
     /// SIGHUP is sent when the process is ready. Before that, the signal would end it.
@@ -157,6 +165,7 @@ impl ServerProcess {
             encoder: None,
             numbers: HashMap::new(),
             setup: None,
+            full_since: None,
             is_ready: false,
             is_reload_pending: false,
         })
@@ -201,15 +210,18 @@ impl ServerProcess {
     pub(crate) fn poll(&mut self) {
         let Some(running) = &mut self.running else { return };
         let (mut subscription, mut report) = (running.subscription, None);
+        // The server drops its tasks also if it subscribes again at once.
+        let mut has_dropped_tasks = false;
         let received = running.link.receive(|message: ToRecorder, _| match message {
             ToRecorder::Subscribe(new) => {
                 // A request for the status stays until it was answered.
                 subscription = Subscription { status: new.status || subscription.status, ..new };
+                has_dropped_tasks |= !new.tasks;
             }
             ToRecorder::Report(new) => report = Some(new),
         });
         running.subscription = subscription;
-        if !subscription.tasks {
+        if has_dropped_tasks {
             running.encoder = None;
         }
         if let Some(report) = report {
@@ -228,8 +240,8 @@ impl ServerProcess {
     pub(crate) fn has_reply(&self) -> bool {
         self.running.as_ref().is_some_and(|running| {
             let reads_tasks = running.setup.as_ref().is_some_and(|setup| setup.tasks.is_some());
-            running.subscription.status
-                || reads_tasks && running.subscription.tasks && running.encoder.is_none()
+            let is_missing = reads_tasks && running.subscription.tasks && running.encoder.is_none();
+            (running.subscription.status || is_missing) && !running.is_full()
         })
     }
 
@@ -254,9 +266,18 @@ impl ServerProcess {
         Some(reaped.ending)
     }
 
-    /// Sends a tick.
+    /// Sends a tick. Kills a server that does not read, or that has got too many names.
     pub(crate) fn send_tick(&mut self, latest: Latest<'_>) {
         self.send(|running| running.queue_tick(latest));
+        let now = clock_now().boottime;
+        let is_useless = self.running.as_ref().is_some_and(|running| {
+            let is_stalled =
+                running.full_since.is_some_and(|since| now.saturating_sub(since) >= STALL_TIMEOUT);
+            is_stalled || running.numbers.len() > MOST_SERIES
+        });
+        if is_useless {
+            self.kill();
+        }
     }
 
     /// Sends what was requested since the last tick.
@@ -297,11 +318,17 @@ impl ServerProcess {
 }
 
 impl Running {
+    fn is_full(&self) -> bool {
+        self.link.queued_bytes() > MOST_QUEUED_BYTES
+    }
+
     fn queue_tick(&mut self, latest: Latest<'_>) {
-        if self.link.queued_bytes() > MOST_QUEUED_BYTES {
+        if self.is_full() {
             self.encoder = None;
+            self.full_since.get_or_insert(clock_now().boottime);
             return;
         }
+        self.full_since = None;
         self.queue_setup(latest);
         let new_round = latest.tasks.filter(|tasks| tasks.is_new);
         match (&mut self.encoder, new_round) {
@@ -323,14 +350,17 @@ impl Running {
                 push_value(number, value, &mut values);
             }
         }
-        let tick = ToServer::Tick { at_ms: latest.at_ms, has_tasks: new_round.is_some(), names };
+        for names in names.chunks(NAMES_A_MESSAGE) {
+            self.link.queue(&ToServer::Names(names.to_vec()), &[]);
+        }
+        let tick = ToServer::Tick { at_ms: latest.at_ms, has_tasks: new_round.is_some() };
         self.link.queue(&tick, &values);
     }
 
     fn queue_setup(&mut self, latest: Latest<'_>) {
         let reading =
             |tasks: LatestTasks<'_>| TaskReading::new(tasks.interval.0, tasks.source, tasks.is_accounting_on);
-        let setup = Setup { history: latest.history.to_owned(), tasks: latest.tasks.map(reading) };
+        let setup = Setup::new(latest.history, latest.tasks.map(reading));
         if self.setup.as_ref() != Some(&setup) {
             self.link.queue(&ToServer::Setup(setup.clone()), &[]);
             self.setup = Some(setup);
@@ -346,6 +376,9 @@ impl Running {
     }
 
     fn queue_reply(&mut self, latest: Latest<'_>) {
+        if self.is_full() {
+            return;
+        }
         if self.subscription.tasks && self.encoder.is_none() {
             self.queue_all_tasks(latest);
         }

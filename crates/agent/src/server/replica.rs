@@ -5,9 +5,6 @@ use facts::task::store::TaskStore;
 
 use super::messages::values;
 
-/// More than the recorder has series.
-const MOST_NAMES: usize = 100_000;
-
 /// The series and tasks of the last tick.
 #[derive(Debug, Default)]
 pub(super) struct Replica {
@@ -45,11 +42,13 @@ impl Replica {
         }
     }
 
-    /// Applies the names and values of a tick.
-    pub(super) fn apply_tick(&mut self, names: Vec<String>, body: &[u8]) {
-        if self.names.len() + names.len() <= MOST_NAMES {
-            self.names.extend(names);
-        }
+    /// Adds names of series.
+    pub(super) fn add_names(&mut self, names: Vec<String>) {
+        self.names.extend(names);
+    }
+
+    /// Applies the values of a tick.
+    pub(super) fn apply_tick(&mut self, body: &[u8]) {
         self.values.clear();
         self.values.extend(values(body));
     }

@@ -17,22 +17,24 @@ use super::link::Link;
 use super::messages::{ServerReport, Setup, Subscription, ToRecorder, ToServer};
 use super::replica::Replica;
 use super::services::{Services, bind_http};
+use crate::alert;
 use crate::alert_series;
 use crate::check::write_states;
 #[cfg(feature = "feeds")]
 use crate::feed_series::{self, write_unread};
 use crate::http::{BoundHttp, Tick};
-use crate::log::Log;
-use crate::options::{AgentError, AgentOptions};
+use crate::log::{Level, Log};
+use crate::options::{AgentError, AgentOptions, Listen};
 
 /// Tokens of the event loop.
 const RECORDER: u64 = 0;
 const REQUESTS: u64 = 1;
+/// Ports below it need CAP_NET_BIND_SERVICE.
+const FIRST_UNPRIVILEGED_PORT: u16 = 1024;
 /// A round with all tasks of a large machine.
 const MOST_BODY_BYTES: usize = 64 << 20;
 
-/// Runs the server until the recorder closes the socket, or until SIGINT or SIGTERM. `reload` reads the configuration on SIGHUP; the
-/// recorder reports its errors.
+/// Runs the server until the recorder closes the socket, or until SIGINT or SIGTERM. `reload` reads the configuration on SIGHUP.
 ///
 /// # Errors
 /// If the kernel refuses a resource, or a message of the recorder is malformed.
@@ -74,8 +76,13 @@ pub fn serve(
         waiter.wait(None, &mut ready).map_err(system("waiting"))?;
         match waiter.next_signal() {
             Some(received) if received.signal == Signal::Hangup => {
-                if let Ok(new) = reload() {
-                    server.state.reconfigure(new);
+                match reload() {
+                    // The recorder starts another server, which has the privileges for these options.
+                    Ok(new) if needs_restart(&server.state.options, &new) => return Ok(()),
+                    Ok(new) => server.state.reconfigure(new),
+                    Err(fault) => {
+                        log.write(Level::Warning, &format!("the server keeps its configuration: {fault}"))
+                    }
                 }
             }
             Some(_) => return Ok(()),
@@ -86,6 +93,15 @@ pub fn serve(
             turned => turned.map_err(system("the recorder"))?,
         }
     }
+}
+
+/// Returns whether new options need a privilege that this process has dropped: for checks, and to bind a port below 1024.
+fn needs_restart(old: &AgentOptions, new: &AgentOptions) -> bool {
+    let is_low = |options: &AgentOptions| match options.http.as_ref().map(|http| &http.listen) {
+        Some(Listen::Tcp(address)) => address.port() < FIRST_UNPRIVILEGED_PORT,
+        _ => false,
+    };
+    old.checks.is_some() != new.checks.is_some() || is_low(new)
 }
 
 /// Returns whether an error means that the recorder has closed the socket.
@@ -142,10 +158,11 @@ impl State {
                 self.setup = Some(setup);
             }
             ToServer::Round { is_whole } => self.handle_round(is_whole, body),
-            ToServer::Tick { at_ms, has_tasks, names } => {
+            ToServer::Names(names) => self.replica.add_names(names),
+            ToServer::Tick { at_ms, has_tasks } => {
                 // Alerts need a tick to evaluate.
                 self.open_services();
-                self.replica.apply_tick(names, body);
+                self.replica.apply_tick(body);
                 self.is_report_due = true;
                 if let Some(http) = self.services.as_mut().and_then(|services| services.http.as_mut()) {
                     http.publish_tick(Tick {
@@ -164,7 +181,7 @@ impl State {
         let Some(setup) = &self.setup else { return };
         if self.services.is_none() {
             let (options, bound) = (self.options.clone(), self.bound.take());
-            let mut services = Services::open(options, setup.history.clone(), bound, self.requests.clone());
+            let mut services = Services::open(options, setup.history(), bound, self.requests.clone());
             services.set_task_reading(setup.tasks.clone());
             self.services = Some(services);
         }
@@ -184,7 +201,7 @@ impl State {
         };
         let Some(tasks) = self.replica.tasks() else { return };
         if is_whole {
-            socket.publish_whole(tasks);
+            socket.restart_rounds(tasks);
         } else {
             socket.publish_round(tasks, tables);
         }
@@ -212,6 +229,9 @@ impl State {
         };
         if !subscription.tasks {
             self.replica.drop_tasks();
+            if let Some(socket) = &mut services.socket {
+                socket.forget_rounds();
+            }
         }
         if let (Some(socket), Some(tasks)) = (&mut services.socket, self.replica.tasks()) {
             socket.publish_whole(tasks);
@@ -232,6 +252,6 @@ impl State {
             #[cfg(feature = "feeds")]
             report.feeds.extend(feed_series::counted(&services.boards.feeds).into_iter().flatten());
         }
-        report
+        report.validated(alert::SERIES)
     }
 }

@@ -205,6 +205,7 @@ impl Services {
     }
 
     fn watch_alerts(&mut self) {
+        self.alerts = None;
         let Some(options) = self.options.alerts.clone() else { return };
         let begun = AlertWatch::start(options, self.history.clone(), self.boards.alerts.clone());
         self.alerts = begun.map_err(|error| self.log.write(Level::Warning, &format!("alerts: {error}"))).ok();
@@ -218,6 +219,7 @@ impl Services {
 
     #[cfg(feature = "feeds")]
     fn watch_feeds(&mut self) {
+        self.feeds = None;
         let Some(options) = self.options.feeds.clone() else { return };
         let warn = |fault: &str| Log::open().write(Level::Warning, fault);
         let begun = FeedWatch::start(self.data(), options, self.boards.feeds.clone(), warn);

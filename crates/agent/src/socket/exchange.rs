@@ -104,6 +104,12 @@ impl Exchange {
         self.to_server.notify();
     }
 
+    /// Closes all connections, so that clients connect again.
+    pub(crate) fn hang_up(&self) {
+        self.state().is_hang_up_wanted = true;
+        self.to_server.notify();
+    }
+
     /// Tasks are read in another interval: closes the connections, so that clients learn that, or read the kernel themselves.
     pub(crate) fn set_interval(&self, interval: Nanos) {
         let mut state = self.state();

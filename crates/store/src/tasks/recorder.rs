@@ -83,7 +83,8 @@ impl TaskRecorder {
             self.closed.push_back((self.key, std::mem::take(&mut self.open)));
         }
         let bytes: usize = self.closed.iter().map(|(_, chunk)| chunk.memory_bytes()).sum();
-        if self.closed.len() > MOST_WAITING || bytes > MOST_WAITING_BYTES {
+        // One chunk of a large machine may be larger.
+        if self.closed.len() > MOST_WAITING || self.closed.len() > 1 && bytes > MOST_WAITING_BYTES {
             // What follows is based on it, up to the next base.
             self.give_up_closed();
         }
@@ -97,9 +98,9 @@ impl TaskRecorder {
         self.encoder.clear();
     }
 
-    /// Returns whether one write leaves chunks for the next.
-    pub(crate) fn has_more_than_a_write(&self) -> bool {
-        self.closed.len() > CHUNKS_A_WRITE
+    /// Returns whether anything is not written yet.
+    pub(crate) fn has_unwritten(&self) -> bool {
+        !self.closed.is_empty() || self.written < self.entries.len()
     }
 
     /// Writes what is not written yet, or a part of it. Returns what [`Self::commit`] needs.
@@ -110,7 +111,7 @@ impl TaskRecorder {
         for (key, chunk) in self.closed.iter().take(CHUNKS_A_WRITE) {
             chunk::write(chunk, connection, *key)?;
         }
-        if self.has_more_than_a_write() {
+        if self.closed.len() > CHUNKS_A_WRITE {
             // The rounds in the journal are based on the remaining chunks.
             return Ok((CHUNKS_A_WRITE, self.written));
         }

@@ -38,8 +38,10 @@ const READ_BYTES: usize = 16 * 1024;
 /// # Errors
 /// If the machine has no room for it.
 pub fn run(agent: OwnedFd) -> io::Result<()> {
-    // The limit of the server does not apply to plugins.
+    // The limits of the server do not apply to plugins. Without privileges the priority stays.
     probe::raise_memory_limit();
+    probe::restore_priority();
+    let _ = std::fs::write("/proc/self/oom_score_adj", "0");
     let agent = UnixStream::from(agent);
     agent.set_nonblocking(true)?;
     // The end of the agent ends this process, not a signal to its group.

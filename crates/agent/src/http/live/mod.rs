@@ -173,8 +173,12 @@ impl Publisher {
         if self.groups.is_empty() {
             self.users = Users::read();
         }
-        // It is copied if somebody still evaluates the last tick.
-        Arc::make_mut(&mut state.recent).push(tick.at_ms, &mut tick.series);
+        let mut series = std::mem::replace(&mut tick.series, Box::new(std::iter::empty())).peekable();
+        // A tick that was sent before the series were subscribed to has none.
+        if series.peek().is_some() {
+            // It is copied if an evaluation of the last tick still uses it.
+            Arc::make_mut(&mut state.recent).push(tick.at_ms, series);
+        }
         let mut wanted: Vec<Watched> = Vec::new();
         for watched in &state.watchers {
             if !wanted.contains(watched) {
