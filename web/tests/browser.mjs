@@ -28,11 +28,14 @@ export function need(what, more = []) {
 /** A test that fails if it does not end. */
 export const test = (name, body, timeout_ms = 150_000) => node.test(name, { timeout: timeout_ms }, body);
 
-/** Closes browsers and ends a machine when all tests of a file have ended. What hangs here is killed with the process. */
+/** Prepares the tests of a file, which fail if this does not end. */
+export const prepare = (body) => node.before(body, { timeout: 150_000 });
+
+/** Closes browsers and ends a machine when all tests of a file have ended. A browser that does not close is killed with the process. */
 export const finally_end = (what) => node.after(async () => {
   const { browsers, machine } = what();
   await machine?.end();
-  for (const browser of browsers) await browser?.close();
+  await Promise.race([Promise.all(browsers.map((browser) => browser?.close())), rest(10_000)]);
 }, { timeout: 60_000 });
 
 export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });

@@ -52,8 +52,8 @@ export class Machine {
     const words = ["--config", at("agent.toml"), "--data", at("data"), "--now", at("now"), "--socket", at("socket"), ...http];
     this.start(process.env.WHIT, "agent", ...words);
     const address = `http://127.0.0.1:${port}`;
-    for (let attempt = 0; attempt < 100; attempt += 1) {
-      const reply = await fetch(`${address}/-/ready`).catch(() => null);
+    for (let attempt = 0; attempt < 300; attempt += 1) {
+      const reply = await fetch(`${address}/-/ready`, { signal: AbortSignal.timeout(2000) }).catch(() => null);
       if (reply) return { address, data: at("data") };
       await rest(100);
     }

@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { before } from "node:test";
 
-import { finally_end, is_accessible, launch, need, picture, test, until, watch } from "./browser.mjs";
+import { finally_end, is_accessible, launch, need, picture, prepare, test, until, watch } from "./browser.mjs";
 import { HOSTILE, Machine, rest } from "./machine.mjs";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -15,7 +14,7 @@ let machine, browser, agent, load;
 /** What pages complained about. */
 const complaints = [];
 
-before(async () => {
+prepare(async () => {
   machine = new Machine();
   agent = await machine.agent(9151);
   machine.hostile();

@@ -5,9 +5,8 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { before } from "node:test";
 
-import { finally_end, is_accessible, launch, need, picture, test, until, watch } from "./browser.mjs";
+import { finally_end, is_accessible, launch, need, picture, prepare, test, until, watch } from "./browser.mjs";
 import { Machine, rest } from "./machine.mjs";
 
 const CORPUS = new URL("../../crates/syndication/tests/corpus/", import.meta.url);
@@ -28,7 +27,7 @@ const browsers = [];
 /** What pages complained about. */
 let complaints = [];
 
-before(async () => {
+prepare(async () => {
   // Each document has a host of its own: requests to one host are seconds apart.
   feeds = createServer((request, reply) => {
     const name = request.url.slice(1);

@@ -66,7 +66,7 @@ pub use request::Request;
 pub use roots::Roots;
 pub use space::space_of_path;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getpriority_process, getrlimit, setpriority_process, setrlimit};
 
 /// The effective user id of this process.
 pub fn own_uid() -> u32 {
@@ -95,17 +95,25 @@ pub fn raise_memory_limit() {
     let _ = setrlimit(Resource::Data, Rlimit { current: limits.maximum, ..limits });
 }
 
+/// By how much [`lower_priority`] changes the nice value.
+const LOWER_BY: i32 = 5;
+
+fn add_to_nice(change: i32) {
+    if let Ok(nice) = getpriority_process(None) {
+        let _ = setpriority_process(None, nice + change);
+    }
+}
+
 /// Lowers the priority of this process: nice(2), and the policy SCHED_BATCH of sched(7). Children inherit it.
 pub fn lower_priority() {
-    const NICE: i32 = 5;
-    let _ = rustix::process::setpriority_process(None, NICE);
+    add_to_nice(LOWER_BY);
     #[cfg(target_os = "linux")]
     sys::schedule_as_batch(true);
 }
 
 /// Undoes [`lower_priority`], if the kernel permits it.
 pub fn restore_priority() {
-    let _ = rustix::process::setpriority_process(None, 0);
+    add_to_nice(-LOWER_BY);
     #[cfg(target_os = "linux")]
     sys::schedule_as_batch(false);
 }

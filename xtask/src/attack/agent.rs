@@ -14,7 +14,7 @@ use super::arena::{Arena, Random, SKIPPED, text};
 /// The user id of the attackers. It needs no entry in /etc/passwd.
 const ATTACKER: u32 = 60_001;
 /// The length of each attack.
-const LENGTH: Duration = Duration::from_secs(6);
+const LENGTH: Duration = Duration::from_secs(3);
 /// The timeout of root's requests.
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// The limit of the server's memory: three evaluations at their limit, and what it uses at rest.

@@ -57,7 +57,7 @@ fn entries(command: &mut Command) -> BTreeMap<String, Vec<Entry>> {
     command.build();
     let mut entries: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for subcommand in command.get_subcommands() {
-        for arg in subcommand.get_arguments() {
+        for arg in subcommand.get_arguments().filter(|arg| !arg.is_hide_set()) {
             let Some(name) = arg.get_long().filter(|name| !matches!(*name, "help" | "version")) else {
                 continue;
             };
@@ -160,7 +160,7 @@ mod tests {
         let mut command = command();
         command.build();
         for subcommand in command.get_subcommands() {
-            for arg in subcommand.get_arguments() {
+            for arg in subcommand.get_arguments().filter(|arg| !arg.is_hide_set()) {
                 let Some(value) = value_name(arg) else { continue };
                 let place = format!("{} {}", subcommand.get_name(), arg.get_id());
                 let parser = arg.get_value_parser();

@@ -12,6 +12,7 @@ use std::time::Duration;
 use ::agent::past::Past;
 use ::agent::why::{Findings, Window, examine};
 use ::query::Limits;
+use facts::unit::Nanos;
 use serde_json::json;
 use text::printable::Shown as _;
 
@@ -37,11 +38,12 @@ pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
             return Err(Failure::new(format!("{path}: nothing was recorded then; whit agent records")));
         }
     };
+    let asked = probe::clock_now().realtime;
     let findings = examine(&past, window, args.target.as_ref(), &Limits::default())
         .map_err(|error| Failure::new(error.to_string()))?;
     let mut text = String::new();
     if args.is_json {
-        push_json(&findings, window, &mut text)?;
+        push_json(&findings, window, asked, &mut text)?;
     } else {
         push_words(&findings, args, &mut text);
     }
@@ -119,7 +121,8 @@ fn push_words(findings: &Findings, args: &WhyArgs, text: &mut String) {
     }
 }
 
-fn push_json(findings: &Findings, window: Window, text: &mut String) -> Result<(), Failure> {
+/// Appends a document that is stamped with the time at which the window was fixed.
+fn push_json(findings: &Findings, window: Window, asked: Nanos, text: &mut String) -> Result<(), Failure> {
     let sentences = findings.sentences.iter().map(|sentence| {
         let evidence = sentence.evidence.iter();
         let evidence = evidence.map(|one| json!({ "expression": one.expression, "value": one.value }));
@@ -137,5 +140,5 @@ fn push_json(findings: &Findings, window: Window, text: &mut String) -> Result<(
         "sentences": sentences.collect::<Vec<_>>(),
         "missing": findings.missing,
     });
-    Documents::of_live().push(DocumentKind::Why, probe::clock_now().realtime, &body, text)
+    Documents::of_live().push(DocumentKind::Why, asked, &body, text)
 }

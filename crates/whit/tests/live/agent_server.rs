@@ -59,11 +59,17 @@ fn confined() -> Result<(), Failed> {
     let own = fs::read_to_string(format!("/proc/{}/status", api.pid()))?;
     assert!(!own.contains("CapEff:\t0000000000000000"), "the recorder keeps its own");
     assert_eq!(fs::read_to_string(format!("/proc/{pid}/oom_score_adj"))?.trim(), "500");
+    let (recorder, server) = (scheduling(api.pid())?, scheduling(pid)?);
+    // 3 is SCHED_BATCH.
+    assert_eq!(server, (recorder.0 + 5, 3));
+    Ok(())
+}
+
+/// The nice value and the policy of a process: fields 19 and 41 of proc_pid_stat(5).
+fn scheduling(pid: u32) -> Result<(i32, i32), Failed> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let fields: Vec<&str> = stat.rsplit_once(") ").ok_or("stat")?.1.split(' ').collect();
-    // Fields 19 and 41 of proc_pid_stat(5): 3 is SCHED_BATCH.
-    assert_eq!((fields[16], fields[38]), ("5", "3"));
-    Ok(())
+    Ok((fields[16].parse()?, fields[38].parse()?))
 }
 
 /// Each of these asked for many gigabytes.
