@@ -57,7 +57,7 @@ pub(crate) fn command() -> Command {
             .arg(option("now", Kind::Path, "The file with the last tick, for scripts [default: whit/now in $XDG_RUNTIME_DIR, for root /run/whit/now]"))
             .arg(option("socket", Kind::Path, "The socket for whit's other commands [default: whit/agent.sock beside that file]"))
             .arg(Arg::new("http").long("http").value_name("HOST:PORT").value_parser(value_parser!(Listen)).help("Where HTTP is served, also unix:PATH [default: 127.0.0.1:9140]"))
-            .arg(switch(SERVE, "Serve what the recorder tells at standard input").hide(true))
+            .arg(switch(SERVE, "Run the server process, with the recorder at standard input").hide(true))
             .after_help(paragraphs(EXPLANATION))
     })
 }
