@@ -83,8 +83,8 @@ licences:
 
 # A neighbour on the same machine against `age`; random keys, sizes and signals against `top`; what any user may send to the agent.
 attack: deps
-	$(XTASK) attack age 20
-	$(XTASK) attack top 10
+	$(XTASK) attack age 30
+	$(XTASK) attack top 15
 	$(XTASK) attack agent 1
 
 # Every fuzz target for some seconds; needs a nightly compiler. `.ci/fuzz seeds` packs the inputs anew with which the next runs begin.

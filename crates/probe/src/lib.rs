@@ -76,9 +76,14 @@ pub fn own_uid() -> u32 {
 /// Raises the limit of open descriptors as far as it may go: a machine with many devices wants many. Children would
 /// inherit it, so this is for commands that have none.
 pub fn raise_descriptor_limit() {
-    let limits = getrlimit(Resource::Nofile);
     // If it cannot be raised, a file that cannot be opened is reported.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
+    raise(Resource::Nofile);
+}
+
+/// Raises a soft limit to the hard limit, if the kernel permits it.
+fn raise(resource: Resource) {
+    let limits = getrlimit(resource);
+    let _ = setrlimit(resource, Rlimit { current: limits.maximum, ..limits });
 }
 
 /// Sets the soft limit of private memory (setrlimit(2), RLIMIT_DATA). An allocation beyond it fails. Children inherit it and may raise it.
@@ -91,8 +96,7 @@ pub fn limit_own_memory(bytes: u64) {
 
 /// Raises the soft limit of private memory to the hard limit.
 pub fn raise_memory_limit() {
-    let limits = getrlimit(Resource::Data);
-    let _ = setrlimit(Resource::Data, Rlimit { current: limits.maximum, ..limits });
+    raise(Resource::Data);
 }
 
 /// By how much [`lower_priority`] changes the nice value.

@@ -55,7 +55,7 @@ impl StepAfter {
 /// A [`Selection`] without its limits that owns its data.
 #[derive(Clone, Debug)]
 pub struct OwnedSelection {
-    /// Conditions, all of which the series meet.
+    /// The conditions that each series meets.
     pub matchers: Vec<Matcher>,
     /// The first instant.
     pub from_ms: i64,

@@ -171,7 +171,7 @@ impl Reply {
                     _ => None,
                 };
                 let name = std::str::from_utf8(bytes).ok()?;
-                let source = TaskSource::ALL.into_iter().find(|source| source.name() == name)?;
+                let source = TaskSource::from_name(name)?;
                 Some(Self::Hello(Hello { interval, scope, source, is_accounting_on }))
             }
             ROUND => {

@@ -99,7 +99,7 @@ impl Agent {
         }
         match self.data.join("history.sqlite").exists() {
             true => Ok(()),
-            false => Err("there is no history".to_owned()),
+            false => Err("history.sqlite does not exist".to_owned()),
         }
     }
 

@@ -85,12 +85,14 @@ pub(super) fn replay_all(
         .iter()
         .map(|one| Some(Lines::new(one.metric, one.adds_up(), one.labelling(tasks)?)))
         .collect();
-    if lines.iter().any(Option::is_some) {
+    let has_counters = lines.iter().flatten().any(|lines| lines.adds_up);
+    let has_gauges = lines.iter().flatten().any(|lines| !lines.adds_up);
+    if has_counters || has_gauges {
         let mut replay =
             tasks.history.tasks(nanoseconds(from_ms), to_ns).map_err(|error| error.to_string())?;
         let mut round = RoundRows::default();
         while replay.advance().map_err(|error| error.to_string())? {
-            round.take(replay.store(), lines.iter().flatten().any(|lines| !lines.adds_up));
+            round.take(replay.store(), has_counters, has_gauges);
             let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
             for lines in lines.iter_mut().flatten() {
                 lines.take(at_ms, &round, &mut replay)?;
@@ -125,7 +127,7 @@ struct RoundRows {
 }
 
 impl RoundRows {
-    fn take(&mut self, store: &TaskStore, has_gauges: bool) {
+    fn take(&mut self, store: &TaskStore, has_counters: bool, has_gauges: bool) {
         self.rounds += 1;
         self.has_interval = store.interval().is_some();
         for rows in [&mut self.all, &mut self.changed] {
@@ -138,6 +140,8 @@ impl RoundRows {
         }
         if self.rounds > 1 {
             self.changed.extend(store.changed_rows());
+        }
+        if self.rounds > 1 && has_counters {
             self.ended.extend(store.ended().map(|ended| (*ended.row(), ended.delta)));
         }
         if has_gauges {

@@ -63,7 +63,7 @@ impl TaskReading {
 
     /// Returns the source, or `None` if this version does not know its name.
     pub(super) fn source(&self) -> Option<TaskSource> {
-        TaskSource::ALL.into_iter().find(|source| source.name() == self.source)
+        TaskSource::from_name(&self.source)
     }
 }
 

@@ -199,7 +199,7 @@ impl Services {
         let started =
             Livestatus::start(path, self.options.privileged.clone(), self.boards.roster.clone(), data);
         let failed = |error| {
-            self.log.write(Level::Warning, &format!("{}: {error}; there is no Livestatus", path.shown()));
+            self.log.write(Level::Warning, &format!("{}: {error}; Livestatus is not served", path.shown()));
         };
         self.livestatus = started.map_err(failed).ok();
     }

@@ -21,6 +21,11 @@ impl TaskSource {
     /// What a user without privileges has.
     pub const UNPRIVILEGED: [Self; 2] = [Self::Procfs, Self::Sysctl];
 
+    /// Returns the source with a name, or `None` if no source has it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.name() == name)
+    }
+
     /// The name in options and JSON.
     pub fn name(self) -> &'static str {
         match self {

@@ -125,8 +125,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<TopOptions, Failure> 
     let uid = text("user").map(|name| Users::named(&name)).transpose().map_err(Failure::usage)?;
     Ok(TopOptions {
         roots,
-        source: text("tasks")
-            .and_then(|name| TaskSource::ALL.into_iter().find(|source| source.name() == name)),
+        source: text("tasks").and_then(|name| TaskSource::from_name(&name)),
         at_ns,
         data,
         is_direct: matches.get_flag("direct"),
