@@ -9,7 +9,7 @@ WHIT = $(TARGET)/release/whit
 MODULES = web/node_modules/.package-lock.json
 XTASK = $(CARGO) build --quiet --workspace --bin xtask && $(TARGET)/debug/xtask
 
-.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint licences attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install page generated check check-deep
+.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -67,7 +67,8 @@ test-page: deps $(MODULES)
 deps:
 	@.ci/install-peers bash chromium clang-14 curl e2fsprogs fonts-dejavu-core g++ gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin llvm-14 make monitoring-plugins-basic mount nagios4-core newsboat openssl procps prometheus python3 python3-venv strace stress sysstat systemd tmux util-linux valgrind x11-utils xdotool xvfb
 
-# What is generated and committed, made anew: the tree must not differ.
+# What is generated and committed, made anew: the tree must not differ. Files that stay the same are not touched, so that a build may
+# run meanwhile.
 generated: bpf page
 	git diff --exit-code --stat -- '*.bpf.o' web/dist
 
@@ -75,11 +76,6 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items
-
-# Licences, sources and bans of what whit depends on.
-licences:
-	command -v cargo-deny >/dev/null || $(CARGO) install --quiet --locked cargo-deny
-	$(CARGO) deny check bans licenses sources
 
 # A neighbour on the same machine against `age`; random keys, sizes and signals against `top`; what any user may send to the agent.
 attack: deps
@@ -115,8 +111,10 @@ $(MODULES): web/package-lock.json
 
 # The task iterator's object from its source; what is in the tree must be what this makes (CI holds them together).
 bpf: deps
-	cd $(BPF) && clang-14 -target bpf -mcpu=v2 -O2 -g -fdebug-compilation-dir=. -Wall -Werror -c tasks.bpf.c -o tasks.bpf.o
-	llvm-strip-14 -g $(BPF)/tasks.bpf.o
+	mkdir -p target
+	cd $(BPF) && clang-14 -target bpf -mcpu=v2 -O2 -g -fdebug-compilation-dir=. -Wall -Werror -c tasks.bpf.c -o $(CURDIR)/target/tasks.bpf.o
+	llvm-strip-14 -g target/tasks.bpf.o
+	cmp -s target/tasks.bpf.o $(BPF)/tasks.bpf.o || cp target/tasks.bpf.o $(BPF)/tasks.bpf.o
 
 bench:
 	@.ci/install-peers bsdutils conky-cli fd-find findutils gcc htop i3blocks i3status libc6-dev nginx procps py3status python3 util-linux wrk

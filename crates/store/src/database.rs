@@ -82,17 +82,18 @@ CREATE TABLE IF NOT EXISTS task_names (
 ) WITHOUT ROWID;
 ";
 
-/// How long a writer waits for a lock of another process: not so long that ticks are missed, since it tries again later.
-const BUSY_WRITING: Duration = Duration::from_millis(200);
-/// The same of a reader; there is one writer, so that only a checkpoint is ever waited for.
-const BUSY_READING: Duration = Duration::from_secs(5);
+/// How long the agent waits for a lock of another process: not so long that ticks are missed, since it tries again later.
+pub(crate) const AGENT_PATIENCE: Duration = Duration::from_millis(200);
+/// The same of a command or a question, which ends with an error if it waited in vain: the agent, at its low priority on a busy machine,
+/// may hold the lock for long.
+pub(crate) const QUESTION_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Opens a file for writing, and makes it with these tables if it is not there.
-pub(crate) fn open(path: &Path, tables: &str) -> Result<Connection, StoreError> {
+/// Opens a file for writing, and makes it with these tables if it is not there. `patience` is how long each lock is waited for.
+pub(crate) fn open(path: &Path, tables: &str, patience: Duration) -> Result<Connection, StoreError> {
     // It has all users' tasks. SQLite gives its log the same permissions.
     let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
-    connection.busy_timeout(BUSY_WRITING)?;
+    connection.busy_timeout(patience)?;
     // SQLite's own check that the cells of a page are in it, of every page from the first one on.
     connection.pragma_update(None, "cell_size_check", true)?;
     // Must come first: it cannot be changed once there are tables.
@@ -116,7 +117,7 @@ pub(crate) fn open(path: &Path, tables: &str) -> Result<Connection, StoreError> 
 /// Opens the file for reading, beside its writer.
 pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    connection.busy_timeout(BUSY_READING)?;
+    connection.busy_timeout(QUESTION_PATIENCE)?;
     connection.pragma_update(None, "cell_size_check", true)?;
     match format_of(&connection)? {
         FORMAT => Ok(connection),

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -27,26 +28,32 @@ pub struct Records {
 }
 
 impl Records {
-    /// Opens a file, and makes it if there is none.
+    /// Opens a file for a command or a question, and makes it if there is none. Another process may hold its lock for seconds.
     ///
     /// # Errors
     /// If it cannot be opened, or was written by a newer version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = database::open(path, TABLE)?;
+        Self::open_patiently(path, database::QUESTION_PATIENCE)
+    }
+
+    fn open_patiently(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+        let connection = database::open(path, TABLE, patience)?;
         // Each record is written and hardly read: there is nothing to keep in memory.
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         Ok(Self { connection, path: path.to_owned(), identity: aside::identity(path), seen_version: None })
     }
 
-    /// The same; a file that is damaged is renamed and a new one begun, and what is to be said about that returned.
+    /// The same for the agent, which waits for no lock for long; a file that is damaged is renamed and a new one begun, and what is to be
+    /// said about that returned.
     ///
     /// # Errors
     /// As of [`Self::open`], or if it cannot be renamed.
     pub fn open_or_begin_again(path: &Path) -> Result<(Self, Option<String>), StoreError> {
-        match Self::open(path) {
+        let open = || Self::open_patiently(path, database::AGENT_PATIENCE);
+        match open() {
             Err(error) if error.is_damage() || aside::has_damaged_header(path) => {
                 let renamed = aside::rename(path).map_err(StoreError::Rename)?;
-                Ok((Self::open(path)?, Some(aside::finding(&renamed, &error))))
+                Ok((open()?, Some(aside::finding(&renamed, &error))))
             }
             opened => opened.map(|records| (records, None)),
         }

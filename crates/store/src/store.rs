@@ -103,7 +103,7 @@ impl Store {
     }
 
     fn open_file(path: &Path, retention: Retention) -> Result<Self, StoreError> {
-        let connection = database::open(path, database::TABLES)?;
+        let connection = database::open(path, database::TABLES, database::AGENT_PATIENCE)?;
         let names = SeriesNames::read(&connection)?;
         let boots = Boots::read(&connection)?;
         let (blocks, damaged_ticks) = block::unsealed(&connection)?;
@@ -363,7 +363,7 @@ impl Store {
     }
 
     fn open_again(&mut self) -> Result<(), StoreError> {
-        self.connection = database::open(&self.path, database::TABLES)?;
+        self.connection = database::open(&self.path, database::TABLES, database::AGENT_PATIENCE)?;
         self.identity = aside::identity(&self.path);
         self.must_reopen = false;
         self.maintenance.start_over();

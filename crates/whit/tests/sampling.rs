@@ -71,21 +71,39 @@ fn the_counter_counts() {
     assert!(allocation_counter::measure(|| drop(std::hint::black_box(vec![1u8; 100]))).count_total > 0);
 }
 
+fn copy_directory(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (entry, to) = (entry.as_ref().unwrap().path(), to.join(entry.as_ref().unwrap().file_name()));
+        if entry.is_dir() {
+            copy_directory(&entry, &to);
+        } else {
+            std::fs::copy(&entry, &to).unwrap();
+        }
+    }
+}
+
 /// Also when the directories are looked through again, and nothing came or went.
 #[test]
 fn looking_for_new_devices_allocates_nothing() {
+    let root = std::env::temp_dir().join(format!("whit-looking-{}", std::process::id()));
+    let machine = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/laptop");
+    copy_directory(&machine, &root);
+    let uptime = |text: &str| std::fs::write(root.join("proc/uptime"), text).unwrap();
+    uptime("100.00 0\n");
     let (request, mut sample) = (Request { wanted: Wanted::all(), ..Request::default() }, Sample::default());
-    let mut probe = Probe::open(&Roots::live(), &request).unwrap();
+    let mut probe = Probe::open(&Roots::captured(&root), &request).unwrap();
     probe.sample(&mut sample);
     probe.sample(&mut sample);
     let calls = probe.system_calls();
     probe.sample(&mut sample);
     let calls_of_a_tick = probe.system_calls() - calls;
-    std::thread::sleep(std::time::Duration::from_millis(10_100));
+    uptime("111.00 0\n");
     let calls = probe.system_calls();
     let counted = allocation_counter::measure(|| probe.sample(&mut sample));
     assert!(probe.system_calls() - calls > calls_of_a_tick, "nothing was looked through");
     assert_eq!(counted.count_total, 0);
+    std::fs::remove_dir_all(root).unwrap();
 }
 
 /// Devices that come and go are noticed within the time between two looks.

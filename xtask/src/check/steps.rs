@@ -28,14 +28,18 @@ const fn elsewhere(target: &'static str) -> Step {
 /// Tests with their seconds, which the test harness of a stable compiler prints only if it is told to be another.
 const TESTS: Step = Step { target: "test", options: &["TIMES=1"], may_be_unavailable: false };
 
-/// First what the others need: one build of all tests, which uses both CPUs. Then what compiles beside what waits: the compiling lane uses
-/// other directories than the other one, so that cargo's locks keep neither waiting. What compares with a clock comes last, and alone.
+/// First what the others need: one build of all tests, which uses both CPUs, while packages are installed. Then what compiles beside what
+/// waits: the compiling lane uses other directories than the other one, so that cargo's locks keep neither waiting. What compares with a
+/// clock comes last, and alone.
 pub(super) const STAGES: &[Stage] = &[
-    Stage { lanes: &[&[step("deps"), step("generated"), step("test-build"), step("lint")]], is_needed: true },
+    Stage {
+        lanes: &[&[step("test-build"), step("lint")], &[step("deps"), step("generated")]],
+        is_needed: true,
+    },
     Stage {
         lanes: &[
             // Most of its time is one link of everything, on one CPU.
-            &[step("instructions"), step("size"), step("licences"), elsewhere("freebsd")],
+            &[step("instructions"), step("size"), elsewhere("freebsd")],
             &[TESTS, step("test-page"), step("test-beside"), step("attack"), elsewhere("targets")],
         ],
         is_needed: false,

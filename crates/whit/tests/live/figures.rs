@@ -192,21 +192,30 @@ fn no_main_thread() -> Result<(), Failed> {
     let threads = scratch.0.join("threads");
     fs::copy(peer("threads"), &threads)?;
     let words = ["setpriv", "--reuid", "4242", "--clear-groups"];
-    for way in ["bpf", "taskstats", "procfs"] {
-        for by in ["user", "process"] {
-            let load = Load::start(&[&words[..], &[threads.to_str().unwrap(), "2", "30", "1"]].concat());
-            let text = whit(&["top", "-b", "-n", "4", "-d", "0.5", "--json", "--tasks", way, "--by", by]);
-            let tick = documents(&text).pop().ok_or("no tick")?;
-            let all = tick["tasks"].as_array().ok_or("no tasks")?;
-            let rows: Vec<&Value> = all.iter().filter(|row| row["uid"] == 4242).collect();
-            assert_eq!(rows.len(), 1, "{way}: {rows:?}");
-            assert!(rows[0]["on_cpu_ns"].as_u64().unwrap_or(0) > 200_000_000, "{way}: {rows:?}");
-            if by == "process" {
-                assert_eq!(rows[0]["pid"], load.0.id(), "{way}: {rows:?}");
-            }
-            load.kill();
+    let load = Load::start(&[&words[..], &[threads.to_str().unwrap(), "2", "30", "1"]].concat());
+    // The last tick is after the end of the main thread.
+    let ticks = std::thread::scope(|scope| {
+        let ways = ["bpf", "taskstats", "procfs"].into_iter();
+        let asked: Vec<_> = ways
+            .flat_map(|way| [(way, "user"), (way, "process")])
+            .map(|(way, by)| {
+                let words = ["top", "-b", "-n", "4", "-d", "0.5", "--json", "--tasks", way, "--by", by];
+                (way, by, scope.spawn(move || documents(&whit(&words)).pop()))
+            })
+            .collect();
+        asked.into_iter().map(|(way, by, tick)| (way, by, tick.join().unwrap())).collect::<Vec<_>>()
+    });
+    for (way, by, tick) in ticks {
+        let tick = tick.ok_or("no tick")?;
+        let all = tick["tasks"].as_array().ok_or("no tasks")?;
+        let rows: Vec<&Value> = all.iter().filter(|row| row["uid"] == 4242).collect();
+        assert_eq!(rows.len(), 1, "{way}: {rows:?}");
+        assert!(rows[0]["on_cpu_ns"].as_u64().unwrap_or(0) > 200_000_000, "{way}: {rows:?}");
+        if by == "process" {
+            assert_eq!(rows[0]["pid"], load.0.id(), "{way}: {rows:?}");
         }
     }
+    load.kill();
     Ok(())
 }
 

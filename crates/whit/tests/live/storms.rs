@@ -13,7 +13,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         timed(
             "every_fork_of_a_storm_is_reported",
             &[Need::Root, Need::Program("cc")],
-            "at least 3,000 forks in 6 s, a quarter of what is asked for",
+            "at least 1,500 forks in 3 s, a quarter of what is asked for",
             forks,
         ),
         timed(
@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 const SPAWNERS: usize = 4;
-const SECONDS: &str = "6";
+const SECONDS: &str = "3";
 
 /// Several at once; how many each started and the CPU time of those, by wait4.
 fn spawn_all(words: &[&str]) -> (u64, u64) {
@@ -67,7 +67,7 @@ fn forks() -> Result<(), Failed> {
     let lost = super::delays::lost_records(&said) as u64;
     let below_tick = records.iter().filter(|record| record["ended"]["on_cpu_below_tick"] == true).count();
     println!("{started} forks, {told} told, {lost} lost, {below_tick} below a tick");
-    assert!(started >= 3_000, "no storm: {started} forks");
+    assert!(started >= 1_500, "no storm: {started} forks");
     assert!(told <= started + SPAWNERS as u64 && told + lost >= started, "{told} and {lost} of {started}");
     assert!(below_tick > 0);
     Ok(())

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_types)]
 
+mod dependencies;
 mod imports;
 mod subtraction;
 
