@@ -6,13 +6,12 @@ use formats::series_name::{METRIC, SeriesName, is_label};
 
 use crate::error::{QueryError, unanswerable};
 use crate::expression::{
-    Aggregate, Aggregation, At, Binary, Expression, LabelChoice, Matcher, Operator, Range, RangeOf, Selector,
-    Shift,
+    Aggregate, Aggregation, At, Binary, Expression, Matcher, Operator, Range, RangeOf, Selector, Shift,
 };
 use crate::function::{Function, OverTime};
 use crate::limits::Limits;
 use crate::samples::{Point, Samples};
-use crate::source::{Selection, Series, Source, StepAfter};
+use crate::source::{Selection, Series, Source, StepAfter, Sums};
 use crate::value::{Column, Evaluated, Steps, merge_same, refuse_same};
 use crate::{aggregate, matching, operate, over_time};
 
@@ -62,7 +61,7 @@ impl Evaluation<'_> {
                 text @ Evaluated::Text(_) => text,
             },
             Expression::Binary(binary) => self.binary(binary, steps)?,
-            Expression::Aggregate(aggregate) => Evaluated::Vector(self.aggregate(aggregate, steps)?),
+            Expression::Aggregate(aggregate) => Evaluated::Vector(self.aggregate(aggregate, steps, None)?),
             Expression::Call(function, arguments) => self.call(*function, arguments, steps)?,
         })
     }
@@ -168,7 +167,7 @@ impl Evaluation<'_> {
         &self,
         range: &Range,
         steps: Steps,
-        sums: Option<&LabelChoice>,
+        sums: Option<Sums<'_>>,
     ) -> Result<Vec<Series>, QueryError> {
         let from_ms = self.instant(range.shift, steps.first_ms).saturating_sub(range.length_ms);
         let to_ms = self.instant(range.shift, steps.last_ms());
@@ -222,7 +221,7 @@ impl Evaluation<'_> {
         range: &Range,
         argument: &[f64],
         steps: Steps,
-        sums: Option<&LabelChoice>,
+        sums: Option<Sums<'_>>,
     ) -> Result<Vec<Column>, QueryError> {
         let series = self.range(range, steps, sums)?;
         self.spend(series.len().saturating_mul(steps.count))?;
@@ -330,7 +329,13 @@ impl Evaluation<'_> {
         Ok(columns)
     }
 
-    fn aggregate(&self, aggregate: &Aggregate, steps: Steps) -> Result<Vec<Column>, QueryError> {
+    /// Evaluates an aggregation. `largest`: only so many of its largest values are wanted.
+    fn aggregate(
+        &self,
+        aggregate: &Aggregate,
+        steps: Steps,
+        largest: Option<usize>,
+    ) -> Result<Vec<Column>, QueryError> {
         let groups = &aggregate.groups;
         let mut columns = match (&aggregate.operation, &aggregate.of) {
             (Aggregation::Sum, Expression::Call(Function::OverTime(function), arguments))
@@ -339,10 +344,16 @@ impl Evaluation<'_> {
                 // What counters have grown adds up before as well as after.
                 match &arguments[..] {
                     [Expression::Range(range)] => {
-                        self.over_time(*function, range, &[], steps, Some(groups))?
+                        let sums = Sums { by: groups, largest };
+                        self.over_time(*function, range, &[], steps, Some(sums))?
                     }
                     _ => self.vector(&aggregate.of, steps)?,
                 }
+            }
+            (Aggregation::Top(Expression::Number(count)), Expression::Aggregate(sum))
+                if steps.count == 1 && groups.is_empty() =>
+            {
+                self.aggregate(sum, steps, whole_number(*count))?
             }
             (_, of) => self.vector(of, steps)?,
         };
@@ -377,14 +388,19 @@ impl Evaluation<'_> {
     }
 }
 
+/// Returns how many values `topk` returns; `None` if that is none or very many.
+fn whole_number(count: f64) -> Option<usize> {
+    (1.0..=1000.0).contains(&count).then_some(count as usize)
+}
+
 /// How a series is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading<'e> {
     Newest,
     /// The newest sample of each step.
     Steps(StepAfter),
-    /// For sums by these labels.
-    Range(Option<&'e LabelChoice>),
+    /// All samples of a range, or sums of them.
+    Range(Option<Sums<'e>>),
 }
 
 /// Whether an expression's own order is that of its answer.

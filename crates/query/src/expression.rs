@@ -229,6 +229,11 @@ pub enum LabelChoice {
 }
 
 impl LabelChoice {
+    /// Whether no label is chosen.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Only(labels) if labels.is_empty())
+    }
+
     /// Whether a label is chosen.
     pub fn contains(&self, label: &str) -> bool {
         match self {

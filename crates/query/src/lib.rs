@@ -35,7 +35,7 @@ pub use error::{Fault, QueryError};
 pub use expression::{Condition, LabelChoice, Matcher};
 pub use limits::Limits;
 pub use samples::{Point, STALE_BITS, Samples, is_stale};
-pub use source::{OwnedSelection, Selection, Series, Source, StepAfter};
+pub use source::{OwnedSelection, Selection, Series, Source, StepAfter, Sums};
 pub use value::Answer;
 
 /// The most steps of an answer over time, Prometheus' own limit.

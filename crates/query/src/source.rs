@@ -31,10 +31,19 @@ pub struct Selection<'m> {
     /// A range is wanted: a counter of something that came and went is 0 before it, and keeps its last value after it, so that the
     /// increases of all add up.
     pub is_range: bool,
-    /// Only sums by these labels are wanted, so that series may be added up.
-    pub sums: Option<&'m LabelChoice>,
+    /// Only sums are wanted, so that series may be added up.
+    pub sums: Option<Sums<'m>>,
     /// A source gives up, with a part of the series or an error, as soon as it is interrupted or has more samples than these allow.
     pub limits: &'m Limits<'m>,
+}
+
+/// Sums over series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sums<'m> {
+    /// Series with equal values of these labels are added up.
+    pub by: &'m LabelChoice,
+    /// The number of wanted sums, those with the largest increases over the whole range. A source may omit the others. `None`: all sums.
+    pub largest: Option<usize>,
 }
 
 /// Steps of a time: which of them comes after an instant.
@@ -64,7 +73,7 @@ pub struct OwnedSelection {
     is_newest: bool,
     step_after: Option<StepAfter>,
     is_range: bool,
-    sums: Option<LabelChoice>,
+    sums: Option<(LabelChoice, Option<usize>)>,
 }
 
 impl OwnedSelection {
@@ -77,7 +86,7 @@ impl OwnedSelection {
             is_newest: self.is_newest,
             step_after: self.step_after,
             is_range: self.is_range,
-            sums: self.sums.as_ref(),
+            sums: self.sums.as_ref().map(|(by, largest)| Sums { by, largest: *largest }),
             limits,
         }
     }
@@ -94,7 +103,7 @@ impl Selection<'_> {
             is_newest,
             step_after,
             is_range,
-            sums: sums.cloned(),
+            sums: sums.map(|Sums { by, largest }| (by.clone(), largest)),
         }
     }
 

@@ -10,7 +10,7 @@ pub(super) struct Step {
     pub(super) may_be_unavailable: bool,
 }
 
-/// Lanes that run side by side, each with its steps one after the other.
+/// Lanes that run side by side, each with its steps one after the other. The first takes longest, and comes first where CPUs are scarce.
 pub(super) struct Stage {
     pub(super) lanes: &'static [&'static [Step]],
     /// Whether a failure makes the following stages useless.
@@ -29,8 +29,8 @@ const fn elsewhere(target: &'static str) -> Step {
 const TESTS: Step = Step { target: "test", options: &["TIMES=1"], may_be_unavailable: false };
 
 /// First what the others need: one build of all tests, which uses both CPUs, while packages are installed. Then what compiles beside what
-/// waits: the compiling lane uses other directories than the other one, so that cargo's locks keep neither waiting. What compares with a
-/// clock comes last, and alone.
+/// tests: the compiling lane uses other directories than the others, so that cargo's locks keep none waiting. What compares with a clock
+/// comes last, and alone.
 pub(super) const STAGES: &[Stage] = &[
     Stage {
         lanes: &[&[step("test-build"), step("lint")], &[step("deps"), step("generated")]],
@@ -38,9 +38,10 @@ pub(super) const STAGES: &[Stage] = &[
     },
     Stage {
         lanes: &[
-            // Most of its time is one link of everything, on one CPU.
-            &[step("instructions"), step("size"), elsewhere("freebsd")],
-            &[TESTS, step("test-page"), step("test-beside"), step("attack"), elsewhere("targets")],
+            // Most of its time is two links of everything, each on one CPU.
+            &[step("instructions"), step("size")],
+            &[TESTS, step("attack"), elsewhere("targets"), elsewhere("freebsd")],
+            &[step("test-page"), step("test-beside")],
         ],
         is_needed: false,
     },

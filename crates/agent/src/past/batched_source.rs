@@ -12,6 +12,7 @@ use formats::series_name::METRIC;
 use query::{Condition, Limits, Matcher, OwnedSelection, QueryError, Samples, Selection, Series, Source};
 
 use super::Past;
+use super::parents::{ParentOfMost, Parents};
 use super::tasks::{TaskSelection, replay_all};
 
 /// The most evaluations with missing selections. After them each selection is read by its own replay.
@@ -20,9 +21,6 @@ const MOST_EVALUATIONS: usize = 8;
 const MOST_CACHED: usize = 4_000_000;
 const SAMPLES_A_SERIES: usize = 20;
 
-/// The parent of most exited processes: name, pid, and its share.
-type Parent = Option<(String, u32, f64)>;
-
 /// A history with a cache of selections.
 #[derive(Debug)]
 pub(crate) struct BatchedSource<'p> {
@@ -30,9 +28,21 @@ pub(crate) struct BatchedSource<'p> {
     /// Series by the key of their selection.
     cached: RefCell<HashMap<String, Vec<Series>>>,
     cached_samples: RefCell<usize>,
-    missing: RefCell<HashMap<String, OwnedSelection>>,
-    parents: RefCell<HashMap<[i64; 2], Parent>>,
+    missing: RefCell<Missing>,
+    /// The parents of most processes that ended in a time range.
+    parents: RefCell<HashMap<[i64; 2], Option<ParentOfMost>>>,
     is_batching: bool,
+}
+
+/// What is to be read, by its time range.
+#[derive(Debug, Default)]
+struct Missing(HashMap<[i64; 2], MissingOfRange>);
+
+#[derive(Debug, Default)]
+struct MissingOfRange {
+    /// Selections by their keys.
+    selections: HashMap<String, OwnedSelection>,
+    has_parents: bool,
 }
 
 impl<'p> BatchedSource<'p> {
@@ -56,7 +66,7 @@ impl<'p> BatchedSource<'p> {
         for _ in 0..MOST_EVALUATIONS {
             let evaluated = evaluate(&source);
             let missing = std::mem::take(&mut *source.missing.borrow_mut());
-            if missing.is_empty() {
+            if missing.0.is_empty() {
                 return evaluated;
             }
             source.read(missing, limits)?;
@@ -70,42 +80,56 @@ impl<'p> BatchedSource<'p> {
         self.past
     }
 
-    /// Caches [`Past::parent_of_most`].
+    /// Returns the process that started most of those that ended in a time range in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
     pub(crate) fn parent_of_most(
         &self,
-        from_ms: i64,
-        to_ms: i64,
+        range: [i64; 2],
         limits: &Limits<'_>,
-    ) -> Result<Parent, QueryError> {
-        if let Some(cached) = self.parents.borrow().get(&[from_ms, to_ms]) {
+    ) -> Result<Option<ParentOfMost>, QueryError> {
+        if let Some(cached) = self.parents.borrow().get(&range) {
             return Ok(cached.clone());
         }
-        let parent = self.past.parent_of_most(from_ms, to_ms, limits)?;
-        self.parents.borrow_mut().insert([from_ms, to_ms], parent.clone());
-        Ok(parent)
+        if self.is_batching {
+            self.missing.borrow_mut().0.entry(range).or_default().has_parents = true;
+            return Ok(None);
+        }
+        let missing = MissingOfRange { has_parents: true, ..MissingOfRange::default() };
+        self.read_range(range, missing, limits)?;
+        Ok(self.parents.borrow().get(&range).cloned().flatten())
     }
 
-    /// Reads selections into the cache, those of the same time range in one replay.
-    fn read(&self, missing: HashMap<String, OwnedSelection>, limits: &Limits<'_>) -> Result<(), QueryError> {
-        let mut by_range: HashMap<[i64; 2], Vec<(String, OwnedSelection)>> = HashMap::new();
-        for (key, selection) in missing {
-            by_range.entry([selection.from_ms, selection.to_ms]).or_default().push((key, selection));
+    /// Reads what is missing into the cache, that of the same time range in one replay.
+    fn read(&self, missing: Missing, limits: &Limits<'_>) -> Result<(), QueryError> {
+        missing.0.into_iter().try_for_each(|(range, missing)| self.read_range(range, missing, limits))
+    }
+
+    fn read_range(
+        &self,
+        range: [i64; 2],
+        missing: MissingOfRange,
+        limits: &Limits<'_>,
+    ) -> Result<(), QueryError> {
+        let batch: Vec<(String, OwnedSelection)> = missing.selections.into_iter().collect();
+        let selections: Vec<Selection<'_>> =
+            batch.iter().map(|(_, selection)| selection.within(limits)).collect();
+        let of_tasks: Vec<TaskSelection<'_>> = selections
+            .iter()
+            .filter_map(|selection| Some(TaskSelection { metric: task_counter(selection)?, selection }))
+            .collect();
+        let mut parents = missing.has_parents.then(Parents::default);
+        let read = replay_all(self.past.visible_tasks(), range, &of_tasks, parents.as_mut(), limits);
+        let read = read.map_err(|error| match (limits.is_interrupted)() {
+            true => QueryError::Interrupted,
+            false => QueryError::Unreadable(error),
+        })?;
+        for ((key, _), series) in batch.into_iter().zip(read) {
+            self.cache(key, series);
         }
-        for (range, batch) in by_range {
-            let selections: Vec<Selection<'_>> =
-                batch.iter().map(|(_, selection)| selection.within(limits)).collect();
-            let of_tasks: Vec<TaskSelection<'_>> = selections
-                .iter()
-                .filter_map(|selection| Some(TaskSelection { metric: task_counter(selection)?, selection }))
-                .collect();
-            let read = replay_all(self.past.visible_tasks(), range, &of_tasks, limits);
-            let read = read.map_err(|error| match (limits.is_interrupted)() {
-                true => QueryError::Interrupted,
-                false => QueryError::Unreadable(error),
-            })?;
-            for ((key, _), series) in batch.into_iter().zip(read) {
-                self.cache(key, series);
-            }
+        if let Some(parents) = parents {
+            self.parents.borrow_mut().insert(range, parents.of_most());
         }
         Ok(())
     }
@@ -145,7 +169,8 @@ impl Source for BatchedSource<'_> {
         // Imported series may have the names of tasks' metrics.
         let is_of_tasks_alone = || !self.past.series().any(|series| selection.is_met_by(series));
         if self.is_batching && has_room && task_counter(selection).is_some() && is_of_tasks_alone() {
-            self.missing.borrow_mut().insert(key, selection.owned());
+            let range = [selection.from_ms, selection.to_ms];
+            self.missing.borrow_mut().0.entry(range).or_default().selections.insert(key, selection.owned());
             return Ok(Vec::new());
         }
         let series = self.past.select(selection)?;

@@ -9,7 +9,7 @@ use super::{BatchedSource, Past};
 mod machine;
 
 const ROUNDS: usize = 700;
-const EXPRESSIONS: [&str; 14] = [
+const EXPRESSIONS: [&str; 19] = [
     "sum by (comm) (rate(whit_task_on_cpu_seconds_total[1m]))",
     "sum by (comm, pid) (increase(whit_task_on_cpu_seconds_total[5m]))",
     "topk(3, sum by (comm) (increase(whit_task_run_queue_seconds_total[5m])))",
@@ -23,6 +23,11 @@ const EXPRESSIONS: [&str; 14] = [
     "increase(whit_task_on_cpu_seconds_total[1m] offset 2m)",
     "sum by (comm) (rate(whit_task_on_cpu_seconds_total[1m])) / on () group_left () sum(rate(whit_task_on_cpu_seconds_total[1m]))",
     "sum by (comm) (rate({__name__=~\"whit_task_on_cpu.*\"}[1m]))",
+    "topk(1, sum by (comm, pid) (rate(whit_task_on_cpu_seconds_total[5m])))",
+    "topk(4, sum by (comm, pid) (increase(whit_task_run_queue_seconds_total{comm!=\"x\"}[10m])))",
+    "topk(2, sum without (tid) (rate(whit_task_on_cpu_seconds_total[3s])))",
+    "topk(1, sum by (pid) (rate(whit_task_read_bytes_total[1m]))) + topk(2, sum by (pid) (rate(whit_task_read_bytes_total[1m])))",
+    "topk(2, sum by (comm) (rate({__name__=~\"whit_task_(on_cpu|run_queue)_seconds_total\"}[5m])))",
     "no_such_series",
 ];
 

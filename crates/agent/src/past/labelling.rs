@@ -90,6 +90,15 @@ impl<'s> Labelling<'s> {
         }
     }
 
+    /// Returns whether tasks with other keys have other names.
+    pub(super) fn is_named_alone(&self, key: &TaskLabels) -> bool {
+        let [.., user, cgroup] = self.is_wanted;
+        // What is not UTF-8 is written with this letter.
+        let is_clear =
+            |name: &Comm| str::from_utf8(name.as_bytes()).is_ok_and(|name| !name.contains('\u{fffd}'));
+        !user && !cgroup && key.comm.as_ref().is_none_or(is_clear)
+    }
+
     pub(super) fn user(&self, uid: Option<u32>) -> Cow<'_, str> {
         match uid {
             None => Cow::Borrowed(""),

@@ -6,26 +6,27 @@ mod batching;
 mod exits;
 mod labelling;
 mod moment;
+mod parents;
 mod recorded_series;
 mod task_lines;
 mod tasks;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use facts::catalog::{METRICS, TASK_METRICS};
 use facts::task::TaskRow;
-use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
-use query::{Limits, QueryError, Selection, Series, Source};
+use query::{Selection, Series, Source, Sums};
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
 
 pub(crate) use batched_source::BatchedSource;
 pub(crate) use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
+pub(crate) use parents::ParentOfMost;
 
 use self::recorded_series::RecordedSeries;
 use self::tasks::{TaskSelection, VisibleTasks};
@@ -129,48 +130,7 @@ impl Past {
 
     /// Whether a task is one that is seen.
     pub(crate) fn sees(&self, row: &TaskRow) -> bool {
-        match self.scope {
-            Scope::All => true,
-            Scope::User(uid) => row.uid == Some(uid),
-        }
-    }
-
-    /// The process that started most of those that ended between two times in milliseconds since 1970: its name, its number, and which
-    /// part of them it started.
-    pub(crate) fn parent_of_most(
-        &self,
-        from_ms: i64,
-        to_ms: i64,
-        limits: &Limits<'_>,
-    ) -> Result<Option<(String, u32, f64)>, QueryError> {
-        let failed = |error: StoreError| QueryError::Unreadable(error.to_string());
-        let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
-        let mut replay =
-            self.recorded.history.tasks(nanoseconds(from_ms), nanoseconds(to_ms)).map_err(failed)?;
-        let mut children: HashMap<u32, u64> = HashMap::new();
-        let mut names: HashMap<u32, Comm> = HashMap::new();
-        while replay.advance().map_err(failed)? {
-            if (limits.is_interrupted)() {
-                return Err(QueryError::Interrupted);
-            }
-            let store = replay.store();
-            for ended in store.ended() {
-                let row = ended.row();
-                if let Some(parent) = row.ppid.filter(|_| self.sees(row) && row.tgid == Some(row.key.pid)) {
-                    *children.entry(parent).or_default() += 1;
-                    let parent_row = store.row(parent);
-                    if let Some(row) = parent_row.filter(|row| self.sees(row)) {
-                        names.insert(parent, row.comm);
-                    }
-                }
-            }
-        }
-        let all: u64 = children.values().sum();
-        let most = children
-            .into_iter()
-            .filter(|(parent, _)| names.contains_key(parent))
-            .max_by_key(|(_, count)| *count);
-        Ok(most.map(|(parent, count)| (names[&parent].to_lossy(), parent, count as f64 / all as f64)))
+        self.scope.contains(row)
     }
 
     /// The names of users.
@@ -203,6 +163,9 @@ impl Past {
 
     /// The series of tasks that are selected.
     pub(crate) fn select_tasks(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
+        // A sum may be over several metrics, so that the largest of one are not those of all.
+        let sums = selection.sums.map(|sums| Sums { largest: None, ..sums });
+        let selection = &Selection { sums, ..*selection };
         let mut series = Vec::new();
         for metric in &TASK_METRICS {
             if (selection.limits.is_interrupted)() {

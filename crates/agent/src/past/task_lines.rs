@@ -7,25 +7,38 @@ use std::sync::Arc;
 use formats::series_name::SeriesName;
 use query::{STALE_BITS, Samples, Series};
 
+/// The most by which extrapolation multiplies an increase, less 1, times the intervals between samples: a little more than 1.1 at each end.
+const MOST_EXTRAPOLATED: f64 = 3.0;
+
 /// Series by what tells them apart.
 #[derive(Debug)]
 pub(super) struct TaskLines<K> {
     places: HashMap<K, usize>,
     /// What differs may read alike: two names that are not UTF-8, two cgroups whose paths are not known.
     named: HashMap<SeriesName, usize>,
-    lines: Vec<Line>,
+    lines: Vec<Line<K>>,
     times_ms: Vec<i64>,
 }
 
 #[derive(Debug)]
-struct Line {
-    name: SeriesName,
+struct Line<K> {
+    key: K,
+    /// `None`: no other key has the same name, which is written when it is needed.
+    name: Option<SeriesName>,
     /// The sum of what was added. An integer: its rounding does not depend on the order of tasks.
     sum: u64,
     changes: Vec<(u32, f64)>,
 }
 
-impl<K: Hash + Eq> TaskLines<K> {
+impl<K> Line<K> {
+    /// Returns what it grew by between its first and its last sample.
+    fn increase(&self) -> f64 {
+        let ends = self.changes.first().zip(self.changes.last());
+        ends.map_or(0.0, |((_, first), (_, last))| last - first)
+    }
+}
+
+impl<K: Hash + Eq + Copy> TaskLines<K> {
     pub(super) fn new() -> Self {
         Self { places: HashMap::new(), named: HashMap::new(), lines: Vec::new(), times_ms: Vec::new() }
     }
@@ -46,17 +59,19 @@ impl<K: Hash + Eq> TaskLines<K> {
         self.places.get(key).copied()
     }
 
-    /// The series of a key, which keys of one name share; a new one is 0 before, from the first round on, if `is_padded`.
-    pub(super) fn line(&mut self, key: K, is_padded: bool, name: impl FnOnce() -> SeriesName) -> usize {
-        let Self { places, named, lines, .. } = self;
-        *places.entry(key).or_insert_with(|| {
-            let name = name();
-            *named.entry(name.clone()).or_insert_with(|| {
-                let changes = if is_padded { vec![(0, 0.0)] } else { Vec::new() };
-                lines.push(Line { name, sum: 0, changes });
-                lines.len() - 1
-            })
-        })
+    /// Adds the series of a new key, or returns that of another key with the same name. `name` is `None` if no other key can have the
+    /// same. The series is 0 before, from the first round on, if `is_padded`.
+    pub(super) fn add_key(&mut self, key: K, is_padded: bool, name: Option<SeriesName>) -> usize {
+        let place = self.lines.len();
+        let known = name.as_ref().map(|name| *self.named.entry(name.clone()).or_insert(place));
+        if known.is_none_or(|known| known == place) {
+            let mut changes = Vec::with_capacity(2);
+            changes.extend(is_padded.then_some((0, 0.0)));
+            self.lines.push(Line { key, name, sum: 0, changes });
+        }
+        let place = known.unwrap_or(place);
+        self.places.insert(key, place);
+        place
     }
 
     /// Adds to a series in this round. `value` converts its sum.
@@ -82,12 +97,30 @@ impl<K: Hash + Eq> TaskLines<K> {
         self.set(line, f64::from_bits(STALE_BITS));
     }
 
-    /// All that were built.
-    pub(super) fn into_series(self) -> Vec<Series> {
+    /// Omits counters that cannot be among so many with the largest rates in a range that begins at an instant. All have a sample in
+    /// each round, so that their rates differ from their increases by extrapolation alone.
+    pub(super) fn keep_largest(&mut self, count: usize, from_ms: i64) {
+        let is_within =
+            self.times_ms.len() > 1 && self.times_ms.first().is_some_and(|first| *first > from_ms);
+        if !is_within || count == 0 || self.lines.len() <= count {
+            return;
+        }
+        let mut increases: Vec<f64> = self.lines.iter().map(Line::increase).collect();
+        let (_, least, _) = increases.select_nth_unstable_by(count - 1, |one, other| other.total_cmp(one));
+        let intervals = (self.times_ms.len() - 1) as f64;
+        let least = *least / (1.0 + MOST_EXTRAPOLATED / intervals);
+        self.lines.retain(|line| line.increase() >= least);
+        // They were places among all lines.
+        self.places.clear();
+        self.named.clear();
+    }
+
+    /// All that were built. `name` returns the name of a key.
+    pub(super) fn into_series(self, name: impl Fn(&K) -> SeriesName) -> Vec<Series> {
         let times_ms: Arc<[i64]> = self.times_ms.into();
         let series = self.lines.into_iter().filter(|line| !line.changes.is_empty());
         let series = series.map(|line| Series {
-            name: line.name,
+            name: line.name.unwrap_or_else(|| name(&line.key)),
             samples: Samples::Held { times_ms: Arc::clone(&times_ms), changes: line.changes },
         });
         series.collect()
@@ -103,11 +136,39 @@ mod tests {
         let mut lines = TaskLines::new();
         lines.begin(1000);
         for (key, name, growth) in [(1, "a", 2), (2, "b", 1), (3, "a", 3), (1, "a", 4)] {
-            let line = lines.line(key, true, || SeriesName::new(name));
+            let known = lines.known(&key);
+            let line = known.unwrap_or_else(|| lines.add_key(key, true, Some(SeriesName::new(name))));
             lines.add(line, growth, |sum| sum as f64);
         }
         let values: Vec<_> = lines.lines.iter().map(|line| line.changes.last().copied()).collect();
         assert_eq!(values, [Some((0, 9.0)), Some((0, 1.0))]);
-        assert_eq!(lines.into_series().len(), 2);
+        assert_eq!(lines.into_series(|_| SeriesName::default()).len(), 2);
+    }
+
+    /// What is omitted cannot be among the largest, whatever extrapolation makes of it.
+    #[test]
+    fn the_largest_are_kept() {
+        let kept = |from_ms: i64, rounds: i64| {
+            let mut lines = TaskLines::new();
+            (1..=rounds).for_each(|round| {
+                lines.begin(round * 1000);
+                for key in 1..=100_u64 {
+                    let line = lines.known(&key).unwrap_or_else(|| lines.add_key(key, true, None));
+                    lines.add(line, key, |sum| sum as f64);
+                }
+            });
+            lines.keep_largest(2, from_ms);
+            let name = |key: &u64| SeriesName::new(&format!("n{key}"));
+            lines
+                .into_series(name)
+                .into_iter()
+                .map(|series| series.name.metric().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(kept(0, 1000), ["n99", "n100"]);
+        assert_eq!(kept(999, 31).len(), 11);
+        // The first round is not in the range, so that something else is the increase; or there is no rate.
+        assert_eq!(kept(1000, 1000).len(), 100);
+        assert_eq!(kept(0, 1).len(), 100);
     }
 }

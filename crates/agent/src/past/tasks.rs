@@ -14,6 +14,7 @@ use sampling::users::Users;
 use store::{History, TaskReplay};
 
 use super::labelling::{Labelling, TaskLabels};
+use super::parents::Parents;
 use super::task_lines::TaskLines;
 
 /// The most series of tasks in an answer.
@@ -42,7 +43,7 @@ impl<'s> TaskSelection<'s> {
     }
 
     fn labelling(&self, tasks: VisibleTasks<'s>) -> Option<Labelling<'s>> {
-        let sums = self.selection.sums.filter(|_| self.adds_up());
+        let sums = self.selection.sums.filter(|_| self.adds_up()).map(|sums| sums.by);
         Labelling::new((tasks.users, tasks.scope), self.selection.matchers, sums, self.metric.exported)
     }
 }
@@ -51,7 +52,7 @@ impl<'s> TaskSelection<'s> {
 pub(super) fn select(tasks: VisibleTasks<'_>, selected: &TaskSelection<'_>) -> Result<Vec<Series>, String> {
     let Selection { from_ms, to_ms, is_newest, limits, .. } = *selected.selection;
     let only = |from_ms| {
-        let found = replay_all(tasks, [from_ms, to_ms], std::slice::from_ref(selected), limits)?;
+        let found = replay_all(tasks, [from_ms, to_ms], std::slice::from_ref(selected), None, limits)?;
         Ok(found.into_iter().next().unwrap_or_default())
     };
     if !is_newest {
@@ -68,7 +69,7 @@ pub(super) fn select(tasks: VisibleTasks<'_>, selected: &TaskSelection<'_>) -> R
     Ok(Vec::new())
 }
 
-/// Returns the series of each selection between two times. Reads the history in one replay.
+/// Returns the series of each selection between two times, and counts whose children ended then. Reads the history in one replay.
 ///
 /// # Errors
 /// If the history cannot be read, it takes too long, or there are too many series.
@@ -76,6 +77,7 @@ pub(super) fn replay_all(
     tasks: VisibleTasks<'_>,
     [from_ms, to_ms]: [i64; 2],
     selections: &[TaskSelection<'_>],
+    mut parents: Option<&mut Parents>,
     limits: &Limits<'_>,
 ) -> Result<Vec<Vec<Series>>, String> {
     let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);
@@ -87,12 +89,15 @@ pub(super) fn replay_all(
         .collect();
     let has_counters = lines.iter().flatten().any(|lines| lines.adds_up);
     let has_gauges = lines.iter().flatten().any(|lines| !lines.adds_up);
-    if has_counters || has_gauges {
+    if has_counters || has_gauges || parents.is_some() {
         let mut replay =
             tasks.history.tasks(nanoseconds(from_ms), to_ns).map_err(|error| error.to_string())?;
         let mut round = RoundRows::default();
         while replay.advance().map_err(|error| error.to_string())? {
             round.take(replay.store(), has_counters, has_gauges);
+            if let Some(parents) = &mut parents {
+                parents.add(replay.store(), tasks.scope);
+            }
             let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
             for lines in lines.iter_mut().flatten() {
                 lines.take(at_ms, &round, &mut replay)?;
@@ -107,10 +112,11 @@ pub(super) fn replay_all(
             }
         }
     }
-    Ok(lines
-        .into_iter()
-        .map(|lines| lines.map_or_else(Vec::new, |lines| lines.of_tasks.into_series()))
-        .collect())
+    let series = lines.into_iter().zip(selections).map(|(lines, one)| match lines {
+        Some(lines) => lines.into_series(one.selection),
+        None => Vec::new(),
+    });
+    Ok(series.collect())
 }
 
 /// The tasks of a round, copied once for all selections: to look up names of cgroups the replay must not be borrowed.
@@ -235,8 +241,22 @@ impl<'s> Lines<'s> {
         if let Some(line) = self.of_tasks.known(&key) {
             return Ok(line);
         }
-        let cgroup = self.labelling.cgroup(replay, key.cgroup)?;
-        Ok(self.of_tasks.line(key, is_padded, || self.labelling.name(&key, cgroup)))
+        let name = match self.adds_up && self.labelling.is_named_alone(&key) {
+            true => None,
+            false => {
+                let cgroup = self.labelling.cgroup(replay, key.cgroup)?;
+                Some(self.labelling.name(&key, cgroup))
+            }
+        };
+        Ok(self.of_tasks.add_key(key, is_padded, name))
+    }
+
+    fn into_series(mut self, selection: &Selection<'_>) -> Vec<Series> {
+        let largest = selection.sums.filter(|_| self.adds_up).and_then(|sums| sums.largest);
+        if let Some(count) = largest {
+            self.of_tasks.keep_largest(count, selection.from_ms);
+        }
+        self.of_tasks.into_series(|key| self.labelling.name(key, String::new()))
     }
 
     /// Sets the series of living tasks to what they are, and ends those of tasks that are gone.

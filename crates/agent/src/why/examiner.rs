@@ -4,7 +4,7 @@ use formats::series_name::SeriesName;
 use query::{Answer, Limits, Query, QueryError};
 
 use super::sentence::{Evidence, Window};
-use crate::past::BatchedSource;
+use crate::past::{BatchedSource, ParentOfMost};
 use crate::task_series;
 
 /// Less of an hour is no hour to compare with.
@@ -72,9 +72,9 @@ impl<'p> Examiner<'p> {
         Ok(found.map(|(name, value)| Share { name, value, evidence: Evidence { expression, value } }))
     }
 
-    /// The process that started most of those that ended in the window: its name, its number, and which part of them it started.
-    pub(super) fn parent_of_most(&self) -> Result<Option<(String, u32, f64)>, QueryError> {
-        self.past.parent_of_most(self.window.from_ms, self.window.to_ms, self.limits)
+    /// Returns the process that started most of those that ended in the window.
+    pub(super) fn parent_of_most(&self) -> Result<Option<ParentOfMost>, QueryError> {
+        self.past.parent_of_most([self.window.from_ms, self.window.to_ms], self.limits)
     }
 
     /// What an expression was in the hour before the window, and a day before, in words; empty if neither is known.

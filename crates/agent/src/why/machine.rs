@@ -5,6 +5,7 @@ use text::plot::Measure;
 
 use super::examiner::{Examiner, Share};
 use super::sentence::{Evidence, Sentence, Trouble};
+use crate::past::ParentOfMost;
 
 type Found = Result<Option<Sentence>, QueryError>;
 
@@ -157,11 +158,11 @@ fn forks(examiner: &Examiner<'_>) -> Found {
         return Ok(None);
     };
     let parent = examiner.parent_of_most()?;
-    let who = parent
-        .as_ref()
-        .map_or(String::new(), |(comm, pid, part)| format!(", {} of them by {comm} ({pid})", percent(*part)));
+    let who = parent.as_ref().map_or(String::new(), |ParentOfMost { comm, pid, ratio }| {
+        format!(", {} of them by {comm} ({pid})", percent(*ratio))
+    });
     let text = format!("{} processes were started in each second{who}.", count(rate.value));
-    let culprit = parent.map(|(comm, ..)| comm);
+    let culprit = parent.map(|parent| parent.comm);
     Ok(Some(sentence(Trouble::Forks, 0.95, text, culprit, [rate])))
 }
 

@@ -20,7 +20,8 @@ pub enum Scope {
 }
 
 impl Scope {
-    fn contains(self, row: &TaskRow) -> bool {
+    /// Returns whether a task is one of them.
+    pub fn contains(self, row: &TaskRow) -> bool {
         match self {
             Self::All => true,
             Self::User(uid) => row.uid == Some(uid),
