@@ -5,9 +5,10 @@ BPF = crates/probe/src/bpf
 HOST = $$(rustc -vV | sed -n 's/^host: //p')
 TARGET = target/$(HOST)
 WHIT = $(TARGET)/release/whit
-# Builds select the whole workspace: with another selection cargo gives dependencies other features, and builds them twice.
 MODULES = web/node_modules/.package-lock.json
-XTASK = $(CARGO) build --quiet --workspace --bin xtask && $(TARGET)/debug/xtask
+# Builds select the whole workspace, and a test: with another selection cargo gives dependencies other features, and builds them twice.
+BINARIES = $(CARGO) build --quiet --workspace --bins --test structure
+XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
 .PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install page generated check check-deep
 
@@ -60,7 +61,7 @@ test-alone: deps
 
 # The page in a browser, with an agent that records a machine under load. A test that lacks something says so and is left out.
 test-page: deps $(MODULES)
-	$(CARGO) build --workspace --bin whit
+	$(BINARIES)
 	cd web && WHIT=../$(TARGET)/debug/whit node --test --test-reporter=spec --test-force-exit --test-concurrency=1 tests/
 
 # Installs the programs that tests need, if run as root on Debian.
@@ -79,8 +80,8 @@ lint:
 
 # A neighbour on the same machine against `age`; random keys, sizes and signals against `top`; what any user may send to the agent.
 attack: deps
-	$(XTASK) attack age 30
-	$(XTASK) attack top 15
+	$(XTASK) attack age 15
+	$(XTASK) attack top 10
 	$(XTASK) attack agent 1
 
 # Every fuzz target for some seconds; needs a nightly compiler. `.ci/fuzz seeds` packs the inputs anew with which the next runs begin.

@@ -22,6 +22,13 @@ export interface Steps extends Window {
 /** Why the agent did not answer, in words for people. */
 export class Refused extends Error {}
 
+/** The agent answers others first, or this user has used a share of its CPU. */
+export class Busy extends Refused {
+  constructor(readonly retry_after_s: number) {
+    super(`The agent is busy: the next attempt is in ${retry_after_s} s.`);
+  }
+}
+
 type Parameters = Record<string, string | number | string[]>;
 
 function form(parameters: Parameters): URLSearchParams {
@@ -42,6 +49,7 @@ async function ask<T>(path: string, parameters: Parameters, options: RequestInit
     throw new Refused("The agent does not answer: does whit agent run?");
   }
   if (response.status === 401) location.reload();
+  if (response.status === 503) throw new Busy(Number(response.headers.get("retry-after") ?? 10));
   const reply = (await response.json()) as Reply<T>;
   if (reply.status !== "success") throw new Refused(reply.error ?? response.statusText);
   return reply.data;

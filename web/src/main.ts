@@ -19,7 +19,7 @@ import { TaskTable } from "./task_table";
 import { Timeline } from "./timeline";
 import { time, written } from "./units";
 import { GROUPINGS, SPANS, read, selected, write, type View } from "./view";
-import { show_why } from "./why";
+import { renew_why } from "./why";
 
 const SHORTEST_SPAN_MS = 10_000;
 /** Tasks under the mouse are asked for when it rests. */
@@ -36,6 +36,8 @@ let status: Status = { first_ms: null, last_ms: null, tick_ms: 0, version: "", s
 let shown: Window = { from_ms: 0, to_ms: 0 };
 let asked = new AbortController();
 let is_in_trouble = false;
+/** Before this nothing is asked again of an agent that is busy. */
+let patient_until_ms = 0;
 let pointed: number | null = null;
 let rest = 0;
 
@@ -125,7 +127,9 @@ async function show(): Promise<void> {
     await Promise.all(parts);
     say(null);
   } catch (error) {
-    if (!signal.aborted) say(error instanceof Error ? error.message : String(error));
+    if (signal.aborted) return;
+    if (error instanceof agent.Busy) patient_until_ms = Date.now() + 1000 * error.retry_after_s;
+    say(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -234,9 +238,8 @@ async function show_reasons(signal: AbortSignal): Promise<void> {
   const window = around();
   // Of one tick nothing can be said.
   if (window.from_ms >= window.to_ms) return;
-  const why = await agent.why(window, target, signal);
-  element("why-title").textContent = `Why, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
-  show_why(why, {
+  const title = `Why, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
+  await renew_why(target, title, () => agent.why(window, target, signal), {
     plot: (expression) => write({ ...view, place: "explore", expression: expression.replace(/\[\d+m?s\]/g, `[${evidence_range_s()}s]`) }),
     tasks: (of) => write({ ...view, place: "tasks", of }),
   });
@@ -364,6 +367,7 @@ function begin(): void {
 /** Asks again for what does not come by itself. */
 function keep_up(): void {
   // The agent did not answer, or has not recorded anything: then it is asked again and again.
+  if (Date.now() < patient_until_ms) return;
   if (is_in_trouble && !document.hidden) return void show();
   if (!is_live()) return;
   const { signal } = asked;

@@ -1,7 +1,11 @@
 // What was wrong, in words.
 
+import { Busy } from "./agent";
 import { element, link, made } from "./element";
 import type { Why } from "./replies";
+
+/** An answer that takes longer is announced. */
+const SLOW_MS = 1000;
 
 export interface WhyAddresses {
   /** Of the plot of an expression. */
@@ -10,8 +14,36 @@ export interface WhyAddresses {
   tasks(of: string): string;
 }
 
+/** The state of the answer: what is being made, or why there is none. */
+const state = (text: string) => (element("why-state").textContent = text);
+
+/** What is shown: tasks, and the title that has the times. */
+let answered = { of: "", title: "" };
+
+/** Asks, and shows the last answer about the same tasks until there is one. */
+export async function renew_why(of: string, title: string, ask: () => Promise<Why>, addresses: WhyAddresses): Promise<void> {
+  if (of !== answered.of || answered.title === "") {
+    element("why").replaceChildren();
+    element("why-title").textContent = title;
+    answered = { of, title: "" };
+  }
+  const slow = setTimeout(() => state(`Examining ${title.replace("Why, ", "")}: what each task did is added up.`), SLOW_MS);
+  try {
+    const why = await ask();
+    answered = { of, title };
+    element("why-title").textContent = title;
+    state("");
+    show_why(why, addresses);
+  } catch (error) {
+    if (!(error instanceof Busy)) throw error;
+    state(error.message);
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
 /** Each sentence is a link to its plot, and behind it one to whoever caused it. */
-export function show_why({ sentences, missing }: Why, addresses: WhyAddresses): void {
+function show_why({ sentences, missing }: Why, addresses: WhyAddresses): void {
   const items = sentences.map(({ text, culprit, of, evidence }) => {
     const expression = evidence[0]?.expression;
     const item = made("li", {}, expression ? link(addresses.plot(expression), text) : text);

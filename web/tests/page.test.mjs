@@ -151,6 +151,35 @@ test("explore completes, draws, and says what is wrong where", async () => {
   await page.close();
 });
 
+test("the last answer stays while another is made, or if there is none", async () => {
+  const page = await open();
+  // The browser itself complains about the status 503.
+  page.removeAllListeners("console");
+  await page.locator("#why li").first().waitFor();
+  const state = page.locator("#why-state");
+  let is_busy = false;
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route("**/api/page/why*", async (route) => {
+    if (is_busy) return route.fulfill({ status: 503, headers: { "retry-after": "7" }, body: "{}" });
+    await released;
+    return route.continue();
+  });
+  const before = await page.locator("#why-title").textContent();
+  await page.keyboard.press("2");
+  await state.filter({ hasText: "is added up" }).waitFor();
+  assert.equal(await page.locator("#why-title").textContent(), before);
+  assert.ok((await page.locator("#why li").count()) > 0);
+  release();
+  await until("another answer", async () => (await page.locator("#why-title").textContent()) !== before);
+  assert.equal(await state.textContent(), "");
+  is_busy = true;
+  await page.keyboard.press("1");
+  await state.filter({ hasText: "the next attempt is in 7 s" }).waitFor();
+  assert.ok((await page.locator("#why li").count()) > 0);
+  await page.close();
+});
+
 test("alerts and marks are on the time line", async () => {
   const page = await open();
   await page.locator("#signs .alert", { hasText: "busy" }).first().waitFor({ timeout: 30_000 });

@@ -59,6 +59,8 @@ pub struct AgentOptions {
     pub server: Option<Vec<OsString>>,
     /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.
     pub cpu_limit: Option<Ratio>,
+    /// The part of a CPU that the requests of one client may use. Root and the agent's user are not limited.
+    pub requests_cpu_limit: Ratio,
 }
 
 /// How HTTP is served.

@@ -153,6 +153,7 @@ pub(crate) struct SpawnRequest<'a> {
     #[cfg_attr(target_os = "freebsd", allow(dead_code))]
     pub(crate) cgroup: Option<BorrowedFd<'a>>,
     /// Linux only.
+    #[cfg_attr(target_os = "freebsd", allow(dead_code))]
     pub(crate) dies_with_parent: bool,
 }
 

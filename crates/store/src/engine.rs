@@ -1,5 +1,6 @@
 //! What records samples and gives them back: the store, and plain tables beside which it is compared.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,8 @@ pub struct StoreEngine {
     path: PathBuf,
     /// `None` while it is opened again.
     store: Option<Store>,
+    /// Opened by the first read after something was written, as the agent does.
+    history: RefCell<Option<History>>,
 }
 
 impl StoreEngine {
@@ -56,7 +59,8 @@ impl StoreEngine {
     /// # Errors
     /// As [`Store::open`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self { path: path.to_owned(), store: Some(Store::open(path, Retention::default())?) })
+        let store = Some(Store::open(path, Retention::default())?);
+        Ok(Self { path: path.to_owned(), store, history: RefCell::default() })
     }
 
     fn store(&mut self) -> Result<&mut Store, StoreError> {
@@ -70,6 +74,7 @@ impl Engine for StoreEngine {
     }
 
     fn append(&mut self, tick: &Tick<'_>) -> Result<(), StoreError> {
+        self.history.take();
         self.store()?.append(tick)
     }
 
@@ -80,7 +85,11 @@ impl Engine for StoreEngine {
         to_ns: i64,
         each: &mut dyn FnMut(i64, f64),
     ) -> Result<(), StoreError> {
-        let history = History::open(&self.path)?;
+        let mut kept = self.history.borrow_mut();
+        let history = match &mut *kept {
+            Some(history) => history,
+            none => none.insert(History::open(&self.path)?),
+        };
         let damaged = history.read(name, from_ns, to_ns, |sample| {
             each(sample.clock.realtime.0.cast_signed(), sample.value);
         })?;
@@ -88,6 +97,7 @@ impl Engine for StoreEngine {
     }
 
     fn finish(&mut self) -> Result<u64, StoreError> {
+        self.history.take();
         if let Some(store) = self.store.take() {
             store.close()?;
         }

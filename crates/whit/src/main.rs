@@ -45,6 +45,7 @@ mod paths;
 #[cfg(feature = "agent")]
 mod plot;
 mod pressure_fields;
+mod progress;
 #[cfg(feature = "agent")]
 mod query;
 #[cfg(feature = "agent")]

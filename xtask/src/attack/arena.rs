@@ -21,7 +21,9 @@ pub(super) struct Arena {
 /// Builds whit; the path of the program.
 pub(super) fn build() -> Result<String, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let built = Command::new(cargo).args(["build", "--quiet", "--workspace", "--bin", "whit"]).status();
+    let built = Command::new(cargo)
+        .args(["build", "--quiet", "--workspace", "--bins", "--test", "structure"])
+        .status();
     if !built.map_err(text)?.success() {
         return Err("whit could not be built".to_owned());
     }

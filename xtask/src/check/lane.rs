@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::iter::repeat;
+use std::iter::{once, repeat};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -19,15 +19,16 @@ const UNAVAILABLE: i32 = 75;
 const LONGEST: Duration = Duration::from_mins(20);
 /// Of what it was running so much is shown a line.
 const WIDTH: usize = 200;
-/// Niceness of the first lane of a stage; that of others is 0.
-const NICENESS: [i32; 1] = [-5];
+/// The niceness of the first of several lanes. That of others, and of a lane alone, is 0: trials see their own.
+const FIRST_NICENESS: i32 = -5;
 /// How often it is asked whether a step has ended.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs all steps of a stage and returns what became of them. Logs go to a directory, records of live trials to a file.
 pub(super) fn run_stage(stage: &Stage, directory: &Path, trials: &Path) -> Vec<StepResult> {
     std::thread::scope(|scope| {
-        let lanes = stage.lanes.iter().zip(NICENESS.into_iter().chain(repeat(0)));
+        let first = if stage.lanes.len() > 1 { FIRST_NICENESS } else { 0 };
+        let lanes = stage.lanes.iter().zip(once(first).chain(repeat(0)));
         let lanes: Vec<_> = lanes
             .map(|(lane, niceness)| scope.spawn(move || run_lane(lane, niceness, directory, trials)))
             .collect();

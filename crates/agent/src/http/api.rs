@@ -13,14 +13,14 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use formats::series_name::{SeriesName, is_label};
 use jiff::Timestamp;
-use query::{Limits, Query, QueryError, Selection, parse_selector};
+use query::{Limits, Query, QueryError, Selection, Source, parse_selector};
 use serde_json::{Value, json};
 
 use super::reply::{Refusal, bad_data, internal, refusal, success};
-use super::request_queue::{Cancellation, QUEUE_TIMEOUT, Requester};
+use super::request_queue::{Busy, Cancellation, Requester};
 use super::shared::Shared;
 use crate::answer;
-use crate::past::Past;
+use crate::past::{BatchedSource, Past};
 
 /// The most of a request's body.
 const MOST_BODY_BYTES: usize = 64 * 1024;
@@ -126,13 +126,14 @@ async fn with_past_for(
     timeout: Duration,
     answer: impl FnOnce(&Past, &Cancellation) -> Response + Send + 'static,
 ) -> Response {
-    let Ok(permit) = shared.requests.permit(requester).await else { return busy() };
+    let permit = match shared.requests.permit(requester).await {
+        Ok(permit) => permit,
+        Err(busy) => return unavailable(busy),
+    };
     let cancellation = Cancellation::after(timeout);
     let _guard = cancellation.cancel_on_drop();
     let answered = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        let requests = Arc::clone(&shared.requests);
-        requests.count(|| {
+        permit.run(|| {
             let answered =
                 shared.past.with(&shared.history, requester.scope, |past| answer(past, &cancellation));
             // The error contains a path, which other users may not see.
@@ -143,10 +144,12 @@ async fn with_past_for(
 }
 
 /// The response if there was no permit in time.
-fn busy() -> Response {
-    let message = "too many requests are being evaluated: try again later";
-    let reply = refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message);
-    ([(header::RETRY_AFTER, QUEUE_TIMEOUT.as_secs().to_string())], reply).into_response()
+fn unavailable(Busy { retry_after }: Busy) -> Response {
+    let seconds = retry_after.as_secs_f64().ceil().max(1.0);
+    let message =
+        format!("other requests are being evaluated, or yours took much CPU time: try again in {seconds} s");
+    let reply = refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", &message);
+    ([(header::RETRY_AFTER, seconds.to_string())], reply).into_response()
 }
 
 /// What an evaluation may take.
@@ -163,7 +166,7 @@ async fn evaluate(
     shared: Arc<Shared>,
     requester: Requester,
     form: &Form,
-    answer: impl FnOnce(&Query, &Past, &Limits<'_>) -> Result<query::Answer, QueryError> + Send + 'static,
+    answer: impl Fn(&Query, &dyn Source, &Limits<'_>) -> Result<query::Answer, QueryError> + Send + 'static,
 ) -> Result<Response, Refusal> {
     let query = Query::parse(form.needed("query")?)?;
     let wanted = match form.duration("timeout")? {
@@ -176,7 +179,12 @@ async fn evaluate(
         wanted.map_or(LONGEST_EVALUATION, |wanted| LONGEST_EVALUATION.min(Duration::from_millis(wanted)));
     Ok(with_past_for(shared, requester, longest, move |past, cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
-        match answer(&query, past, &limits(&is_cancelled)) {
+        let limits = limits(&is_cancelled);
+        let answered = match BatchedSource::is_of_use(&query) {
+            true => BatchedSource::evaluate(past, &limits, |past| answer(&query, past, &limits)),
+            false => answer(&query, past, &limits),
+        };
+        match answered {
             Ok(answer) => success(&answer::to_json(&answer)),
             Err(error) => Refusal::from(error).into_response(),
         }

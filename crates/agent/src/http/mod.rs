@@ -36,6 +36,7 @@ use axum::extract::Request;
 #[cfg(feature = "feeds")]
 use axum::response::Redirect;
 use axum::routing::{any, get, post};
+use facts::unit::Ratio;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -96,7 +97,7 @@ impl BoundHttp {
 }
 
 impl HttpServer {
-    /// Starts serving. `watched` is notified when a page begins to watch the ticks.
+    /// Starts serving. `requests_cpu_limit` is each client's part of a CPU. `watched` is notified when a page begins to watch the ticks.
     ///
     /// # Errors
     /// If there are no more threads or descriptors.
@@ -106,6 +107,7 @@ impl HttpServer {
         privileged: Privileged,
         boards: Boards,
         has_reader: bool,
+        requests_cpu_limit: Ratio,
         watched: Notifier,
     ) -> io::Result<Self> {
         let listen = options.listen.clone();
@@ -114,7 +116,7 @@ impl HttpServer {
         let past = KeptPast::new(seen_ticks);
         let live = Arc::new(Live::new(watched));
         let publisher = Publisher::new(Arc::clone(&live));
-        let requests = Arc::new(RequestQueue::new(QUEUE_TIMEOUT));
+        let requests = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, requests_cpu_limit));
         let sign_in = SignIn::default();
         let shared = Arc::new(Shared {
             history,

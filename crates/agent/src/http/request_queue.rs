@@ -1,7 +1,8 @@
 //! A fair queue for requests that take long.
 //!
 //! A fixed number of requests runs at a time. When a permit is free, a request of root or of the agent's user is next, else one of the client
-//! with the fewest running requests. One permit is reserved for root and the agent's user. A request is cancelled at its deadline, and when its client disconnects.
+//! with the fewest running requests. One permit is reserved for root and the agent's user. Each other client has a share of a CPU: one that
+//! has used more waits. A request is cancelled at its deadline, and when its client disconnects.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -10,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use facts::task::rounds::Scope;
+use facts::unit::Ratio;
 use tokio::sync::oneshot;
 
 /// Permits for all clients.
@@ -22,6 +24,12 @@ pub(super) const MOST_RUNNING: usize = PERMITS + RESERVED;
 pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most requests of a client in the queue.
 const MOST_QUEUED: usize = 64;
+/// The CPU time that a client can use at once after a rest, in seconds.
+const BURST_S: f64 = 1.0;
+/// How often a queued request looks whether its client has CPU time again.
+const CREDIT_POLL: Duration = Duration::from_millis(250);
+/// Beyond so many clients those that have rested are forgotten.
+const MOST_RESTED: usize = 1000;
 
 /// A client, between which permits and connections are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,9 +49,12 @@ pub(super) struct Requester {
     pub(super) is_owner: bool,
 }
 
-/// The queue was full, or there was no permit in time.
+/// The queue was full, there was no permit in time, or the client has used its share of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Busy;
+pub(super) struct Busy {
+    /// When another attempt may succeed.
+    pub(super) retry_after: Duration,
+}
 
 /// The queue and the running requests.
 #[derive(Debug)]
@@ -55,11 +66,22 @@ pub(super) struct RequestQueue {
     cpu_ns: AtomicU64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
-    running: HashMap<ClientKey, usize>,
+    /// The share of a CPU of each client.
+    share: f64,
+    clients: HashMap<ClientKey, Client>,
     running_total: usize,
     queued: VecDeque<Queued>,
+}
+
+/// What a client has used.
+#[derive(Debug)]
+struct Client {
+    running: usize,
+    /// Seconds of CPU time that were left at an instant; below 0 if more was used.
+    credit_s: f64,
+    credited_at: Instant,
 }
 
 #[derive(Debug)]
@@ -68,31 +90,65 @@ struct Queued {
     granted: oneshot::Sender<()>,
 }
 
+impl Client {
+    fn new() -> Self {
+        Self { running: 0, credit_s: BURST_S, credited_at: Instant::now() }
+    }
+
+    /// Returns the CPU time in seconds that is left now.
+    fn credit_s(&self, share: f64) -> f64 {
+        (self.credit_s + share * self.credited_at.elapsed().as_secs_f64()).min(BURST_S)
+    }
+}
+
 impl State {
     fn has_permit(&self, requester: &Requester) -> bool {
-        self.running_total < if requester.is_owner { MOST_RUNNING } else { PERMITS }
+        match requester.is_owner {
+            true => self.running_total < MOST_RUNNING,
+            false => self.running_total < PERMITS && self.credit_s(requester.key) > 0.0,
+        }
+    }
+
+    fn credit_s(&self, key: ClientKey) -> f64 {
+        self.clients.get(&key).map_or(BURST_S, |client| client.credit_s(self.share))
+    }
+
+    /// Returns how long a client has to wait because of what it has used.
+    fn credit_wait(&self, requester: &Requester) -> Duration {
+        let missing_s = if requester.is_owner { 0.0 } else { -self.credit_s(requester.key) };
+        Duration::try_from_secs_f64(missing_s.max(0.0) / self.share).unwrap_or(Duration::MAX)
     }
 
     fn acquire(&mut self, key: ClientKey) {
         self.running_total += 1;
-        *self.running.entry(key).or_default() += 1;
+        self.clients.entry(key).or_insert_with(Client::new).running += 1;
     }
 
     fn release(&mut self, key: ClientKey) {
         self.running_total = self.running_total.saturating_sub(1);
-        if let Some(count) = self.running.get_mut(&key) {
-            *count -= 1;
-            if *count == 0 {
-                self.running.remove(&key);
-            }
+        if let Some(client) = self.clients.get_mut(&key) {
+            client.running = client.running.saturating_sub(1);
         }
+        if self.clients.len() > MOST_RESTED {
+            let share = self.share;
+            self.clients.retain(|_, client| client.running > 0 || client.credit_s(share) < BURST_S);
+        }
+    }
+
+    /// Takes CPU time from what a client has left.
+    fn charge(&mut self, key: ClientKey, cpu: Duration) {
+        let share = self.share;
+        let client = self.clients.entry(key).or_insert_with(Client::new);
+        client.credit_s = client.credit_s(share) - cpu.as_secs_f64();
+        client.credited_at = Instant::now();
     }
 
     /// Removes the next request from the queue: an owner's, else the oldest of the client with the fewest running ones.
     fn next(&mut self) -> Option<Queued> {
         let permitted =
             self.queued.iter().enumerate().filter(|(_, queued)| self.has_permit(&queued.requester));
-        let running = |queued: &Queued| self.running.get(&queued.requester.key).copied().unwrap_or(0);
+        let running =
+            |queued: &Queued| self.clients.get(&queued.requester.key).map_or(0, |client| client.running);
         let (place, _) = permitted.min_by_key(|(_, queued)| (!queued.requester.is_owner, running(queued)))?;
         self.queued.remove(place)
     }
@@ -116,6 +172,18 @@ pub(super) struct Permit {
     key: ClientKey,
 }
 
+impl Permit {
+    /// Runs the request on the calling thread, counts its CPU time and takes it from what the client has left.
+    pub(super) fn run<T>(self, run: impl FnOnce() -> T) -> T {
+        let before = probe::own_thread_cpu_time();
+        let result = run();
+        let cpu = probe::own_thread_cpu_time().saturating_sub(before);
+        self.queue.cpu_ns.fetch_add(cpu.0, Ordering::Relaxed);
+        self.queue.lock().charge(self.key, Duration::from_nanos(cpu.0));
+        result
+    }
+}
+
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut state = self.queue.lock();
@@ -125,8 +193,11 @@ impl Drop for Permit {
 }
 
 impl RequestQueue {
-    pub(super) fn new(timeout: Duration) -> Self {
-        Self { timeout, state: Mutex::default(), cpu_ns: AtomicU64::new(0) }
+    /// Creates a queue in which a request waits for at most `timeout`. `share` is each client's part of a CPU.
+    pub(super) fn new(timeout: Duration, share: Ratio) -> Self {
+        let (clients, queued) = (HashMap::new(), VecDeque::new());
+        let state = State { share: share.0, clients, running_total: 0, queued };
+        Self { timeout, state: Mutex::new(state), cpu_ns: AtomicU64::new(0) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -136,7 +207,7 @@ impl RequestQueue {
     /// Waits for a permit.
     ///
     /// # Errors
-    /// If the queue is full, or after the timeout.
+    /// If the queue is full, after the timeout, or if the client has used so much CPU time that it would have to wait for longer.
     pub(super) async fn permit(self: &Arc<Self>, requester: Requester) -> Result<Permit, Busy> {
         let key = requester.key;
         let permit = || Permit { queue: Arc::clone(self), key };
@@ -147,36 +218,39 @@ impl RequestQueue {
                 state.acquire(key);
                 return Ok(permit());
             }
+            let credit_wait = state.credit_wait(&requester);
+            if credit_wait > self.timeout {
+                return Err(Busy { retry_after: credit_wait });
+            }
             state.queued.retain(|queued| !queued.granted.is_closed());
             if state.queued.iter().filter(|queued| queued.requester.key == key).count() >= MOST_QUEUED {
-                return Err(Busy);
+                return Err(Busy { retry_after: self.timeout });
             }
             let (granted, receiver) = oneshot::channel();
             state.queued.push_back(Queued { requester, granted });
             receiver
         };
         let mut waiting = Waiting { granted, queue: self, key, is_taken: false };
-        match tokio::time::timeout(self.timeout, &mut waiting.granted).await {
-            Ok(Ok(())) => {
-                waiting.is_taken = true;
-                Ok(permit())
+        let deadline = Instant::now() + self.timeout;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match tokio::time::timeout(left.min(CREDIT_POLL), &mut waiting.granted).await {
+                Ok(Ok(())) => {
+                    waiting.is_taken = true;
+                    return Ok(permit());
+                }
+                Err(_) if Instant::now() < deadline => self.lock().grant(),
+                _ => {
+                    let retry_after = self.timeout.max(self.lock().credit_wait(&requester));
+                    return Err(Busy { retry_after });
+                }
             }
-            _ => Err(Busy),
         }
     }
 
     /// Returns the CPU time that requests took.
     pub(super) fn cpu(&self) -> Duration {
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed))
-    }
-
-    /// Runs a request on the calling thread and counts its CPU time.
-    pub(super) fn count<T>(&self, run: impl FnOnce() -> T) -> T {
-        let before = probe::own_thread_cpu_time();
-        let result = run();
-        let cpu = probe::own_thread_cpu_time().saturating_sub(before);
-        self.cpu_ns.fetch_add(cpu.0, Ordering::Relaxed);
-        result
     }
 }
 
@@ -248,7 +322,7 @@ mod tests {
     #[test]
     fn a_client_waits_behind_its_own_requests() {
         runtime().block_on(async {
-            let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT));
+            let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(0.1)));
             let first = queue.permit(requester(1)).await.unwrap();
             let second = queue.permit(requester(1)).await.unwrap();
             let enqueue = |uid| {
@@ -276,9 +350,10 @@ mod tests {
     #[test]
     fn a_request_that_times_out_or_is_dropped_keeps_no_permit() {
         runtime().block_on(async {
-            let queue = Arc::new(RequestQueue::new(Duration::from_millis(10)));
+            let queue = Arc::new(RequestQueue::new(Duration::from_millis(10), Ratio(0.1)));
             let held = [queue.permit(requester(1)).await.unwrap(), queue.permit(requester(2)).await.unwrap()];
-            assert_eq!(queue.permit(requester(3)).await.unwrap_err(), Busy);
+            let busy = queue.permit(requester(3)).await.unwrap_err();
+            assert_eq!(busy.retry_after, Duration::from_millis(10));
             let dropped = tokio::spawn({
                 let queue = Arc::clone(&queue);
                 async move { queue.permit(requester(4)).await.map(drop) }
@@ -290,6 +365,33 @@ mod tests {
             let permit = queue.permit(requester(5)).await.unwrap();
             assert_eq!(queue.lock().running_total, 1);
             drop(permit);
+        });
+    }
+
+    #[test]
+    fn a_client_that_has_used_its_share_waits() {
+        runtime().block_on(async {
+            let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(0.001)));
+            let charge = |uid, seconds| {
+                queue.lock().charge(ClientKey::User(uid), Duration::from_secs(seconds));
+            };
+            charge(0, 100);
+            charge(1, 100);
+            let busy = queue.permit(requester(1)).await.unwrap_err();
+            assert!((98_000..=99_001).contains(&busy.retry_after.as_secs()), "{busy:?}");
+            drop(queue.permit(requester(2)).await.unwrap());
+            // Root is counted, and does not wait.
+            drop(queue.permit(requester(0)).await.unwrap());
+            assert_eq!(queue.lock().running_total, 0);
+        });
+    }
+
+    #[test]
+    fn a_queued_request_runs_when_there_is_cpu_time_again() {
+        runtime().block_on(async {
+            let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(10.0)));
+            queue.lock().charge(ClientKey::User(1), Duration::from_secs(6));
+            drop(queue.permit(requester(1)).await.unwrap());
         });
     }
 

@@ -9,7 +9,9 @@ use std::collections::HashMap;
 
 use facts::catalog::{Kind, TASK_METRICS, TaskMetric};
 use formats::series_name::METRIC;
-use query::{Condition, Limits, Matcher, OwnedSelection, QueryError, Samples, Selection, Series, Source};
+use query::{
+    Condition, Limits, Matcher, OwnedSelection, Query, QueryError, Samples, Selection, Series, Source,
+};
 
 use super::Past;
 use super::parents::{ParentOfMost, Parents};
@@ -73,6 +75,12 @@ impl<'p> BatchedSource<'p> {
         }
         source.is_batching = false;
         evaluate(&source)
+    }
+
+    /// Returns whether an expression may be about tasks. Others are evaluated once in any case.
+    pub(crate) fn is_of_use(query: &Query) -> bool {
+        let is_of_tasks = |metric: &String| TASK_METRICS.iter().any(|known| *metric == known.exported);
+        query.metrics().is_none_or(|metrics| metrics.iter().any(is_of_tasks))
     }
 
     /// Returns the history.

@@ -84,8 +84,10 @@ impl Services {
     pub(super) fn reconfigure(&mut self, options: AgentOptions) {
         let old = std::mem::replace(&mut self.options, options);
         let new = &self.options;
-        let is_same_http =
-            (&old.http, &old.privileged, has_reader(&old)) == (&new.http, &new.privileged, has_reader(new));
+        let is_same_http = old.http == new.http
+            && old.privileged == new.privileged
+            && old.requests_cpu_limit == new.requests_cpu_limit
+            && has_reader(&old) == has_reader(new);
         if !is_same_http {
             // The address may be the same.
             drop(self.http.take());
@@ -159,6 +161,7 @@ impl Services {
             self.options.privileged.clone(),
             self.boards.clone(),
             has_reader(&self.options),
+            self.options.requests_cpu_limit,
             self.requests.clone(),
         );
         let failed =

@@ -12,7 +12,6 @@ mod node;
 pub(crate) mod options;
 mod pace;
 mod private;
-mod progress;
 mod registry;
 mod render;
 mod report;

@@ -13,7 +13,6 @@ use rayon::Scope;
 
 use super::batch::Batch;
 use super::node::Node;
-use super::progress::Progress;
 use super::selection::Selection;
 use crate::failure::{without_error_numbers, write_stderr};
 use text::printable::printable_text;
@@ -120,20 +119,18 @@ pub(super) struct Scan<'a, V> {
     reach: Reach<'a>,
     visitor: &'a V,
     counts: &'a Counts,
-    progress: &'a Progress,
     wanted: Option<StatusWanted>,
     waiting_batches: AtomicUsize,
     most_batches: usize,
 }
 
 impl<'a, V: Visitor> Scan<'a, V> {
-    pub(super) fn new(reach: Reach<'a>, visitor: &'a V, counts: &'a Counts, progress: &'a Progress) -> Self {
+    pub(super) fn new(reach: Reach<'a>, visitor: &'a V, counts: &'a Counts) -> Self {
         let threads = rayon::current_num_threads();
         Self {
             reach,
             visitor,
             counts,
-            progress,
             wanted: [visitor.wanted(), reach.selection.wanted()].into_iter().flatten().reduce(union),
             waiting_batches: AtomicUsize::new(0),
             most_batches: if threads == 1 { 0 } else { threads * BATCHES_A_THREAD },
@@ -242,7 +239,6 @@ impl<'a, V: Visitor> Scan<'a, V> {
         self.visitor.merge(local);
         Counts::add(&self.counts.entries, count);
         Counts::add(&self.counts.calls, calls);
-        self.progress.add(count);
         if !directories.is_empty() {
             self.enter(scope, Arc::clone(node), directories);
         }

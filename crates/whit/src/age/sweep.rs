@@ -16,7 +16,6 @@ use super::listing::{EntryWriter, ListOutput, Listing};
 use super::mutex::locked;
 use super::options::{AgeOptions, DeleteMode, Deletion, FreeSpace, ListForm, View};
 use super::pace::Pace;
-use super::progress::Progress;
 use super::registry::Registry;
 use super::report::{DirectoryReport, Outcome, ScanCost};
 use super::scan::{Counts, Reach, Scan, Visitor};
@@ -24,6 +23,7 @@ use super::selection::Selection;
 use super::visitors::{Capping, Counting, Summing};
 use crate::document::Documents;
 use crate::failure::Failure;
+use crate::progress;
 use text::printable::Shown as _;
 use text::units::Size;
 
@@ -33,14 +33,13 @@ pub(super) struct Sweep<'a> {
     documents: &'a Documents,
     now_ns: i64,
     counts: Counts,
-    progress: Progress,
     registry: Registry,
 }
 
 impl<'a> Sweep<'a> {
     pub(super) fn new(options: &'a AgeOptions, documents: &'a Documents, now_ns: i64) -> Self {
-        let (counts, progress) = (Counts::default(), Progress::default());
-        Self { options, documents, now_ns, counts, progress, registry: Registry::new() }
+        let counts = Counts::default();
+        Self { options, documents, now_ns, counts, registry: Registry::new() }
     }
 
     /// What the walks counted.
@@ -121,7 +120,8 @@ impl<'a> Sweep<'a> {
             now_ns: self.now_ns,
         };
         let top = open(job)?;
-        self.progress.during(|| Scan::new(reach, visitor, &self.counts, &self.progress).run(top, job.path()));
+        let seen = || format!("{} entries", Counts::get(&self.counts.entries));
+        progress::during(seen, || Scan::new(reach, visitor, &self.counts).run(top, job.path()));
         Ok(())
     }
 

@@ -124,6 +124,7 @@ pub(super) fn usual() -> AgentOptions {
         retention: Retention::default(),
         server: None,
         cpu_limit: Some(Ratio(0.01)),
+        requests_cpu_limit: Ratio(0.1),
     }
 }
 

@@ -43,6 +43,7 @@ all = "1d"
 
 [budget]
 cpu = "1%"              # what recording may use of one CPU, over a minute; beyond this tasks are read less often
+requests = "10%"        # what the requests of one client over HTTP may use of one CPU, but for root and the agent's user
 
 [now]                   # the last tick, for scripts
 # path = "/run/whit/now"
@@ -180,14 +181,13 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
     if let Some(history) = table(&root, "history", &["size", "keep"])? {
         read_history(&history, &mut options.retention)?;
     }
-    if let Some(budget) = table(&root, "budget", &["cpu"])?
-        && let Some(share) = budget.text("cpu")?
-    {
-        let percent = share.strip_suffix('%').and_then(|number| quantity::number(number.trim()).ok());
-        let percent = percent.filter(|percent| *percent > 0.0);
-        let wanted = "a part of a CPU, such as \"1%\"";
-        let percent = percent.ok_or_else(|| budget.fault_of("cpu", format!("expected {wanted}")))?;
-        options.cpu_limit = Some(Ratio(percent / 100.0));
+    if let Some(budget) = table(&root, "budget", &["cpu", "requests"])? {
+        if let Some(limit) = read_ratio(&budget, "cpu")? {
+            options.cpu_limit = Some(limit);
+        }
+        if let Some(limit) = read_ratio(&budget, "requests")? {
+            options.requests_cpu_limit = limit;
+        }
     }
     if let Some(now) = table(&root, "now", &["path", "metrics"])? {
         if now.get("path").is_some() {
@@ -221,6 +221,16 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
         return Err(root.fault_of("feeds", "this whit was built without the feed reader"));
     }
     Ok(options)
+}
+
+/// Reads a part of a CPU.
+fn read_ratio(budget: &Options<'_, '_>, name: &str) -> Result<Option<Ratio>, Fault> {
+    let Some(text) = budget.text(name)? else { return Ok(None) };
+    let percent = text.strip_suffix('%').and_then(|number| quantity::number(number.trim()).ok());
+    match percent.filter(|percent| *percent > 0.0) {
+        Some(percent) => Ok(Some(Ratio(percent / 100.0))),
+        None => Err(budget.fault_of(name, "expected a part of a CPU, such as \"1%\"")),
+    }
 }
 
 fn read_command_lines(tasks: &Options<'_, '_>) -> Result<Option<Redaction>, Fault> {
@@ -343,7 +353,7 @@ mod tests {
     #[test]
     fn everything_can_be_set() {
         let text = "interval = \"5s\"\nslow_interval = \"1m\"\ndata = \"/d\"\n[tasks]\nrecord = false\n[history]\nsize = \"10MB\"\n\
-            keep = { all = \"1h\", \"30s\" = \"1d\" }\n[budget]\ncpu = \"0.5%\"\n[now]\npath = \"/n\"\nmetrics = [\"a\", \"b*\"]\n\
+            keep = { all = \"1h\", \"30s\" = \"1d\" }\n[budget]\ncpu = \"0.5%\"\nrequests = \"150%\"\n[now]\npath = \"/n\"\nmetrics = [\"a\", \"b*\"]\n\
             [socket]\npath = \"/s\"\ngroup = \"root\"\n";
         let tier = |step_s, keep_s| Tier { step_s, keep_s };
         let expected = AgentOptions {
@@ -357,6 +367,7 @@ mod tests {
             records_tasks: false,
             retention: Retention { tiers: vec![tier(0, 3600), tier(30, 86_400)], most_bytes: 10_000_000 },
             cpu_limit: Some(Ratio(0.005)),
+            requests_cpu_limit: Ratio(1.5),
             ..defaults()
         };
         assert_eq!(read(text, defaults()).unwrap(), expected);
@@ -372,6 +383,7 @@ mod tests {
             ),
             ("interval = \"60ms\"", (1, 12), "at most ten ticks a second: expected 100ms or more"),
             ("[tasks]\nrecord = 1", (2, 10), "expected true or false"),
+            ("[budget]\nrequests = \"0%\"", (2, 12), "expected a part of a CPU, such as \"1%\""),
             ("[budget]\ncpu = \"1\"", (2, 7), "expected a part of a CPU, such as \"1%\""),
             (
                 "[history.keep]\nall = \"1d\"\n\"10s\" = \"1h\"",

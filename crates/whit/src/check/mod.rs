@@ -22,6 +22,7 @@ use crate::agent::configured_checks;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
+use crate::progress;
 
 /// Does what was asked for.
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         CheckTask::Slow { is_json } => slow(directory, *is_json)?,
         CheckTask::Run { name } => return run_one(directory, config.as_deref(), name),
         CheckTask::Import(path) => {
-            let imported = import::import(path)?;
+            let imported = progress::during(|| format!("reading {}", path.shown()), || import::import(path))?;
             if imported.left_out > 0 {
                 write_stderr(&format!(
                     "whit: {} things were left out: the first lines name them\n",

@@ -18,7 +18,7 @@ use crate::agent::configured_retention;
 use crate::document::{DocumentKind, Documents};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::time_zone;
+use crate::{progress, time_zone};
 
 /// Does with a history what was asked for.
 pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
@@ -44,7 +44,9 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
         }
         HistoryTask::Import(files) => import_files(&args.directory, files)?,
         HistoryTask::Verify => {
-            let findings = History::open(&path).map_err(failed)?.verify().map_err(failed)?;
+            let history = History::open(&path).map_err(failed)?;
+            let findings = progress::during(|| "checking every row".to_owned(), || history.verify());
+            let findings = findings.map_err(failed)?;
             if !findings.is_empty() {
                 return Err(Failure::new(findings.join("\n")));
             }
@@ -52,8 +54,12 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
         }
         HistoryTask::Compact | HistoryTask::Drop(_) => {
             let before_ns = if let HistoryTask::Drop(before_ns) = args.task { Some(before_ns) } else { None };
-            let (before, after) = ::agent::compact(&args.directory, &configured_retention()?, before_ns)
-                .map_err(|error| Failure::new(error.to_string()))?;
+            let retention = configured_retention()?;
+            let (before, after) = progress::during(
+                || "writing the history anew".to_owned(),
+                || ::agent::compact(&args.directory, &retention, before_ns),
+            )
+            .map_err(|error| Failure::new(error.to_string()))?;
             let sizes = format!("{} before, {} now\n", Size(Bytes(before)), Size(Bytes(after)));
             Output::stdout().write(sizes.as_bytes())?;
         }
@@ -63,14 +69,19 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
 
 /// Reads all files before it adds anything.
 fn import_files(directory: &Path, files: &[PathBuf]) -> Result<(), Failure> {
-    let sets = files.iter().map(|path| import::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let read =
+        |path: &PathBuf| progress::during(|| format!("reading {}", path.shown()), || import::read(path));
+    let sets = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     if let Some((path, _)) = files.iter().zip(&sets).find(|(_, samples)| samples.count() == 0) {
         return Err(Failure::new(format!("{}: there are no samples in it", path.shown())));
     }
     let retention = configured_retention()?;
     for (path, samples) in files.iter().zip(&sets) {
-        let ticks = ::agent::import(directory, &retention, samples)
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let ticks = progress::during(
+            || format!("adding {}", path.shown()),
+            || ::agent::import(directory, &retention, samples),
+        )
+        .map_err(|error| Failure::new(error.to_string()))?;
         let text = format!(
             "{}: {} samples of {} series at {} times\n",
             path.shown(),

@@ -15,6 +15,7 @@ use ::query::Limits;
 use facts::unit::Nanos;
 use serde_json::json;
 use text::printable::Shown as _;
+use text::units::Span;
 
 use self::arguments::{Time, WhyArgs};
 use crate::agent::observing;
@@ -24,6 +25,7 @@ use crate::output::Output;
 use probe::random;
 
 use crate::paths;
+use crate::progress;
 
 /// A history whose last tick is older than this does not say how the machine is now.
 const RECENT_MS: i64 = 15_000;
@@ -39,8 +41,12 @@ pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
         }
     };
     let asked = probe::clock_now().realtime;
-    let findings = examine(&past, window, args.target.as_ref(), &Limits::default())
-        .map_err(|error| Failure::new(error.to_string()))?;
+    let span = Nanos((window.to_ms - window.from_ms).unsigned_abs() * 1_000_000);
+    let findings = progress::during(
+        || format!("examining {} of history", Span(span)),
+        || examine(&past, window, args.target.as_ref(), &Limits::default()),
+    )
+    .map_err(|error| Failure::new(error.to_string()))?;
     let mut text = String::new();
     if args.is_json {
         push_json(&findings, window, asked, &mut text)?;

@@ -18,6 +18,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         exact("the_server_has_no_capabilities", &[Need::Root], confined),
         exact("memory_bombs_are_refused", &[], growing),
         exact("files_of_another_type_are_refused", &[], no_files),
+        exact("a_reload_without_alerts_ends_them", &[], without_alerts),
+        exact("a_user_that_has_used_its_share_is_refused", &[Need::Root], share),
     ]
 }
 
@@ -43,6 +45,43 @@ fn killed() -> Result<(), Failed> {
     }
     assert_eq!(api.now("whit_agent_ticks_between_task_readings"), 1.0);
     Ok(())
+}
+
+fn without_alerts() -> Result<(), Failed> {
+    let scratch = Scratch::new("server-alerts");
+    let config = scratch.0.join("agent.toml");
+    let begin = "[alerts]\ninterval = \"1s\"\nstarter = false\n";
+    fs::write(&config, format!("{begin}[[alert]]\nname = \"always\"\nexpression = \"vector(1) > 0\"\n"))?;
+    let api = Api::start(&scratch, &["--config", config.to_str().ok_or("the path")?])?;
+    let count = |target: &str, list: &str| Some(api.get(target)?.pointer(list)?.as_array()?.len());
+    let (alerts, rules) = (["/api/v1/alerts", "/data/alerts"], ["/api/v1/rules", "/data/groups/0/rules"]);
+    wait_for("the alert", || count(alerts[0], alerts[1]) == Some(1));
+    assert_eq!(count(rules[0], rules[1]), Some(1));
+    fs::write(&config, begin)?;
+    kill_process(Pid::from_raw(api.pid().cast_signed()).ok_or("a pid")?, Signal::HUP)?;
+    wait_for("no alert", || count(alerts[0], alerts[1]) == Some(0));
+    wait_for("no rule", || count(rules[0], rules[1]) == Some(0));
+    Ok(())
+}
+
+/// A user who asks for much is refused, others are not.
+fn share() -> Result<(), Failed> {
+    const EXPENSIVE: &str = "/api/v1/query?query=count_over_time(vector(1)%5B300s:1ms%5D)";
+    let scratch = Scratch::new("server-share");
+    let config = scratch.0.join("agent.toml");
+    // After a second of CPU time nothing for a quarter of an hour.
+    fs::write(&config, "[budget]\nrequests = \"0.1%\"\n")?;
+    let api = Api::start(&scratch, &["--config", config.to_str().ok_or("the path")?])?;
+    for _ in 0..200 {
+        let reply = api.as_nobody(EXPENSIVE)?;
+        if reply["errorType"] == "unavailable" {
+            let reply = api.get(EXPENSIVE).ok_or("no reply")?;
+            assert_eq!(reply["status"], "success", "{reply}");
+            return Ok(());
+        }
+        assert_eq!(reply["status"], "success", "{reply}");
+    }
+    Err("200 expensive requests took less than a second".into())
 }
 
 fn confined() -> Result<(), Failed> {
