@@ -24,6 +24,13 @@ pub struct AlertOptions {
     pub courier: Vec<OsString>,
 }
 
+impl AlertOptions {
+    /// Returns the same without rules.
+    pub(super) fn without_rules(&self) -> Self {
+        Self { rules: Vec::new(), ..self.clone() }
+    }
+}
+
 /// An expression whose answer is an alert for each of its series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlertRule {

@@ -33,13 +33,13 @@ const MOST_POINTS: usize = 4_000_000;
 /// The thread, as long as this is kept.
 #[derive(Debug)]
 pub(crate) struct AlertWatch {
-    changes: Sender<AlertOptions>,
+    changes: Sender<Option<AlertOptions>>,
 }
 
 impl AlertWatch {
     /// Begins. The history is that of a data directory that this process has locked.
     pub(crate) fn start(options: AlertOptions, history: PathBuf, board: Board) -> std::io::Result<Self> {
-        let (changes, inbox) = channel();
+        let (changes, inbox) = channel::<Option<AlertOptions>>();
         std::thread::Builder::new().name("alerts".to_owned()).spawn(move || {
             let mut log = Log::open();
             let data = history.parent().unwrap_or(Path::new(".")).to_owned();
@@ -57,7 +57,7 @@ impl AlertWatch {
                 }
                 match inbox.recv_timeout(AGAIN) {
                     Err(RecvTimeoutError::Disconnected) => return,
-                    Ok(new) => options = new,
+                    Ok(new) => options = new.unwrap_or_else(|| options.without_rules()),
                     Err(RecvTimeoutError::Timeout) => {}
                 }
             };
@@ -67,8 +67,8 @@ impl AlertWatch {
         Ok(Self { changes })
     }
 
-    /// Goes on with other rules.
-    pub(crate) fn reconfigure(&self, options: AlertOptions) {
+    /// Goes on with other rules; `None`: with none, so that what fires ends and its receivers are told.
+    pub(crate) fn reconfigure(&self, options: Option<AlertOptions>) {
         // The thread ends with this process alone.
         let _ = self.changes.send(options);
     }
@@ -122,7 +122,7 @@ impl Watcher {
         self.states = self.options.rules.iter().map(state).collect();
     }
 
-    fn run(&mut self, inbox: &Inbox<AlertOptions>, log: &mut Log) {
+    fn run(&mut self, inbox: &Inbox<Option<AlertOptions>>, log: &mut Log) {
         let mut due = Instant::now();
         loop {
             if Instant::now() >= due {
@@ -147,7 +147,7 @@ impl Watcher {
             }
             match inbox.recv_timeout(pause.max(Duration::from_millis(1))) {
                 Ok(options) => {
-                    self.options = options;
+                    self.options = options.unwrap_or_else(|| self.options.without_rules());
                     self.begin_rules();
                     due = Instant::now();
                 }

@@ -102,9 +102,9 @@ impl Services {
             drop(self.livestatus.take());
             self.open_livestatus();
         }
-        match (&self.alerts, &self.options.alerts) {
-            (Some(alerts), Some(rules)) => AlertWatch::reconfigure(alerts, rules.clone()),
-            (_, _) => self.watch_alerts(),
+        match &self.alerts {
+            Some(alerts) => alerts.reconfigure(self.options.alerts.clone()),
+            None => self.watch_alerts(),
         }
         match &self.checks {
             Some(checks) => checks.reconfigure(self.options.checks.clone()),
@@ -208,7 +208,6 @@ impl Services {
     }
 
     fn watch_alerts(&mut self) {
-        self.alerts = None;
         let Some(options) = self.options.alerts.clone() else { return };
         let begun = AlertWatch::start(options, self.history.clone(), self.boards.alerts.clone());
         self.alerts = begun.map_err(|error| self.log.write(Level::Warning, &format!("alerts: {error}"))).ok();
