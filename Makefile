@@ -7,7 +7,7 @@ TARGET = target/$(HOST)
 WHIT = $(TARGET)/release/whit
 MODULES = web/node_modules/.package-lock.json
 # Builds select the whole workspace, and a test: with another selection cargo gives dependencies other features, and builds them twice.
-BINARIES = $(CARGO) build --quiet --workspace --bins --test structure
+BINARIES = $(CARGO) build --quiet --workspace --bins --test record_layout
 XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
 .PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install page generated check check-deep

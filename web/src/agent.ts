@@ -25,7 +25,7 @@ export class Refused extends Error {}
 /** The agent answers others first, or this user has used a share of its CPU. */
 export class Busy extends Refused {
   constructor(readonly retry_after_s: number) {
-    super(`The agent is busy: the next attempt is in ${retry_after_s} s.`);
+    super(`The agent is busy: another attempt may succeed in ${retry_after_s} s.`);
   }
 }
 
@@ -49,7 +49,8 @@ async function ask<T>(path: string, parameters: Parameters, options: RequestInit
     throw new Refused("The agent does not answer: does whit agent run?");
   }
   if (response.status === 401) location.reload();
-  if (response.status === 503) throw new Busy(Number(response.headers.get("retry-after") ?? 10));
+  const retry_after_s = Number(response.headers.get("retry-after"));
+  if (response.status === 503 && retry_after_s > 0) throw new Busy(retry_after_s);
   const reply = (await response.json()) as Reply<T>;
   if (reply.status !== "success") throw new Refused(reply.error ?? response.statusText);
   return reply.data;

@@ -237,12 +237,13 @@ async function show_reasons(signal: AbortSignal): Promise<void> {
   const target = of && ["pid", "comm", "cgroup"].includes(of.label) ? of.value : "";
   const window = around();
   // Of one tick nothing can be said.
-  if (window.from_ms >= window.to_ms) return;
+  if (window.from_ms >= window.to_ms) return void (element("why-state").textContent = "");
   const title = `Why, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
-  await renew_why(target, title, () => agent.why(window, target, signal), {
+  const again_s = await renew_why(target, title, () => agent.why(window, target, signal), {
     plot: (expression) => write({ ...view, place: "explore", expression: expression.replace(/\[\d+m?s\]/g, `[${evidence_range_s()}s]`) }),
     tasks: (of) => write({ ...view, place: "tasks", of }),
   });
+  if (again_s > 0) setTimeout(() => !signal.aborted && void why_pace.work(() => show_reasons(signal)).catch(() => undefined), 1000 * again_s);
 }
 
 /** Evidence is of the whole window; its plot of a part of that at each step. */

@@ -5,6 +5,7 @@ const LEAST_MS = 15_000;
 
 export class Pace {
   private due_ms = Date.now() + LEAST_MS;
+  private works = 0;
 
   /** Does the work if it is due. */
   async keep(work: () => Promise<void>, least_ms = LEAST_MS): Promise<void> {
@@ -14,12 +15,14 @@ export class Pace {
   /** Does the work now. */
   async work(work: () => Promise<void>, least_ms = LEAST_MS): Promise<void> {
     const began_ms = performance.now();
+    const number = ++this.works;
     // Not twice at the same time.
     this.due_ms = Infinity;
     try {
       await work();
     } finally {
-      this.due_ms = Date.now() + Math.max(least_ms, (performance.now() - began_ms) / COST);
+      // A newer one has begun otherwise.
+      if (number === this.works) this.due_ms = Date.now() + Math.max(least_ms, (performance.now() - began_ms) / COST);
     }
   }
 }

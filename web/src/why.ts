@@ -19,12 +19,16 @@ const state = (text: string) => (element("why-state").textContent = text);
 
 /** What is shown: tasks, and the title that has the times. */
 let answered = { of: "", title: "" };
+/** The number of the last question: an older one says nothing any more. */
+let questions = 0;
 
-/** Asks, and shows the last answer about the same tasks until there is one. */
-export async function renew_why(of: string, title: string, ask: () => Promise<Why>, addresses: WhyAddresses): Promise<void> {
+/** Asks, and shows the last answer about the same tasks until there is one. Returns the seconds after which to ask again; 0: not by itself. */
+export async function renew_why(of: string, title: string, ask: () => Promise<Why>, addresses: WhyAddresses): Promise<number> {
+  const question = ++questions;
   if (of !== answered.of || answered.title === "") {
     element("why").replaceChildren();
     element("why-title").textContent = title;
+    state("");
     answered = { of, title: "" };
   }
   const slow = setTimeout(() => state(`Examining ${title.replace("Why, ", "")}: what each task did is added up.`), SLOW_MS);
@@ -32,11 +36,14 @@ export async function renew_why(of: string, title: string, ask: () => Promise<Wh
     const why = await ask();
     answered = { of, title };
     element("why-title").textContent = title;
-    state("");
     show_why(why, addresses);
+    if (question === questions) state("");
+    return 0;
   } catch (error) {
-    if (!(error instanceof Busy)) throw error;
-    state(error.message);
+    const is_busy = error instanceof Busy;
+    if (question === questions) state(is_busy ? error.message : "");
+    if (!is_busy) throw error;
+    return error.retry_after_s;
   } finally {
     clearTimeout(slow);
   }

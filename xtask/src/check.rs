@@ -1,7 +1,6 @@
 //! `cargo xtask check`: everything that must hold before a change lands, and what it cost.
 //!
-//! Each step is a target of the Makefile, which can be typed by hand. Steps of one stage run in lanes side by side, one that
-//! compiles and others that test; each writes a log of its own to target/ci, which is printed if the step fails. At the end
+//! Each step is a target of the Makefile, which can be typed by hand. Steps of one stage run in lanes side by side; each writes a log of its own to target/ci, which is printed if the step fails. At the end
 //! there is a table: seconds and result of each step, the slowest tests, and every trial that was repeated. The same is written to
 //! target/ci/report.json.
 

@@ -63,6 +63,14 @@ impl Marks {
         Ok(Self { records: Records::open(&directory.join(FILE))? })
     }
 
+    /// Opens those of a directory for the agent, which waits for no lock for long.
+    ///
+    /// # Errors
+    /// If they cannot be opened.
+    pub(crate) fn open_briefly(directory: &Path) -> Result<Self, StoreError> {
+        Records::open_or_begin_again(&directory.join(FILE)).map(|(records, _)| Self { records })
+    }
+
     /// Makes a place for them, so that it belongs to the agent's user whoever sets the first one. A damaged one is renamed, and what is
     /// to be said about that returned.
     pub(crate) fn prepare(directory: &Path) -> Result<Option<String>, StoreError> {

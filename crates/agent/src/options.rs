@@ -59,7 +59,7 @@ pub struct AgentOptions {
     pub server: Option<Vec<OsString>>,
     /// The part of a CPU that the agent may use before it reads tasks less often; `None`: any.
     pub cpu_limit: Option<Ratio>,
-    /// The part of a CPU that the requests of one client may use. Root and the agent's user are not limited.
+    /// The part of a CPU that one client's evaluations over HTTP may use. Root and the agent's user are not limited.
     pub requests_cpu_limit: Ratio,
 }
 

@@ -303,7 +303,7 @@ impl Recorder {
 fn mark(history: &Path, at: Nanos, text: &str) -> Result<(), String> {
     let directory = history.parent().unwrap_or(history);
     let mark = Mark::new(at.0.cast_signed() / 1_000_000, text)?;
-    let mut marks = Marks::open(directory).map_err(|error| error.to_string())?;
+    let mut marks = Marks::open_briefly(directory).map_err(|error| error.to_string())?;
     marks.set(&mark).map_err(|error| error.to_string())
 }
 

@@ -229,7 +229,7 @@ pub enum LabelChoice {
 }
 
 impl LabelChoice {
-    /// Whether no label is chosen.
+    /// Returns whether no label is chosen.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Only(labels) if labels.is_empty())
     }

@@ -43,8 +43,8 @@ impl Records {
         Ok(Self { connection, path: path.to_owned(), identity: aside::identity(path), seen_version: None })
     }
 
-    /// The same for the agent, which waits for no lock for long; a file that is damaged is renamed and a new one begun, and what is to be
-    /// said about that returned.
+    /// Opens a file for the agent, which waits for no lock for long. A file that is damaged is renamed and a new one begun; returns what
+    /// is to be said about that.
     ///
     /// # Errors
     /// As of [`Self::open`], or if it cannot be renamed.

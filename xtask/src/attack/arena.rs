@@ -22,7 +22,7 @@ pub(super) struct Arena {
 pub(super) fn build() -> Result<String, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let built = Command::new(cargo)
-        .args(["build", "--quiet", "--workspace", "--bins", "--test", "structure"])
+        .args(["build", "--quiet", "--workspace", "--bins", "--test", "record_layout"])
         .status();
     if !built.map_err(text)?.success() {
         return Err("whit could not be built".to_owned());

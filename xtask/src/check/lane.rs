@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group, setpriority_process};
+use rustix::process::{Pid, Signal, getpriority_process, kill_process_group, setpriority_process};
 
 use super::report::{Outcome, StepResult};
 use super::steps::{Stage, Step};
@@ -19,7 +19,7 @@ const UNAVAILABLE: i32 = 75;
 const LONGEST: Duration = Duration::from_mins(20);
 /// Of what it was running so much is shown a line.
 const WIDTH: usize = 200;
-/// The niceness of the first of several lanes. That of others, and of a lane alone, is 0: trials see their own.
+/// The niceness of the first of several lanes, less that of the check.
 const FIRST_NICENESS: i32 = -5;
 /// How often it is asked whether a step has ended.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -27,12 +27,17 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Runs all steps of a stage and returns what became of them. Logs go to a directory, records of live trials to a file.
 pub(super) fn run_stage(stage: &Stage, directory: &Path, trials: &Path) -> Vec<StepResult> {
     std::thread::scope(|scope| {
+        // Trials see their niceness: a lane alone has that of the check.
         let first = if stage.lanes.len() > 1 { FIRST_NICENESS } else { 0 };
         let lanes = stage.lanes.iter().zip(once(first).chain(repeat(0)));
         let lanes: Vec<_> = lanes
             .map(|(lane, niceness)| scope.spawn(move || run_lane(lane, niceness, directory, trials)))
             .collect();
-        lanes.into_iter().filter_map(|lane| lane.join().ok()).flatten().collect()
+        let results = lanes
+            .into_iter()
+            .zip(stage.lanes)
+            .map(|(lane, steps)| lane.join().unwrap_or_else(|_| vec![StepResult::lost(steps[0].target)]));
+        results.flatten().collect()
     })
 }
 
@@ -71,8 +76,11 @@ fn make(step: &Step, niceness: i32, log: &Path, trials: &Path) -> std::io::Resul
     command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?).process_group(0);
     let mut child = command.spawn()?;
-    // Without the privilege it is as nice as the others, and the check takes longer.
-    let _ = setpriority_process(Some(Pid::from_child(&child)), niceness);
+    if niceness != 0 {
+        // Without the privilege it is as nice as the others, and the check takes longer.
+        let own = getpriority_process(None).unwrap_or(0);
+        let _ = setpriority_process(Some(Pid::from_child(&child)), own + niceness);
+    }
     let begun = Instant::now();
     while begun.elapsed() < LONGEST {
         if let Some(status) = child.try_wait()? {

@@ -42,6 +42,13 @@ pub(super) struct StepResult {
     pub(super) seconds: f64,
 }
 
+impl StepResult {
+    /// Returns the result of a step whose lane has panicked.
+    pub(super) fn lost(target: &'static str) -> Self {
+        Self { target, outcome: Outcome::Failed, seconds: 0.0 }
+    }
+}
+
 /// Everything that a check found.
 pub(super) struct Report {
     begun: Instant,

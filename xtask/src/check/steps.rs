@@ -29,8 +29,7 @@ const fn elsewhere(target: &'static str) -> Step {
 const TESTS: Step = Step { target: "test", options: &["TIMES=1"], may_be_unavailable: false };
 
 /// First what the others need: one build of all tests, which uses both CPUs, while packages are installed. Then what compiles beside what
-/// tests: the compiling lane uses other directories than the others, so that cargo's locks keep none waiting. What compares with a clock
-/// comes last, and alone.
+/// tests, for which all is built: cargo's locks keep none waiting for long. What compares with a clock comes last, and alone.
 pub(super) const STAGES: &[Stage] = &[
     Stage {
         lanes: &[&[step("test-build"), step("lint")], &[step("deps"), step("generated")]],

@@ -67,7 +67,7 @@ impl AlertWatch {
         Ok(Self { changes })
     }
 
-    /// Goes on with other rules; `None`: with none, so that what fires ends and its receivers are told.
+    /// Replaces the rules; `None`: by none. Alerts of rules that are not there any more end, which their receivers are told.
     pub(crate) fn reconfigure(&self, options: Option<AlertOptions>) {
         // The thread ends with this process alone.
         let _ = self.changes.send(options);
@@ -82,6 +82,8 @@ struct Watcher {
     alerts: Alerts,
     board: Board,
     states: Vec<RuleState>,
+    /// Rules that a reload has removed: the receivers of their alerts are told the end.
+    removed: Vec<AlertRule>,
 }
 
 impl Watcher {
@@ -111,6 +113,7 @@ impl Watcher {
             alerts,
             board: board.clone(),
             states: Vec::new(),
+            removed: Vec::new(),
         };
         watcher.begin_rules();
         Ok(watcher)
@@ -120,6 +123,12 @@ impl Watcher {
         let state =
             |rule: &AlertRule| RuleState { rule: rule.clone(), evaluated_ms: None, took_s: 0.0, error: None };
         self.states = self.options.rules.iter().map(state).collect();
+    }
+
+    fn reconfigure(&mut self, options: Option<AlertOptions>) {
+        let new = options.unwrap_or_else(|| self.options.without_rules());
+        self.removed.extend(std::mem::replace(&mut self.options, new).rules);
+        self.begin_rules();
     }
 
     fn run(&mut self, inbox: &Inbox<Option<AlertOptions>>, log: &mut Log) {
@@ -147,8 +156,7 @@ impl Watcher {
             }
             match inbox.recv_timeout(pause.max(Duration::from_millis(1))) {
                 Ok(options) => {
-                    self.options = options.unwrap_or_else(|| self.options.without_rules());
-                    self.begin_rules();
+                    self.reconfigure(options);
                     due = Instant::now();
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -186,6 +194,7 @@ impl Watcher {
             self.alerts = before;
             return Err(text(error));
         }
+        self.removed.clear();
         say(log, &changes);
         self.board.write(Standing {
             interval_s: self.options.interval.as_secs_f64(),
@@ -212,7 +221,7 @@ impl Watcher {
     /// A notice for each receiver of its rule.
     fn deliveries(&self, notice: &Notice, now_ms: i64) -> Vec<Delivery<Active>> {
         let name = notice.alert.rule();
-        let rule = self.options.rules.iter().find(|rule| rule.name == name);
+        let rule = self.options.rules.iter().chain(&self.removed).find(|rule| rule.name == name);
         let wanted = rule.map_or(&[][..], |rule| &rule.receivers);
         let is_wanted = |name: &String| wanted.is_empty() || wanted.contains(name);
         let receivers = self.options.receivers.iter().filter(|receiver| is_wanted(&receiver.name));

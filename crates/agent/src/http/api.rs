@@ -16,8 +16,9 @@ use jiff::Timestamp;
 use query::{Limits, Query, QueryError, Selection, Source, parse_selector};
 use serde_json::{Value, json};
 
+use super::cancellation::Cancellation;
 use super::reply::{Refusal, bad_data, internal, refusal, success};
-use super::request_queue::{Busy, Cancellation, Requester};
+use super::request_queue::{Busy, Requester};
 use super::shared::Shared;
 use crate::answer;
 use crate::past::{BatchedSource, Past};

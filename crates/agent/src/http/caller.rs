@@ -47,9 +47,12 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
     }
     let requester = match &shared.options.token {
         Some(token) => match has_token(&shared, headers, token, peer) {
-            Ok(true) => {
-                Requester { key: ClientKey::Address(address(peer)), scope: Scope::All, is_owner: false }
-            }
+            Ok(true) => Requester {
+                key: ClientKey::Address(address(peer)),
+                scope: Scope::All,
+                is_owner: false,
+                is_cheap: false,
+            },
             Ok(false) if is_sign_in(&request) => return next.run(request).await,
             Ok(false) if request.uri().path() == "/" => return page::sign_in().await,
             Ok(false) => {
@@ -96,7 +99,7 @@ fn requester(shared: &Shared, peer: Option<Peer>) -> Requester {
         None => Scope::User(u32::MAX),
     };
     let key = uid.map_or_else(|| ClientKey::Address(address(peer)), ClientKey::User);
-    Requester { key, scope, is_owner: uid == Some(0) || uid == Some(shared.own_uid) }
+    Requester { key, scope, is_owner: uid == Some(0) || uid == Some(shared.own_uid), is_cheap: false }
 }
 
 /// Returns the address of a connection of the network.

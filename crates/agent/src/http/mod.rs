@@ -4,6 +4,7 @@ mod alerts;
 mod answers;
 mod api;
 mod caller;
+mod cancellation;
 mod checks;
 mod compression;
 mod connections;

@@ -2,11 +2,11 @@
 //!
 //! A fixed number of requests runs at a time. When a permit is free, a request of root or of the agent's user is next, else one of the client
 //! with the fewest running requests. One permit is reserved for root and the agent's user. Each other client has a share of a CPU: one that
-//! has used more waits. A request is cancelled at its deadline, and when its client disconnects.
+//! has used more waits.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -26,9 +26,11 @@ pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 const MOST_QUEUED: usize = 64;
 /// The CPU time that a client can use at once after a rest, in seconds.
 const BURST_S: f64 = 1.0;
-/// How often a queued request looks whether its client has CPU time again.
+/// A client that has used more waits for a minute at most.
+const LONGEST_CREDIT_WAIT_S: f64 = 60.0;
+/// The interval in which a queued request checks the CPU time of its client.
 const CREDIT_POLL: Duration = Duration::from_millis(250);
-/// Beyond so many clients those that have rested are forgotten.
+/// If there are more clients, those without debts are removed.
 const MOST_RESTED: usize = 1000;
 
 /// A client, between which permits and connections are shared.
@@ -47,6 +49,15 @@ pub(super) struct Requester {
     pub(super) scope: Scope,
     /// Root or the agent's user, who may use the reserved permit.
     pub(super) is_owner: bool,
+    /// The request takes little CPU time, and is answered also if the client has used its share.
+    pub(super) is_cheap: bool,
+}
+
+impl Requester {
+    /// Returns the same for a request that takes little CPU time.
+    pub(super) fn of_cheap(self) -> Self {
+        Self { is_cheap: true, ..self }
+    }
 }
 
 /// The queue was full, there was no permit in time, or the client has used its share of a CPU.
@@ -105,7 +116,7 @@ impl State {
     fn has_permit(&self, requester: &Requester) -> bool {
         match requester.is_owner {
             true => self.running_total < MOST_RUNNING,
-            false => self.running_total < PERMITS && self.credit_s(requester.key) > 0.0,
+            false => self.running_total < PERMITS && self.credit_wait(requester).is_zero(),
         }
     }
 
@@ -115,7 +126,8 @@ impl State {
 
     /// Returns how long a client has to wait because of what it has used.
     fn credit_wait(&self, requester: &Requester) -> Duration {
-        let missing_s = if requester.is_owner { 0.0 } else { -self.credit_s(requester.key) };
+        let is_free = requester.is_owner || requester.is_cheap;
+        let missing_s = if is_free { 0.0 } else { -self.credit_s(requester.key) };
         Duration::try_from_secs_f64(missing_s.max(0.0) / self.share).unwrap_or(Duration::MAX)
     }
 
@@ -139,7 +151,8 @@ impl State {
     fn charge(&mut self, key: ClientKey, cpu: Duration) {
         let share = self.share;
         let client = self.clients.entry(key).or_insert_with(Client::new);
-        client.credit_s = client.credit_s(share) - cpu.as_secs_f64();
+        let credit_s = client.credit_s(share) - cpu.as_secs_f64();
+        client.credit_s = credit_s.max(-share * LONGEST_CREDIT_WAIT_S);
         client.credited_at = Instant::now();
     }
 
@@ -213,6 +226,7 @@ impl RequestQueue {
         let permit = || Permit { queue: Arc::clone(self), key };
         let granted = {
             let mut state = self.lock();
+            state.queued.retain(|queued| !queued.granted.is_closed());
             let is_first = state.queued.iter().all(|queued| !state.has_permit(&queued.requester));
             if is_first && state.has_permit(&requester) {
                 state.acquire(key);
@@ -222,12 +236,13 @@ impl RequestQueue {
             if credit_wait > self.timeout {
                 return Err(Busy { retry_after: credit_wait });
             }
-            state.queued.retain(|queued| !queued.granted.is_closed());
             if state.queued.iter().filter(|queued| queued.requester.key == key).count() >= MOST_QUEUED {
                 return Err(Busy { retry_after: self.timeout });
             }
             let (granted, receiver) = oneshot::channel();
             state.queued.push_back(Queued { requester, granted });
+            // Another client may have CPU time again.
+            state.grant();
             receiver
         };
         let mut waiting = Waiting { granted, queue: self, key, is_taken: false };
@@ -241,6 +256,11 @@ impl RequestQueue {
                 }
                 Err(_) if Instant::now() < deadline => self.lock().grant(),
                 _ => {
+                    self.lock().grant();
+                    if waiting.granted.try_recv().is_ok() {
+                        waiting.is_taken = true;
+                        return Ok(permit());
+                    }
                     let retry_after = self.timeout.max(self.lock().credit_wait(&requester));
                     return Err(Busy { retry_after });
                 }
@@ -273,46 +293,12 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// The deadline of a request, and whether its client has disconnected.
-#[derive(Clone, Debug)]
-pub(super) struct Cancellation {
-    deadline: Instant,
-    is_disconnected: Arc<AtomicBool>,
-}
-
-impl Cancellation {
-    /// Sets a deadline.
-    pub(super) fn after(timeout: Duration) -> Self {
-        Self { deadline: Instant::now() + timeout, is_disconnected: Arc::default() }
-    }
-
-    /// Returns whether the request is to be given up.
-    pub(super) fn is_cancelled(&self) -> bool {
-        self.is_disconnected.load(Ordering::Relaxed) || Instant::now() >= self.deadline
-    }
-
-    /// Returns a guard that cancels the request when it is dropped, as the future of a disconnected client is.
-    pub(super) fn cancel_on_drop(&self) -> CancelOnDrop {
-        CancelOnDrop(Arc::clone(&self.is_disconnected))
-    }
-}
-
-/// Cancels a request when it is dropped.
-#[derive(Debug)]
-pub(super) struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn requester(uid: u32) -> Requester {
-        Requester { key: ClientKey::User(uid), scope: Scope::User(uid), is_owner: uid == 0 }
+        Requester { key: ClientKey::User(uid), scope: Scope::User(uid), is_owner: uid == 0, is_cheap: false }
     }
 
     fn runtime() -> tokio::runtime::Runtime {
@@ -371,14 +357,15 @@ mod tests {
     #[test]
     fn a_client_that_has_used_its_share_waits() {
         runtime().block_on(async {
-            let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(0.001)));
+            let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(0.01)));
             let charge = |uid, seconds| {
                 queue.lock().charge(ClientKey::User(uid), Duration::from_secs(seconds));
             };
             charge(0, 100);
             charge(1, 100);
             let busy = queue.permit(requester(1)).await.unwrap_err();
-            assert!((98_000..=99_001).contains(&busy.retry_after.as_secs()), "{busy:?}");
+            assert!((30..=60).contains(&busy.retry_after.as_secs()), "{busy:?}");
+            drop(queue.permit(requester(1).of_cheap()).await.unwrap());
             drop(queue.permit(requester(2)).await.unwrap());
             // Root is counted, and does not wait.
             drop(queue.permit(requester(0)).await.unwrap());
@@ -393,15 +380,5 @@ mod tests {
             queue.lock().charge(ClientKey::User(1), Duration::from_secs(6));
             drop(queue.permit(requester(1)).await.unwrap());
         });
-    }
-
-    #[test]
-    fn a_disconnected_client_cancels_its_request() {
-        let cancellation = Cancellation::after(Duration::from_secs(60));
-        let guard = cancellation.cancel_on_drop();
-        assert!(!cancellation.is_cancelled());
-        drop(guard);
-        assert!(cancellation.is_cancelled());
-        assert!(Cancellation::after(Duration::ZERO).is_cancelled());
     }
 }

@@ -111,7 +111,14 @@ impl<'p> BatchedSource<'p> {
 
     /// Reads what is missing into the cache, that of the same time range in one replay.
     fn read(&self, missing: Missing, limits: &Limits<'_>) -> Result<(), QueryError> {
-        missing.0.into_iter().try_for_each(|(range, missing)| self.read_range(range, missing, limits))
+        for (range, missing) in missing.0 {
+            // The next evaluation reads what is still missing, one selection at a time.
+            if *self.cached_samples.borrow() >= MOST_CACHED {
+                break;
+            }
+            self.read_range(range, missing, limits)?;
+        }
+        Ok(())
     }
 
     fn read_range(

@@ -97,11 +97,14 @@ impl<K: Hash + Eq + Copy> TaskLines<K> {
         self.set(line, f64::from_bits(STALE_BITS));
     }
 
-    /// Omits counters that cannot be among so many with the largest rates in a range that begins at an instant. All have a sample in
-    /// each round, so that their rates differ from their increases by extrapolation alone.
-    pub(super) fn keep_largest(&mut self, count: usize, from_ms: i64) {
-        let is_within =
-            self.times_ms.len() > 1 && self.times_ms.first().is_some_and(|first| *first > from_ms);
+    /// Omits counters that cannot be among so many with the largest rates in a range of times, of which the first does not belong to it. All
+    /// have a sample in each round, so that their rates differ from their increases by extrapolation alone.
+    pub(super) fn keep_largest(&mut self, count: usize, from_ms: i64, to_ms: i64) {
+        // Otherwise some samples are not in the range, so that something else is the increase in it.
+        let is_within = match self.times_ms[..] {
+            [first, .., last] => first > from_ms && last <= to_ms,
+            _ => false,
+        };
         if !is_within || count == 0 || self.lines.len() <= count {
             return;
         }
@@ -115,7 +118,7 @@ impl<K: Hash + Eq + Copy> TaskLines<K> {
         self.named.clear();
     }
 
-    /// All that were built. `name` returns the name of a key.
+    /// Returns all series. `name` returns the name of a key.
     pub(super) fn into_series(self, name: impl Fn(&K) -> SeriesName) -> Vec<Series> {
         let times_ms: Arc<[i64]> = self.times_ms.into();
         let series = self.lines.into_iter().filter(|line| !line.changes.is_empty());
@@ -148,7 +151,7 @@ mod tests {
     /// What is omitted cannot be among the largest, whatever extrapolation makes of it.
     #[test]
     fn the_largest_are_kept() {
-        let kept = |from_ms: i64, rounds: i64| {
+        let kept = |from_ms: i64, to_ms: i64, rounds: i64| {
             let mut lines = TaskLines::new();
             (1..=rounds).for_each(|round| {
                 lines.begin(round * 1000);
@@ -157,7 +160,7 @@ mod tests {
                     lines.add(line, key, |sum| sum as f64);
                 }
             });
-            lines.keep_largest(2, from_ms);
+            lines.keep_largest(2, from_ms, to_ms);
             let name = |key: &u64| SeriesName::new(&format!("n{key}"));
             lines
                 .into_series(name)
@@ -165,10 +168,11 @@ mod tests {
                 .map(|series| series.name.metric().to_owned())
                 .collect::<Vec<_>>()
         };
-        assert_eq!(kept(0, 1000), ["n99", "n100"]);
-        assert_eq!(kept(999, 31).len(), 11);
-        // The first round is not in the range, so that something else is the increase; or there is no rate.
-        assert_eq!(kept(1000, 1000).len(), 100);
-        assert_eq!(kept(0, 1).len(), 100);
+        assert_eq!(kept(0, 1_000_000, 1000), ["n99", "n100"]);
+        assert_eq!(kept(999, 31_000, 31).len(), 11);
+        // The first or the last round is not in the range; or there is no rate.
+        assert_eq!(kept(1000, 1_000_000, 1000).len(), 100);
+        assert_eq!(kept(0, 999_999, 1000).len(), 100);
+        assert_eq!(kept(0, 1000, 1).len(), 100);
     }
 }

@@ -254,7 +254,7 @@ impl<'s> Lines<'s> {
     fn into_series(mut self, selection: &Selection<'_>) -> Vec<Series> {
         let largest = selection.sums.filter(|_| self.adds_up).and_then(|sums| sums.largest);
         if let Some(count) = largest {
-            self.of_tasks.keep_largest(count, selection.from_ms);
+            self.of_tasks.keep_largest(count, selection.from_ms, selection.to_ms);
         }
         self.of_tasks.into_series(|key| self.labelling.name(key, String::new()))
     }

@@ -98,7 +98,8 @@ impl Services {
             drop(self.socket.take());
             self.open_socket();
         }
-        if self.livestatus.as_ref().map(Livestatus::path) != livestatus_path(&self.options) {
+        let is_same_path = self.livestatus.as_ref().map(Livestatus::path) == livestatus_path(&self.options);
+        if !is_same_path || old.privileged != self.options.privileged {
             drop(self.livestatus.take());
             self.open_livestatus();
         }

@@ -43,7 +43,7 @@ all = "1d"
 
 [budget]
 cpu = "1%"              # what recording may use of one CPU, over a minute; beyond this tasks are read less often
-requests = "10%"        # what the requests of one client over HTTP may use of one CPU, but for root and the agent's user
+requests = "10%"        # what one user's evaluations over HTTP may use of one CPU; root and the agent's user are not limited
 
 [now]                   # the last tick, for scripts
 # path = "/run/whit/now"

@@ -50,17 +50,28 @@ fn killed() -> Result<(), Failed> {
 fn without_alerts() -> Result<(), Failed> {
     let scratch = Scratch::new("server-alerts");
     let config = scratch.0.join("agent.toml");
-    let begin = "[alerts]\ninterval = \"1s\"\nstarter = false\n";
-    fs::write(&config, format!("{begin}[[alert]]\nname = \"always\"\nexpression = \"vector(1) > 0\"\n"))?;
+    let told = |receiver: &str| scratch.0.join(format!("told-{receiver}"));
+    let receiver = |name: &str| {
+        let command = format!("echo $0 >> {}", told(name).display());
+        format!("[[receiver]]\nname = \"{name}\"\ncommand = [\"sh\", \"-c\", \"{command}\", \"{{state}}\"]\n")
+    };
+    let begin =
+        "[alerts]\ninterval = \"1s\"\nstarter = false\n".to_owned() + &receiver("one") + &receiver("other");
+    let rule = "[[alert]]\nname = \"always\"\nexpression = \"vector(1) > 0\"\nto = [\"one\"]\n";
+    fs::write(&config, format!("{begin}{rule}"))?;
     let api = Api::start(&scratch, &["--config", config.to_str().ok_or("the path")?])?;
     let count = |target: &str, list: &str| Some(api.get(target)?.pointer(list)?.as_array()?.len());
     let (alerts, rules) = (["/api/v1/alerts", "/data/alerts"], ["/api/v1/rules", "/data/groups/0/rules"]);
     wait_for("the alert", || count(alerts[0], alerts[1]) == Some(1));
     assert_eq!(count(rules[0], rules[1]), Some(1));
+    let told = |receiver: &str| fs::read_to_string(told(receiver)).unwrap_or_default();
+    wait_for("its receiver is told", || told("one").lines().count() == 1);
     fs::write(&config, begin)?;
     kill_process(Pid::from_raw(api.pid().cast_signed()).ok_or("a pid")?, Signal::HUP)?;
     wait_for("no alert", || count(alerts[0], alerts[1]) == Some(0));
     wait_for("no rule", || count(rules[0], rules[1]) == Some(0));
+    wait_for("its receiver is told the end", || told("one").lines().count() == 2);
+    assert_eq!(told("other"), "", "the end of what it was not told");
     Ok(())
 }
 

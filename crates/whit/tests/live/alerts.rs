@@ -17,7 +17,7 @@ use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        exact("each_alert_is_told_once_over_200_kills", &[], kills),
+        exact("each_alert_is_told_once_over_many_kills", &[], kills),
         exact("what_could_not_be_told_is_told_later", &[], later),
         exact("silences_and_reloads_and_a_healthy_machine", &[], silences),
         exact("an_end_is_told_after_its_beginning", &[], order),
@@ -84,7 +84,8 @@ impl Posted {
     }
 }
 
-const KILLS: u32 = 200;
+/// How often the agent is killed; the deep check sets WHIT_KILLS.
+const KILLS: u32 = 60;
 
 /// Each run has one rule more, whose alert fires at once; the agent is killed somewhere between that and the end of its deliveries.
 fn kills() -> Result<(), Failed> {
@@ -102,9 +103,10 @@ fn kills() -> Result<(), Failed> {
     let mut rules = String::new();
     let mut random = 12345_u32;
     let mut told_at_kill = 0;
+    let kills = std::env::var("WHIT_KILLS").map_or(Ok(KILLS), |kills| kills.parse())?;
     // Where the end of a delivery is: found by whether it was there at the last kill, on a busy machine as on a quiet one.
     let mut middle_ms = 200.0;
-    for run in 0..KILLS {
+    for run in 0..kills {
         write!(rules, "[[alert]]\nname = \"k{run}\"\nexpression = \"vector(1)\"\n")?;
         fs::write(&config, format!("{head}{rules}"))?;
         let mut child = start(&scratch.0, &config)?;
@@ -115,28 +117,28 @@ fn kills() -> Result<(), Failed> {
         child.0.wait()?;
         let is_told = fs::read_to_string(&told)?.contains(&format!("k{run} firing"));
         told_at_kill += u32::from(is_told);
-        middle_ms *= if is_told { 0.94 } else { 1.06 };
+        middle_ms *= if is_told { 0.89 } else { 1.12 };
     }
     let child = start(&scratch.0, &config)?;
     let lines = || fs::read_to_string(&told).map_or(0, |text| text.lines().count());
     wait_for("all are told", || {
-        lines() >= KILLS as usize && posted.0.lock().unwrap().len() >= KILLS as usize
+        lines() >= kills as usize && posted.0.lock().unwrap().len() >= kills as usize
     });
     // Who is told twice is told soon.
     std::thread::sleep(Duration::from_secs(2));
     let unknown = list(&scratch.0)["deliveries"].as_array().ok_or("deliveries")?.clone();
     drop(child);
     let text = fs::read_to_string(&told)?;
-    for run in 0..KILLS {
+    for run in 0..kills {
         let name = format!("k{run} firing");
         let count = text.lines().filter(|line| **line == name).count();
         assert_eq!(count, 1, "{name}: {unknown:?}");
         assert_eq!(posted.0.lock().unwrap().get(&name), Some(&1), "{name}: {unknown:?}");
     }
-    assert_eq!(text.lines().count(), KILLS as usize);
-    println!("{KILLS} kills, {told_at_kill} of them after their alert was told");
+    assert_eq!(text.lines().count(), kills as usize);
+    println!("{kills} kills, {told_at_kill} of them after their alert was told");
     // Otherwise the kills were not where they were meant to be.
-    assert!((KILLS / 10..KILLS * 9 / 10).contains(&told_at_kill), "{told_at_kill}");
+    assert!((kills / 10..kills * 9 / 10).contains(&told_at_kill), "{told_at_kill}");
     Ok(())
 }
 

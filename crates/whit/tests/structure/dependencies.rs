@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cargo_metadata::{CargoOpt, MetadataCommand, Package};
-use spdx::{Expression, LicenseItem, LicenseReq, ParseMode};
+use spdx::{AdditionItem, Expression, LicenseItem, LicenseReq, ParseMode};
 
 use super::root;
 
@@ -39,16 +39,20 @@ fn everything() -> Vec<Package> {
     let options: Vec<String> = std::iter::once("--locked".to_owned()).chain(targets).collect();
     let mut command = MetadataCommand::new();
     command.current_dir(root()).features(CargoOpt::AllFeatures).other_options(options);
-    command.exec().unwrap().packages
+    // They are downloaded if they are not there, also those for other systems.
+    command.exec().expect("cargo metadata, which needs the registry once").packages
 }
 
 /// Whether one of the licences that are offered is allowed for a package.
 fn is_allowed(package: &str, expression: &str) -> bool {
-    let is_allowed = |requirement: &LicenseReq| match &requirement.license {
-        LicenseItem::Spdx { id, .. } => {
+    let is_allowed = |requirement: &LicenseReq| match (&requirement.license, &requirement.addition) {
+        (LicenseItem::Spdx { id, .. }, None) => {
             LICENCES.contains(&id.name) || EXCEPTIONS.contains(&(package, id.name))
         }
-        LicenseItem::Other { .. } => false,
+        (LicenseItem::Spdx { id, .. }, Some(AdditionItem::Spdx(addition))) => {
+            (id.name, addition.name) == ("Apache-2.0", "LLVM-exception")
+        }
+        _ => false,
     };
     Expression::parse_mode(expression, ParseMode::LAX)
         .is_ok_and(|expression| expression.evaluate(|requirement| is_allowed(requirement)))
@@ -94,6 +98,8 @@ fn what_is_not_permissive_is_found() {
         ("any", "Apache-2.0 / MIT", true),
         ("any", "(MIT OR GPL-3.0-only) AND Unicode-3.0", true),
         ("any", "Apache-2.0 WITH LLVM-exception OR MIT", true),
+        ("any", "Apache-2.0 WITH LLVM-exception", true),
+        ("any", "Apache-2.0 WITH Classpath-exception-2.0", false),
         ("any", "MIT AND GPL-3.0-only", false),
         ("any", "GPL-2.0-or-later", false),
         ("any", "MPL-2.0", false),

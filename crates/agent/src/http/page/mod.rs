@@ -21,9 +21,10 @@ use store::StoreError;
 
 use super::answers::{self, Steps};
 use super::api::{Form, limits, with_past};
+use super::cancellation::Cancellation;
 use super::replies::{Evidence, Sentence, Status, Tasks, Why};
 use super::reply::{Refusal, bad_data, internal, success};
-use super::request_queue::{Cancellation, Requester};
+use super::request_queue::Requester;
 use super::shared::Shared;
 use super::task_rows;
 use crate::past::Past;
@@ -121,7 +122,7 @@ pub(super) async fn status(
     let form = Form::read(request).await?;
     let wanted_ms = |name: &str| form.get(name).map(|_| time_ms(&form, name)).transpose();
     let (span_ms, end_ms) = (wanted_ms("span_ms")?, wanted_ms("end_ms")?);
-    Ok(with_past(shared, requester, move |past, _| {
+    Ok(with_past(shared, requester.of_cheap(), move |past, _| {
         reply(describe(past, requester.scope, span_ms, end_ms).map_err(|error| internal(error.to_string())))
     })
     .await)

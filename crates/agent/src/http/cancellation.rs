@@ -1,0 +1,54 @@
+//! A request is cancelled at its deadline, and when its client disconnects.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The deadline of a request, and whether its client has disconnected.
+#[derive(Clone, Debug)]
+pub(super) struct Cancellation {
+    deadline: Instant,
+    is_disconnected: Arc<AtomicBool>,
+}
+
+impl Cancellation {
+    /// Sets a deadline.
+    pub(super) fn after(timeout: Duration) -> Self {
+        Self { deadline: Instant::now() + timeout, is_disconnected: Arc::default() }
+    }
+
+    /// Returns whether the request is to be given up.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.is_disconnected.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+    }
+
+    /// Returns a guard that cancels the request when it is dropped, as the future of a disconnected client is.
+    pub(super) fn cancel_on_drop(&self) -> CancelOnDrop {
+        CancelOnDrop(Arc::clone(&self.is_disconnected))
+    }
+}
+
+/// Cancels a request when it is dropped.
+#[derive(Debug)]
+pub(super) struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disconnected_client_cancels_its_request() {
+        let cancellation = Cancellation::after(Duration::from_secs(60));
+        let guard = cancellation.cancel_on_drop();
+        assert!(!cancellation.is_cancelled());
+        drop(guard);
+        assert!(cancellation.is_cancelled());
+        assert!(Cancellation::after(Duration::ZERO).is_cancelled());
+    }
+}
