@@ -111,12 +111,14 @@ impl<'p> BatchedSource<'p> {
 
     /// Reads what is missing into the cache, that of the same time range in one replay.
     fn read(&self, missing: Missing, limits: &Limits<'_>) -> Result<(), QueryError> {
-        for (range, missing) in missing.0 {
-            // The next evaluation reads what is still missing, one selection at a time.
+        for (range, mut missing) in missing.0 {
             if *self.cached_samples.borrow() >= MOST_CACHED {
-                break;
+                // The next evaluation reads them one at a time.
+                missing.selections.clear();
             }
-            self.read_range(range, missing, limits)?;
+            if missing.has_parents || !missing.selections.is_empty() {
+                self.read_range(range, missing, limits)?;
+            }
         }
         Ok(())
     }
