@@ -30,6 +30,8 @@ const LONGEST_BODY: Duration = Duration::from_secs(10);
 pub(super) const LONGEST_EVALUATION: Duration = Duration::from_secs(30);
 /// What an evaluation may have in memory, all its parts counted: 128 MB.
 const MOST_POINTS: usize = 8_000_000;
+/// The most values of an answer: as JSON each takes some 200 bytes until it is sent.
+const MOST_ANSWERED: usize = 1_000_000;
 /// Selectors of a request.
 const MOST_SELECTORS: usize = 32;
 /// The time for which labels are looked for, if none is named.
@@ -186,11 +188,25 @@ async fn evaluate(
             false => answer(&query, past, &limits),
         };
         match answered {
+            Ok(answer) if values(&answer) > MOST_ANSWERED => {
+                let message =
+                    format!("the answer has more than {MOST_ANSWERED} values: take a longer step, or sum");
+                refusal(StatusCode::UNPROCESSABLE_ENTITY, "execution", message).into_response()
+            }
             Ok(answer) => success(&answer::to_json(&answer)),
             Err(error) => Refusal::from(error).into_response(),
         }
     })
     .await)
+}
+
+/// Returns the number of values.
+fn values(answer: &query::Answer) -> usize {
+    match answer {
+        query::Answer::Scalar(_) | query::Answer::Text(_) => 1,
+        query::Answer::Vector(series) => series.len(),
+        query::Answer::Matrix(series) => series.iter().map(|(_, points)| points.len()).sum(),
+    }
 }
 
 pub(super) async fn query(
