@@ -67,7 +67,7 @@ impl AlertWatch {
         Ok(Self { changes })
     }
 
-    /// Replaces the rules; `None`: by none. Alerts of rules that are not there any more end, which their receivers are told.
+    /// Replaces the rules; `None` removes all. Alerts of removed rules end, and their receivers get a notice.
     pub(crate) fn reconfigure(&self, options: Option<AlertOptions>) {
         // The thread ends with this process alone.
         let _ = self.changes.send(options);
@@ -82,7 +82,7 @@ struct Watcher {
     alerts: Alerts,
     board: Board,
     states: Vec<RuleState>,
-    /// Rules that a reload has removed: the receivers of their alerts are told the end.
+    /// Rules that a reload has removed. They name the receivers of the last notices.
     removed: Vec<AlertRule>,
 }
 

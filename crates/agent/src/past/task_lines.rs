@@ -97,8 +97,8 @@ impl<K: Hash + Eq + Copy> TaskLines<K> {
         self.set(line, f64::from_bits(STALE_BITS));
     }
 
-    /// Omits counters that cannot be among so many with the largest rates in a range of times, of which the first does not belong to it. All
-    /// have a sample in each round, so that their rates differ from their increases by extrapolation alone.
+    /// Omits counters that cannot be among the `count` largest rates after `from_ms` and until `to_ms`. All counters have a sample in each
+    /// round, so that their rates differ from their increases by extrapolation alone.
     pub(super) fn keep_largest(&mut self, count: usize, from_ms: i64, to_ms: i64) {
         // Otherwise some samples are not in the range, so that something else is the increase in it.
         let is_within = match self.times_ms[..] {
@@ -170,7 +170,7 @@ mod tests {
         };
         assert_eq!(kept(0, 1_000_000, 1000), ["n99", "n100"]);
         assert_eq!(kept(999, 31_000, 31).len(), 11);
-        // The first or the last round is not in the range; or there is no rate.
+        // The first round is outside the range, then the last one; one round has no rate.
         assert_eq!(kept(1000, 1_000_000, 1000).len(), 100);
         assert_eq!(kept(0, 999_999, 1000).len(), 100);
         assert_eq!(kept(0, 1000, 1).len(), 100);

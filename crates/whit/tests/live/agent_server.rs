@@ -50,9 +50,9 @@ fn killed() -> Result<(), Failed> {
 fn without_alerts() -> Result<(), Failed> {
     let scratch = Scratch::new("server-alerts");
     let config = scratch.0.join("agent.toml");
-    let told = |receiver: &str| scratch.0.join(format!("told-{receiver}"));
+    let file = |receiver: &str| scratch.0.join(format!("notices-{receiver}"));
     let receiver = |name: &str| {
-        let command = format!("echo $0 >> {}", told(name).display());
+        let command = format!("echo $0 >> {}", file(name).display());
         format!("[[receiver]]\nname = \"{name}\"\ncommand = [\"sh\", \"-c\", \"{command}\", \"{{state}}\"]\n")
     };
     let begin =
@@ -64,14 +64,14 @@ fn without_alerts() -> Result<(), Failed> {
     let (alerts, rules) = (["/api/v1/alerts", "/data/alerts"], ["/api/v1/rules", "/data/groups/0/rules"]);
     wait_for("the alert", || count(alerts[0], alerts[1]) == Some(1));
     assert_eq!(count(rules[0], rules[1]), Some(1));
-    let told = |receiver: &str| fs::read_to_string(told(receiver)).unwrap_or_default();
-    wait_for("its receiver is told", || told("one").lines().count() == 1);
+    let notices = |receiver: &str| fs::read_to_string(file(receiver)).unwrap_or_default();
+    wait_for("the first notice", || notices("one").lines().count() == 1);
     fs::write(&config, begin)?;
     kill_process(Pid::from_raw(api.pid().cast_signed()).ok_or("a pid")?, Signal::HUP)?;
     wait_for("no alert", || count(alerts[0], alerts[1]) == Some(0));
     wait_for("no rule", || count(rules[0], rules[1]) == Some(0));
-    wait_for("its receiver is told the end", || told("one").lines().count() == 2);
-    assert_eq!(told("other"), "", "the end of what it was not told");
+    wait_for("the notice of the end", || notices("one").lines().count() == 2);
+    assert_eq!(notices("other"), "", "this receiver is not named by the rule");
     Ok(())
 }
 
