@@ -55,7 +55,15 @@ impl Marks {
         directory.join(FILE).exists()
     }
 
-    /// Opens those of a directory.
+    /// Opens those of a directory, to be read.
+    ///
+    /// # Errors
+    /// If they cannot be opened.
+    pub fn open_for_reading(directory: &Path) -> Result<Self, StoreError> {
+        Ok(Self { records: Records::open_for_reading(&directory.join(FILE))? })
+    }
+
+    /// Opens those of a directory, to set some.
     ///
     /// # Errors
     /// If they cannot be opened.

@@ -96,22 +96,28 @@ pub(crate) fn open(path: &Path, tables: &str, patience: Duration) -> Result<Conn
     connection.busy_timeout(patience)?;
     // SQLite's own check that the cells of a page are in it, of every page from the first one on.
     connection.pragma_update(None, "cell_size_check", true)?;
-    // Must come first: it cannot be changed once there are tables.
-    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
     // A commit is safe from the process' end without being synced; what power loss may take is synced at checkpoints.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     match format_of(&connection)? {
-        // In one transaction: a reader sees all of it or nothing, also after this process was killed.
-        0 => connection.execute_batch(&format!(
-            "BEGIN; {tables} PRAGMA user_version = {FORMAT}; PRAGMA application_id = {}; COMMIT",
-            APPLICATION + FORMAT
-        ))?,
+        0 => begin(&connection, tables)?,
         FORMAT => {}
         newer => return Err(StoreError::Newer(newer)),
     }
     Ok(connection)
+}
+
+/// Makes the tables of a new file. These pragmas take the lock of a writer even if they change nothing.
+fn begin(connection: &Connection, tables: &str) -> Result<(), StoreError> {
+    // Must come first: it cannot be changed once there are tables.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // In one transaction: a reader sees all of it or nothing, also after this process was killed. Its lock is taken first, since another
+    // process may make the same tables, and a lock that is taken later is not waited for.
+    Ok(connection.execute_batch(&format!(
+        "BEGIN IMMEDIATE; {tables} PRAGMA user_version = {FORMAT}; PRAGMA application_id = {}; COMMIT",
+        APPLICATION + FORMAT
+    ))?)
 }
 
 /// Opens the file for reading, beside its writer.

@@ -17,7 +17,7 @@ const CACHE_KIB: i64 = 256;
 const PUT: &str = "INSERT OR REPLACE INTO records (key, data) VALUES (?1, ?2)";
 const DELETE: &str = "DELETE FROM records WHERE key = ?1";
 
-/// Records that are open for reading and writing.
+/// Records that are open.
 #[derive(Debug)]
 pub struct Records {
     connection: Connection,
@@ -28,7 +28,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Opens a file for a command or a question, and makes it if there is none. Another process may hold its lock for seconds.
+    /// Opens a file for a command that writes, and makes it if there is none. Another process may hold its lock for seconds.
     ///
     /// # Errors
     /// If it cannot be opened, or was written by a newer version.
@@ -36,8 +36,19 @@ impl Records {
         Self::open_patiently(path, database::QUESTION_PATIENCE)
     }
 
+    /// Opens a file for a question. Its writer never waits for that.
+    ///
+    /// # Errors
+    /// If there is none, it cannot be opened, or was written by a newer version.
+    pub fn open_for_reading(path: &Path) -> Result<Self, StoreError> {
+        Self::of(database::open_for_reading(path)?, path)
+    }
+
     fn open_patiently(path: &Path, patience: Duration) -> Result<Self, StoreError> {
-        let connection = database::open(path, TABLE, patience)?;
+        Self::of(database::open(path, TABLE, patience)?, path)
+    }
+
+    fn of(connection: Connection, path: &Path) -> Result<Self, StoreError> {
         // Each record is written and hardly read: there is nothing to keep in memory.
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         Ok(Self { connection, path: path.to_owned(), identity: aside::identity(path), seen_version: None })

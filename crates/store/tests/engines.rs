@@ -97,3 +97,19 @@ fn records_are_what_was_put() {
         .unwrap();
     assert!(matches!(Records::open(&path).unwrap().get(7), Err(StoreError::Damaged(_))));
 }
+
+/// A question, and a command that opens a file without writing, wait for no writer, and none waits for them.
+#[test]
+fn opened_records_take_no_lock() {
+    let scratch = Scratch::new("records-lock");
+    let path = scratch.file();
+    let mut records = Records::open(&path).unwrap();
+    records.put(std::iter::once((7, &b"one"[..]))).unwrap();
+    let writer = rusqlite::Connection::open(&path).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for opened in [Records::open(&path), Records::open_for_reading(&path)] {
+        assert_eq!(opened.unwrap().get(7).unwrap().as_deref(), Some(&b"one"[..]));
+    }
+    assert!(Records::open_for_reading(&path).unwrap().put(std::iter::once((7, &b"two"[..]))).is_err());
+    assert!(Records::open_for_reading(&path.with_extension("none")).is_err());
+}

@@ -26,7 +26,15 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens that of a data directory, and makes it if there is none.
+    /// Opens that of a data directory, to be asked.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open_for_reading(directory: &Path) -> Result<Self, StoreError> {
+        Ok(Self { records: Records::open_for_reading(&directory.join(FILE))? })
+    }
+
+    /// Opens that of a data directory, to be written, and makes it if there is none.
     ///
     /// # Errors
     /// If it cannot be opened.

@@ -47,6 +47,12 @@ pub struct CheckOptions {
     pub livestatus: Option<PathBuf>,
 }
 
+impl CheckOptions {
+    pub(super) fn without_checks(&self) -> Self {
+        Self { checks: Arc::default(), ..self.clone() }
+    }
+}
+
 /// The name of a check: of a host, of one of its services, or of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CheckName {

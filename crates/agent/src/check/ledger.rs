@@ -33,7 +33,15 @@ pub struct CheckLedger {
 }
 
 impl CheckLedger {
-    /// Opens that of a data directory.
+    /// Opens that of a data directory, to be asked.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open_for_reading(directory: &Path) -> Result<Self, StoreError> {
+        Ok(Self { records: Records::open_for_reading(&directory.join(FILE))? })
+    }
+
+    /// Opens that of a data directory, to be written.
     ///
     /// # Errors
     /// If it cannot be opened.

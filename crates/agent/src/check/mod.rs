@@ -26,6 +26,7 @@ mod timer;
 mod trial;
 mod verdict;
 mod watch;
+mod watcher;
 
 pub use definition::{Check, CheckName, CheckOptions, CheckWay, Plugin, TellingOptions};
 pub use downtime::{Downtime, is_selected};

@@ -41,11 +41,11 @@ pub(super) async fn atom(
 fn changes(data: &Path) -> Result<Vec<(String, StateChange)>, StoreError> {
     let mut all = Vec::new();
     if Ledger::is_in(data) {
-        let changes = Ledger::open(data)?.changes()?;
+        let changes = Ledger::open_for_reading(data)?.changes()?;
         all.extend(changes.into_iter().map(|(key, change)| (format!("alert:{key}"), change)));
     }
     if CheckLedger::is_in(data) {
-        let changes = CheckLedger::open(data)?.changes()?;
+        let changes = CheckLedger::open_for_reading(data)?.changes()?;
         all.extend(changes.into_iter().map(|(key, change)| (format!("check:{key}"), change)));
     }
     all.sort_by_key(|(_, change)| std::cmp::Reverse(change.at_ms));

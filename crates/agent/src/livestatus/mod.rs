@@ -164,7 +164,7 @@ fn read_request(reader: &mut BufReader<&UnixStream>) -> io::Result<String> {
 
 fn inventory(shared: &Shared) -> Inventory {
     let now_ms = jiff::Timestamp::now().as_millisecond();
-    let ledger = CheckLedger::open(&shared.data);
+    let ledger = CheckLedger::open_for_reading(&shared.data);
     let downtimes = ledger.and_then(|ledger| ledger.downtimes()).unwrap_or_default();
     Inventory::new(&shared.roster.lock(), downtimes, &shared.machine, [shared.started_ms, now_ms])
 }

@@ -46,13 +46,24 @@ fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
-/// Opens the ledger of a data directory.
+/// Opens the ledger of a data directory, to be asked.
+fn open_for_reading(directory: &Path) -> Result<Ledger, Failure> {
+    must_be_in(directory)?;
+    Ledger::open_for_reading(directory).map_err(|error| of_ledger(directory, error))
+}
+
+/// Opens the ledger of a data directory, to ask something of the agent.
 fn open(directory: &Path) -> Result<Ledger, Failure> {
+    must_be_in(directory)?;
+    Ledger::open(directory).map_err(|error| of_ledger(directory, error))
+}
+
+fn must_be_in(directory: &Path) -> Result<(), Failure> {
     if !Ledger::is_in(directory) {
         let path = directory.shown();
         return Err(Failure::new(format!("{path}: no agent has watched for anything there yet")));
     }
-    Ledger::open(directory).map_err(|error| of_ledger(directory, error))
+    Ok(())
 }
 
 fn of_ledger(directory: &Path, error: impl std::fmt::Display) -> Failure {
@@ -60,7 +71,7 @@ fn of_ledger(directory: &Path, error: impl std::fmt::Display) -> Failure {
 }
 
 fn list(directory: &Path, is_json: bool) -> Result<String, Failure> {
-    let ledger = open(directory)?;
+    let ledger = open_for_reading(directory)?;
     let failed = |error| of_ledger(directory, error);
     let active = ledger.active().map_err(failed)?;
     let silences = ledger.silences(now_ms()).map_err(failed)?;

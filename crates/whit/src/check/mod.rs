@@ -55,15 +55,26 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens the ledger of a data directory.
+/// Opens the ledger of a data directory, to be asked.
+fn open_for_reading(directory: &Path) -> Result<CheckLedger, Failure> {
+    must_be_in(directory)?;
+    CheckLedger::open_for_reading(directory).map_err(|error| of_ledger(directory, error))
+}
+
+/// Opens the ledger of a data directory, to ask something of the agent.
 fn open(directory: &Path) -> Result<CheckLedger, Failure> {
+    must_be_in(directory)?;
+    CheckLedger::open(directory).map_err(|error| of_ledger(directory, error))
+}
+
+fn must_be_in(directory: &Path) -> Result<(), Failure> {
     if !CheckLedger::is_in(directory) {
         let path = directory.shown();
         return Err(Failure::new(format!(
             "{path}: no agent has checked anything there yet; [[check]] in its configuration says what to check"
         )));
     }
-    CheckLedger::open(directory).map_err(|error| of_ledger(directory, error))
+    Ok(())
 }
 
 fn of_ledger(directory: &Path, error: impl std::fmt::Display) -> Failure {
@@ -71,7 +82,7 @@ fn of_ledger(directory: &Path, error: impl std::fmt::Display) -> Failure {
 }
 
 fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) -> Result<String, Failure> {
-    let ledger = open(directory)?;
+    let ledger = open_for_reading(directory)?;
     let failed = |error| of_ledger(directory, error);
     let all = ledger.configured().map_err(failed)?;
     let downtimes = ledger.downtimes().map_err(failed)?;
@@ -112,7 +123,7 @@ fn document(body: &serde_json::Value) -> Result<String, Failure> {
 }
 
 fn show(directory: &Path, name: &str, is_json: bool) -> Result<String, Failure> {
-    let ledger = open(directory)?;
+    let ledger = open_for_reading(directory)?;
     let found = ledger.standing(name).map_err(|error| of_ledger(directory, error))?;
     let Some(standing) = found else {
         let all = ledger.configured().map_err(|error| of_ledger(directory, error))?;
@@ -125,7 +136,7 @@ fn show(directory: &Path, name: &str, is_json: bool) -> Result<String, Failure> 
 }
 
 fn slow(directory: &Path, is_json: bool) -> Result<String, Failure> {
-    let mut all = open(directory)?.configured().map_err(|error| of_ledger(directory, error))?;
+    let mut all = open_for_reading(directory)?.configured().map_err(|error| of_ledger(directory, error))?;
     all.retain(|standing| standing.cost.runs > 0);
     all.sort_by_key(|standing| std::cmp::Reverse(standing.cost.sum.cpu_ns));
     match is_json {
@@ -165,7 +176,7 @@ fn explain(directory: &Path, config: Option<&Path>, name: &str) -> Result<String
     let options = configured(config)?;
     let check = named(&options, name)?;
     let downtimes = match CheckLedger::is_in(directory) {
-        true => open(directory)?.downtimes().map_err(|error| of_ledger(directory, error))?,
+        true => open_for_reading(directory)?.downtimes().map_err(|error| of_ledger(directory, error))?,
         false => Vec::new(),
     };
     Ok(explain::explain(check, &options, &downtimes, now_ms()))

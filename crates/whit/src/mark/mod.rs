@@ -3,7 +3,6 @@
 pub(crate) mod arguments;
 
 use std::fmt::{Display, Write as _};
-use std::path::Path;
 use std::process::ExitCode;
 
 use ::agent::{Mark, Marks};
@@ -19,11 +18,18 @@ use crate::time_zone;
 /// Does what was asked for.
 pub(crate) fn run(args: &MarkArgs) -> Result<ExitCode, Failure> {
     let failed = |error: &dyn Display| Failure::new(format!("{}: {error}", args.directory.shown()));
-    let mut marks = open(&args.directory)?;
+    let directory = args.directory.as_path();
+    if !Marks::is_in(directory) {
+        return Err(failed(&"no agent has recorded anything there yet"));
+    }
     match &args.task {
-        MarkTask::Set(mark) => marks.set(mark).map_err(|error| failed(&error))?,
+        MarkTask::Set(mark) => {
+            Marks::open(directory).and_then(|mut marks| marks.set(mark)).map_err(|error| failed(&error))?
+        }
         MarkTask::List { since_ms, is_json } => {
-            let found = marks.between(*since_ms, i64::MAX / 1_000_000).map_err(|error| failed(&error))?;
+            let marks = Marks::open_for_reading(directory);
+            let found = marks.and_then(|marks| marks.between(*since_ms, i64::MAX / 1_000_000));
+            let found = found.map_err(|error| failed(&error))?;
             let mut text = String::new();
             if *is_json {
                 push_json(&found, &mut text)?
@@ -34,14 +40,6 @@ pub(crate) fn run(args: &MarkArgs) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn open(directory: &Path) -> Result<Marks, Failure> {
-    if !Marks::is_in(directory) {
-        let path = directory.shown();
-        return Err(Failure::new(format!("{path}: no agent has recorded anything there yet")));
-    }
-    Marks::open(directory).map_err(|error| Failure::new(format!("{}: {error}", directory.shown())))
 }
 
 fn push_text(marks: &[Mark], text: &mut String) {

@@ -141,7 +141,7 @@ fn growing() -> Result<(), Failed> {
 
 fn agent(data: &Path) -> Result<(bool, String), Failed> {
     let mut command = Command::new(WHIT);
-    command.args(["agent", "-i", "50ms", "-n", "2", "--http", "127.0.0.1:1", "--data"]).arg(data);
+    command.args(["agent", "-i", "50ms", "-n", "2", "--http", "127.0.0.1:0", "--data"]).arg(data);
     command.arg("--now").arg(data.join("now")).arg("--socket").arg(data.join("socket"));
     let output = command.output()?;
     Ok((output.status.success(), String::from_utf8(output.stderr)?))

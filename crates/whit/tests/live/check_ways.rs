@@ -1,7 +1,7 @@
 //! Checks without a plugin, and results that come and go by Nagios' ways.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, documents, port, wait_for, whit};
+use super::machine::{Running, Scratch, WHIT, document, port, wait_for, whit};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -19,27 +19,27 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         exact("checks_need_no_process", &[Need::Root, openssl], native),
         exact("dashboards_and_commands_of_nagios_work", &[], nagios),
+        exact("checks_begin_when_their_file_can_be_written", &[], begin_late),
         exact("an_agent_pushes_its_results_to_another", &[Need::Program("curl")], push),
     ]
 }
 
 fn start(directory: &Path, http: &str) -> Result<Running, Failed> {
+    Ok(Running(command(directory, http).stderr(Stdio::null()).spawn()?))
+}
+
+fn command(directory: &Path, http: &str) -> Command {
     let mut command = Command::new(WHIT);
     command.args(["agent", "--interval", "1s", "--http", http, "--config"]);
     command.arg(directory.join("agent.toml")).arg("--data").arg(directory.join("data"));
     command.arg("--now").arg(directory.join("now")).arg("--socket").arg(directory.join("socket"));
-    Ok(Running(command.stderr(Stdio::null()).spawn()?))
+    command
 }
 
 /// What is known of a check.
 fn show(directory: &Path, name: &str) -> Value {
     let data = directory.join("data");
-    if !data.join("checks.sqlite").exists() {
-        return Value::Null;
-    }
-    let output = Command::new(WHIT).args(["check", "show", name, "--json", "--data"]).arg(&data).output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    documents(&text).pop().map_or(Value::Null, |document| document["checks"][0].clone())
+    document(&["check", "show", name, "--json", "--data", data.to_str().unwrap()])["checks"][0].clone()
 }
 
 /// Each is run once. Those of networks are about this machine alone.
@@ -134,7 +134,7 @@ fn nagios() -> Result<(), Failed> {
         socket.display()
     );
     fs::write(scratch.0.join("agent.toml"), config)?;
-    let _agent = start(&scratch.0, "127.0.0.1:1")?;
+    let _agent = start(&scratch.0, "127.0.0.1:0")?;
     wait_for("the host has a result", || show(&scratch.0, "web1")["state"] == "OK");
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let now_s = SystemTime::UNIX_EPOCH.elapsed()?.as_secs();
@@ -188,6 +188,27 @@ fn nagios() -> Result<(), Failed> {
     Ok(())
 }
 
+/// A file that cannot be opened, here since another process holds its lock, is tried again.
+fn begin_late() -> Result<(), Failed> {
+    let scratch = Scratch::new("check-begin-late");
+    fs::create_dir(scratch.0.join("data"))?;
+    let file = fs::File::create_new(scratch.0.join("data/checks.sqlite"))?;
+    rustix::fs::fcntl_lock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+    fs::write(
+        scratch.0.join("agent.toml"),
+        "[[check]]\nname = \"load\"\ncommand = [\"true\"]\ninterval = \"1s\"\n",
+    )?;
+    let mut agent = command(&scratch.0, "127.0.0.1:0").stderr(Stdio::piped()).spawn()?;
+    let errors = agent.stderr.take().ok_or("stderr")?;
+    let _agent = Running(agent);
+    let mut lines = BufReader::new(errors).lines();
+    let is_fault = |line: &String| line.contains("no checks are done until it can be written");
+    assert!(lines.by_ref().map_while(Result::ok).any(|line| is_fault(&line)));
+    drop(file);
+    wait_for("the check has a result", || show(&scratch.0, "load")["state"] == "OK");
+    Ok(())
+}
+
 /// The results of one agent come to another, also those from before it was there; its feed has their changes.
 fn push() -> Result<(), Failed> {
     let (sender, receiver) = (Scratch::new("check-sender"), Scratch::new("check-receiver"));
@@ -199,7 +220,7 @@ fn push() -> Result<(), Failed> {
          [[check]]\nname = \"large\"\ncommand = [\"sh\", \"-c\", \"echo much; head -c 60000 /dev/zero | tr '\\\\0' '%'\"]\ninterval = \"1s\"\n"
     );
     fs::write(sender.0.join("agent.toml"), config)?;
-    let _sender = start(&sender.0, "127.0.0.1:1")?;
+    let _sender = start(&sender.0, "127.0.0.1:0")?;
     wait_for("the sender has a result", || show(&sender.0, "load")["state"] == "CRITICAL");
     let config = format!(
         "[http]\ntoken = \"{token}\"\n[[check]]\nname = \"load\"\nhost = \"db1\"\npassive = true\nattempts = 1\nfresh = \"5s\"\n\

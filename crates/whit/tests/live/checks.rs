@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, documents, wait_for, whit};
+use super::machine::{Running, Scratch, WHIT, document, documents, wait_for, whit};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -28,7 +28,7 @@ fn start(directory: &Path) -> Result<Running, Failed> {
     // Plugins inherit which signals are ignored, as SIGHUP is if nohup started the trials.
     let mut command = Command::new("env");
     command.args(["--default-signal=HUP", WHIT, "agent"]);
-    command.args(["--interval", "1s", "--http", "127.0.0.1:1", "--config"]);
+    command.args(["--interval", "1s", "--http", "127.0.0.1:0", "--config"]);
     command.arg(directory.join("agent.toml")).arg("--data").arg(directory.join("data"));
     command.arg("--now").arg(directory.join("now")).arg("--socket").arg(directory.join("socket"));
     Ok(Running(command.stderr(Stdio::null()).spawn()?))
@@ -37,11 +37,7 @@ fn start(directory: &Path) -> Result<Running, Failed> {
 /// All checks by their names.
 fn list(directory: &Path) -> BTreeMap<String, Value> {
     let data = directory.join("data");
-    if !data.join("checks.sqlite").exists() {
-        return BTreeMap::new();
-    }
-    let text = whit(&["check", "list", "--all", "--json", "--data", data.to_str().unwrap()]);
-    let Some(document) = documents(&text).pop() else { return BTreeMap::new() };
+    let document = document(&["check", "list", "--all", "--json", "--data", data.to_str().unwrap()]);
     let checks = document["checks"].as_array().cloned().unwrap_or_default();
     checks.into_iter().map(|check| (check["name"].as_str().unwrap_or_default().to_owned(), check)).collect()
 }

@@ -26,6 +26,12 @@ pub(crate) fn whit(words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The JSON document that whit prints; null if it fails, as long as an agent has not begun the file that is asked.
+pub(crate) fn document(words: &[&str]) -> Value {
+    let output = Command::new(WHIT).args(words).stdin(Stdio::null()).output().unwrap();
+    documents(&String::from_utf8(output.stdout).unwrap()).pop().unwrap_or_default()
+}
+
 /// The JSON documents that whit printed, a line each; each must be as its schema says.
 pub(crate) fn documents(text: &str) -> Vec<Value> {
     let schemas = schemas();

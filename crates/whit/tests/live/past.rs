@@ -34,7 +34,7 @@ fn agent(scratch: &Scratch) -> Result<Running, Failed> {
          expression = 'sum(rate(node_cpu_seconds_total{mode=~\"user|system\"}[3s])) > 0.7'\n",
     )?;
     let mut command = Command::new(WHIT);
-    command.args(["agent", "--interval", "500ms", "--http", "127.0.0.1:1", "--config"]).arg(config);
+    command.args(["agent", "--interval", "500ms", "--http", "127.0.0.1:0", "--config"]).arg(config);
     command.arg("--data").arg(directory.join("data")).arg("--now").arg(directory.join("now"));
     command.arg("--socket").arg(directory.join("socket")).stderr(Stdio::null());
     Ok(Running(command.spawn()?))

@@ -1,5 +1,6 @@
 //! Marks, seen by everyone and set by those who see every task.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -29,10 +30,11 @@ pub(crate) async fn marks(
     let form = Form::read(request).await?;
     let done = if is_set {
         let mark = Mark::new(time_ms(&form, "at_ms")?, form.needed("text")?).map_err(bad_data)?;
-        tokio::task::spawn_blocking(move || shared.marks()?.set(&mark).map(|()| vec![mark])).await
+        tokio::task::spawn_blocking(move || Marks::open(shared.data())?.set(&mark).map(|()| vec![mark])).await
     } else {
         let (from_ms, to_ms) = (time_ms(&form, "from_ms")?, time_ms(&form, "to_ms")?);
-        tokio::task::spawn_blocking(move || shared.marks()?.between(from_ms, to_ms)).await
+        tokio::task::spawn_blocking(move || Marks::open_for_reading(shared.data())?.between(from_ms, to_ms))
+            .await
     };
     let marks = done.map_err(|_| internal("it ended early"))?;
     Ok(reply(marks.map_err(|_| internal("the marks cannot be opened")).map(entries)))
@@ -43,7 +45,7 @@ fn entries(marks: Vec<Mark>) -> Vec<MarkEntry> {
 }
 
 impl Shared {
-    fn marks(&self) -> Result<Marks, store::StoreError> {
-        Marks::open(self.history.parent().unwrap_or(&self.history))
+    fn data(&self) -> &Path {
+        self.history.parent().unwrap_or(&self.history)
     }
 }
