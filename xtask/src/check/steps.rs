@@ -37,10 +37,10 @@ pub(super) const STAGES: &[Stage] = &[
     },
     Stage {
         lanes: &[
-            // Most of its time is two links of everything, each on one CPU.
-            &[step("instructions"), step("size")],
+            // Most of its time is a link of everything, on one CPU.
+            &[step("instructions")],
             &[TESTS, step("attack"), elsewhere("targets"), elsewhere("freebsd")],
-            &[step("test-page"), step("test-beside")],
+            &[step("test-page"), step("test-beside"), step("size")],
         ],
         is_needed: false,
     },

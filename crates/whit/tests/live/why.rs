@@ -124,10 +124,10 @@ fn start_in(cgroup: &Path, words: &str) -> Load {
     Load::start(&["sh", "-c", &format!("echo $$ > {}/cgroup.procs && exec {words}", cgroup.display())])
 }
 
-/// The sentences about a window of four seconds.
+/// The sentences about a window of two seconds.
 fn why(target: &[&str]) -> Vec<Value> {
     // There is no history there, so that the machine is observed.
-    let mut words = vec!["why", "--json", "--observe", "4s", "--data", "/nowhere"];
+    let mut words = vec!["why", "--json", "--observe", "2s", "--data", "/nowhere"];
     words.extend(target);
     let document = documents(&whit(&words)).remove(0);
     document["sentences"].as_array().cloned().unwrap_or_default()
@@ -337,7 +337,7 @@ fn locks(scratch: &Scratch) -> Staged {
 fn quiet() -> Result<(), Failed> {
     enable_accounting();
     let (busiest, others) = busiest_program();
-    for window in 0..12 {
+    for window in 0..8 {
         let words = ["why", "--json", "--observe", "1s", "--data", "/nowhere"];
         let document = documents(&whit(&words)).remove(0);
         let sentences = document["sentences"].as_array().ok_or("no sentences")?;
