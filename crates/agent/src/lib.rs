@@ -37,11 +37,12 @@ mod service;
 mod socket;
 mod state_changes;
 mod task_series;
+mod task_sums;
 pub mod telling;
 mod unix_socket;
 pub mod why;
 
-pub use maintenance::{compact, import};
+pub use maintenance::{compact, import, verify_sums};
 pub use marks::{Mark, Marks};
 pub use options::{AgentError, AgentOptions, HttpOptions, Listen, Privileged};
 pub use place::HISTORY;

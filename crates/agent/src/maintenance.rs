@@ -6,11 +6,12 @@ use std::path::Path;
 use facts::catalog::METRICS;
 use formats::samples::SampleSet;
 use formats::series_name::metric_of;
-use store::{ImportedSeries, Retention, SeriesKind};
+use store::{ImportedSeries, Retention, SeriesKind, StoreError};
 
 use crate::machine_series::series_kind;
 use crate::options::AgentError;
 use crate::place::{HISTORY, Place};
+use crate::task_sums;
 
 /// Makes the history of a directory as small as it can be: deletes what is older than a time in nanoseconds since 1970, or else thins and
 /// deletes what is old. Returns the file's bytes before and after.
@@ -35,7 +36,16 @@ pub fn compact(
     }
     store.vacuum().map_err(failed)?;
     store.close().map_err(failed)?;
+    task_sums::fill(&path).map_err(failed)?;
     Ok((before, bytes()))
+}
+
+/// Makes the sums of tasks in a directory again, and returns what is wrong with those that are there.
+///
+/// # Errors
+/// If the history cannot be read.
+pub fn verify_sums(directory: &Path) -> Result<Vec<String>, StoreError> {
+    task_sums::check(&directory.join(HISTORY))
 }
 
 /// Adds samples to the history of a directory, which is made if there is none. Returns the number of ticks.

@@ -344,7 +344,7 @@ impl Evaluation<'_> {
                 // What counters have grown adds up before as well as after.
                 match &arguments[..] {
                     [Expression::Range(range)] => {
-                        let sums = Sums { by: groups, largest };
+                        let sums = Sums { by: groups, largest, is_of_one_window: steps.count == 1 };
                         self.over_time(*function, range, &[], steps, Some(sums))?
                     }
                     _ => self.vector(&aggregate.of, steps)?,

@@ -44,6 +44,8 @@ pub struct Sums<'m> {
     pub by: &'m LabelChoice,
     /// The number of wanted sums, those with the largest increases over the whole range. A source may omit the others. `None`: all sums.
     pub largest: Option<usize>,
+    /// There is one window, the whole range: what a series grew by in it is wanted, and not when.
+    pub is_of_one_window: bool,
 }
 
 /// Steps of a time: which of them comes after an instant.
@@ -73,7 +75,25 @@ pub struct OwnedSelection {
     is_newest: bool,
     step_after: Option<StepAfter>,
     is_range: bool,
-    sums: Option<(LabelChoice, Option<usize>)>,
+    sums: Option<OwnedSums>,
+}
+
+/// [`Sums`] that own their data.
+#[derive(Clone, Debug)]
+struct OwnedSums {
+    by: LabelChoice,
+    largest: Option<usize>,
+    is_of_one_window: bool,
+}
+
+impl OwnedSums {
+    fn of(Sums { by, largest, is_of_one_window }: Sums<'_>) -> Self {
+        Self { by: by.clone(), largest, is_of_one_window }
+    }
+
+    fn borrowed(&self) -> Sums<'_> {
+        Sums { by: &self.by, largest: self.largest, is_of_one_window: self.is_of_one_window }
+    }
 }
 
 impl OwnedSelection {
@@ -86,7 +106,7 @@ impl OwnedSelection {
             is_newest: self.is_newest,
             step_after: self.step_after,
             is_range: self.is_range,
-            sums: self.sums.as_ref().map(|(by, largest)| Sums { by, largest: *largest }),
+            sums: self.sums.as_ref().map(OwnedSums::borrowed),
             limits,
         }
     }
@@ -103,7 +123,7 @@ impl Selection<'_> {
             is_newest,
             step_after,
             is_range,
-            sums: sums.map(|Sums { by, largest }| (by.clone(), largest)),
+            sums: sums.map(OwnedSums::of),
         }
     }
 

@@ -24,7 +24,7 @@ pub enum StoreError {
 impl StoreError {
     /// Whether the file is damaged, so that nothing more can be written into it: SQLite says so, or does not understand statements that
     /// it understands of a whole file.
-    pub(crate) fn is_damage(&self) -> bool {
+    pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{
             ConstraintViolation, DatabaseCorrupt, NotADatabase, SchemaChanged, TypeMismatch, Unknown,
         };

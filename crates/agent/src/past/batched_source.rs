@@ -15,7 +15,7 @@ use query::{
 
 use super::Past;
 use super::parents::{ParentOfMost, Parents};
-use super::tasks::{TaskSelection, replay_all};
+use super::tasks::{TaskSelection, read_all};
 
 /// The most evaluations with missing selections. After them each selection is read by its own replay.
 const MOST_EVALUATIONS: usize = 8;
@@ -137,7 +137,7 @@ impl<'p> BatchedSource<'p> {
             .filter_map(|selection| Some(TaskSelection { metric: task_counter(selection)?, selection }))
             .collect();
         let mut parents = missing.has_parents.then(Parents::default);
-        let read = replay_all(self.past.visible_tasks(), range, &of_tasks, parents.as_mut(), limits);
+        let read = read_all(self.past.visible_tasks(), range, &of_tasks, parents.as_mut(), limits);
         let read = read.map_err(|error| match (limits.is_interrupted)() {
             true => QueryError::Interrupted,
             false => QueryError::Unreadable(error),

@@ -1,25 +1,49 @@
 //! The labels of tasks in a history.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
-use query::{LabelChoice, Matcher};
+use query::{Condition, LabelChoice, Matcher};
 use sampling::users::Users;
 use store::{Named, TaskReplay};
+
+use crate::task_sums::MinuteSums;
 
 pub(super) const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
 
 /// What tells tasks apart, as far as it is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TaskLabels {
-    pid: Option<u32>,
+    pub(super) pid: Option<u32>,
     tid: Option<u32>,
     comm: Option<Comm>,
     uid: Option<u32>,
     pub(super) cgroup: Option<u64>,
+}
+
+/// What knows the paths of cgroups.
+pub(super) trait CgroupPaths {
+    /// The path of a cgroup; `None` if it was not recorded.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    fn path(&mut self, cgroup: u64) -> Result<Option<&str>, String>;
+}
+
+impl CgroupPaths for TaskReplay<'_> {
+    fn path(&mut self, cgroup: u64) -> Result<Option<&str>, String> {
+        self.name(Named::Cgroup(cgroup)).map_err(|error| error.to_string())
+    }
+}
+
+impl CgroupPaths for &MinuteSums {
+    fn path(&mut self, cgroup: u64) -> Result<Option<&str>, String> {
+        Ok(self.cgroup(cgroup))
+    }
 }
 
 /// The labels of tasks: how they read, and which are wanted.
@@ -59,18 +83,60 @@ impl<'s> Labelling<'s> {
         self.scope == Scope::All && self.matchers.iter().all(|matcher| matcher.label == "comm")
     }
 
+    /// Returns whether sums of processes can tell which tasks are meant.
+    pub(super) fn is_summable(&self) -> bool {
+        let [_, tid, ..] = self.is_wanted;
+        let is_told = |matcher: &&Matcher| match (matcher.label.as_str(), &matcher.condition) {
+            ("tid", _) => false,
+            ("pid", condition) => matches!(condition, Condition::Equal(_)),
+            _ => true,
+        };
+        !tid && self.matchers.iter().all(is_told)
+    }
+
+    /// Returns whether processes of one program may be told apart.
+    pub(super) fn is_by_process(&self) -> bool {
+        let [pid, ..] = self.is_wanted;
+        pid || self.matchers.iter().any(|matcher| matcher.label == "pid")
+    }
+
+    /// Returns whether one of some processes of a program may meet the conditions, where [`Self::is_summable`].
+    pub(super) fn may_accept(
+        &self,
+        paths: &mut impl CgroupPaths,
+        row: &TaskRow,
+        processes: &RangeInclusive<u32>,
+    ) -> Result<bool, String> {
+        let pids = self.matchers.iter().filter(|matcher| matcher.label == "pid");
+        let mut numbers = pids.filter_map(|matcher| match &matcher.condition {
+            Condition::Equal(number) => Some(number.parse().is_ok_and(|number| processes.contains(&number))),
+            _ => None,
+        });
+        Ok(numbers.all(|is_met| is_met) && self.accepts_but(paths, row, "pid")?)
+    }
+
     /// Whether a task meets the conditions.
-    pub(super) fn accepts(&self, replay: &mut TaskReplay<'_>, row: &TaskRow) -> Result<bool, String> {
+    pub(super) fn accepts(&self, paths: &mut impl CgroupPaths, row: &TaskRow) -> Result<bool, String> {
+        self.accepts_but(paths, row, "")
+    }
+
+    /// Whether it meets those that are not about one of the labels.
+    fn accepts_but(
+        &self,
+        paths: &mut impl CgroupPaths,
+        row: &TaskRow,
+        ignored: &str,
+    ) -> Result<bool, String> {
         if matches!(self.scope, Scope::User(uid) if row.uid != Some(uid)) {
             return Ok(false);
         }
-        for matcher in &self.matchers {
+        for matcher in self.matchers.iter().filter(|matcher| matcher.label != ignored) {
             let is_met = match matcher.label.as_str() {
                 "pid" => matcher.accepts(&row.tgid.unwrap_or(row.key.pid).to_string()),
                 "tid" => matcher.accepts(&row.key.pid.to_string()),
                 "comm" => matcher.accepts(&comm(&row.comm)),
                 "user" => matcher.accepts(&self.user(row.uid)),
-                _ => matcher.accepts(&self.cgroup(replay, row.cgroup)?),
+                _ => matcher.accepts(&self.cgroup(paths, row.cgroup)?),
             };
             if !is_met {
                 return Ok(false);
@@ -107,10 +173,9 @@ impl<'s> Labelling<'s> {
     }
 
     /// A cgroup's path; empty if it was not recorded.
-    pub(super) fn cgroup(&self, replay: &mut TaskReplay<'_>, id: Option<u64>) -> Result<String, String> {
+    pub(super) fn cgroup(&self, paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<String, String> {
         let Some(id) = id else { return Ok(String::new()) };
-        let name = replay.name(Named::Cgroup(id)).map_err(|error| error.to_string())?;
-        Ok(name.unwrap_or_default().to_owned())
+        Ok(paths.path(id)?.unwrap_or_default().to_owned())
     }
 
     pub(super) fn name(&self, key: &TaskLabels, cgroup: String) -> SeriesName {

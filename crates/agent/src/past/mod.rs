@@ -3,11 +3,17 @@
 mod batched_source;
 #[cfg(test)]
 mod batching;
+mod doubts;
 mod exits;
 mod labelling;
+mod lines;
 mod moment;
 mod parents;
+mod parts;
 mod recorded_series;
+mod round_rows;
+#[cfg(test)]
+mod summing;
 mod task_lines;
 mod tasks;
 
@@ -35,6 +41,7 @@ use crate::machine_series::series_kind;
 use crate::own_series;
 use crate::restricted;
 use crate::task_series;
+use crate::task_sums::SumsFile;
 
 /// A history that expressions can be asked about. It stays as it was when it was opened.
 #[derive(Debug)]
@@ -43,6 +50,9 @@ pub struct Past {
     /// The history of checks, which is opened when it is asked for; `None`: it is not seen.
     checks_path: Option<PathBuf>,
     checks: OnceCell<Option<RecordedSeries>>,
+    /// The path of the history, and the sums beside it, which are opened when they are asked for.
+    path: PathBuf,
+    sums: OnceCell<Option<SumsFile>>,
     users: Users,
     /// Whose tasks are there.
     scope: Scope,
@@ -70,6 +80,8 @@ impl Past {
             recorded,
             checks_path: Some(path.with_file_name(check::HISTORY)),
             checks: OnceCell::new(),
+            path: path.to_owned(),
+            sums: OnceCell::new(),
             users: Users::read(),
             scope: Scope::All,
             extent_ns: OnceCell::new(),
@@ -158,7 +170,9 @@ impl Past {
 
 impl Past {
     fn visible_tasks(&self) -> VisibleTasks<'_> {
-        VisibleTasks { history: &self.recorded.history, users: &self.users, scope: self.scope }
+        // Without them everything is replayed.
+        let sums = self.sums.get_or_init(|| SumsFile::open_for_reading(&self.path).ok()).as_ref();
+        VisibleTasks { history: &self.recorded.history, sums, users: &self.users, scope: self.scope }
     }
 
     /// The series of tasks that are selected.

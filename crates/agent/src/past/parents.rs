@@ -6,6 +6,8 @@ use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 
+use crate::task_sums::MinuteSums;
+
 /// How many processes ended, by their parents.
 #[derive(Debug, Default)]
 pub(super) struct Parents {
@@ -32,6 +34,16 @@ impl Parents {
             *self.children.entry(parent).or_default() += 1;
             if let Some(row) = store.row(parent).filter(|row| scope.contains(row)) {
                 self.names.insert(parent, row.comm);
+            }
+        }
+    }
+
+    /// Adds those of a minute. They are all users'.
+    pub(super) fn add_sums(&mut self, minute: &MinuteSums) {
+        for parent in &minute.parents {
+            *self.children.entry(parent.process).or_default() += parent.ended;
+            if let Some(comm) = parent.comm {
+                self.names.insert(parent.process, comm);
             }
         }
     }

@@ -97,23 +97,42 @@ impl<K: Hash + Eq + Copy> TaskLines<K> {
         self.set(line, f64::from_bits(STALE_BITS));
     }
 
-    /// Omits counters that cannot be among the `count` largest rates after `from_ms` and until `to_ms`. All counters have a sample in each
-    /// round, so that their rates differ from their increases by extrapolation alone.
-    pub(super) fn keep_largest(&mut self, count: usize, from_ms: i64, to_ms: i64) {
+    /// Returns what the `count` largest rates after `from_ms` and until `to_ms` have grown by at least; `None` if that is not known, so that
+    /// all are wanted. All counters have a sample in each round, so that their rates differ from their increases by extrapolation alone.
+    pub(super) fn least_of_largest(&self, count: usize, from_ms: i64, to_ms: i64) -> Option<f64> {
         // Otherwise some samples are not in the range, so that something else is the increase in it.
         let is_within = match self.times_ms[..] {
             [first, .., last] => first > from_ms && last <= to_ms,
             _ => false,
         };
-        if !is_within || count == 0 || self.lines.len() <= count {
-            return;
+        if !is_within || count == 0 || self.lines.len() < count {
+            return None;
         }
         let mut increases: Vec<f64> = self.lines.iter().map(Line::increase).collect();
         let (_, least, _) = increases.select_nth_unstable_by(count - 1, |one, other| other.total_cmp(one));
         let intervals = (self.times_ms.len() - 1) as f64;
-        let least = *least / (1.0 + MOST_EXTRAPOLATED / intervals);
+        Some(*least / (1.0 + MOST_EXTRAPOLATED / intervals))
+    }
+
+    /// Keeps the series that have grown by so much at least.
+    pub(super) fn keep_from(&mut self, least: f64) {
         self.lines.retain(|line| line.increase() >= least);
         // They were places among all lines.
+        self.places.clear();
+        self.named.clear();
+    }
+
+    /// Returns what each series grew by, with its key.
+    pub(super) fn increases(&self) -> impl Iterator<Item = (&K, f64)> {
+        self.lines.iter().map(|line| (&line.key, line.increase()))
+    }
+
+    /// Brings the series in the order of their keys, in which they are however they were read.
+    pub(super) fn sort(&mut self)
+    where
+        K: Ord,
+    {
+        self.lines.sort_unstable_by_key(|line| line.key);
         self.places.clear();
         self.named.clear();
     }
@@ -160,7 +179,9 @@ mod tests {
                     lines.add(line, key, |sum| sum as f64);
                 }
             });
-            lines.keep_largest(2, from_ms, to_ms);
+            if let Some(least) = lines.least_of_largest(2, from_ms, to_ms) {
+                lines.keep_from(least);
+            }
             let name = |key: &u64| SeriesName::new(&format!("n{key}"));
             lines
                 .into_series(name)

@@ -21,6 +21,7 @@ use crate::livestatus::Livestatus;
 use crate::log::{Level, Log};
 use crate::options::AgentOptions;
 use crate::socket::Socket;
+use crate::task_sums::Summarizer;
 
 /// The services that are configured. They end when this is dropped.
 pub(super) struct Services {
@@ -75,6 +76,7 @@ impl Services {
         services.open_livestatus();
         services.watch_alerts();
         services.watch_checks();
+        services.sum_tasks();
         #[cfg(feature = "feeds")]
         services.watch_feeds();
         services
@@ -218,6 +220,13 @@ impl Services {
         let Some(options) = self.options.checks.clone() else { return };
         let begun = CheckWatch::start(options, self.data().to_owned(), self.boards.roster.clone());
         self.checks = begun.map_err(|error| self.log.write(Level::Warning, &format!("checks: {error}"))).ok();
+    }
+
+    /// Sums are made in any case: also `whit why` in a terminal reads them.
+    fn sum_tasks(&self) {
+        if let Err(error) = Summarizer::start(self.history.clone()) {
+            self.log.write(Level::Warning, &format!("sums of tasks: {error}"));
+        }
     }
 
     #[cfg(feature = "feeds")]

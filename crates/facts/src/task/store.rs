@@ -141,6 +141,11 @@ impl EndedTask {
         &self.record.row
     }
 
+    /// Whether it lived in the round before.
+    pub fn was_alive(&self) -> bool {
+        self.origin == Origin::Row
+    }
+
     /// CPU time in the interval in nanoseconds.
     pub fn cpu_ns(&self) -> Option<u64> {
         self.delta.get(Figure::ON_CPU)

@@ -45,8 +45,13 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
         HistoryTask::Import(files) => import_files(&args.directory, files)?,
         HistoryTask::Verify => {
             let history = History::open(&path).map_err(failed)?;
-            let findings = progress::during(|| "checking every row".to_owned(), || history.verify());
-            let findings = findings.map_err(failed)?;
+            let mut findings =
+                progress::during(|| "checking every row".to_owned(), || history.verify()).map_err(failed)?;
+            let of_sums = progress::during(
+                || "making all sums of tasks again".to_owned(),
+                || ::agent::verify_sums(&args.directory),
+            );
+            findings.extend(of_sums.map_err(failed)?);
             if !findings.is_empty() {
                 return Err(Failure::new(findings.join("\n")));
             }

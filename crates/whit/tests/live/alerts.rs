@@ -295,10 +295,7 @@ fn ledger() -> Result<(), Failed> {
     std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&data)?;
     fs::write(data.join("alerts.sqlite"), [0x5a; 20_000])?;
     let _child = start(&scratch.0, &config)?;
-    let fires = || {
-        data.join("alerts.sqlite").exists()
-            && whit(&["alert", "--data", data.to_str().unwrap()]).contains("firing")
-    };
+    let fires = || list(&scratch.0)["alerts"][0]["state"] == "firing";
     wait_for("a new one", || data.join("alerts.damaged-1.sqlite").exists() && fires());
     for name in ["alerts.sqlite", "alerts.sqlite-wal", "alerts.sqlite-shm"] {
         let _ = fs::remove_file(data.join(name));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Change, EndedTask, TaskStore};
 use crate::rate::Interval;
 use crate::sample::Clock;
-use crate::task::figure::Figure;
+use crate::task::figure::{Figure, Figures};
 use crate::task::{TaskKey, TaskRow};
 use crate::unit::Nanos;
 
@@ -57,6 +57,12 @@ impl TaskStore {
         let is_known =
             self.interval.is_some() && !figure.is_maximum() && slot.row.figures.get(figure).is_some();
         is_known.then_some(0)
+    }
+
+    /// What a living task did in the last interval: counters that grew. `None` if it did nothing, or is not known.
+    pub fn deltas(&self, pid: u32) -> Option<&Figures> {
+        let slot = &self.slots[*self.by_pid.get(&pid)?];
+        (slot.changed_in == self.round).then(|| &self.changes[slot.change as usize].delta)
     }
 
     /// An ended task, by its place among [`Self::ended`].

@@ -1,0 +1,146 @@
+//! What sums of minutes leave open: which of the brief processes of a program did how much.
+
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
+use crate::task_sums::{BriefSums, ProcessSums};
+
+/// The brief processes of some minutes, and who is none of them.
+#[derive(Debug, Default)]
+pub(super) struct Doubts {
+    /// How many minutes were begun, and in which of them several brief processes may have had one number.
+    minutes: u32,
+    mingled: HashSet<u32>,
+    brief: Vec<Brief>,
+    /// Processes whose sums in a minute are all that they did in it.
+    complete: HashSet<(u32, u32)>,
+    incomplete: HashSet<u32>,
+}
+
+#[derive(Debug)]
+struct Brief {
+    minute: u32,
+    processes: RangeInclusive<u32>,
+    /// The most that one of them did.
+    most: u64,
+}
+
+impl Doubts {
+    /// Begins another minute. `has_mingled`: one number may be that of several of its brief processes.
+    pub(super) fn begin_minute(&mut self, has_mingled: bool) {
+        self.minutes += 1;
+        if has_mingled {
+            self.mingled.insert(self.minutes);
+        }
+    }
+
+    /// Adds a process of the minute.
+    pub(super) fn add_process(&mut self, sums: &ProcessSums) {
+        match sums.is_complete {
+            true => self.complete.insert((self.minutes, sums.process)),
+            false => self.incomplete.insert(sums.process),
+        };
+    }
+
+    /// Adds brief processes of the minute, one of which did so much at most.
+    pub(super) fn add_brief(&mut self, sums: &BriefSums, most: u64) {
+        self.brief.push(Brief { minute: self.minutes, processes: sums.processes.clone(), most });
+    }
+
+    /// Whether nothing is left open.
+    pub(super) fn is_empty(&self) -> bool {
+        self.brief.is_empty() && self.incomplete.is_empty()
+    }
+
+    /// Returns whether the sums of a process are all that it did.
+    pub(super) fn is_certain(&self, process: u32) -> bool {
+        let is_apart = |brief: &Brief| {
+            !brief.processes.contains(&process) || self.complete.contains(&(brief.minute, process))
+        };
+        !self.incomplete.contains(&process) && self.brief.iter().all(is_apart)
+    }
+
+    /// Returns the most that brief processes of one number can have done together.
+    pub(super) fn most(&self) -> u64 {
+        // Where a range begins, and behind its end.
+        let mut changes: Vec<(u64, bool, u64)> = Vec::with_capacity(self.brief.len() * 2);
+        let mut add = |first: u32, last: u32, most: u64| {
+            changes.extend([(u64::from(first), true, most), (u64::from(last) + 1, false, most)]);
+        };
+        for of_minute in self.brief.chunk_by(|one, next| one.minute == next.minute) {
+            if self.mingled.contains(&of_minute[0].minute) {
+                of_minute.iter().for_each(|one| add(*one.processes.start(), *one.processes.end(), one.most));
+                continue;
+            }
+            // Each number is that of one of them.
+            let first = of_minute.iter().map(|one| *one.processes.start()).min();
+            let last = of_minute.iter().map(|one| *one.processes.end()).max();
+            let most = of_minute.iter().map(|one| one.most).max();
+            add(first.unwrap_or(0), last.unwrap_or(u32::MAX), most.unwrap_or(0));
+        }
+        // Ends come before beginnings.
+        changes.sort_unstable();
+        let (mut now, mut most) = (0_u64, 0);
+        for (_, is_begin, change) in changes {
+            now = if is_begin { now.saturating_add(change) } else { now.saturating_sub(change) };
+            most = most.max(now);
+        }
+        most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use facts::task::comm::Comm;
+    use facts::task::figure::Figures;
+
+    use super::*;
+    use crate::task_sums::TaskGroup;
+
+    fn group(name: &str) -> TaskGroup {
+        TaskGroup { comm: Comm::new(name.as_bytes()), ..TaskGroup::default() }
+    }
+
+    fn brief(name: &str, processes: RangeInclusive<u32>) -> BriefSums {
+        BriefSums { group: group(name), figures: Figures::NONE, most: Figures::NONE, processes }
+    }
+
+    fn process(name: &str, process: u32, is_complete: bool) -> ProcessSums {
+        ProcessSums { process, group: group(name), figures: Figures::NONE, is_complete }
+    }
+
+    #[test]
+    fn what_may_be_of_one_process_adds_up() {
+        let mut doubts = Doubts::default();
+        doubts.begin_minute(true);
+        doubts.add_brief(&brief("sh", 10..=20), 5);
+        assert_eq!(doubts.most(), 5);
+        doubts.add_brief(&brief("cc", 21..=30), 7);
+        assert_eq!(doubts.most(), 7);
+        doubts.begin_minute(true);
+        doubts.add_brief(&brief("sh", 20..=21), 2);
+        assert_eq!(doubts.most(), 9);
+        doubts.begin_minute(false);
+        doubts.add_brief(&brief("sh", 15..=21), 3);
+        doubts.add_brief(&brief("cc", 15..=21), 4);
+        assert_eq!(doubts.most(), 13);
+    }
+
+    #[test]
+    fn a_process_is_certain_where_no_brief_one_has_its_number() {
+        let mut doubts = Doubts::default();
+        assert!(doubts.is_empty());
+        doubts.begin_minute(false);
+        doubts.add_brief(&brief("sh", 10..=20), 5);
+        doubts.add_process(&process("sh", 11, true));
+        doubts.add_process(&process("sh", 12, false));
+        doubts.add_process(&process("cc", 13, true));
+        assert!(!doubts.is_empty());
+        let certain = [9, 10, 11, 12, 13, 21].map(|process| doubts.is_certain(process));
+        assert_eq!(certain, [true, false, true, false, true, true]);
+        // In another minute another process may have had its number.
+        doubts.begin_minute(false);
+        doubts.add_brief(&brief("sh", 11..=11), 5);
+        assert!(!doubts.is_certain(11));
+    }
+}

@@ -1,0 +1,229 @@
+//! The series of one selection of tasks, while they are built.
+
+use std::collections::HashMap;
+
+use facts::catalog::{TaskMetric, Unit};
+use facts::task::TaskRow;
+use facts::task::comm::Comm;
+use facts::unit::Nanos;
+use query::{Selection, Series};
+use store::TaskReplay;
+
+use super::doubts::Doubts;
+use super::labelling::{CgroupPaths, Labelling, TaskLabels};
+use super::round_rows::RoundRows;
+use super::task_lines::TaskLines;
+use crate::task_sums::{MinuteSums, TaskGroup};
+
+/// The series of one selection, while they are built.
+pub(super) struct Lines<'s> {
+    metric: &'static TaskMetric,
+    pub(super) adds_up: bool,
+    labelling: Labelling<'s>,
+    of_tasks: TaskLines<TaskLabels>,
+    /// Whether the matchers accept a name, if they are about names only.
+    accepted: HashMap<Comm, bool>,
+    /// The line of each living task, for gauges.
+    living: HashMap<u32, usize>,
+    doubts: Doubts,
+}
+
+impl<'s> Lines<'s> {
+    pub(super) fn new(metric: &'static TaskMetric, adds_up: bool, labelling: Labelling<'s>) -> Self {
+        let (of_tasks, accepted, living) = (TaskLines::new(), HashMap::new(), HashMap::new());
+        Self { metric, adds_up, labelling, of_tasks, accepted, living, doubts: Doubts::default() }
+    }
+
+    /// How many series there are.
+    pub(super) fn len(&self) -> usize {
+        self.of_tasks.len()
+    }
+
+    /// Takes the round that a replay is at.
+    pub(super) fn take(
+        &mut self,
+        at_ms: i64,
+        round: &RoundRows,
+        replay: &mut TaskReplay<'_>,
+    ) -> Result<(), String> {
+        self.of_tasks.begin(at_ms);
+        match self.adds_up {
+            true => self.add(round, replay),
+            false => self.set(round, replay),
+        }
+    }
+
+    /// Adds to each series what its tasks did, those that ended among them. In the first round: what they have done before.
+    fn add(&mut self, round: &RoundRows, replay: &mut TaskReplay<'_>) -> Result<(), String> {
+        let metric = self.metric;
+        if round.rounds == 1 {
+            for row in &round.all {
+                if let Some(figure) = figure(row, metric) {
+                    self.grow(row, figure, false, replay)?;
+                }
+            }
+            return Ok(());
+        }
+        for row in &round.changed {
+            // Also one that has done nothing: it is there.
+            if figure(row, metric).is_some() {
+                let growth = replay.store().delta(row.key.pid, metric.figure).unwrap_or(0);
+                self.grow(row, growth, true, replay)?;
+            }
+        }
+        for (row, delta) in &round.ended {
+            if figure(row, metric).is_some() {
+                let growth = delta.get(metric.figure).unwrap_or(0);
+                self.grow(row, growth, true, replay)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the sums of a minute, of counters of which the increases are added.
+    pub(super) fn take_sums(&mut self, minute: &MinuteSums) -> Result<(), String> {
+        minute.times_ms.iter().for_each(|at_ms| self.of_tasks.begin(*at_ms));
+        let (mut paths, figure) = (minute, self.metric.figure);
+        let is_by_process = self.labelling.is_by_process();
+        self.doubts.begin_minute(minute.has_mingled);
+        for one in &minute.processes {
+            let row = row(one.process, &one.group);
+            if let Some(growth) = one.figures.get(figure) {
+                self.grow(&row, growth, true, &mut paths)?;
+            }
+            if is_by_process {
+                self.doubts.add_process(one);
+            }
+        }
+        for one in &minute.brief {
+            let Some(growth) = one.figures.get(figure) else { continue };
+            let row = row(*one.processes.start(), &one.group);
+            if !is_by_process {
+                self.grow(&row, growth, true, &mut paths)?;
+            } else if self.labelling.may_accept(&mut paths, &row, &one.processes)? {
+                self.doubts.add_brief(one, one.most.get(figure).unwrap_or(0));
+            }
+        }
+        Ok(())
+    }
+
+    fn grow(
+        &mut self,
+        row: &TaskRow,
+        growth: u64,
+        is_padded: bool,
+        paths: &mut impl CgroupPaths,
+    ) -> Result<(), String> {
+        if self.accepts(row, paths)? {
+            let line = self.line(row, is_padded, paths)?;
+            let metric = self.metric;
+            self.of_tasks.add(line, growth, |sum| in_unit(sum, metric));
+        }
+        Ok(())
+    }
+
+    fn accepts(&mut self, row: &TaskRow, paths: &mut impl CgroupPaths) -> Result<bool, String> {
+        if !self.labelling.is_by_name_alone() {
+            return self.labelling.accepts(paths, row);
+        }
+        if let Some(is_accepted) = self.accepted.get(&row.comm) {
+            return Ok(*is_accepted);
+        }
+        let is_accepted = self.labelling.accepts(paths, row)?;
+        self.accepted.insert(row.comm, is_accepted);
+        Ok(is_accepted)
+    }
+
+    fn line(
+        &mut self,
+        row: &TaskRow,
+        is_padded: bool,
+        paths: &mut impl CgroupPaths,
+    ) -> Result<usize, String> {
+        let key = self.labelling.key(row);
+        if let Some(line) = self.of_tasks.known(&key) {
+            return Ok(line);
+        }
+        let name = match self.adds_up && self.labelling.is_named_alone(&key) {
+            true => None,
+            false => {
+                let cgroup = self.labelling.cgroup(paths, key.cgroup)?;
+                Some(self.labelling.name(&key, cgroup))
+            }
+        };
+        Ok(self.of_tasks.add_key(key, is_padded, name))
+    }
+
+    /// Returns the series; `None` if sums of minutes leave open what they are.
+    pub(super) fn into_series(mut self, selection: &Selection<'_>) -> Option<Vec<Series>> {
+        let sums = selection.sums.filter(|_| self.adds_up);
+        let largest = sums.and_then(|sums| sums.largest);
+        let least = largest
+            .and_then(|count| self.of_tasks.least_of_largest(count, selection.from_ms, selection.to_ms));
+        if !self.doubts.is_empty() {
+            let least = least?;
+            let most = in_unit(self.doubts.most(), self.metric);
+            let is_open = |(labels, increase): (&TaskLabels, f64)| {
+                increase + most >= least && !labels.pid.is_some_and(|pid| self.doubts.is_certain(pid))
+            };
+            // What is not among the series is not among the largest either.
+            if most >= least || self.of_tasks.increases().any(is_open) {
+                return None;
+            }
+        }
+        if let Some(least) = least {
+            self.of_tasks.keep_from(least);
+        }
+        if sums.is_some() {
+            self.of_tasks.sort();
+        }
+        Some(self.of_tasks.into_series(|key| self.labelling.name(key, String::new())))
+    }
+
+    /// Sets the series of living tasks to what they are, and ends those of tasks that are gone.
+    fn set(&mut self, round: &RoundRows, replay: &mut TaskReplay<'_>) -> Result<(), String> {
+        let is_first = round.rounds == 1 || !round.has_interval;
+        let gone: Vec<u32> = match is_first {
+            true => self.living.keys().copied().collect(),
+            false => round.gone.clone(),
+        };
+        for pid in gone {
+            if let Some(line) = self.living.remove(&pid) {
+                self.of_tasks.end(line);
+            }
+        }
+        for row in if is_first { &round.all } else { &round.changed } {
+            let Some(figure) = figure(row, self.metric) else { continue };
+            if !self.accepts(row, replay)? {
+                continue;
+            }
+            let line = self.line(row, false, replay)?;
+            // By execve(2) it may have another name now.
+            if let Some(other) = self.living.insert(row.key.pid, line).filter(|other| *other != line) {
+                self.of_tasks.end(other);
+            }
+            self.of_tasks.set(line, in_unit(figure, self.metric));
+        }
+        Ok(())
+    }
+}
+
+/// Returns a figure of a task, or `None` if it is unknown, or counted for the main thread of its process.
+fn figure(row: &TaskRow, metric: &TaskMetric) -> Option<u64> {
+    let is_main = row.tgid.is_none_or(|tgid| tgid == row.key.pid);
+    row.figures.get(metric.figure).filter(|_| is_main || !metric.figure.is_of_process())
+}
+
+fn in_unit(figure: u64, metric: &TaskMetric) -> f64 {
+    match metric.unit {
+        Unit::Nanoseconds => figure as f64 / Nanos::SECOND.0 as f64,
+        _ => figure as f64,
+    }
+}
+
+/// The row of a process of which only the sums are known.
+fn row(process: u32, group: &TaskGroup) -> TaskRow {
+    let mut row = TaskRow { tgid: Some(process), comm: group.comm, uid: group.uid, ..TaskRow::NONE };
+    (row.key.pid, row.cgroup) = (process, group.cgroup);
+    row
+}

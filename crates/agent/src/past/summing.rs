@@ -1,0 +1,274 @@
+//! Answers by the sums of minutes equal those of a replay.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use facts::linux::taskstats::ExitInfo;
+use facts::sample::Clock;
+use facts::task::comm::Comm;
+use facts::task::exit_record::ExitRecord;
+use facts::task::figure::{Figure, FigureSet};
+use facts::task::store::TaskStore;
+use facts::task::{Accounting, Cause, TaskKey, TaskRow};
+use facts::unit::Nanos;
+use query::{Answer, Limits, Query};
+use store::{Named, Retention, Store, TaskTick, Tick};
+
+use super::{BatchedSource, Past};
+use crate::task_sums::{make_all, remake_all};
+
+const STARTED_AT_S: u64 = 1_700_000_000;
+const ROUNDS: u64 = 900;
+const EXPRESSIONS: [&str; 17] = [
+    "sum by (comm) (increase(whit_task_on_cpu_seconds_total[10m]))",
+    "sum by (comm, user, cgroup) (rate(whit_task_run_queue_seconds_total[7m]))",
+    "sum(rate(whit_task_on_cpu_seconds_total[5m])) + sum(rate(whit_task_block_io_seconds_total[5m]))",
+    "topk(2, sum by (comm) (increase(whit_task_on_cpu_seconds_total[9m])))",
+    "topk(1, sum by (cgroup) (rate(whit_task_run_queue_seconds_total[9m])))",
+    "count(sum by (comm) (rate(whit_task_block_io_seconds_total[5m] offset 2m)))",
+    "sum by (user) (rate(whit_task_on_cpu_seconds_total{comm!~\"c.*\",cgroup=~\"/a.*\"}[6m]))",
+    "sum without (tid, pid) (increase(whit_task_voluntary_switches_total[6m]))",
+    "sum(sum by (comm, user) (rate(whit_task_on_cpu_seconds_total[400s])))",
+    // Of one process: sums tell them apart where they can, and leave it to a replay where they cannot.
+    "topk(1, sum by (comm, pid) (rate(whit_task_on_cpu_seconds_total[10m])))",
+    "topk(3, sum by (pid) (increase(whit_task_voluntary_switches_total{comm=\"b\"}[8m])))",
+    "sum(rate(whit_task_on_cpu_seconds_total{pid=\"107\"}[10m]))",
+    "sum by (comm, pid) (rate(whit_task_on_cpu_seconds_total{comm=\"a\"}[3m]))",
+    "sum by (comm, tid) (rate(whit_task_on_cpu_seconds_total{comm=\"a\"}[3m]))",
+    // What sums say nothing of.
+    "sum by (comm) (max_over_time(whit_task_resident_bytes[5m]))",
+    "rate(whit_task_on_cpu_seconds_total{comm=\"c\"}[4m])",
+    "sum by (comm) (rate(whit_task_on_cpu_seconds_total{comm=\"none\"}[4m]))",
+];
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// A machine on which tasks start, work, take other names, and end, most of them soon.
+struct Machine {
+    random: Random,
+    second: u64,
+    living: BTreeMap<u32, TaskRow>,
+    store: TaskStore,
+    next_pid: u32,
+    last_pid: u32,
+}
+
+impl Machine {
+    fn new(seed: u64, last_pid: u32) -> Self {
+        let living = BTreeMap::new();
+        Self {
+            random: Random(seed),
+            second: 1000,
+            living,
+            store: TaskStore::default(),
+            next_pid: 100,
+            last_pid,
+        }
+    }
+
+    fn clock(&self) -> Clock {
+        let since_boot = Nanos(self.second * Nanos::SECOND.0 + 7_000_000);
+        let realtime = Nanos(since_boot.0 + STARTED_AT_S * Nanos::SECOND.0);
+        Clock { realtime, boottime: since_boot, monotonic: since_boot }
+    }
+
+    fn number(&mut self) -> u32 {
+        loop {
+            self.next_pid = if self.next_pid < self.last_pid { self.next_pid + 1 } else { 100 };
+            if !self.living.contains_key(&self.next_pid) {
+                return self.next_pid;
+            }
+        }
+    }
+
+    fn task(&mut self, process: Option<&TaskRow>) -> TaskRow {
+        let lived = Nanos((self.random.below(900) + 1) * 1_000_000);
+        let pid = self.number();
+        let mut row = TaskRow {
+            key: TaskKey { pid, start: self.clock().boottime.saturating_sub(lived) },
+            tgid: Some(process.map_or(pid, TaskRow::process)),
+            ppid: Some(self.living.keys().nth(self.random.below(3) as usize).copied().unwrap_or(1)),
+            uid: process.map_or(Some(self.random.below(2) as u32 + 60_000), |process| process.uid),
+            comm: process.map_or(Comm::new(&[b'a' + self.random.below(4) as u8]), |process| process.comm),
+            state: Some(b'S'),
+            accounting: Accounting::On,
+            cgroup: process.map_or(Some(self.random.below(3) + 1), |process| process.cgroup),
+            wall: lived,
+            ..TaskRow::default()
+        };
+        FigureSet::COUNTERS.for_each(|figure| row.figures.set(figure, Some(0)));
+        if self.random.below(3) == 0 {
+            row.figures.set(Figure::delay(Cause::BlockIo), None);
+        }
+        self.work(&mut row, lived.0 / 4);
+        row
+    }
+
+    fn work(&mut self, row: &mut TaskRow, most_ns: u64) {
+        for figure in
+            [Figure::ON_CPU, Figure::USER, Figure::delay(Cause::RunQueue), Figure::VOLUNTARY_SWITCHES]
+        {
+            let more = self.random.below(most_ns.max(1));
+            row.figures.set(figure, row.figures.get(figure).map(|value| value + more));
+        }
+        row.figures.set(Figure::RESIDENT_BYTES, Some(4096 * self.random.below(1000)));
+    }
+
+    fn advance(&mut self) {
+        self.second += 1;
+        self.store.begin(self.clock());
+        let mut exits = Vec::new();
+        for pid in self.living.keys().copied().collect::<Vec<_>>() {
+            let mut row = self.living[&pid];
+            row.wall = self.clock().boottime.saturating_sub(row.key.start);
+            match self.random.below(20) {
+                0 => {
+                    self.living.remove(&pid);
+                    self.store.remove(pid);
+                    self.work(&mut row, 1_000_000);
+                    exits.push(row);
+                }
+                chance @ 1..9 => {
+                    self.work(&mut row, 200_000_000);
+                    if chance == 1 {
+                        row.comm = Comm::new(&[b'a' + self.random.below(4) as u8]);
+                    }
+                    self.living.insert(pid, row);
+                    self.store.put(&row);
+                }
+                _ => {}
+            }
+        }
+        for _ in 0..self.random.below(8) {
+            let process = match self.random.below(4) {
+                0 => self.living.values().find(|row| row.tgid == Some(row.key.pid)).copied(),
+                _ => None,
+            };
+            let row = self.task(process.as_ref());
+            if self.random.below(3) > 0 {
+                if self.random.below(4) == 0 {
+                    exits.push(self.task(Some(&row)));
+                }
+                exits.push(row);
+            } else {
+                self.living.insert(row.key.pid, row);
+                self.store.put(&row);
+            }
+        }
+        let now = self.clock().boottime;
+        let exit = ExitInfo { code: 0, flags: 0x20 };
+        let between = (now.saturating_sub(Nanos::SECOND), now);
+        let record = |row: &TaskRow| ExitRecord { row: *row, exit, between, tick: Nanos(4_000_000) };
+        self.store.finish(&mut exits.iter().map(record).collect());
+    }
+
+    /// Records it in two runs of a recorder.
+    fn record(&mut self, path: &Path) {
+        for rounds in [ROUNDS / 3, ROUNDS - ROUNDS / 3] {
+            self.store = TaskStore::default();
+            let mut store = Store::open(path, Retention::default()).unwrap();
+            store.name("boot", Named::Cgroup(1), "/a/one");
+            store.name("boot", Named::Cgroup(2), "/b/two");
+            // A recorder that begins reads all tasks.
+            self.second += 1;
+            self.store.begin(self.clock());
+            self.living.values().for_each(|row| self.store.put(row));
+            self.store.finish(&mut Vec::new());
+            self.append(&mut store);
+            for _ in 1..rounds {
+                self.advance();
+                self.append(&mut store);
+            }
+            store.close().unwrap();
+        }
+    }
+
+    fn append(&self, store: &mut Store) {
+        let tasks = TaskTick { store: &self.store, lost_exits: 0 };
+        let tick = Tick { clock: self.store.clock(), boot_id: "boot", values: &[], tasks: Some(tasks) };
+        store.append(&tick).unwrap();
+    }
+}
+
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn recorded(name: &str, seed: u64, last_pid: u32) -> (Scratch, PathBuf) {
+    let directory = std::env::temp_dir().join(format!("whit-{name}-{seed}-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("history.sqlite");
+    Machine::new(seed, last_pid).record(&path);
+    (Scratch(directory), path)
+}
+
+/// The answers to all expressions, as text: NaN equals nothing. The parent of most is one of them.
+fn answers(past: &Past, at_ms: i64) -> Vec<String> {
+    let limits = Limits::default();
+    let answer = |text: &&str| {
+        let query = Query::parse(text).unwrap();
+        let answer: Result<Answer, _> =
+            BatchedSource::evaluate(past, &limits, |source| query.at(source, at_ms, &limits));
+        format!("{answer:?}")
+    };
+    let mut all: Vec<String> = EXPRESSIONS.iter().map(answer).collect();
+    let range = [at_ms - 500_000, at_ms];
+    let parent = BatchedSource::evaluate(past, &limits, |source| source.parent_of_most(range, &limits));
+    all.push(format!("{parent:?}"));
+    all
+}
+
+#[test]
+fn sums_say_what_a_replay_says() {
+    // Numbers of processes are given again soon, or never.
+    for (seed, last_pid) in [(1, 160), (2, 400), (3, 1_000_000), (4, 1_000_000)] {
+        let (_scratch, path) = recorded("summing", seed, last_pid);
+        let past = Past::open(&path).unwrap();
+        let (_, last_ns) = past.extent_ns().unwrap().unwrap();
+        let times_ms = [0, 1, 60_000, 123_456, 217_007, 240_000].map(|back_ms| last_ns / 1_000_000 - back_ms);
+        let replayed = times_ms.map(|at_ms| answers(&past, at_ms));
+        make_all(&path);
+        let past = Past::open(&path).unwrap();
+        for (at_ms, replayed) in times_ms.into_iter().zip(replayed) {
+            for ((place, replayed), summed) in replayed.iter().enumerate().zip(answers(&past, at_ms)) {
+                let expression = EXPRESSIONS.get(place).unwrap_or(&"the parent");
+                assert_eq!(*replayed, summed, "{expression} at {at_ms}, {last_pid} numbers");
+            }
+        }
+    }
+}
+
+/// Sums that are wrong make wrong answers: they are read.
+#[test]
+fn sums_are_read() {
+    let (_scratch, path) = recorded("summing-wrong", 5, 1_000_000);
+    let past = Past::open(&path).unwrap();
+    let (_, last_ns) = past.extent_ns().unwrap().unwrap();
+    // Between two rounds: the first one in a range belongs to it.
+    let at_ms = last_ns / 1_000_000 - 1;
+    let replayed = answers(&past, at_ms);
+    remake_all(&path, |sums| {
+        for figures in sums.processes.iter_mut().map(|sums| &mut sums.figures) {
+            figures.set(Figure::ON_CPU, figures.get(Figure::ON_CPU).map(|value| value + 1_000_000_000));
+        }
+        sums.parents.iter_mut().for_each(|sums| sums.ended += 1);
+    });
+    let summed = answers(&Past::open(&path).unwrap(), at_ms);
+    let differs: Vec<bool> = replayed.iter().zip(&summed).map(|(one, other)| one != other).collect();
+    for place in [0, 2, 3, 6, 8, 9] {
+        assert!(differs[place], "{}", EXPRESSIONS[place]);
+    }
+    assert!(!differs[13] && !differs[14] && !differs[15]);
+    assert!(differs[EXPRESSIONS.len()], "the parent");
+}

@@ -1,0 +1,94 @@
+//! The file with the sums, by the minute.
+
+use std::ops::Range;
+use std::path::Path;
+
+use store::{Records, StoreError};
+
+use super::encoding;
+use super::minute::MinuteSums;
+
+/// Its name beside the history.
+const FILE: &str = "task-sums.sqlite";
+
+/// The sums of all minutes that have some. A minute is named by its number since 1970.
+#[derive(Debug)]
+pub(crate) struct SumsFile {
+    records: Records,
+}
+
+impl SumsFile {
+    /// Opens that beside a history, to be read.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read.
+    pub(crate) fn open_for_reading(history: &Path) -> Result<Self, StoreError> {
+        Ok(Self { records: Records::open_for_reading(&history.with_file_name(FILE))? })
+    }
+
+    /// Opens that beside a history, to be written, and makes it if there is none. One that is damaged is renamed, and what is to be said
+    /// about that returned.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(crate) fn take(history: &Path) -> Result<(Self, Option<String>), StoreError> {
+        let (records, finding) = Records::open_or_begin_again(&history.with_file_name(FILE))?;
+        Ok((Self { records }, finding))
+    }
+
+    /// Whether the file is still there.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.records.is_in_place()
+    }
+
+    /// The minutes that have sums, in order.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn minutes(&self) -> Result<Vec<i64>, StoreError> {
+        self.records.keys()
+    }
+
+    /// The sums of a minute; `None` if there are none, or they are damaged.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn minute(&self, minute: i64) -> Result<Option<MinuteSums>, StoreError> {
+        match self.records.get(minute) {
+            Err(error) if error.is_damage() => Ok(None),
+            bytes => Ok(bytes?.and_then(|bytes| encoding::decode(&bytes))),
+        }
+    }
+
+    /// Writes sums, and forgets others.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub(super) fn write(&mut self, new: &[(i64, MinuteSums)], forgotten: &[i64]) -> Result<(), StoreError> {
+        let bytes: Vec<(i64, Vec<u8>)> =
+            new.iter().map(|(minute, sums)| (*minute, encoding::encode(sums))).collect();
+        let records = bytes.iter().map(|(minute, bytes)| (*minute, bytes.as_slice()));
+        self.records.write(records, forgotten.iter().copied())?;
+        self.records.checkpoint()
+    }
+}
+
+/// The minutes that are wholly between two times in milliseconds since 1970, both included.
+pub(crate) fn whole_minutes(from_ms: i64, to_ms: i64) -> Range<i64> {
+    let first = from_ms.saturating_add(super::MINUTE_MS - 1).div_euclid(super::MINUTE_MS);
+    first..to_ms.saturating_add(1).div_euclid(super::MINUTE_MS).max(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_are_whole() {
+        assert_eq!(whole_minutes(0, 59_999), 0..1);
+        assert_eq!(whole_minutes(1, 59_999), 1..1);
+        assert_eq!(whole_minutes(0, 59_998), 0..0);
+        assert_eq!(whole_minutes(59_999, 240_000), 1..4);
+        assert_eq!(whole_minutes(i64::MIN, i64::MAX).end, i64::MAX / 60_000);
+    }
+}

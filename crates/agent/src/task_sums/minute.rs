@@ -1,0 +1,242 @@
+//! The sums of a minute, and how they are made.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+use facts::task::TaskRow;
+use facts::task::comm::Comm;
+use facts::task::figure::{Figure, FigureSet, Figures};
+use facts::task::store::TaskStore;
+use store::{Named, StoreError, TaskReplay};
+
+/// What tells programs apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TaskGroup {
+    /// The name of the task.
+    pub(crate) comm: Comm,
+    /// Real user id.
+    pub(crate) uid: Option<u32>,
+    /// The cgroup's id.
+    pub(crate) cgroup: Option<u64>,
+}
+
+impl TaskGroup {
+    fn of(row: &TaskRow) -> Self {
+        Self { comm: row.comm, uid: row.uid, cgroup: row.cgroup }
+    }
+}
+
+/// What a process did that was seen alive, all its threads together.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ProcessSums {
+    pub(crate) process: u32,
+    pub(crate) group: TaskGroup,
+    /// Increases of counters.
+    pub(crate) figures: Figures,
+    /// Whether no brief process of the minute has its number.
+    pub(crate) is_complete: bool,
+}
+
+/// What the processes of a group did together that started and ended between two readings.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BriefSums {
+    pub(crate) group: TaskGroup,
+    /// Increases of counters.
+    pub(crate) figures: Figures,
+    /// The most that one of them can have done.
+    pub(crate) most: Figures,
+    /// Their numbers are among these.
+    pub(crate) processes: RangeInclusive<u32>,
+}
+
+/// How many processes ended that one process had started, and its name if it was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ParentSums {
+    pub(crate) process: u32,
+    pub(crate) comm: Option<Comm>,
+    pub(crate) ended: u64,
+}
+
+/// The sums of a minute, each list in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct MinuteSums {
+    /// When tasks were read, in milliseconds since 1970.
+    pub(crate) times_ms: Vec<i64>,
+    pub(crate) processes: Vec<ProcessSums>,
+    pub(crate) brief: Vec<BriefSums>,
+    /// One number may be that of brief processes of several groups, or of several of one group.
+    pub(crate) has_mingled: bool,
+    pub(crate) parents: Vec<ParentSums>,
+    /// The paths of cgroups, as far as they are known.
+    pub(crate) cgroups: Vec<(u64, String)>,
+}
+
+impl MinuteSums {
+    /// The path of a cgroup.
+    pub(crate) fn cgroup(&self, id: u64) -> Option<&str> {
+        let place = self.cgroups.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&self.cgroups[place].1)
+    }
+}
+
+#[derive(Debug)]
+struct OfBrief {
+    figures: Figures,
+    most: Figures,
+    processes: RangeInclusive<u32>,
+}
+
+/// The rounds of a minute, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct MinuteBuilder {
+    times_ms: Vec<i64>,
+    processes: HashMap<(u32, TaskGroup), Figures>,
+    brief: HashMap<TaskGroup, OfBrief>,
+    /// The numbers of all of these.
+    brief_processes: HashSet<u32>,
+    has_mingled: bool,
+    parents: HashMap<u32, (u64, Option<Comm>)>,
+    cgroups: HashMap<u64, Option<String>>,
+}
+
+impl MinuteBuilder {
+    /// Adds the round that a replay is at.
+    ///
+    /// # Errors
+    /// If names cannot be read.
+    pub(super) fn add(&mut self, at_ms: i64, replay: &mut TaskReplay<'_>) -> Result<(), StoreError> {
+        self.times_ms.push(at_ms);
+        self.add_store(replay.store());
+        let groups = self.processes.keys().map(|(_, group)| group).chain(self.brief.keys());
+        let mut unknown: Vec<u64> = groups.filter_map(|group| group.cgroup).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        unknown.retain(|id| !self.cgroups.contains_key(id));
+        for id in unknown {
+            let path = replay.name(Named::Cgroup(id))?.map(str::to_owned);
+            self.cgroups.insert(id, path);
+        }
+        Ok(())
+    }
+
+    fn add_store(&mut self, store: &TaskStore) {
+        for row in store.changed_rows() {
+            add(self.process(row), &row.figures, store.deltas(row.key.pid));
+        }
+        // Those of one process in this round, which was in no other.
+        let mut brief: HashMap<(u32, TaskGroup), Figures> = HashMap::new();
+        // First those that were seen alive, so that what ended together with its process is added to it.
+        let (alive, others): (Vec<_>, Vec<_>) = store.ended().partition(|ended| ended.was_alive());
+        for ended in alive.into_iter().chain(others) {
+            let row = ended.row();
+            let who = (row.process(), TaskGroup::of(row));
+            let is_seen =
+                ended.was_alive() || store.row(who.0).is_some() || self.processes.contains_key(&who);
+            let figures = match is_seen {
+                true => self.process(row),
+                false => brief.entry(who).or_default(),
+            };
+            add(figures, &row.figures, Some(&ended.delta));
+            if let Some(parent) = row.ppid.filter(|_| row.tgid == Some(row.key.pid)) {
+                let (count, comm) = self.parents.entry(parent).or_default();
+                *count += 1;
+                *comm = store.row(parent).map(|row| row.comm).or(*comm);
+            }
+        }
+        self.add_brief(brief);
+    }
+
+    fn process(&mut self, row: &TaskRow) -> &mut Figures {
+        self.processes.entry((row.process(), TaskGroup::of(row))).or_default()
+    }
+
+    /// Adds those of one round to their groups.
+    fn add_brief(&mut self, brief: HashMap<(u32, TaskGroup), Figures>) {
+        for (process, _) in brief.keys() {
+            self.has_mingled |= !self.brief_processes.insert(*process);
+        }
+        let mut of_round: HashMap<TaskGroup, OfBrief> = HashMap::new();
+        for ((process, group), figures) in brief {
+            let new =
+                || OfBrief { figures: Figures::NONE, most: Figures::NONE, processes: process..=process };
+            let sums = of_round.entry(group).or_insert_with(new);
+            sums.processes = joined(&sums.processes, &(process..=process));
+            add(&mut sums.figures, &figures, Some(&figures));
+            raise(&mut sums.most, &figures);
+        }
+        for (group, new) in of_round {
+            match self.brief.entry(group) {
+                Entry::Vacant(first) => {
+                    first.insert(new);
+                }
+                Entry::Occupied(known) => known.into_mut().merge(&new),
+            }
+        }
+    }
+
+    /// The sums.
+    pub(super) fn finish(self) -> MinuteSums {
+        let Self { times_ms, processes, brief, brief_processes, has_mingled, parents, cgroups } = self;
+        let process = |((process, group), figures)| ProcessSums {
+            process,
+            group,
+            figures,
+            is_complete: !brief_processes.contains(&process),
+        };
+        let brief_sums =
+            |(group, OfBrief { figures, most, processes })| BriefSums { group, figures, most, processes };
+        let mut sums = MinuteSums {
+            times_ms,
+            processes: processes.into_iter().map(process).collect(),
+            brief: brief.into_iter().map(brief_sums).collect(),
+            has_mingled,
+            parents: parents
+                .into_iter()
+                .map(|(process, (ended, comm))| ParentSums { process, comm, ended })
+                .collect(),
+            cgroups: cgroups.into_iter().filter_map(|(id, path)| Some((id, path?))).collect(),
+        };
+        sums.processes.sort_unstable_by_key(|sums| (sums.process, sums.group));
+        sums.brief.sort_unstable_by_key(|sums| sums.group);
+        sums.parents.sort_unstable_by_key(|sums| sums.process);
+        sums.cgroups.sort_unstable();
+        sums
+    }
+}
+
+impl OfBrief {
+    /// Adds those of a later round. Unless their numbers mingle no number is in both, and `most` is that of one of them.
+    fn merge(&mut self, new: &Self) {
+        match overlap(&self.processes, &new.processes) {
+            false => raise(&mut self.most, &new.most),
+            true => add(&mut self.most, &new.most, Some(&new.most)),
+        }
+        add(&mut self.figures, &new.figures, Some(&new.figures));
+        self.processes = joined(&self.processes, &new.processes);
+    }
+}
+
+fn overlap(one: &RangeInclusive<u32>, other: &RangeInclusive<u32>) -> bool {
+    one.start() <= other.end() && other.start() <= one.end()
+}
+
+/// The smallest range that has both.
+fn joined(one: &RangeInclusive<u32>, other: &RangeInclusive<u32>) -> RangeInclusive<u32> {
+    *one.start().min(other.start())..=*one.end().max(other.end())
+}
+
+/// Adds increases of the counters that are known.
+fn add(sums: &mut Figures, known: &Figures, increases: Option<&Figures>) {
+    FigureSet::COUNTERS.for_each(|figure| {
+        if known.get(figure).is_some() {
+            let increase = increases.and_then(|increases| increases.get(figure)).unwrap_or(0);
+            sums.set(figure, Some(sums.get(figure).unwrap_or(0).saturating_add(increase)));
+        }
+    });
+}
+
+fn raise(most: &mut Figures, figures: &Figures) {
+    FigureSet::COUNTERS
+        .for_each(|figure: Figure| most.set(figure, most.get(figure).max(figures.get(figure))));
+}

@@ -1,0 +1,20 @@
+//! What tasks did in each minute, summed up: an answer about a day reads a thousand of these instead of replaying every tick.
+//!
+//! Sums are derived: whatever they say can be replayed from the history, and a minute without them is. They are made by the server, a while
+//! after a minute is over, and are in a file of their own, so that the recorder has no part in it.
+
+mod encoding;
+mod file;
+mod minute;
+mod summarizer;
+mod upkeep;
+
+pub(crate) use file::{SumsFile, whole_minutes};
+pub(crate) use minute::{BriefSums, MinuteSums, ProcessSums, TaskGroup};
+pub(crate) use summarizer::Summarizer;
+#[cfg(test)]
+pub(crate) use summarizer::{make_all, remake_all};
+pub(crate) use upkeep::{check, fill};
+
+/// The length of what is summed up, in milliseconds. Minutes begin at multiples of it.
+pub(crate) const MINUTE_MS: i64 = 60_000;

@@ -1,0 +1,70 @@
+//! What is done with sums while no agent makes them.
+
+use std::path::Path;
+
+use store::{History, StoreError};
+
+use super::file::{SumsFile, whole_minutes};
+use super::summarizer::make;
+
+/// Minutes that are replayed at once: a replay begins with some of which nothing is wanted.
+const MINUTES_AT_ONCE: usize = 30;
+/// Findings after which no more are listed.
+const MOST_FINDINGS: usize = 20;
+
+/// Makes the sums that are missing beside a history, and forgets those of minutes that it does not have any more.
+///
+/// # Errors
+/// If they cannot be made.
+pub(crate) fn fill(path: &Path) -> Result<(), StoreError> {
+    let (mut file, _) = SumsFile::take(path)?;
+    let history = History::open(path)?;
+    let known = file.minutes()?;
+    let extent = history.extent()?.realtime_ns;
+    let there =
+        extent.map_or(0..0, |(first_ns, last_ns)| whole_minutes(first_ns / 1_000_000, last_ns / 1_000_000));
+    let forgotten: Vec<i64> = known.iter().copied().filter(|minute| !there.contains(minute)).collect();
+    file.write(&[], &forgotten)?;
+    let missing: Vec<i64> = there.filter(|minute| known.binary_search(minute).is_err()).collect();
+    for run in runs(&missing) {
+        file.write(&make(&history, run[0], run[run.len() - 1])?, &[])?;
+    }
+    Ok(())
+}
+
+/// Makes all sums beside a history again, and returns where they differ from those that are there. Of minutes whose rounds were thinned
+/// meanwhile only the checksums can be checked.
+///
+/// # Errors
+/// If the history cannot be read.
+pub(crate) fn check(path: &Path) -> Result<Vec<String>, StoreError> {
+    let Ok(file) = SumsFile::open_for_reading(path) else { return Ok(Vec::new()) };
+    let history = History::open(path)?;
+    let mut findings = Vec::new();
+    // The round before the first one is not there any more.
+    let mut is_first = true;
+    for run in runs(&file.minutes()?) {
+        for (minute, made) in make(&history, run[0], run[run.len() - 1])? {
+            let is_comparable = !is_first;
+            is_first &= made.times_ms.is_empty();
+            let what = match file.minute(minute)? {
+                None => "are damaged",
+                Some(sums) if is_comparable && sums.times_ms == made.times_ms && sums != made => {
+                    "are not those of its ticks"
+                }
+                Some(_) => continue,
+            };
+            findings.push(format!("sums of tasks: those of the minute {} s after 1970 {what}", minute * 60));
+        }
+        if findings.len() >= MOST_FINDINGS {
+            break;
+        }
+    }
+    findings.truncate(MOST_FINDINGS);
+    Ok(findings)
+}
+
+/// Minutes that follow one another, not too many at a time.
+fn runs(minutes: &[i64]) -> impl Iterator<Item = &[i64]> {
+    minutes.chunk_by(|one, next| *next == one + 1).flat_map(|run| run.chunks(MINUTES_AT_ONCE))
+}
