@@ -49,7 +49,7 @@ mod tests {
     fn a_time_is_divided_without_gaps() {
         use Part::{Replay, Sums};
         let known = [1, 2, 3, 5, 9];
-        let expected = vec![
+        let expected = [
             Replay([59_000, 119_999]),
             Sums(2),
             Sums(3),

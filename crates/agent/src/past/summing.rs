@@ -15,7 +15,7 @@ use query::{Answer, Limits, Query};
 use store::{Named, Retention, Store, TaskTick, Tick};
 
 use super::{BatchedSource, Past};
-use crate::task_sums::{make_all, remake_all};
+use crate::task_sums::{MINUTE_MS, Summarizer, SumsFile, check, fill, make_all, remake_all};
 
 const STARTED_AT_S: u64 = 1_700_000_000;
 const ROUNDS: u64 = 900;
@@ -271,4 +271,34 @@ fn sums_are_read() {
     }
     assert!(!differs[13] && !differs[14] && !differs[15]);
     assert!(differs[EXPRESSIONS.len()], "the parent");
+}
+
+/// What the agent makes a few minutes at a time is what `whit history compact` makes, and what `verify` expects.
+#[test]
+fn sums_are_made_and_checked() {
+    let (_scratch, path) = recorded("summing-upkeep", 6, 1_000_000);
+    assert_eq!(check(&path).unwrap(), Vec::<String>::new());
+    let past = Past::open(&path).unwrap();
+    let (first_ns, last_ns) = past.extent_ns().unwrap().unwrap();
+    let (first, end) = (first_ns / 1_000_000 / MINUTE_MS + 1, last_ns / 1_000_000 / MINUTE_MS);
+    let now_ms = last_ns / 1_000_000 + 10_000;
+    let mut summarizer = Summarizer::of(path.clone());
+    let minutes = || SumsFile::open_for_reading(&path).unwrap().minutes().unwrap();
+    summarizer.look(now_ms).unwrap();
+    assert_eq!(minutes(), (end - 5..end).collect::<Vec<_>>());
+    for _ in 0..3 {
+        summarizer.look(now_ms).unwrap();
+    }
+    assert_eq!(minutes(), (first..end).collect::<Vec<_>>());
+    // The clock was set back.
+    let set_back_ms = (end - 2) * MINUTE_MS + 7_000;
+    summarizer.look(set_back_ms).unwrap();
+    assert_eq!(minutes(), (first..end - 2).collect::<Vec<_>>());
+    fill(&path).unwrap();
+    assert_eq!(minutes(), (first..end).collect::<Vec<_>>());
+    assert_eq!(check(&path).unwrap(), Vec::<String>::new());
+    remake_all(&path, |sums| sums.brief.iter_mut().for_each(|sums| sums.figures = sums.most));
+    let findings = check(&path).unwrap();
+    assert!(findings.len() as i64 > (end - first) / 2, "{findings:?}");
+    assert!(findings.iter().all(|finding| finding.contains("are not those of its ticks")), "{findings:?}");
 }

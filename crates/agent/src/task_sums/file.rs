@@ -26,14 +26,14 @@ impl SumsFile {
         Ok(Self { records: Records::open_for_reading(&history.with_file_name(FILE))? })
     }
 
-    /// Opens that beside a history, to be written, and makes it if there is none. One that is damaged is renamed, and what is to be said
-    /// about that returned.
+    /// Opens that beside a history, to be written, and makes it if there is none. In place of one that is damaged another one is begun:
+    /// nothing of it is lost.
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub(crate) fn take(history: &Path) -> Result<(Self, Option<String>), StoreError> {
-        let (records, finding) = Records::open_or_begin_again(&history.with_file_name(FILE))?;
-        Ok((Self { records }, finding))
+    pub(crate) fn take(history: &Path) -> Result<Self, StoreError> {
+        let (records, _) = Records::open_or_begin_again(&history.with_file_name(FILE))?;
+        Ok(Self { records })
     }
 
     /// Whether the file is still there.

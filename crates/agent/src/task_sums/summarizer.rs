@@ -10,7 +10,7 @@ use store::{History, StoreError};
 use super::MINUTE_MS;
 use super::file::{SumsFile, whole_minutes};
 use super::minute::{MinuteBuilder, MinuteSums};
-use crate::log::{Level, Log};
+use crate::log::Log;
 
 /// Between two looks at the clock.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -34,10 +34,10 @@ impl Summarizer {
     pub(crate) fn start(history: PathBuf) -> std::io::Result<()> {
         std::thread::Builder::new().name("sums".to_owned()).spawn(move || {
             let mut log = Log::open();
-            let mut summarizer = Self { history, file: None, last_ms: i64::MIN, filled_until: None };
+            let mut summarizer = Self::of(history);
             loop {
                 std::thread::sleep(PAUSE);
-                let done = summarizer.look(now_ms(), &log);
+                let done = summarizer.look(now_ms());
                 let fault = done.err().map(|error| format!("sums of tasks: {error}; questions take longer"));
                 log.fault("sums of tasks", fault);
             }
@@ -45,8 +45,12 @@ impl Summarizer {
         Ok(())
     }
 
-    /// Makes what is missing, the newest minutes first.
-    fn look(&mut self, now_ms: i64, log: &Log) -> Result<(), StoreError> {
+    pub(crate) fn of(history: PathBuf) -> Self {
+        Self { history, file: None, last_ms: i64::MIN, filled_until: None }
+    }
+
+    /// Makes what is missing, a part of it at a time, the newest minutes first.
+    pub(crate) fn look(&mut self, now_ms: i64) -> Result<(), StoreError> {
         let last_ms = std::mem::replace(&mut self.last_ms, now_ms);
         let end = (now_ms - SETTLED_MS).div_euclid(MINUTE_MS);
         let is_in_place = self.file.as_ref().is_some_and(SumsFile::is_in_place);
@@ -55,9 +59,7 @@ impl Summarizer {
         }
         self.filled_until = None;
         if !is_in_place {
-            let (file, finding) = SumsFile::take(&self.history)?;
-            finding.iter().for_each(|finding| log.write(Level::Warning, finding));
-            self.file = Some(file);
+            self.file = Some(SumsFile::take(&self.history)?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         let known = file.minutes()?;
@@ -119,7 +121,7 @@ pub(crate) fn make_all(history: &Path) {
 /// The same, and changes each.
 #[cfg(test)]
 pub(crate) fn remake_all(history: &Path, change: impl Fn(&mut MinuteSums)) {
-    let (mut file, _) = SumsFile::take(history).unwrap();
+    let mut file = SumsFile::take(history).unwrap();
     let opened = History::open(history).unwrap();
     let (first_ns, last_ns) = opened.extent().unwrap().realtime_ns.unwrap();
     let minutes = whole_minutes(first_ns / 1_000_000, last_ns / 1_000_000);

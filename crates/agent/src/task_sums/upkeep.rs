@@ -17,7 +17,7 @@ const MOST_FINDINGS: usize = 20;
 /// # Errors
 /// If they cannot be made.
 pub(crate) fn fill(path: &Path) -> Result<(), StoreError> {
-    let (mut file, _) = SumsFile::take(path)?;
+    let mut file = SumsFile::take(path)?;
     let history = History::open(path)?;
     let known = file.minutes()?;
     let extent = history.extent()?.realtime_ns;

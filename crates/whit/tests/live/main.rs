@@ -39,6 +39,7 @@ mod query;
 mod query_expressions;
 mod relabel;
 mod run;
+mod scheduler_clock;
 mod sockets;
 mod stalls;
 mod stolen;
