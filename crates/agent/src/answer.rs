@@ -7,50 +7,89 @@ use std::fmt::Write as _;
 use formats::series_name::SeriesName;
 use query::number::write_in_full;
 use query::{Answer, Point};
-use serde_json::{Map, Value, json};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use text::printable::Shown as _;
 
-/// The `data` of a reply.
-pub fn to_json(answer: &Answer) -> Value {
-    match answer {
-        Answer::Scalar(point) => json!({ "resultType": "scalar", "result": point_json(*point) }),
-        Answer::Text(text) => json!({ "resultType": "string", "result": [0, text] }),
-        Answer::Vector(series) => {
-            let one = |(name, point): &(SeriesName, Point)| json!({ "metric": labels_json(name), "value": point_json(*point) });
-            json!({ "resultType": "vector", "result": series.iter().map(one).collect::<Vec<_>>() })
-        }
-        Answer::Matrix(series) => {
-            let one = |(name, points): &(SeriesName, Vec<Point>)| {
-                let points: Vec<Value> = points.iter().map(|point| point_json(*point)).collect();
-                json!({ "metric": labels_json(name), "values": points })
-            };
-            json!({ "resultType": "matrix", "result": series.iter().map(one).collect::<Vec<_>>() })
+/// An answer as the `data` of a reply. It is written value by value: as a tree a large one would take ten times the memory.
+#[derive(Debug)]
+pub struct ReplyData<'a>(pub &'a Answer);
+
+impl Serialize for ReplyData<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Answer::Scalar(point) => typed("scalar", &PointData(point), serializer),
+            Answer::Text(text) => typed("string", &(0, text), serializer),
+            Answer::Vector(series) => typed("vector", &Each(series, instant), serializer),
+            Answer::Matrix(series) => typed("matrix", &Each(series, range), serializer),
         }
     }
 }
 
+fn typed<S: Serializer>(kind: &str, result: &impl Serialize, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut data = serializer.serialize_map(Some(2))?;
+    data.serialize_entry("result", result)?;
+    data.serialize_entry("resultType", kind)?;
+    data.end()
+}
+
+#[derive(Serialize)]
+struct InstantData<'a> {
+    metric: Labels<'a>,
+    value: PointData<'a>,
+}
+
+fn instant((name, point): &(SeriesName, Point)) -> InstantData<'_> {
+    InstantData { metric: Labels(name), value: PointData(point) }
+}
+
+#[derive(Serialize)]
+struct RangeData<'a> {
+    metric: Labels<'a>,
+    values: Each<'a, Point, fn(&'a Point) -> PointData<'a>>,
+}
+
+fn range((name, points): &(SeriesName, Vec<Point>)) -> RangeData<'_> {
+    RangeData { metric: Labels(name), values: Each(points, PointData) }
+}
+
+/// A list, of which each part is made when it is written.
+struct Each<'a, T, F>(&'a [T], F);
+
+impl<'a, T, D: Serialize, F: Fn(&'a T) -> D> Serialize for Each<'a, T, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(&self.1))
+    }
+}
+
 /// Labels as an object, in order.
-pub fn labels_json(name: &SeriesName) -> Value {
-    Value::Object(
-        name.labels().map(|(label, value)| (label.to_owned(), Value::from(value))).collect::<Map<_, _>>(),
-    )
+#[derive(Debug)]
+pub struct Labels<'a>(pub &'a SeriesName);
+
+impl Serialize for Labels<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.labels())
+    }
 }
 
 /// Seconds since 1970, and the value as a text, since JSON has no NaN.
-fn point_json(point: Point) -> Value {
-    json!([seconds(point.at_ms), number(point.value)])
+struct PointData<'a>(&'a Point);
+
+impl Serialize for PointData<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Point { at_ms, value } = *self.0;
+        let value = number(value);
+        match at_ms % 1000 {
+            0 => (at_ms / 1000, value).serialize(serializer),
+            _ => (at_ms as f64 / 1000.0, value).serialize(serializer),
+        }
+    }
 }
 
 /// A time in milliseconds since 1970 as the API has it where it is no number.
 pub fn rfc3339(at_ms: i64) -> String {
     jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default().to_string()
-}
-
-fn seconds(at_ms: i64) -> Value {
-    match at_ms % 1000 {
-        0 => json!(at_ms / 1000),
-        _ => json!(at_ms as f64 / 1000.0),
-    }
 }
 
 /// In full, unless it is very long.
@@ -120,7 +159,13 @@ pub(crate) fn from_json(data: &Value) -> Option<Answer> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    fn to_json(answer: &Answer) -> Value {
+        serde_json::to_value(ReplyData(answer)).unwrap()
+    }
 
     #[test]
     fn answers_come_back() {

@@ -20,7 +20,7 @@ use super::cancellation::Cancellation;
 use super::reply::{Refusal, bad_data, internal, refusal, success};
 use super::request_queue::{Busy, Requester};
 use super::shared::Shared;
-use crate::answer;
+use crate::answer::{Labels, ReplyData};
 use crate::past::{BatchedSource, Past};
 
 /// The most of a request's body.
@@ -193,7 +193,7 @@ async fn evaluate(
                     format!("the answer has more than {MOST_ANSWERED} values: take a longer step, or sum");
                 refusal(StatusCode::UNPROCESSABLE_ENTITY, "execution", message).into_response()
             }
-            Ok(answer) => success(&answer::to_json(&answer)),
+            Ok(answer) => success(&ReplyData(&answer)),
             Err(error) => Refusal::from(error).into_response(),
         }
     })
@@ -319,8 +319,7 @@ pub(super) async fn series(
         return Err(bad_data("no match[] parameter provided"));
     }
     let reply = wanted.answer(shared, requester, |names, most| {
-        let labels: Vec<Value> = names.iter().take(most).map(answer::labels_json).collect();
-        json!(labels)
+        json!(names.iter().take(most).map(Labels).collect::<Vec<_>>())
     });
     Ok(reply.await)
 }

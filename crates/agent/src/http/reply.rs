@@ -3,17 +3,26 @@
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use query::QueryError;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 /// JSON, never kept by anyone.
-fn document(status: StatusCode, body: &Value) -> Response {
+fn document(status: StatusCode, body: &impl Serialize) -> Response {
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
-    (status, headers, body.to_string()).into_response()
+    // Into memory, and of what is valid JSON.
+    let text = serde_json::to_string(body).unwrap_or_default();
+    (status, headers, text).into_response()
+}
+
+#[derive(Serialize)]
+struct Success<'d, D> {
+    data: &'d D,
+    status: &'static str,
 }
 
 /// What was asked for.
-pub(super) fn success(data: &Value) -> Response {
-    document(StatusCode::OK, &json!({ "status": "success", "data": data }))
+pub(super) fn success(data: &impl Serialize) -> Response {
+    document(StatusCode::OK, &Success { data, status: "success" })
 }
 
 /// Why there is none.

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode, Failure> {
         Format::Text => render::push_text(&answer, &mut text),
         Format::Csv => answer::push_csv(&answer, &mut text),
         Format::Json => {
-            let body = json!({ "expression": args.expression, "data": answer::to_json(&answer) });
+            let body = json!({ "expression": args.expression, "data": answer::ReplyData(&answer) });
             Documents::of_live().push(DocumentKind::Query, probe::clock_now().realtime, &body, &mut text)?;
         }
     }

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use agent::{RemoteStore, answer};
+use agent::RemoteStore;
+use agent::answer::ReplyData;
 use formats::series_name::SeriesName;
 use libtest_mimic::Failed;
 use query::{Answer, Limits, Point, Query, QueryError, STALE_BITS, Samples, Selection, Series, Source};
@@ -202,12 +203,12 @@ fn compare(what: &str, theirs: &Value, ours: &Result<Answer, QueryError>, differ
         }
         Err(error) => Some(format!("refused: {error}; Prometheus: {}", theirs["data"]["result"])),
         Ok(answer) if is_refused => {
-            Some(format!("Prometheus refuses it: {}; whit: {}", theirs["error"], answer::to_json(answer)))
+            Some(format!("Prometheus refuses it: {}; whit: {}", theirs["error"], json!(ReplyData(answer))))
         }
         Ok(answer) => {
             let is_ordered =
                 what.starts_with("sort") || what.starts_with("topk") || what.starts_with("bottomk");
-            let ours = answer::to_json(answer);
+            let ours = json!(ReplyData(answer));
             let is_vector = ours["resultType"] == "vector";
             let [one, other] = [&theirs["data"], &ours].map(|data| normal(data, !is_ordered || !is_vector));
             (!is_same(&one, &other)).then(|| format!("\n    {one}\n    {other}"))
