@@ -20,7 +20,8 @@ pub(super) struct Doubts {
 #[derive(Debug)]
 struct Brief {
     minute: u32,
-    processes: RangeInclusive<u32>,
+    /// Ranges of their numbers.
+    processes: Vec<RangeInclusive<u32>>,
     /// The most that one of them did.
     most: u64,
 }
@@ -55,7 +56,7 @@ impl Doubts {
     /// Returns whether the sums of a process are all that it did.
     pub(super) fn is_certain(&self, process: u32) -> bool {
         let is_apart = |brief: &Brief| {
-            !brief.processes.contains(&process) || self.complete.contains(&(brief.minute, process))
+            !has(&brief.processes, process) || self.complete.contains(&(brief.minute, process))
         };
         !self.incomplete.contains(&process) && self.brief.iter().all(is_apart)
     }
@@ -69,12 +70,15 @@ impl Doubts {
         };
         for of_minute in self.brief.chunk_by(|one, next| one.minute == next.minute) {
             if self.mingled.contains(&of_minute[0].minute) {
-                of_minute.iter().for_each(|one| add(*one.processes.start(), *one.processes.end(), one.most));
+                let ranges =
+                    of_minute.iter().flat_map(|one| one.processes.iter().map(|range| (range, one.most)));
+                ranges.for_each(|(range, most)| add(*range.start(), *range.end(), most));
                 continue;
             }
             // Each number is that of one of them.
-            let first = of_minute.iter().map(|one| *one.processes.start()).min();
-            let last = of_minute.iter().map(|one| *one.processes.end()).max();
+            let ranges = || of_minute.iter().flat_map(|one| &one.processes);
+            let first = ranges().map(|range| *range.start()).min();
+            let last = ranges().map(|range| *range.end()).max();
             let most = of_minute.iter().map(|one| one.most).max();
             add(first.unwrap_or(0), last.unwrap_or(u32::MAX), most.unwrap_or(0));
         }
@@ -87,6 +91,11 @@ impl Doubts {
         }
         most
     }
+}
+
+/// Whether a number is in any of the ranges.
+pub(super) fn has(ranges: &[RangeInclusive<u32>], number: u32) -> bool {
+    ranges.iter().any(|range| range.contains(&number))
 }
 
 #[cfg(test)]
@@ -102,6 +111,7 @@ mod tests {
     }
 
     fn brief(name: &str, processes: RangeInclusive<u32>) -> BriefSums {
+        let processes = vec![processes];
         BriefSums { group: group(name), figures: Figures::NONE, most: Figures::NONE, processes }
     }
 

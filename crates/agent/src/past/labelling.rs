@@ -11,6 +11,7 @@ use query::{Condition, LabelChoice, Matcher};
 use sampling::users::Users;
 use store::{Named, TaskReplay};
 
+use super::doubts;
 use crate::task_sums::MinuteSums;
 
 pub(super) const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
@@ -105,11 +106,13 @@ impl<'s> Labelling<'s> {
         &self,
         paths: &mut impl CgroupPaths,
         row: &TaskRow,
-        processes: &RangeInclusive<u32>,
+        processes: &[RangeInclusive<u32>],
     ) -> Result<bool, String> {
         let pids = self.matchers.iter().filter(|matcher| matcher.label == "pid");
         let mut numbers = pids.filter_map(|matcher| match &matcher.condition {
-            Condition::Equal(number) => Some(number.parse().is_ok_and(|number| processes.contains(&number))),
+            Condition::Equal(number) => {
+                Some(number.parse().is_ok_and(|number| doubts::has(processes, number)))
+            }
             _ => None,
         });
         Ok(numbers.all(|is_met| is_met) && self.accepts_but(paths, row, "pid")?)

@@ -97,7 +97,7 @@ impl<'s> Lines<'s> {
         }
         for one in &minute.brief {
             let Some(growth) = one.figures.get(figure) else { continue };
-            let row = row(*one.processes.start(), &one.group);
+            let row = row(0, &one.group);
             if !is_by_process {
                 self.grow(&row, growth, true, &mut paths)?;
             } else if self.labelling.may_accept(&mut paths, &row, &one.processes)? {

@@ -21,7 +21,8 @@ const GROUP: usize = 3;
 const COUNTERS: usize = 26;
 const FIGURES: usize = 1 + COUNTERS;
 const PROCESS: usize = 1 + GROUP + 1 + FIGURES;
-const BRIEF: usize = GROUP + 2 + FIGURES + COUNTERS;
+const BRIEF: usize = GROUP + 1 + FIGURES + COUNTERS;
+const RANGE: usize = 2;
 const PARENT: usize = 3;
 
 /// Encodes the sums of a minute.
@@ -58,12 +59,16 @@ pub(super) fn encode(sums: &MinuteSums) -> Vec<u8> {
     table.push_rows(&mut bytes);
     let mut table = Table::new(BRIEF);
     for one in &sums.brief {
-        let (first, last) = (*one.processes.start(), *one.processes.end());
         let mut row = group(&one.group).to_vec();
-        row.extend([first, last.wrapping_sub(first)].map(u64::from));
+        row.push(one.processes.len() as u64);
         push_figures(&mut row, &one.figures);
         row.extend(counters().map(|figure| one.most.get(figure).unwrap_or(0)));
         table.push(&row);
+    }
+    table.push_rows(&mut bytes);
+    let mut table = Table::new(RANGE);
+    for range in sums.brief.iter().flat_map(|one| &one.processes) {
+        table.push(&[*range.start(), range.end().saturating_sub(*range.start())].map(u64::from));
     }
     table.push_rows(&mut bytes);
     let mut table = Table::new(PARENT);
@@ -116,12 +121,18 @@ pub(super) fn decode(deflated: &[u8]) -> Option<MinuteSums> {
         });
     }
     let table = Table::take_rows(&mut bytes, BRIEF)?;
+    let ranges = Table::take_rows(&mut bytes, RANGE)?;
+    let mut ranges = rows(&ranges).map(|row| {
+        let first = pid(row[0])?;
+        Some(first..=first.checked_add(pid(row[1])?)?)
+    });
     for row in rows(&table) {
-        let first = pid(row[GROUP])?;
-        let (known, figures_at) = (row[GROUP + 2], GROUP + 3);
+        let (known, figures_at) = (row[GROUP + 1], GROUP + 2);
+        let count = usize::try_from(row[GROUP]).ok()?;
+        let processes: Vec<_> = ranges.by_ref().take(count).collect::<Option<_>>()?;
         sums.brief.push(BriefSums {
             group: group(&row)?,
-            processes: first..=first.checked_add(pid(row[GROUP + 1])?)?,
+            processes: Some(processes).filter(|processes| processes.len() == count)?,
             figures: figures(known, &row[figures_at..]),
             most: figures(known, &row[figures_at + COUNTERS..]),
         });
@@ -213,7 +224,7 @@ mod tests {
                 group: group("sh", Some(1000), Some(3)),
                 figures,
                 most: figures,
-                processes: 8..=9000,
+                processes: vec![8..=9000, 9002..=9002],
             }],
             has_mingled: true,
             parents: vec![

@@ -1,6 +1,5 @@
 //! The sums of a minute, and how they are made.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
@@ -9,6 +8,9 @@ use facts::task::comm::Comm;
 use facts::task::figure::{Figure, FigureSet, Figures};
 use facts::task::store::TaskStore;
 use store::{Named, StoreError, TaskReplay};
+
+/// The most ranges of numbers of a group.
+const MOST_RANGES: usize = 8;
 
 /// What tells programs apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,8 +48,8 @@ pub(crate) struct BriefSums {
     pub(crate) figures: Figures,
     /// The most that one of them can have done.
     pub(crate) most: Figures,
-    /// Their numbers are among these.
-    pub(crate) processes: RangeInclusive<u32>,
+    /// Their numbers are among these: some ranges in order, since numbers start again from the lowest.
+    pub(crate) processes: Vec<RangeInclusive<u32>>,
 }
 
 /// How many processes ended that one process had started, and its name if it was seen.
@@ -65,7 +67,7 @@ pub(crate) struct MinuteSums {
     pub(crate) times_ms: Vec<i64>,
     pub(crate) processes: Vec<ProcessSums>,
     pub(crate) brief: Vec<BriefSums>,
-    /// One number may be that of brief processes of several groups, or of several of one group.
+    /// Several of these processes had one number.
     pub(crate) has_mingled: bool,
     pub(crate) parents: Vec<ParentSums>,
     /// The paths of cgroups, as far as they are known.
@@ -80,11 +82,11 @@ impl MinuteSums {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct OfBrief {
     figures: Figures,
     most: Figures,
-    processes: RangeInclusive<u32>,
+    processes: HashSet<u32>,
 }
 
 /// The rounds of a minute, one after the other.
@@ -156,21 +158,13 @@ impl MinuteBuilder {
         for (process, _) in brief.keys() {
             self.has_mingled |= !self.brief_processes.insert(*process);
         }
-        let mut of_round: HashMap<TaskGroup, OfBrief> = HashMap::new();
         for ((process, group), figures) in brief {
-            let new =
-                || OfBrief { figures: Figures::NONE, most: Figures::NONE, processes: process..=process };
-            let sums = of_round.entry(group).or_insert_with(new);
-            sums.processes = joined(&sums.processes, &(process..=process));
+            let sums = self.brief.entry(group).or_default();
             add(&mut sums.figures, &figures, Some(&figures));
-            raise(&mut sums.most, &figures);
-        }
-        for (group, new) in of_round {
-            match self.brief.entry(group) {
-                Entry::Vacant(first) => {
-                    first.insert(new);
-                }
-                Entry::Occupied(known) => known.into_mut().merge(&new),
+            match sums.processes.insert(process) {
+                true => raise(&mut sums.most, &figures),
+                // What one with this number did before is in it.
+                false => add(&mut sums.most, &figures, Some(&figures)),
             }
         }
     }
@@ -184,8 +178,12 @@ impl MinuteBuilder {
             figures,
             is_complete: !brief_processes.contains(&process),
         };
-        let brief_sums =
-            |(group, OfBrief { figures, most, processes })| BriefSums { group, figures, most, processes };
+        let brief_sums = |(group, OfBrief { figures, most, processes })| BriefSums {
+            group,
+            figures,
+            most,
+            processes: ranges(processes),
+        };
         let mut sums = MinuteSums {
             times_ms,
             processes: processes.into_iter().map(process).collect(),
@@ -205,25 +203,22 @@ impl MinuteBuilder {
     }
 }
 
-impl OfBrief {
-    /// Adds those of a later round. Unless their numbers mingle no number is in both, and `most` is that of one of them.
-    fn merge(&mut self, new: &Self) {
-        match overlap(&self.processes, &new.processes) {
-            false => raise(&mut self.most, &new.most),
-            true => add(&mut self.most, &new.most, Some(&new.most)),
-        }
-        add(&mut self.figures, &new.figures, Some(&new.figures));
-        self.processes = joined(&self.processes, &new.processes);
-    }
-}
-
-fn overlap(one: &RangeInclusive<u32>, other: &RangeInclusive<u32>) -> bool {
-    one.start() <= other.end() && other.start() <= one.end()
-}
-
-/// The smallest range that has both.
-fn joined(one: &RangeInclusive<u32>, other: &RangeInclusive<u32>) -> RangeInclusive<u32> {
-    *one.start().min(other.start())..=*one.end().max(other.end())
+/// The ranges in which numbers are: as many as are kept, with the largest gaps between them.
+fn ranges(numbers: HashSet<u32>) -> Vec<RangeInclusive<u32>> {
+    let mut numbers: Vec<u32> = numbers.into_iter().collect();
+    numbers.sort_unstable();
+    let mut gaps: Vec<usize> =
+        (1..numbers.len()).filter(|place| numbers[*place] - numbers[place - 1] > 1).collect();
+    gaps.sort_unstable_by_key(|place| std::cmp::Reverse((numbers[*place] - numbers[place - 1], *place)));
+    gaps.truncate(MOST_RANGES - 1);
+    gaps.sort_unstable();
+    gaps.push(numbers.len());
+    let mut first = 0;
+    let ranges = gaps.into_iter().filter_map(|end| {
+        let part = &numbers[std::mem::replace(&mut first, end)..end];
+        Some(*part.first()?..=*part.last()?)
+    });
+    ranges.collect()
 }
 
 /// Adds increases of the counters that are known.
@@ -239,4 +234,25 @@ fn add(sums: &mut Figures, known: &Figures, increases: Option<&Figures>) {
 fn raise(most: &mut Figures, figures: &Figures) {
     FigureSet::COUNTERS
         .for_each(|figure: Figure| most.set(figure, most.get(figure).max(figures.get(figure))));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_in_few_ranges() {
+        assert_eq!(ranges(HashSet::new()), []);
+        assert_eq!(ranges([7].into()), [7..=7]);
+        assert_eq!(ranges([9, 7, 8, 100, 101, u32::MAX].into()), [7..=9, 100..=101, u32::MAX..=u32::MAX]);
+        // The smallest gaps are bridged.
+        let many: HashSet<u32> =
+            (0..20).map(|place| place * 10 + if place > 10 { 1000 } else { 0 }).collect();
+        let found = ranges(many.clone());
+        assert_eq!(found.len(), MOST_RANGES);
+        assert!(
+            found.iter().any(|range| *range.end() == 100) && found.iter().any(|range| *range.start() == 1110)
+        );
+        assert!(many.iter().all(|number| found.iter().any(|range| range.contains(number))));
+    }
 }
