@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
+use facts::task::comm::Comm;
+
 use crate::task_sums::{BriefSums, ProcessSums};
 
 /// The brief processes of some minutes, and who is none of them.
@@ -20,6 +22,7 @@ pub(super) struct Doubts {
 #[derive(Debug)]
 struct Brief {
     minute: u32,
+    comm: Comm,
     /// Ranges of their numbers.
     processes: Vec<RangeInclusive<u32>>,
     /// The most that one of them did.
@@ -45,7 +48,8 @@ impl Doubts {
 
     /// Adds brief processes of the minute, one of which did so much at most.
     pub(super) fn add_brief(&mut self, sums: &BriefSums, most: u64) {
-        self.brief.push(Brief { minute: self.minutes, processes: sums.processes.clone(), most });
+        let (comm, processes) = (sums.group.comm, sums.processes.clone());
+        self.brief.push(Brief { minute: self.minutes, comm, processes, most });
     }
 
     /// Whether nothing is left open.
@@ -53,10 +57,12 @@ impl Doubts {
         self.brief.is_empty() && self.incomplete.is_empty()
     }
 
-    /// Returns whether the sums of a process are all that it did.
-    pub(super) fn is_certain(&self, process: u32) -> bool {
+    /// Returns whether the sums of a process, by a name if there is one, are all that it did.
+    pub(super) fn is_certain(&self, process: u32, comm: Option<Comm>) -> bool {
         let is_apart = |brief: &Brief| {
-            !has(&brief.processes, process) || self.complete.contains(&(brief.minute, process))
+            comm.is_some_and(|comm| comm != brief.comm)
+                || !has(&brief.processes, process)
+                || self.complete.contains(&(brief.minute, process))
         };
         !self.incomplete.contains(&process) && self.brief.iter().all(is_apart)
     }
@@ -100,7 +106,6 @@ pub(super) fn has(ranges: &[RangeInclusive<u32>], number: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use facts::task::comm::Comm;
     use facts::task::figure::Figures;
 
     use super::*;
@@ -146,11 +151,12 @@ mod tests {
         doubts.add_process(&process("sh", 12, false));
         doubts.add_process(&process("cc", 13, true));
         assert!(!doubts.is_empty());
-        let certain = [9, 10, 11, 12, 13, 21].map(|process| doubts.is_certain(process));
+        let certain = [9, 10, 11, 12, 13, 21].map(|process| doubts.is_certain(process, None));
         assert_eq!(certain, [true, false, true, false, true, true]);
         // In another minute another process may have had its number.
         doubts.begin_minute(false);
         doubts.add_brief(&brief("sh", 11..=11), 5);
-        assert!(!doubts.is_certain(11));
+        assert!(!doubts.is_certain(11, None) && !doubts.is_certain(11, Some(Comm::new(b"sh"))));
+        assert!(doubts.is_certain(11, Some(Comm::new(b"cc"))));
     }
 }

@@ -21,7 +21,7 @@ pub(super) const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
 pub(super) struct TaskLabels {
     pub(super) pid: Option<u32>,
     tid: Option<u32>,
-    comm: Option<Comm>,
+    pub(super) comm: Option<Comm>,
     uid: Option<u32>,
     pub(super) cgroup: Option<u64>,
 }

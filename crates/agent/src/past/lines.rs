@@ -164,7 +164,8 @@ impl<'s> Lines<'s> {
             let least = least?;
             let most = in_unit(self.doubts.most(), self.metric);
             let is_open = |(labels, increase): (&TaskLabels, f64)| {
-                increase + most >= least && !labels.pid.is_some_and(|pid| self.doubts.is_certain(pid))
+                increase + most >= least
+                    && !labels.pid.is_some_and(|pid| self.doubts.is_certain(pid, labels.comm))
             };
             // What is not among the series is not among the largest either.
             if most >= least || self.of_tasks.increases().any(is_open) {

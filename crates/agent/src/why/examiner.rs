@@ -99,12 +99,19 @@ impl<'p> Examiner<'p> {
 
     /// Who does most of something: the program, and its process if that does nearly all of it.
     pub(super) fn who(&self, rate: &str) -> Result<Option<Share>, QueryError> {
-        let Some(program) = self.first(&format!("topk(1, sum by (comm) ({rate}))"))? else { return Ok(None) };
-        if program.value <= 0.0 {
-            return Ok(None);
-        }
-        let of_program = of_program(rate, program.name.get("comm"));
-        let process = self.first(&format!("topk(1, sum by (comm, pid) ({of_program}))"))?;
+        let program = self.first(&format!("topk(1, sum by (comm) ({rate}))"))?;
+        // In most cases it is this one. Asked now, both are read in one replay.
+        let busiest = self.first(&format!("topk(1, sum by (comm, pid) ({rate}))"))?;
+        let Some(program) = program.filter(|program| program.value > 0.0) else { return Ok(None) };
+        let comm = program.name.get("comm");
+        let expression = format!("topk(1, sum by (comm, pid) ({}))", of_program(rate, comm));
+        let process = match busiest.filter(|busiest| busiest.name.get("comm") == comm) {
+            Some(mut process) => {
+                process.evidence.expression = self.fill_in(&expression);
+                Some(process)
+            }
+            None => self.first(&expression)?,
+        };
         let is_one = |process: &Share| process.value > 0.8 * program.value;
         Ok(Some(process.filter(is_one).unwrap_or(program)))
     }
