@@ -18,7 +18,7 @@ use crate::outlet::{Extract, Outlet};
 use crate::reading::{has_block_at, read_block_ids, read_column, read_head};
 use crate::sample::{Reading, Sample};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
-use crate::tasks::{ChunkKey, TaskReplay, unsealed_chunks};
+use crate::tasks::{ChunkKey, TaskReplay, exact_rounds_ns, unsealed_chunks};
 use crate::verify;
 use crate::window::Points;
 
@@ -263,6 +263,16 @@ impl History {
     pub fn tasks(&self, from_ns: i64, to_ns: i64) -> Result<TaskReplay<'_>, StoreError> {
         let (unsealed, damaged) = self.current.unsealed_chunks()?;
         TaskReplay::new(&self.current.connection, unsealed, *damaged, from_ns, to_ns)
+    }
+
+    /// The first and the last of the newest rounds of tasks that are as they were recorded, in nanoseconds since 1970, with rising times:
+    /// those before them were merged, or the clock was set back after them. `None` if there are none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn exact_rounds_ns(&self) -> Result<Option<(i64, i64)>, StoreError> {
+        let (unsealed, _) = self.current.unsealed_chunks()?;
+        exact_rounds_ns(&self.current.connection, unsealed)
     }
 }
 

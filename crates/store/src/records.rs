@@ -157,8 +157,18 @@ impl Records {
     /// # Errors
     /// If they cannot be read.
     pub fn keys(&self) -> Result<Vec<i64>, StoreError> {
-        let mut statement = self.connection.prepare_cached("SELECT key FROM records ORDER BY key")?;
-        let keys = statement.query_map([], |row| row.get(0))?;
+        self.keys_in(i64::MIN..i64::MAX)
+    }
+
+    /// The keys in a range, in their order.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn keys_in(&self, keys: Range<i64>) -> Result<Vec<i64>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT key FROM records WHERE key >= ?1 AND key < ?2 ORDER BY key")?;
+        let keys = statement.query_map(params![keys.start, keys.end], |row| row.get(0))?;
         Ok(keys.collect::<Result<_, _>>()?)
     }
 

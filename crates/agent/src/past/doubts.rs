@@ -7,6 +7,9 @@ use facts::task::comm::Comm;
 
 use crate::task_sums::{BriefSums, ProcessSums};
 
+/// The most ranges of numbers that are kept: some megabytes.
+const MOST_RANGES: usize = 100_000;
+
 /// The brief processes of some minutes, and who is none of them.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
@@ -17,6 +20,8 @@ pub(super) struct Doubts {
     /// Processes whose sums in a minute are all that they did in it.
     complete: HashSet<(u32, u32)>,
     incomplete: HashSet<u32>,
+    /// How many ranges of numbers there are.
+    ranges: usize,
 }
 
 #[derive(Debug)]
@@ -48,6 +53,10 @@ impl Doubts {
 
     /// Adds brief processes of the minute, one of which did so much at most.
     pub(super) fn add_brief(&mut self, sums: &BriefSums, most: u64) {
+        self.ranges += sums.processes.len();
+        if self.are_too_many() {
+            return;
+        }
         let (comm, processes) = (sums.group.comm, sums.processes.clone());
         self.brief.push(Brief { minute: self.minutes, comm, processes, most });
     }
@@ -57,10 +66,15 @@ impl Doubts {
         self.brief.is_empty() && self.incomplete.is_empty()
     }
 
+    /// Whether there were too many to keep them: everything is left open.
+    pub(super) fn are_too_many(&self) -> bool {
+        self.ranges > MOST_RANGES
+    }
+
     /// Returns whether the sums of a process, by a name if there is one, are all that it did.
     pub(super) fn is_certain(&self, process: u32, comm: Option<Comm>) -> bool {
         let is_apart = |brief: &Brief| {
-            comm.is_some_and(|comm| comm != brief.comm)
+            comm.is_some_and(|comm| differ(&comm, &brief.comm))
                 || !has(&brief.processes, process)
                 || self.complete.contains(&(brief.minute, process))
         };
@@ -97,6 +111,11 @@ impl Doubts {
         }
         most
     }
+}
+
+/// Whether two names read differently.
+fn differ(one: &Comm, other: &Comm) -> bool {
+    one != other && one.to_lossy() != other.to_lossy()
 }
 
 /// Whether a number is in any of the ranges.

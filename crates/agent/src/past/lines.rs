@@ -161,7 +161,7 @@ impl<'s> Lines<'s> {
         let least = largest
             .and_then(|count| self.of_tasks.least_of_largest(count, selection.from_ms, selection.to_ms));
         if !self.doubts.is_empty() {
-            let least = least?;
+            let least = least.filter(|_| !self.doubts.are_too_many())?;
             let most = in_unit(self.doubts.most(), self.metric);
             let is_open = |(labels, increase): (&TaskLabels, f64)| {
                 increase + most >= least

@@ -50,9 +50,9 @@ pub struct Past {
     /// The history of checks, which is opened when it is asked for; `None`: it is not seen.
     checks_path: Option<PathBuf>,
     checks: OnceCell<Option<RecordedSeries>>,
-    /// The path of the history, and the sums beside it, which are opened when they are asked for.
+    /// The path of the history, and the sums beside it with the first and the last round that they are of; opened when they are asked for.
     path: PathBuf,
-    sums: OnceCell<Option<SumsFile>>,
+    sums: OnceCell<Option<(SumsFile, [i64; 2])>>,
     users: Users,
     /// Whose tasks are there.
     scope: Scope,
@@ -171,7 +171,12 @@ impl Past {
 impl Past {
     fn visible_tasks(&self) -> VisibleTasks<'_> {
         // Without them everything is replayed.
-        let sums = self.sums.get_or_init(|| SumsFile::open_for_reading(&self.path).ok()).as_ref();
+        let open = || {
+            let (first_ns, last_ns) = self.recorded.history.exact_rounds_ns().ok()??;
+            let sums = SumsFile::open_for_reading(&self.path).ok()?;
+            Some((sums, [first_ns / 1_000_000, last_ns / 1_000_000]))
+        };
+        let sums = self.sums.get_or_init(open).as_ref().map(|(sums, exact_ms)| (sums, *exact_ms));
         VisibleTasks { history: &self.recorded.history, sums, users: &self.users, scope: self.scope }
     }
 

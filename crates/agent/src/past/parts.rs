@@ -1,5 +1,7 @@
 //! How a time is read: whole minutes by their sums, the rest by a replay.
 
+use std::ops::Range;
+
 use crate::task_sums::{MINUTE_MS, SumsFile, whole_minutes};
 
 /// A part of a time.
@@ -11,20 +13,26 @@ pub(super) enum Part {
     Sums(i64),
 }
 
-/// Divides a time. Returns `None` if sums would be of no use.
-pub(super) fn parts(sums: &SumsFile, range: [i64; 2]) -> Option<Vec<Part>> {
+/// Divides a time. `exact_ms` are the first and the last round that sums are of. Returns `None` if sums would be of no use.
+pub(super) fn parts(sums: &SumsFile, exact_ms: [i64; 2], range: [i64; 2]) -> Option<Vec<Part>> {
+    let wanted = wanted(exact_ms, range);
     // A file that cannot be read is none.
-    divide(range, &sums.minutes().ok()?)
+    let known = sums.minutes(wanted.clone()).ok()?;
+    divide(range, wanted, known)
 }
 
-fn divide([from_ms, to_ms]: [i64; 2], known: &[i64]) -> Option<Vec<Part>> {
+/// The minutes of a time of which sums can be taken.
+fn wanted([exact_from_ms, exact_to_ms]: [i64; 2], [from_ms, to_ms]: [i64; 2]) -> Range<i64> {
     let within = whole_minutes(from_ms, to_ms);
+    let exact = whole_minutes(exact_from_ms, exact_to_ms);
     // The first part must have a round: it says what tasks had done before.
-    let first = within.start.max(from_ms.div_euclid(MINUTE_MS) + 1);
-    let known: Vec<i64> =
-        known.iter().copied().filter(|minute| (first..within.end).contains(minute)).collect();
+    let first = within.start.max(exact.start).max(from_ms.div_euclid(MINUTE_MS) + 1);
+    first..within.end.min(exact.end).max(first)
+}
+
+fn divide([from_ms, to_ms]: [i64; 2], wanted: Range<i64>, known: Vec<i64>) -> Option<Vec<Part>> {
     // Each replay begins with some minutes of which nothing is wanted.
-    let is_of_use = !known.is_empty() && known.len() as i64 > (within.end - first) / 2;
+    let is_of_use = !known.is_empty() && known.len() as i64 > (wanted.end - wanted.start) / 2;
     let mut parts = Vec::with_capacity(known.len() + 2);
     let mut next_ms = from_ms;
     for minute in known.into_iter().filter(|_| is_of_use) {
@@ -48,7 +56,11 @@ mod tests {
     #[test]
     fn a_time_is_divided_without_gaps() {
         use Part::{Replay, Sums};
-        let known = [1, 2, 3, 5, 9];
+        let parts = |range: [i64; 2]| {
+            let wanted = wanted([0, 599_999], range);
+            let known = [1, 2, 3, 5, 9].into_iter().filter(|minute| wanted.contains(minute));
+            divide(range, wanted.clone(), known.collect())
+        };
         let expected = [
             Replay([59_000, 119_999]),
             Sums(2),
@@ -57,12 +69,14 @@ mod tests {
             Sums(5),
             Replay([360_000, 361_000]),
         ];
-        assert_eq!(divide([60_000, 361_000], &known).unwrap()[1..], expected[1..]);
-        assert_eq!(divide([59_000, 361_000], &known).unwrap()[..2], [Replay([59_000, 59_999]), Sums(1)]);
+        assert_eq!(parts([60_000, 361_000]).unwrap()[1..], expected[1..]);
+        assert_eq!(parts([59_000, 361_000]).unwrap()[..2], [Replay([59_000, 59_999]), Sums(1)]);
         // Up to the end of a minute; less than one; and none that is known.
-        assert_eq!(divide([1, 119_999], &known), Some(vec![Replay([1, 59_999]), Sums(1)]));
-        assert_eq!(divide([1, 119_998], &known), None);
-        assert_eq!(divide([400_000, 500_000], &known), None);
-        assert_eq!(divide([400_000, i64::MAX], &known), None);
+        assert_eq!(parts([1, 119_999]), Some(vec![Replay([1, 59_999]), Sums(1)]));
+        assert_eq!(parts([1, 119_998]), None);
+        assert_eq!(parts([400_000, 500_000]), None);
+        // Rounds that are not as they were recorded.
+        assert_eq!(wanted([120_001, 299_998], [0, 400_000]), 3..4);
+        assert_eq!(wanted([500_000, 600_000], [0, 400_000]), 9..9);
     }
 }

@@ -12,7 +12,7 @@ use facts::task::store::TaskStore;
 use facts::task::{Accounting, Cause, TaskKey, TaskRow};
 use facts::unit::Nanos;
 use query::{Answer, Limits, Query};
-use store::{Named, Retention, Store, TaskTick, Tick};
+use store::{Named, Retention, Store, TaskTick, Tick, Tier};
 
 use super::{BatchedSource, Past};
 use crate::task_sums::{MINUTE_MS, Summarizer, SumsFile, check, fill, make_all, remake_all};
@@ -283,7 +283,7 @@ fn sums_are_made_and_checked() {
     let (first, end) = (first_ns / 1_000_000 / MINUTE_MS + 1, last_ns / 1_000_000 / MINUTE_MS);
     let now_ms = last_ns / 1_000_000 + 10_000;
     let mut summarizer = Summarizer::of(path.clone());
-    let minutes = || SumsFile::open_for_reading(&path).unwrap().minutes().unwrap();
+    let minutes = || SumsFile::open_for_reading(&path).unwrap().minutes(0..i64::MAX).unwrap();
     summarizer.look(now_ms).unwrap();
     assert_eq!(minutes(), (end - 5..end).collect::<Vec<_>>());
     for _ in 0..3 {
@@ -301,4 +301,27 @@ fn sums_are_made_and_checked() {
     let findings = check(&path).unwrap();
     assert!(findings.len() as i64 > (end - first) / 2, "{findings:?}");
     assert!(findings.iter().all(|finding| finding.contains("are not those of its ticks")), "{findings:?}");
+}
+
+/// Merged rounds are replayed: they have the time of the last that is in them.
+#[test]
+fn sums_of_merged_rounds_are_not_read() {
+    let (_scratch, path) = recorded("summing-merged", 7, 1_000_000);
+    make_all(&path);
+    let tiers = [(0, 400), (10, 1_000_000)].map(|(step_s, keep_s)| Tier { step_s, keep_s });
+    let retention = Retention { tiers: tiers.into(), ..Retention::default() };
+    let past = Past::open(&path).unwrap();
+    let (_, last_ns) = past.extent_ns().unwrap().unwrap();
+    drop(past);
+    let mut store = Store::open(&path, retention).unwrap();
+    assert!(store.compact(last_ns).unwrap());
+    store.close().unwrap();
+    let times_ms = [1, 100_000, 300_000].map(|back_ms| last_ns / 1_000_000 - back_ms);
+    let all = || {
+        let past = Past::open(&path).unwrap();
+        times_ms.map(|at_ms| answers(&past, at_ms))
+    };
+    let summed = all();
+    std::fs::remove_file(path.with_file_name("task-sums.sqlite")).unwrap();
+    assert_eq!(summed, all());
 }

@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::parents::Parents;
 use super::parts::{Part, parts};
 use super::round_rows::RoundRows;
-use crate::task_sums::SumsFile;
+use crate::task_sums::{MinuteSums, SumsFile};
 
 /// The most series of tasks in an answer.
 const MOST_SERIES: usize = 1_000_000;
@@ -22,8 +22,8 @@ const NEWEST_WITHIN_MS: [i64; 3] = [3_000, 75_000, i64::MAX];
 #[derive(Clone, Copy)]
 pub(super) struct VisibleTasks<'p> {
     pub(super) history: &'p History,
-    /// `None`: there are none.
-    pub(super) sums: Option<&'p SumsFile>,
+    /// With the first and the last round that they are of, in milliseconds since 1970. `None`: there are none.
+    pub(super) sums: Option<(&'p SumsFile, [i64; 2])>,
     pub(super) users: &'p Users,
     pub(super) scope: Scope,
 }
@@ -91,7 +91,8 @@ pub(super) fn read_all(
         (0..selections.len()).filter(|place| selections[*place].is_summable(tasks)).collect();
     let mut parents_sums = parents.is_some().then(Parents::default).filter(|_| tasks.scope == Scope::All);
     if (!summed.is_empty() || parents_sums.is_some())
-        && let Some((sums, parts)) = tasks.sums.and_then(|sums| Some((sums, parts(sums, range)?)))
+        && let Some((sums, parts)) =
+            tasks.sums.and_then(|(sums, exact_ms)| Some((sums, parts(sums, exact_ms, range)?)))
     {
         let chosen: Vec<&TaskSelection<'_>> = summed.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &parts, sums: Some(sums) };
@@ -139,9 +140,12 @@ fn read(
     for part in parts.parts.iter().filter(|_| is_needed) {
         match *part {
             Part::Sums(minute) => {
-                let sums = parts.sums.map(|sums| sums.minute(minute)).transpose().map_err(failed)?;
-                // What tasks had done before is in the first round, which no sums have.
-                let Some(sums) = sums.flatten().filter(|_| round.rounds > 0) else { return Ok(None) };
+                let sums = parts.sums.and_then(|sums| sums.minute(minute).ok().flatten());
+                // What tasks had done before is in the first round, which no sums have; and the clock may have been set.
+                let is_usable = |sums: &MinuteSums| {
+                    round.rounds > 0 && sums.times_ms.is_sorted_by(|one, next| one < next)
+                };
+                let Some(sums) = sums.filter(is_usable) else { return Ok(None) };
                 if let Some(parents) = &mut parents {
                     parents.add_sums(&sums);
                 }

@@ -222,7 +222,7 @@ impl Services {
         self.checks = begun.map_err(|error| self.log.write(Level::Warning, &format!("checks: {error}"))).ok();
     }
 
-    /// Sums are made in any case: also `whit why` in a terminal reads them.
+    /// Sums are made whatever is served: also `whit why` in a terminal reads them.
     fn sum_tasks(&self) {
         if let Err(error) = Summarizer::start(self.history.clone()) {
             self.log.write(Level::Warning, &format!("sums of tasks: {error}"));

@@ -12,8 +12,8 @@ use flate2::write::DeflateEncoder;
 
 use super::minute::{BriefSums, MinuteSums, ParentSums, ProcessSums, TaskGroup};
 
-/// The version of this format. Sums of another one are made anew.
-const VERSION: u64 = 1;
+/// The version of this format. Sums of another one are none.
+const VERSION: u64 = 2;
 /// The most bytes of a minute before they are deflated; more can only be damage.
 const MOST_BYTES: u64 = 64 << 20;
 /// Numbers of a group, and of its figures: which are known, and their values.

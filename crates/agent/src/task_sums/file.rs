@@ -36,17 +36,29 @@ impl SumsFile {
         Ok(Self { records })
     }
 
+    /// Whether there is one beside a history.
+    pub(super) fn is_beside(history: &Path) -> bool {
+        history.with_file_name(FILE).exists()
+    }
+
     /// Whether the file is still there.
     pub(super) fn is_in_place(&self) -> bool {
         self.records.is_in_place()
     }
 
-    /// The minutes that have sums, in order.
+    /// Deletes that beside a history, as far as it is there: it can be made again.
+    pub(super) fn remove(history: &Path) {
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(history.with_file_name(format!("{FILE}{end}")));
+        }
+    }
+
+    /// The minutes of a range that have sums, in order.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(crate) fn minutes(&self) -> Result<Vec<i64>, StoreError> {
-        self.records.keys()
+    pub(crate) fn minutes(&self, range: Range<i64>) -> Result<Vec<i64>, StoreError> {
+        self.records.keys_in(range)
     }
 
     /// The sums of a minute; `None` if there are none, or they are damaged.

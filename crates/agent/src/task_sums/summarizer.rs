@@ -1,9 +1,10 @@
 //! Makes the sums of minutes that are over, in a thread of its own.
 
+use std::ops::Range;
 #[cfg(test)]
 use std::path::Path;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use store::{History, StoreError};
 
@@ -14,8 +15,12 @@ use crate::log::Log;
 
 /// Between two looks at the clock.
 const PAUSE: Duration = Duration::from_secs(5);
-/// So long after its end a minute is in the history, if it can be written at all.
+/// A pause is so many times as long as what was done before it.
+const PAUSE_RATIO: u32 = 30;
+/// A minute is made so long after its end at the earliest.
 const SETTLED_MS: i64 = 5_000;
+/// The most minutes that have sums: a week. Older questions are rare, and answered by a replay.
+const MOST_MINUTES: i64 = 10_080;
 /// Minutes that are made at a time: of a history without sums, one such part at each look.
 const MINUTES_AT_ONCE: usize = 5;
 
@@ -25,7 +30,7 @@ pub(crate) struct Summarizer {
     file: Option<SumsFile>,
     /// The time of the last look. An earlier one after it means that the clock was set.
     last_ms: i64,
-    /// No minute before this one lacks sums.
+    /// All minutes before this one that can be made are.
     filled_until: Option<i64>,
 }
 
@@ -35,9 +40,12 @@ impl Summarizer {
         std::thread::Builder::new().name("sums".to_owned()).spawn(move || {
             let mut log = Log::open();
             let mut summarizer = Self::of(history);
+            let mut pause = PAUSE;
             loop {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(pause);
+                let begun = Instant::now();
                 let done = summarizer.look(now_ms());
+                pause = PAUSE.max(begun.elapsed() * PAUSE_RATIO);
                 let fault = done.err().map(|error| format!("sums of tasks: {error}; questions take longer"));
                 log.fault("sums of tasks", fault);
             }
@@ -51,10 +59,21 @@ impl Summarizer {
 
     /// Makes what is missing, a part of it at a time, the newest minutes first.
     pub(crate) fn look(&mut self, now_ms: i64) -> Result<(), StoreError> {
-        let last_ms = std::mem::replace(&mut self.last_ms, now_ms);
+        let looked = self.try_look(now_ms);
+        if looked.as_ref().is_err_and(StoreError::is_damage) {
+            // It is made anew.
+            self.file = None;
+            SumsFile::remove(&self.history);
+        }
+        looked
+    }
+
+    fn try_look(&mut self, now_ms: i64) -> Result<(), StoreError> {
         let end = (now_ms - SETTLED_MS).div_euclid(MINUTE_MS);
         let is_in_place = self.file.as_ref().is_some_and(SumsFile::is_in_place);
-        if is_in_place && self.filled_until == Some(end) && now_ms >= last_ms {
+        let was_set_back = now_ms < self.last_ms;
+        if is_in_place && self.filled_until == Some(end) && !was_set_back {
+            self.last_ms = now_ms;
             return Ok(());
         }
         self.filled_until = None;
@@ -62,29 +81,36 @@ impl Summarizer {
             self.file = Some(SumsFile::take(&self.history)?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
-        let known = file.minutes()?;
-        if now_ms < last_ms {
-            // The minutes from now on are not over after all.
-            let wrong: Vec<i64> = known.into_iter().filter(|minute| *minute >= end).collect();
-            return file.write(&[], &wrong);
-        }
         let history = History::open(&self.history)?;
-        let Some((first_ns, last_ns)) = history.extent()?.realtime_ns else { return Ok(()) };
-        // What is not recorded yet is no part of its minute.
-        let there = whole_minutes(first_ns / 1_000_000, last_ns / 1_000_000);
-        let missing: Vec<i64> =
-            (there.start..end.min(there.end)).filter(|minute| known.binary_search(minute).is_err()).collect();
-        let is_of_run =
-            |place: &usize| missing[missing.len() - 1 - place] == missing[missing.len() - 1] - *place as i64;
-        let count = (0..missing.len().min(MINUTES_AT_ONCE)).take_while(is_of_run).count();
-        let run = &missing[missing.len() - count..];
-        if let (Some(oldest), Some(newest)) = (run.first(), run.last()) {
-            let forgotten: Vec<i64> = known.into_iter().filter(|minute| *minute < there.start).collect();
-            file.write(&make(&history, *oldest, *newest)?, &forgotten)?;
-        }
-        self.filled_until = Some(end).filter(|_| count == missing.len());
+        let there = minutes_of(&history)?;
+        let there = there.start..there.end.min(end);
+        let known = file.minutes(i64::MIN..i64::MAX)?;
+        // Those that are not over after all, since the clock was set, among them: now, or while none looked.
+        let forgotten: Vec<i64> = known.iter().copied().filter(|minute| !there.contains(minute)).collect();
+        let missing: Vec<i64> = there.filter(|minute| known.binary_search(minute).is_err()).collect();
+        let run = last_run(&missing);
+        let made = match (run.first(), run.last()) {
+            (Some(oldest), Some(newest)) => make(&history, *oldest, *newest)?,
+            _ => Vec::new(),
+        };
+        file.write(&made, &forgotten)?;
+        self.last_ms = now_ms;
+        self.filled_until = Some(end).filter(|_| run.len() == missing.len());
         Ok(())
     }
+}
+
+/// The minutes that a history has rounds of tasks of as they were recorded, not too many of them.
+pub(super) fn minutes_of(history: &History) -> Result<Range<i64>, StoreError> {
+    let Some((first_ns, last_ns)) = history.exact_rounds_ns()? else { return Ok(0..0) };
+    let whole = whole_minutes(first_ns / 1_000_000, last_ns / 1_000_000);
+    Ok(whole.start.max(whole.end.saturating_sub(MOST_MINUTES))..whole.end)
+}
+
+/// The last of some minutes, as far as they follow one another.
+fn last_run(minutes: &[i64]) -> &[i64] {
+    let run = minutes.chunk_by(|one, next| *next == one + 1).next_back().unwrap_or_default();
+    &run[run.len().saturating_sub(MINUTES_AT_ONCE)..]
 }
 
 /// Makes the sums of some minutes, both included, by one replay.
@@ -123,8 +149,7 @@ pub(crate) fn make_all(history: &Path) {
 pub(crate) fn remake_all(history: &Path, change: impl Fn(&mut MinuteSums)) {
     let mut file = SumsFile::take(history).unwrap();
     let opened = History::open(history).unwrap();
-    let (first_ns, last_ns) = opened.extent().unwrap().realtime_ns.unwrap();
-    let minutes = whole_minutes(first_ns / 1_000_000, last_ns / 1_000_000);
+    let minutes = minutes_of(&opened).unwrap();
     let mut made = make(&opened, minutes.start, minutes.end - 1).unwrap();
     made.iter_mut().for_each(|(_, sums)| change(sums));
     file.write(&made, &[]).unwrap();

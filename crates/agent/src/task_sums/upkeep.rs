@@ -4,8 +4,8 @@ use std::path::Path;
 
 use store::{History, StoreError};
 
-use super::file::{SumsFile, whole_minutes};
-use super::summarizer::make;
+use super::file::SumsFile;
+use super::summarizer::{make, minutes_of};
 
 /// Minutes that are replayed at once: a replay begins with some of which nothing is wanted.
 const MINUTES_AT_ONCE: usize = 30;
@@ -19,12 +19,12 @@ const MOST_FINDINGS: usize = 20;
 pub(crate) fn fill(path: &Path) -> Result<(), StoreError> {
     let mut file = SumsFile::take(path)?;
     let history = History::open(path)?;
-    let known = file.minutes()?;
-    let extent = history.extent()?.realtime_ns;
-    let there =
-        extent.map_or(0..0, |(first_ns, last_ns)| whole_minutes(first_ns / 1_000_000, last_ns / 1_000_000));
+    let there = minutes_of(&history)?;
+    let mut known = file.minutes(i64::MIN..i64::MAX)?;
     let forgotten: Vec<i64> = known.iter().copied().filter(|minute| !there.contains(minute)).collect();
     file.write(&[], &forgotten)?;
+    // What cannot be read is made again.
+    known.retain(|minute| matches!(file.minute(*minute), Ok(Some(_))));
     let missing: Vec<i64> = there.filter(|minute| known.binary_search(minute).is_err()).collect();
     for run in runs(&missing) {
         file.write(&make(&history, run[0], run[run.len() - 1])?, &[])?;
@@ -32,18 +32,24 @@ pub(crate) fn fill(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes all sums beside a history again, and returns where they differ from those that are there. Of minutes whose rounds were thinned
-/// meanwhile only the checksums can be checked.
+/// Makes all sums beside a history again, and returns where they differ from those that are there. Those of rounds that were
+/// merged since, which are not read, are left out.
 ///
 /// # Errors
 /// If the history cannot be read.
 pub(crate) fn check(path: &Path) -> Result<Vec<String>, StoreError> {
-    let Ok(file) = SumsFile::open_for_reading(path) else { return Ok(Vec::new()) };
-    let history = History::open(path)?;
+    let file = match SumsFile::open_for_reading(path) {
+        Ok(file) => file,
+        Err(_) if !SumsFile::is_beside(path) => return Ok(Vec::new()),
+        Err(error) => return Ok(vec![format!("sums of tasks: {error}")]),
+    };
+    let there = minutes_of(&History::open(path)?)?;
     let mut findings = Vec::new();
     // The round before the first one is not there any more.
     let mut is_first = true;
-    for run in runs(&file.minutes()?) {
+    for run in runs(&file.minutes(there)?) {
+        // An open history keeps the log of its database from being reused.
+        let history = History::open(path)?;
         for (minute, made) in make(&history, run[0], run[run.len() - 1])? {
             let is_comparable = !is_first;
             is_first &= made.times_ms.is_empty();

@@ -47,6 +47,8 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
             let history = History::open(&path).map_err(failed)?;
             let mut findings =
                 progress::during(|| "checking every row".to_owned(), || history.verify()).map_err(failed)?;
+            // It keeps the log of its database from being reused.
+            drop(history);
             let of_sums = progress::during(
                 || "making all sums of tasks again".to_owned(),
                 || ::agent::verify_sums(&args.directory),
