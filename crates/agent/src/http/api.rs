@@ -28,8 +28,8 @@ const MOST_BODY_BYTES: usize = 64 * 1024;
 const LONGEST_BODY: Duration = Duration::from_secs(10);
 /// An evaluation is given up after this, or what the request says if that is less.
 pub(super) const LONGEST_EVALUATION: Duration = Duration::from_secs(30);
-/// What an evaluation may have in memory, all its parts counted: 128 MB.
-const MOST_POINTS: usize = 8_000_000;
+/// What an evaluation may have in memory, all its parts counted: 64 MB. Copies and what a source keeps are a multiple of that.
+const MOST_POINTS: usize = 4_000_000;
 /// The most values of an answer: as JSON each takes some 200 bytes until it is sent.
 const MOST_ANSWERED: usize = 1_000_000;
 /// Selectors of a request.
