@@ -11,6 +11,8 @@ const LINE_BYTES: u64 = 64;
 const PAGE_BYTES: u64 = 4096;
 /// Ticks of a run; a number that no loop of the program has by chance.
 const TICKS: usize = 13;
+/// The first ones still fill what is kept.
+const WARM_UP: usize = 3;
 
 /// What a tick touches, with names.
 pub(crate) type Footprint = [(&'static str, u64); 4];
@@ -23,7 +25,7 @@ struct Access {
     bytes: u64,
 }
 
-/// What the last tick of a bar touches.
+/// What a usual tick of a bar touches.
 pub(crate) fn of_tick(program: &str, words: &[&str]) -> Result<Footprint, String> {
     let tick = tick_of_bar(program, words)?;
     let touched = |is_code: bool, unit: u64| {
@@ -40,22 +42,23 @@ pub(crate) fn of_tick(program: &str, words: &[&str]) -> Result<Footprint, String
     ])
 }
 
-/// The addresses of the instructions of the last tick of a bar, in the order in which they are executed.
+/// The addresses of the instructions of a usual tick of a bar, in the order in which they are executed.
 pub(crate) fn code_of_tick(program: &str, words: &[&str]) -> Result<Vec<u64>, String> {
     let tick = tick_of_bar(program, words)?;
     Ok(tick.iter().filter(|access| access.is_code).map(|access| access.address).collect())
 }
 
-/// The last tick of a bar that is drawn so many times.
+/// A usual tick of a bar that is drawn so many times.
 fn tick_of_bar(program: &str, words: &[&str]) -> Result<Vec<Access>, String> {
     let count = TICKS.to_string();
     let trace = trace(&[&[program, "bar"], words, &["--count", &count]].concat())?;
-    let tick = last_tick(&trace).ok_or("no instruction is executed once a tick")?;
+    let tick = usual_tick(&trace).ok_or("no instruction is executed once a tick")?;
     Ok(tick.to_vec())
 }
 
-/// From one execution of an instruction to the next, of the one that is executed once a tick and at the most regular distance.
-fn last_tick(trace: &[Access]) -> Option<&[Access]> {
+/// From one execution of an instruction to the next, of the one that is executed once a tick and at the most regular distance. Of the later
+/// ticks it is the median: which of them also reads what is read every ten seconds depends on how busy the machine is.
+fn usual_tick(trace: &[Access]) -> Option<&[Access]> {
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
     for (place, access) in trace.iter().enumerate().filter(|(_, access)| access.is_code) {
         let places = places.entry(access.address).or_default();
@@ -67,7 +70,10 @@ fn last_tick(trace: &[Access]) -> Option<&[Access]> {
     let regular = places.values().filter(|places| places.len() == TICKS);
     let shortest = |places: &[usize]| places.windows(2).map(|pair| pair[1] - pair[0]).min();
     let best = regular.max_by_key(|places| (shortest(places), std::cmp::Reverse(places[0])))?;
-    Some(&trace[best[TICKS - 2]..best[TICKS - 1]])
+    let mut ticks: Vec<&[usize]> = best.windows(2).skip(WARM_UP).collect();
+    ticks.sort_by_key(|tick| tick[1] - tick[0]);
+    let median = ticks.get(ticks.len() / 2)?;
+    Some(&trace[median[0]..median[1]])
 }
 
 /// Runs a program under lackey.
