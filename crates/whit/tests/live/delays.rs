@@ -424,9 +424,9 @@ fn chosen_exits() -> Result<(), Failed> {
         documents(&String::from_utf8(output.stdout).unwrap())
     };
     let all = exits("");
-    let shell_pid = all.iter().find(|row| row["comm"] == "sh").ok_or("no shell")?["pid"].clone();
-    let child = all.iter().find(|row| row["comm"] == "sleep").ok_or("no sleep")?;
-    assert_eq!(child["ppid"], shell_pid);
+    // Other shells and sleeps may end meanwhile.
+    let shells: Vec<_> = all.iter().filter(|row| row["comm"] == "sh").map(|row| &row["pid"]).collect();
+    assert!(all.iter().any(|row| row["comm"] == "sleep" && shells.contains(&&row["ppid"])), "{all:?}");
     assert!(exits("--comm sleep").iter().all(|row| row["comm"] == "sleep"));
     let long = exits("--min-wall 1400ms");
     let is_there = |name: &str| long.iter().any(|row| row["comm"] == name);
