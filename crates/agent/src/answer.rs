@@ -54,7 +54,7 @@ fn range((name, points): &(SeriesName, Vec<Point>)) -> RangeData<'_> {
     RangeData { metric: Labels(name), values: Each(points, PointData) }
 }
 
-/// A list, of which each part is made when it is written.
+/// A list. Each element is converted when it is written.
 struct Each<'a, T, F>(&'a [T], F);
 
 impl<'a, T, D: Serialize, F: Fn(&'a T) -> D> Serialize for Each<'a, T, F> {

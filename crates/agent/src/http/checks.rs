@@ -103,7 +103,7 @@ pub(super) async fn one(
         (entry(check, standing), standing.figures.clone(), known, next_ms)
     };
     let read = tokio::task::spawn_blocking(move || {
-        let ledger = CheckLedger::open_for_reading(data(&shared))?;
+        let ledger = CheckLedger::open_for_reading(shared.data())?;
         let long_text = ledger.standing(&name)?.map(|standing| standing.long_text).unwrap_or_default();
         let downtimes = ledger.downtimes()?.into_iter().filter(|(_, downtime)| downtime.is_of(&name));
         let downtimes = downtimes.map(|(number, downtime)| DowntimeEntry {
@@ -126,10 +126,6 @@ pub(super) async fn one(
 fn selector(check: &Check) -> String {
     let quoted = |text: &str| json!(text).to_string();
     format!("{{host={},check={}}}", quoted(&check.name.host), quoted(&check.name.service))
-}
-
-fn data(shared: &Shared) -> &std::path::Path {
-    shared.history.parent().unwrap_or(&shared.history)
 }
 
 /// Writes down what the agent is asked to do.
@@ -155,7 +151,7 @@ pub(super) async fn ask(
         ));
     }
     let count = requests.len() - unknown.len();
-    let written = tokio::task::spawn_blocking(move || CheckLedger::open(data(&shared))?.request(&requests));
+    let written = tokio::task::spawn_blocking(move || CheckLedger::open(shared.data())?.request(&requests));
     let written = written.await.map_err(|_| internal("it ended early"))?;
     written.map_err(|error| refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", error.to_string()))?;
     Ok(success(&json!({ "accepted": count, "unknown": unknown })))

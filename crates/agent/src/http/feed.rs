@@ -28,7 +28,7 @@ pub(super) async fn atom(
 ) -> Result<Response, Refusal> {
     must_see_all(scope)?;
     let read = tokio::task::spawn_blocking(move || {
-        let data = shared.history.parent().unwrap_or(&shared.history).to_owned();
+        let data = shared.data().to_owned();
         changes(&data)
     });
     let changes = read.await.map_err(|_| internal("it ended early"))?;

@@ -56,7 +56,7 @@ async fn on_site<T: Send + 'static>(
     let answered = tokio::task::spawn_blocking(move || {
         // As long as this takes, even if who asked has gone.
         let _turn = turn;
-        let site = shared.reader.site(shared.history.parent().unwrap_or(&shared.history))?;
+        let site = shared.reader.site(shared.data())?;
         Ok(ask(&site, jiff::Timestamp::now().as_millisecond()))
     });
     let answered: Result<T, FeedError> = answered.await.map_err(|_| internal("it ended early"))?;

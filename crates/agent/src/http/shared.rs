@@ -1,6 +1,6 @@
 //! What every request needs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -31,6 +31,13 @@ pub(super) struct Shared {
     pub(super) boards: Boards,
     #[cfg(feature = "feeds")]
     pub(super) reader: Reader,
+}
+
+impl Shared {
+    /// The data directory.
+    pub(super) fn data(&self) -> &Path {
+        self.history.parent().unwrap_or(&self.history)
+    }
 }
 
 /// Refuses clients that see their own tasks only.

@@ -51,7 +51,7 @@ impl Doubts {
         };
     }
 
-    /// Adds brief processes of the minute, one of which did so much at most.
+    /// Adds brief processes of the minute. `most` is the upper bound of what one of them did.
     pub(super) fn add_brief(&mut self, sums: &BriefSums, most: u64) {
         self.ranges += sums.processes.len();
         if self.are_too_many() {

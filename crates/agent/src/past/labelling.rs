@@ -17,7 +17,7 @@ use crate::task_sums::MinuteSums;
 pub(super) const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
 
 /// What tells tasks apart, as far as it is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TaskLabels {
     pub(super) pid: Option<u32>,
     tid: Option<u32>,
@@ -95,7 +95,7 @@ impl<'s> Labelling<'s> {
         !tid && self.matchers.iter().all(is_told)
     }
 
-    /// Returns whether processes of one program may be told apart.
+    /// Returns whether it asks for, or selects, single processes.
     pub(super) fn is_by_process(&self) -> bool {
         let [pid, ..] = self.is_wanted;
         pid || self.matchers.iter().any(|matcher| matcher.label == "pid")

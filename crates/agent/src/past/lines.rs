@@ -80,7 +80,7 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// Takes the sums of a minute, of counters of which the increases are added.
+    /// Takes the sums of a minute. The selection must be of a counter in a range.
     pub(super) fn take_sums(&mut self, minute: &MinuteSums) -> Result<(), String> {
         minute.times_ms.iter().for_each(|at_ms| self.of_tasks.begin(*at_ms));
         let (mut paths, figure) = (minute, self.metric.figure);
@@ -175,9 +175,6 @@ impl<'s> Lines<'s> {
         if let Some(least) = least {
             self.of_tasks.keep_from(least);
         }
-        if sums.is_some() {
-            self.of_tasks.sort();
-        }
         Some(self.of_tasks.into_series(|key| self.labelling.name(key, String::new())))
     }
 
@@ -222,7 +219,7 @@ fn in_unit(figure: u64, metric: &TaskMetric) -> f64 {
     }
 }
 
-/// The row of a process of which only the sums are known.
+/// A row with what sums know of a process.
 fn row(process: u32, group: &TaskGroup) -> TaskRow {
     let mut row = TaskRow { tgid: Some(process), comm: group.comm, uid: group.uid, ..TaskRow::NONE };
     (row.key.pid, row.cgroup) = (process, group.cgroup);

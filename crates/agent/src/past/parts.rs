@@ -21,7 +21,7 @@ pub(super) fn parts(sums: &SumsFile, exact_ms: [i64; 2], range: [i64; 2]) -> Opt
     divide(range, wanted, known)
 }
 
-/// The minutes of a time of which sums can be taken.
+/// The minutes of a time whose sums can be used.
 fn wanted([exact_from_ms, exact_to_ms]: [i64; 2], [from_ms, to_ms]: [i64; 2]) -> Range<i64> {
     let within = whole_minutes(from_ms, to_ms);
     let exact = whole_minutes(exact_from_ms, exact_to_ms);
@@ -31,7 +31,7 @@ fn wanted([exact_from_ms, exact_to_ms]: [i64; 2], [from_ms, to_ms]: [i64; 2]) ->
 }
 
 fn divide([from_ms, to_ms]: [i64; 2], wanted: Range<i64>, known: Vec<i64>) -> Option<Vec<Part>> {
-    // Each replay begins with some minutes of which nothing is wanted.
+    // Before each replay some minutes are read for nothing.
     let is_of_use = !known.is_empty() && known.len() as i64 > (wanted.end - wanted.start) / 2;
     let mut parts = Vec::with_capacity(known.len() + 2);
     let mut next_ms = from_ms;

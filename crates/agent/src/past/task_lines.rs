@@ -127,16 +127,6 @@ impl<K: Hash + Eq + Copy> TaskLines<K> {
         self.lines.iter().map(|line| (&line.key, line.increase()))
     }
 
-    /// Brings the series in the order of their keys, in which they are however they were read.
-    pub(super) fn sort(&mut self)
-    where
-        K: Ord,
-    {
-        self.lines.sort_unstable_by_key(|line| line.key);
-        self.places.clear();
-        self.named.clear();
-    }
-
     /// Returns all series. `name` returns the name of a key.
     pub(super) fn into_series(self, name: impl Fn(&K) -> SeriesName) -> Vec<Series> {
         let times_ms: Arc<[i64]> = self.times_ms.into();

@@ -12,7 +12,7 @@ use store::{Named, StoreError, TaskReplay};
 /// The most ranges of numbers of a group.
 const MOST_RANGES: usize = 100;
 
-/// What tells programs apart.
+/// The name, user and cgroup of tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TaskGroup {
     /// The name of the task.

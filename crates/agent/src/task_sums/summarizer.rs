@@ -4,8 +4,9 @@ use std::ops::Range;
 #[cfg(test)]
 use std::path::Path;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use store::{History, StoreError};
 
 use super::MINUTE_MS;
@@ -44,7 +45,7 @@ impl Summarizer {
             loop {
                 std::thread::sleep(pause);
                 let begun = Instant::now();
-                let done = summarizer.look(now_ms());
+                let done = summarizer.look(Timestamp::now().as_millisecond());
                 pause = PAUSE.max(begun.elapsed() * PAUSE_RATIO);
                 let fault = done.err().map(|error| format!("sums of tasks: {error}; questions take longer"));
                 log.fault("sums of tasks", fault);
@@ -131,11 +132,6 @@ pub(super) fn make(
         }
     }
     Ok((oldest..).zip(builders.into_iter().map(MinuteBuilder::finish)).collect())
-}
-
-fn now_ms() -> i64 {
-    let since_1970 = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-    i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Makes the sums of all whole minutes of a history, as the thread would.

@@ -7,7 +7,7 @@ use store::{History, StoreError};
 use super::file::SumsFile;
 use super::summarizer::{make, minutes_of};
 
-/// Minutes that are replayed at once: a replay begins with some of which nothing is wanted.
+/// Minutes that are replayed at once: before each replay some others are read for nothing.
 const MINUTES_AT_ONCE: usize = 30;
 /// Findings after which no more are listed.
 const MOST_FINDINGS: usize = 20;

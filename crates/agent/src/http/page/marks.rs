@@ -1,6 +1,5 @@
 //! Marks, seen by everyone and set by those who see every task.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -42,10 +41,4 @@ pub(crate) async fn marks(
 
 fn entries(marks: Vec<Mark>) -> Vec<MarkEntry> {
     marks.into_iter().map(|Mark { at_ms, text }| MarkEntry { at_ms, text }).collect()
-}
-
-impl Shared {
-    fn data(&self) -> &Path {
-        self.history.parent().unwrap_or(&self.history)
-    }
 }
