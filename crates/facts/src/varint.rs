@@ -37,6 +37,16 @@ pub fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
+/// An optional number as a number: 0 if it is absent.
+pub fn optional(number: Option<u64>) -> u64 {
+    number.map_or(0, |number| number.wrapping_add(1))
+}
+
+/// Back from [`optional`].
+pub fn present(number: u64) -> Option<u64> {
+    number.checked_sub(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,6 +31,11 @@ impl Boots {
         Ok(boots)
     }
 
+    /// Their ids, in the order of their numbers.
+    pub(crate) fn into_ids(self) -> Vec<String> {
+        self.ids
+    }
+
     /// The number of a boot, if it has one.
     pub(crate) fn find(&self, boot_id: &str) -> Option<i64> {
         let place = self.ids.iter().rposition(|known| known == boot_id)?;

@@ -274,6 +274,14 @@ impl History {
         let (unsealed, _) = self.current.unsealed_chunks()?;
         exact_rounds_ns(&self.current.connection, unsealed)
     }
+
+    /// The ids of the boots that were seen, in the order of their numbers: the first has the number 1. One that is damaged is empty.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn boot_ids(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Boots::read(&self.current.connection)?.into_ids())
+    }
 }
 
 impl HistoryFile {

@@ -28,6 +28,8 @@ const MOST_BODY_BYTES: usize = 64 * 1024;
 const LONGEST_BODY: Duration = Duration::from_secs(10);
 /// An evaluation is given up after this, or what the request says if that is less.
 pub(super) const LONGEST_EVALUATION: Duration = Duration::from_secs(30);
+/// When a request that others waited for may be tried again.
+const RECALLED_PAUSE: Duration = Duration::from_secs(5);
 /// What an evaluation may have in memory, all its parts counted: 64 MB. Copies and what a source keeps are a multiple of that.
 const MOST_POINTS: usize = 4_000_000;
 /// The most values of an answer: as JSON each takes some 200 bytes until it is sent.
@@ -114,7 +116,7 @@ fn duration(text: &str) -> Option<i64> {
     Some(milliseconds)
 }
 
-/// Runs a request over the history on a blocking thread. It is cancelled when the client disconnects.
+/// Runs a request over the history on a blocking thread. It is cancelled when the client disconnects, and refused if others wait for it.
 pub(super) async fn with_past(
     shared: Arc<Shared>,
     requester: Requester,
@@ -133,7 +135,8 @@ async fn with_past_for(
         Ok(permit) => permit,
         Err(busy) => return unavailable(busy),
     };
-    let cancellation = Cancellation::after(timeout);
+    let recall = permit.recall();
+    let cancellation = Cancellation::after(timeout, recall.clone());
     let _guard = cancellation.cancel_on_drop();
     let answered = tokio::task::spawn_blocking(move || {
         permit.run(|| {
@@ -143,7 +146,11 @@ async fn with_past_for(
             answered.unwrap_or_else(|_| internal("the history cannot be opened").into_response())
         })
     });
-    answered.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response())
+    let answer = answered.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response());
+    match recall.is_made() && !answer.status().is_success() {
+        true => unavailable(Busy { retry_after: RECALLED_PAUSE }),
+        false => answer,
+    }
 }
 
 /// The response if there was no permit in time.

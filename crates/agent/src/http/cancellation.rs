@@ -1,25 +1,29 @@
-//! A request is cancelled at its deadline, and when its client disconnects.
+//! A request is cancelled at its deadline, when its client disconnects, and when others wait for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The deadline of a request, and whether its client has disconnected.
+use super::request_queue::Recall;
+
+/// The deadline of a request, and whether its client has disconnected, or others wait for it.
 #[derive(Clone, Debug)]
 pub(super) struct Cancellation {
     deadline: Instant,
     is_disconnected: Arc<AtomicBool>,
+    recall: Recall,
 }
 
 impl Cancellation {
-    /// Sets a deadline.
-    pub(super) fn after(timeout: Duration) -> Self {
-        Self { deadline: Instant::now() + timeout, is_disconnected: Arc::default() }
+    /// Sets a deadline. `recall` may end the request before it.
+    pub(super) fn after(timeout: Duration, recall: Recall) -> Self {
+        Self { deadline: Instant::now() + timeout, is_disconnected: Arc::default(), recall }
     }
 
     /// Returns whether the request is to be given up.
     pub(super) fn is_cancelled(&self) -> bool {
-        self.is_disconnected.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+        let is_unwanted = self.is_disconnected.load(Ordering::Relaxed) || self.recall.is_made();
+        is_unwanted || Instant::now() >= self.deadline
     }
 
     /// Returns a guard that cancels the request when it is dropped, as the future of a disconnected client is.
@@ -44,11 +48,11 @@ mod tests {
 
     #[test]
     fn a_disconnected_client_cancels_its_request() {
-        let cancellation = Cancellation::after(Duration::from_secs(60));
+        let cancellation = Cancellation::after(Duration::from_secs(60), Recall::default());
         let guard = cancellation.cancel_on_drop();
         assert!(!cancellation.is_cancelled());
         drop(guard);
         assert!(cancellation.is_cancelled());
-        assert!(Cancellation::after(Duration::ZERO).is_cancelled());
+        assert!(Cancellation::after(Duration::ZERO, Recall::default()).is_cancelled());
     }
 }

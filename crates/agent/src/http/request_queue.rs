@@ -2,11 +2,11 @@
 //!
 //! A fixed number of requests runs at a time. When a permit is free, a request of root or of the agent's user is next, else one of the client
 //! with the fewest running requests. One permit is reserved for root and the agent's user. Each other client has a share of a CPU: one that
-//! has used more waits.
+//! has used more waits. A request that takes long is recalled while others wait, so that each is answered or refused within two seconds.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,15 +21,17 @@ const RESERVED: usize = 1;
 /// The most requests that run at a time.
 pub(super) const MOST_RUNNING: usize = PERMITS + RESERVED;
 /// The longest time in the queue of the server.
-pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(1);
+/// A request that has run for longer is recalled if another one waits for its permit.
+const RECALLED_AFTER: Duration = Duration::from_millis(750);
 /// The most requests of a client in the queue.
 const MOST_QUEUED: usize = 64;
 /// The CPU time that a client can use at once after a rest, in seconds.
 const BURST_S: f64 = 1.0;
 /// A client that has used more waits for a minute at most.
 const LONGEST_CREDIT_WAIT_S: f64 = 60.0;
-/// The interval in which a queued request checks the CPU time of its client.
-const CREDIT_POLL: Duration = Duration::from_millis(250);
+/// The interval in which a queued request looks again for a permit.
+const POLL: Duration = Duration::from_millis(100);
 /// If there are more clients, those without debts are removed.
 const MOST_RESTED: usize = 1000;
 
@@ -82,8 +84,26 @@ struct State {
     /// The share of a CPU of each client.
     share: f64,
     clients: HashMap<ClientKey, Client>,
-    running_total: usize,
+    running: Vec<Running>,
     queued: VecDeque<Queued>,
+}
+
+/// Recalls a request: it is to end soon, without an answer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recall(Arc<AtomicBool>);
+
+impl Recall {
+    /// Returns whether the request is recalled.
+    pub(super) fn is_made(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+struct Running {
+    is_owner: bool,
+    began: Instant,
+    recall: Recall,
 }
 
 /// What a client has used.
@@ -98,7 +118,7 @@ struct Client {
 #[derive(Debug)]
 struct Queued {
     requester: Requester,
-    granted: oneshot::Sender<()>,
+    granted: oneshot::Sender<Permit>,
 }
 
 impl Client {
@@ -115,8 +135,8 @@ impl Client {
 impl State {
     fn has_permit(&self, requester: &Requester) -> bool {
         match requester.is_owner {
-            true => self.running_total < MOST_RUNNING,
-            false => self.running_total < PERMITS && self.credit_wait(requester).is_zero(),
+            true => self.running.len() < MOST_RUNNING,
+            false => self.running.len() < PERMITS && self.credit_wait(requester).is_zero(),
         }
     }
 
@@ -131,19 +151,39 @@ impl State {
         Duration::try_from_secs_f64(missing_s.max(0.0) / self.share).unwrap_or(Duration::MAX)
     }
 
-    fn acquire(&mut self, key: ClientKey) {
-        self.running_total += 1;
-        self.clients.entry(key).or_insert_with(Client::new).running += 1;
+    fn acquire(&mut self, requester: &Requester) -> Recall {
+        let recall = Recall::default();
+        let is_owner = requester.is_owner;
+        self.running.push(Running { is_owner, began: Instant::now(), recall: recall.clone() });
+        self.clients.entry(requester.key).or_insert_with(Client::new).running += 1;
+        recall
     }
 
-    fn release(&mut self, key: ClientKey) {
-        self.running_total = self.running_total.saturating_sub(1);
+    fn release(&mut self, key: ClientKey, recall: &Recall) {
+        self.running.retain(|running| !Arc::ptr_eq(&running.recall.0, &recall.0));
         if let Some(client) = self.clients.get_mut(&key) {
             client.running = client.running.saturating_sub(1);
         }
         if self.clients.len() > MOST_RESTED {
             let share = self.share;
             self.clients.retain(|_, client| client.running > 0 || client.credit_s(share) < BURST_S);
+        }
+    }
+
+    /// Recalls the request that has run longest, if it has run for long and another one could run instead. Those of root and of the
+    /// agent's user are left alone.
+    fn recall(&self) {
+        let is_waiting =
+            |queued: &Queued| !queued.granted.is_closed() && self.credit_wait(&queued.requester).is_zero();
+        let is_recalled = self.running.iter().any(|running| running.recall.is_made());
+        if is_recalled || !self.queued.iter().any(is_waiting) {
+            return;
+        }
+        let others = self.running.iter().filter(|running| !running.is_owner);
+        if let Some(longest) = others.min_by_key(|running| running.began)
+            && longest.began.elapsed() >= RECALLED_AFTER
+        {
+            longest.recall.0.store(true, Ordering::Relaxed);
         }
     }
 
@@ -165,17 +205,6 @@ impl State {
         let (place, _) = permitted.min_by_key(|(_, queued)| (!queued.requester.is_owner, running(queued)))?;
         self.queued.remove(place)
     }
-
-    /// Grants free permits to queued requests.
-    fn grant(&mut self) {
-        while let Some(Queued { requester, granted }) = self.next() {
-            self.acquire(requester.key);
-            // Fails if the request was cancelled.
-            if granted.send(()).is_err() {
-                self.release(requester.key);
-            }
-        }
-    }
 }
 
 /// The permission to run a request. Dropping it releases it.
@@ -183,9 +212,15 @@ impl State {
 pub(super) struct Permit {
     queue: Arc<RequestQueue>,
     key: ClientKey,
+    recall: Recall,
 }
 
 impl Permit {
+    /// Returns what tells the request that it is recalled.
+    pub(super) fn recall(&self) -> Recall {
+        self.recall.clone()
+    }
+
     /// Runs the request on the calling thread, counts its CPU time and takes it from what the client has left.
     pub(super) fn run<T>(self, run: impl FnOnce() -> T) -> T {
         let before = probe::own_thread_cpu_time();
@@ -199,9 +234,8 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut state = self.queue.lock();
-        state.release(self.key);
-        state.grant();
+        self.queue.lock().release(self.key, &self.recall);
+        self.queue.grant();
     }
 }
 
@@ -209,7 +243,7 @@ impl RequestQueue {
     /// Creates a queue in which a request waits for at most `timeout`. `share` is each client's part of a CPU.
     pub(super) fn new(timeout: Duration, share: Ratio) -> Self {
         let (clients, queued) = (HashMap::new(), VecDeque::new());
-        let state = State { share: share.0, clients, running_total: 0, queued };
+        let state = State { share: share.0, clients, running: Vec::new(), queued };
         Self { timeout, state: Mutex::new(state), cpu_ns: AtomicU64::new(0) }
     }
 
@@ -222,74 +256,58 @@ impl RequestQueue {
     /// # Errors
     /// If the queue is full, after the timeout, or if the client has used so much CPU time that it would have to wait for longer.
     pub(super) async fn permit(self: &Arc<Self>, requester: Requester) -> Result<Permit, Busy> {
-        let key = requester.key;
-        let permit = || Permit { queue: Arc::clone(self), key };
-        let granted = {
-            let mut state = self.lock();
-            state.queued.retain(|queued| !queued.granted.is_closed());
-            let is_first = state.queued.iter().all(|queued| !state.has_permit(&queued.requester));
-            if is_first && state.has_permit(&requester) {
-                state.acquire(key);
-                return Ok(permit());
-            }
-            let credit_wait = state.credit_wait(&requester);
-            if credit_wait > self.timeout {
-                return Err(Busy { retry_after: credit_wait });
-            }
-            if state.queued.iter().filter(|queued| queued.requester.key == key).count() >= MOST_QUEUED {
-                return Err(Busy { retry_after: self.timeout });
-            }
-            let (granted, receiver) = oneshot::channel();
-            state.queued.push_back(Queued { requester, granted });
-            // Another client may have CPU time again.
-            state.grant();
-            receiver
-        };
-        let mut waiting = Waiting { granted, queue: self, key, is_taken: false };
+        let mut granted = self.enqueue(requester)?;
         let deadline = Instant::now() + self.timeout;
+        self.grant();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            match tokio::time::timeout(left.min(CREDIT_POLL), &mut waiting.granted).await {
-                Ok(Ok(())) => {
-                    waiting.is_taken = true;
-                    return Ok(permit());
+            match tokio::time::timeout(left.min(POLL), &mut granted).await {
+                Ok(Ok(permit)) => return Ok(permit),
+                Err(_) if Instant::now() < deadline => {
+                    self.lock().recall();
+                    // Its client, or another one, may have CPU time again.
+                    self.grant();
                 }
-                Err(_) if Instant::now() < deadline => self.lock().grant(),
                 _ => {
-                    self.lock().grant();
-                    if waiting.granted.try_recv().is_ok() {
-                        waiting.is_taken = true;
-                        return Ok(permit());
-                    }
+                    granted.close();
                     let retry_after = self.timeout.max(self.lock().credit_wait(&requester));
-                    return Err(Busy { retry_after });
+                    return granted.try_recv().map_err(|_| Busy { retry_after });
                 }
             }
+        }
+    }
+
+    fn enqueue(&self, requester: Requester) -> Result<oneshot::Receiver<Permit>, Busy> {
+        let mut state = self.lock();
+        state.queued.retain(|queued| !queued.granted.is_closed());
+        let credit_wait = state.credit_wait(&requester);
+        if credit_wait > self.timeout {
+            return Err(Busy { retry_after: credit_wait });
+        }
+        let of_client = state.queued.iter().filter(|queued| queued.requester.key == requester.key);
+        if of_client.count() >= MOST_QUEUED {
+            return Err(Busy { retry_after: self.timeout });
+        }
+        let (granted, receiver) = oneshot::channel();
+        state.queued.push_back(Queued { requester, granted });
+        Ok(receiver)
+    }
+
+    /// Grants free permits to queued requests.
+    fn grant(self: &Arc<Self>) {
+        loop {
+            let mut state = self.lock();
+            let Some(Queued { requester, granted }) = state.next() else { return };
+            let recall = state.acquire(&requester);
+            drop(state);
+            // If the request has been given up, its permit is dropped, which releases it.
+            let _ = granted.send(Permit { queue: Arc::clone(self), key: requester.key, recall });
         }
     }
 
     /// Returns the CPU time that requests took.
     pub(super) fn cpu(&self) -> Duration {
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed))
-    }
-}
-
-/// A request in the queue. If it is dropped while it is granted a permit, the permit is released.
-struct Waiting<'q> {
-    granted: oneshot::Receiver<()>,
-    queue: &'q RequestQueue,
-    key: ClientKey,
-    is_taken: bool,
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.granted.close();
-        if !self.is_taken && self.granted.try_recv().is_ok() {
-            let mut state = self.queue.lock();
-            state.release(self.key);
-            state.grant();
-        }
     }
 }
 
@@ -329,7 +347,7 @@ mod tests {
             for one in more {
                 drop(one.await.unwrap().unwrap());
             }
-            assert_eq!(queue.lock().running_total, 0);
+            assert_eq!(queue.lock().running.len(), 0);
         });
     }
 
@@ -349,8 +367,32 @@ mod tests {
             drop(held);
             assert!(dropped.await.is_err());
             let permit = queue.permit(requester(5)).await.unwrap();
-            assert_eq!(queue.lock().running_total, 1);
+            assert_eq!(queue.lock().running.len(), 1);
             drop(permit);
+        });
+    }
+
+    #[test]
+    fn a_long_request_is_recalled_while_others_wait() {
+        runtime().block_on(async {
+            let queue = Arc::new(RequestQueue::new(Duration::from_millis(150), Ratio(0.1)));
+            let held = [1, 2, 0].map(|uid| (uid, queue.permit(requester(uid))));
+            let mut running = Vec::new();
+            for (uid, permit) in held {
+                running.push((uid, permit.await.unwrap()));
+            }
+            let is_recalled = |running: &[(u32, Permit)]| {
+                running.iter().map(|(_, permit)| permit.recall().is_made()).collect::<Vec<_>>()
+            };
+            // None has run for long.
+            queue.permit(requester(3)).await.unwrap_err();
+            assert_eq!(is_recalled(&running), [false; 3]);
+            queue.lock().running.iter_mut().for_each(|running| running.began -= RECALLED_AFTER);
+            queue.permit(requester(3)).await.unwrap_err();
+            assert_eq!(is_recalled(&running), [true, false, false]);
+            drop(running);
+            drop(queue.permit(requester(3)).await.unwrap());
+            assert!(queue.lock().running.is_empty());
         });
     }
 
@@ -369,7 +411,7 @@ mod tests {
             drop(queue.permit(requester(2)).await.unwrap());
             // Root is counted, and does not wait.
             drop(queue.permit(requester(0)).await.unwrap());
-            assert_eq!(queue.lock().running_total, 0);
+            assert_eq!(queue.lock().running.len(), 0);
         });
     }
 

@@ -136,7 +136,7 @@ mod tests {
 
     fn brief(name: &str, processes: RangeInclusive<u32>) -> BriefSums {
         let processes = vec![processes];
-        BriefSums { group: group(name), figures: Figures::NONE, most: Figures::NONE, processes }
+        BriefSums { group: group(name), most: Figures::NONE, processes }
     }
 
     fn process(name: &str, process: u32, is_complete: bool) -> ProcessSums {

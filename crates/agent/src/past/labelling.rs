@@ -12,7 +12,7 @@ use sampling::users::Users;
 use store::{Named, TaskReplay};
 
 use super::doubts;
-use crate::task_sums::MinuteSums;
+use crate::task_sums::MinuteGroups;
 
 pub(super) const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
 
@@ -41,7 +41,7 @@ impl CgroupPaths for TaskReplay<'_> {
     }
 }
 
-impl CgroupPaths for &MinuteSums {
+impl CgroupPaths for &MinuteGroups {
     fn path(&mut self, cgroup: u64) -> Result<Option<&str>, String> {
         Ok(self.cgroup(cgroup))
     }

@@ -13,7 +13,7 @@ use super::doubts::Doubts;
 use super::labelling::{CgroupPaths, Labelling, TaskLabels};
 use super::round_rows::RoundRows;
 use super::task_lines::TaskLines;
-use crate::task_sums::{MinuteSums, TaskGroup};
+use crate::task_sums::{MinuteGroups, MinuteProcesses, TaskGroup};
 
 /// The series of one selection, while they are built.
 pub(super) struct Lines<'s> {
@@ -80,31 +80,49 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// Takes the sums of a minute. The selection must be of a counter in a range.
-    pub(super) fn take_sums(&mut self, minute: &MinuteSums) -> Result<(), String> {
-        minute.times_ms.iter().for_each(|at_ms| self.of_tasks.begin(*at_ms));
+    /// Returns whether it asks for, or selects, single processes.
+    pub(super) fn is_by_process(&self) -> bool {
+        self.labelling.is_by_process()
+    }
+
+    /// Takes the sums of a minute. The selection must be of a counter in a range, and not by process.
+    pub(super) fn take_groups(&mut self, minute: &MinuteGroups) -> Result<(), String> {
+        self.begin_minute(minute);
         let (mut paths, figure) = (minute, self.metric.figure);
-        let is_by_process = self.labelling.is_by_process();
-        self.doubts.begin_minute(minute.has_mingled);
-        for one in &minute.processes {
-            let row = row(one.process, &one.group);
+        for one in &minute.sums {
             if let Some(growth) = one.figures.get(figure) {
-                self.grow(&row, growth, true, &mut paths)?;
-            }
-            if is_by_process {
-                self.doubts.add_process(one);
-            }
-        }
-        for one in &minute.brief {
-            let Some(growth) = one.figures.get(figure) else { continue };
-            let row = row(0, &one.group);
-            if !is_by_process {
-                self.grow(&row, growth, true, &mut paths)?;
-            } else if self.labelling.may_accept(&mut paths, &row, &one.processes)? {
-                self.doubts.add_brief(one, one.most.get(figure).unwrap_or(0));
+                self.grow(&row(0, &one.group), growth, true, &mut paths)?;
             }
         }
         Ok(())
+    }
+
+    /// The same by process.
+    pub(super) fn take_processes(
+        &mut self,
+        minute: &MinuteGroups,
+        processes: &MinuteProcesses,
+    ) -> Result<(), String> {
+        self.begin_minute(minute);
+        let (mut paths, figure) = (minute, self.metric.figure);
+        self.doubts.begin_minute(processes.has_mingled);
+        for one in &processes.seen {
+            if let Some(growth) = one.figures.get(figure) {
+                self.grow(&row(one.process, &one.group), growth, true, &mut paths)?;
+            }
+            self.doubts.add_process(one);
+        }
+        for one in &processes.brief {
+            let Some(most) = one.most.get(figure) else { continue };
+            if self.labelling.may_accept(&mut paths, &row(0, &one.group), &one.processes)? {
+                self.doubts.add_brief(one, most);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_minute(&mut self, minute: &MinuteGroups) {
+        minute.times_ms.iter().for_each(|at_ms| self.of_tasks.begin(*at_ms));
     }
 
     fn grow(

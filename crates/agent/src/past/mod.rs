@@ -35,13 +35,12 @@ pub use moment::{PastMachine, PastTasks};
 pub(crate) use parents::ParentOfMost;
 
 use self::recorded_series::RecordedSeries;
-use self::tasks::{TaskSelection, VisibleTasks};
+use self::tasks::{PastSums, TaskSelection, VisibleTasks};
 use crate::check;
 use crate::machine_series::series_kind;
 use crate::own_series;
 use crate::restricted;
 use crate::task_series;
-use crate::task_sums::SumsFile;
 
 /// A history that expressions can be asked about. It stays as it was when it was opened.
 #[derive(Debug)]
@@ -50,9 +49,9 @@ pub struct Past {
     /// The history of checks, which is opened when it is asked for; `None`: it is not seen.
     checks_path: Option<PathBuf>,
     checks: OnceCell<Option<RecordedSeries>>,
-    /// The path of the history, and the sums beside it with the first and the last round that they are of; opened when they are asked for.
+    /// The path of the history, and the sums beside it; opened when they are asked for.
     path: PathBuf,
-    sums: OnceCell<Option<(SumsFile, [i64; 2])>>,
+    sums: OnceCell<Option<PastSums>>,
     users: Users,
     /// Whose tasks are there.
     scope: Scope,
@@ -171,13 +170,9 @@ impl Past {
 impl Past {
     fn visible_tasks(&self) -> VisibleTasks<'_> {
         // Without them everything is replayed.
-        let open = || {
-            let (first_ns, last_ns) = self.recorded.history.exact_rounds_ns().ok()??;
-            let sums = SumsFile::open_for_reading(&self.path).ok()?;
-            Some((sums, [first_ns / 1_000_000, last_ns / 1_000_000]))
-        };
-        let sums = self.sums.get_or_init(open).as_ref().map(|(sums, exact_ms)| (sums, *exact_ms));
-        VisibleTasks { history: &self.recorded.history, sums, users: &self.users, scope: self.scope }
+        let history = &self.recorded.history;
+        let sums = self.sums.get_or_init(|| PastSums::open(&self.path, history)).as_ref();
+        VisibleTasks { history, sums, users: &self.users, scope: self.scope }
     }
 
     /// The series of tasks that are selected.

@@ -6,7 +6,7 @@ use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 
-use crate::task_sums::MinuteSums;
+use crate::task_sums::MinuteGroups;
 
 /// How many processes ended, by their parents.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl Parents {
     }
 
     /// Adds those of a minute. They are all users'.
-    pub(super) fn add_sums(&mut self, minute: &MinuteSums) {
+    pub(super) fn add_sums(&mut self, minute: &MinuteGroups) {
         for parent in &minute.parents {
             *self.children.entry(parent.process).or_default() += parent.ended;
             if let Some(comm) = parent.comm {

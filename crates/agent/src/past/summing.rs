@@ -7,7 +7,7 @@ use facts::linux::taskstats::ExitInfo;
 use facts::sample::Clock;
 use facts::task::comm::Comm;
 use facts::task::exit_record::ExitRecord;
-use facts::task::figure::{Figure, FigureSet};
+use facts::task::figure::{Figure, FigureSet, Figures};
 use facts::task::store::TaskStore;
 use facts::task::{Accounting, Cause, TaskKey, TaskRow};
 use facts::unit::Nanos;
@@ -261,10 +261,11 @@ fn sums_are_read() {
     let at_ms = last_ns / 1_000_000 - 1;
     let replayed = answers(&past, at_ms);
     remake_all(&path, |sums| {
-        for figures in sums.processes.iter_mut().map(|sums| &mut sums.figures) {
+        let of_groups = sums.groups.sums.iter_mut().map(|sums| &mut sums.figures);
+        for figures in of_groups.chain(sums.processes.seen.iter_mut().map(|sums| &mut sums.figures)) {
             figures.set(Figure::ON_CPU, figures.get(Figure::ON_CPU).map(|value| value + 1_000_000_000));
         }
-        sums.parents.iter_mut().for_each(|sums| sums.ended += 1);
+        sums.groups.parents.iter_mut().for_each(|sums| sums.ended += 1);
     });
     let summed = answers(&Past::open(&path).unwrap(), at_ms);
     let differs: Vec<bool> = replayed.iter().zip(&summed).map(|(one, other)| one != other).collect();
@@ -299,7 +300,7 @@ fn sums_are_made_and_checked() {
     fill(&path).unwrap();
     assert_eq!(minutes(), (first..end).collect::<Vec<_>>());
     assert_eq!(check(&path).unwrap(), Vec::<String>::new());
-    remake_all(&path, |sums| sums.brief.iter_mut().for_each(|sums| sums.figures = sums.most));
+    remake_all(&path, |sums| sums.groups.sums.iter_mut().for_each(|sums| sums.figures = Figures::NONE));
     let findings = check(&path).unwrap();
     assert!(findings.len() as i64 > (end - first) / 2, "{findings:?}");
     assert!(findings.iter().all(|finding| finding.contains("are not those of its ticks")), "{findings:?}");

@@ -1,5 +1,7 @@
 //! Tasks as series: evaluated from the chunks of the history, so that it costs nothing that there are many.
 
+use std::path::Path;
+
 use facts::catalog::{Kind, TaskMetric};
 use facts::task::rounds::Scope;
 use query::{Limits, Selection, Series};
@@ -11,19 +13,54 @@ use super::lines::Lines;
 use super::parents::Parents;
 use super::parts::{Part, parts};
 use super::round_rows::RoundRows;
-use crate::task_sums::{MinuteSums, SumsFile};
+use crate::task_sums::{Boots, MINUTE_MS, MinuteGroups, MinuteProcesses, SumsFile};
 
 /// The most series of tasks in an answer.
 const MOST_SERIES: usize = 1_000_000;
 /// Times before an instant in which its round is looked for, in milliseconds, the likeliest first.
 const NEWEST_WITHIN_MS: [i64; 3] = [3_000, 75_000, i64::MAX];
 
+/// The sums beside a history.
+#[derive(Debug)]
+pub(super) struct PastSums {
+    pub(super) file: SumsFile,
+    /// The first and the last round that they are of, in milliseconds since 1970.
+    pub(super) exact_ms: [i64; 2],
+    pub(super) boots: Boots,
+}
+
+impl PastSums {
+    /// Opens them; `None` if there are none that can be used.
+    pub(super) fn open(path: &Path, history: &History) -> Option<Self> {
+        let (first_ns, last_ns) = history.exact_rounds_ns().ok()??;
+        let (file, boots) = (SumsFile::open_for_reading(path).ok()?, Boots::of(history).ok()?);
+        let exact_ms = [first_ns / 1_000_000, last_ns / 1_000_000];
+        file.is_of(&boots).then_some(Self { file, exact_ms, boots })
+    }
+
+    /// Returns the sums of a minute, those of its processes only if they are needed; `None` if they cannot be used.
+    fn minute(&self, minute: i64, is_by_process: bool) -> Option<(MinuteGroups, Option<MinuteProcesses>)> {
+        let (groups, processes) = match is_by_process {
+            true => self.file.minute(minute).ok()?.map(|sums| (sums.groups, Some(sums.processes)))?,
+            false => (self.file.groups(minute).ok()??, None),
+        };
+        let is_of_this_history = match groups.boot {
+            Some(boot) => self.boots.contains(boot),
+            // Nothing was recorded then.
+            None => groups.times_ms.is_empty(),
+        };
+        // The clock may have been set.
+        let has_order = groups.times_ms.is_sorted_by(|one, next| one < next);
+        (is_of_this_history && has_order).then_some((groups, processes))
+    }
+}
+
 /// The tasks of a history that a requester may see.
 #[derive(Clone, Copy)]
 pub(super) struct VisibleTasks<'p> {
     pub(super) history: &'p History,
-    /// With the first and the last round that they are of, in milliseconds since 1970. `None`: there are none.
-    pub(super) sums: Option<(&'p SumsFile, [i64; 2])>,
+    /// `None`: there are none.
+    pub(super) sums: Option<&'p PastSums>,
     pub(super) users: &'p Users,
     pub(super) scope: Scope,
 }
@@ -92,22 +129,21 @@ pub(super) fn read_all(
     let mut parents_sums = parents.is_some().then(Parents::default).filter(|_| tasks.scope == Scope::All);
     if (!summed.is_empty() || parents_sums.is_some())
         && let Some((sums, parts)) =
-            tasks.sums.and_then(|(sums, exact_ms)| Some((sums, parts(sums, exact_ms, range)?)))
+            tasks.sums.and_then(|sums| Some((sums, parts(&sums.file, sums.exact_ms, range)?)))
     {
         let chosen: Vec<&TaskSelection<'_>> = summed.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &parts, sums: Some(sums) };
-        if let Some(series) = read(tasks, &parts, &chosen, parents_sums.as_mut(), limits)? {
-            summed.iter().zip(series).for_each(|(place, series)| found[*place] = series);
-            if let (Some(parents), Some(sums)) = (parents.take_if(|_| parents_sums.is_some()), parents_sums) {
-                *parents = sums;
-            }
+        let series = read(tasks, &parts, &chosen, parents_sums.as_mut(), limits)?;
+        summed.iter().zip(series).for_each(|(place, series)| found[*place] = series);
+        if let (Some(parents), Some(sums)) = (parents.take_if(|_| parents_sums.is_some()), parents_sums) {
+            *parents = sums;
         }
     }
     let left: Vec<usize> = (0..found.len()).filter(|place| found[*place].is_none()).collect();
     if !left.is_empty() || parents.is_some() {
         let chosen: Vec<&TaskSelection<'_>> = left.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &[Part::Replay(range)], sums: None };
-        let series = read(tasks, &parts, &chosen, parents, limits)?.unwrap_or_default();
+        let series = read(tasks, &parts, &chosen, parents, limits)?;
         left.iter().zip(series).for_each(|(place, series)| found[*place] = series);
     }
     Ok(found.into_iter().map(Option::unwrap_or_default).collect())
@@ -116,79 +152,106 @@ pub(super) fn read_all(
 struct Parts<'p> {
     parts: &'p [Part],
     /// Where those that are sums are read.
-    sums: Option<&'p SumsFile>,
+    sums: Option<&'p PastSums>,
 }
 
-/// Reads parts of a time. Returns the series of each selection, `None` where sums leave them open; `None` for all if sums cannot be used.
+/// Reads parts of a time. Returns the series of each selection, `None` where sums leave them open.
 fn read(
     tasks: VisibleTasks<'_>,
     parts: &Parts<'_>,
     selections: &[&TaskSelection<'_>],
-    mut parents: Option<&mut Parents>,
+    parents: Option<&mut Parents>,
     limits: &Limits<'_>,
-) -> Result<Option<Vec<Option<Vec<Series>>>>, String> {
-    let failed = |error: StoreError| error.to_string();
+) -> Result<Vec<Option<Vec<Series>>>, String> {
     // `None`: no task can meet the matchers.
-    let mut all: Vec<Option<Lines<'_>>> = selections
+    let lines = selections
         .iter()
         .map(|one| Some(Lines::new(one.metric, one.adds_up(), one.labelling(tasks)?)))
         .collect();
-    let has_counters = all.iter().flatten().any(|lines| lines.adds_up);
-    let has_gauges = all.iter().flatten().any(|lines| !lines.adds_up);
-    let is_needed = has_counters || has_gauges || parents.is_some();
-    let mut round = RoundRows::default();
+    let mut reader = Reader { tasks, lines, parents, round: RoundRows::default(), limits };
+    let is_needed = reader.is_needed();
     for part in parts.parts.iter().filter(|_| is_needed) {
         match *part {
-            Part::Sums(minute) => {
-                let sums = parts.sums.and_then(|sums| sums.minute(minute).ok().flatten());
-                // What tasks had done before is in the first round, which no sums have; and the clock may have been set.
-                let is_usable = |sums: &MinuteSums| {
-                    round.rounds > 0 && sums.times_ms.is_sorted_by(|one, next| one < next)
-                };
-                let Some(sums) = sums.filter(is_usable) else { return Ok(None) };
-                if let Some(parents) = &mut parents {
-                    parents.add_sums(&sums);
-                }
-                all.iter_mut().flatten().try_for_each(|lines| lines.take_sums(&sums))?;
-                check(&all, limits)?;
-            }
-            Part::Replay([from_ms, to_ms]) => {
-                let to_ns = nanoseconds(to_ms).saturating_add(999_999);
-                let mut replay = tasks.history.tasks(nanoseconds(from_ms), to_ns).map_err(failed)?;
-                while replay.advance().map_err(failed)? {
-                    round.take(replay.store(), has_counters, has_gauges);
-                    if let Some(parents) = &mut parents {
-                        parents.add(replay.store(), tasks.scope);
-                    }
-                    let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
-                    for lines in all.iter_mut().flatten() {
-                        lines.take(at_ms, &round, &mut replay)?;
-                    }
-                    check(&all, limits)?;
-                }
-            }
+            Part::Sums(minute) => reader.read_minute(parts.sums, minute)?,
+            Part::Replay(range) => reader.replay(range)?,
         }
     }
-    let series = all.into_iter().zip(selections).map(|(lines, one)| match lines {
+    let series = reader.lines.into_iter().zip(selections).map(|(lines, one)| match lines {
         Some(lines) => lines.into_series(one.selection),
         None => Some(Vec::new()),
     });
-    Ok(Some(series.collect()))
+    Ok(series.collect())
+}
+
+/// What is read, part by part.
+struct Reader<'r, 's> {
+    tasks: VisibleTasks<'r>,
+    lines: Vec<Option<Lines<'s>>>,
+    parents: Option<&'r mut Parents>,
+    round: RoundRows,
+    limits: &'r Limits<'r>,
+}
+
+impl Reader<'_, '_> {
+    fn is_needed(&self) -> bool {
+        self.parents.is_some() || self.lines.iter().any(Option::is_some)
+    }
+
+    /// Reads a minute: its sums if they can be used, its rounds otherwise.
+    fn read_minute(&mut self, sums: Option<&PastSums>, minute: i64) -> Result<(), String> {
+        let is_by_process = self.lines.iter().flatten().any(Lines::is_by_process);
+        // What tasks had done before is in the first round, which no sums have.
+        let sums = sums.filter(|_| self.round.rounds > 0);
+        let Some((groups, processes)) = sums.and_then(|sums| sums.minute(minute, is_by_process)) else {
+            return self.replay([minute * MINUTE_MS, (minute + 1) * MINUTE_MS - 1]);
+        };
+        if let Some(parents) = &mut self.parents {
+            parents.add_sums(&groups);
+        }
+        for lines in self.lines.iter_mut().flatten() {
+            match &processes {
+                Some(processes) if lines.is_by_process() => lines.take_processes(&groups, processes)?,
+                _ => lines.take_groups(&groups)?,
+            }
+        }
+        self.check()
+    }
+
+    /// Reads the rounds between two times.
+    fn replay(&mut self, [from_ms, to_ms]: [i64; 2]) -> Result<(), String> {
+        let failed = |error: StoreError| error.to_string();
+        let has_counters = self.lines.iter().flatten().any(|lines| lines.adds_up);
+        let has_gauges = self.lines.iter().flatten().any(|lines| !lines.adds_up);
+        let to_ns = nanoseconds(to_ms).saturating_add(999_999);
+        let mut replay = self.tasks.history.tasks(nanoseconds(from_ms), to_ns).map_err(failed)?;
+        while replay.advance().map_err(failed)? {
+            self.round.take(replay.store(), has_counters, has_gauges);
+            if let Some(parents) = &mut self.parents {
+                parents.add(replay.store(), self.tasks.scope);
+            }
+            let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
+            for lines in self.lines.iter_mut().flatten() {
+                lines.take(at_ms, &self.round, &mut replay)?;
+            }
+            self.check()?;
+        }
+        Ok(())
+    }
+
+    /// Whether it may go on.
+    fn check(&self) -> Result<(), String> {
+        if (self.limits.is_interrupted)() {
+            return Err("it takes too long".to_owned());
+        }
+        if self.lines.iter().flatten().map(Lines::len).sum::<usize>() > MOST_SERIES {
+            return Err(format!(
+                "there are more than {MOST_SERIES} series of tasks: take fewer, or sum by (comm)"
+            ));
+        }
+        Ok(())
+    }
 }
 
 fn nanoseconds(milliseconds: i64) -> i64 {
     milliseconds.saturating_mul(1_000_000)
-}
-
-/// Whether it may go on.
-fn check(all: &[Option<Lines<'_>>], limits: &Limits<'_>) -> Result<(), String> {
-    if (limits.is_interrupted)() {
-        return Err("it takes too long".to_owned());
-    }
-    if all.iter().flatten().map(Lines::len).sum::<usize>() > MOST_SERIES {
-        return Err(format!(
-            "there are more than {MOST_SERIES} series of tasks: take fewer, or sum by (comm)"
-        ));
-    }
-    Ok(())
 }

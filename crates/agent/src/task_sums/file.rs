@@ -5,8 +5,9 @@ use std::path::Path;
 
 use store::{Records, StoreError};
 
+use super::boots::Boots;
 use super::encoding;
-use super::minute::MinuteSums;
+use super::minute::{MinuteGroups, MinuteSums};
 
 /// Its name beside the history.
 const FILE: &str = "task-sums.sqlite";
@@ -26,14 +27,33 @@ impl SumsFile {
         Ok(Self { records: Records::open_for_reading(&history.with_file_name(FILE))? })
     }
 
-    /// Opens that beside a history, to be written, and makes it if there is none. In place of one that is damaged another one is begun:
-    /// nothing of it is lost.
+    /// Opens that beside a history with these boots, to be written, and makes it if there is none. In place of one that is damaged, of
+    /// another version or of another history, another one is begun: nothing of it is lost.
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub(crate) fn take(history: &Path) -> Result<Self, StoreError> {
-        let (records, _) = Records::open_or_begin_again(&history.with_file_name(FILE))?;
-        Ok(Self { records })
+    pub(crate) fn take(history: &Path, boots: &Boots) -> Result<Self, StoreError> {
+        let open = || {
+            let (records, _) = Records::open_or_begin_again(&history.with_file_name(FILE))?;
+            Ok(Self { records })
+        };
+        let file: Self = open()?;
+        if file.is_of(boots) {
+            return Ok(file);
+        }
+        drop(file);
+        Self::remove(history);
+        open()
+    }
+
+    /// Returns whether the newest sums are of one of these boots, and can be read.
+    pub(crate) fn is_of(&self, boots: &Boots) -> bool {
+        let Ok(minutes) = self.minutes(i64::MIN..i64::MAX) else { return false };
+        let is_good = |minute: &i64| {
+            let groups = self.groups(*minute).ok().flatten();
+            groups.is_some_and(|groups| groups.boot.is_none_or(|boot| boots.contains(boot)))
+        };
+        minutes.last().is_none_or(is_good)
     }
 
     /// Whether there is one beside a history.
@@ -66,9 +86,21 @@ impl SumsFile {
     /// # Errors
     /// If they cannot be read.
     pub(crate) fn minute(&self, minute: i64) -> Result<Option<MinuteSums>, StoreError> {
+        Ok(self.bytes(minute)?.and_then(|bytes| encoding::decode(&bytes)))
+    }
+
+    /// The same without its single processes, which takes a fraction of the time.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn groups(&self, minute: i64) -> Result<Option<MinuteGroups>, StoreError> {
+        Ok(self.bytes(minute)?.and_then(|bytes| encoding::decode_groups(&bytes)))
+    }
+
+    fn bytes(&self, minute: i64) -> Result<Option<Vec<u8>>, StoreError> {
         match self.records.get(minute) {
             Err(error) if error.is_damage() => Ok(None),
-            bytes => Ok(bytes?.and_then(|bytes| encoding::decode(&bytes))),
+            bytes => bytes,
         }
     }
 

@@ -9,6 +9,8 @@ use facts::task::figure::{Figure, FigureSet, Figures};
 use facts::task::store::TaskStore;
 use store::{Named, StoreError, TaskReplay};
 
+use super::boots::Boots;
+
 /// The most ranges of numbers of a group.
 const MOST_RANGES: usize = 100;
 
@@ -29,6 +31,14 @@ impl TaskGroup {
     }
 }
 
+/// What all tasks of a group did together.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GroupSums {
+    pub(crate) group: TaskGroup,
+    /// Increases of counters.
+    pub(crate) figures: Figures,
+}
+
 /// What a process did that was seen alive, all its threads together.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ProcessSums {
@@ -40,12 +50,10 @@ pub(crate) struct ProcessSums {
     pub(crate) is_complete: bool,
 }
 
-/// What the processes of a group did together that started and ended between two readings.
+/// The processes of a group that started and ended between two readings.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BriefSums {
     pub(crate) group: TaskGroup,
-    /// Increases of counters.
-    pub(crate) figures: Figures,
     /// The most that one of them can have done.
     pub(crate) most: Figures,
     /// Their numbers are among these: some ranges in order, since numbers start again from the lowest.
@@ -60,21 +68,36 @@ pub(crate) struct ParentSums {
     pub(crate) ended: u64,
 }
 
-/// The sums of a minute, each list in order.
+/// What tells the processes of a minute apart, each list in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct MinuteSums {
+pub(crate) struct MinuteProcesses {
+    pub(crate) seen: Vec<ProcessSums>,
+    pub(crate) brief: Vec<BriefSums>,
+    /// Several of the brief ones had one number.
+    pub(crate) has_mingled: bool,
+}
+
+/// What is known of a minute without its single processes, each list in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct MinuteGroups {
+    /// The boot in which they ran, as [`Boots`] names it; `None`: there were several, so that ids of cgroups mean several paths.
+    pub(crate) boot: Option<u32>,
     /// When tasks were read, in milliseconds since 1970.
     pub(crate) times_ms: Vec<i64>,
-    pub(crate) processes: Vec<ProcessSums>,
-    pub(crate) brief: Vec<BriefSums>,
-    /// Several of these processes had one number.
-    pub(crate) has_mingled: bool,
+    pub(crate) sums: Vec<GroupSums>,
     pub(crate) parents: Vec<ParentSums>,
     /// The paths of cgroups, as far as they are known.
     pub(crate) cgroups: Vec<(u64, String)>,
 }
 
-impl MinuteSums {
+/// The sums of a minute.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct MinuteSums {
+    pub(crate) groups: MinuteGroups,
+    pub(crate) processes: MinuteProcesses,
+}
+
+impl MinuteGroups {
     /// The path of a cgroup.
     pub(crate) fn cgroup(&self, id: u64) -> Option<&str> {
         let place = self.cgroups.binary_search_by_key(&id, |(id, _)| *id).ok()?;
@@ -92,6 +115,8 @@ struct OfBrief {
 /// The rounds of a minute, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct MinuteBuilder {
+    /// The numbers of boots.
+    boots: HashSet<i64>,
     times_ms: Vec<i64>,
     processes: HashMap<(u32, TaskGroup), Figures>,
     brief: HashMap<TaskGroup, OfBrief>,
@@ -108,6 +133,7 @@ impl MinuteBuilder {
     /// # Errors
     /// If names cannot be read.
     pub(super) fn add(&mut self, at_ms: i64, replay: &mut TaskReplay<'_>) -> Result<(), StoreError> {
+        self.boots.insert(replay.boot());
         self.times_ms.push(at_ms);
         self.add_store(replay.store());
         let groups = self.processes.keys().map(|(_, group)| group).chain(self.brief.keys());
@@ -169,37 +195,47 @@ impl MinuteBuilder {
         }
     }
 
-    /// The sums.
-    pub(super) fn finish(self) -> MinuteSums {
-        let Self { times_ms, processes, brief, brief_processes, has_mingled, parents, cgroups } = self;
+    /// Returns the sums. The boots are those of the history.
+    pub(super) fn finish(self, all_boots: &Boots) -> MinuteSums {
+        let Self { boots, times_ms, processes, brief, brief_processes, has_mingled, parents, cgroups } = self;
+        let boot = boots.iter().next().filter(|_| boots.len() == 1).and_then(|number| all_boots.get(*number));
+        let mut groups: HashMap<TaskGroup, Figures> = HashMap::new();
+        let of_processes = processes.iter().map(|((_, group), figures)| (*group, figures));
+        let of_brief = brief.iter().map(|(group, brief)| (*group, &brief.figures));
+        for (group, figures) in of_processes.chain(of_brief) {
+            add(groups.entry(group).or_default(), figures, Some(figures));
+        }
+        let group = |(group, figures)| GroupSums { group, figures };
         let process = |((process, group), figures)| ProcessSums {
             process,
             group,
             figures,
             is_complete: !brief_processes.contains(&process),
         };
-        let brief_sums = |(group, OfBrief { figures, most, processes })| BriefSums {
+        let brief_sums = |(group, OfBrief { most, processes, .. })| BriefSums {
             group,
-            figures,
             most,
             processes: ranges(processes),
         };
-        let mut sums = MinuteSums {
+        let parent = |(process, (ended, comm))| ParentSums { process, comm, ended };
+        let mut groups = MinuteGroups {
+            boot,
             times_ms,
-            processes: processes.into_iter().map(process).collect(),
-            brief: brief.into_iter().map(brief_sums).collect(),
-            has_mingled,
-            parents: parents
-                .into_iter()
-                .map(|(process, (ended, comm))| ParentSums { process, comm, ended })
-                .collect(),
+            sums: groups.into_iter().map(group).collect(),
+            parents: parents.into_iter().map(parent).collect(),
             cgroups: cgroups.into_iter().filter_map(|(id, path)| Some((id, path?))).collect(),
         };
-        sums.processes.sort_unstable_by_key(|sums| (sums.process, sums.group));
-        sums.brief.sort_unstable_by_key(|sums| sums.group);
-        sums.parents.sort_unstable_by_key(|sums| sums.process);
-        sums.cgroups.sort_unstable();
-        sums
+        groups.sums.sort_unstable_by_key(|sums| sums.group);
+        groups.parents.sort_unstable_by_key(|sums| sums.process);
+        groups.cgroups.sort_unstable();
+        let mut processes = MinuteProcesses {
+            seen: processes.into_iter().map(process).collect(),
+            brief: brief.into_iter().map(brief_sums).collect(),
+            has_mingled,
+        };
+        processes.seen.sort_unstable_by_key(|sums| (sums.process, sums.group));
+        processes.brief.sort_unstable_by_key(|sums| sums.group);
+        MinuteSums { groups, processes }
     }
 }
 

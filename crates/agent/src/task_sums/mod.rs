@@ -3,14 +3,17 @@
 //! Sums are derived: whatever they say can be replayed from the history, and a minute without them is. They are made by the server, a while
 //! after a minute is over, and are in a file of their own, so that the recorder has no part in it.
 
+mod boots;
+mod columns;
 mod encoding;
 mod file;
 mod minute;
 mod summarizer;
 mod upkeep;
 
+pub(crate) use boots::Boots;
 pub(crate) use file::{SumsFile, whole_minutes};
-pub(crate) use minute::{BriefSums, MinuteSums, ProcessSums, TaskGroup};
+pub(crate) use minute::{BriefSums, MinuteGroups, MinuteProcesses, ProcessSums, TaskGroup};
 pub(crate) use summarizer::Summarizer;
 #[cfg(test)]
 pub(crate) use summarizer::{make_all, remake_all};

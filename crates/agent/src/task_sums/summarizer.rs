@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use store::{History, StoreError};
 
 use super::MINUTE_MS;
+use super::boots::Boots;
 use super::file::{SumsFile, whole_minutes};
 use super::minute::{MinuteBuilder, MinuteSums};
 use crate::log::Log;
@@ -78,11 +79,11 @@ impl Summarizer {
             return Ok(());
         }
         self.filled_until = None;
+        let history = History::open(&self.history)?;
         if !is_in_place {
-            self.file = Some(SumsFile::take(&self.history)?);
+            self.file = Some(SumsFile::take(&self.history, &Boots::of(&history)?)?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
-        let history = History::open(&self.history)?;
         let there = minutes_of(&history)?;
         let there = there.start..there.end.min(end);
         let known = file.minutes(i64::MIN..i64::MAX)?;
@@ -131,7 +132,8 @@ pub(super) fn make(
             builder.add(at_ms, &mut replay)?;
         }
     }
-    Ok((oldest..).zip(builders.into_iter().map(MinuteBuilder::finish)).collect())
+    let boots = Boots::of(history)?;
+    Ok((oldest..).zip(builders.into_iter().map(|builder| builder.finish(&boots))).collect())
 }
 
 /// Makes the sums of all whole minutes of a history, as the thread would.
@@ -143,8 +145,8 @@ pub(crate) fn make_all(history: &Path) {
 /// The same, and changes each.
 #[cfg(test)]
 pub(crate) fn remake_all(history: &Path, change: impl Fn(&mut MinuteSums)) {
-    let mut file = SumsFile::take(history).unwrap();
     let opened = History::open(history).unwrap();
+    let mut file = SumsFile::take(history, &Boots::of(&opened).unwrap()).unwrap();
     let minutes = minutes_of(&opened).unwrap();
     let mut made = make(&opened, minutes.start, minutes.end - 1).unwrap();
     made.iter_mut().for_each(|(_, sums)| change(sums));

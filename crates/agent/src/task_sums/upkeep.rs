@@ -4,7 +4,9 @@ use std::path::Path;
 
 use store::{History, StoreError};
 
+use super::boots::Boots;
 use super::file::SumsFile;
+use super::minute::MinuteSums;
 use super::summarizer::{make, minutes_of};
 
 /// Minutes that are replayed at once: before each replay some others are read for nothing.
@@ -17,14 +19,17 @@ const MOST_FINDINGS: usize = 20;
 /// # Errors
 /// If they cannot be made.
 pub(crate) fn fill(path: &Path) -> Result<(), StoreError> {
-    let mut file = SumsFile::take(path)?;
     let history = History::open(path)?;
+    let boots = Boots::of(&history)?;
+    let mut file = SumsFile::take(path, &boots)?;
     let there = minutes_of(&history)?;
     let mut known = file.minutes(i64::MIN..i64::MAX)?;
     let forgotten: Vec<i64> = known.iter().copied().filter(|minute| !there.contains(minute)).collect();
     file.write(&[], &forgotten)?;
-    // What cannot be read is made again.
-    known.retain(|minute| matches!(file.minute(*minute), Ok(Some(_))));
+    // What cannot be read, or is another history's, is made again.
+    let is_of_several_or_own = |boot: Option<u32>| boot.is_none_or(|boot| boots.contains(boot));
+    let is_good = |sums: MinuteSums| is_of_several_or_own(sums.groups.boot);
+    known.retain(|minute| file.minute(*minute).is_ok_and(|sums| sums.is_some_and(is_good)));
     let missing: Vec<i64> = there.filter(|minute| known.binary_search(minute).is_err()).collect();
     for run in runs(&missing) {
         file.write(&make(&history, run[0], run[run.len() - 1])?, &[])?;
@@ -52,10 +57,12 @@ pub(crate) fn check(path: &Path) -> Result<Vec<String>, StoreError> {
         let history = History::open(path)?;
         for (minute, made) in make(&history, run[0], run[run.len() - 1])? {
             let is_comparable = !is_first;
-            is_first &= made.times_ms.is_empty();
+            is_first &= made.groups.times_ms.is_empty();
             let what = match file.minute(minute)? {
                 None => "are damaged",
-                Some(sums) if is_comparable && sums.times_ms == made.times_ms && sums != made => {
+                Some(sums)
+                    if is_comparable && sums.groups.times_ms == made.groups.times_ms && sums != made =>
+                {
                     "are not those of its ticks"
                 }
                 Some(_) => continue,

@@ -133,6 +133,11 @@ impl<'h> TaskReplay<'h> {
         self.store
     }
 
+    /// The number of this round's boot; [`crate::History::boot_ids`] has its id.
+    pub fn boot(&self) -> i64 {
+        self.key.boot
+    }
+
     /// The round.
     pub fn round(&self) -> &RoundSummary {
         self.decoder.summary()

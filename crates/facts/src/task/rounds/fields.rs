@@ -7,6 +7,7 @@ use crate::task::exit_record::ExitRecord;
 use crate::task::figure::{ABSENT, Figure, FigureSet};
 use crate::task::{Accounting, TaskKey, TaskRow};
 use crate::unit::Nanos;
+use crate::varint::{optional, present};
 
 /// Before the figures.
 const IDENTITY: usize = 12;
@@ -30,15 +31,6 @@ pub const fn of_figure(figure: Figure) -> usize {
 
 /// A row's numbers.
 pub type Fields = [u64; LIVING];
-
-/// An optional number: 0 if it is absent.
-fn optional(number: Option<u64>) -> u64 {
-    number.map_or(0, |number| number.wrapping_add(1))
-}
-
-fn present(number: u64) -> Option<u64> {
-    number.checked_sub(1)
-}
 
 fn small<N: TryFrom<u64>>(number: u64) -> Option<N> {
     present(number).and_then(|number| N::try_from(number).ok())
