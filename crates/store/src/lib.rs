@@ -42,4 +42,4 @@ pub use sample::{GaugeRange, Reading, Sample};
 pub use series::{SeriesId, SeriesKind};
 pub use store::{ImportedSeries, Store, Tick};
 pub use task_names::Named;
-pub use tasks::{TaskReplay, TaskTick};
+pub use tasks::{TaskNames, TaskReplay, TaskTick};

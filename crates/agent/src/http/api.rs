@@ -135,8 +135,8 @@ async fn with_past_for(
         Ok(permit) => permit,
         Err(busy) => return unavailable(busy),
     };
-    let recall = permit.recall();
-    let cancellation = Cancellation::after(timeout, recall.clone());
+    let cancellation = Cancellation::after(timeout, permit.recall_flag());
+    let recall_flag = permit.recall_flag();
     let _guard = cancellation.cancel_on_drop();
     let answered = tokio::task::spawn_blocking(move || {
         permit.run(|| {
@@ -147,7 +147,7 @@ async fn with_past_for(
         })
     });
     let answer = answered.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response());
-    match recall.is_made() && !answer.status().is_success() {
+    match recall_flag.is_set() && answer.status() == StatusCode::SERVICE_UNAVAILABLE {
         true => unavailable(Busy { retry_after: RECALLED_PAUSE }),
         false => answer,
     }

@@ -4,25 +4,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::request_queue::Recall;
+use super::request_queue::RecallFlag;
 
 /// The deadline of a request, and whether its client has disconnected, or others wait for it.
 #[derive(Clone, Debug)]
 pub(super) struct Cancellation {
     deadline: Instant,
     is_disconnected: Arc<AtomicBool>,
-    recall: Recall,
+    recall_flag: RecallFlag,
 }
 
 impl Cancellation {
-    /// Sets a deadline. `recall` may end the request before it.
-    pub(super) fn after(timeout: Duration, recall: Recall) -> Self {
-        Self { deadline: Instant::now() + timeout, is_disconnected: Arc::default(), recall }
+    /// Sets a deadline. The flag may end the request before it.
+    pub(super) fn after(timeout: Duration, recall_flag: RecallFlag) -> Self {
+        Self { deadline: Instant::now() + timeout, is_disconnected: Arc::default(), recall_flag }
+    }
+
+    /// Returns whether others wait for the request.
+    pub(super) fn is_recalled(&self) -> bool {
+        self.recall_flag.is_set()
     }
 
     /// Returns whether the request is to be given up.
     pub(super) fn is_cancelled(&self) -> bool {
-        let is_unwanted = self.is_disconnected.load(Ordering::Relaxed) || self.recall.is_made();
+        let is_unwanted = self.is_disconnected.load(Ordering::Relaxed) || self.is_recalled();
         is_unwanted || Instant::now() >= self.deadline
     }
 
@@ -48,11 +53,11 @@ mod tests {
 
     #[test]
     fn a_disconnected_client_cancels_its_request() {
-        let cancellation = Cancellation::after(Duration::from_secs(60), Recall::default());
+        let cancellation = Cancellation::after(Duration::from_secs(60), RecallFlag::default());
         let guard = cancellation.cancel_on_drop();
         assert!(!cancellation.is_cancelled());
         drop(guard);
         assert!(cancellation.is_cancelled());
-        assert!(Cancellation::after(Duration::ZERO, Recall::default()).is_cancelled());
+        assert!(Cancellation::after(Duration::ZERO, RecallFlag::default()).is_cancelled());
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! A fixed number of requests runs at a time. When a permit is free, a request of root or of the agent's user is next, else one of the client
 //! with the fewest running requests. One permit is reserved for root and the agent's user. Each other client has a share of a CPU: one that
-//! has used more waits. A request that takes long is recalled while others wait, so that each is answered or refused within two seconds.
+//! has used more waits. While a client with fewer running requests waits, a request that takes long ends without an answer.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,9 +22,9 @@ const RESERVED: usize = 1;
 /// The most requests that run at a time.
 pub(super) const MOST_RUNNING: usize = PERMITS + RESERVED;
 /// The longest time in the queue of the server.
-pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(1);
-/// A request that has run for longer is recalled if another one waits for its permit.
-const RECALLED_AFTER: Duration = Duration::from_millis(750);
+pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_millis(1250);
+/// A request that has run for longer is recalled if another client waits for its permit. The sum of both is less than two seconds.
+const RECALLED_AFTER: Duration = Duration::from_millis(500);
 /// The most requests of a client in the queue.
 const MOST_QUEUED: usize = 64;
 /// The CPU time that a client can use at once after a rest, in seconds.
@@ -88,22 +89,23 @@ struct State {
     queued: VecDeque<Queued>,
 }
 
-/// Recalls a request: it is to end soon, without an answer.
+/// Says whether a request is to end soon, without an answer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recall(Arc<AtomicBool>);
+pub(super) struct RecallFlag(Arc<AtomicBool>);
 
-impl Recall {
-    /// Returns whether the request is recalled.
-    pub(super) fn is_made(&self) -> bool {
+impl RecallFlag {
+    /// Returns whether it is.
+    pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 #[derive(Debug)]
 struct Running {
+    key: ClientKey,
     is_owner: bool,
     began: Instant,
-    recall: Recall,
+    flag: RecallFlag,
 }
 
 /// What a client has used.
@@ -136,7 +138,11 @@ impl State {
     fn has_permit(&self, requester: &Requester) -> bool {
         match requester.is_owner {
             true => self.running.len() < MOST_RUNNING,
-            false => self.running.len() < PERMITS && self.credit_wait(requester).is_zero(),
+            false => {
+                // Root and the agent's user take their own permit first.
+                let reserved = self.running.iter().filter(|running| running.is_owner).count().min(RESERVED);
+                self.running.len() - reserved < PERMITS && self.credit_wait(requester).is_zero()
+            }
         }
     }
 
@@ -151,16 +157,20 @@ impl State {
         Duration::try_from_secs_f64(missing_s.max(0.0) / self.share).unwrap_or(Duration::MAX)
     }
 
-    fn acquire(&mut self, requester: &Requester) -> Recall {
-        let recall = Recall::default();
-        let is_owner = requester.is_owner;
-        self.running.push(Running { is_owner, began: Instant::now(), recall: recall.clone() });
-        self.clients.entry(requester.key).or_insert_with(Client::new).running += 1;
-        recall
+    fn acquire(&mut self, requester: &Requester) -> RecallFlag {
+        let flag = RecallFlag::default();
+        let Requester { key, is_owner, .. } = *requester;
+        self.running.push(Running { key, is_owner, began: Instant::now(), flag: flag.clone() });
+        self.clients.entry(key).or_insert_with(Client::new).running += 1;
+        flag
     }
 
-    fn release(&mut self, key: ClientKey, recall: &Recall) {
-        self.running.retain(|running| !Arc::ptr_eq(&running.recall.0, &recall.0));
+    fn running_of(&self, key: ClientKey) -> usize {
+        self.clients.get(&key).map_or(0, |client| client.running)
+    }
+
+    fn release(&mut self, key: ClientKey, flag: &RecallFlag) {
+        self.running.retain(|running| !Arc::ptr_eq(&running.flag.0, &flag.0));
         if let Some(client) = self.clients.get_mut(&key) {
             client.running = client.running.saturating_sub(1);
         }
@@ -170,20 +180,22 @@ impl State {
         }
     }
 
-    /// Recalls the request that has run longest, if it has run for long and another one could run instead. Those of root and of the
-    /// agent's user are left alone.
-    fn recall(&self) {
-        let is_waiting =
-            |queued: &Queued| !queued.granted.is_closed() && self.credit_wait(&queued.requester).is_zero();
-        let is_recalled = self.running.iter().any(|running| running.recall.is_made());
-        if is_recalled || !self.queued.iter().any(is_waiting) {
-            return;
-        }
-        let others = self.running.iter().filter(|running| !running.is_owner);
-        if let Some(longest) = others.min_by_key(|running| running.began)
-            && longest.began.elapsed() >= RECALLED_AFTER
-        {
-            longest.recall.0.store(true, Ordering::Relaxed);
+    /// Recalls a request that has run for long if another client waits that has fewer running ones: of the client with most running
+    /// requests the one that has run longest. Those of root and of the agent's user are left alone.
+    fn recall_longest(&self) {
+        let waiting = self.queued.iter().filter(|queued| !queued.granted.is_closed());
+        let waiting = waiting.filter(|queued| self.credit_wait(&queued.requester).is_zero());
+        let running_of: Vec<usize> = waiting.map(|queued| self.running_of(queued.requester.key)).collect();
+        let recalled = self.running.iter().filter(|running| running.flag.is_set()).count();
+        let Some(fewest) = running_of.iter().min().filter(|_| recalled < running_of.len()) else { return };
+        let is_long = |running: &&Running| {
+            let is_others = !running.is_owner && self.running_of(running.key) > *fewest;
+            is_others && !running.flag.is_set() && running.began.elapsed() >= RECALLED_AFTER
+        };
+        let candidates = self.running.iter().filter(is_long);
+        let first = candidates.min_by_key(|running| (Reverse(self.running_of(running.key)), running.began));
+        if let Some(running) = first {
+            running.flag.0.store(true, Ordering::Relaxed);
         }
     }
 
@@ -200,9 +212,8 @@ impl State {
     fn next(&mut self) -> Option<Queued> {
         let permitted =
             self.queued.iter().enumerate().filter(|(_, queued)| self.has_permit(&queued.requester));
-        let running =
-            |queued: &Queued| self.clients.get(&queued.requester.key).map_or(0, |client| client.running);
-        let (place, _) = permitted.min_by_key(|(_, queued)| (!queued.requester.is_owner, running(queued)))?;
+        let order = |queued: &Queued| (!queued.requester.is_owner, self.running_of(queued.requester.key));
+        let (place, _) = permitted.min_by_key(|(_, queued)| order(queued))?;
         self.queued.remove(place)
     }
 }
@@ -212,13 +223,13 @@ impl State {
 pub(super) struct Permit {
     queue: Arc<RequestQueue>,
     key: ClientKey,
-    recall: Recall,
+    flag: RecallFlag,
 }
 
 impl Permit {
     /// Returns what tells the request that it is recalled.
-    pub(super) fn recall(&self) -> Recall {
-        self.recall.clone()
+    pub(super) fn recall_flag(&self) -> RecallFlag {
+        self.flag.clone()
     }
 
     /// Runs the request on the calling thread, counts its CPU time and takes it from what the client has left.
@@ -234,7 +245,7 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.queue.lock().release(self.key, &self.recall);
+        self.queue.lock().release(self.key, &self.flag);
         self.queue.grant();
     }
 }
@@ -264,9 +275,9 @@ impl RequestQueue {
             match tokio::time::timeout(left.min(POLL), &mut granted).await {
                 Ok(Ok(permit)) => return Ok(permit),
                 Err(_) if Instant::now() < deadline => {
-                    self.lock().recall();
                     // Its client, or another one, may have CPU time again.
                     self.grant();
+                    self.lock().recall_longest();
                 }
                 _ => {
                     granted.close();
@@ -298,10 +309,10 @@ impl RequestQueue {
         loop {
             let mut state = self.lock();
             let Some(Queued { requester, granted }) = state.next() else { return };
-            let recall = state.acquire(&requester);
+            let flag = state.acquire(&requester);
             drop(state);
             // If the request has been given up, its permit is dropped, which releases it.
-            let _ = granted.send(Permit { queue: Arc::clone(self), key: requester.key, recall });
+            let _ = granted.send(Permit { queue: Arc::clone(self), key: requester.key, flag });
         }
     }
 
@@ -372,27 +383,58 @@ mod tests {
         });
     }
 
+    /// Runs requests of some users, lets them have run for long, and returns whose are recalled while another user waits.
+    async fn recalled(running: &[u32], waiting: u32) -> Vec<u32> {
+        let queue = Arc::new(RequestQueue::new(Duration::from_millis(150), Ratio(0.1)));
+        let mut permits = Vec::new();
+        for uid in running {
+            permits.push((*uid, queue.permit(requester(*uid)).await.unwrap()));
+        }
+        // None has run for long.
+        queue.permit(requester(waiting)).await.unwrap_err();
+        assert!(permits.iter().all(|(_, permit)| !permit.recall_flag().is_set()));
+        queue.lock().running.iter_mut().for_each(|running| running.began -= RECALLED_AFTER);
+        queue.permit(requester(waiting)).await.unwrap_err();
+        let recalled: Vec<u32> =
+            permits.iter().filter(|(_, permit)| permit.recall_flag().is_set()).map(|(uid, _)| *uid).collect();
+        drop(permits);
+        drop(queue.permit(requester(waiting)).await.unwrap());
+        assert!(queue.lock().running.is_empty());
+        recalled
+    }
+
     #[test]
-    fn a_long_request_is_recalled_while_others_wait() {
+    fn a_long_request_is_recalled_while_another_client_waits() {
         runtime().block_on(async {
-            let queue = Arc::new(RequestQueue::new(Duration::from_millis(150), Ratio(0.1)));
-            let held = [1, 2, 0].map(|uid| (uid, queue.permit(requester(uid))));
-            let mut running = Vec::new();
-            for (uid, permit) in held {
-                running.push((uid, permit.await.unwrap()));
-            }
-            let is_recalled = |running: &[(u32, Permit)]| {
-                running.iter().map(|(_, permit)| permit.recall().is_made()).collect::<Vec<_>>()
-            };
-            // None has run for long.
-            queue.permit(requester(3)).await.unwrap_err();
-            assert_eq!(is_recalled(&running), [false; 3]);
-            queue.lock().running.iter_mut().for_each(|running| running.began -= RECALLED_AFTER);
-            queue.permit(requester(3)).await.unwrap_err();
-            assert_eq!(is_recalled(&running), [true, false, false]);
-            drop(running);
-            drop(queue.permit(requester(3)).await.unwrap());
-            assert!(queue.lock().running.is_empty());
+            assert_eq!(recalled(&[0, 1, 2], 3).await, [1]);
+            assert_eq!(recalled(&[1, 2, 0], 3).await, [1]);
+            // Not for a client that has as many.
+            assert_eq!(recalled(&[1, 2], 1).await, Vec::<u32>::new());
+            assert_eq!(recalled(&[1, 1], 1).await, Vec::<u32>::new());
+            assert_eq!(recalled(&[1, 1], 2).await, [1]);
+        });
+    }
+
+    #[test]
+    fn a_free_permit_is_taken_before_one_is_recalled() {
+        runtime().block_on(async {
+            let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(1.0)));
+            let held = queue.permit(requester(1)).await.unwrap();
+            queue.lock().running[0].began -= RECALLED_AFTER;
+            queue.lock().charge(ClientKey::User(2), Duration::from_millis(1300));
+            drop(queue.permit(requester(2)).await.unwrap());
+            assert!(!held.recall_flag().is_set());
+        });
+    }
+
+    #[test]
+    fn root_takes_its_own_permit_first() {
+        runtime().block_on(async {
+            let queue = Arc::new(RequestQueue::new(Duration::from_millis(10), Ratio(0.1)));
+            let _of_root =
+                [queue.permit(requester(0)).await.unwrap(), queue.permit(requester(0)).await.unwrap()];
+            let _other = queue.permit(requester(1)).await.unwrap();
+            queue.permit(requester(2)).await.unwrap_err();
         });
     }
 

@@ -9,6 +9,8 @@ use crate::task_sums::{BriefSums, ProcessSums};
 
 /// The most ranges of numbers that are kept: some megabytes.
 const MOST_RANGES: usize = 100_000;
+/// The most processes that are kept with a minute: some more megabytes.
+const MOST_COMPLETE: usize = 1_000_000;
 
 /// The brief processes of some minutes, and who is none of them.
 #[derive(Debug, Default)]
@@ -45,10 +47,11 @@ impl Doubts {
 
     /// Adds a process of the minute.
     pub(super) fn add_process(&mut self, sums: &ProcessSums) {
-        match sums.is_complete {
-            true => self.complete.insert((self.minutes, sums.process)),
-            false => self.incomplete.insert(sums.process),
-        };
+        if !sums.is_complete {
+            self.incomplete.insert(sums.process);
+        } else if self.complete.len() <= MOST_COMPLETE {
+            self.complete.insert((self.minutes, sums.process));
+        }
     }
 
     /// Adds brief processes of the minute. `most` is the upper bound of what one of them did.
@@ -68,7 +71,7 @@ impl Doubts {
 
     /// Whether there were too many to keep them: everything is left open.
     pub(super) fn are_too_many(&self) -> bool {
-        self.ranges > MOST_RANGES
+        self.ranges > MOST_RANGES || self.complete.len() > MOST_COMPLETE
     }
 
     /// Returns whether the sums of a process, by a name if there is one, are all that it did.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use facts::sample::Clock;
 use facts::task::exit_record::ExitRecord;
+use facts::task::store::EndedTask;
 use facts::unit::Nanos;
 use query::{Limits, Matcher, QueryError};
 use store::StoreError;
@@ -52,9 +53,9 @@ impl Past {
                 return Err(QueryError::Interrupted);
             }
             let clock = replay.round().clock;
-            let records: Vec<ExitRecord> = replay.store().ended().map(|ended| *ended.record()).collect();
-            for record in records {
-                if labelling.accepts(&mut replay, &record.row).map_err(QueryError::Unreadable)? {
+            let (store, mut names) = replay.store_and_names();
+            for record in store.ended().map(EndedTask::record) {
+                if labelling.accepts(&mut names, &record.row).map_err(QueryError::Unreadable)? {
                     exits.count += 1;
                     if exits.last.len() >= most {
                         exits.last.pop_front();
@@ -62,7 +63,7 @@ impl Past {
                     let ended = record.between.1;
                     let started = ended.saturating_sub(record.row.wall);
                     let [started_ms, ended_ms] = [started, ended].map(|at| realtime_ms(clock, at));
-                    exits.last.push_back(PastExit { record, started_ms, ended_ms });
+                    exits.last.push_back(PastExit { record: *record, started_ms, ended_ms });
                 }
             }
         }

@@ -9,7 +9,7 @@ use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
 use query::{Condition, LabelChoice, Matcher};
 use sampling::users::Users;
-use store::{Named, TaskReplay};
+use store::{Named, TaskNames};
 
 use super::doubts;
 use crate::task_sums::MinuteGroups;
@@ -35,7 +35,7 @@ pub(super) trait CgroupPaths {
     fn path(&mut self, cgroup: u64) -> Result<Option<&str>, String>;
 }
 
-impl CgroupPaths for TaskReplay<'_> {
+impl CgroupPaths for TaskNames<'_> {
     fn path(&mut self, cgroup: u64) -> Result<Option<&str>, String> {
         self.name(Named::Cgroup(cgroup)).map_err(|error| error.to_string())
     }

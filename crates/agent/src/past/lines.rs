@@ -7,11 +7,11 @@ use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::unit::Nanos;
 use query::{Selection, Series};
-use store::TaskReplay;
+use store::TaskNames;
 
 use super::doubts::Doubts;
 use super::labelling::{CgroupPaths, Labelling, TaskLabels};
-use super::round_rows::RoundRows;
+use super::round::Round;
 use super::task_lines::TaskLines;
 use crate::task_sums::{MinuteGroups, MinuteProcesses, TaskGroup};
 
@@ -43,23 +43,23 @@ impl<'s> Lines<'s> {
     pub(super) fn take(
         &mut self,
         at_ms: i64,
-        round: &RoundRows,
-        replay: &mut TaskReplay<'_>,
+        round: &Round<'_>,
+        names: &mut TaskNames<'_>,
     ) -> Result<(), String> {
         self.of_tasks.begin(at_ms);
         match self.adds_up {
-            true => self.add(round, replay),
-            false => self.set(round, replay),
+            true => self.add(round, names),
+            false => self.set(round, names),
         }
     }
 
     /// Adds to each series what its tasks did, those that ended among them. In the first round: what they have done before.
-    fn add(&mut self, round: &RoundRows, replay: &mut TaskReplay<'_>) -> Result<(), String> {
+    fn add(&mut self, round: &Round<'_>, names: &mut TaskNames<'_>) -> Result<(), String> {
         let metric = self.metric;
-        if round.rounds == 1 {
-            for row in &round.all {
+        if round.is_first {
+            for row in round.store.rows() {
                 if let Some(figure) = figure(row, metric) {
-                    self.grow(row, figure, false, replay)?;
+                    self.grow(row, figure, false, names)?;
                 }
             }
             return Ok(());
@@ -67,14 +67,14 @@ impl<'s> Lines<'s> {
         for row in &round.changed {
             // Also one that has done nothing: it is there.
             if figure(row, metric).is_some() {
-                let growth = replay.store().delta(row.key.pid, metric.figure).unwrap_or(0);
-                self.grow(row, growth, true, replay)?;
+                let growth = round.store.delta(row.key.pid, metric.figure).unwrap_or(0);
+                self.grow(row, growth, true, names)?;
             }
         }
-        for (row, delta) in &round.ended {
-            if figure(row, metric).is_some() {
-                let growth = delta.get(metric.figure).unwrap_or(0);
-                self.grow(row, growth, true, replay)?;
+        for ended in round.store.ended() {
+            if figure(ended.row(), metric).is_some() {
+                let growth = ended.delta.get(metric.figure).unwrap_or(0);
+                self.grow(ended.row(), growth, true, names)?;
             }
         }
         Ok(())
@@ -197,29 +197,32 @@ impl<'s> Lines<'s> {
     }
 
     /// Sets the series of living tasks to what they are, and ends those of tasks that are gone.
-    fn set(&mut self, round: &RoundRows, replay: &mut TaskReplay<'_>) -> Result<(), String> {
-        let is_first = round.rounds == 1 || !round.has_interval;
-        let gone: Vec<u32> = match is_first {
-            true => self.living.keys().copied().collect(),
-            false => round.gone.clone(),
-        };
-        for pid in gone {
-            if let Some(line) = self.living.remove(&pid) {
+    fn set(&mut self, round: &Round<'_>, names: &mut TaskNames<'_>) -> Result<(), String> {
+        if round.is_apart() {
+            for line in std::mem::take(&mut self.living).into_values() {
+                self.of_tasks.end(line);
+            }
+            return round.store.rows().try_for_each(|row| self.set_row(row, names));
+        }
+        for key in round.store.gone() {
+            if let Some(line) = self.living.remove(&key.pid) {
                 self.of_tasks.end(line);
             }
         }
-        for row in if is_first { &round.all } else { &round.changed } {
-            let Some(figure) = figure(row, self.metric) else { continue };
-            if !self.accepts(row, replay)? {
-                continue;
-            }
-            let line = self.line(row, false, replay)?;
-            // By execve(2) it may have another name now.
-            if let Some(other) = self.living.insert(row.key.pid, line).filter(|other| *other != line) {
-                self.of_tasks.end(other);
-            }
-            self.of_tasks.set(line, in_unit(figure, self.metric));
+        round.changed.iter().try_for_each(|row| self.set_row(row, names))
+    }
+
+    fn set_row(&mut self, row: &TaskRow, names: &mut TaskNames<'_>) -> Result<(), String> {
+        let Some(figure) = figure(row, self.metric) else { return Ok(()) };
+        if !self.accepts(row, names)? {
+            return Ok(());
         }
+        let line = self.line(row, false, names)?;
+        // By execve(2) it may have another name now.
+        if let Some(other) = self.living.insert(row.key.pid, line).filter(|other| *other != line) {
+            self.of_tasks.end(other);
+        }
+        self.of_tasks.set(line, in_unit(figure, self.metric));
         Ok(())
     }
 }

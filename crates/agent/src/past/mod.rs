@@ -11,7 +11,7 @@ mod moment;
 mod parents;
 mod parts;
 mod recorded_series;
-mod round_rows;
+mod round;
 #[cfg(test)]
 mod summing;
 mod task_lines;

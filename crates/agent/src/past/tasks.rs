@@ -12,7 +12,7 @@ use super::labelling::Labelling;
 use super::lines::Lines;
 use super::parents::Parents;
 use super::parts::{Part, parts};
-use super::round_rows::RoundRows;
+use super::round::Round;
 use crate::task_sums::{Boots, MINUTE_MS, MinuteGroups, MinuteProcesses, SumsFile};
 
 /// The most series of tasks in an answer.
@@ -168,7 +168,7 @@ fn read(
         .iter()
         .map(|one| Some(Lines::new(one.metric, one.adds_up(), one.labelling(tasks)?)))
         .collect();
-    let mut reader = Reader { tasks, lines, parents, round: RoundRows::default(), limits };
+    let mut reader = Reader { tasks, lines, parents, rounds: 0, limits };
     let is_needed = reader.is_needed();
     for part in parts.parts.iter().filter(|_| is_needed) {
         match *part {
@@ -188,7 +188,8 @@ struct Reader<'r, 's> {
     tasks: VisibleTasks<'r>,
     lines: Vec<Option<Lines<'s>>>,
     parents: Option<&'r mut Parents>,
-    round: RoundRows,
+    /// How many rounds were replayed.
+    rounds: usize,
     limits: &'r Limits<'r>,
 }
 
@@ -200,9 +201,10 @@ impl Reader<'_, '_> {
     /// Reads a minute: its sums if they can be used, its rounds otherwise.
     fn read_minute(&mut self, sums: Option<&PastSums>, minute: i64) -> Result<(), String> {
         let is_by_process = self.lines.iter().flatten().any(Lines::is_by_process);
+        let sums = sums.and_then(|sums| sums.minute(minute, is_by_process));
         // What tasks had done before is in the first round, which no sums have.
-        let sums = sums.filter(|_| self.round.rounds > 0);
-        let Some((groups, processes)) = sums.and_then(|sums| sums.minute(minute, is_by_process)) else {
+        let is_usable = |groups: &MinuteGroups| self.rounds > 0 || groups.times_ms.is_empty();
+        let Some((groups, processes)) = sums.filter(|(groups, _)| is_usable(groups)) else {
             return self.replay([minute * MINUTE_MS, (minute + 1) * MINUTE_MS - 1]);
         };
         if let Some(parents) = &mut self.parents {
@@ -220,25 +222,26 @@ impl Reader<'_, '_> {
     /// Reads the rounds between two times.
     fn replay(&mut self, [from_ms, to_ms]: [i64; 2]) -> Result<(), String> {
         let failed = |error: StoreError| error.to_string();
-        let has_counters = self.lines.iter().flatten().any(|lines| lines.adds_up);
-        let has_gauges = self.lines.iter().flatten().any(|lines| !lines.adds_up);
         let to_ns = nanoseconds(to_ms).saturating_add(999_999);
         let mut replay = self.tasks.history.tasks(nanoseconds(from_ms), to_ns).map_err(failed)?;
         while replay.advance().map_err(failed)? {
-            self.round.take(replay.store(), has_counters, has_gauges);
+            self.rounds += 1;
             if let Some(parents) = &mut self.parents {
                 parents.add(replay.store(), self.tasks.scope);
             }
             let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
+            let (store, mut names) = replay.store_and_names();
+            let round = Round::new(store, self.rounds == 1);
             for lines in self.lines.iter_mut().flatten() {
-                lines.take(at_ms, &self.round, &mut replay)?;
+                lines.take(at_ms, &round, &mut names)?;
             }
             self.check()?;
         }
-        Ok(())
+        // Also where there were no rounds.
+        self.check()
     }
 
-    /// Whether it may go on.
+    /// Returns an error if it may not go on.
     fn check(&self) -> Result<(), String> {
         if (self.limits.is_interrupted)() {
             return Err("it takes too long".to_owned());

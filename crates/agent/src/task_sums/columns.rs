@@ -4,7 +4,7 @@ use facts::task::rounds::Table;
 use facts::varint;
 
 /// The most rows that are read; more can only be damage.
-const MOST_ROWS: u64 = 1 << 20;
+const MOST_ROWS: u64 = 1 << 17;
 
 /// Columns that were read.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Sums as bytes: two parts, each of columns of numbers, deflated. An answer that is not about single processes needs the first part alone.
 //! docs/FORMAT.md describes them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{Read as _, Write as _};
 
 use facts::task::comm::Comm;
@@ -9,7 +9,7 @@ use facts::task::figure::{Figure, Figures};
 use facts::task::rounds::Table;
 use facts::varint::{self, optional, present};
 use flate2::Compression;
-use flate2::read::DeflateDecoder;
+use flate2::bufread::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
 use super::columns::{self, Columns};
@@ -20,7 +20,7 @@ use super::minute::{
 /// The version of this format. Sums of another one are none.
 const VERSION: u64 = 3;
 /// The most bytes of a part before they are deflated; more can only be damage.
-const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES: u64 = 16 << 20;
 /// Columns of figures: which are known, and their values.
 const FIGURES: usize = 1 + COUNTERS;
 const COUNTERS: usize = 26;
@@ -79,7 +79,9 @@ fn encode_groups(groups: &MinuteGroups) -> Vec<u8> {
     }
     columns::push(&mut bytes, &times);
     varint::push(&mut bytes, names.len() as u64);
-    names.iter().for_each(|name| push_text(&mut bytes, name.as_bytes()));
+    // What is behind its end as well: two names that differ there are two.
+    let length = |name: &Comm| name.0.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    names.iter().for_each(|name| push_text(&mut bytes, &name.0[..length(name)]));
     let mut table = Table::new(GROUP_COLUMNS);
     for GroupSums { group, figures } in &groups.sums {
         let mut row = vec![name(group.comm), optional(group.uid.map(u64::from)), optional(group.cgroup)];
@@ -116,8 +118,9 @@ fn groups_of(mut bytes: &[u8]) -> Option<MinuteGroups> {
     }
     let mut names = Vec::new();
     for _ in 0..varint::take(bytes)? {
-        let name = take_text(bytes)?;
-        names.push(Comm::new(name));
+        let (text, mut name) = (take_text(bytes)?, Comm::default());
+        name.0.get_mut(..text.len())?.copy_from_slice(text);
+        names.push(name);
     }
     let name = |place: u64| names.get(usize::try_from(place).ok()?).copied();
     let table = Columns::take(bytes, GROUP_COLUMNS)?;
@@ -160,7 +163,7 @@ fn encode_processes(sums: &MinuteSums) -> Vec<u8> {
     for one in seen {
         let (process, group) = (u64::from(one.process), place(&one.group));
         let mut row = vec![process.wrapping_sub(before), group, one.is_complete.into()];
-        push_figures(&mut row, if lone.contains_key(&group) { &Figures::NONE } else { &one.figures });
+        push_figures(&mut row, if lone.contains(&group) { &Figures::NONE } else { &one.figures });
         table.push(&row);
         before = process;
     }
@@ -200,7 +203,7 @@ fn processes_of(mut bytes: &[u8], groups: &MinuteGroups) -> Option<MinuteProcess
             process: u32::try_from(process).ok()?,
             group: *group,
             is_complete: seen.get(row, 2) != 0,
-            figures: match lone.contains_key(&seen.get(row, 1)) {
+            figures: match lone.contains(&seen.get(row, 1)) {
                 true => *of_group,
                 false => figures(&seen, row, PROCESS),
             },
@@ -225,16 +228,15 @@ fn processes_of(mut bytes: &[u8], groups: &MinuteGroups) -> Option<MinuteProcess
             processes: numbers,
         });
     }
-    bytes.is_empty().then_some(processes)
+    (bytes.is_empty() && range == ranges.rows()).then_some(processes)
 }
 
 /// The groups, by their places, that are of one process that was seen: what it did is what they did.
-fn lone_groups(seen: impl Iterator<Item = u64>, brief: impl Iterator<Item = u64>) -> HashMap<u64, usize> {
+fn lone_groups(seen: impl Iterator<Item = u64>, brief: impl Iterator<Item = u64>) -> HashSet<u64> {
     let mut counts: HashMap<u64, usize> = HashMap::new();
     seen.for_each(|group| *counts.entry(group).or_default() += 1);
     brief.for_each(|group| *counts.entry(group).or_default() += 2);
-    counts.retain(|_, count| *count == 1);
-    counts
+    counts.into_iter().filter(|(_, count)| *count == 1).map(|(group, _)| group).collect()
 }
 
 fn counters() -> impl Iterator<Item = Figure> {
@@ -280,9 +282,10 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn inflate(deflated: &[u8]) -> Option<Vec<u8>> {
-    let mut inflated = Vec::new();
-    DeflateDecoder::new(deflated).take(MOST_BYTES).read_to_end(&mut inflated).ok()?;
-    Some(inflated)
+    let (mut decoder, mut inflated) = (DeflateDecoder::new(deflated), Vec::new());
+    decoder.by_ref().take(MOST_BYTES).read_to_end(&mut inflated).ok()?;
+    // There is no more behind the end, nor behind the most.
+    (decoder.total_in() == deflated.len() as u64).then_some(inflated)
 }
 
 #[cfg(test)]

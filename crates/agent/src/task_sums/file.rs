@@ -9,6 +9,8 @@ use super::boots::Boots;
 use super::encoding;
 use super::minute::{MinuteGroups, MinuteSums};
 
+/// Newest minutes that may be damaged: if none before them can be read either, all sums are of another version.
+const MOST_DAMAGED: u32 = 3;
 /// Its name beside the history.
 const FILE: &str = "task-sums.sqlite";
 
@@ -46,14 +48,19 @@ impl SumsFile {
         open()
     }
 
-    /// Returns whether the newest sums are of one of these boots, and can be read.
+    /// Returns whether the newest sums that name their boot are of one of these, and can be read, but for a few that are damaged.
     pub(crate) fn is_of(&self, boots: &Boots) -> bool {
         let Ok(minutes) = self.minutes(i64::MIN..i64::MAX) else { return false };
-        let is_good = |minute: &i64| {
-            let groups = self.groups(*minute).ok().flatten();
-            groups.is_some_and(|groups| groups.boot.is_none_or(|boot| boots.contains(boot)))
-        };
-        minutes.last().is_none_or(is_good)
+        let mut damaged = 0;
+        for minute in minutes.into_iter().rev() {
+            match self.groups(minute) {
+                Ok(Some(MinuteGroups { boot: Some(boot), .. })) => return boots.contains(boot),
+                Ok(Some(_)) => {}
+                _ if damaged == MOST_DAMAGED => return false,
+                _ => damaged += 1,
+            }
+        }
+        damaged == 0
     }
 
     /// Whether there is one beside a history.

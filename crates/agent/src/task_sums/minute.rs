@@ -7,6 +7,7 @@ use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::figure::{Figure, FigureSet, Figures};
 use facts::task::store::TaskStore;
+use facts::unit::Nanos;
 use store::{Named, StoreError, TaskReplay};
 
 use super::boots::Boots;
@@ -50,7 +51,8 @@ pub(crate) struct ProcessSums {
     pub(crate) is_complete: bool,
 }
 
-/// The processes of a group that started and ended between two readings.
+/// The processes of a group that are not told apart: those that started and ended between two readings, and those that started and ended
+/// in the minute and did no more than one of these can have done.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BriefSums {
     pub(crate) group: TaskGroup,
@@ -80,7 +82,8 @@ pub(crate) struct MinuteProcesses {
 /// What is known of a minute without its single processes, each list in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MinuteGroups {
-    /// The boot in which they ran, as [`Boots`] names it; `None`: there were several, so that ids of cgroups mean several paths.
+    /// The boot in which they ran, as [`Boots`] names it; `None` if nothing was recorded, or in several boots: ids of cgroups would mean
+    /// several paths.
     pub(crate) boot: Option<u32>,
     /// When tasks were read, in milliseconds since 1970.
     pub(crate) times_ms: Vec<i64>,
@@ -123,6 +126,10 @@ pub(super) struct MinuteBuilder {
     /// The numbers of all of these.
     brief_processes: HashSet<u32>,
     has_mingled: bool,
+    /// When the first round was, on the boot clock.
+    began: Option<Nanos>,
+    /// Those that started after it and ended.
+    short_processes: HashSet<u32>,
     parents: HashMap<u32, (u64, Option<Comm>)>,
     cgroups: HashMap<u64, Option<String>>,
 }
@@ -134,6 +141,7 @@ impl MinuteBuilder {
     /// If names cannot be read.
     pub(super) fn add(&mut self, at_ms: i64, replay: &mut TaskReplay<'_>) -> Result<(), StoreError> {
         self.boots.insert(replay.boot());
+        self.began.get_or_insert(replay.round().clock.boottime);
         self.times_ms.push(at_ms);
         self.add_store(replay.store());
         let groups = self.processes.keys().map(|(_, group)| group).chain(self.brief.keys());
@@ -166,7 +174,11 @@ impl MinuteBuilder {
                 false => brief.entry(who).or_default(),
             };
             add(figures, &row.figures, Some(&ended.delta));
-            if let Some(parent) = row.ppid.filter(|_| row.tgid == Some(row.key.pid)) {
+            let is_process = row.tgid == Some(row.key.pid);
+            if is_process && self.began.is_some_and(|began| row.key.start > began) {
+                self.short_processes.insert(who.0);
+            }
+            if let Some(parent) = row.ppid.filter(|_| is_process) {
                 let (count, comm) = self.parents.entry(parent).or_default();
                 *count += 1;
                 *comm = store.row(parent).map(|row| row.comm).or(*comm);
@@ -195,9 +207,30 @@ impl MinuteBuilder {
         }
     }
 
+    /// Moves short processes to the brief ones of their groups if they did no more than one of those can have done. In a storm of short
+    /// processes these are most of those that were seen.
+    fn move_short(&mut self) {
+        let mut groups_of: HashMap<u32, usize> = HashMap::new();
+        self.processes.keys().for_each(|(process, _)| *groups_of.entry(*process).or_default() += 1);
+        let Self { processes, brief, brief_processes, short_processes, .. } = self;
+        processes.retain(|(process, group), figures| {
+            let is_alone = groups_of[process] == 1 && !brief_processes.contains(process);
+            let others = brief.get_mut(group).filter(|others| is_at_most(figures, &others.most));
+            let Some(others) = others.filter(|_| is_alone && short_processes.contains(process)) else {
+                return true;
+            };
+            others.processes.insert(*process);
+            add(&mut others.figures, figures, Some(figures));
+            false
+        });
+    }
+
     /// Returns the sums. The boots are those of the history.
-    pub(super) fn finish(self, all_boots: &Boots) -> MinuteSums {
-        let Self { boots, times_ms, processes, brief, brief_processes, has_mingled, parents, cgroups } = self;
+    pub(super) fn finish(mut self, all_boots: &Boots) -> MinuteSums {
+        self.move_short();
+        let Self {
+            boots, times_ms, processes, brief, brief_processes, has_mingled, parents, cgroups, ..
+        } = self;
         let boot = boots.iter().next().filter(|_| boots.len() == 1).and_then(|number| all_boots.get(*number));
         let mut groups: HashMap<TaskGroup, Figures> = HashMap::new();
         let of_processes = processes.iter().map(|((_, group), figures)| (*group, figures));
@@ -255,6 +288,16 @@ fn ranges(numbers: HashSet<u32>) -> Vec<RangeInclusive<u32>> {
         Some(*part.first()?..=*part.last()?)
     });
     ranges.collect()
+}
+
+/// Returns whether no known counter is above that of others.
+fn is_at_most(figures: &Figures, most: &Figures) -> bool {
+    let mut is_at_most = true;
+    FigureSet::COUNTERS.for_each(|figure| {
+        let value = figures.get(figure);
+        is_at_most &= value.is_none() || value <= most.get(figure);
+    });
+    is_at_most
 }
 
 /// Adds increases of the counters that are known.

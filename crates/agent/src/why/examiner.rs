@@ -105,15 +105,17 @@ impl<'p> Examiner<'p> {
         let Some(program) = program.filter(|program| program.value > 0.0) else { return Ok(None) };
         let comm = program.name.get("comm");
         let expression = format!("topk(1, sum by (comm, pid) ({}))", of_program(rate, comm));
-        let process = match busiest.filter(|busiest| busiest.name.get("comm") == comm) {
-            Some(mut process) => {
+        let is_one = |process: &Share| process.value > 0.8 * program.value;
+        // No process of the program did more than the busiest of all.
+        let process = match busiest.filter(is_one) {
+            Some(mut process) if process.name.get("comm") == comm => {
                 process.evidence.expression = self.fill_in(&expression);
                 Some(process)
             }
-            None => self.first(&expression)?,
+            Some(_) => self.first(&expression)?.filter(is_one),
+            None => None,
         };
-        let is_one = |process: &Share| process.value > 0.8 * program.value;
-        Ok(Some(process.filter(is_one).unwrap_or(program)))
+        Ok(Some(process.unwrap_or(program)))
     }
 
     /// Returns the sum over all tasks and its expression: the recorded total, or the sum over the visible tasks if the requester may not see

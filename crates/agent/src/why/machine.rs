@@ -46,11 +46,15 @@ pub(super) fn missing(examiner: &Examiner<'_>) -> Result<Vec<String>, QueryError
         missing
             .push(format!("what tasks did between two readings: they were read at every {ticks:.0}th tick"));
     }
-    if examiner.number("count(sum by (comm) (rate(whit_task_on_cpu_seconds_total[W])))")?.is_none() {
+    // Both are asked before either answer is needed, so that one replay answers them.
+    let has_counter = |counter: &str| examiner.number(&format!("count(sum by (comm) (rate({counter}[W])))"));
+    let on_cpu = has_counter("whit_task_on_cpu_seconds_total")?;
+    let block_io = has_counter("whit_task_block_io_seconds_total")?;
+    if on_cpu.is_none() {
         if stride.is_none() {
             missing.push("no tasks were recorded then: who caused anything is unknown".to_owned());
         }
-    } else if examiner.number("count(sum by (comm) (rate(whit_task_block_io_seconds_total[W])))")?.is_none() {
+    } else if block_io.is_none() {
         missing.push(
             "who waited for disks is unknown: the agent needs CAP_NET_ADMIN, and sysctl kernel.task_delayacct=1".to_owned(),
         );

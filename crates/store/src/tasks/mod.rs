@@ -9,4 +9,4 @@ pub(crate) use chunk::{ChunkKey, read as read_chunk, unsealed as unsealed_chunks
 pub(crate) use exact::exact_rounds_ns;
 pub(crate) use recorder::TaskRecorder;
 pub use recorder::TaskTick;
-pub use replay::TaskReplay;
+pub use replay::{TaskNames, TaskReplay};

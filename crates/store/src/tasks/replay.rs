@@ -10,6 +10,38 @@ use super::chunk::{self, ChunkKey};
 use crate::StoreError;
 use crate::task_names::{self, Named};
 
+/// The names of a boot, by its number.
+type NamesOfBoot = Option<(i64, HashMap<Named, String>)>;
+
+/// The names of the tasks of a round.
+#[derive(Debug)]
+pub struct TaskNames<'r> {
+    connection: &'r Connection,
+    boot: i64,
+    /// Those that were read last.
+    names: &'r mut NamesOfBoot,
+    damaged: &'r mut u64,
+}
+
+fn name_of(names: &NamesOfBoot, named: Named) -> Option<&str> {
+    names.as_ref().and_then(|(_, names)| names.get(&named)).map(String::as_str)
+}
+
+impl TaskNames<'_> {
+    /// Returns the path of a cgroup, or the command line of a process; `None` if it was not recorded.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn name(&mut self, named: Named) -> Result<Option<&str>, StoreError> {
+        if self.names.as_ref().is_none_or(|(boot, _)| *boot != self.boot) {
+            let (names, damaged) = task_names::read(self.connection, self.boot)?;
+            *self.damaged += damaged;
+            *self.names = Some((self.boot, names));
+        }
+        Ok(name_of(self.names, named))
+    }
+}
+
 /// Tasks as they were, from one time on.
 #[derive(Debug)]
 pub struct TaskReplay<'h> {
@@ -30,8 +62,7 @@ pub struct TaskReplay<'h> {
     /// The last round was wanted, so that the store is of it.
     is_filled: bool,
     store: TaskStore,
-    /// Those of the boot that was asked for last.
-    names: Option<(i64, HashMap<Named, String>)>,
+    names: NamesOfBoot,
     damaged: u64,
 }
 
@@ -148,12 +179,15 @@ impl<'h> TaskReplay<'h> {
     /// # Errors
     /// If the history cannot be read.
     pub fn name(&mut self, named: Named) -> Result<Option<&str>, StoreError> {
-        if self.names.as_ref().is_none_or(|(boot, _)| *boot != self.key.boot) {
-            let (names, damaged) = task_names::read(self.connection, self.key.boot)?;
-            self.damaged += damaged;
-            self.names = Some((self.key.boot, names));
-        }
-        Ok(self.names.as_ref().and_then(|(_, names)| names.get(&named)).map(String::as_str))
+        self.store_and_names().1.name(named)?;
+        Ok(name_of(&self.names, named))
+    }
+
+    /// Returns the tasks as of this round, and their names, which are read when they are asked for.
+    pub fn store_and_names(&mut self) -> (&TaskStore, TaskNames<'_>) {
+        let (connection, boot) = (self.connection, self.key.boot);
+        let names = TaskNames { connection, boot, names: &mut self.names, damaged: &mut self.damaged };
+        (&self.store, names)
     }
 
     /// Damaged chunks so far, and damaged rounds of the journal.

@@ -202,7 +202,10 @@ pub(super) async fn plots(
     let steps = steps(&form)?;
     Ok(with_past(shared, requester, move |past, cancellation| {
         let is_cancelled = || cancellation.is_cancelled();
-        reply(Ok(answers::between(&queries, past, steps, &limits(&is_cancelled))))
+        let answers = answers::between(&queries, past, steps, &limits(&is_cancelled));
+        // Otherwise each plot would say that it took too long.
+        let is_recalled = cancellation.is_recalled();
+        reply(if is_recalled { Err(query::QueryError::Interrupted.into()) } else { Ok(answers) })
     })
     .await)
 }

@@ -81,7 +81,7 @@ pub(crate) async fn stream(
             live.begin(past);
             StatusCode::OK.into_response()
         };
-        let requester = Requester { scope: Scope::All, ..requester };
+        let requester = Requester { scope: Scope::All, ..requester }.of_cheap();
         with_past(Arc::clone(&shared), requester, begin).await;
     }
     let watcher = Watcher::new(&shared, watched, queries(&form)?)?;
