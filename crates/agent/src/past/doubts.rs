@@ -1,9 +1,9 @@
 //! What sums of minutes leave open: which of the brief processes of a program did how much.
 
-use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use facts::task::comm::Comm;
+use foldhash::HashSet;
 
 use crate::task_sums::{BriefSums, ProcessSums};
 

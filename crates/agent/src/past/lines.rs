@@ -1,11 +1,10 @@
 //! The series of one selection of tasks, while they are built.
 
-use std::collections::HashMap;
-
 use facts::catalog::{TaskMetric, Unit};
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::unit::Nanos;
+use foldhash::{HashMap, HashMapExt as _};
 use query::{Selection, Series};
 use store::TaskNames;
 

@@ -1,9 +1,9 @@
 //! Series that are built round by round.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt as _};
 use formats::series_name::SeriesName;
 use query::{STALE_BITS, Samples, Series};
 
