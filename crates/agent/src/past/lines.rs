@@ -3,6 +3,7 @@
 use facts::catalog::{TaskMetric, Unit};
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
+use facts::task::figure::Figure;
 use facts::unit::Nanos;
 use foldhash::{HashMap, HashMapExt as _};
 use query::{Selection, Series};
@@ -31,6 +32,11 @@ impl<'s> Lines<'s> {
     pub(super) fn new(metric: &'static TaskMetric, adds_up: bool, labelling: Labelling<'s>) -> Self {
         let (of_tasks, accepted, living) = (TaskLines::new(), HashMap::new(), HashMap::new());
         Self { metric, adds_up, labelling, of_tasks, accepted, living, doubts: Doubts::default() }
+    }
+
+    /// The figure of its metric.
+    pub(super) fn figure(&self) -> Figure {
+        self.metric.figure
     }
 
     /// How many series there are.

@@ -10,6 +10,7 @@ mod lines;
 mod moment;
 mod parents;
 mod parts;
+mod past_sums;
 mod recorded_series;
 mod round;
 #[cfg(test)]
@@ -34,8 +35,9 @@ pub(crate) use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
 pub(crate) use parents::ParentOfMost;
 
+use self::past_sums::PastSums;
 use self::recorded_series::RecordedSeries;
-use self::tasks::{PastSums, TaskSelection, VisibleTasks};
+use self::tasks::{TaskSelection, VisibleTasks};
 use crate::check;
 use crate::machine_series::series_kind;
 use crate::own_series;

@@ -1,8 +1,7 @@
 //! Tasks as series: evaluated from the chunks of the history, so that it costs nothing that there are many.
 
-use std::path::Path;
-
 use facts::catalog::{Kind, TaskMetric};
+use facts::task::figure::FigureSet;
 use facts::task::rounds::Scope;
 use query::{Limits, Selection, Series};
 use sampling::users::Users;
@@ -12,48 +11,14 @@ use super::labelling::Labelling;
 use super::lines::Lines;
 use super::parents::Parents;
 use super::parts::{Part, parts};
+use super::past_sums::PastSums;
 use super::round::Round;
-use crate::task_sums::{Boots, MINUTE_MS, MinuteGroups, MinuteProcesses, SumsFile};
+use crate::task_sums::{MINUTE_MS, MinuteGroups};
 
 /// The most series of tasks in an answer.
 const MOST_SERIES: usize = 1_000_000;
 /// Times before an instant in which its round is looked for, in milliseconds, the likeliest first.
 const NEWEST_WITHIN_MS: [i64; 3] = [3_000, 75_000, i64::MAX];
-
-/// The sums beside a history.
-#[derive(Debug)]
-pub(super) struct PastSums {
-    pub(super) file: SumsFile,
-    /// The first and the last round that they are of, in milliseconds since 1970.
-    pub(super) exact_ms: [i64; 2],
-    pub(super) boots: Boots,
-}
-
-impl PastSums {
-    /// Opens them; `None` if there are none that can be used.
-    pub(super) fn open(path: &Path, history: &History) -> Option<Self> {
-        let (first_ns, last_ns) = history.exact_rounds_ns().ok()??;
-        let (file, boots) = (SumsFile::open_for_reading(path).ok()?, Boots::of(history).ok()?);
-        let exact_ms = [first_ns / 1_000_000, last_ns / 1_000_000];
-        file.is_of(&boots).then_some(Self { file, exact_ms, boots })
-    }
-
-    /// Returns the sums of a minute, those of its processes only if they are needed; `None` if they cannot be used.
-    fn minute(&self, minute: i64, is_by_process: bool) -> Option<(MinuteGroups, Option<MinuteProcesses>)> {
-        let (groups, processes) = match is_by_process {
-            true => self.file.minute(minute).ok()?.map(|sums| (sums.groups, Some(sums.processes)))?,
-            false => (self.file.groups(minute).ok()??, None),
-        };
-        let is_of_this_history = match groups.boot {
-            Some(boot) => self.boots.contains(boot),
-            // Nothing was recorded then.
-            None => groups.times_ms.is_empty(),
-        };
-        // The clock may have been set.
-        let has_order = groups.times_ms.is_sorted_by(|one, next| one < next);
-        (is_of_this_history && has_order).then_some((groups, processes))
-    }
-}
 
 /// The tasks of a history that a requester may see.
 #[derive(Clone, Copy)]
@@ -201,7 +166,9 @@ impl Reader<'_, '_> {
     /// Reads a minute: its sums if they can be used, its rounds otherwise.
     fn read_minute(&mut self, sums: Option<&PastSums>, minute: i64) -> Result<(), String> {
         let is_by_process = self.lines.iter().flatten().any(Lines::is_by_process);
-        let sums = sums.and_then(|sums| sums.minute(minute, is_by_process));
+        let mut figures = FigureSet::default();
+        self.lines.iter().flatten().for_each(|lines| figures.insert(lines.figure()));
+        let sums = sums.and_then(|sums| sums.minute(minute, figures, is_by_process));
         // What tasks had done before is in the first round, which no sums have.
         let is_usable = |groups: &MinuteGroups| self.rounds > 0 || groups.times_ms.is_empty();
         let Some((groups, processes)) = sums.filter(|(groups, _)| is_usable(groups)) else {

@@ -10,7 +10,7 @@ const MOST_ROWS: u64 = 1 << 17;
 #[derive(Debug)]
 pub(super) struct Columns {
     rows: usize,
-    /// One that is empty has only zeros.
+    /// One that is empty has only zeros, or is not wanted.
     columns: Vec<Vec<u64>>,
 }
 
@@ -25,33 +25,41 @@ impl Columns {
         self.columns.get(column).and_then(|column| column.get(row)).copied().unwrap_or(0)
     }
 
-    /// Takes what [`push`] wrote; `None` if the bytes are other ones.
-    pub(super) fn take(bytes: &mut &[u8], columns: usize) -> Option<Self> {
+    /// Takes what [`push`] wrote; `None` if the bytes are other ones. Columns that are not wanted are skipped.
+    pub(super) fn take(bytes: &mut &[u8], columns: usize, is_wanted: impl Fn(usize) -> bool) -> Option<Self> {
         let rows = varint::take(bytes).filter(|rows| *rows <= MOST_ROWS)?;
         let rows = usize::try_from(rows).ok()?;
-        let columns = (0..columns).map(|_| take_column(bytes, rows)).collect::<Option<_>>()?;
+        let columns =
+            (0..columns).map(|column| take_column(bytes, rows, is_wanted(column))).collect::<Option<_>>()?;
         Some(Self { rows, columns })
     }
 }
 
-fn take_column(bytes: &mut &[u8], rows: usize) -> Option<Vec<u64>> {
-    let (has_numbers, rest) = bytes.split_first()?;
+fn take_column(bytes: &mut &[u8], rows: usize, is_wanted: bool) -> Option<Vec<u64>> {
+    let length = usize::try_from(varint::take(bytes)?).ok()?;
+    let (mut column, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;
-    match has_numbers {
-        0 => Some(Vec::new()),
-        // A number has a byte at least.
-        1 if bytes.len() >= rows => (0..rows).map(|_| varint::take(bytes)).collect(),
-        _ => None,
+    if column.is_empty() || !is_wanted {
+        return Some(Vec::new());
     }
+    // A number has a byte at least.
+    if column.len() < rows {
+        return None;
+    }
+    let numbers = (0..rows).map(|_| varint::take(&mut column)).collect::<Option<Vec<u64>>>()?;
+    column.is_empty().then_some(numbers)
 }
 
-/// Appends the rows of a table: how many there are, then the numbers of each column, or one byte if all are 0.
+/// Appends the rows of a table: how many there are, then of each column its length in bytes and its numbers, none if all are 0.
 pub(super) fn push(out: &mut Vec<u8>, table: &Table) {
     varint::push(out, table.rows() as u64);
     for column in table.columns() {
-        let has_numbers = column.iter().any(|number| *number != 0);
-        out.push(has_numbers.into());
-        column.iter().filter(|_| has_numbers).for_each(|number| varint::push(out, *number));
+        let mut numbers = Vec::new();
+        if column.iter().any(|number| *number != 0) {
+            column.iter().for_each(|number| varint::push(&mut numbers, *number));
+        }
+        varint::push(out, numbers.len() as u64);
+        out.extend(numbers);
     }
 }
 
@@ -68,8 +76,10 @@ mod tests {
             push(&mut bytes, &table);
             bytes.push(7);
             let mut rest = bytes.as_slice();
-            let columns = Columns::take(&mut rest, 3).unwrap();
+            let columns = Columns::take(&mut rest, 3, |_| true).unwrap();
             assert_eq!((rest, columns.rows()), (&[7][..], rows.len()));
+            let some = Columns::take(&mut bytes.as_slice(), 3, |column| column != 0).unwrap();
+            assert!((0..rows.len()).all(|row| some.get(row, 0) == 0 && some.get(row, 2) == rows[row][2]));
             let read: Vec<[u64; 3]> =
                 (0..columns.rows()).map(|row| [0, 1, 2].map(|column| columns.get(row, column))).collect();
             assert_eq!(read, rows);
@@ -78,8 +88,10 @@ mod tests {
 
     #[test]
     fn damage_is_no_table() {
-        for bytes in [&[][..], &[2], &[2, 1, 5], &[2, 2, 5, 5], &[0xff, 0xff, 0xff, 0xff, 0x0f, 0]] {
-            assert!(Columns::take(&mut &*bytes, 1).is_none(), "{bytes:?}");
+        for bytes in
+            [&[][..], &[2], &[2, 2, 5], &[2, 1, 5], &[2, 3, 5, 5, 5], &[0xff, 0xff, 0xff, 0xff, 0x0f, 0]]
+        {
+            assert!(Columns::take(&mut &*bytes, 1, |_| true).is_none(), "{bytes:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{Read as _, Write as _};
 
 use facts::task::comm::Comm;
-use facts::task::figure::{Figure, Figures};
+use facts::task::figure::{Figure, FigureSet, Figures};
 use facts::task::rounds::Table;
 use facts::varint::{self, optional, present};
 use flate2::Compression;
@@ -44,17 +44,17 @@ pub(super) fn encode(sums: &MinuteSums) -> Vec<u8> {
     bytes
 }
 
-/// Decodes what [`encode`] made; `None` if the bytes are other ones, or of another version.
-pub(super) fn decode(bytes: &[u8]) -> Option<MinuteSums> {
+/// Decodes what [`encode`] made, with these figures; `None` if the bytes are other ones, or of another version.
+pub(super) fn decode(bytes: &[u8], figures: FigureSet) -> Option<MinuteSums> {
     let (groups, processes) = parts(bytes)?;
-    let groups = groups_of(&inflate(groups)?)?;
-    let processes = processes_of(&inflate(processes)?, &groups)?;
+    let groups = groups_of(&inflate(groups)?, figures)?;
+    let processes = processes_of(&inflate(processes)?, &groups, figures)?;
     Some(MinuteSums { groups, processes })
 }
 
 /// Decodes the first part alone.
-pub(super) fn decode_groups(bytes: &[u8]) -> Option<MinuteGroups> {
-    groups_of(&inflate(parts(bytes)?.0)?)
+pub(super) fn decode_groups(bytes: &[u8], figures: FigureSet) -> Option<MinuteGroups> {
+    groups_of(&inflate(parts(bytes)?.0)?, figures)
 }
 
 fn parts(mut bytes: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -105,12 +105,12 @@ fn encode_groups(groups: &MinuteGroups) -> Vec<u8> {
     deflate(&bytes)
 }
 
-fn groups_of(mut bytes: &[u8]) -> Option<MinuteGroups> {
+fn groups_of(mut bytes: &[u8], figures: FigureSet) -> Option<MinuteGroups> {
     let bytes = &mut bytes;
     varint::take(bytes).filter(|version| *version == VERSION)?;
     let boot = present(varint::take(bytes)?).map(u32::try_from).transpose().ok()?;
     let mut groups = MinuteGroups { boot, ..MinuteGroups::default() };
-    let times = Columns::take(bytes, 1)?;
+    let times = Columns::take(bytes, 1, |_| true)?;
     let mut last_ms = 0_i64;
     for row in 0..times.rows() {
         last_ms = last_ms.checked_add(times.get(row, 0).cast_signed())?;
@@ -123,13 +123,13 @@ fn groups_of(mut bytes: &[u8]) -> Option<MinuteGroups> {
         names.push(name);
     }
     let name = |place: u64| names.get(usize::try_from(place).ok()?).copied();
-    let table = Columns::take(bytes, GROUP_COLUMNS)?;
+    let table = Columns::take(bytes, GROUP_COLUMNS, wanted(GROUP, figures))?;
     for row in 0..table.rows() {
         let uid = present(table.get(row, 1)).map(u32::try_from).transpose().ok()?;
         let group = TaskGroup { comm: name(table.get(row, 0))?, uid, cgroup: present(table.get(row, 2)) };
-        groups.sums.push(GroupSums { group, figures: figures(&table, row, GROUP) });
+        groups.sums.push(GroupSums { group, figures: figures_of(&table, row, GROUP, figures) });
     }
-    let table = Columns::take(bytes, PARENT_COLUMNS)?;
+    let table = Columns::take(bytes, PARENT_COLUMNS, |_| true)?;
     let mut process = 0_u64;
     for row in 0..table.rows() {
         process = process.wrapping_add(table.get(row, 0));
@@ -185,11 +185,12 @@ fn encode_processes(sums: &MinuteSums) -> Vec<u8> {
     deflate(&bytes)
 }
 
-fn processes_of(mut bytes: &[u8], groups: &MinuteGroups) -> Option<MinuteProcesses> {
+fn processes_of(mut bytes: &[u8], groups: &MinuteGroups, figures: FigureSet) -> Option<MinuteProcesses> {
     let bytes = &mut bytes;
     let has_mingled = varint::take(bytes)? != 0;
-    let (seen, brief) = (Columns::take(bytes, PROCESS_COLUMNS)?, Columns::take(bytes, BRIEF_COLUMNS)?);
-    let ranges = Columns::take(bytes, RANGE_COLUMNS)?;
+    let seen = Columns::take(bytes, PROCESS_COLUMNS, wanted(PROCESS, figures))?;
+    let brief = Columns::take(bytes, BRIEF_COLUMNS, wanted(BRIEF, figures))?;
+    let ranges = Columns::take(bytes, RANGE_COLUMNS, |_| true)?;
     let group = |place: u64| groups.sums.get(usize::try_from(place).ok()?);
     let places = |table: &Columns, column| (0..table.rows()).map(move |row| table.get(row, column)).collect();
     let (of_seen, of_brief): (Vec<u64>, Vec<u64>) = (places(&seen, 1), places(&brief, 0));
@@ -205,7 +206,7 @@ fn processes_of(mut bytes: &[u8], groups: &MinuteGroups) -> Option<MinuteProcess
             is_complete: seen.get(row, 2) != 0,
             figures: match lone.contains(&seen.get(row, 1)) {
                 true => *of_group,
-                false => figures(&seen, row, PROCESS),
+                false => figures_of(&seen, row, PROCESS, figures),
             },
         });
     }
@@ -224,7 +225,7 @@ fn processes_of(mut bytes: &[u8], groups: &MinuteGroups) -> Option<MinuteProcess
         }
         processes.brief.push(BriefSums {
             group: group(brief.get(row, 0))?.group,
-            most: figures(&brief, row, BRIEF),
+            most: figures_of(&brief, row, BRIEF, figures),
             processes: numbers,
         });
     }
@@ -250,12 +251,18 @@ fn push_figures(row: &mut Vec<u64>, figures: &Figures) {
     row.extend(counters().map(|figure| figures.get(figure).unwrap_or(0)));
 }
 
+/// Returns whether a column is wanted: those up to the one from which on figures are, and of these some.
+fn wanted(first: usize, figures: FigureSet) -> impl Fn(usize) -> bool {
+    let is_wanted: Vec<bool> = counters().map(|figure| figures.contains(figure)).collect();
+    move |column| column <= first || is_wanted[column - first - 1]
+}
+
 /// Those of a row, from a column on.
-fn figures(table: &Columns, row: usize, column: usize) -> Figures {
+fn figures_of(table: &Columns, row: usize, column: usize, wanted: FigureSet) -> Figures {
     let known = table.get(row, column);
     let mut figures = Figures::NONE;
     for (figure, column) in counters().zip(column + 1..) {
-        if known >> figure.index() & 1 == 1 {
+        if known >> figure.index() & 1 == 1 && wanted.contains(figure) {
             figures.set(figure, Some(table.get(row, column)));
         }
     }
@@ -338,8 +345,8 @@ mod tests {
         assert_eq!(Figure::all().filter(|figure| figure.is_counter()).count(), COUNTERS);
         for sums in [minute(), MinuteSums::default()] {
             let bytes = encode(&sums);
-            assert_eq!(decode_groups(&bytes).as_ref(), Some(&sums.groups));
-            assert_eq!(decode(&bytes), Some(sums));
+            assert_eq!(decode_groups(&bytes, FigureSet::COUNTERS).as_ref(), Some(&sums.groups));
+            assert_eq!(decode(&bytes, FigureSet::COUNTERS), Some(sums));
         }
     }
 
@@ -351,9 +358,9 @@ mod tests {
                 let mut damaged = bytes.clone();
                 damaged[place] ^= 1 << bit;
                 // It may be another minute, which the checksum of the record finds.
-                let _ = decode(&damaged);
+                let _ = decode(&damaged, FigureSet::COUNTERS);
             }
-            assert_eq!(decode(&bytes[..place]), None, "{place} bytes");
+            assert_eq!(decode(&bytes[..place], FigureSet::COUNTERS), None, "{place} bytes");
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use facts::task::figure::FigureSet;
 use store::{Records, StoreError};
 
 use super::boots::Boots;
@@ -53,7 +54,7 @@ impl SumsFile {
         let Ok(minutes) = self.minutes(i64::MIN..i64::MAX) else { return false };
         let mut damaged = 0;
         for minute in minutes.into_iter().rev() {
-            match self.groups(minute) {
+            match self.groups(minute, FigureSet::default()) {
                 Ok(Some(MinuteGroups { boot: Some(boot), .. })) => return boots.contains(boot),
                 Ok(Some(_)) => {}
                 _ if damaged == MOST_DAMAGED => return false,
@@ -88,20 +89,20 @@ impl SumsFile {
         self.records.keys_in(range)
     }
 
-    /// The sums of a minute; `None` if there are none, or they are damaged.
+    /// The sums of a minute by these figures, the others unknown; `None` if there are none, or they are damaged.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(crate) fn minute(&self, minute: i64) -> Result<Option<MinuteSums>, StoreError> {
-        Ok(self.bytes(minute)?.and_then(|bytes| encoding::decode(&bytes)))
+    pub(crate) fn minute(&self, minute: i64, figures: FigureSet) -> Result<Option<MinuteSums>, StoreError> {
+        Ok(self.bytes(minute)?.and_then(|bytes| encoding::decode(&bytes, figures)))
     }
 
     /// The same without its single processes, which takes a fraction of the time.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(crate) fn groups(&self, minute: i64) -> Result<Option<MinuteGroups>, StoreError> {
-        Ok(self.bytes(minute)?.and_then(|bytes| encoding::decode_groups(&bytes)))
+    pub(crate) fn groups(&self, minute: i64, figures: FigureSet) -> Result<Option<MinuteGroups>, StoreError> {
+        Ok(self.bytes(minute)?.and_then(|bytes| encoding::decode_groups(&bytes, figures)))
     }
 
     fn bytes(&self, minute: i64) -> Result<Option<Vec<u8>>, StoreError> {

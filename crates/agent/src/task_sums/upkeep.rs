@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use facts::task::figure::FigureSet;
 use store::{History, StoreError};
 
 use super::boots::Boots;
@@ -29,7 +30,9 @@ pub(crate) fn fill(path: &Path) -> Result<(), StoreError> {
     // What cannot be read, or is another history's, is made again.
     let is_of_several_or_own = |boot: Option<u32>| boot.is_none_or(|boot| boots.contains(boot));
     let is_good = |sums: MinuteSums| is_of_several_or_own(sums.groups.boot);
-    known.retain(|minute| file.minute(*minute).is_ok_and(|sums| sums.is_some_and(is_good)));
+    known.retain(|minute| {
+        file.minute(*minute, FigureSet::COUNTERS).is_ok_and(|sums| sums.is_some_and(is_good))
+    });
     let missing: Vec<i64> = there.filter(|minute| known.binary_search(minute).is_err()).collect();
     for run in runs(&missing) {
         file.write(&make(&history, run[0], run[run.len() - 1])?, &[])?;
@@ -58,7 +61,7 @@ pub(crate) fn check(path: &Path) -> Result<Vec<String>, StoreError> {
         for (minute, made) in make(&history, run[0], run[run.len() - 1])? {
             let is_comparable = !is_first;
             is_first &= made.groups.times_ms.is_empty();
-            let what = match file.minute(minute)? {
+            let what = match file.minute(minute, FigureSet::COUNTERS)? {
                 None => "are damaged",
                 Some(sums)
                     if is_comparable && sums.groups.times_ms == made.groups.times_ms && sums != made =>
