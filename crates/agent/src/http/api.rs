@@ -17,8 +17,9 @@ use query::{Limits, Query, QueryError, Selection, Source, parse_selector};
 use serde_json::{Value, json};
 
 use super::cancellation::Cancellation;
+use super::clients::Requester;
 use super::reply::{Refusal, bad_data, internal, refusal, success};
-use super::request_queue::{Busy, Requester};
+use super::request_queue::Busy;
 use super::shared::Shared;
 use crate::answer::{Labels, ReplyData};
 use crate::past::{BatchedSource, Past};

@@ -16,9 +16,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use facts::task::rounds::Scope;
 
+use super::clients::{ClientKey, Requester};
 use super::listener::Peer;
 use super::reply::refusal;
-use super::request_queue::{ClientKey, Requester};
 use super::shared::Shared;
 use super::{page, sign_in};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::request_queue::RecallFlag;
+use super::clients::RecallFlag;
 
 /// The deadline of a request, and whether its client has disconnected, or others wait for it.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::clients::ClientKey;
 use super::listener::Peer;
-use super::request_queue::ClientKey;
 
 /// The most connections, and how many of them are reserved for root and the agent's user. Others are closed.
 const MOST_CONNECTIONS: usize = 256;

@@ -15,7 +15,7 @@ use query::number::write_in_full;
 
 use super::api::with_past;
 use super::checks::write_metrics;
-use super::request_queue::Requester;
+use super::clients::Requester;
 use super::shared::Shared;
 use crate::past::{self, Past};
 

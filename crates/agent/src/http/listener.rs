@@ -10,7 +10,7 @@ use probe::sockets;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
-use super::request_queue::ClientKey;
+use super::clients::ClientKey;
 use crate::options::Listen;
 use crate::unix_socket;
 

@@ -9,8 +9,8 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::api::with_past;
+use super::clients::Requester;
 use super::reply::success;
-use super::request_queue::Requester;
 use super::shared::Shared;
 use crate::past::{Past, metadata as of_metric};
 

@@ -4,64 +4,22 @@
 //! with the fewest running requests. One permit is reserved for root and the agent's user. Each other client has a share of a CPU: one that
 //! has used more waits. While a client with fewer running requests waits, a request that takes long ends without an answer.
 
-use std::cmp::Reverse;
-use std::collections::{HashMap, VecDeque};
-use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use facts::task::rounds::Scope;
 use facts::unit::Ratio;
 use tokio::sync::oneshot;
 
-/// Permits for all clients.
-const PERMITS: usize = 2;
-/// One more permit for root and the agent's user.
-const RESERVED: usize = 1;
-/// The most requests that run at a time.
-pub(super) const MOST_RUNNING: usize = PERMITS + RESERVED;
+use super::clients::{ClientKey, Clients, RecallFlag, Requester};
+
 /// The longest time in the queue of the server.
 pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_millis(1250);
-/// A request that has run for longer is recalled if another client waits for its permit. The sum of both is less than two seconds.
-const RECALLED_AFTER: Duration = Duration::from_millis(500);
 /// The most requests of a client in the queue.
 const MOST_QUEUED: usize = 64;
-/// The CPU time that a client can use at once after a rest, in seconds.
-const BURST_S: f64 = 1.0;
-/// A client that has used more waits for a minute at most.
-const LONGEST_CREDIT_WAIT_S: f64 = 60.0;
 /// The interval in which a queued request looks again for a permit.
 const POLL: Duration = Duration::from_millis(100);
-/// If there are more clients, those without debts are removed.
-const MOST_RESTED: usize = 1000;
-
-/// A client, between which permits and connections are shared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum ClientKey {
-    /// A user of this machine.
-    User(u32),
-    /// An address; all clients of a proxy have one.
-    Address(Option<IpAddr>),
-}
-
-/// The client of a request, and its permissions.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Requester {
-    pub(super) key: ClientKey,
-    pub(super) scope: Scope,
-    /// Root or the agent's user, who may use the reserved permit.
-    pub(super) is_owner: bool,
-    /// The request takes little CPU time, and is answered also if the client has used its share.
-    pub(super) is_cheap: bool,
-}
-
-impl Requester {
-    /// Returns the same for a request that takes little CPU time.
-    pub(super) fn of_cheap(self) -> Self {
-        Self { is_cheap: true, ..self }
-    }
-}
 
 /// The queue was full, there was no permit in time, or the client has used its share of a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,39 +40,8 @@ pub(super) struct RequestQueue {
 
 #[derive(Debug)]
 struct State {
-    /// The share of a CPU of each client.
-    share: f64,
-    clients: HashMap<ClientKey, Client>,
-    running: Vec<Running>,
+    clients: Clients,
     queued: VecDeque<Queued>,
-}
-
-/// Says whether a request is to end soon, without an answer.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RecallFlag(Arc<AtomicBool>);
-
-impl RecallFlag {
-    /// Returns whether it is.
-    pub(super) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-#[derive(Debug)]
-struct Running {
-    key: ClientKey,
-    is_owner: bool,
-    began: Instant,
-    flag: RecallFlag,
-}
-
-/// What a client has used.
-#[derive(Debug)]
-struct Client {
-    running: usize,
-    /// Seconds of CPU time that were left at an instant; below 0 if more was used.
-    credit_s: f64,
-    credited_at: Instant,
 }
 
 #[derive(Debug)]
@@ -123,98 +50,21 @@ struct Queued {
     granted: oneshot::Sender<Permit>,
 }
 
-impl Client {
-    fn new() -> Self {
-        Self { running: 0, credit_s: BURST_S, credited_at: Instant::now() }
-    }
-
-    /// Returns the CPU time in seconds that is left now.
-    fn credit_s(&self, share: f64) -> f64 {
-        (self.credit_s + share * self.credited_at.elapsed().as_secs_f64()).min(BURST_S)
-    }
-}
-
 impl State {
-    fn has_permit(&self, requester: &Requester) -> bool {
-        match requester.is_owner {
-            true => self.running.len() < MOST_RUNNING,
-            false => {
-                // Root and the agent's user take their own permit first.
-                let reserved = self.running.iter().filter(|running| running.is_owner).count().min(RESERVED);
-                self.running.len() - reserved < PERMITS && self.credit_wait(requester).is_zero()
-            }
-        }
-    }
-
-    fn credit_s(&self, key: ClientKey) -> f64 {
-        self.clients.get(&key).map_or(BURST_S, |client| client.credit_s(self.share))
-    }
-
-    /// Returns how long a client has to wait because of what it has used.
-    fn credit_wait(&self, requester: &Requester) -> Duration {
-        let is_free = requester.is_owner || requester.is_cheap;
-        let missing_s = if is_free { 0.0 } else { -self.credit_s(requester.key) };
-        Duration::try_from_secs_f64(missing_s.max(0.0) / self.share).unwrap_or(Duration::MAX)
-    }
-
-    fn acquire(&mut self, requester: &Requester) -> RecallFlag {
-        let flag = RecallFlag::default();
-        let Requester { key, is_owner, .. } = *requester;
-        self.running.push(Running { key, is_owner, began: Instant::now(), flag: flag.clone() });
-        self.clients.entry(key).or_insert_with(Client::new).running += 1;
-        flag
-    }
-
-    fn running_of(&self, key: ClientKey) -> usize {
-        self.clients.get(&key).map_or(0, |client| client.running)
-    }
-
-    fn release(&mut self, key: ClientKey, flag: &RecallFlag) {
-        self.running.retain(|running| !Arc::ptr_eq(&running.flag.0, &flag.0));
-        if let Some(client) = self.clients.get_mut(&key) {
-            client.running = client.running.saturating_sub(1);
-        }
-        if self.clients.len() > MOST_RESTED {
-            let share = self.share;
-            self.clients.retain(|_, client| client.running > 0 || client.credit_s(share) < BURST_S);
-        }
-    }
-
-    /// Recalls a request that has run for long if another client waits that has fewer running ones: of the client with most running
-    /// requests the one that has run longest. Those of root and of the agent's user are left alone.
-    fn recall_longest(&self) {
-        let waiting = self.queued.iter().filter(|queued| !queued.granted.is_closed());
-        let waiting = waiting.filter(|queued| self.credit_wait(&queued.requester).is_zero());
-        let running_of: Vec<usize> = waiting.map(|queued| self.running_of(queued.requester.key)).collect();
-        let recalled = self.running.iter().filter(|running| running.flag.is_set()).count();
-        let Some(fewest) = running_of.iter().min().filter(|_| recalled < running_of.len()) else { return };
-        let is_long = |running: &&Running| {
-            let is_others = !running.is_owner && self.running_of(running.key) > *fewest;
-            is_others && !running.flag.is_set() && running.began.elapsed() >= RECALLED_AFTER
-        };
-        let candidates = self.running.iter().filter(is_long);
-        let first = candidates.min_by_key(|running| (Reverse(self.running_of(running.key)), running.began));
-        if let Some(running) = first {
-            running.flag.0.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Takes CPU time from what a client has left.
-    fn charge(&mut self, key: ClientKey, cpu: Duration) {
-        let share = self.share;
-        let client = self.clients.entry(key).or_insert_with(Client::new);
-        let credit_s = client.credit_s(share) - cpu.as_secs_f64();
-        client.credit_s = credit_s.max(-share * LONGEST_CREDIT_WAIT_S);
-        client.credited_at = Instant::now();
-    }
-
     /// Removes the next request from the queue: an owner's, else the oldest of the client with the fewest running ones.
     fn next(&mut self) -> Option<Queued> {
         let permitted =
-            self.queued.iter().enumerate().filter(|(_, queued)| self.has_permit(&queued.requester));
-        let order = |queued: &Queued| (!queued.requester.is_owner, self.running_of(queued.requester.key));
+            self.queued.iter().enumerate().filter(|(_, queued)| self.clients.has_permit(&queued.requester));
+        let order =
+            |queued: &Queued| (!queued.requester.is_owner, self.clients.running_of(queued.requester.key));
         let (place, _) = permitted.min_by_key(|(_, queued)| order(queued))?;
         self.queued.remove(place)
+    }
+
+    /// Recalls a request if another one could run instead.
+    fn recall_longest(&self) {
+        let waiting = self.queued.iter().filter(|queued| !queued.granted.is_closed());
+        self.clients.recall_longest(waiting.map(|queued| &queued.requester));
     }
 }
 
@@ -238,14 +88,14 @@ impl Permit {
         let result = run();
         let cpu = probe::own_thread_cpu_time().saturating_sub(before);
         self.queue.cpu_ns.fetch_add(cpu.0, Ordering::Relaxed);
-        self.queue.lock().charge(self.key, Duration::from_nanos(cpu.0));
+        self.queue.lock().clients.charge(self.key, Duration::from_nanos(cpu.0));
         result
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.queue.lock().release(self.key, &self.flag);
+        self.queue.lock().clients.release(self.key, &self.flag);
         self.queue.grant();
     }
 }
@@ -253,8 +103,7 @@ impl Drop for Permit {
 impl RequestQueue {
     /// Creates a queue in which a request waits for at most `timeout`. `share` is each client's part of a CPU.
     pub(super) fn new(timeout: Duration, share: Ratio) -> Self {
-        let (clients, queued) = (HashMap::new(), VecDeque::new());
-        let state = State { share: share.0, clients, running: Vec::new(), queued };
+        let state = State { clients: Clients::new(share), queued: VecDeque::new() };
         Self { timeout, state: Mutex::new(state), cpu_ns: AtomicU64::new(0) }
     }
 
@@ -281,7 +130,7 @@ impl RequestQueue {
                 }
                 _ => {
                     granted.close();
-                    let retry_after = self.timeout.max(self.lock().credit_wait(&requester));
+                    let retry_after = self.timeout.max(self.lock().clients.credit_wait(&requester));
                     return granted.try_recv().map_err(|_| Busy { retry_after });
                 }
             }
@@ -291,7 +140,7 @@ impl RequestQueue {
     fn enqueue(&self, requester: Requester) -> Result<oneshot::Receiver<Permit>, Busy> {
         let mut state = self.lock();
         state.queued.retain(|queued| !queued.granted.is_closed());
-        let credit_wait = state.credit_wait(&requester);
+        let credit_wait = state.clients.credit_wait(&requester);
         if credit_wait > self.timeout {
             return Err(Busy { retry_after: credit_wait });
         }
@@ -309,7 +158,7 @@ impl RequestQueue {
         loop {
             let mut state = self.lock();
             let Some(Queued { requester, granted }) = state.next() else { return };
-            let flag = state.acquire(&requester);
+            let flag = state.clients.acquire(&requester);
             drop(state);
             // If the request has been given up, its permit is dropped, which releases it.
             let _ = granted.send(Permit { queue: Arc::clone(self), key: requester.key, flag });
@@ -324,7 +173,10 @@ impl RequestQueue {
 
 #[cfg(test)]
 mod tests {
+    use facts::task::rounds::Scope;
+
     use super::*;
+    use crate::http::clients::RECALLED_AFTER;
 
     fn requester(uid: u32) -> Requester {
         Requester { key: ClientKey::User(uid), scope: Scope::User(uid), is_owner: uid == 0, is_cheap: false }
@@ -358,7 +210,7 @@ mod tests {
             for one in more {
                 drop(one.await.unwrap().unwrap());
             }
-            assert_eq!(queue.lock().running.len(), 0);
+            assert_eq!(queue.lock().clients.running.len(), 0);
         });
     }
 
@@ -378,7 +230,7 @@ mod tests {
             drop(held);
             assert!(dropped.await.is_err());
             let permit = queue.permit(requester(5)).await.unwrap();
-            assert_eq!(queue.lock().running.len(), 1);
+            assert_eq!(queue.lock().clients.running.len(), 1);
             drop(permit);
         });
     }
@@ -393,13 +245,13 @@ mod tests {
         // None has run for long.
         queue.permit(requester(waiting)).await.unwrap_err();
         assert!(permits.iter().all(|(_, permit)| !permit.recall_flag().is_set()));
-        queue.lock().running.iter_mut().for_each(|running| running.began -= RECALLED_AFTER);
+        queue.lock().clients.running.iter_mut().for_each(|running| running.began -= RECALLED_AFTER);
         queue.permit(requester(waiting)).await.unwrap_err();
         let recalled: Vec<u32> =
             permits.iter().filter(|(_, permit)| permit.recall_flag().is_set()).map(|(uid, _)| *uid).collect();
         drop(permits);
         drop(queue.permit(requester(waiting)).await.unwrap());
-        assert!(queue.lock().running.is_empty());
+        assert!(queue.lock().clients.running.is_empty());
         recalled
     }
 
@@ -420,8 +272,8 @@ mod tests {
         runtime().block_on(async {
             let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(1.0)));
             let held = queue.permit(requester(1)).await.unwrap();
-            queue.lock().running[0].began -= RECALLED_AFTER;
-            queue.lock().charge(ClientKey::User(2), Duration::from_millis(1300));
+            queue.lock().clients.running[0].began -= RECALLED_AFTER;
+            queue.lock().clients.charge(ClientKey::User(2), Duration::from_millis(1300));
             drop(queue.permit(requester(2)).await.unwrap());
             assert!(!held.recall_flag().is_set());
         });
@@ -443,7 +295,7 @@ mod tests {
         runtime().block_on(async {
             let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(0.01)));
             let charge = |uid, seconds| {
-                queue.lock().charge(ClientKey::User(uid), Duration::from_secs(seconds));
+                queue.lock().clients.charge(ClientKey::User(uid), Duration::from_secs(seconds));
             };
             charge(0, 100);
             charge(1, 100);
@@ -453,7 +305,7 @@ mod tests {
             drop(queue.permit(requester(2)).await.unwrap());
             // Root is counted, and does not wait.
             drop(queue.permit(requester(0)).await.unwrap());
-            assert_eq!(queue.lock().running.len(), 0);
+            assert_eq!(queue.lock().clients.running.len(), 0);
         });
     }
 
@@ -461,7 +313,7 @@ mod tests {
     fn a_queued_request_runs_when_there_is_cpu_time_again() {
         runtime().block_on(async {
             let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(10.0)));
-            queue.lock().charge(ClientKey::User(1), Duration::from_secs(6));
+            queue.lock().clients.charge(ClientKey::User(1), Duration::from_secs(6));
             drop(queue.permit(requester(1)).await.unwrap());
         });
     }

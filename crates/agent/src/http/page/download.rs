@@ -14,8 +14,8 @@ use super::steps;
 use crate::answer;
 use crate::drawing::Drawing;
 use crate::http::api::{Form, limits, with_past};
+use crate::http::clients::Requester;
 use crate::http::reply::{Refusal, bad_data};
-use crate::http::request_queue::Requester;
 use crate::http::shared::Shared;
 
 /// In pixels.

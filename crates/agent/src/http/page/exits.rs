@@ -12,9 +12,9 @@ use query::{Matcher, parse_selector};
 use super::{reply, time_ms};
 use crate::http::api::{Form, limits, with_past};
 use crate::http::cancellation::Cancellation;
+use crate::http::clients::Requester;
 use crate::http::replies::{ExitEntry, Exits};
 use crate::http::reply::Refusal;
-use crate::http::request_queue::Requester;
 use crate::http::shared::Shared;
 use crate::past::{Past, PastExit};
 

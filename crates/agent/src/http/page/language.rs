@@ -10,8 +10,8 @@ use formats::series_name::METRIC;
 
 use super::reply;
 use crate::http::api::with_past;
+use crate::http::clients::Requester;
 use crate::http::replies::{Language, MetricEntry};
-use crate::http::request_queue::Requester;
 use crate::http::shared::Shared;
 use crate::past::{self, Past};
 

@@ -16,9 +16,9 @@ use tokio::sync::watch;
 use super::{group_by, queries};
 use crate::http::api::{Form, with_past};
 use crate::http::cancellation::Cancellation;
+use crate::http::clients::Requester;
 use crate::http::live::{Expressions, Live, Watched};
 use crate::http::reply::{Refusal, refusal};
-use crate::http::request_queue::Requester;
 use crate::http::shared::Shared;
 use crate::past::Past;
 
