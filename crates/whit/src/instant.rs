@@ -1,13 +1,12 @@
-//! An instant as people write it: `03:12`, `yesterday 14:00`, `-2h`, `2026-11-22 14:00`, RFC 3339, `@1700000000`.
+//! An instant as people write it: `03:12`, `yesterday 14:00`, `yesterday`, `-2h`, `10 minutes ago`, `2026-11-22 14:00`, RFC 3339, `@1700000000`.
 
 use facts::unit::Nanos;
 use jiff::civil::{DateTime, Time};
-use jiff::{Timestamp, ToSpan as _, Zoned};
+use jiff::{Span, Timestamp, ToSpan as _, Zoned};
 use text::quantity;
 
 /// What may stand there.
-const WANTED: &str =
-    "expected an instant: 03:12, yesterday 14:00, -2h, 2026-11-22 14:00, 2026-11-22T14:00:00Z, @1795356000";
+const WANTED: &str = "expected an instant: 03:12, yesterday 14:00, today, -2h, 10 minutes ago, 2026-11-22 14:00, 2026-11-22T14:00:00Z, @1795356000";
 
 /// Parses an instant, in the zone and before the time of `now`. A time of day without a date is the last one that has passed.
 ///
@@ -35,22 +34,26 @@ fn instant(text: &str, now: &Zoned) -> Option<Timestamp> {
     if let Ok(civil) = text.replacen(' ', "T", 1).parse::<DateTime>() {
         return in_zone(civil, now);
     }
-    let (day, time) = match text.split_once(' ') {
-        Some(("yesterday", time)) => (now.date().yesterday().ok()?, time),
-        Some(("today", time)) => (now.date(), time),
-        Some(_) => return None,
-        None => {
-            let time = text.parse().ok()?;
-            let at = in_zone(now.date().to_datetime(time), now)?;
-            let has_passed = at <= now.timestamp();
-            return if has_passed {
-                Some(at)
-            } else {
-                in_zone(now.date().yesterday().ok()?.to_datetime(time), now)
-            };
-        }
+    if let Ok(time) = text.parse::<Time>() {
+        let at = in_zone(now.date().to_datetime(time), now)?;
+        let yesterday = || in_zone(now.date().yesterday().ok()?.to_datetime(time), now);
+        return if at <= now.timestamp() { Some(at) } else { yesterday() };
+    }
+    let (day, time) = text.split_once(' ').map_or((text, None), |(day, time)| (day, Some(time)));
+    let day = match day {
+        "yesterday" => now.date().yesterday().ok()?,
+        "today" => now.date(),
+        _ => return ago(text, now),
     };
-    in_zone(day.to_datetime(time.parse::<Time>().ok()?), now)
+    // A day begins at midnight.
+    let time = time.map_or(Some(Time::midnight()), |time| time.parse().ok())?;
+    in_zone(day.to_datetime(time), now)
+}
+
+/// `20s`, `20s ago`, `10 minutes ago`.
+fn ago(text: &str, now: &Zoned) -> Option<Timestamp> {
+    let span: Span = text.parse().ok()?;
+    now.checked_sub(span.abs()).ok().map(|at| at.timestamp())
 }
 
 fn in_zone(civil: DateTime, now: &Zoned) -> Option<Timestamp> {
@@ -69,6 +72,13 @@ mod tests {
         let now = now.to_zoned(TimeZone::fixed(tz::offset(1)));
         for (text, expected) in [
             ("now", "2026-11-22T10:30:00Z"),
+            ("20s", "2026-11-22T10:29:40Z"),
+            ("20s ago", "2026-11-22T10:29:40Z"),
+            ("10 minutes ago", "2026-11-22T10:20:00Z"),
+            ("1 hour 30 min ago", "2026-11-22T09:00:00Z"),
+            ("2 days ago", "2026-11-20T10:30:00Z"),
+            ("yesterday", "2026-11-20T23:00:00Z"),
+            ("today", "2026-11-21T23:00:00Z"),
             ("-2h", "2026-11-22T08:30:00Z"),
             ("03:12", "2026-11-22T02:12:00Z"),
             ("03:12:05", "2026-11-22T02:12:05Z"),
@@ -83,7 +93,20 @@ mod tests {
         ] {
             assert_eq!(parse(text, &now).unwrap().to_string(), expected, "{text}");
         }
-        for text in ["", "-", "-2x", "25:00", "tomorrow 14:00", "yesterday", "1", "@", "@x", "@nan"] {
+        for text in [
+            "",
+            "-",
+            "-2x",
+            "25:00",
+            "tomorrow 14:00",
+            "yesterday 25:00",
+            "1",
+            "1 ago",
+            "ago",
+            "@",
+            "@x",
+            "@nan",
+        ] {
             assert!(parse(text, &now).is_err(), "{text}");
         }
     }

@@ -70,6 +70,10 @@ fn cpus(examiner: &Examiner<'_>) -> Result<Option<(Evidence, Evidence)>, QueryEr
     Ok(count.zip(busy))
 }
 
+/// The part of all memory of which more is available only if the machine was not short of it, also at the moment before a tick.
+const LEAST_LEFT: f64 = 0.1;
+/// Who started a smaller part of the processes is not named.
+const LEAST_PART: f64 = 0.2;
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
 const QUEUE: &str = "rate(whit_task_run_queue_seconds_total[W])";
 const BLOCK_IO: &str = "rate(whit_task_block_io_seconds_total[W])";
@@ -114,19 +118,38 @@ fn count(value: f64) -> String {
     format!("{value:.0}")
 }
 
+/// How many processes, in words.
+fn processes(number: f64) -> String {
+    match count(number).as_str() {
+        "1" => "1 process".to_owned(),
+        number => format!("{number} processes"),
+    }
+}
+
 fn out_of_memory(examiner: &Examiner<'_>) -> Found {
     let Some(kills) =
         examiner.number("increase(node_vmstat_oom_kill[W])")?.filter(|kills| kills.value >= 0.5)
     else {
         return Ok(None);
     };
+    let killed = processes(kills.value.max(1.0));
+    let left = examiner.number("min_over_time(node_memory_MemAvailable_bytes[W])")?;
+    let part =
+        examiner.number("min_over_time(node_memory_MemAvailable_bytes[W]) / node_memory_MemTotal_bytes")?;
+    if let (Some(left), Some(_)) = (left, part.filter(|part| part.value > LEAST_LEFT)) {
+        // Who is in it is not known, so that the largest of the machine is not named.
+        let text = format!(
+            "The kernel killed {killed} while {} of memory was available: a cgroup reached its limit.",
+            bytes(left.value)
+        );
+        return Ok(Some(sentence(Trouble::OutOfMemory, 1.0, text, None, [kills, left])));
+    }
     let largest =
         examiner.first("topk(1, sum by (comm, pid) (max_over_time(whit_task_resident_bytes[W])))")?;
     let who = largest.as_ref().map_or(String::new(), |share| {
         format!("; the largest in memory was {} with {}", share.label(), bytes(share.value))
     });
-    let text =
-        format!("There was no memory left: the kernel killed {:.0} processes{who}.", kills.value.max(1.0));
+    let text = format!("There was no memory left: the kernel killed {killed}{who}.");
     let culprit = largest.as_ref().and_then(Share::culprit);
     Ok(Some(sentence(
         Trouble::OutOfMemory,
@@ -161,7 +184,7 @@ fn forks(examiner: &Examiner<'_>) -> Found {
     let Some(rate) = examiner.number("rate(node_forks_total[W])")?.filter(|rate| rate.value > 200.0) else {
         return Ok(None);
     };
-    let parent = examiner.parent_of_most()?;
+    let parent = examiner.parent_of_most()?.filter(|parent| parent.ratio >= LEAST_PART);
     let who = parent.as_ref().map_or(String::new(), |ParentOfMost { comm, pid, ratio }| {
         format!(", {} of them by {comm} ({pid})", percent(*ratio))
     });
@@ -242,7 +265,7 @@ fn locks(examiner: &Examiner<'_>) -> Found {
         return Ok(None);
     }
     let text = format!(
-        "{} gave up the CPU {} times in each second: its threads wait for one another.",
+        "{} gave up the CPU {} times in each second to wait for something.",
         most.label(),
         count(most.value)
     );

@@ -30,7 +30,7 @@ pub enum Trouble {
     Memory,
     /// Many packets.
     Network,
-    /// Threads wait for one another.
+    /// A program often waits for something: for a lock, or for what another one sends.
     Locks,
     /// A cgroup may not use the CPUs, which are idle.
     Quota,

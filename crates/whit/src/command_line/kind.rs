@@ -95,7 +95,7 @@ impl Kind {
             Self::Glob => "a pattern: `*.log`, `core.*`",
             Self::Cgroup => "a cgroup: its directory, or its path with or without the first slash",
             Self::Instant => {
-                "when: `03:12`, `yesterday 14:00`, `-2h`, `2026-11-22 14:00`, `2026-11-22T14:00:00Z`, `@1795356000`"
+                "when: `03:12`, `yesterday 14:00`, `today`, `-2h`, `10 minutes ago`, `2026-11-22 14:00`, `2026-11-22T14:00:00Z`, `@1795356000`"
             }
             Self::Url => "an address of HTTP: `http://localhost:8428`",
         }

@@ -118,7 +118,7 @@ pub(crate) fn command() -> Command {
 }
 
 const EXPLANATION: &str = "\
-An instant is 03:12 (the last one), yesterday 14:00, -2h, 2026-11-22 14:00, or RFC 3339. import,
+An instant is 03:12 (the last one), yesterday 14:00, today, -2h, 2026-11-22 14:00, or RFC 3339. import,
 compact and drop need the agent to be stopped, or another --data; the agent does the last two by
 itself, as its configuration says. Of what is imported, older samples stand before those that were
 recorded; rates of sar become the counters that they were made of.";

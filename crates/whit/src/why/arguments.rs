@@ -51,7 +51,8 @@ pub(crate) fn command() -> Command {
                         .value_name("TARGET")
                         .help("A process, a name, a cgroup or a unit [default: the machine]"),
                 )
-                .arg(instant_option("since", "From this instant to now [default: -10m]").conflicts_with("at"))
+                .arg(instant_option("since", "From this instant on [default: -10m]").conflicts_with("at"))
+                .arg(instant_option("until", "Up to this instant [default: now]").requires("since"))
                 .arg(instant_option("at", "Around this instant: half a minute before and after"))
                 .arg(option(
                     "observe",
@@ -72,11 +73,15 @@ observes the machine itself for a while. A quiet machine has nothing wrong with 
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
     let now_ms = jiff::Timestamp::now().as_millisecond();
+    let to_ms = instant_ms(matches, "until")?.unwrap_or(now_ms);
     let time = match (instant_ms(matches, "since")?, instant_ms(matches, "at")?) {
         (Some(from_ms), _) if from_ms >= now_ms => {
             return Err(Failure::usage("--since: that is still to come"));
         }
-        (Some(from_ms), _) => Time::Between { from_ms, to_ms: now_ms },
+        (Some(from_ms), _) if from_ms >= to_ms => {
+            return Err(Failure::usage("--until: that is before --since"));
+        }
+        (Some(from_ms), _) => Time::Between { from_ms, to_ms },
         (_, Some(at_ms)) => Time::Between { from_ms: at_ms - AROUND_MS / 2, to_ms: at_ms + AROUND_MS / 2 },
         _ => Time::Last { length_ms: USUAL_LENGTH_MS },
     };

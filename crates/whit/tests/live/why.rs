@@ -31,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         timed("why_names_a_cgroup_with_a_quota", &all, LARGEST, who_is_held_by_a_quota),
         timed("why_names_the_neighbour_that_writes", &all, LARGEST, || names("disk", "culprit", disk)),
         timed("why_names_who_squeezes_memory", &all, LARGEST, || names("memory", "culprit", memory)),
+        timed("why_says_that_a_limit_was_reached", &all, LARGEST, who_reached_a_limit),
         timed("why_names_who_causes_a_swap_storm", &all, LARGEST, || names("swapping", "culprit", swapping)),
         timed("why_names_who_forks", &all, LARGEST, || names("forks", "culprit", forks)),
         timed("why_names_who_floods_the_network", &all, LARGEST, || names("network", "culprit", network)),
@@ -273,6 +274,23 @@ fn memory(scratch: &Scratch) -> Staged {
     let limit = limit_memory(32);
     let load = start_in(&limit.directory, &format!("{culprit} map {} 200", file.display()));
     vec![Box::new(limit), Box::new(load)]
+}
+
+/// Processes that grow until the kernel kills them, beside which the machine has memory.
+fn limit_that_kills(_: &Scratch) -> Staged {
+    let limit = limit_memory(16);
+    let load = start_in(&limit.directory, "sh -c 'while :; do tail /dev/zero; done'");
+    vec![Box::new(limit), Box::new(load)]
+}
+
+/// The largest process of the machine has no part in it.
+fn who_reached_a_limit() -> Result<(), Failed> {
+    let (sentences, _) = staged("limit", limit_that_kills);
+    let killed = sentences.iter().find(|sentence| sentence["trouble"] == "out_of_memory");
+    let killed = killed.ok_or_else(|| format!("{sentences:#?}"))?;
+    let text = killed["text"].as_str().unwrap_or_default();
+    assert!(text.contains("a cgroup reached its limit") && killed["culprit"].is_null(), "{killed}");
+    Ok(())
 }
 
 /// A file that is swapped to.
