@@ -19,8 +19,8 @@ const UNAVAILABLE: i32 = 75;
 const LONGEST: Duration = Duration::from_mins(20);
 /// Of what it was running so much is shown a line.
 const WIDTH: usize = 200;
-/// The niceness of the first of several lanes, less that of the check.
-const FIRST_NICENESS: i32 = -5;
+/// The niceness of the first of several lanes, less that of the check: so much that they end together.
+const FIRST_NICENESS: i32 = -2;
 /// How often it is asked whether a step has ended.
 const PATIENCE: Duration = Duration::from_millis(50);
 

@@ -10,7 +10,7 @@ pub(super) struct Step {
     pub(super) may_be_unavailable: bool,
 }
 
-/// Lanes that run side by side, each with its steps one after the other. The first takes longest, and comes first where CPUs are scarce.
+/// Lanes that run side by side, each with its steps one after the other. The first is mostly of one CPU, and comes first where CPUs are scarce.
 pub(super) struct Stage {
     pub(super) lanes: &'static [&'static [Step]],
     /// Whether a failure makes the following stages useless.
