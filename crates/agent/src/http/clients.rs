@@ -16,8 +16,7 @@ const PERMITS: usize = 2;
 const RESERVED: usize = 1;
 /// The most requests that run at a time.
 pub(super) const MOST_RUNNING: usize = PERMITS + RESERVED;
-/// A request that has run for longer is recalled if another client waits for its permit. With the time in the queue it is less than two
-/// seconds.
+/// A request that has run for longer is recalled if another client waits for its permit.
 pub(super) const RECALLED_AFTER: Duration = Duration::from_millis(500);
 /// The CPU time that a client can use at once after a rest, in seconds.
 const BURST_S: f64 = 1.0;

@@ -14,8 +14,9 @@ use tokio::sync::oneshot;
 
 use super::clients::{ClientKey, Clients, RecallFlag, Requester};
 
-/// The longest time in the queue of the server.
-pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_millis(1250);
+/// The longest time in the queue of the server. On a machine under load the requests of one page wait for one another: if some were refused
+/// after a second, they would be asked again and again.
+pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most requests of a client in the queue.
 const MOST_QUEUED: usize = 64;
 /// The interval in which a queued request looks again for a permit.
