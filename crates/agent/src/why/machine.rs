@@ -47,9 +47,9 @@ pub(super) fn missing(examiner: &Examiner<'_>) -> Result<Vec<String>, QueryError
             .push(format!("what tasks did between two readings: they were read at every {ticks:.0}th tick"));
     }
     // Both are asked before either answer is needed, so that one replay answers them.
-    let has_counter = |counter: &str| examiner.number(&format!("count(sum by (comm) (rate({counter}[W])))"));
-    let on_cpu = has_counter("whit_task_on_cpu_seconds_total")?;
-    let block_io = has_counter("whit_task_block_io_seconds_total")?;
+    let count_of = |counter: &str| examiner.number(&format!("count(sum by (comm) (rate({counter}[W])))"));
+    let on_cpu = count_of("whit_task_on_cpu_seconds_total")?;
+    let block_io = count_of("whit_task_block_io_seconds_total")?;
     if on_cpu.is_none() {
         if stride.is_none() {
             missing.push("no tasks were recorded then: who caused anything is unknown".to_owned());
