@@ -136,8 +136,8 @@ async fn with_past_for(
         Ok(permit) => permit,
         Err(busy) => return unavailable(busy),
     };
-    let cancellation = Cancellation::after(timeout, permit.recall_flag());
     let recall_flag = permit.recall_flag();
+    let cancellation = Cancellation::after(timeout, recall_flag.clone());
     let _guard = cancellation.cancel_on_drop();
     let answered = tokio::task::spawn_blocking(move || {
         permit.run(|| {

@@ -78,7 +78,7 @@ pub(super) struct Permit {
 }
 
 impl Permit {
-    /// Returns what tells the request that it is recalled.
+    /// Returns the flag that is set when the request is to end.
     pub(super) fn recall_flag(&self) -> RecallFlag {
         self.flag.clone()
     }

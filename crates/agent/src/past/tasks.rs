@@ -133,8 +133,8 @@ fn read(
         .iter()
         .map(|one| Some(Lines::new(one.metric, one.adds_up(), one.labelling(tasks)?)))
         .collect();
-    let mut reader = Reader { tasks, lines, parents, rounds: 0, limits };
-    let is_needed = reader.is_needed();
+    let mut reader = Reader::new(tasks, lines, parents, limits);
+    let is_needed = reader.parents.is_some() || reader.lines.iter().any(Option::is_some);
     for part in parts.parts.iter().filter(|_| is_needed) {
         match *part {
             Part::Sums(minute) => reader.read_minute(parts.sums, minute)?,
@@ -153,22 +153,30 @@ struct Reader<'r, 's> {
     tasks: VisibleTasks<'r>,
     lines: Vec<Option<Lines<'s>>>,
     parents: Option<&'r mut Parents>,
+    /// What the lines need of the sums of a minute.
+    figures: FigureSet,
+    is_by_process: bool,
     /// How many rounds were replayed.
     rounds: usize,
     limits: &'r Limits<'r>,
 }
 
-impl Reader<'_, '_> {
-    fn is_needed(&self) -> bool {
-        self.parents.is_some() || self.lines.iter().any(Option::is_some)
+impl<'r, 's> Reader<'r, 's> {
+    fn new(
+        tasks: VisibleTasks<'r>,
+        lines: Vec<Option<Lines<'s>>>,
+        parents: Option<&'r mut Parents>,
+        limits: &'r Limits<'r>,
+    ) -> Self {
+        let is_by_process = lines.iter().flatten().any(Lines::is_by_process);
+        let mut figures = FigureSet::default();
+        lines.iter().flatten().for_each(|lines| figures.insert(lines.figure()));
+        Self { tasks, lines, parents, figures, is_by_process, rounds: 0, limits }
     }
 
     /// Reads a minute: its sums if they can be used, its rounds otherwise.
     fn read_minute(&mut self, sums: Option<&PastSums>, minute: i64) -> Result<(), String> {
-        let is_by_process = self.lines.iter().flatten().any(Lines::is_by_process);
-        let mut figures = FigureSet::default();
-        self.lines.iter().flatten().for_each(|lines| figures.insert(lines.figure()));
-        let sums = sums.and_then(|sums| sums.minute(minute, figures, is_by_process));
+        let sums = sums.and_then(|sums| sums.minute(minute, self.figures, self.is_by_process));
         // What tasks had done before is in the first round, which no sums have.
         let is_usable = |groups: &MinuteGroups| self.rounds > 0 || groups.times_ms.is_empty();
         let Some((groups, processes)) = sums.filter(|(groups, _)| is_usable(groups)) else {

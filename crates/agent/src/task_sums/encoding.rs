@@ -291,7 +291,7 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
 fn inflate(deflated: &[u8]) -> Option<Vec<u8>> {
     let (mut decoder, mut inflated) = (DeflateDecoder::new(deflated), Vec::new());
     decoder.by_ref().take(MOST_BYTES).read_to_end(&mut inflated).ok()?;
-    // There is no more behind the end, nor behind the most.
+    // All bytes were read: nothing follows the end, and the part is not larger than it may be.
     (decoder.total_in() == deflated.len() as u64).then_some(inflated)
 }
 

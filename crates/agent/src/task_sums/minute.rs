@@ -51,8 +51,8 @@ pub(crate) struct ProcessSums {
     pub(crate) is_complete: bool,
 }
 
-/// The processes of a group that are not told apart: those that started and ended between two readings, and those that started and ended
-/// in the minute and did no more than one of these can have done.
+/// The processes of a group that have no sums of their own. They started and ended between two readings; or they started and ended in the
+/// minute, and did no more than one of the former can have done.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BriefSums {
     pub(crate) group: TaskGroup,
@@ -70,7 +70,7 @@ pub(crate) struct ParentSums {
     pub(crate) ended: u64,
 }
 
-/// What tells the processes of a minute apart, each list in order.
+/// The sums of the processes of a minute, each list in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MinuteProcesses {
     pub(crate) seen: Vec<ProcessSums>,

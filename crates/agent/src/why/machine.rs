@@ -70,7 +70,7 @@ fn cpus(examiner: &Examiner<'_>) -> Result<Option<(Evidence, Evidence)>, QueryEr
     Ok(count.zip(busy))
 }
 
-/// The part of all memory of which more is available only if the machine was not short of it, also at the moment before a tick.
+/// If more than this part of all memory was available at each tick, the machine was not short of memory.
 const LEAST_LEFT: f64 = 0.1;
 /// Who started a smaller part of the processes is not named.
 const LEAST_PART: f64 = 0.2;
