@@ -21,6 +21,8 @@ use crate::sys::{dropped_messages, system_constant};
 
 /// Room for some 26 000 records (measured on 6.18) while whit is busy elsewhere.
 const RECEIVE_BUFFER_BYTES: usize = 16 * 1024 * 1024;
+/// For each record the kernel takes at least so much of that room.
+const LEAST_RECORD_BYTES: usize = 512;
 /// What it grows to where that did not suffice.
 const WIDEST_BUFFER_BYTES: usize = 128 * 1024 * 1024;
 
@@ -81,15 +83,18 @@ impl ExitRecords {
         self.opened = clock_now().boottime;
     }
 
-    /// Hands over the records that wait, without waiting for more. Values are as the kernel reports them.
+    /// Hands over the records that wait, without waiting for more. Values are as the kernel reports them. Where tasks end as fast as their
+    /// records are taken, it returns after as many as the queue can hold: all that waited when it was called are among them.
     ///
     /// # Errors
     /// If the socket fails; lost records are no error but counted.
     pub fn receive(&mut self, mut each: impl FnMut(ExitRecord)) -> Result<(), Absence> {
         let since = std::mem::replace(&mut self.read, clock_now().boottime);
         let (opened, accounting_on, tick) = (self.opened, self.accounting_on, self.tick);
-        loop {
+        let mut room = self.receive_buffer_bytes / LEAST_RECORD_BYTES;
+        while room > 0 {
             let received = self.socket.receive(|message| {
+                room = room.saturating_sub(1);
                 let Some(stats) = stats_attribute(&message, layout::TYPE_AGGR_PID) else { return };
                 if let Ok(layout::TaskStats { mut row, exit, .. }) = layout::decode(stats, accounting_on) {
                     let until = clock_now().boottime;
@@ -112,6 +117,7 @@ impl ExitRecords {
                 Err(error) => return Err(task_absence(error)),
             }
         }
+        Ok(())
     }
 
     /// Records that did not fit, into the queue or into the room for one, so far.
