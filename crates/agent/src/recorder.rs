@@ -143,7 +143,7 @@ impl Recorder {
         if is_read {
             self.name_tasks();
             if let Some(tasks) = &self.tasks {
-                self.series.tasks.add(&tasks.store);
+                self.series.tasks.add(&tasks.store, tasks.unrecorded_cpu);
             }
         }
         is_read
@@ -308,7 +308,7 @@ fn mark(history: &Path, at: Nanos, text: &str) -> Result<(), String> {
 }
 
 /// Space of filesystems, what hardware is asked for, and what hardly changes.
-const SLOW: [Source; 10] = [
+const SLOW: [Source; 11] = [
     Source::Filesystems,
     Source::Sensors,
     Source::PowerSupply,
@@ -319,6 +319,7 @@ const SLOW: [Source; 10] = [
     Source::LinkState,
     Source::LinkSpeed,
     Source::CpuQuota,
+    Source::LimitedCgroups,
 ];
 
 fn open_machine(roots: &Roots, is_wanted: impl Fn(Source) -> bool) -> Result<MachineSampler, AgentError> {

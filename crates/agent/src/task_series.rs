@@ -13,25 +13,30 @@ use crate::restricted::TASK_TOTALS;
 /// Their metric.
 pub(crate) const METRIC: &str = TASK_TOTALS;
 /// What it is.
-pub(crate) const HELP: &str = "Time of all tasks on a CPU, or waiting for a cause.";
+pub(crate) const HELP: &str =
+    "Time of all tasks on a CPU, waiting for a cause, or on a CPU and in no record.";
 
+/// CPU time of tasks that ended which no record of them contains: what on_cpu lacks of the time of all CPUs.
+const UNRECORDED: &str = "unrecorded";
 const FIGURES: usize = 1 + Cause::ALL.len();
+const STATES: usize = FIGURES + 1;
 
 /// The sums since the agent started; what is not known of any task is `None`.
 #[derive(Debug, Default)]
 pub(crate) struct TaskSeries {
     /// `None` if it is not recorded.
     ids: Vec<Option<(String, SeriesId)>>,
-    sums: [Option<Nanos>; FIGURES],
+    sums: [Option<Nanos>; STATES],
 }
 
 impl TaskSeries {
-    /// Adds what tasks did in the last interval.
-    pub(crate) fn add(&mut self, tasks: &TaskStore) {
+    /// Adds what tasks did in the last interval, and the CPU time in it that no record contains.
+    pub(crate) fn add(&mut self, tasks: &TaskStore, unrecorded: Option<Nanos>) {
         let total = tasks.total();
-        for ((_, figure), sum) in figures().zip(&mut self.sums) {
-            if let Some(growth) = total.get(figure) {
-                *sum.get_or_insert_default() += Nanos(growth);
+        let growths = figures().map(|(_, figure)| total.get(figure).map(Nanos)).chain([unrecorded]);
+        for (growth, sum) in growths.zip(&mut self.sums) {
+            if let Some(growth) = growth {
+                *sum.get_or_insert_default() += growth;
             }
         }
     }
@@ -39,12 +44,12 @@ impl TaskSeries {
     /// Gives them names, if they have none.
     pub(crate) fn register(&mut self, registry: &mut Registry, store: &mut Store) {
         if self.ids.is_empty() {
-            let name = |(state, _)| {
+            let name = |state| {
                 let mut name = SeriesName::new(METRIC);
                 name.set("state", state);
                 name.to_string()
             };
-            let ids = figures().map(name);
+            let ids = figures().map(|(state, _)| state).chain([UNRECORDED]).map(name);
             self.ids = ids.map(|name| registry.register(&name, SeriesKind::Counter, store)).collect();
         }
     }

@@ -1,4 +1,4 @@
-//! What a cgroup used and was held to.
+//! What cgroups used and were held to.
 
 use crate::linux::cgroup_io::CgroupIo;
 use crate::unit::{Bytes, Nanos};
@@ -17,4 +17,21 @@ pub struct CgroupUsage {
     pub memory: Option<Bytes>,
     /// Bytes read from and written to block devices.
     pub io: Option<CgroupIo>,
+}
+
+/// A cgroup with a limit of its own, and how often that was reached since the cgroup was made; `None` if its hierarchy does not count it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LimitedCgroup {
+    /// The path in its hierarchy, with a slash before it.
+    pub path: Vec<u8>,
+    /// Time for which its quota kept its tasks from CPUs, added up over the CPUs.
+    pub throttled: Option<Nanos>,
+    /// Periods in which it did.
+    pub throttled_periods: Option<u64>,
+    /// Times that its memory reached the limit.
+    pub memory_limit_reached: Option<u64>,
+    /// Processes that the kernel killed in it for want of memory.
+    pub oom_kills: Option<u64>,
+    /// Whether it may not read or write as much as a device can.
+    pub has_io_limit: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::cgroup::LimitedCgroup;
 use crate::linux::arcstats::ArcStats;
 use crate::linux::backlight::Backlight;
 use crate::linux::cgroup_cpu::CpuQuota;
@@ -213,6 +214,8 @@ pub struct Sample {
     pub cgroup: Reading<CgroupLimits>,
     /// The tightest quota of the own cgroup and of those above it, if there is one.
     pub cpu_quota: Reading<Option<CpuQuota>>,
+    /// Cgroups with a limit of their own.
+    pub limited_cgroups: Reading<Vec<LimitedCgroup>>,
     /// Compressed swap.
     pub zram: Reading<Zram>,
     /// ZFS's cache.

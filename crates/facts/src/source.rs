@@ -47,6 +47,8 @@ pub enum Source {
     Cgroup,
     /// The quota of CPU time of the cgroup that whit runs in.
     CpuQuota,
+    /// All cgroups with a limit of their own, and how often it was reached.
+    LimitedCgroups,
     /// Compressed swap.
     Zram,
     /// ZFS's own cache.
@@ -63,7 +65,7 @@ pub enum Source {
 
 impl Source {
     /// All.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Stat,
         Self::CpuTotal,
         Self::MemInfo,
@@ -86,6 +88,7 @@ impl Source {
         Self::PowerSupply,
         Self::Cgroup,
         Self::CpuQuota,
+        Self::LimitedCgroups,
         Self::Zram,
         Self::ArcStats,
         Self::Addresses,
@@ -114,7 +117,7 @@ impl Source {
             Self::Filesystems => "statfs(2)",
             Self::Sensors | Self::CpuTemperatures => "/sys/class/hwmon, /sys/class/thermal",
             Self::PowerSupply => "/sys/class/power_supply",
-            Self::Cgroup | Self::CpuQuota => "/sys/fs/cgroup",
+            Self::Cgroup | Self::CpuQuota | Self::LimitedCgroups => "/sys/fs/cgroup",
             Self::Zram => "/sys/block/zram*/mm_stat",
             Self::ArcStats => "/proc/spl/kstat/zfs/arcstats",
             Self::Addresses => "rtnetlink(7)",

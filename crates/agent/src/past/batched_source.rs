@@ -14,8 +14,8 @@ use query::{
 };
 
 use super::Past;
-use super::parents::{ParentOfMost, Parents};
 use super::tasks::{TaskSelection, read_all};
+use crate::task_sums::{Churn, ChurnSummary};
 
 /// The most evaluations with missing selections. After them each selection is read by its own replay.
 const MOST_EVALUATIONS: usize = 8;
@@ -31,8 +31,8 @@ pub(crate) struct BatchedSource<'p> {
     cached: RefCell<HashMap<String, Vec<Series>>>,
     cached_samples: RefCell<usize>,
     missing: RefCell<Missing>,
-    /// The parents of most processes that ended in a time range.
-    parents: RefCell<HashMap<[i64; 2], Option<ParentOfMost>>>,
+    /// What the processes were that ended in a time range.
+    churn: RefCell<HashMap<[i64; 2], ChurnSummary>>,
     is_batching: bool,
 }
 
@@ -44,7 +44,7 @@ struct Missing(HashMap<[i64; 2], MissingOfRange>);
 struct MissingOfRange {
     /// Selections by their keys.
     selections: HashMap<String, OwnedSelection>,
-    has_parents: bool,
+    has_churn: bool,
 }
 
 impl<'p> BatchedSource<'p> {
@@ -62,7 +62,7 @@ impl<'p> BatchedSource<'p> {
             cached: RefCell::default(),
             cached_samples: RefCell::default(),
             missing: RefCell::default(),
-            parents: RefCell::default(),
+            churn: RefCell::default(),
             is_batching: true,
         };
         for _ in 0..MOST_EVALUATIONS {
@@ -88,25 +88,21 @@ impl<'p> BatchedSource<'p> {
         self.past
     }
 
-    /// Returns the process that started most of those that ended in a time range in milliseconds since 1970.
+    /// Returns what the processes were that ended in a time range in milliseconds since 1970.
     ///
     /// # Errors
     /// If the history cannot be read.
-    pub(crate) fn parent_of_most(
-        &self,
-        range: [i64; 2],
-        limits: &Limits<'_>,
-    ) -> Result<Option<ParentOfMost>, QueryError> {
-        if let Some(cached) = self.parents.borrow().get(&range) {
+    pub(crate) fn churn(&self, range: [i64; 2], limits: &Limits<'_>) -> Result<ChurnSummary, QueryError> {
+        if let Some(cached) = self.churn.borrow().get(&range) {
             return Ok(cached.clone());
         }
         if self.is_batching {
-            self.missing.borrow_mut().0.entry(range).or_default().has_parents = true;
-            return Ok(None);
+            self.missing.borrow_mut().0.entry(range).or_default().has_churn = true;
+            return Ok(ChurnSummary::default());
         }
-        let missing = MissingOfRange { has_parents: true, ..MissingOfRange::default() };
+        let missing = MissingOfRange { has_churn: true, ..MissingOfRange::default() };
         self.read_range(range, missing, limits)?;
-        Ok(self.parents.borrow().get(&range).cloned().flatten())
+        Ok(self.churn.borrow().get(&range).cloned().unwrap_or_default())
     }
 
     /// Reads what is missing into the cache, that of the same time range in one replay.
@@ -116,7 +112,7 @@ impl<'p> BatchedSource<'p> {
                 // The next evaluation reads them one at a time.
                 missing.selections.clear();
             }
-            if missing.has_parents || !missing.selections.is_empty() {
+            if missing.has_churn || !missing.selections.is_empty() {
                 self.read_range(range, missing, limits)?;
             }
         }
@@ -136,8 +132,8 @@ impl<'p> BatchedSource<'p> {
             .iter()
             .filter_map(|selection| Some(TaskSelection { metric: task_counter(selection)?, selection }))
             .collect();
-        let mut parents = missing.has_parents.then(Parents::default);
-        let read = read_all(self.past.visible_tasks(), range, &of_tasks, parents.as_mut(), limits);
+        let mut churn = missing.has_churn.then(Churn::default);
+        let read = read_all(self.past.visible_tasks(), range, &of_tasks, churn.as_mut(), limits);
         let read = read.map_err(|error| match (limits.is_interrupted)() {
             true => QueryError::Interrupted,
             false => QueryError::Unreadable(error),
@@ -145,8 +141,8 @@ impl<'p> BatchedSource<'p> {
         for ((key, _), series) in batch.into_iter().zip(read) {
             self.cache(key, series);
         }
-        if let Some(parents) = parents {
-            self.parents.borrow_mut().insert(range, parents.of_most());
+        if let Some(churn) = churn {
+            self.churn.borrow_mut().insert(range, churn.summary());
         }
         Ok(())
     }

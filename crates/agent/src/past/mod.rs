@@ -8,7 +8,6 @@ mod exits;
 mod labelling;
 mod lines;
 mod moment;
-mod parents;
 mod parts;
 mod past_sums;
 mod recorded_series;
@@ -33,7 +32,6 @@ use store::{History, Reading, SeriesKind, StoreError};
 pub(crate) use batched_source::BatchedSource;
 pub(crate) use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
-pub(crate) use parents::ParentOfMost;
 
 use self::past_sums::PastSums;
 use self::recorded_series::RecordedSeries;

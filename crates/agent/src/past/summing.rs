@@ -213,7 +213,7 @@ fn recorded(name: &str, seed: u64, last_pid: u32) -> (Scratch, PathBuf) {
     (Scratch(directory), path)
 }
 
-/// The answers to all expressions, as text: NaN equals nothing. The parent of most is one of them.
+/// The answers to all expressions, as text: NaN equals nothing. What the processes were that ended is one of them.
 fn answers(past: &Past, at_ms: i64) -> Vec<String> {
     let limits = Limits::default();
     let answer = |text: &&str| {
@@ -224,8 +224,8 @@ fn answers(past: &Past, at_ms: i64) -> Vec<String> {
     };
     let mut all: Vec<String> = EXPRESSIONS.iter().map(answer).collect();
     let range = [at_ms - 500_000, at_ms];
-    let parent = BatchedSource::evaluate(past, &limits, |source| source.parent_of_most(range, &limits));
-    all.push(format!("{parent:?}"));
+    let churn = BatchedSource::evaluate(past, &limits, |source| source.churn(range, &limits));
+    all.push(format!("{churn:?}"));
     all
 }
 
@@ -244,7 +244,7 @@ fn sums_say_what_a_replay_says() {
         let past = Past::open(&path).unwrap();
         for (at_ms, replayed) in times_ms.into_iter().zip(replayed) {
             for ((place, replayed), summed) in replayed.iter().enumerate().zip(answers(&past, at_ms)) {
-                let expression = EXPRESSIONS.get(place).unwrap_or(&"the parent");
+                let expression = EXPRESSIONS.get(place).unwrap_or(&"what ended");
                 assert_eq!(*replayed, summed, "{expression} at {at_ms}, {last_pid} numbers");
             }
         }
@@ -265,7 +265,7 @@ fn sums_are_read() {
         for figures in of_groups.chain(sums.processes.seen.iter_mut().map(|sums| &mut sums.figures)) {
             figures.set(Figure::ON_CPU, figures.get(Figure::ON_CPU).map(|value| value + 1_000_000_000));
         }
-        sums.groups.parents.iter_mut().for_each(|sums| sums.ended += 1);
+        sums.groups.programs.iter_mut().for_each(|sums| sums.ended += 1);
     });
     let summed = answers(&Past::open(&path).unwrap(), at_ms);
     let differs: Vec<bool> = replayed.iter().zip(&summed).map(|(one, other)| one != other).collect();

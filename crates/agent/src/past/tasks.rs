@@ -9,11 +9,10 @@ use store::{History, StoreError};
 
 use super::labelling::Labelling;
 use super::lines::Lines;
-use super::parents::Parents;
 use super::parts::{Part, parts};
 use super::past_sums::PastSums;
 use super::round::Round;
-use crate::task_sums::{MINUTE_MS, MinuteGroups};
+use crate::task_sums::{Churn, MINUTE_MS, MinuteGroups};
 
 /// The most series of tasks in an answer.
 const MOST_SERIES: usize = 1_000_000;
@@ -76,7 +75,7 @@ pub(super) fn select(tasks: VisibleTasks<'_>, selected: &TaskSelection<'_>) -> R
     Ok(Vec::new())
 }
 
-/// Returns the series of each selection between two times, and counts whose children ended then. All of that is read in one pass: from the
+/// Returns the series of each selection between two times, and counts the processes that ended then. All of that is read in one pass: from the
 /// sums of whole minutes as far as there are some, otherwise by a replay.
 ///
 /// # Errors
@@ -85,30 +84,30 @@ pub(super) fn read_all(
     tasks: VisibleTasks<'_>,
     range: [i64; 2],
     selections: &[TaskSelection<'_>],
-    mut parents: Option<&mut Parents>,
+    mut churn: Option<&mut Churn>,
     limits: &Limits<'_>,
 ) -> Result<Vec<Vec<Series>>, String> {
     let mut found: Vec<Option<Vec<Series>>> = selections.iter().map(|_| None).collect();
     let summed: Vec<usize> =
         (0..selections.len()).filter(|place| selections[*place].is_summable(tasks)).collect();
-    let mut parents_sums = parents.is_some().then(Parents::default).filter(|_| tasks.scope == Scope::All);
-    if (!summed.is_empty() || parents_sums.is_some())
+    let mut churn_of_sums = churn.is_some().then(Churn::default).filter(|_| tasks.scope == Scope::All);
+    if (!summed.is_empty() || churn_of_sums.is_some())
         && let Some((sums, parts)) =
             tasks.sums.and_then(|sums| Some((sums, parts(&sums.file, sums.exact_ms, range)?)))
     {
         let chosen: Vec<&TaskSelection<'_>> = summed.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &parts, sums: Some(sums) };
-        let series = read(tasks, &parts, &chosen, parents_sums.as_mut(), limits)?;
+        let series = read(tasks, &parts, &chosen, churn_of_sums.as_mut(), limits)?;
         summed.iter().zip(series).for_each(|(place, series)| found[*place] = series);
-        if let (Some(parents), Some(sums)) = (parents.take_if(|_| parents_sums.is_some()), parents_sums) {
-            *parents = sums;
+        if let (Some(churn), Some(sums)) = (churn.take_if(|_| churn_of_sums.is_some()), churn_of_sums) {
+            *churn = sums;
         }
     }
     let left: Vec<usize> = (0..found.len()).filter(|place| found[*place].is_none()).collect();
-    if !left.is_empty() || parents.is_some() {
+    if !left.is_empty() || churn.is_some() {
         let chosen: Vec<&TaskSelection<'_>> = left.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &[Part::Replay(range)], sums: None };
-        let series = read(tasks, &parts, &chosen, parents, limits)?;
+        let series = read(tasks, &parts, &chosen, churn, limits)?;
         left.iter().zip(series).for_each(|(place, series)| found[*place] = series);
     }
     Ok(found.into_iter().map(Option::unwrap_or_default).collect())
@@ -125,7 +124,7 @@ fn read(
     tasks: VisibleTasks<'_>,
     parts: &Parts<'_>,
     selections: &[&TaskSelection<'_>],
-    parents: Option<&mut Parents>,
+    churn: Option<&mut Churn>,
     limits: &Limits<'_>,
 ) -> Result<Vec<Option<Vec<Series>>>, String> {
     // `None`: no task can meet the matchers.
@@ -133,8 +132,8 @@ fn read(
         .iter()
         .map(|one| Some(Lines::new(one.metric, one.adds_up(), one.labelling(tasks)?)))
         .collect();
-    let mut reader = Reader::new(tasks, lines, parents, limits);
-    let is_needed = reader.parents.is_some() || reader.lines.iter().any(Option::is_some);
+    let mut reader = Reader::new(tasks, lines, churn, limits);
+    let is_needed = reader.churn.is_some() || reader.lines.iter().any(Option::is_some);
     for part in parts.parts.iter().filter(|_| is_needed) {
         match *part {
             Part::Sums(minute) => reader.read_minute(parts.sums, minute)?,
@@ -152,7 +151,7 @@ fn read(
 struct Reader<'r, 's> {
     tasks: VisibleTasks<'r>,
     lines: Vec<Option<Lines<'s>>>,
-    parents: Option<&'r mut Parents>,
+    churn: Option<&'r mut Churn>,
     /// What the lines need of the sums of a minute.
     figures: FigureSet,
     is_by_process: bool,
@@ -165,13 +164,13 @@ impl<'r, 's> Reader<'r, 's> {
     fn new(
         tasks: VisibleTasks<'r>,
         lines: Vec<Option<Lines<'s>>>,
-        parents: Option<&'r mut Parents>,
+        churn: Option<&'r mut Churn>,
         limits: &'r Limits<'r>,
     ) -> Self {
         let is_by_process = lines.iter().flatten().any(Lines::is_by_process);
         let mut figures = FigureSet::default();
         lines.iter().flatten().for_each(|lines| figures.insert(lines.figure()));
-        Self { tasks, lines, parents, figures, is_by_process, rounds: 0, limits }
+        Self { tasks, lines, churn, figures, is_by_process, rounds: 0, limits }
     }
 
     /// Reads a minute: its sums if they can be used, its rounds otherwise.
@@ -182,8 +181,8 @@ impl<'r, 's> Reader<'r, 's> {
         let Some((groups, processes)) = sums.filter(|(groups, _)| is_usable(groups)) else {
             return self.replay([minute * MINUTE_MS, (minute + 1) * MINUTE_MS - 1]);
         };
-        if let Some(parents) = &mut self.parents {
-            parents.add_sums(&groups);
+        if let Some(churn) = &mut self.churn {
+            churn.add_sums(&groups.programs, &groups.ancestors);
         }
         for lines in self.lines.iter_mut().flatten() {
             match &processes {
@@ -201,8 +200,8 @@ impl<'r, 's> Reader<'r, 's> {
         let mut replay = self.tasks.history.tasks(nanoseconds(from_ms), to_ns).map_err(failed)?;
         while replay.advance().map_err(failed)? {
             self.rounds += 1;
-            if let Some(parents) = &mut self.parents {
-                parents.add(replay.store(), self.tasks.scope);
+            if let Some(churn) = &mut self.churn {
+                churn.add(replay.store(), self.tasks.scope);
             }
             let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
             let (store, mut names) = replay.store_and_names();

@@ -12,13 +12,14 @@ use flate2::Compression;
 use flate2::bufread::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
+use super::churn::{AncestorSums, ProgramSums};
 use super::columns::{self, Columns};
 use super::minute::{
-    BriefSums, GroupSums, MinuteGroups, MinuteProcesses, MinuteSums, ParentSums, ProcessSums, TaskGroup,
+    BriefSums, GroupSums, MinuteGroups, MinuteProcesses, MinuteSums, ProcessSums, TaskGroup,
 };
 
 /// The version of this format. Sums of another one are none.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 /// The most bytes of a part before they are deflated; more can only be damage.
 const MOST_BYTES: u64 = 16 << 20;
 /// Columns of figures: which are known, and their values.
@@ -32,7 +33,8 @@ const PROCESS_COLUMNS: usize = PROCESS + FIGURES;
 const BRIEF: usize = 2;
 const BRIEF_COLUMNS: usize = BRIEF + FIGURES;
 const RANGE_COLUMNS: usize = 2;
-const PARENT_COLUMNS: usize = 3;
+const PROGRAM_COLUMNS: usize = 2;
+const ANCESTOR_COLUMNS: usize = 4;
 
 /// Encodes the sums of a minute.
 pub(super) fn encode(sums: &MinuteSums) -> Vec<u8> {
@@ -64,7 +66,8 @@ fn parts(mut bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 fn encode_groups(groups: &MinuteGroups) -> Vec<u8> {
     let mut names: Vec<Comm> = groups.sums.iter().map(|sums| sums.group.comm).collect();
-    names.extend(groups.parents.iter().filter_map(|sums| sums.comm));
+    names.extend(groups.programs.iter().map(|sums| sums.comm));
+    names.extend(groups.ancestors.iter().filter_map(|sums| sums.comm));
     names.sort_unstable();
     names.dedup();
     let name = |comm: Comm| names.binary_search(&comm).unwrap_or(0) as u64;
@@ -89,11 +92,14 @@ fn encode_groups(groups: &MinuteGroups) -> Vec<u8> {
         table.push(&row);
     }
     columns::push(&mut bytes, &table);
-    let mut table = Table::new(PARENT_COLUMNS);
+    let mut table = Table::new(PROGRAM_COLUMNS);
+    groups.programs.iter().for_each(|program| table.push(&[name(program.comm), program.ended]));
+    columns::push(&mut bytes, &table);
+    let mut table = Table::new(ANCESTOR_COLUMNS);
     let mut before = 0;
-    for parent in &groups.parents {
-        let process = u64::from(parent.process);
-        table.push(&[process.wrapping_sub(before), optional(parent.comm.map(name)), parent.ended]);
+    for AncestorSums { process, comm, ended, generations } in &groups.ancestors {
+        let process = u64::from(*process);
+        table.push(&[process.wrapping_sub(before), optional(comm.map(name)), *ended, *generations]);
         before = process;
     }
     columns::push(&mut bytes, &table);
@@ -129,7 +135,11 @@ fn groups_of(mut bytes: &[u8], figures: FigureSet) -> Option<MinuteGroups> {
         let group = TaskGroup { comm: name(table.get(row, 0))?, uid, cgroup: present(table.get(row, 2)) };
         groups.sums.push(GroupSums { group, figures: figures_of(&table, row, GROUP, figures) });
     }
-    let table = Columns::take(bytes, PARENT_COLUMNS, |_| true)?;
+    let table = Columns::take(bytes, PROGRAM_COLUMNS, |_| true)?;
+    for row in 0..table.rows() {
+        groups.programs.push(ProgramSums { comm: name(table.get(row, 0))?, ended: table.get(row, 1) });
+    }
+    let table = Columns::take(bytes, ANCESTOR_COLUMNS, |_| true)?;
     let mut process = 0_u64;
     for row in 0..table.rows() {
         process = process.wrapping_add(table.get(row, 0));
@@ -138,7 +148,8 @@ fn groups_of(mut bytes: &[u8], figures: FigureSet) -> Option<MinuteGroups> {
             None => None,
         };
         let process = u32::try_from(process).ok()?;
-        groups.parents.push(ParentSums { process, comm, ended: table.get(row, 2) });
+        let (ended, generations) = (table.get(row, 2), table.get(row, 3));
+        groups.ancestors.push(AncestorSums { process, comm, ended, generations });
     }
     for _ in 0..varint::take(bytes)? {
         let id = varint::take(bytes)?;
@@ -317,9 +328,10 @@ mod tests {
                 boot: Some(u32::MAX),
                 times_ms: vec![60_001, 61_002, 61_003],
                 sums: all.map(|group| GroupSums { group, figures: some }).into(),
-                parents: vec![
-                    ParentSums { process: 1, comm: None, ended: 4 },
-                    ParentSums { process: 7, comm: Some(Comm::new(b"cc1")), ended: 1 },
+                programs: vec![ProgramSums { comm: Comm::new(b"sh"), ended: u64::MAX }],
+                ancestors: vec![
+                    AncestorSums { process: 1, comm: None, ended: 4, generations: 8 },
+                    AncestorSums { process: 7, comm: Some(Comm::new(b"cc1")), ended: 1, generations: 1 },
                 ],
                 cgroups: vec![(3, "/system.slice/häuser".to_owned())],
             },

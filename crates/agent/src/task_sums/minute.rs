@@ -6,11 +6,13 @@ use std::ops::RangeInclusive;
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::figure::{Figure, FigureSet, Figures};
+use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 use facts::unit::Nanos;
 use store::{Named, StoreError, TaskReplay};
 
 use super::boots::Boots;
+use super::churn::{AncestorSums, Churn, ProgramSums};
 
 /// The most ranges of numbers of a group.
 const MOST_RANGES: usize = 100;
@@ -62,14 +64,6 @@ pub(crate) struct BriefSums {
     pub(crate) processes: Vec<RangeInclusive<u32>>,
 }
 
-/// How many processes ended that one process had started, and its name if it was seen.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ParentSums {
-    pub(crate) process: u32,
-    pub(crate) comm: Option<Comm>,
-    pub(crate) ended: u64,
-}
-
 /// The sums of the processes of a minute, each list in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MinuteProcesses {
@@ -88,7 +82,8 @@ pub(crate) struct MinuteGroups {
     /// When tasks were read, in milliseconds since 1970.
     pub(crate) times_ms: Vec<i64>,
     pub(crate) sums: Vec<GroupSums>,
-    pub(crate) parents: Vec<ParentSums>,
+    pub(crate) programs: Vec<ProgramSums>,
+    pub(crate) ancestors: Vec<AncestorSums>,
     /// The paths of cgroups, as far as they are known.
     pub(crate) cgroups: Vec<(u64, String)>,
 }
@@ -130,7 +125,7 @@ pub(super) struct MinuteBuilder {
     began: Option<Nanos>,
     /// Those that started after it and ended.
     short_processes: HashSet<u32>,
-    parents: HashMap<u32, (u64, Option<Comm>)>,
+    churn: Churn,
     cgroups: HashMap<u64, Option<String>>,
 }
 
@@ -178,13 +173,9 @@ impl MinuteBuilder {
             if is_process && self.began.is_some_and(|began| row.key.start > began) {
                 self.short_processes.insert(who.0);
             }
-            if let Some(parent) = row.ppid.filter(|_| is_process) {
-                let (count, comm) = self.parents.entry(parent).or_default();
-                *count += 1;
-                *comm = store.row(parent).map(|row| row.comm).or(*comm);
-            }
         }
         self.add_brief(brief);
+        self.churn.add(store, Scope::All);
     }
 
     fn process(&mut self, row: &TaskRow) -> &mut Figures {
@@ -228,9 +219,8 @@ impl MinuteBuilder {
     /// Returns the sums. The boots are those of the history.
     pub(super) fn finish(mut self, all_boots: &Boots) -> MinuteSums {
         self.move_short();
-        let Self {
-            boots, times_ms, processes, brief, brief_processes, has_mingled, parents, cgroups, ..
-        } = self;
+        let Self { boots, times_ms, processes, brief, brief_processes, has_mingled, churn, cgroups, .. } =
+            self;
         let boot = boots.iter().next().filter(|_| boots.len() == 1).and_then(|number| all_boots.get(*number));
         let mut groups: HashMap<TaskGroup, Figures> = HashMap::new();
         let of_processes = processes.iter().map(|((_, group), figures)| (*group, figures));
@@ -250,16 +240,16 @@ impl MinuteBuilder {
             most,
             processes: ranges(processes),
         };
-        let parent = |(process, (ended, comm))| ParentSums { process, comm, ended };
+        let (programs, ancestors) = churn.into_sums();
         let mut groups = MinuteGroups {
             boot,
             times_ms,
             sums: groups.into_iter().map(group).collect(),
-            parents: parents.into_iter().map(parent).collect(),
+            programs,
+            ancestors,
             cgroups: cgroups.into_iter().filter_map(|(id, path)| Some((id, path?))).collect(),
         };
         groups.sums.sort_unstable_by_key(|sums| sums.group);
-        groups.parents.sort_unstable_by_key(|sums| sums.process);
         groups.cgroups.sort_unstable();
         let mut processes = MinuteProcesses {
             seen: processes.into_iter().map(process).collect(),

@@ -4,6 +4,7 @@
 //! after a minute is over, and are in a file of their own, so that the recorder has no part in it.
 
 mod boots;
+mod churn;
 mod columns;
 mod encoding;
 mod file;
@@ -12,6 +13,7 @@ mod summarizer;
 mod upkeep;
 
 pub(crate) use boots::Boots;
+pub(crate) use churn::{Churn, ChurnSummary};
 pub(crate) use file::{SumsFile, whole_minutes};
 pub(crate) use minute::{BriefSums, MinuteGroups, MinuteProcesses, ProcessSums, TaskGroup};
 pub(crate) use summarizer::Summarizer;

@@ -4,8 +4,9 @@ use formats::series_name::SeriesName;
 use query::{Answer, Limits, Query, QueryError};
 
 use super::sentence::{Evidence, Window};
-use crate::past::{BatchedSource, ParentOfMost};
+use crate::past::BatchedSource;
 use crate::task_series;
+use crate::task_sums::ChurnSummary;
 
 /// Less of an hour is no hour to compare with.
 const LEAST_HOUR_MS: i64 = 1_800_000;
@@ -25,6 +26,8 @@ pub(super) struct Examiner<'p> {
 pub(super) struct Share {
     pub(super) name: SeriesName,
     pub(super) value: f64,
+    /// How many processes of that name live at the end, if they are several.
+    pub(super) processes: Option<u64>,
     pub(super) evidence: Evidence,
 }
 
@@ -65,16 +68,25 @@ impl<'p> Examiner<'p> {
         Ok(value.filter(|value| value.is_finite()).map(|value| Evidence { expression, value }))
     }
 
-    /// The first value of an expression that has several, in its own order.
-    pub(super) fn first(&self, expression: &str) -> Result<Option<Share>, QueryError> {
+    /// The values of an expression that has several, in its own order.
+    pub(super) fn several(&self, expression: &str) -> Result<Vec<Share>, QueryError> {
         let expression = self.fill_in(expression);
-        let found = self.ask(&expression)?.into_iter().find(|(_, value)| value.is_finite());
-        Ok(found.map(|(name, value)| Share { name, value, evidence: Evidence { expression, value } }))
+        let found = self.ask(&expression)?.into_iter().filter(|(_, value)| value.is_finite());
+        let share = |(name, value)| {
+            let evidence = Evidence { expression: expression.clone(), value };
+            Share { name, value, processes: None, evidence }
+        };
+        Ok(found.map(share).collect())
     }
 
-    /// Returns the process that started most of those that ended in the window.
-    pub(super) fn parent_of_most(&self) -> Result<Option<ParentOfMost>, QueryError> {
-        self.past.parent_of_most([self.window.from_ms, self.window.to_ms], self.limits)
+    /// The first of them.
+    pub(super) fn first(&self, expression: &str) -> Result<Option<Share>, QueryError> {
+        Ok(self.several(expression)?.into_iter().next())
+    }
+
+    /// Returns what the processes were that ended in the window.
+    pub(super) fn churn(&self) -> Result<ChurnSummary, QueryError> {
+        self.past.churn([self.window.from_ms, self.window.to_ms], self.limits)
     }
 
     /// What an expression was in the hour before the window, and a day before, in words; empty if neither is known.
@@ -97,25 +109,55 @@ impl<'p> Examiner<'p> {
         Ok(if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) })
     }
 
-    /// Who does most of something: the program, and its process if that does nearly all of it.
-    pub(super) fn who(&self, rate: &str) -> Result<Option<Share>, QueryError> {
-        let program = self.first(&format!("topk(1, sum by (comm) ({rate}))"))?;
-        // In most cases it is this one. Asked now, both are read in one replay.
-        let busiest = self.first(&format!("topk(1, sum by (comm, pid) ({rate}))"))?;
-        let Some(program) = program.filter(|program| program.value > 0.0) else { return Ok(None) };
-        let comm = program.name.get("comm");
-        let expression = format!("topk(1, sum by (comm, pid) ({}))", of_program(rate, comm));
-        let is_one = |process: &Share| process.value > 0.8 * program.value;
-        // No process of the program did more than the busiest of all.
-        let process = match busiest.filter(is_one) {
-            Some(mut process) if process.name.get("comm") == comm => {
-                process.evidence.expression = self.fill_in(&expression);
-                Some(process)
+    /// Who does most of something, which is the sum of some rates.
+    pub(super) fn who(&self, rates: &[&str]) -> Result<Option<Share>, QueryError> {
+        Ok(self.greatest(1, rates)?.pop())
+    }
+
+    /// Those who do most of something, which is the sum of some rates, the greatest first: the tasks of one name in a cgroup, or the process among
+    /// them that does nearly all of it.
+    pub(super) fn greatest(&self, count: usize, rates: &[&str]) -> Result<Vec<Share>, QueryError> {
+        let programs = self.several(&greatest(count, "comm, cgroup", rates))?;
+        // Most of them are among these. Asked now, both are read in one replay.
+        let processes = self.several(&greatest(count, "comm, cgroup, pid", rates))?;
+        let programs = programs.into_iter().filter(|program| program.value > 0.0);
+        programs.map(|program| self.narrowed(program, &processes, rates)).collect()
+    }
+
+    /// The process of a program that does nearly all of it; otherwise the program, with the number of its processes. `busiest` are the
+    /// greatest of all processes, in order.
+    fn narrowed(&self, program: Share, busiest: &[Share], rates: &[&str]) -> Result<Share, QueryError> {
+        let matchers = ["comm", "cgroup"].map(|label| {
+            let quoted = serde_json::to_string(program.name.get(label)).unwrap_or_default();
+            format!("{label}={quoted}")
+        });
+        let matchers = matchers.join(",");
+        let rates: Vec<String> = rates.iter().map(|rate| with_matchers(rate, &matchers)).collect();
+        let rates: Vec<&str> = rates.iter().map(String::as_str).collect();
+        let expression = greatest(1, "comm, cgroup, pid", &rates);
+        let is_most = |process: &Share| process.value > 0.8 * program.value;
+        let process = match busiest.iter().find(|process| process.is_of(&program)) {
+            Some(process) => {
+                let evidence =
+                    Evidence { expression: self.fill_in(&expression), value: process.evidence.value };
+                Some(Share { evidence, ..process.clone() })
             }
-            Some(_) => self.first(&expression)?.filter(is_one),
+            // It is not among the busiest, all of which do as much.
+            None if busiest.last().is_some_and(is_most) => self.first(&expression)?,
             None => None,
         };
-        Ok(Some(process.unwrap_or(program)))
+        if let Some(process) = process.filter(is_most) {
+            return Ok(process);
+        }
+        let living = self.number(&format!("count(whit_task_resident_bytes{{{matchers}}})"))?;
+        let processes = living.map(|living| living.value as u64).filter(|count| *count > 1);
+        Ok(Share { processes, ..program })
+    }
+
+    /// How long all tasks together waited for a CPU in each second.
+    pub(super) fn waits_for_cpu(&self) -> Result<Option<Evidence>, QueryError> {
+        let total = self.total("run_queue", "sum(rate(whit_task_run_queue_seconds_total[W]))")?;
+        Ok(total.map(|(evidence, _)| evidence))
     }
 
     /// Returns the sum over all tasks and its expression: the recorded total, or the sum over the visible tasks if the requester may not see
@@ -131,23 +173,34 @@ impl<'p> Examiner<'p> {
     }
 }
 
-/// Adds a matcher of one name to each selector of a rate.
-fn of_program(rate: &str, comm: &str) -> String {
-    let quoted = serde_json::to_string(comm).unwrap_or_default();
-    let more = format!(",comm={quoted}}}[W]");
-    rate.replace("}[W]", &more).replace("_total[W]", &format!("_total{{comm={quoted}}}[W]"))
+/// The greatest sums of some rates by labels.
+fn greatest(count: usize, labels: &str, rates: &[&str]) -> String {
+    let sums = rates.iter().map(|rate| format!("sum by ({labels}) ({rate})")).collect::<Vec<_>>();
+    format!("topk({count}, {})", sums.join(" + "))
+}
+
+/// Adds matchers to the selector of a rate.
+fn with_matchers(rate: &str, matchers: &str) -> String {
+    let more = format!(",{matchers}}}[W]");
+    rate.replace("}[W]", &more).replace("_total[W]", &format!("_total{{{matchers}}}[W]"))
 }
 
 impl Share {
+    /// Whether it is a process of the same program in the same cgroup, or that program.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        ["comm", "cgroup"].iter().all(|label| self.name.get(label) == other.name.get(label))
+    }
+
     /// Its program, and its number if it is one process.
     pub(super) fn label(&self) -> String {
         let comm = match self.name.get("comm") {
             "" => "a task without a name",
             comm => comm,
         };
-        match self.name.get("pid") {
-            "" => comm.to_owned(),
-            pid => format!("{comm} ({pid})"),
+        match (self.name.get("pid"), self.processes) {
+            ("", Some(count)) => format!("{count} processes named {comm}"),
+            ("", None) => format!("processes named {comm}"),
+            (pid, _) => format!("{comm} ({pid})"),
         }
     }
 
@@ -161,12 +214,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_selector_gets_the_name() {
-        let rate = "rate(a_total[W]) + rate(b_total{comm!~\"x.*\"}[W])";
-        let found = of_program(rate, "a \"b\\");
-        let expected =
-            "rate(a_total{comm=\"a \\\"b\\\\\"}[W]) + rate(b_total{comm!~\"x.*\",comm=\"a \\\"b\\\\\"}[W])";
-        assert_eq!(found, expected);
-        assert!(Query::parse(&found.replace("[W]", "[4s]")).is_ok());
+    fn selectors_get_matchers() {
+        let matchers = "comm=\"a \\\"b\\\\\",cgroup=\"/x\"";
+        for (rate, expected) in [
+            ("rate(a_total[W])", format!("rate(a_total{{{matchers}}}[W])")),
+            ("rate(b_total{comm!~\"x.*\"}[W])", format!("rate(b_total{{comm!~\"x.*\",{matchers}}}[W])")),
+        ] {
+            let found = with_matchers(rate, matchers);
+            assert_eq!(found, expected);
+            assert!(Query::parse(&found.replace("[W]", "[4s]")).is_ok());
+        }
+        let sums = greatest(2, "comm, pid", &["rate(a_total[W])", "rate(b_total[W])"]);
+        assert_eq!(
+            sums,
+            "topk(2, sum by (comm, pid) (rate(a_total[W])) + sum by (comm, pid) (rate(b_total[W])))"
+        );
     }
 }

@@ -5,8 +5,10 @@
 pub struct Sentence {
     /// What it is about.
     pub trouble: Trouble,
-    /// From 0 to 1: the higher, the more it explains.
+    /// From 0 to 1, by which sentences are ordered: 1 if something failed, otherwise it grows with the time that was lost.
     pub weight: f64,
+    /// The time that tasks lost by it, in seconds in each second; `None` if time cannot measure it.
+    pub lost: Option<f64>,
     /// What it says.
     pub text: String,
     /// Who causes it, if that is known: the name of a program, of a cgroup, of a device.
@@ -32,8 +34,10 @@ pub enum Trouble {
     Network,
     /// A program often waits for something: for a lock, or for what another one sends.
     Locks,
-    /// A cgroup may not use the CPUs, which are idle.
+    /// The quota of a cgroup keeps its tasks from CPUs.
     Quota,
+    /// Tasks wait for a CPU while CPUs are idle.
+    IdleCpus,
     /// Tasks wait for a disk.
     Disk,
     /// Tasks wait for a CPU.
@@ -58,6 +62,7 @@ impl Trouble {
             Self::Network => "network",
             Self::Locks => "locks",
             Self::Quota => "quota",
+            Self::IdleCpus => "idle_cpus",
             Self::Disk => "disk",
             Self::Cpu => "cpu",
             Self::Steal => "steal",

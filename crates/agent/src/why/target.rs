@@ -3,7 +3,7 @@
 use query::QueryError;
 
 use super::examiner::Examiner;
-use super::sentence::{Sentence, Trouble};
+use super::sentence::{Evidence, Sentence, Trouble};
 
 /// Whose time is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ const WAITS: [(&str, &str, &[Trouble]); 7] = [
     (
         "waited for a CPU",
         "whit_task_run_queue_seconds_total",
-        &[Trouble::Cpu, Trouble::Quota, Trouble::Forks, Trouble::Steal],
+        &[Trouble::Cpu, Trouble::Quota, Trouble::IdleCpus, Trouble::Forks, Trouble::Steal],
     ),
     ("waited for disks", "whit_task_block_io_seconds_total", &[Trouble::Disk]),
     ("waited for swapped pages", "whit_task_swap_in_seconds_total", &[Trouble::Swapping]),
@@ -75,6 +75,13 @@ const WAITS: [(&str, &str, &[Trouble]); 7] = [
     ("was interrupted", "whit_task_irq_seconds_total", &[Trouble::Network]),
 ];
 
+/// A part of their time that is told.
+const LEAST_TOLD: f64 = 0.001;
+/// A wait that the machine's troubles are searched for.
+const LEAST_EXPLAINED: f64 = 0.02;
+/// Tasks that sleep for a smaller part of their time do something.
+const MOSTLY: f64 = 0.9;
+
 /// What the tasks did and waited for, and the troubles of the machine that explain it.
 pub(super) fn sentences(
     examiner: &Examiner<'_>,
@@ -84,25 +91,22 @@ pub(super) fn sentences(
     let matcher = target.matcher();
     let rate = |series: &str| examiner.number(&format!("sum(rate({series}{{{matcher}}}[W]))"));
     let Some(on_cpu) = rate("whit_task_on_cpu_seconds_total")? else { return Ok(Vec::new()) };
-    let mut sentences = vec![Sentence {
-        trouble: Trouble::OwnTime,
-        weight: on_cpu.value.clamp(0.01, 1.0),
-        text: format!("It was on a CPU {:.3} s in each second.", on_cpu.value),
-        culprit: None,
-        evidence: vec![on_cpu],
-    }];
-    for (words, series, troubles) in WAITS {
-        let Some(waited) = rate(series)?.filter(|waited| waited.value > 0.001) else { continue };
+    let waits = WAITS.map(|(words, series, troubles)| Ok((words, rate(series)?, troubles)));
+    let waits = waits.into_iter().collect::<Result<Vec<_>, QueryError>>()?;
+    // The first two waits and the time on a CPU are what a task does when it does not sleep.
+    let awake =
+        on_cpu.value + waits[..2].iter().filter_map(|(_, wait, _)| Some(wait.as_ref()?.value)).sum::<f64>();
+    let mut sentences: Vec<Sentence> = slept(examiner, &matcher, awake)?.into_iter().collect();
+    if sentences.is_empty() || on_cpu.value > LEAST_TOLD {
+        let text = format!("It was on a CPU {:.3} s in each second.", on_cpu.value);
+        sentences.push(of_own_time(on_cpu.value.clamp(0.01, 1.0), text, [on_cpu]));
+    }
+    for (words, waited, troubles) in waits {
+        let Some(waited) = waited.filter(|waited| waited.value > LEAST_TOLD) else { continue };
         let weight = waited.value.clamp(0.0, 1.0);
         let text = format!("It {words} {:.3} s in each second.", waited.value);
-        let is_large = waited.value > 0.02;
-        sentences.push(Sentence {
-            trouble: Trouble::OwnTime,
-            weight,
-            text,
-            culprit: None,
-            evidence: vec![waited],
-        });
+        let is_large = waited.value > LEAST_EXPLAINED;
+        sentences.push(of_own_time(weight, text, [waited]));
         let reasons = of_machine.iter().filter(|sentence| is_large && troubles.contains(&sentence.trouble));
         for (place, reason) in reasons.enumerate() {
             // Right behind what it explains.
@@ -113,4 +117,29 @@ pub(super) fn sentences(
         }
     }
     Ok(sentences)
+}
+
+/// How long they slept, if that was most of the time and as many of them were there at its beginning as at its end.
+fn slept(examiner: &Examiner<'_>, matcher: &str, awake: f64) -> Result<Option<Sentence>, QueryError> {
+    let length_s = (examiner.window.to_ms - examiner.window.from_ms) as f64 / 1e3;
+    let count = format!("count(whit_task_on_cpu_seconds_total{{{matcher}}}");
+    // The first reading is somewhere in the first tenth.
+    let first = examiner.number(&format!("{count} offset {:.0}ms)", length_s * 900.0))?;
+    let last = examiner.number(&format!("{count})"))?;
+    let Some((first, last)) = first.zip(last) else { return Ok(None) };
+    let slept = last.value - awake;
+    if first.value != last.value || slept < MOSTLY * last.value {
+        return Ok(None);
+    }
+    let [slept_s, all_s] = [slept, last.value].map(|part| part * length_s);
+    let text = match last.value {
+        1.0 => format!("It slept {slept_s:.1} of {all_s:.1} s."),
+        threads => format!("Its {threads:.0} threads slept {slept_s:.1} of {all_s:.1} s, added up."),
+    };
+    Ok(Some(of_own_time(1.0, text, [last])))
+}
+
+fn of_own_time<const N: usize>(weight: f64, text: String, evidence: [Evidence; N]) -> Sentence {
+    let evidence = evidence.into();
+    Sentence { trouble: Trouble::OwnTime, weight, lost: None, text, culprit: None, evidence }
 }

@@ -1,6 +1,7 @@
 //! How rows find their values in a sample: what is absent is not visited.
 
 use super::{LabelValue, Visit};
+use crate::cgroup::LimitedCgroup;
 use crate::linux::diskstats::Disk;
 use crate::linux::meminfo::MemInfoField;
 use crate::linux::net_attributes::Link;
@@ -123,6 +124,19 @@ fn each_space(sample: &Sample, visit: Visit<'_>, value: impl Fn(&Space) -> Optio
             let mount = &filesystem.mount;
             let labels = [&mount.source, &mount.filesystem, &mount.target];
             visit(&labels.map(|bytes| LabelValue::Bytes(bytes)), value);
+        }
+    }
+}
+
+pub(super) fn each_limited_cgroup(
+    sample: &Sample,
+    visit: Visit<'_>,
+    value: fn(&LimitedCgroup) -> Option<f64>,
+) {
+    let Ok(cgroups) = sample.limited_cgroups.get() else { return };
+    for cgroup in cgroups {
+        if let Some(value) = value(cgroup) {
+            visit(&[LabelValue::Bytes(&cgroup.path)], value);
         }
     }
 }

@@ -12,9 +12,9 @@ use crate::linux::meminfo::MemInfoField;
 use crate::linux::vmstat::VmStatField;
 use crate::sample::Sample;
 use crate::source::Source::{
-    self, Addresses, ArcStats, Backlight, Cgroup, CpuQuota, DiskStats, Filesystems, Frequency, LinkSpeed,
-    LinkState, LoadAverage, MemInfo, NetDev, PowerSupply, PressureCpu, PressureIo, PressureIrq,
-    PressureMemory, Sensors, Uptime, VmStat, Wireless, ZoneInfo, Zram,
+    self, Addresses, ArcStats, Backlight, Cgroup, CpuQuota, DiskStats, Filesystems, Frequency,
+    LimitedCgroups, LinkSpeed, LinkState, LoadAverage, MemInfo, NetDev, PowerSupply, PressureCpu, PressureIo,
+    PressureIrq, PressureMemory, Sensors, Uptime, VmStat, Wireless, ZoneInfo, Zram,
 };
 
 #[allow(clippy::too_many_arguments, reason = "the columns of a table")]
@@ -346,6 +346,21 @@ pub const METRICS: &[Metric] = &[
     row("whit_cgroup_cpu_quota_cpus", &[], Count, Gauge, CpuQuota, "3.2",
         "The own quota of CPU time, in CPUs: the tightest of the cgroup and of those above it.",
         |sample, visit| access::one(&sample.cpu_quota, visit, |quota| quota.map(|quota| quota.cpus()))),
+    row("whit_cgroup_throttled_seconds_total", &["cgroup"], Seconds, Counter, LimitedCgroups, "3.2",
+        "Time for which the quota of a cgroup kept its tasks from CPUs, added up over the CPUs.",
+        |sample, visit| access::each_limited_cgroup(sample, visit, |cgroup| cgroup.throttled.map(|time| time.as_secs_f64()))),
+    row("whit_cgroup_throttled_periods_total", &["cgroup"], Count, Counter, LimitedCgroups, "3.2",
+        "Periods in which the quota of a cgroup kept its tasks from CPUs.",
+        |sample, visit| access::each_limited_cgroup(sample, visit, |cgroup| cgroup.throttled_periods.map(|periods| periods as f64))),
+    row("whit_cgroup_memory_limit_reached_total", &["cgroup"], Count, Counter, LimitedCgroups, "2.6.25",
+        "Times that the memory of a cgroup reached its limit.",
+        |sample, visit| access::each_limited_cgroup(sample, visit, |cgroup| cgroup.memory_limit_reached.map(|times| times as f64))),
+    row("whit_cgroup_oom_kills_total", &["cgroup"], Count, Counter, LimitedCgroups, "4.13",
+        "Processes that the kernel killed in a cgroup with a limit of memory.",
+        |sample, visit| access::each_limited_cgroup(sample, visit, |cgroup| cgroup.oom_kills.map(|kills| kills as f64))),
+    row("whit_cgroup_io_limited", &["cgroup"], Count, Gauge, LimitedCgroups, "2.6.37",
+        "1 for a cgroup that may not read or write as much as a device can.",
+        |sample, visit| access::each_limited_cgroup(sample, visit, |cgroup| cgroup.has_io_limit.then_some(1.0))),
     row("whit_zram_used_bytes", &[], Bytes, Gauge, Zram, "4.1",
         "Memory that compressed swap devices take.",
         |sample, visit| access::one(&sample.zram, visit, |zram| Some(zram.used.0 as f64))),

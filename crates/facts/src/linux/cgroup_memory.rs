@@ -1,4 +1,5 @@
-//! A cgroup's memory: v2 `memory.{max,current,stat}`, v1 `memory.{limit_in_bytes,usage_in_bytes,stat}`.
+//! A cgroup's memory: v2 `memory.{max,current,stat,events}`, v1 `memory.{limit_in_bytes,usage_in_bytes,stat,oom_control}`.
+//! Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst.
 
 use super::keyed::keyed;
 use crate::cursor::{Cursor, Malformed};
@@ -43,6 +44,28 @@ impl CgroupMemoryStat {
     }
 }
 
+keyed! {
+    /// `memory.events` of version 2, `memory.oom_control` of version 1.
+    CgroupMemoryEvents,
+    /// A line of these.
+    CgroupMemoryEvent {
+        /// v2: times that the limit was reached.
+        Max = "max",
+        /// Processes that were killed; in v1 since 4.13.
+        OomKill = "oom_kill",
+    }
+}
+
+impl CgroupMemoryEvents {
+    /// Fills from the bytes of the file.
+    ///
+    /// # Errors
+    /// If a known line holds no number.
+    pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
+        self.fill(bytes, None)
+    }
+}
+
 /// The content of a limit file; none for "max" and for v1's huge number that means no limit.
 ///
 /// # Errors
@@ -76,5 +99,15 @@ mod tests {
         assert_eq!(limit(b"9223372036854771712\n"), Ok(None));
         assert_eq!(limit(b"67108864\n"), Ok(Some(Bytes(67_108_864))));
         assert!(limit(b"none\n").is_err());
+    }
+
+    #[test]
+    fn events_of_both_versions() {
+        let mut events = CgroupMemoryEvents::default();
+        events.parse(b"low 0\nhigh 7\nmax 5\noom 2\noom_kill 1\noom_group_kill 0\n").unwrap();
+        let counts = [CgroupMemoryEvent::Max, CgroupMemoryEvent::OomKill];
+        assert_eq!(counts.map(|count| events.get(count)), [Some(5), Some(1)]);
+        events.parse(b"oom_kill_disable 1\nunder_oom 0\noom_kill 3\n").unwrap();
+        assert_eq!(counts.map(|count| events.get(count)), [None, Some(3)]);
     }
 }

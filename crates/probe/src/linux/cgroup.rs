@@ -241,7 +241,7 @@ fn levels(root: &MachineDirectory, buffer: &mut Buffer, hierarchy: &Hierarchy) -
 }
 
 /// The mounts of a machine, read once.
-fn read_mounts(root: &MachineDirectory, buffer: &mut Buffer) -> Vec<Mount> {
+pub(super) fn read_mounts(root: &MachineDirectory, buffer: &mut Buffer) -> Vec<Mount> {
     let mut list = Vec::new();
     if let Ok(bytes) = buffer.read_once(root, "proc/self/mounts") {
         // A line that cannot be read ends the list; the mounts before it stand.

@@ -26,6 +26,8 @@ use super::addresses::{Addresses, NetworkNews};
 use super::cgroup::{CgroupFiles, QuotaFiles};
 use super::files::{Buffer, Extent, KeptFile};
 use super::filesystems::Filesystems;
+#[cfg(feature = "limited-cgroups")]
+use super::limited_cgroups::LimitedCgroups;
 use super::wireless::Wireless;
 use crate::clock::clock_now;
 use crate::request::Request;
@@ -220,6 +222,10 @@ fn open_parts(root: &MachineDirectory, wanted: Wanted, buffer: &mut Buffer) -> V
     }
     if wanted.has(Source::CpuQuota) {
         parts.push(Box::new(QuotaFiles::open(root, buffer)));
+    }
+    #[cfg(feature = "limited-cgroups")]
+    if wanted.has(Source::LimitedCgroups) && !root.is_captured() {
+        parts.push(Box::new(LimitedCgroups::open(root, buffer)));
     }
     if wanted.has_any([Source::LinkState, Source::LinkSpeed, Source::Wireless]) {
         parts.push(Box::new(Links::open(root, wanted.has(Source::LinkSpeed))));

@@ -15,6 +15,8 @@ pub mod directory;
 pub mod exits;
 mod files;
 mod filesystems;
+#[cfg(feature = "limited-cgroups")]
+mod limited_cgroups;
 mod machine;
 mod netlink;
 pub mod orphans;

@@ -84,7 +84,7 @@ pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
         #[cfg(feature = "feeds")]
         feeds: None,
         interval,
-        slow_interval: length,
+        slow_interval: Duration::from_secs(1).min(length),
         count: Some(21),
         cpu_limit: None,
         ..usual()

@@ -135,6 +135,7 @@ fn push_json(findings: &Findings, window: Window, asked: Nanos, text: &mut Strin
         json!({
             "trouble": sentence.trouble.name(),
             "weight_ratio": sentence.weight,
+            "lost_ratio": sentence.lost,
             "text": sentence.text,
             "culprit": sentence.culprit,
             "evidence": evidence.collect::<Vec<_>>(),

@@ -250,9 +250,9 @@ pub(super) async fn why(
 /// The tasks of whoever caused a trouble.
 fn selector(trouble: why::Trouble, culprit: &str) -> Option<String> {
     let label = match trouble {
-        why::Trouble::Quota => "cgroup",
-        // Full of nobody's files.
+        // Who filled it is not known.
         why::Trouble::FullFilesystem if culprit.starts_with('/') => return None,
+        _ if culprit.starts_with('/') => "cgroup",
         _ => "comm",
     };
     serde_json::to_string(culprit).ok().map(|quoted| format!("{{{label}={quoted}}}"))

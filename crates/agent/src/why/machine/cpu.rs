@@ -1,0 +1,171 @@
+//! CPUs: who uses them, who waits for them, and what makes them wait.
+
+use query::QueryError;
+
+use super::finding::{Cost, Found, sentence};
+use super::words::{count, percent};
+use crate::why::examiner::{Examiner, Share};
+use crate::why::sentence::{Evidence, Trouble};
+
+const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
+const QUEUE: &str = "rate(whit_task_run_queue_seconds_total[W])";
+/// Who uses nearly as much as the greatest is named beside it.
+const NEARLY: f64 = 0.7;
+/// Fewer starts, or waits of one program, in each second are no trouble.
+const MANY_STARTS: f64 = 200.0;
+const MANY_SWITCHES: f64 = 20_000.0;
+
+/// How many CPUs there are, and which part of their time was used.
+fn cpus(examiner: &Examiner<'_>) -> Result<Option<(Evidence, Evidence)>, QueryError> {
+    let count = examiner.number("count(count by (cpu) (node_cpu_seconds_total))")?;
+    let busy = examiner
+        .number("1 - sum(rate(node_cpu_seconds_total{mode=~\"idle|iowait|steal\"}[W])) / sum(rate(node_cpu_seconds_total[W]))")?;
+    Ok(count.zip(busy))
+}
+
+/// Processes that are started all the time.
+pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
+    let rate = examiner.number("rate(node_forks_total[W])")?;
+    let Some(rate) = rate.filter(|rate| rate.value > MANY_STARTS) else { return Ok(None) };
+    let churn = examiner.churn()?;
+    let program = churn.program.as_ref().map(|part| format!("{} were {}", percent(part.ratio), part.comm));
+    let ancestor = churn
+        .ancestor
+        .as_ref()
+        .map(|(pid, part)| format!("{} came from {} ({pid})", percent(part.ratio), part.comm));
+    let parts: Vec<String> = program.into_iter().chain(ancestor).collect();
+    let of_ended = match parts.is_empty() {
+        true => String::new(),
+        false => format!("; of those that ended {}", parts.join(", ")),
+    };
+    let text = format!("{} processes were started in each second{of_ended}.", count(rate.value));
+    let culprit = churn.ancestor.map(|(_, part)| part).or(churn.program).map(|part| part.comm);
+    let cost = Cost::of([examiner.waits_for_cpu()?]);
+    Ok(Some(sentence(Trouble::Forks, cost, text, culprit, [rate])))
+}
+
+/// A program that waits very often.
+pub(super) fn switches(examiner: &Examiner<'_>) -> Found {
+    let most = examiner.who(&["rate(whit_task_voluntary_switches_total[W])"])?;
+    let Some(most) = most.filter(|most| most.value >= MANY_SWITCHES) else { return Ok(None) };
+    let text = format!(
+        "{} gave up the CPU {} times in each second to wait for something.",
+        most.label(),
+        count(most.value)
+    );
+    let cost = Cost::of([examiner.waits_for_cpu()?]);
+    Ok(Some(sentence(Trouble::Locks, cost, text, most.culprit(), [most.evidence])))
+}
+
+/// The cgroup whose quota kept its tasks from CPUs for longest, and for how long in each second.
+fn throttled(examiner: &Examiner<'_>) -> Result<Option<Share>, QueryError> {
+    let most = examiner.first("topk(1, rate(whit_cgroup_throttled_seconds_total[W]))")?;
+    Ok(most.filter(|most| most.value > 0.1))
+}
+
+/// A cgroup that may not use CPUs for longer.
+pub(super) fn quota(examiner: &Examiner<'_>) -> Found {
+    let Some(most) = throttled(examiner)? else { return Ok(None) };
+    let busy = cpus(examiner)?.map(|(_, busy)| busy);
+    let idle = busy.as_ref().map_or(String::new(), |busy| {
+        format!(", while {} of the CPU time was idle", percent(1.0 - busy.value))
+    });
+    let cgroup = most.name.get("cgroup").to_owned();
+    let text = format!(
+        "The quota of {cgroup} kept its tasks from CPUs for {:.2} s in each second{idle}.",
+        most.value
+    );
+    let evidence = [most.evidence].into_iter().chain(busy);
+    Ok(Some(sentence(Trouble::Quota, Cost::Lost(most.value), text, Some(cgroup), evidence)))
+}
+
+/// Waits for a CPU while CPUs are idle, which no quota explains.
+pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
+    let (cpus, throttled, waited) = (cpus(examiner)?, throttled(examiner)?, examiner.waits_for_cpu()?);
+    let most = examiner.who(&[QUEUE])?;
+    let (Some((count, busy)), None, Some(waited)) = (cpus, throttled, waited) else { return Ok(None) };
+    let idle = (1.0 - busy.value) * count.value;
+    // Tasks that run wait now and then as well.
+    if waited.value < 0.3 || idle < 0.35 || waited.value < busy.value * count.value * 0.5 {
+        return Ok(None);
+    }
+    let who = most.as_ref().map_or(String::new(), |most| {
+        format!("; {} waited most, {:.2} s in each second", most.label(), most.value)
+    });
+    let text = format!(
+        "Tasks waited {:.2} s in each second for a CPU, while {} of the CPU time was idle: affinity, a cpuset or bursts can do \
+         that, which are not recorded{who}.",
+        waited.value,
+        percent(1.0 - busy.value)
+    );
+    let cost = Cost::Lost(waited.value);
+    let evidence = [waited, busy].into_iter().chain(most.map(|share| share.evidence));
+    Ok(Some(sentence(Trouble::IdleCpus, cost, text, None, evidence)))
+}
+
+/// Tasks that wait for CPUs that others use.
+pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
+    let Some((cpus, busy)) = cpus(examiner)? else { return Ok(None) };
+    let Some((waited, waits)) = examiner.total("run_queue", &format!("sum({QUEUE})"))? else {
+        return Ok(None);
+    };
+    if busy.value < 0.85 || waited.value < 0.25 * cpus.value {
+        return Ok(None);
+    }
+    let mut hogs = examiner.greatest(2, &[ON_CPU])?;
+    let least = hogs.first().map_or(0.0, |hog| hog.value * NEARLY);
+    hogs.retain(|hog| hog.value >= least);
+    let victim = examiner.who(&[QUEUE])?;
+    let victim = victim.filter(|victim| hogs.iter().all(|hog| !hog.is_of(victim)));
+    let mut who = match hogs.as_slice() {
+        [] => String::new(),
+        [hog] => format!("; {} used {:.2} of {:.0} CPUs", hog.label(), hog.value, cpus.value),
+        [hog, other, ..] => format!(
+            "; {} used {:.2} and {} {:.2} of {:.0} CPUs",
+            hog.label(),
+            hog.value,
+            other.label(),
+            other.value,
+            cpus.value
+        ),
+    };
+    if let Some(victim) = &victim {
+        who += &format!("; {} waited most, {:.2} s in each second", victim.label(), victim.value);
+    }
+    let before = examiner.compared(&waits, " s")?;
+    let text = format!(
+        "Tasks waited {:.2} s in each second for a CPU{before}: the CPUs were {} busy{who}.",
+        waited.value,
+        percent(busy.value)
+    );
+    let culprit = hogs.first().and_then(Share::culprit);
+    let cost = Cost::Lost(waited.value);
+    let evidence =
+        [waited, busy].into_iter().chain(hogs.into_iter().chain(victim).map(|share| share.evidence));
+    Ok(Some(sentence(Trouble::Cpu, cost, text, culprit, evidence)))
+}
+
+/// CPU time that a hypervisor gave to other machines.
+pub(super) fn steal(examiner: &Examiner<'_>) -> Found {
+    let stolen = examiner.number("sum(rate(node_cpu_seconds_total{mode=\"steal\"}[W]))")?;
+    let Some((stolen, (cpus, _))) = stolen.zip(cpus(examiner)?) else { return Ok(None) };
+    if stolen.value <= 0.1 * cpus.value {
+        return Ok(None);
+    }
+    let part = percent(stolen.value / cpus.value);
+    let text = format!("The host gave {part} of this machine's CPU time to others.");
+    Ok(Some(sentence(Trouble::Steal, Cost::Lost(stolen.value), text, None, [stolen])))
+}
+
+/// Who computes, where little waits.
+pub(super) fn computing(examiner: &Examiner<'_>) -> Found {
+    let hog = examiner.who(&[ON_CPU])?;
+    let waited = examiner.waits_for_cpu()?;
+    let Some(hog) = hog.filter(|hog| hog.value > 0.7) else { return Ok(None) };
+    let waits = waited.as_ref().map_or(String::new(), |waited| {
+        format!("; tasks waited {:.2} s in each second for a CPU", waited.value)
+    });
+    let text = format!("{} used {:.2} CPUs{waits}.", hog.label(), hog.value);
+    let evidence = [hog.evidence.clone()].into_iter().chain(waited);
+    Ok(Some(sentence(Trouble::Computing, Cost::None, text, hog.culprit(), evidence)))
+}

@@ -1,0 +1,43 @@
+//! What examining a trouble gives.
+
+use query::QueryError;
+
+use crate::why::sentence::{Evidence, Sentence, Trouble};
+
+/// A sentence, if there is such a trouble.
+pub(super) type Found = Result<Option<Sentence>, QueryError>;
+
+/// What a trouble costs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cost {
+    /// Something failed: time cannot measure it.
+    Failure,
+    /// Time that tasks lost, in seconds in each second.
+    Lost(f64),
+    /// Nothing.
+    None,
+}
+
+impl Cost {
+    /// The time that tasks lost, as far as it is known, of a trouble that makes them wait for more than one thing.
+    pub(super) fn of(waits: impl IntoIterator<Item = Option<Evidence>>) -> Self {
+        /// What a trouble costs of which no wait is known.
+        const UNKNOWN: f64 = 0.3;
+        Self::Lost(waits.into_iter().flatten().map(|wait| wait.value).fold(UNKNOWN, f64::max))
+    }
+}
+
+pub(super) fn sentence(
+    trouble: Trouble,
+    cost: Cost,
+    text: String,
+    culprit: Option<String>,
+    evidence: impl IntoIterator<Item = Evidence>,
+) -> Sentence {
+    let (weight, lost) = match cost {
+        Cost::Failure => (1.0, None),
+        Cost::Lost(lost) => (lost / (1.0 + lost), Some(lost)),
+        Cost::None => (0.0, Some(0.0)),
+    };
+    Sentence { trouble, weight, lost, text, culprit, evidence: evidence.into_iter().collect() }
+}

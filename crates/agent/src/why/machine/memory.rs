@@ -1,0 +1,164 @@
+//! Memory: what the kernel killed, what it swaps, what waits until some is free.
+
+use query::QueryError;
+
+use super::finding::{Cost, Found, sentence};
+use super::rates::IO_PRESSURE;
+use super::words::{bytes, count, processes};
+use crate::why::examiner::{Examiner, Share};
+use crate::why::sentence::{Evidence, Trouble};
+
+/// If more than this part of all memory was available at each tick, the machine was not short of memory.
+const LEAST_LEFT: f64 = 0.1;
+const RECLAIM: &str = "rate(whit_task_reclaim_seconds_total[W])";
+const THRASHING: &str = "rate(whit_task_thrashing_seconds_total[W])";
+const SWAP_IN: &str = "rate(whit_task_swap_in_seconds_total[W])";
+
+/// Processes that the kernel killed for want of memory.
+pub(super) fn out_of_memory(examiner: &Examiner<'_>) -> Found {
+    let Some(kills) =
+        examiner.number("increase(node_vmstat_oom_kill[W])")?.filter(|kills| kills.value >= 0.5)
+    else {
+        return Ok(None);
+    };
+    let killed = processes(kills.value.max(1.0));
+    let limited = nearest(examiner, "increase(whit_cgroup_oom_kills_total[W])")?;
+    let limited = limited.filter(|limited| limited.value > kills.value * 0.5);
+    let left = available(examiner)?;
+    if limited.is_some() || left.is_some() {
+        // Who is in the cgroup is not known, so that the largest process of the machine is not named.
+        let cgroup = limited.as_ref().map_or("a cgroup", |share| share.name.get("cgroup"));
+        let beside = beside(left.as_ref());
+        let text = format!("The kernel killed {killed}{beside}: {cgroup} reached its memory limit.");
+        let culprit = limited.as_ref().map(|share| share.name.get("cgroup").to_owned());
+        let evidence = [kills].into_iter().chain(limited.map(|share| share.evidence)).chain(left);
+        return Ok(Some(sentence(Trouble::OutOfMemory, Cost::Failure, text, culprit, evidence)));
+    }
+    let largest = largest(examiner)?;
+    let who = largest.as_ref().map_or(String::new(), |share| {
+        format!("; the largest in memory was {} with {}", share.label(), bytes(share.value))
+    });
+    let text = format!("There was no memory left: the kernel killed {killed}{who}.");
+    let culprit = largest.as_ref().and_then(Share::culprit);
+    let evidence = [kills].into_iter().chain(largest.map(|share| share.evidence));
+    Ok(Some(sentence(Trouble::OutOfMemory, Cost::Failure, text, culprit, evidence)))
+}
+
+/// Pages that go to swap and come back.
+pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
+    let pages = "rate(node_vmstat_pswpin[W]) + rate(node_vmstat_pswpout[W])";
+    let Some(rate) = examiner.number(pages)?.filter(|rate| rate.value > 200.0) else { return Ok(None) };
+    let scarcity = Scarcity::find(examiner, &[SWAP_IN, RECLAIM, THRASHING])?;
+    let waited = examiner.total("swap_in|reclaim|thrashing", &sum_of(&[SWAP_IN, RECLAIM, THRASHING]))?;
+    let cost = Cost::of([waited.map(|(waited, _)| waited), examiner.number(IO_PRESSURE)?]);
+    let before = examiner.compared(pages, " pages")?;
+    let text = format!(
+        "{} pages in each second went to swap and back{before}{}.",
+        count(rate.value),
+        scarcity.words
+    );
+    let evidence = [rate].into_iter().chain(scarcity.evidence);
+    Ok(Some(sentence(Trouble::Swapping, cost, text, scarcity.culprit, evidence)))
+}
+
+/// Tasks that wait until memory is freed, or until what was dropped is read again.
+pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
+    let waits = sum_of(&[RECLAIM, THRASHING]);
+    let Some((waited, waits)) = examiner.total("reclaim|thrashing", &waits)? else { return Ok(None) };
+    if waited.value <= 0.05 {
+        return Ok(None);
+    }
+    let scarcity = Scarcity::find(examiner, &[RECLAIM, THRASHING])?;
+    let before = examiner.compared(&waits, " s")?;
+    let text = format!(
+        "Tasks waited {:.2} s in each second for memory to be freed{before}{}.",
+        waited.value, scarcity.words
+    );
+    let cost = Cost::of([Some(waited.clone()), examiner.number(IO_PRESSURE)?]);
+    let evidence = [waited].into_iter().chain(scarcity.evidence);
+    Ok(Some(sentence(Trouble::Memory, cost, text, scarcity.culprit, evidence)))
+}
+
+/// Why memory is scarce for those who wait for it: they share what ran out, a cgroup's limit or the machine's memory.
+struct Scarcity {
+    words: String,
+    culprit: Option<String>,
+    evidence: Vec<Evidence>,
+}
+
+impl Scarcity {
+    fn find(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Self, QueryError> {
+        let limited = nearest(examiner, "increase(whit_cgroup_memory_limit_reached_total[W])")?;
+        let waits_most = examiner.who(waits)?.filter(|share| share.value > 0.05);
+        match available(examiner)? {
+            Some(left) => Ok(Self::of_limit(left, limited, waits_most)),
+            None => Self::of_machine(examiner, waits_most),
+        }
+    }
+
+    /// The machine had memory: only a cgroup's limit can have run out.
+    fn of_limit(left: Evidence, limited: Option<Share>, waits_most: Option<Share>) -> Self {
+        let cgroup = limited.as_ref().map_or("a cgroup", |share| share.name.get("cgroup"));
+        let mut words = format!("{}: {cgroup} reached its memory limit", beside(Some(&left)));
+        if let Some(share) = &waits_most {
+            words += &format!("; {} waited most, {:.2} s", share.label(), share.value);
+        }
+        let culprit = limited.as_ref().map(|share| share.name.get("cgroup").to_owned());
+        let shares = [limited, waits_most].into_iter().flatten();
+        let evidence = std::iter::once(left).chain(shares.map(|share| share.evidence)).collect();
+        Self { words, culprit, evidence }
+    }
+
+    /// Who grew most in the window; if nobody did, who waits most for memory, or is largest.
+    fn of_machine(examiner: &Examiner<'_>, waits_most: Option<Share>) -> Result<Self, QueryError> {
+        let grown = examiner.first("topk(1, sum by (comm, pid) (delta(whit_task_resident_bytes[W])))")?;
+        let (share, words) = match (grown.filter(|share| share.value > 16e6), waits_most) {
+            (Some(share), _) => {
+                let words = format!("; {} grew by {}", share.label(), bytes(share.value));
+                (Some(share), words)
+            }
+            (None, Some(share)) => {
+                let words = format!("; {} waited most, {:.2} s", share.label(), share.value);
+                (Some(share), words)
+            }
+            (None, None) => match largest(examiner)? {
+                Some(share) => {
+                    let words = format!("; {} has {}", share.label(), bytes(share.value));
+                    (Some(share), words)
+                }
+                None => (None, String::new()),
+            },
+        };
+        let culprit = share.as_ref().and_then(Share::culprit);
+        Ok(Self { words, culprit, evidence: share.map(|share| share.evidence).into_iter().collect() })
+    }
+}
+
+/// How much memory was available at the scarcest tick, if the machine was not short of it.
+fn available(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryError> {
+    let left = examiner.number("min_over_time(node_memory_MemAvailable_bytes[W])")?;
+    let part =
+        examiner.number("min_over_time(node_memory_MemAvailable_bytes[W]) / node_memory_MemTotal_bytes")?;
+    Ok(left.filter(|_| part.is_some_and(|part| part.value > LEAST_LEFT)))
+}
+
+fn beside(left: Option<&Evidence>) -> String {
+    left.map_or(String::new(), |left| format!(", while {} of memory was available", bytes(left.value)))
+}
+
+/// The cgroup of which a counter grew most. Those above it, if they are limited as well, count the same.
+fn nearest(examiner: &Examiner<'_>, increase: &str) -> Result<Option<Share>, QueryError> {
+    let mut found = examiner.several(&format!("topk(8, {increase})"))?;
+    let most = found.first().map_or(0.0, |share| share.value);
+    found.retain(|share| share.value >= 0.5 && share.value > most * 0.9);
+    Ok(found.into_iter().max_by_key(|share| share.name.get("cgroup").len()))
+}
+
+fn largest(examiner: &Examiner<'_>) -> Result<Option<Share>, QueryError> {
+    examiner.first("topk(1, sum by (comm, pid) (max_over_time(whit_task_resident_bytes[W])))")
+}
+
+/// The sum of several rates over all tasks.
+fn sum_of(rates: &[&str]) -> String {
+    rates.iter().map(|rate| format!("sum({rate})")).collect::<Vec<_>>().join(" + ")
+}

@@ -1,0 +1,232 @@
+//! All cgroups with a limit of their own, and how often it was reached.
+//!
+//! The trees of cgroups are searched once a minute; in between only the files of those with limits are read. None is kept open: a machine
+//! may have more of them than a process may have descriptors.
+
+use std::mem::MaybeUninit;
+
+use facts::cgroup::LimitedCgroup;
+use facts::cursor::Malformed;
+use facts::linux::cgroup_cpu::{CgroupCpuField, CgroupCpuStat, CpuQuota};
+use facts::linux::cgroup_memory::{self, CgroupMemoryEvent, CgroupMemoryEvents};
+use facts::linux::mounts::Mount;
+use facts::sample::{Absence, Sample};
+use rustix::fs::{FileType, RawDir};
+
+use super::cgroup::read_mounts;
+use super::files::Buffer;
+use super::machine::{Changes, Part};
+use crate::roots::MachineDirectory;
+
+/// One of so many rescans searches the trees.
+const RESCANS_A_SEARCH: u32 = 6;
+/// So many cgroups of a tree are looked at, and so many with limits are read.
+const MOST_CGROUPS: usize = 10_000;
+const MOST_LIMITED: usize = 1_000;
+/// Files of version 1 that limit I/O, a device a line.
+const IO_LIMITS_OF_V1: [&str; 4] = [
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.write_bps_device",
+    "blkio.throttle.read_iops_device",
+    "blkio.throttle.write_iops_device",
+];
+
+/// The cgroups with limits in all trees.
+#[derive(Debug)]
+pub(crate) struct LimitedCgroups {
+    trees: Vec<Tree>,
+    rescans: u32,
+    limited: Vec<Limited>,
+}
+
+/// A mounted hierarchy.
+#[derive(Debug)]
+struct Tree {
+    directory: MachineDirectory,
+    version: u8,
+}
+
+/// A cgroup with a limit, and the files that say how often it was reached, as paths in the tree; `None` if it has no such limit.
+#[derive(Debug)]
+struct Limited {
+    /// The place of its tree.
+    tree: usize,
+    /// With a slash before it.
+    path: Vec<u8>,
+    cpu_stat: Option<String>,
+    memory_events: Option<String>,
+    /// In version 1 the times that memory reached its limit have a file of their own.
+    memory_failures: Option<String>,
+    has_io_limit: bool,
+}
+
+/// What is limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Limits {
+    cpu: bool,
+    memory: bool,
+    io: bool,
+}
+
+impl LimitedCgroups {
+    pub(crate) fn open(root: &MachineDirectory, buffer: &mut Buffer) -> Self {
+        let mut trees: Vec<Tree> = Vec::new();
+        let mut targets = Vec::new();
+        for mount in read_mounts(root, buffer) {
+            let Some(version) = version(&mount) else { continue };
+            let target = String::from_utf8_lossy(&mount.target).trim_matches('/').to_owned();
+            let directory = root.directory_at(&target).ok().filter(|_| !targets.contains(&target));
+            trees.extend(directory.map(|directory| Tree { directory, version }));
+            targets.push(target);
+        }
+        Self { trees, rescans: 0, limited: Vec::new() }
+    }
+}
+
+/// The version of a hierarchy that can limit something.
+fn version(mount: &Mount) -> Option<u8> {
+    let limits = [&b"cpu"[..], b"memory", b"blkio"];
+    match mount.filesystem.as_slice() {
+        b"cgroup2" => Some(2),
+        b"cgroup" if limits.iter().any(|controller| mount.has_option(controller)) => Some(1),
+        _ => None,
+    }
+}
+
+impl Part for LimitedCgroups {
+    fn rescan(&mut self, buffer: &mut Buffer) {
+        let is_due = self.rescans.is_multiple_of(RESCANS_A_SEARCH);
+        self.rescans += 1;
+        if !is_due {
+            return;
+        }
+        self.limited.clear();
+        for (tree, one) in self.trees.iter().enumerate() {
+            let room = MOST_LIMITED - self.limited.len();
+            let found = one.search(buffer, room);
+            self.limited.extend(found.iter().map(|(path, limits)| one.limited(tree, path, *limits)));
+        }
+    }
+
+    fn read(&mut self, buffer: &mut Buffer, _: Changes, sample: &mut Sample) {
+        let Self { trees, limited, .. } = self;
+        sample.limited_cgroups.fill(|list| {
+            list.resize_with(limited.len(), LimitedCgroup::default);
+            for (one, found) in limited.iter().zip(list) {
+                one.read(&trees[one.tree], buffer, found);
+            }
+            if trees.is_empty() { Err(Absence::Unsupported) } else { Ok(()) }
+        });
+    }
+}
+
+impl Tree {
+    /// Returns the cgroups with limits, each above those in it.
+    fn search(&self, buffer: &mut Buffer, most: usize) -> Vec<(String, Limits)> {
+        let mut found = Vec::new();
+        let mut pending = vec![String::new()];
+        let mut looked_at = 0;
+        while let Some(path) = pending.pop() {
+            if looked_at == MOST_CGROUPS || found.len() == most {
+                break;
+            }
+            looked_at += 1;
+            self.list(&path, buffer, &mut pending);
+            let limits = self.limits(&path, buffer);
+            if limits != Limits::default() {
+                found.push((path, limits));
+            }
+        }
+        found
+    }
+
+    /// Appends the paths of the cgroups directly in one.
+    fn list(&self, path: &str, buffer: &mut Buffer, paths: &mut Vec<String>) {
+        let relative = if path.is_empty() { "." } else { path };
+        buffer.calls += 4; // openat, getdents64 twice, close
+        let Ok(directory) = self.directory.directory_at(relative) else { return };
+        let mut memory = [MaybeUninit::uninit(); 4096];
+        let mut listing = RawDir::new(&directory, &mut memory);
+        while let Some(Ok(listed)) = listing.next() {
+            let name = listed.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."));
+            if let Some(name) = name.filter(|_| listed.file_type() == FileType::Directory) {
+                paths.push(if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") });
+            }
+        }
+    }
+
+    fn limited(&self, tree: usize, path: &str, limits: Limits) -> Limited {
+        let file = |name: &str| file_of(path, name);
+        let events = if self.version == 1 { "memory.oom_control" } else { "memory.events" };
+        Limited {
+            tree,
+            path: format!("/{path}").into_bytes(),
+            cpu_stat: limits.cpu.then(|| file("cpu.stat")),
+            memory_events: limits.memory.then(|| file(events)),
+            memory_failures: (limits.memory && self.version == 1).then(|| file("memory.failcnt")),
+            has_io_limit: limits.io,
+        }
+    }
+
+    /// The content of a file.
+    fn parse<T>(
+        &self,
+        file: &str,
+        buffer: &mut Buffer,
+        parse: impl FnOnce(&[u8]) -> Result<T, Malformed>,
+    ) -> Option<T> {
+        parse(buffer.read_once(&self.directory, file).ok()?).ok()
+    }
+
+    fn limits(&self, path: &str, buffer: &mut Buffer) -> Limits {
+        let mut holds = |name: &str, is_limit: fn(&[u8]) -> Result<bool, Malformed>| {
+            self.parse(&file_of(path, name), buffer, is_limit) == Some(true)
+        };
+        let is_set = |bytes: &[u8]| Ok(!bytes.trim_ascii().is_empty());
+        let is_limited = |bytes: &[u8]| cgroup_memory::limit(bytes).map(|limit| limit.is_some());
+        if self.version == 1 {
+            return Limits {
+                cpu: holds("cpu.cfs_quota_us", |bytes| {
+                    CpuQuota::parse_v1(bytes).map(|quota| quota.is_some())
+                }),
+                memory: holds("memory.limit_in_bytes", is_limited),
+                io: IO_LIMITS_OF_V1.iter().any(|name| holds(name, is_set)),
+            };
+        }
+        Limits {
+            cpu: holds("cpu.max", |bytes| CpuQuota::parse_v2(bytes).map(|quota| quota.is_some())),
+            memory: holds("memory.max", is_limited) || holds("memory.high", is_limited),
+            io: holds("io.max", is_set),
+        }
+    }
+}
+
+/// A file of a cgroup as a path in the tree.
+fn file_of(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+}
+
+impl Limited {
+    /// Reads how often its limits were reached. Nothing is known of one that is gone.
+    fn read(&self, tree: &Tree, buffer: &mut Buffer, found: &mut LimitedCgroup) {
+        let path = std::mem::take(&mut found.path);
+        *found = LimitedCgroup { path, has_io_limit: self.has_io_limit, ..LimitedCgroup::default() };
+        found.path.clone_from(&self.path);
+        let mut stat = CgroupCpuStat::default();
+        let mut parse = |bytes: &[u8]| stat.parse(bytes);
+        if self.cpu_stat.as_ref().and_then(|file| tree.parse(file, buffer, &mut parse)).is_some() {
+            found.throttled = stat.throttled();
+            found.throttled_periods = stat.get(CgroupCpuField::Throttled);
+        }
+        let mut events = CgroupMemoryEvents::default();
+        let mut parse = |bytes: &[u8]| events.parse(bytes);
+        if self.memory_events.as_ref().and_then(|file| tree.parse(file, buffer, &mut parse)).is_some() {
+            found.oom_kills = events.get(CgroupMemoryEvent::OomKill);
+            found.memory_limit_reached = events.get(CgroupMemoryEvent::Max);
+        }
+        if let Some(file) = &self.memory_failures {
+            let count = |bytes: &[u8]| cgroup_memory::usage(bytes).map(|count| count.0);
+            found.memory_limit_reached = tree.parse(file, buffer, count);
+        }
+    }
+}

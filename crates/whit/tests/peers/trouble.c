@@ -1,0 +1,73 @@
+/* Makes one trouble until it is ended: words[1] says which, words[2] is a file, words[3] a size in MiB. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int turn;
+static void *take_turns(void *own) {
+    pthread_mutex_lock(&mutex);
+    for (;;) {
+        while (turn != (int)(long)own) pthread_cond_wait(&condition, &mutex);
+        turn = !turn;
+        pthread_cond_broadcast(&condition);
+    }
+}
+int main(int count, char **words) {
+    const char *what = words[1];
+    long megabytes = count > 3 ? atol(words[3]) : 1;
+    size_t size = megabytes << 20;
+    if (!strcmp(what, "spin")) for (;;) ;
+    if (!strcmp(what, "fork")) for (;;) { pid_t child = fork(); if (!child) _exit(0); waitpid(child, 0, 0); }
+    if (!strcmp(what, "locks")) {
+        pthread_t thread;
+        pthread_create(&thread, 0, take_turns, (void *)1L);
+        take_turns((void *)0L);
+    }
+    if (!strcmp(what, "flood")) {
+        int in = socket(AF_INET, SOCK_DGRAM, 0), out = socket(AF_INET, SOCK_DGRAM, 0);
+        struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        socklen_t length = sizeof address;
+        bind(in, (void *)&address, length);
+        getsockname(in, (void *)&address, &length);
+        for (;;) sendto(out, "x", 1, 0, (void *)&address, length);
+    }
+    if (!strcmp(what, "grow")) {
+        for (long grown = 0;; grown++) {
+            volatile char *more = grown < megabytes ? malloc(1 << 20) : 0;
+            for (size_t place = 0; more && place < 1 << 20; place += 4096) more[place] = 1;
+            usleep(20000);
+        }
+    }
+    if (!strcmp(what, "touch")) {
+        volatile char *memory = malloc(size);
+        for (;;) for (size_t place = 0; place < size; place += 4096) memory[place]++;
+    }
+    int file = open(words[2], O_RDWR | O_CREAT, 0600);
+    char *buffer = calloc(1, 1 << 20);
+    if (!strcmp(what, "write")) for (;;) { pwrite(file, buffer, 1 << 20, 0); fdatasync(file); }
+    if (!strcmp(what, "log")) for (;;) { pwrite(file, buffer, 4096, 0); fdatasync(file); }
+    if (!strcmp(what, "trickle")) for (;;) { pwrite(file, buffer, 1 << 16, 0); usleep(40000); }
+    if (!strcmp(what, "sip")) {
+        void *page;
+        posix_memalign(&page, 4096, 4096);
+        for (file = open(words[2], O_RDONLY | O_DIRECT);; usleep(20000)) pread(file, page, 4096, 0);
+    }
+    if (!strcmp(what, "fill")) {
+        while (write(file, buffer, 1 << 16) > 0) ;
+        for (;;) { pwrite(file, buffer, 1 << 20, 0); fdatasync(file); usleep(20000); }
+    }
+    if (!strcmp(what, "map")) {
+        volatile char *memory = mmap(0, size, PROT_READ, MAP_SHARED, file, 0);
+        volatile char sum = 0;
+        for (;;) for (size_t place = 0; place < size; place += 4096) sum += memory[place];
+    }
+    return 1;
+}
