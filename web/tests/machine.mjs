@@ -1,12 +1,14 @@
 // An agent and some load for the tests of the page, all of which end with them.
 
-import { spawn } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A name that would run if it were markup: all that fits into the name of a task. */
 export const HOSTILE = "<img src=x one";
+/** The name of the load, under which nothing else runs. */
+export const LOAD = "page-load";
 
 const CONFIG = `
 [alerts]
@@ -62,7 +64,9 @@ export class Machine {
 
   /** Uses a CPU. */
   load() {
-    return this.start("stress", "-c", "1");
+    const path = join(this.directory, LOAD);
+    if (!existsSync(path)) copyFileSync(spawnSync("sh", ["-c", "command -v stress"]).stdout.toString().trim(), path);
+    return this.start(path, "-c", "1");
   }
 
   /** Has a task of the hostile name. */

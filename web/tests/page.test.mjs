@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 
 import { finally_end, is_accessible, launch, need, picture, prepare, test, until, watch } from "./browser.mjs";
-import { HOSTILE, Machine, rest } from "./machine.mjs";
+import { HOSTILE, LOAD, Machine, rest } from "./machine.mjs";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
@@ -41,9 +41,9 @@ const row = (page, name) => page.locator(`#tasks tbody tr:has(a:text-is("${name}
 
 test("plots and tasks go on with every tick", async () => {
   const page = await open();
-  await row(page, "stress").waitFor();
-  const on_cpu = async () => parseFloat(await row(page, "stress").locator("td").first().textContent());
-  await until("stress uses a CPU", async () => (await on_cpu()) > 5);
+  await row(page, LOAD).waitFor();
+  const on_cpu = async () => parseFloat(await row(page, LOAD).locator("td").first().textContent());
+  await until("the load uses a CPU", async () => (await on_cpu()) > 5);
   const before = await page.locator("#window").textContent();
   const words = await plot(page, "CPU").getAttribute("aria-label");
   await until("the window moves", async () => (await page.locator("#window").textContent()) !== before);
@@ -55,21 +55,21 @@ test("plots and tasks go on with every tick", async () => {
 
 test("the cursor shows the tasks under it, a click keeps them", async () => {
   const page = await open();
-  await row(page, "stress").waitFor();
+  await row(page, LOAD).waitFor();
   const over = plot(page, "CPU").locator(".u-over");
   const { x, y, width, height } = await over.boundingBox();
   // Before the load there was none.
   const asked = page.waitForResponse((response) => response.url().includes("/api/page/tasks"));
   await page.mouse.move(x + width * 0.15, y + height / 2);
   await asked;
-  await until("no stress then", async () => (await row(page, "stress").count()) === 0);
+  await until("no load then", async () => (await row(page, LOAD).count()) === 0);
   await page.mouse.click(x + width * 0.15, y + height / 2);
   await until("the instant in the address", () => shown(page).get("at"));
   await page.mouse.move(5, 5);
   await rest(1500);
-  assert.equal(await row(page, "stress").count(), 0, "the instant stays");
+  assert.equal(await row(page, LOAD).count(), 0, "the instant stays");
   await page.keyboard.press("Escape");
-  await row(page, "stress").waitFor();
+  await row(page, LOAD).waitFor();
   await page.close();
 });
 
@@ -94,7 +94,7 @@ test("dragging zooms, and all of history is a click away", async () => {
 
 test("from a task's row to its page", async () => {
   const page = await open();
-  await row(page, "stress").locator("a").click();
+  await row(page, LOAD).locator("a").click();
   await page.locator("#of:has-text('pid')").waitFor();
   await until("its time", async () => /on a CPU [1-9]/.test((await plot(page, "Where the time went").getAttribute("aria-label")) ?? ""));
   await page.locator("#why li", { hasText: "It was on a CPU" }).waitFor();
@@ -250,12 +250,12 @@ test("the keyboard is enough", async () => {
     await page.keyboard.press("/");
     return page.evaluate(() => document.activeElement?.tagName === "INPUT");
   });
-  await page.keyboard.type("stress");
+  await page.keyboard.type(LOAD);
   await until("one program", async () => !(await page.locator("#tasks tbody").textContent()).includes("whit"));
   // From the field to the first row, and into it.
   await until("a link", async () => {
     await page.keyboard.press("Tab");
-    return page.evaluate(() => document.activeElement?.textContent === "stress");
+    return page.evaluate((name) => document.activeElement?.textContent === name, LOAD);
   });
   await page.keyboard.press("Enter");
   await until("its page", () => shown(page).get("place") === "tasks");
@@ -269,7 +269,7 @@ test("dark, narrow, and both are readable", async () => {
     ["narrow-dark", { viewport: { width: 360, height: 800 }, colorScheme: "dark" }],
   ]) {
     const page = await open("", options);
-    await row(page, "stress").waitFor();
+    await row(page, LOAD).waitFor();
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(width <= page.viewportSize().width, `${name}: ${width} pixels`);
     await is_accessible(page);
