@@ -1,7 +1,7 @@
 //! A task's account: time on a CPU, and time it was held up, by cause.
 
 mod account;
-pub(crate) mod bounds;
+pub mod bounds;
 mod breakdown;
 mod cause;
 pub mod comm;

@@ -4,6 +4,7 @@
 //! made of, from 0 on. All other figures are gauges, by the names of their section and their field: `sar_disk_tps{disk_device="sda"}`.
 
 mod mapping;
+mod totals;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -121,7 +122,12 @@ impl Collector {
     /// `path` is the section with those that it is in.
     fn add_section(&mut self, path: &str, section: &str, value: &Value) {
         match value {
-            Value::Object(fields) => self.add_fields(path, section, None, fields),
+            Value::Object(fields) => {
+                self.add_fields(path, section, None, fields);
+                if section == "memory" {
+                    self.add_totals(fields);
+                }
+            }
             Value::Array(entries) => {
                 let entries: Vec<_> = entries.iter().filter_map(Value::as_object).collect();
                 // Of all CPUs together, if there is more.
@@ -135,6 +141,18 @@ impl Collector {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn add_totals(&mut self, fields: &Map<String, Value>) {
+        let totals = [
+            ("node_memory_MemTotal_bytes", totals::memory_kib(fields)),
+            ("node_memory_SwapTotal_bytes", totals::swap_kib(fields)),
+        ];
+        for (name, kib) in totals {
+            if let Some(kib) = kib {
+                self.push(name, false, self.realtime_ns, kib * 1024.0);
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 //! Without the agent nothing is remembered.
 
+use facts::linux::taskstats::ExitInfo;
 use facts::sample::Clock;
+use facts::task::TaskRow;
 use facts::task::store::TaskStore;
 use sampling::machine::MachineSampler;
 use sampling::task_labels::TaskLabels;
@@ -10,6 +12,13 @@ use crate::failure::Failure;
 
 /// There is none.
 pub(crate) enum PastView {}
+
+/// A process that ended.
+pub(crate) struct EndedProcess {
+    pub(crate) threads: Vec<TaskRow>,
+    pub(crate) exit: ExitInfo,
+    pub(crate) clock: Clock,
+}
 
 /// What lies in a part of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +58,14 @@ impl PastView {
     }
 
     pub(crate) fn tasks(&self, _at_ns: i64) -> Result<(TaskStore, Clock), Failure> {
+        match *self {}
+    }
+
+    pub(crate) fn ended_processes(
+        &self,
+        _times_ns: [i64; 2],
+        _is_wanted: impl Fn(&TaskRow) -> bool,
+    ) -> Result<Vec<EndedProcess>, Failure> {
         match *self {}
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use ::agent::past::Past;
 use ::query::{Answer, Limits, Query};
 use facts::sample::Clock;
+use facts::task::TaskRow;
 use facts::task::store::TaskStore;
 use sampling::machine::MachineSampler;
 use sampling::task_labels::TaskLabels;
@@ -15,6 +16,8 @@ use text::printable::Shown as _;
 use crate::failure::Failure;
 use crate::query;
 use crate::time_zone::written;
+
+pub(crate) use ::agent::past::EndedProcess;
 
 /// A history, as it was when it was opened.
 pub(crate) struct PastView {
@@ -106,6 +109,18 @@ impl PastView {
         let found = self.past.tasks_at(at_ns).map_err(|error| unreadable(&self.directory, &error))?;
         let found = found.ok_or_else(|| self.nothing_at(at_ns))?;
         Ok((found.store, found.clock))
+    }
+
+    /// The processes that ended between two times in nanoseconds since 1970 and are wanted.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub(crate) fn ended_processes(
+        &self,
+        times_ns: [i64; 2],
+        is_wanted: impl Fn(&TaskRow) -> bool,
+    ) -> Result<Vec<EndedProcess>, Failure> {
+        self.past.ended_processes(times_ns, is_wanted).map_err(|error| unreadable(&self.directory, &error))
     }
 
     /// The first tick after a time in nanoseconds since 1970; `None` if there is none.

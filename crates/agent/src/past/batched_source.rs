@@ -15,7 +15,7 @@ use query::{
 
 use super::Past;
 use super::tasks::{TaskSelection, read_all};
-use crate::task_sums::{Churn, ChurnSummary};
+use super::watched::{Watched, WatchedSummary};
 
 /// The most evaluations with missing selections. After them each selection is read by its own replay.
 const MOST_EVALUATIONS: usize = 8;
@@ -31,8 +31,8 @@ pub(crate) struct BatchedSource<'p> {
     cached: RefCell<HashMap<String, Vec<Series>>>,
     cached_samples: RefCell<usize>,
     missing: RefCell<Missing>,
-    /// What the processes were that ended in a time range.
-    churn: RefCell<HashMap<[i64; 2], ChurnSummary>>,
+    /// What is watched beside them, by the time range.
+    watched: RefCell<HashMap<[i64; 2], WatchedSummary>>,
     is_batching: bool,
 }
 
@@ -44,7 +44,7 @@ struct Missing(HashMap<[i64; 2], MissingOfRange>);
 struct MissingOfRange {
     /// Selections by their keys.
     selections: HashMap<String, OwnedSelection>,
-    has_churn: bool,
+    is_watched: bool,
 }
 
 impl<'p> BatchedSource<'p> {
@@ -62,7 +62,7 @@ impl<'p> BatchedSource<'p> {
             cached: RefCell::default(),
             cached_samples: RefCell::default(),
             missing: RefCell::default(),
-            churn: RefCell::default(),
+            watched: RefCell::default(),
             is_batching: true,
         };
         for _ in 0..MOST_EVALUATIONS {
@@ -88,21 +88,21 @@ impl<'p> BatchedSource<'p> {
         self.past
     }
 
-    /// Returns what the processes were that ended in a time range in milliseconds since 1970.
+    /// Returns what is watched beside the figures of tasks, between two times in milliseconds since 1970.
     ///
     /// # Errors
     /// If the history cannot be read.
-    pub(crate) fn churn(&self, range: [i64; 2], limits: &Limits<'_>) -> Result<ChurnSummary, QueryError> {
-        if let Some(cached) = self.churn.borrow().get(&range) {
+    pub(crate) fn watched(&self, range: [i64; 2], limits: &Limits<'_>) -> Result<WatchedSummary, QueryError> {
+        if let Some(cached) = self.watched.borrow().get(&range) {
             return Ok(cached.clone());
         }
         if self.is_batching {
-            self.missing.borrow_mut().0.entry(range).or_default().has_churn = true;
-            return Ok(ChurnSummary::default());
+            self.missing.borrow_mut().0.entry(range).or_default().is_watched = true;
+            return Ok(WatchedSummary::default());
         }
-        let missing = MissingOfRange { has_churn: true, ..MissingOfRange::default() };
+        let missing = MissingOfRange { is_watched: true, ..MissingOfRange::default() };
         self.read_range(range, missing, limits)?;
-        Ok(self.churn.borrow().get(&range).cloned().unwrap_or_default())
+        Ok(self.watched.borrow().get(&range).cloned().unwrap_or_default())
     }
 
     /// Reads what is missing into the cache, that of the same time range in one replay.
@@ -112,7 +112,7 @@ impl<'p> BatchedSource<'p> {
                 // The next evaluation reads them one at a time.
                 missing.selections.clear();
             }
-            if missing.has_churn || !missing.selections.is_empty() {
+            if missing.is_watched || !missing.selections.is_empty() {
                 self.read_range(range, missing, limits)?;
             }
         }
@@ -132,8 +132,8 @@ impl<'p> BatchedSource<'p> {
             .iter()
             .filter_map(|selection| Some(TaskSelection { metric: task_counter(selection)?, selection }))
             .collect();
-        let mut churn = missing.has_churn.then(Churn::default);
-        let read = read_all(self.past.visible_tasks(), range, &of_tasks, churn.as_mut(), limits);
+        let mut watched = missing.is_watched.then(Watched::default);
+        let read = read_all(self.past.visible_tasks(), range, &of_tasks, watched.as_mut(), limits);
         let read = read.map_err(|error| match (limits.is_interrupted)() {
             true => QueryError::Interrupted,
             false => QueryError::Unreadable(error),
@@ -141,8 +141,8 @@ impl<'p> BatchedSource<'p> {
         for ((key, _), series) in batch.into_iter().zip(read) {
             self.cache(key, series);
         }
-        if let Some(churn) = churn {
-            self.churn.borrow_mut().insert(range, churn.summary());
+        if let Some(watched) = watched {
+            self.watched.borrow_mut().insert(range, watched.summary(range));
         }
         Ok(())
     }

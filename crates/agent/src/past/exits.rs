@@ -1,8 +1,10 @@
 //! Tasks that ended.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
+use facts::linux::taskstats::ExitInfo;
 use facts::sample::Clock;
+use facts::task::TaskRow;
 use facts::task::exit_record::ExitRecord;
 use facts::task::store::EndedTask;
 use facts::unit::Nanos;
@@ -31,7 +33,61 @@ pub(crate) struct PastExit {
     pub(crate) ended_ms: i64,
 }
 
+/// A process that ended.
+#[derive(Clone, Debug)]
+pub struct EndedProcess {
+    /// Its threads since they started, as their exit records have them, the main thread first.
+    pub threads: Vec<TaskRow>,
+    /// How the main thread ended.
+    pub exit: ExitInfo,
+    /// When it ended.
+    pub clock: Clock,
+}
+
+/// So many threads are kept of which the process has not ended yet.
+const MOST_THREADS: usize = 100_000;
+
 impl Past {
+    /// Returns the processes that ended between two times in nanoseconds since 1970, in the order of their ends. The main thread is `wanted`.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn ended_processes(
+        &self,
+        [from_ns, to_ns]: [i64; 2],
+        is_wanted: impl Fn(&TaskRow) -> bool,
+    ) -> Result<Vec<EndedProcess>, StoreError> {
+        let (mut found, mut others) = (Vec::new(), HashMap::<u32, Vec<TaskRow>>::new());
+        let mut kept = 0;
+        let mut replay = self.recorded.history.tasks(from_ns, to_ns)?;
+        while replay.advance()? {
+            let clock = replay.round().clock;
+            let ended = replay.store().ended().map(EndedTask::record);
+            let mut records: Vec<&ExitRecord> =
+                ended.filter(|record| self.scope.contains(&record.row)).collect();
+            // The main thread last: what its process had is complete then.
+            records.sort_by_key(|record| record.row.key.pid == record.row.process());
+            for record in records {
+                let row = record.row;
+                if row.key.pid != row.process() {
+                    if kept < MOST_THREADS {
+                        kept += 1;
+                        others.entry(row.process()).or_default().push(row);
+                    }
+                    continue;
+                }
+                let threads = others.remove(&row.process()).unwrap_or_default();
+                kept -= threads.len();
+                if is_wanted(&row) {
+                    let threads = std::iter::once(row).chain(threads).collect();
+                    let clock = at_boottime(clock, record.between.1);
+                    found.push(EndedProcess { threads, exit: record.exit, clock });
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// The tasks that meet conditions and ended between two times in milliseconds since 1970, and the last of them.
     pub(crate) fn exits(
         &self,
@@ -69,6 +125,13 @@ impl Past {
         }
         Ok(exits)
     }
+}
+
+/// The clocks at an earlier time on the boot clock, if the machine was not suspended since and no clock was set.
+fn at_boottime(clock: Clock, boottime: Nanos) -> Clock {
+    let ago = clock.boottime.saturating_sub(boottime);
+    let [monotonic, realtime] = [clock.monotonic, clock.realtime].map(|time| time.saturating_sub(ago));
+    Clock { monotonic, boottime, realtime }
 }
 
 /// A time on the boot clock in milliseconds since 1970.

@@ -12,10 +12,12 @@ mod parts;
 mod past_sums;
 mod recorded_series;
 mod round;
+mod stuck;
 #[cfg(test)]
 mod summing;
 mod task_lines;
 mod tasks;
+mod watched;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -30,8 +32,10 @@ use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
 
 pub(crate) use batched_source::BatchedSource;
+pub use exits::EndedProcess;
 pub(crate) use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
+pub(crate) use watched::WatchedSummary;
 
 use self::past_sums::PastSums;
 use self::recorded_series::RecordedSeries;

@@ -144,7 +144,8 @@ impl Past {
         Ok(Some(PastMachine { before: restore(before), now: restore(now) }))
     }
 
-    /// All tasks at the last reading before a time in nanoseconds since 1970; `None` if none were recorded then.
+    /// All tasks at the last reading before a time in nanoseconds since 1970; where they were read rarely, at the one after it, whose interval
+    /// contains the time. `None` if none were recorded then.
     ///
     /// # Errors
     /// If the history cannot be read.
@@ -156,7 +157,27 @@ impl Past {
                 is_found = true;
             }
             if is_found {
-                return past_tasks(replay).map(Some);
+                let last_ns = replay.round().clock.realtime.0.cast_signed();
+                let after = match at_ns.saturating_sub(last_ns) > 2 * SECOND {
+                    true => self.tasks_after(last_ns, at_ns)?,
+                    false => None,
+                };
+                return match after {
+                    Some(after) => Ok(Some(after)),
+                    None => past_tasks(replay).map(Some),
+                };
+            }
+        }
+        Ok(None)
+    }
+
+    /// All tasks at the first reading from a time on, as it continues an earlier one; `None` if none does.
+    fn tasks_after(&self, earlier_ns: i64, at_ns: i64) -> Result<Option<PastTasks>, StoreError> {
+        let mut replay = self.recorded.history.tasks(earlier_ns, at_ns.saturating_add(BACK[2]))?;
+        while replay.advance()? {
+            if replay.round().clock.realtime.0.cast_signed() >= at_ns {
+                let is_continued = replay.store().interval().is_some();
+                return if is_continued { past_tasks(replay).map(Some) } else { Ok(None) };
             }
         }
         Ok(None)

@@ -224,8 +224,8 @@ fn answers(past: &Past, at_ms: i64) -> Vec<String> {
     };
     let mut all: Vec<String> = EXPRESSIONS.iter().map(answer).collect();
     let range = [at_ms - 500_000, at_ms];
-    let churn = BatchedSource::evaluate(past, &limits, |source| source.churn(range, &limits));
-    all.push(format!("{churn:?}"));
+    let watched = BatchedSource::evaluate(past, &limits, |source| source.watched(range, &limits));
+    all.push(format!("{:?}", watched.map(|watched| watched.churn)));
     all
 }
 

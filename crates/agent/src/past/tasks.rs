@@ -12,7 +12,8 @@ use super::lines::Lines;
 use super::parts::{Part, parts};
 use super::past_sums::PastSums;
 use super::round::Round;
-use crate::task_sums::{Churn, MINUTE_MS, MinuteGroups};
+use super::watched::Watched;
+use crate::task_sums::{MINUTE_MS, MinuteGroups};
 
 /// The most series of tasks in an answer.
 const MOST_SERIES: usize = 1_000_000;
@@ -75,7 +76,7 @@ pub(super) fn select(tasks: VisibleTasks<'_>, selected: &TaskSelection<'_>) -> R
     Ok(Vec::new())
 }
 
-/// Returns the series of each selection between two times, and counts the processes that ended then. All of that is read in one pass: from the
+/// Returns the series of each selection between two times, and what is watched beside them. All of that is read in one pass: from the
 /// sums of whole minutes as far as there are some, otherwise by a replay.
 ///
 /// # Errors
@@ -84,30 +85,31 @@ pub(super) fn read_all(
     tasks: VisibleTasks<'_>,
     range: [i64; 2],
     selections: &[TaskSelection<'_>],
-    mut churn: Option<&mut Churn>,
+    mut watched: Option<&mut Watched>,
     limits: &Limits<'_>,
 ) -> Result<Vec<Vec<Series>>, String> {
     let mut found: Vec<Option<Vec<Series>>> = selections.iter().map(|_| None).collect();
     let summed: Vec<usize> =
         (0..selections.len()).filter(|place| selections[*place].is_summable(tasks)).collect();
-    let mut churn_of_sums = churn.is_some().then(Churn::default).filter(|_| tasks.scope == Scope::All);
-    if (!summed.is_empty() || churn_of_sums.is_some())
+    let mut watched_in_sums = watched.is_some().then(Watched::default).filter(|_| tasks.scope == Scope::All);
+    if (!summed.is_empty() || watched_in_sums.is_some())
         && let Some((sums, parts)) =
             tasks.sums.and_then(|sums| Some((sums, parts(&sums.file, sums.exact_ms, range)?)))
     {
         let chosen: Vec<&TaskSelection<'_>> = summed.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &parts, sums: Some(sums) };
-        let series = read(tasks, &parts, &chosen, churn_of_sums.as_mut(), limits)?;
+        let series = read(tasks, &parts, &chosen, watched_in_sums.as_mut(), limits)?;
         summed.iter().zip(series).for_each(|(place, series)| found[*place] = series);
-        if let (Some(churn), Some(sums)) = (churn.take_if(|_| churn_of_sums.is_some()), churn_of_sums) {
-            *churn = sums;
+        if let (Some(watched), Some(sums)) = (watched.take_if(|_| watched_in_sums.is_some()), watched_in_sums)
+        {
+            *watched = sums;
         }
     }
     let left: Vec<usize> = (0..found.len()).filter(|place| found[*place].is_none()).collect();
-    if !left.is_empty() || churn.is_some() {
+    if !left.is_empty() || watched.is_some() {
         let chosen: Vec<&TaskSelection<'_>> = left.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &[Part::Replay(range)], sums: None };
-        let series = read(tasks, &parts, &chosen, churn, limits)?;
+        let series = read(tasks, &parts, &chosen, watched, limits)?;
         left.iter().zip(series).for_each(|(place, series)| found[*place] = series);
     }
     Ok(found.into_iter().map(Option::unwrap_or_default).collect())
@@ -124,7 +126,7 @@ fn read(
     tasks: VisibleTasks<'_>,
     parts: &Parts<'_>,
     selections: &[&TaskSelection<'_>],
-    churn: Option<&mut Churn>,
+    watched: Option<&mut Watched>,
     limits: &Limits<'_>,
 ) -> Result<Vec<Option<Vec<Series>>>, String> {
     // `None`: no task can meet the matchers.
@@ -132,8 +134,8 @@ fn read(
         .iter()
         .map(|one| Some(Lines::new(one.metric, one.adds_up(), one.labelling(tasks)?)))
         .collect();
-    let mut reader = Reader::new(tasks, lines, churn, limits);
-    let is_needed = reader.churn.is_some() || reader.lines.iter().any(Option::is_some);
+    let mut reader = Reader::new(tasks, lines, watched, limits);
+    let is_needed = reader.watched.is_some() || reader.lines.iter().any(Option::is_some);
     for part in parts.parts.iter().filter(|_| is_needed) {
         match *part {
             Part::Sums(minute) => reader.read_minute(parts.sums, minute)?,
@@ -151,7 +153,7 @@ fn read(
 struct Reader<'r, 's> {
     tasks: VisibleTasks<'r>,
     lines: Vec<Option<Lines<'s>>>,
-    churn: Option<&'r mut Churn>,
+    watched: Option<&'r mut Watched>,
     /// What the lines need of the sums of a minute.
     figures: FigureSet,
     is_by_process: bool,
@@ -164,13 +166,13 @@ impl<'r, 's> Reader<'r, 's> {
     fn new(
         tasks: VisibleTasks<'r>,
         lines: Vec<Option<Lines<'s>>>,
-        churn: Option<&'r mut Churn>,
+        watched: Option<&'r mut Watched>,
         limits: &'r Limits<'r>,
     ) -> Self {
         let is_by_process = lines.iter().flatten().any(Lines::is_by_process);
         let mut figures = FigureSet::default();
         lines.iter().flatten().for_each(|lines| figures.insert(lines.figure()));
-        Self { tasks, lines, churn, figures, is_by_process, rounds: 0, limits }
+        Self { tasks, lines, watched, figures, is_by_process, rounds: 0, limits }
     }
 
     /// Reads a minute: its sums if they can be used, its rounds otherwise.
@@ -181,8 +183,8 @@ impl<'r, 's> Reader<'r, 's> {
         let Some((groups, processes)) = sums.filter(|(groups, _)| is_usable(groups)) else {
             return self.replay([minute * MINUTE_MS, (minute + 1) * MINUTE_MS - 1]);
         };
-        if let Some(churn) = &mut self.churn {
-            churn.add_sums(&groups.programs, &groups.ancestors);
+        if let Some(watched) = &mut self.watched {
+            watched.add_sums(&groups);
         }
         for lines in self.lines.iter_mut().flatten() {
             match &processes {
@@ -200,12 +202,12 @@ impl<'r, 's> Reader<'r, 's> {
         let mut replay = self.tasks.history.tasks(nanoseconds(from_ms), to_ns).map_err(failed)?;
         while replay.advance().map_err(failed)? {
             self.rounds += 1;
-            if let Some(churn) = &mut self.churn {
-                churn.add(replay.store(), self.tasks.scope);
-            }
             let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
             let (store, mut names) = replay.store_and_names();
             let round = Round::new(store, self.rounds == 1);
+            if let Some(watched) = &mut self.watched {
+                watched.add(at_ms, &round, self.tasks.scope);
+            }
             for lines in self.lines.iter_mut().flatten() {
                 lines.take(at_ms, &round, &mut names)?;
             }

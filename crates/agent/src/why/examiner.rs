@@ -4,9 +4,8 @@ use formats::series_name::SeriesName;
 use query::{Answer, Limits, Query, QueryError};
 
 use super::sentence::{Evidence, Window};
-use crate::past::BatchedSource;
+use crate::past::{BatchedSource, WatchedSummary};
 use crate::task_series;
-use crate::task_sums::ChurnSummary;
 
 /// Less of an hour is no hour to compare with.
 const LEAST_HOUR_MS: i64 = 1_800_000;
@@ -84,9 +83,9 @@ impl<'p> Examiner<'p> {
         Ok(self.several(expression)?.into_iter().next())
     }
 
-    /// Returns what the processes were that ended in the window.
-    pub(super) fn churn(&self) -> Result<ChurnSummary, QueryError> {
-        self.past.churn([self.window.from_ms, self.window.to_ms], self.limits)
+    /// Returns what is watched beside the figures of tasks.
+    pub(super) fn watched(&self) -> Result<WatchedSummary, QueryError> {
+        self.past.watched([self.window.from_ms, self.window.to_ms], self.limits)
     }
 
     /// What an expression was in the hour before the window, and a day before, in words; empty if neither is known.

@@ -38,6 +38,8 @@ pub enum Trouble {
     Quota,
     /// Tasks wait for a CPU while CPUs are idle.
     IdleCpus,
+    /// Tasks wait in the kernel and do not go on.
+    Stuck,
     /// Tasks wait for a disk.
     Disk,
     /// Tasks wait for a CPU.
@@ -63,6 +65,7 @@ impl Trouble {
             Self::Locks => "locks",
             Self::Quota => "quota",
             Self::IdleCpus => "idle_cpus",
+            Self::Stuck => "stuck",
             Self::Disk => "disk",
             Self::Cpu => "cpu",
             Self::Steal => "steal",

@@ -59,7 +59,7 @@ const WAITS: [(&str, &str, &[Trouble]); 7] = [
         "whit_task_run_queue_seconds_total",
         &[Trouble::Cpu, Trouble::Quota, Trouble::IdleCpus, Trouble::Forks, Trouble::Steal],
     ),
-    ("waited for disks", "whit_task_block_io_seconds_total", &[Trouble::Disk]),
+    ("waited for disks", "whit_task_block_io_seconds_total", &[Trouble::Disk, Trouble::Stuck]),
     ("waited for swapped pages", "whit_task_swap_in_seconds_total", &[Trouble::Swapping]),
     (
         "waited for memory to be freed",

@@ -35,6 +35,15 @@ pub enum ProcessEvent {
     },
 }
 
+impl ProcessEvent {
+    /// The process that it is about: of a fork the new one.
+    pub fn process(self) -> u32 {
+        match self {
+            Self::Fork { tgid, .. } | Self::Exec { tgid } | Self::Exit { tgid, .. } => tgid,
+        }
+    }
+}
+
 /// The message that asks for the events. Its four bytes are what kernels of all ages take.
 pub fn subscription(pid: u32) -> [u8; NETLINK_HEADER + CONNECTOR_HEADER + 4] {
     let mut message = [0; NETLINK_HEADER + CONNECTOR_HEADER + 4];

@@ -90,6 +90,16 @@ pub(crate) fn drop_impossible(
     dropped
 }
 
+/// Whether the ended threads of a process can have waited for a cause for `total`, in `count` waits. `wall` is how long the process has lived, `start`
+/// when it started on the boot clock. How many threads they were is not known.
+pub fn can_be_of_ended_threads(cause: Cause, total: Nanos, count: u64, wall: Nanos, start: Nanos) -> bool {
+    // No thread can have waited longer each time than its process has lived.
+    let most = Nanos(wall.0.saturating_mul(count));
+    // A charge with the uptime is at least the uptime at its start: one of them may be in what is longer than both.
+    let may_have_uptime = cause == Cause::BlockIo && total > wall && total >= start;
+    total <= most && !may_have_uptime
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +123,21 @@ mod tests {
         assert_eq!(judge(690, second(650, 220, 0)), Verdict::Bounded(Nanos(130 * MS)));
         assert_eq!(judge(90_000, second(650, 220, 0)), Verdict::Impossible);
         assert_eq!(judge(90_000, second(650, 220, 120_000)), Verdict::Fits);
+    }
+
+    #[test]
+    fn ended_threads_have_no_uptime() {
+        let minutes = |minutes: u64| Nanos(minutes * 60_000 * MS);
+        let can_be = |cause, total, count, start| {
+            can_be_of_ended_threads(cause, minutes(total), count, minutes(49), minutes(start))
+        };
+        // 7 h 23 min of a process that is 49 minutes old, on a machine that is up for seven hours and a half.
+        assert!(!can_be(Cause::BlockIo, 443, 9_000, 400));
+        assert!(can_be(Cause::BlockIo, 48, 9_000, 40));
+        // Several threads can have waited for longer than their process has lived.
+        assert!(can_be(Cause::BlockIo, 90, 9_000, 400));
+        assert!(can_be(Cause::RunQueue, 443, 9_000, 400));
+        assert!(!can_be(Cause::RunQueue, 99, 2, 400));
     }
 
     proptest! {

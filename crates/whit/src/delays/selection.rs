@@ -15,9 +15,10 @@ use probe::tasks::TaskReader;
 use super::{CgroupFacts, Kind, Row, States};
 use crate::delays::arguments::Selection;
 use crate::failure::Failure;
+use crate::past::EndedProcess;
 
 /// The threads that one row is about, each read by itself.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) kind: Kind,
     /// Identifies it from reading to reading: the pid or tid; 0 for the cgroup.
@@ -171,6 +172,60 @@ pub(crate) fn of_recorded<'r>(
         }
         Selection::Cgroup(_) | Selection::Command(_) | Selection::Exits(_) | Selection::Nothing => {
             Err(Failure::usage("--at and --since are about -p, -t, --comm or -a; whit why is about cgroups"))
+        }
+    }
+}
+
+/// The groups of tasks that were recorded, where those that were asked for may have ended.
+///
+/// # Errors
+/// If what was asked for was neither there nor has ended, or is not recorded.
+pub(crate) fn groups_beside<'r>(
+    rows: impl Iterator<Item = &'r TaskRow>,
+    selection: &Selection,
+    ended: &[EndedProcess],
+) -> Result<Vec<Group>, Failure> {
+    let rows: Vec<&TaskRow> = rows.collect();
+    let has_ended = |pid: &u32| ended.iter().any(|process| process.threads[0].key.pid == *pid);
+    let is_there = |pid: &u32| rows.iter().any(|row| row.process() == *pid);
+    let left = |pids: &[u32]| pids.iter().copied().filter(|pid| is_there(pid) || !has_ended(pid)).collect();
+    let left = match selection {
+        Selection::Ids { processes, threads } => {
+            &Selection::Ids { processes: left(processes), threads: threads.clone() }
+        }
+        Selection::EachThread { of: Some(pids) } => &Selection::EachThread { of: Some(left(pids)) },
+        selection => selection,
+    };
+    match (left, of_recorded(rows.into_iter(), left)) {
+        (Selection::Name(_), Err(_)) if !ended.is_empty() => Ok(Vec::new()),
+        (_, groups) => groups,
+    }
+}
+
+/// A process that ended, or each of its threads.
+pub(crate) fn of_ended(process: &EndedProcess, selection: &Selection) -> Vec<Group> {
+    let group = |members: Vec<TaskRow>| Group {
+        kind: Kind::Ended(process.exit),
+        id: members[0].key.pid,
+        facts: None,
+        members,
+        process_cpu: None,
+    };
+    match selection {
+        Selection::EachThread { .. } => process.threads.iter().map(|row| group(vec![*row])).collect(),
+        _ => vec![group(process.threads.clone())],
+    }
+}
+
+impl Selection {
+    /// Whether a process is selected, by its main thread.
+    pub(crate) fn takes_process(&self, row: &TaskRow) -> bool {
+        match self {
+            Self::Ids { processes, .. } => processes.contains(&row.key.pid),
+            Self::Name(name) => row.comm.is_named(name),
+            Self::AllProcesses | Self::EachThread { of: None } => true,
+            Self::EachThread { of: Some(pids) } => pids.contains(&row.key.pid),
+            Self::Cgroup(_) | Self::Command(_) | Self::Exits(_) | Self::Nothing => false,
         }
     }
 }

@@ -43,7 +43,10 @@ pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
     let mut ticker = args.repeat.interval.map(Ticker::start);
     let mut remaining = args.repeat.count;
     loop {
-        let report = sampler.memory().map_err(|absence| Failure::unreadable("/proc/meminfo", absence))?;
+        let report = sampler.memory().map_err(|absence| match args.at_ns {
+            Some(_) => Failure::new("how much memory there was at that time is not in the history"),
+            None => Failure::unreadable("/proc/meminfo", absence),
+        })?;
         let mut text = String::with_capacity(1024);
         if args.is_json {
             let realtime = sampler.now().clock.realtime;

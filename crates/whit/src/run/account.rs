@@ -6,9 +6,11 @@ use facts::linux::proc_connector::ProcessEvent;
 use facts::linux::taskstats::ExitInfo;
 use facts::task::comm::Comm;
 use facts::task::exit_record::ExitRecord;
-use facts::task::figure::Figure;
-use facts::task::{Cause, TaskAccount, TaskSum, TimeBreakdown};
+use facts::task::figure::{Figure, FigureSet};
+use facts::task::{Cause, TaskAccount, TaskRow, TaskSum, TimeBreakdown};
 use facts::unit::Nanos;
+
+use super::execs::BeforeExec;
 
 /// What all processes of one name did.
 #[derive(Clone, Debug, Default)]
@@ -92,6 +94,8 @@ pub(crate) struct Account {
     /// The wall time in the last main-thread record of each process. A thread that calls execve(2) takes over the id and the start time
     /// of the main thread, so there are two records with this id, and both count their time from the same start.
     lived: HashMap<u32, Nanos>,
+    /// What living members had done when they became other programs, in order.
+    earlier: HashMap<u32, Vec<BeforeExec>>,
 }
 
 impl Account {
@@ -107,12 +111,23 @@ impl Account {
             && pid == tgid
         {
             self.lived.remove(&tgid);
+            self.earlier.remove(&tgid);
             if self.members.contains(&parent_tgid) || parent_tgid == std::process::id() {
                 self.members.insert(tgid);
             } else {
                 self.members.remove(&tgid);
             }
         }
+    }
+
+    /// Whether a process is a member.
+    pub(super) fn has(&self, tgid: u32) -> bool {
+        self.members.contains(&tgid)
+    }
+
+    /// Takes what a member had done when it became another program.
+    pub(super) fn split(&mut self, earlier: BeforeExec) {
+        self.earlier.entry(earlier.row.key.pid).or_default().push(earlier);
     }
 
     /// Keeps a record until [`settle`](Self::settle).
@@ -133,6 +148,18 @@ impl Account {
 
     fn add(&mut self, record: &ExitRecord, tgid: u32) {
         let is_leader = record.row.key.pid == tgid;
+        let mut record = *record;
+        if is_leader {
+            // Each program has what was done from one execve(2) to the next.
+            let mut before = TaskRow::NONE;
+            for BeforeExec { comm, row } in self.earlier.remove(&tgid).unwrap_or_default() {
+                let mut part = since(&row, &before).sum_since_start(true);
+                part.processes = 0;
+                self.program(comm).sum.add(&part);
+                before = row;
+            }
+            record.row = since(&record.row, &before);
+        }
         let mut account = record.account();
         account.sum.processes = u32::from(is_leader);
         if is_leader && let Some(earlier) = self.lived.insert(tgid, record.row.wall) {
@@ -143,17 +170,19 @@ impl Account {
             account.wall = wall.max(claimed);
             account.sum.thread_time = account.wall;
         }
-        let mut comm = account.comm;
-        if self.by_program.len() >= MOST_NAMES && !self.by_program.contains_key(&comm) {
-            comm = Comm::new(OTHER_NAMES);
-        }
-        let program = self.by_program.entry(comm).or_insert_with(|| Program { comm, ..Program::default() });
-        program.sum.add(&account.sum);
+        self.program(account.comm).sum.add(&account.sum);
         if record.row.key.pid == self.root {
             self.leader = Some((account, record.exit));
         } else if tgid == self.root {
             self.others.add(&account.sum);
         }
+    }
+
+    fn program(&mut self, mut comm: Comm) -> &mut Program {
+        if self.by_program.len() >= MOST_NAMES && !self.by_program.contains_key(&comm) {
+            comm = Comm::new(OTHER_NAMES);
+        }
+        self.by_program.entry(comm).or_insert_with(|| Program { comm, ..Program::default() })
     }
 
     /// Computes the totals. `exact_cpu` is the CPU time of the tree from wait4(2). The kernel writes an exit record before it charges
@@ -190,6 +219,18 @@ impl Account {
         });
         Tree { programs, whole, own }
     }
+}
+
+/// What a task did after an earlier reading of it.
+fn since(row: &TaskRow, before: &TaskRow) -> TaskRow {
+    let mut rest = *row;
+    rest.wall = row.wall.saturating_sub(before.wall);
+    FigureSet::COUNTERS.for_each(|figure| {
+        if let (Some(now), Some(then)) = (row.figures.get(figure), before.figures.get(figure)) {
+            rest.figures.set(figure, Some(now.saturating_sub(then)));
+        }
+    });
+    rest
 }
 
 /// The most by which precise times may exceed those of wait4(2), which the kernel scales.

@@ -4,6 +4,7 @@ mod account;
 pub(crate) mod arguments;
 mod comparison;
 mod earlier;
+mod execs;
 mod family;
 mod json;
 mod listen;

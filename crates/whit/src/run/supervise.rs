@@ -20,6 +20,7 @@ use probe::{Roots, clock_now, sleep_until};
 use rustix::fd::{AsFd, BorrowedFd};
 
 use super::account::{Account, Tree};
+use super::execs::Execs;
 use super::family::{Family, Survivor};
 use super::options::RunOptions;
 use super::signals::{ends, forwarded, taken};
@@ -30,6 +31,8 @@ use text::printable::Shown as _;
 pub(super) const SOURCE: u64 = 0;
 /// How long records and forks are collected.
 const MOMENT: Nanos = Nanos(20_000_000);
+/// After how long the name of a program that has just started is read.
+const NAMED_WITHIN: Nanos = MOMENT;
 
 /// Pauses between rounds of killing: the first, and the longest that it grows to by doubling.
 const FIRST_PAUSE: Nanos = Nanos(20_000_000);
@@ -174,6 +177,7 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
         records_failure: None,
         events: events.ok(),
         account: Account::of(pid),
+        execs: Execs::default(),
         usage: Usage::default(),
         ending: None,
         adopted: 0,
@@ -215,6 +219,7 @@ struct Supervision {
     records_failure: Option<Absence>,
     events: Option<ProcessEvents>,
     account: Account,
+    execs: Execs,
     usage: Usage,
     ending: Option<Ending>,
     adopted: u64,
@@ -233,14 +238,14 @@ impl Supervision {
         let mut own = None;
         let (mut kills, mut pause) = (0, FIRST_PAUSE);
         loop {
-            self.listen();
+            self.listen(reader);
             if own.is_none() && self.records.is_none() && has_ended(self.pid) {
                 own = reader.read_ended(self.pid).ok();
             }
             self.reap();
             if let Some(ending) = self.ending {
                 // The records of processes that ended before the command are in the queue by now.
-                self.listen();
+                self.listen(reader);
                 // After a timeout, whit waits until the rest of the tree has ended as well.
                 if ended_by_us.is_none() {
                     return Ok((Outcome::Ended(ending), own));
@@ -274,7 +279,7 @@ impl Supervision {
     }
 
     /// Reads exit records first and fork events second, so that the fork of each recorded process is known when records are settled.
-    fn listen(&mut self) {
+    fn listen(&mut self, reader: &mut TaskReader) {
         if let Some(records) = &mut self.records {
             let account = &mut self.account;
             // The command goes on without records; the report contains less.
@@ -283,9 +288,23 @@ impl Supervision {
             }
         }
         if let Some(events) = &mut self.events {
-            let account = &mut self.account;
+            let (account, execs) = (&mut self.account, &mut self.execs);
             // The command goes on if this fails. Lost fork events are counted in `gaps`, and the report states them.
-            let _ = events.receive(|event| account.see(event));
+            let _ = events.receive(|event| {
+                account.see(event);
+                if account.has(event.process()) {
+                    execs.see(event);
+                }
+            });
+            // Without records there is nothing to divide.
+            if self.records.is_some() {
+                let mut read = |pid: u32| {
+                    let mut found = None;
+                    reader.read_threads(&[pid], |_, row| found = row.ok());
+                    found
+                };
+                execs.take(&mut read).into_iter().for_each(|earlier| account.split(earlier));
+            }
         }
         self.account.settle();
     }
@@ -310,6 +329,7 @@ impl Supervision {
         // SIGCHLD reports only children. If whit is not a subreaper, only a regular check notices that a grandchild has ended.
         let at_most = if is_ending { LOOK_AGAIN } else { Nanos(u64::MAX) };
         let timeout = timeout.map(|timeout| timeout.min(at_most));
+        let timeout = Nanos::earlier(timeout, self.execs.has_unnamed().then_some(NAMED_WITHIN));
         let sources = [self.records.as_ref().map(AsFd::as_fd), self.events.as_ref().map(AsFd::as_fd)];
         let mut is_watched = true;
         for source in sources.into_iter().flatten() {

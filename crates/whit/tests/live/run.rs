@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             "2 %, and 150 ms or 30 waits later: the program goes on after its last reading",
             per_pid,
         ),
+        exact("each_program_of_a_process_has_its_own_time", &[Need::Root, Need::Accounting], execs),
         exact("a_commands_status_is_its_own", &[], statuses),
         exact("a_tree_ends_when_its_time_is_over", &[Need::Program("setsid")], time_is_over),
         exact("faults_and_switches_are_those_of_getrusage", &[Need::Program("python3")], faults),
@@ -97,6 +98,22 @@ fn build() -> Result<(), Failed> {
 
 /// A program that waits for the CPU and for its disk and, before it ends, has another tool read its account: that is what
 /// whit tells of it, but for its last milliseconds.
+/// What computes and then becomes another program has computed under its first name.
+fn execs() -> Result<(), Failed> {
+    enable_accounting();
+    let account = account("-- sh -c 'while [ $((i=i+1)) -lt 300000 ]; do :; done; exec sleep 1'")?;
+    let cpu_ns = |comm: &str| {
+        let programs = account["programs"].as_array().into_iter().flatten();
+        programs
+            .filter(|program| program["comm"] == comm)
+            .filter_map(|program| program["on_cpu_ns"].as_u64())
+            .sum::<u64>()
+    };
+    let (before, after) = (cpu_ns("sh"), cpu_ns("sleep"));
+    assert!(before > 50_000_000 && after < before / 5, "{before} ns as sh, {after} ns as sleep: {account:#}");
+    Ok(())
+}
+
 fn per_pid() -> Result<(), Failed> {
     enable_accounting();
     let _load = Load::start(&["stress", "-c", "4", "-t", "60"]);

@@ -29,7 +29,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         names("why_names_two_who_use_as_much", two_who_use_as_much),
         names("why_names_a_cgroup_with_a_quota", || first("quota", "whit-test-cpu", stages::quota)),
         names("why_blames_no_quota_for_affinity", affinity),
-        names("why_names_the_neighbour_that_writes", || first("disk", "culprit", stages::disk)),
+        names("why_names_the_neighbour_that_writes", neighbour),
+        names("why_says_what_does_not_go_on", does_not_go_on),
         names("why_names_a_cgroup_that_may_write_little", || {
             first("disk", "whit-test-io", stages::throttled_disk)
         }),
@@ -68,6 +69,22 @@ fn staged(trouble: &str, stage: fn(&Scratch) -> Staged) -> (Vec<Value>, f64) {
         drop(one);
     }
     (sentences, others)
+}
+
+/// Who waits for a disk again and again goes on.
+fn neighbour() -> Result<(), Failed> {
+    let (sentences, others) = staged("disk", stages::disk);
+    let first = sentences.first().ok_or("nothing is wrong")?;
+    assert!(is_load(others) || first["trouble"] == "disk" && first["culprit"] == "culprit", "{sentences:#?}");
+    assert_eq!(about(&sentences, "stuck"), None);
+    Ok(())
+}
+
+fn does_not_go_on() -> Result<(), Failed> {
+    let (sentences, _) = staged("stuck", stages::long_reads);
+    let text = about(&sentences, "stuck").ok_or_else(|| format!("{sentences:#?}"))?;
+    assert!(text.starts_with("culprit ("), "{text}");
+    Ok(())
 }
 
 /// The first sentence is about a trouble, and names who causes it. Beside a load of others there may be a larger one.

@@ -55,6 +55,11 @@ int main(int count, char **words) {
     if (!strcmp(what, "write")) for (;;) { pwrite(file, buffer, 1 << 20, 0); fdatasync(file); }
     if (!strcmp(what, "log")) for (;;) { pwrite(file, buffer, 4096, 0); fdatasync(file); }
     if (!strcmp(what, "trickle")) for (;;) { pwrite(file, buffer, 1 << 16, 0); usleep(40000); }
+    if (!strcmp(what, "gulp")) {
+        void *pages;
+        posix_memalign(&pages, 4096, 1 << 16);
+        for (file = open(words[2], O_RDONLY | O_DIRECT);;) pread(file, pages, 1 << 16, 0);
+    }
     if (!strcmp(what, "sip")) {
         void *page;
         posix_memalign(&page, 4096, 4096);

@@ -27,7 +27,7 @@ fn cpus(examiner: &Examiner<'_>) -> Result<Option<(Evidence, Evidence)>, QueryEr
 pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     let rate = examiner.number("rate(node_forks_total[W])")?;
     let Some(rate) = rate.filter(|rate| rate.value > MANY_STARTS) else { return Ok(None) };
-    let churn = examiner.churn()?;
+    let churn = examiner.watched()?.churn;
     let program = churn.program.as_ref().map(|part| format!("{} were {}", percent(part.ratio), part.comm));
     let ancestor = churn
         .ancestor

@@ -13,6 +13,8 @@ const BLOCK_IO: &str = "rate(whit_task_block_io_seconds_total[W])";
 const LEAST_WAITED: f64 = 0.2;
 /// A disk that is busy for a smaller part of the time in which tasks wait for disks is not what they wait for.
 const LEAST_BUSY: f64 = 0.5;
+/// What is as it was at the last reading is so at the end of a window, if that was so short before.
+const LAST_READING_MS: i64 = 2_000;
 /// Who moves a smaller part of what the disk moves is not named.
 const LEAST_PART: f64 = 0.2;
 
@@ -55,6 +57,28 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     };
     let text = format!("Tasks waited {how_long}{words}.");
     Ok(Some(sentence(Trouble::Disk, cost, text, culprit, [waited].into_iter().chain(evidence))))
+}
+
+/// Tasks that wait in the kernel and do not go on.
+pub(super) fn stuck(examiner: &Examiner<'_>) -> Found {
+    let stuck = examiner.watched()?.stuck;
+    let Some(longest) = stuck.first() else { return Ok(None) };
+    let who = match stuck.len() {
+        1 => format!("{} ({}) was", longest.comm, longest.tid),
+        count => format!("{count} tasks were, the longest {} ({}),", longest.comm, longest.tid),
+    };
+    let until =
+        if longest.until_ms + LAST_READING_MS >= examiner.window.to_ms { " and still is" } else { "" };
+    let text = format!(
+        "{who} in one uninterruptible sleep for {:.1} s{until}: a disk or remote filesystem does not answer, a limit holds it, or its \
+         cgroup is frozen.",
+        longest.length_ms() as f64 / 1e3
+    );
+    let window_ms = (examiner.window.to_ms - examiner.window.from_ms).max(1) as f64;
+    let lost = stuck.iter().map(|task| task.length_ms() as f64).sum::<f64>() / window_ms;
+    let evidence = examiner
+        .number(&format!("increase(whit_task_voluntary_switches_total{{tid=\"{}\"}}[W])", longest.tid))?;
+    Ok(Some(sentence(Trouble::Stuck, Cost::Lost(lost), text, None, evidence)))
 }
 
 /// How long tasks waited for disks, if it is a trouble. The kernel charges some waits of tasks twice: where it measures pressure, that

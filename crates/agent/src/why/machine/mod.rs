@@ -25,6 +25,7 @@ pub(super) fn sentences(examiner: &Examiner<'_>) -> Result<Vec<Sentence>, QueryE
         cpu::switches,
         cpu::quota,
         cpu::idle,
+        disk::stuck,
         disk::waiting,
         cpu::waiting,
         cpu::steal,

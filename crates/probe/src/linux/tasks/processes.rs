@@ -3,6 +3,7 @@
 use std::collections::BinaryHeap;
 
 use facts::sample::Absence;
+use facts::task::bounds::can_be_of_ended_threads;
 use facts::task::figure::Figure;
 use facts::task::{Cause, Delay, Delays, TaskAccount, TaskRow, TaskSum};
 use facts::unit::Nanos;
@@ -37,7 +38,7 @@ impl LinuxTasks {
         self.threads = tids;
         listed?;
         let living = sum?;
-        let delays = whole.and_then(|whole| of_living.ended_delays(&whole, living.wall));
+        let delays = whole.and_then(|whole| of_living.ended_delays(&whole, living.wall, living.key.start));
         let on_cpu = EndedThreads::on_cpu_beside(whole_cpu, living.sum.on_cpu(), living.sum.threads);
         let has_ended = delays.is_some() || on_cpu.is_some();
         let ended = EndedThreads { on_cpu, delays: delays.unwrap_or_default() };
@@ -62,7 +63,7 @@ impl LinuxTasks {
         let Some(others) = EndedThreads::on_cpu_beside(Some(user + system), own, 0) else {
             return Ok(account);
         };
-        let ended = whole.and_then(|whole| of_living.ended_delays(&whole, account.wall));
+        let ended = whole.and_then(|whole| of_living.ended_delays(&whole, account.wall, account.key.start));
         let sum = &mut account.sum;
         sum.set(Figure::ON_CPU, sum.on_cpu().map(|on_cpu| (on_cpu + others).0));
         sum.set(Figure::USER, Some(user.0));
@@ -87,7 +88,7 @@ impl LinuxTasks {
         let mut of_living = OfLiving::default();
         of_living.add(&row);
         let mut sum = TaskAccount::of_thread(&row).sum;
-        if let Some(ended) = whole.and_then(|whole| of_living.ended_delays(&whole, row.wall)) {
+        if let Some(ended) = whole.and_then(|whole| of_living.ended_delays(&whole, row.wall, row.key.start)) {
             for cause in Cause::ALL {
                 sum.set_delay(cause, of_living.possible.delay(cause).plus(ended[cause]));
             }
@@ -187,9 +188,9 @@ impl OfLiving {
         self.possible.add(&row.sum_since_start(true));
     }
 
-    /// What the group has beyond its living threads; `wall` is how long it has lived. The group was read first, so that a living
-    /// thread's progress in between is never taken for an ended one's.
-    fn ended_delays(&self, whole: &TaskRow, wall: Nanos) -> Option<Delays> {
+    /// What the group has beyond its living threads; `wall` is how long it has lived, since `start` on the boot clock. The group was read
+    /// first, so that a living thread's progress in between is never taken for an ended one's.
+    fn ended_delays(&self, whole: &TaskRow, wall: Nanos, start: Nanos) -> Option<Delays> {
         let mut ended = Delays::default();
         let mut any = false;
         for cause in Cause::ALL {
@@ -206,9 +207,10 @@ impl OfLiving {
                 Some(0) => Some(Nanos(0)),
                 _ => beyond(Figure::delay(cause), of_living.map(|total| total.0)).map(Nanos),
             };
-            // No thread can have waited longer each time than its process has lived.
-            let at_most = count.map(|count| Nanos(wall.0.saturating_mul(count)));
-            ended[cause] = Delay::new(count, total.filter(|total| Some(*total) <= at_most), None);
+            let can_be = |total: &Nanos| {
+                count.is_some_and(|count| can_be_of_ended_threads(cause, *total, count, wall, start))
+            };
+            ended[cause] = Delay::new(count, total.filter(can_be), None);
         }
         any.then_some(ended)
     }

@@ -112,6 +112,21 @@ pub(super) fn sips(scratch: &Scratch) -> Staged {
     staged
 }
 
+/// A reader whose limit lets each read take four seconds.
+pub(super) fn long_reads(scratch: &Scratch) -> Staged {
+    let (culprit, _) = programs(scratch);
+    let file = scratch.0.join("read").display().to_string();
+    fs::write(&file, vec![1; 1 << 16]).unwrap();
+    let limit = Cgroup::new("io");
+    let device = disk_of(&scratch.0);
+    match limit.version {
+        1 => limit.set("blkio.throttle.read_bps_device", &format!("{device} 16384")),
+        _ => limit.set("io.max", &format!("{device} rbps=16384")),
+    }
+    let reader = start_in(&limit.directory, &format!("{culprit} gulp {file}"));
+    vec![Box::new(limit), Box::new(reader)]
+}
+
 /// Writers in a cgroup that may write little, beside one outside that moves something as well.
 pub(super) fn throttled_disk(scratch: &Scratch) -> Staged {
     let (culprit, victim) = programs(scratch);
