@@ -51,6 +51,8 @@ struct Descendants {
 /// What most of the processes were that ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ChurnSummary {
+    /// How many there were.
+    pub(crate) ended: u64,
     /// The program of most of them.
     pub(crate) program: Option<ChurnPart>,
     /// The nearest process from which most of them came.
@@ -127,6 +129,7 @@ impl Churn {
         };
         let program = self.programs.iter().max_by_key(|(comm, count)| (**count, **comm));
         ChurnSummary {
+            ended: all,
             program: program.and_then(|(comm, count)| part(*comm, *count)),
             ancestor: self.nearest().and_then(|(pid, comm, count)| Some((pid, part(comm, count)?))),
         }

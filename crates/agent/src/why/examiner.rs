@@ -178,10 +178,13 @@ fn greatest(count: usize, labels: &str, rates: &[&str]) -> String {
     format!("topk({count}, {})", sums.join(" + "))
 }
 
-/// Adds matchers to the selector of a rate.
+/// Adds matchers to the selector of a rate, which is all of it.
 fn with_matchers(rate: &str, matchers: &str) -> String {
-    let more = format!(",{matchers}}}[W]");
-    rate.replace("}[W]", &more).replace("_total[W]", &format!("_total{{{matchers}}}[W]"))
+    let selector = rate.strip_suffix("[W])").unwrap_or(rate);
+    match selector.strip_suffix('}') {
+        Some(before) => format!("{before},{matchers}}}[W])"),
+        None => format!("{selector}{{{matchers}}}[W])"),
+    }
 }
 
 impl Share {

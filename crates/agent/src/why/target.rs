@@ -121,6 +121,10 @@ pub(super) fn sentences(
 
 /// How long they slept, if that was most of the time and as many of them were there at its beginning as at its end.
 fn slept(examiner: &Examiner<'_>, matcher: &str, awake: f64) -> Result<Option<Sentence>, QueryError> {
+    // A wait for a disk is charged when it ends: it may be one of these.
+    if !examiner.watched()?.stuck.is_empty() {
+        return Ok(None);
+    }
     let length_s = (examiner.window.to_ms - examiner.window.from_ms) as f64 / 1e3;
     let count = format!("count(whit_task_on_cpu_seconds_total{{{matcher}}}");
     // The first reading is somewhere in the first tenth.

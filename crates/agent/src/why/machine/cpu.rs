@@ -4,6 +4,7 @@ use query::QueryError;
 
 use super::finding::{Cost, Found, sentence};
 use super::words::{count, percent};
+use crate::task_sums::ChurnSummary;
 use crate::why::examiner::{Examiner, Share};
 use crate::why::sentence::{Evidence, Trouble};
 
@@ -14,6 +15,8 @@ const NEARLY: f64 = 0.7;
 /// Fewer starts, or waits of one program, in each second are no trouble.
 const MANY_STARTS: f64 = 200.0;
 const MANY_SWITCHES: f64 = 20_000.0;
+/// If the processes that ended are a smaller part of what was started, what they were is not told.
+const LEAST_ENDED: f64 = 0.2;
 
 /// How many CPUs there are, and which part of their time was used.
 fn cpus(examiner: &Examiner<'_>) -> Result<Option<(Evidence, Evidence)>, QueryError> {
@@ -23,11 +26,21 @@ fn cpus(examiner: &Examiner<'_>) -> Result<Option<(Evidence, Evidence)>, QueryEr
     Ok(count.zip(busy))
 }
 
+/// Which part of the CPU time was idle. What a hypervisor took away was not.
+fn idle_part(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryError> {
+    examiner.number(
+        "sum(rate(node_cpu_seconds_total{mode=~\"idle|iowait\"}[W])) / sum(rate(node_cpu_seconds_total[W]))",
+    )
+}
+
 /// Processes that are started all the time.
 pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     let rate = examiner.number("rate(node_forks_total[W])")?;
     let Some(rate) = rate.filter(|rate| rate.value > MANY_STARTS) else { return Ok(None) };
     let churn = examiner.watched()?.churn;
+    // The counter is of threads as well: what ended says little if it is few of them.
+    let started = rate.value * (examiner.window.to_ms - examiner.window.from_ms) as f64 / 1e3;
+    let churn = if churn.ended as f64 >= started * LEAST_ENDED { churn } else { ChurnSummary::default() };
     let program = churn.program.as_ref().map(|part| format!("{} were {}", percent(part.ratio), part.comm));
     let ancestor = churn
         .ancestor
@@ -36,9 +49,9 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     let parts: Vec<String> = program.into_iter().chain(ancestor).collect();
     let of_ended = match parts.is_empty() {
         true => String::new(),
-        false => format!("; of those that ended {}", parts.join(", ")),
+        false => format!("; of the processes that ended {}", parts.join(", ")),
     };
-    let text = format!("{} processes were started in each second{of_ended}.", count(rate.value));
+    let text = format!("{} processes or threads were started in each second{of_ended}.", count(rate.value));
     let culprit = churn.ancestor.map(|(_, part)| part).or(churn.program).map(|part| part.comm);
     let cost = Cost::of([examiner.waits_for_cpu()?]);
     Ok(Some(sentence(Trouble::Forks, cost, text, culprit, [rate])))
@@ -66,25 +79,28 @@ fn throttled(examiner: &Examiner<'_>) -> Result<Option<Share>, QueryError> {
 /// A cgroup that may not use CPUs for longer.
 pub(super) fn quota(examiner: &Examiner<'_>) -> Found {
     let Some(most) = throttled(examiner)? else { return Ok(None) };
-    let busy = cpus(examiner)?.map(|(_, busy)| busy);
-    let idle = busy.as_ref().map_or(String::new(), |busy| {
-        format!(", while {} of the CPU time was idle", percent(1.0 - busy.value))
-    });
+    let idle_part = idle_part(examiner)?;
+    let idle = idle_part
+        .as_ref()
+        .map_or(String::new(), |idle| format!(", while {} of the CPU time was idle", percent(idle.value)));
     let cgroup = most.name.get("cgroup").to_owned();
     let text = format!(
         "The quota of {cgroup} kept its tasks from CPUs for {:.2} s in each second{idle}.",
         most.value
     );
-    let evidence = [most.evidence].into_iter().chain(busy);
+    let evidence = [most.evidence].into_iter().chain(idle_part);
     Ok(Some(sentence(Trouble::Quota, Cost::Lost(most.value), text, Some(cgroup), evidence)))
 }
 
 /// Waits for a CPU while CPUs are idle, which no quota explains.
 pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
     let (cpus, throttled, waited) = (cpus(examiner)?, throttled(examiner)?, examiner.waits_for_cpu()?);
-    let most = examiner.who(&[QUEUE])?;
-    let (Some((count, busy)), None, Some(waited)) = (cpus, throttled, waited) else { return Ok(None) };
-    let idle = (1.0 - busy.value) * count.value;
+    let (most, idle_part) = (examiner.who(&[QUEUE])?, idle_part(examiner)?);
+    let (Some((count, busy)), None, Some(waited), Some(idle_part)) = (cpus, throttled, waited, idle_part)
+    else {
+        return Ok(None);
+    };
+    let idle = idle_part.value * count.value;
     // Tasks that run wait now and then as well.
     if waited.value < 0.3 || idle < 0.35 || waited.value < busy.value * count.value * 0.5 {
         return Ok(None);
@@ -96,10 +112,10 @@ pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
         "Tasks waited {:.2} s in each second for a CPU, while {} of the CPU time was idle: affinity, a cpuset or bursts can do \
          that, which are not recorded{who}.",
         waited.value,
-        percent(1.0 - busy.value)
+        percent(idle_part.value)
     );
     let cost = Cost::Lost(waited.value);
-    let evidence = [waited, busy].into_iter().chain(most.map(|share| share.evidence));
+    let evidence = [waited, idle_part].into_iter().chain(most.map(|share| share.evidence));
     Ok(Some(sentence(Trouble::IdleCpus, cost, text, None, evidence)))
 }
 

@@ -21,8 +21,14 @@ const LEAST_PART: f64 = 0.2;
 /// A filesystem on which nothing can be written any more.
 pub(super) fn full_filesystem(examiner: &Examiner<'_>) -> Found {
     for (what, left) in [
-        ("room", "bottomk(1, node_filesystem_avail_bytes / (node_filesystem_size_bytes > 0))"),
-        ("inodes", "bottomk(1, node_filesystem_files_free / (node_filesystem_files > 0))"),
+        (
+            "room",
+            "bottomk(1, (node_filesystem_avail_bytes / (node_filesystem_size_bytes > 0)) unless on (mountpoint) (node_filesystem_readonly == 1))",
+        ),
+        (
+            "inodes",
+            "bottomk(1, (node_filesystem_files_free / (node_filesystem_files > 0)) unless on (mountpoint) (node_filesystem_readonly == 1))",
+        ),
     ] {
         let Some(least) = examiner.first(left)?.filter(|least| least.value < 0.02) else { continue };
         let writer = examiner.who(&[&of_programs("increase", "whit_task_written_bytes_total")])?;

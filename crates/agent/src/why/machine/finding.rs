@@ -14,16 +14,18 @@ pub(super) enum Cost {
     Failure,
     /// Time that tasks lost, in seconds in each second.
     Lost(f64),
+    /// How much of what tasks lost is its own is not known; it comes before what costs so much.
+    Within(f64),
     /// Nothing.
     None,
 }
 
 impl Cost {
-    /// The time that tasks lost, as far as it is known, of a trouble that makes them wait for more than one thing.
+    /// Of a trouble that makes tasks wait, by what they waited for, as far as that is known.
     pub(super) fn of(waits: impl IntoIterator<Item = Option<Evidence>>) -> Self {
         /// What a trouble costs of which no wait is known.
         const UNKNOWN: f64 = 0.3;
-        Self::Lost(waits.into_iter().flatten().map(|wait| wait.value).fold(UNKNOWN, f64::max))
+        Self::Within(waits.into_iter().flatten().map(|wait| wait.value).fold(UNKNOWN, f64::max))
     }
 }
 
@@ -37,6 +39,7 @@ pub(super) fn sentence(
     let (weight, lost) = match cost {
         Cost::Failure => (1.0, None),
         Cost::Lost(lost) => (lost / (1.0 + lost), Some(lost)),
+        Cost::Within(lost) => (lost / (1.0 + lost), None),
         Cost::None => (0.0, Some(0.0)),
     };
     Sentence { trouble, weight, lost, text, culprit, evidence: evidence.into_iter().collect() }

@@ -24,12 +24,22 @@ pub(super) fn out_of_memory(examiner: &Examiner<'_>) -> Found {
     let killed = processes(kills.value.max(1.0));
     let limited = nearest(examiner, "increase(whit_cgroup_oom_kills_total[W])")?;
     let limited = limited.filter(|limited| limited.value > kills.value * 0.5);
+    // A kill counts where the process was; the limit that ran out is one that was reached.
+    let limited = match limited {
+        Some(limited) => has_reached_limit(examiner, &limited)?.then_some(limited),
+        None => None,
+    };
     let left = available(examiner)?;
     if limited.is_some() || left.is_some() {
         // Who is in the cgroup is not known, so that the largest process of the machine is not named.
-        let cgroup = limited.as_ref().map_or("a cgroup", |share| share.name.get("cgroup"));
         let beside = beside(left.as_ref());
-        let text = format!("The kernel killed {killed}{beside}: {cgroup} reached its memory limit.");
+        let reason = match &limited {
+            Some(share) => format!("{} reached its memory limit", share.name.get("cgroup")),
+            None => {
+                "a limit was reached that is not recorded, or memory was short between two ticks".to_owned()
+            }
+        };
+        let text = format!("The kernel killed {killed}{beside}: {reason}.");
         let culprit = limited.as_ref().map(|share| share.name.get("cgroup").to_owned());
         let evidence = [kills].into_iter().chain(limited.map(|share| share.evidence)).chain(left);
         return Ok(Some(sentence(Trouble::OutOfMemory, Cost::Failure, text, culprit, evidence)));
@@ -96,10 +106,12 @@ impl Scarcity {
         }
     }
 
-    /// The machine had memory: only a cgroup's limit can have run out.
+    /// The machine had memory: a cgroup's limit ran out if one was reached. Otherwise why it is scarce is not known.
     fn of_limit(left: Evidence, limited: Option<Share>, waits_most: Option<Share>) -> Self {
-        let cgroup = limited.as_ref().map_or("a cgroup", |share| share.name.get("cgroup"));
-        let mut words = format!("{}: {cgroup} reached its memory limit", beside(Some(&left)));
+        let mut words = beside(Some(&left));
+        if let Some(share) = &limited {
+            words += &format!(": {} reached its memory limit", share.name.get("cgroup"));
+        }
         if let Some(share) = &waits_most {
             words += &format!("; {} waited most, {:.2} s", share.label(), share.value);
         }
@@ -149,9 +161,17 @@ fn beside(left: Option<&Evidence>) -> String {
 /// The cgroup of which a counter grew most. Those above it, if they are limited as well, count the same.
 fn nearest(examiner: &Examiner<'_>, increase: &str) -> Result<Option<Share>, QueryError> {
     let mut found = examiner.several(&format!("topk(8, {increase})"))?;
-    let most = found.first().map_or(0.0, |share| share.value);
-    found.retain(|share| share.value >= 0.5 && share.value > most * 0.9);
-    Ok(found.into_iter().max_by_key(|share| share.name.get("cgroup").len()))
+    let Some(most) = found.first().cloned().filter(|most| most.value >= 0.5) else { return Ok(None) };
+    let above = format!("{}/", most.name.get("cgroup").trim_end_matches('/'));
+    found.retain(|share| share.value > most.value * 0.9 && share.name.get("cgroup").starts_with(&above));
+    Ok(found.into_iter().max_by_key(|share| share.name.get("cgroup").len()).or(Some(most)))
+}
+
+/// Whether the limit of a cgroup was reached in the window.
+fn has_reached_limit(examiner: &Examiner<'_>, cgroup: &Share) -> Result<bool, QueryError> {
+    let quoted = serde_json::to_string(cgroup.name.get("cgroup")).unwrap_or_default();
+    let reached = format!("increase(whit_cgroup_memory_limit_reached_total{{cgroup={quoted}}}[W])");
+    Ok(examiner.number(&reached)?.is_some_and(|reached| reached.value >= 0.5))
 }
 
 fn largest(examiner: &Examiner<'_>) -> Result<Option<Share>, QueryError> {
