@@ -44,7 +44,7 @@ pub struct EndedProcess {
     pub clock: Clock,
 }
 
-/// So many threads are kept of which the process has not ended yet.
+/// The most ended threads that are kept until their process ends, too.
 const MOST_THREADS: usize = 100_000;
 
 impl Past {

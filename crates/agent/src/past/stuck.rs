@@ -3,11 +3,11 @@
 use facts::task::figure::Figure;
 use facts::task::rounds::Scope;
 use facts::task::{TaskKey, TaskRow};
-use foldhash::{HashMap, HashMapExt as _};
+use foldhash::HashMap;
 
 use super::round::Round;
 
-/// The parent of threads of the kernel, some of which sleep so for ever.
+/// The parent of the threads of the kernel. Some of them are always in this sleep.
 const KTHREADD: u32 = 2;
 /// The most that are kept.
 const MOST: usize = 1_000;
@@ -24,7 +24,7 @@ pub(crate) struct StuckTask {
 }
 
 /// Follows tasks from round to round.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Stuck {
     /// Those that sleep so, by number.
     sleeping: HashMap<u32, Sleeping>,
@@ -44,12 +44,6 @@ struct Sleeping {
     task: StuckTask,
 }
 
-impl Default for Stuck {
-    fn default() -> Self {
-        Self { sleeping: HashMap::new(), ended: Vec::new(), last_ms: 0, has_gap: false }
-    }
-}
-
 impl Stuck {
     /// Rounds follow that are not read.
     pub(super) fn skip(&mut self) {
@@ -60,7 +54,7 @@ impl Stuck {
     pub(super) fn add(&mut self, at_ms: i64, round: &Round<'_>, scope: Scope) {
         self.last_ms = at_ms;
         if std::mem::take(&mut self.has_gap) || round.is_apart() {
-            // What went on meanwhile cannot be told from what is still asleep unless it is seen so again.
+            // A task may have gone on in between: only a row that shows the same sleep proves that it has not.
             self.sleeping
                 .retain(|tid, sleeping| round.store.row(*tid).is_some_and(|row| sleeping.is_of(row)));
             round.store.rows().for_each(|row| self.see(at_ms, row, scope));

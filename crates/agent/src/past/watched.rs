@@ -6,7 +6,7 @@ use super::round::Round;
 use super::stuck::{Stuck, StuckTask};
 use crate::task_sums::{Churn, ChurnSummary, MinuteGroups};
 
-/// Shorter sleeps of tasks are not told, in milliseconds, unless the window is that short.
+/// Sleeps of tasks that are shorter, in milliseconds, are left out, unless the window itself is short.
 const LEAST_STUCK_MS: i64 = 5_000;
 
 /// What happens from round to round.

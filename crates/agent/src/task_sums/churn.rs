@@ -7,9 +7,9 @@ use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use facts::task::store::{EndedTask, TaskStore};
 
-/// So many parents are followed, one after the other.
+/// The most parents that are followed, one after the other.
 const MOST_GENERATIONS: u64 = 32;
-/// What is a smaller part of the processes is not told.
+/// Smaller parts of the processes are left out of the summary.
 const LEAST_PART: f64 = 0.2;
 /// An ancestor of so many more processes than another one is preferred to it, though it is further away.
 const NEARLY: f64 = 0.8;
@@ -177,18 +177,18 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_ancestor_of_nearly_all_is_told() {
+    fn the_nearest_ancestor_of_nearly_all_is_named() {
         let build =
             [(10, "sshd", 1000, 4), (20, "bash", 1000, 3), (30, "make", 980, 2), (40, "make", 500, 1)];
-        let told = churn(&build);
-        assert_eq!(told.program, Some(ChurnPart { comm: "cc1".to_owned(), ratio: 0.6 }));
-        assert_eq!(told.ancestor, Some((30, ChurnPart { comm: "make".to_owned(), ratio: 0.98 })));
+        let summary = churn(&build);
+        assert_eq!(summary.program, Some(ChurnPart { comm: "cc1".to_owned(), ratio: 0.6 }));
+        assert_eq!(summary.ancestor, Some((30, ChurnPart { comm: "make".to_owned(), ratio: 0.98 })));
         // Of one that was not seen nothing can be said.
         assert_eq!(churn(&[(30, "", 980, 1), (20, "bash", 900, 2)]).ancestor.map(|(pid, _)| pid), Some(20));
     }
 
     #[test]
-    fn who_is_a_small_part_is_not_told() {
+    fn small_parts_are_left_out() {
         assert_eq!(churn(&[(7, "cron", 199, 1)]).ancestor, None);
         assert!(churn(&[(7, "cron", 200, 1)]).ancestor.is_some());
         assert_eq!(Churn::default().summary(), ChurnSummary::default());

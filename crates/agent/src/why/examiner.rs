@@ -132,7 +132,6 @@ impl<'p> Examiner<'p> {
         });
         let matchers = matchers.join(",");
         let rates: Vec<String> = rates.iter().map(|rate| with_matchers(rate, &matchers)).collect();
-        let rates: Vec<&str> = rates.iter().map(String::as_str).collect();
         let expression = greatest(1, "comm, cgroup, pid", &rates);
         let is_most = |process: &Share| process.value > 0.8 * program.value;
         let process = match busiest.iter().find(|process| process.is_of(&program)) {
@@ -141,7 +140,7 @@ impl<'p> Examiner<'p> {
                     Evidence { expression: self.fill_in(&expression), value: process.evidence.value };
                 Some(Share { evidence, ..process.clone() })
             }
-            // It is not among the busiest, all of which do as much.
+            // No process of it is among the busiest; but each of these does so much that one may have been left out.
             None if busiest.last().is_some_and(is_most) => self.first(&expression)?,
             None => None,
         };
@@ -173,8 +172,8 @@ impl<'p> Examiner<'p> {
 }
 
 /// The greatest sums of some rates by labels.
-fn greatest(count: usize, labels: &str, rates: &[&str]) -> String {
-    let sums = rates.iter().map(|rate| format!("sum by ({labels}) ({rate})")).collect::<Vec<_>>();
+fn greatest(count: usize, labels: &str, rates: &[impl AsRef<str>]) -> String {
+    let sums = rates.iter().map(|rate| format!("sum by ({labels}) ({})", rate.as_ref())).collect::<Vec<_>>();
     format!("topk({count}, {})", sums.join(" + "))
 }
 
@@ -204,6 +203,11 @@ impl Share {
             ("", None) => format!("processes named {comm}"),
             (pid, _) => format!("{comm} ({pid})"),
         }
+    }
+
+    /// That it waits most, in words.
+    pub(super) fn waits_most(&self) -> String {
+        format!("{} waited most, {:.2} s in each second", self.label(), self.value)
     }
 
     pub(super) fn culprit(&self) -> Option<String> {

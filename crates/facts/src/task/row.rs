@@ -2,9 +2,10 @@
 
 use super::bounds;
 use super::comm::Comm;
-use super::figure::{Figure, Figures};
+use super::figure::{Figure, FigureSet, Figures};
 use super::sum::TaskSum;
 use super::{Accounting, TaskKey};
+use crate::rate::{Width, counter_delta};
 use crate::unit::Nanos;
 
 /// One thread, as a reader puts it into the store.
@@ -70,6 +71,20 @@ impl TaskRow {
         let gauges = [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES].map(|figure| self.figures.get(figure));
         let ids = (self.tgid, self.ppid, self.uid, self.cgroup);
         (ids, self.comm, self.state, self.nice, self.policy, self.accounting, gauges, self.figures.absent())
+    }
+
+    /// What it did after an earlier reading of the same task: a row with the increases of the counters that both have, and with its own other
+    /// figures.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let mut rest = *self;
+        rest.wall = self.wall.saturating_sub(before.wall);
+        FigureSet::COUNTERS.for_each(|figure| {
+            if let (Some(from), Some(now)) = (before.figures.get(figure), self.figures.get(figure)) {
+                rest.figures.set(figure, Some(counter_delta(from, now, Width::Bits64).unwrap_or(0)));
+            }
+        });
+        rest
     }
 
     /// What it did since it started. Delays that cannot be true are dropped; `is_counted` says whether the kernel counts its delays.

@@ -6,7 +6,7 @@ use facts::linux::proc_connector::ProcessEvent;
 use facts::linux::taskstats::ExitInfo;
 use facts::task::comm::Comm;
 use facts::task::exit_record::ExitRecord;
-use facts::task::figure::{Figure, FigureSet};
+use facts::task::figure::Figure;
 use facts::task::{Cause, TaskAccount, TaskRow, TaskSum, TimeBreakdown};
 use facts::unit::Nanos;
 
@@ -153,12 +153,12 @@ impl Account {
             // Each program has what was done from one execve(2) to the next.
             let mut before = TaskRow::NONE;
             for BeforeExec { comm, row } in self.earlier.remove(&tgid).unwrap_or_default() {
-                let mut part = since(&row, &before).sum_since_start(true);
+                let mut part = row.since(&before).sum_since_start(true);
                 part.processes = 0;
                 self.program(comm).sum.add(&part);
                 before = row;
             }
-            record.row = since(&record.row, &before);
+            record.row = record.row.since(&before);
         }
         let mut account = record.account();
         account.sum.processes = u32::from(is_leader);
@@ -219,18 +219,6 @@ impl Account {
         });
         Tree { programs, whole, own }
     }
-}
-
-/// What a task did after an earlier reading of it.
-fn since(row: &TaskRow, before: &TaskRow) -> TaskRow {
-    let mut rest = *row;
-    rest.wall = row.wall.saturating_sub(before.wall);
-    FigureSet::COUNTERS.for_each(|figure| {
-        if let (Some(now), Some(then)) = (row.figures.get(figure), before.figures.get(figure)) {
-            rest.figures.set(figure, Some(now.saturating_sub(then)));
-        }
-    });
-    rest
 }
 
 /// The most by which precise times may exceed those of wait4(2), which the kernel scales.

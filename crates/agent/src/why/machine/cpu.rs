@@ -15,7 +15,7 @@ const NEARLY: f64 = 0.7;
 /// Fewer starts, or waits of one program, in each second are no trouble.
 const MANY_STARTS: f64 = 200.0;
 const MANY_SWITCHES: f64 = 20_000.0;
-/// If the processes that ended are a smaller part of what was started, what they were is not told.
+/// If fewer of what was started have ended as processes, their summary says too little.
 const LEAST_ENDED: f64 = 0.2;
 
 /// How many CPUs there are, and which part of their time was used.
@@ -95,7 +95,7 @@ pub(super) fn quota(examiner: &Examiner<'_>) -> Found {
 /// Waits for a CPU while CPUs are idle, which no quota explains.
 pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
     let (cpus, throttled, waited) = (cpus(examiner)?, throttled(examiner)?, examiner.waits_for_cpu()?);
-    let (most, idle_part) = (examiner.who(&[QUEUE])?, idle_part(examiner)?);
+    let idle_part = idle_part(examiner)?;
     let (Some((count, busy)), None, Some(waited), Some(idle_part)) = (cpus, throttled, waited, idle_part)
     else {
         return Ok(None);
@@ -105,9 +105,8 @@ pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
     if waited.value < 0.3 || idle < 0.35 || waited.value < busy.value * count.value * 0.5 {
         return Ok(None);
     }
-    let who = most.as_ref().map_or(String::new(), |most| {
-        format!("; {} waited most, {:.2} s in each second", most.label(), most.value)
-    });
+    let most = examiner.who(&[QUEUE])?;
+    let who = most.as_ref().map_or(String::new(), |most| format!("; {}", most.waits_most()));
     let text = format!(
         "Tasks waited {:.2} s in each second for a CPU, while {} of the CPU time was idle: affinity, a cpuset or bursts can do \
          that, which are not recorded{who}.",
@@ -146,7 +145,7 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
         ),
     };
     if let Some(victim) = &victim {
-        who += &format!("; {} waited most, {:.2} s in each second", victim.label(), victim.value);
+        who += &format!("; {}", victim.waits_most());
     }
     let before = examiner.compared(&waits, " s")?;
     let text = format!(

@@ -9,7 +9,7 @@ use crate::why::examiner::{Examiner, Share};
 use crate::why::sentence::{Evidence, Trouble};
 
 const BLOCK_IO: &str = "rate(whit_task_block_io_seconds_total[W])";
-/// Less of the time is no trouble.
+/// Waits for a smaller part of the time are no trouble.
 const LEAST_WAITED: f64 = 0.2;
 /// A disk that is busy for a smaller part of the time in which tasks wait for disks is not what they wait for.
 const LEAST_BUSY: f64 = 0.5;
@@ -57,7 +57,7 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
         }
         Some(device) => of_limits(examiner, device, victim)?,
         None => {
-            let words = victim.as_ref().map_or(String::new(), |victim| format!("; {}", waits_most(victim)));
+            let words = victim.as_ref().map_or(String::new(), |victim| format!("; {}", victim.waits_most()));
             (words, None, victim.map(|share| share.evidence).into_iter().collect())
         }
     };
@@ -109,10 +109,6 @@ fn waited(examiner: &Examiner<'_>) -> Result<Option<(Evidence, String)>, QueryEr
 /// The end of a sentence, who causes it, and where its figures are from.
 type Cause = (String, Option<String>, Vec<Evidence>);
 
-fn waits_most(victim: &Share) -> String {
-    format!("{} waited most, {:.2} s in each second", victim.label(), victim.value)
-}
-
 /// A disk is busy: with what most was moved by.
 fn of_neighbours(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> Result<Cause, QueryError> {
     let [written, read] = ["whit_task_written_bytes_total", "whit_task_read_bytes_total"]
@@ -128,7 +124,7 @@ fn of_neighbours(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) 
     }
     let others = victim.as_ref().filter(|victim| mover.as_ref().is_none_or(|mover| !mover.is_of(victim)));
     if let Some(victim) = others {
-        words += &format!("; {}", waits_most(victim));
+        words += &format!("; {}", victim.waits_most());
     }
     let culprit = mover.as_ref().and_then(Share::culprit);
     let shares = [Some(device), mover, victim].into_iter().flatten();
@@ -155,7 +151,7 @@ fn of_limits(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> R
         }
     };
     if let Some(victim) = &victim {
-        words += &format!("; {}", waits_most(victim));
+        words += &format!("; {}", victim.waits_most());
     }
     let only = limited.into_iter().next().filter(|_| culprit.is_some());
     let shares = [Some(device), only, victim].into_iter().flatten();

@@ -23,7 +23,7 @@ pub(super) enum Cost {
 impl Cost {
     /// Of a trouble that makes tasks wait, by what they waited for, as far as that is known.
     pub(super) fn of(waits: impl IntoIterator<Item = Option<Evidence>>) -> Self {
-        /// What a trouble costs of which no wait is known.
+        /// The cost if no wait is known, or a shorter one.
         const UNKNOWN: f64 = 0.3;
         Self::Within(waits.into_iter().flatten().map(|wait| wait.value).fold(UNKNOWN, f64::max))
     }
