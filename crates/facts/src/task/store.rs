@@ -151,6 +151,16 @@ impl EndedTask {
         self.delta.get(Figure::ON_CPU)
     }
 
+    /// CPU time of its whole life in nanoseconds, as far as it was counted. In its last interval that is what its record has, in the kernel's ticks;
+    /// before, what the precise counter had. A record is of the whole life, and its ticks may be far from the precise counter.
+    pub(super) fn counted_cpu_ns(&self) -> Option<u64> {
+        let before = match self.origin {
+            Origin::Row => self.before.figures.get(Figure::ON_CPU)?,
+            Origin::Start | Origin::Unknown => return self.record.cpu_ns(),
+        };
+        Some(before + self.cpu_ns()?)
+    }
+
     /// The upper bound of CPU time in the interval that its record does not contain.
     pub fn most_unrecorded_ns(&self) -> u64 {
         let parts = [

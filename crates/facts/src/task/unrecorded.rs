@@ -1,11 +1,11 @@
 //! CPU time of ended tasks that no exit record contains: used after the record was made, or of a task without a record.
 //!
-//! It is the CPU time of all tasks that the kernel has released, minus that of their records. A record comes before its task is
-//! released, so that the difference is only counted once it is positive.
+//! It is the CPU time of all tasks that the kernel has released, minus what was counted of them while they lived and by their records. A
+//! record comes before its task is released, so that the difference is only counted once it is positive.
 
 use super::figure::Figure;
 use super::row::TaskRow;
-use super::store::TaskStore;
+use super::store::{EndedTask, TaskStore};
 use crate::unit::Nanos;
 
 /// Calculates it from round to round.
@@ -36,7 +36,7 @@ impl Unrecorded {
             *recorded += if is_there { Nanos(0) } else { Nanos(*on_cpu) };
             is_there
         });
-        self.recorded += Nanos(store.ended().filter_map(|ended| ended.record().cpu_ns()).sum());
+        self.recorded += Nanos(store.ended().filter_map(EndedTask::counted_cpu_ns).sum());
         let all = store.ended_on_cpu?.saturating_sub(baseline).saturating_sub(self.recorded);
         let new = all.saturating_sub(self.reported);
         self.reported += new;
@@ -50,6 +50,41 @@ mod tests {
     use crate::sample::Clock;
     use crate::task::TaskKey;
     use crate::task::exit_record::ExitRecord;
+
+    /// The ticks of a task's whole life are 100 less than the precise counter, with which its life was counted.
+    #[test]
+    fn what_was_counted_of_a_living_task_is_not_unrecorded() {
+        let at = |second: u64| Nanos(second * Nanos::SECOND.0);
+        let clock = |second| Clock { monotonic: at(second), boottime: at(second), realtime: at(second) };
+        let row = |on_cpu, user| {
+            let key = TaskKey { pid: 9, start: at(10) };
+            let mut row = TaskRow { key, wall: at(90), state: Some(b'R'), ..TaskRow::default() };
+            let figures = [(Figure::ON_CPU, on_cpu), (Figure::USER, user), (Figure::SYSTEM, 0)];
+            figures.into_iter().for_each(|(figure, value)| row.figures.set(figure, Some(value)));
+            row
+        };
+        let (mut store, mut unrecorded) = (TaskStore::default(), Unrecorded::default());
+        for second in [100, 101] {
+            store.begin(clock(second));
+            store.put(&row(500, 400));
+            store.ended_on_cpu = Some(Nanos(1_000));
+            store.finish(&mut Vec::new());
+            assert_eq!(unrecorded.advance(&store), Some(Nanos(0)));
+        }
+        store.begin(clock(102));
+        store.remove(9);
+        store.ended_on_cpu = Some(Nanos(1_515));
+        let exit = crate::linux::taskstats::ExitInfo::default();
+        let record = ExitRecord {
+            row: TaskRow { wall: at(92), ..row(509, 410) },
+            exit,
+            between: (at(101), at(102)),
+            tick: Nanos(4),
+        };
+        store.finish(&mut vec![record]);
+        let ended: Vec<_> = store.ended().map(EndedTask::cpu_ns).collect();
+        assert_eq!((ended, unrecorded.advance(&store)), (vec![Some(10)], Some(Nanos(5))));
+    }
 
     #[test]
     fn cpu_time_without_a_record_is_reported_once() {
