@@ -5,60 +5,82 @@ use facts::task::figure::Figure;
 use facts::task::store::TaskStore;
 use facts::unit::Nanos;
 use formats::series_name::SeriesName;
+use store::SeriesKind::{Counter, Gauge};
 use store::{SeriesId, SeriesKind, Store};
 
 use crate::registry::Registry;
-use crate::restricted::TASK_TOTALS;
+use crate::restricted::{LOW_PRIORITY_TOTALS, TASK_TOTALS};
 
-/// Their metric.
-pub(crate) const METRIC: &str = TASK_TOTALS;
-/// What it is.
-pub(crate) const HELP: &str =
-    "Time of all tasks on a CPU, waiting for a cause, or on a CPU and in no record.";
+/// Their times.
+pub(crate) const TIMES: &str = TASK_TOTALS;
+/// How long those waited for a CPU that give way to others.
+pub(crate) const LOW_PRIORITY_RUN_QUEUE: &str = LOW_PRIORITY_TOTALS;
+/// How many sleep and cannot be interrupted.
+pub(crate) const UNINTERRUPTIBLE: &str = "whit_uninterruptible_tasks";
+
+/// The metrics.
+const METRICS: [(&str, SeriesKind, &str); 3] = [
+    (TIMES, Counter, "Time of all tasks on a CPU, waiting for a cause, or on a CPU and in no record."),
+    (
+        LOW_PRIORITY_RUN_QUEUE,
+        Counter,
+        "Time that tasks waited for a CPU which are nice or of the policy SCHED_IDLE.",
+    ),
+    (UNINTERRUPTIBLE, Gauge, "Tasks in uninterruptible sleep, without those of the kernel."),
+];
 
 /// CPU time of tasks that ended which no record of them contains: what on_cpu lacks of the time of all CPUs.
 const UNRECORDED: &str = "unrecorded";
 const FIGURES: usize = 1 + Cause::ALL.len();
 const STATES: usize = FIGURES + 1;
+/// Times of states, and the wait of low priority.
+const TIMES_COUNT: usize = STATES + 1;
 
 /// The sums since the agent started; what is not known of any task is `None`.
 #[derive(Debug, Default)]
 pub(crate) struct TaskSeries {
     /// `None` if it is not recorded.
     ids: Vec<Option<(String, SeriesId)>>,
-    sums: [Option<Nanos>; STATES],
+    sums: [Option<Nanos>; TIMES_COUNT],
+    uninterruptible: Option<usize>,
 }
 
 impl TaskSeries {
     /// Adds what tasks did in the last interval, and the CPU time in it that no record contains.
     pub(crate) fn add(&mut self, tasks: &TaskStore, unrecorded: Option<Nanos>) {
         let total = tasks.total();
-        let growths = figures().map(|(_, figure)| total.get(figure).map(Nanos)).chain([unrecorded]);
+        let growths = figures().map(|(_, figure)| total.get(figure).map(Nanos));
+        let growths = growths.chain([unrecorded, tasks.low_priority_run_queue()]);
         for (growth, sum) in growths.zip(&mut self.sums) {
             if let Some(growth) = growth {
                 *sum.get_or_insert_default() += growth;
             }
         }
+        self.uninterruptible = Some(tasks.uninterruptible());
     }
 
     /// Gives them names, if they have none.
     pub(crate) fn register(&mut self, registry: &mut Registry, store: &mut Store) {
         if self.ids.is_empty() {
-            let name = |state| {
-                let mut name = SeriesName::new(METRIC);
+            let of_state = |state| {
+                let mut name = SeriesName::new(TIMES);
                 name.set("state", state);
-                name.to_string()
+                (name.to_string(), Counter)
             };
-            let ids = figures().map(|(state, _)| state).chain([UNRECORDED]).map(name);
-            self.ids = ids.map(|name| registry.register(&name, SeriesKind::Counter, store)).collect();
+            let others = [(LOW_PRIORITY_RUN_QUEUE, Counter), (UNINTERRUPTIBLE, Gauge)];
+            let others = others.map(|(metric, kind)| (metric.to_owned(), kind));
+            let names = figures().map(|(state, _)| state).chain([UNRECORDED]).map(of_state).chain(others);
+            self.ids = names.map(|(name, kind)| registry.register(&name, kind, store)).collect();
         }
     }
 
-    /// The sums in seconds, with the names under which they are recorded.
+    /// The values of all series, with the names under which they are recorded.
     pub(crate) fn recorded(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
-        self.ids.iter().zip(self.sums).filter_map(|(name, sum)| {
+        let seconds = self.sums.into_iter().map(|sum| sum.map(Nanos::as_secs_f64));
+        let values = seconds.chain([self.uninterruptible.map(|count| count as f64)]);
+        self.ids.iter().zip(values).filter_map(|(name, value)| {
             let (name, id) = name.as_ref()?;
-            Some((name.as_str(), *id, sum?.as_secs_f64()))
+            Some((name.as_str(), *id, value?))
         })
     }
 
@@ -66,6 +88,11 @@ impl TaskSeries {
     pub(crate) fn forget_names(&mut self) {
         self.ids.clear();
     }
+}
+
+/// The kind and the help of one of the metrics.
+pub(crate) fn metadata(metric: &str) -> Option<(SeriesKind, &'static str)> {
+    METRICS.iter().find(|(name, ..)| *name == metric).map(|(_, kind, help)| (*kind, *help))
 }
 
 fn figures() -> impl Iterator<Item = (&'static str, Figure)> {

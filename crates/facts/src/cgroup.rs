@@ -30,8 +30,10 @@ pub struct LimitedCgroup {
     pub throttled_periods: Option<u64>,
     /// Times that its memory reached the limit.
     pub memory_limit_reached: Option<u64>,
+    /// Times that its memory passed `memory.high`, beyond which its tasks are slowed down; version 2 has it.
+    pub memory_high_passed: Option<u64>,
     /// Processes that the kernel killed in it for want of memory.
     pub oom_kills: Option<u64>,
-    /// Whether it may not read or write as much as a device can.
-    pub has_io_limit: bool,
+    /// Whether there are processes in it that may not read or write as much as a device can.
+    pub holds_io_of_members: bool,
 }

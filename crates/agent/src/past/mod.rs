@@ -143,6 +143,11 @@ impl Past {
         Ok(next_ns.map(|next_ns| (next_ns - first_ns) / 1_000_000 + 1))
     }
 
+    /// Whether all tasks are seen.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.scope == Scope::All
+    }
+
     /// Whether a task is one that is seen.
     pub(crate) fn sees(&self, row: &TaskRow) -> bool {
         self.scope.contains(row)
@@ -223,7 +228,7 @@ pub fn metadata(metric: &str) -> Option<(&'static str, &'static str)> {
     let of_tasks = TASK_METRICS.iter().map(|row| (row.exported, row.kind, row.help));
     let found = of_machine.chain(of_tasks).find(|(name, ..)| *name == metric);
     let found = found.map(|(_, kind, help)| (series_kind(kind), help));
-    let of_all_tasks = || (metric == task_series::METRIC).then_some((SeriesKind::Counter, task_series::HELP));
+    let of_all_tasks = || task_series::metadata(metric);
     let of_checks =
         || check::METRICS.iter().find(|(name, ..)| *name == metric).map(|(_, kind, help)| (*kind, *help));
     let of_feeds = || {

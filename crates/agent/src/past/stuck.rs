@@ -7,8 +7,6 @@ use foldhash::HashMap;
 
 use super::round::Round;
 
-/// The parent of the threads of the kernel. Some of them are always in this sleep.
-const KTHREADD: u32 = 2;
 /// The most that are kept.
 const MOST: usize = 1_000;
 
@@ -72,8 +70,9 @@ impl Stuck {
             return;
         }
         self.end(tid, at_ms);
-        let is_of_kernel = tid == KTHREADD || row.ppid == Some(KTHREADD);
-        if row.state == Some(b'D') && !is_of_kernel && scope.contains(row) && self.sleeping.len() < MOST {
+        // Some threads of the kernel always sleep so.
+        if row.state == Some(b'D') && !row.is_of_kernel() && scope.contains(row) && self.sleeping.len() < MOST
+        {
             let task = StuckTask { comm: row.comm.to_lossy(), tid, from_ms: at_ms, until_ms: at_ms };
             self.sleeping.insert(tid, Sleeping { key: row.key, switches: switches(row), task });
         }

@@ -18,6 +18,7 @@ const MOST_RECEIVED_BYTES: usize = 8 << 20;
 pub(super) struct Link {
     stream: UnixStream,
     queued: Vec<u8>,
+    sent_bytes: u64,
     received: Vec<u8>,
     most_body_bytes: usize,
 }
@@ -26,7 +27,7 @@ impl Link {
     /// Wraps a socket. A received frame whose body is longer than `most_body_bytes` is an error.
     pub(super) fn new(stream: UnixStream, most_body_bytes: usize) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self { stream, queued: Vec::new(), received: Vec::new(), most_body_bytes })
+        Ok(Self { stream, queued: Vec::new(), sent_bytes: 0, received: Vec::new(), most_body_bytes })
     }
 
     pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
@@ -36,6 +37,11 @@ impl Link {
     /// Returns the number of bytes that are queued and not sent.
     pub(super) fn queued_bytes(&self) -> usize {
         self.queued.len()
+    }
+
+    /// Returns the number of bytes that were sent.
+    pub(super) fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
     }
 
     /// Queues a frame.
@@ -61,6 +67,7 @@ impl Link {
             }
         };
         self.queued.drain(..sent);
+        self.sent_bytes += sent as u64;
         if self.queued.is_empty() && self.queued.capacity() > READ_BYTES {
             // A round with all tasks is large and rare.
             self.queued = Vec::new();

@@ -6,7 +6,7 @@
 //!
 //! - [`process`] is the recorder's end: it starts the process, sends, and restarts it.
 //! - [`run`] is the loop of the server, [`services`] the list of what it serves, [`replica`] its copy of the recorder's last tick.
-//! - [`messages`] and [`link`] are the protocol between both.
+//! - [`messages`] and [`link`] are the protocol between both, [`stall`] notices an end that does not read.
 
 mod confinement;
 mod link;
@@ -15,6 +15,7 @@ mod process;
 mod replica;
 mod run;
 mod services;
+mod stall;
 
 pub(crate) use messages::ServerReport;
 pub(crate) use process::{Latest, LatestTasks, ServerProcess};

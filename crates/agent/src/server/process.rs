@@ -20,6 +20,7 @@ use store::SeriesId;
 
 use super::link::Link;
 use super::messages::{ServerReport, Setup, Subscription, TaskReading, ToRecorder, ToServer, push_value};
+use super::stall::Stall;
 use crate::alert;
 use crate::log::{Level, Log};
 use crate::recorded::Recorded;
@@ -95,8 +96,7 @@ struct Running {
     /// The number of each series whose name was sent.
     numbers: HashMap<SeriesId, u32>,
     setup: Option<Setup>,
-    /// When the queue became full, on the boot clock.
-    full_since: Option<Nanos>,
+    stall: Stall,
     /// The first report was received: all services are open.
     is_ready: bool,
     /// SIGHUP is sent when the process is ready. Before that, the signal would end it.
@@ -165,7 +165,7 @@ impl ServerProcess {
             encoder: None,
             numbers: HashMap::new(),
             setup: None,
-            full_since: None,
+            stall: Stall::default(),
             is_ready: false,
             is_reload_pending: false,
         })
@@ -270,10 +270,10 @@ impl ServerProcess {
     pub(crate) fn send_tick(&mut self, latest: Latest<'_>) {
         self.send(|running| running.queue_tick(latest));
         let now = clock_now().boottime;
-        let is_useless = self.running.as_ref().is_some_and(|running| {
-            let is_stalled =
-                running.full_since.is_some_and(|since| now.saturating_sub(since) >= STALL_TIMEOUT);
-            is_stalled || running.numbers.len() > MOST_SERIES
+        let is_useless = self.running.as_mut().is_some_and(|running| {
+            let link = &running.link;
+            let stalled = running.stall.after(link.sent_bytes(), link.queued_bytes(), now);
+            stalled >= STALL_TIMEOUT || running.numbers.len() > MOST_SERIES
         });
         if is_useless {
             self.kill();
@@ -325,10 +325,8 @@ impl Running {
     fn queue_tick(&mut self, latest: Latest<'_>) {
         if self.is_full() {
             self.encoder = None;
-            self.full_since.get_or_insert(clock_now().boottime);
             return;
         }
-        self.full_since = None;
         self.queue_setup(latest);
         let new_round = latest.tasks.filter(|tasks| tasks.is_new);
         match (&mut self.encoder, new_round) {

@@ -21,11 +21,11 @@ pub(crate) struct ProgramSums {
     pub(crate) ended: u64,
 }
 
-/// How many processes ended that came from one process, and its name if it was seen.
+/// How many processes ended that came from one process, while that lived.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AncestorSums {
     pub(crate) process: u32,
-    pub(crate) comm: Option<Comm>,
+    pub(crate) comm: Comm,
     pub(crate) ended: u64,
     /// How many generations below it they were, added up.
     pub(crate) generations: u64,
@@ -39,13 +39,13 @@ pub(crate) struct Churn {
 }
 
 /// The ended processes that came from one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Descendants {
+    /// The name of the ancestor.
+    comm: Comm,
     count: u64,
     /// How many generations below it they were, added up.
     generations: u64,
-    /// The name of the ancestor, if it was seen.
-    comm: Option<Comm>,
 }
 
 /// What most of the processes were that ended.
@@ -82,13 +82,21 @@ impl Churn {
                 // What came from init alone came from no program.
                 let Some(pid) = next.filter(|pid| *pid > 1) else { break };
                 let living = store.row(pid).filter(|row| scope.contains(row));
-                let one = self.ancestors.entry(pid).or_default();
-                one.count += 1;
-                one.generations += generation;
-                one.comm = living.map(|row| row.comm).or(one.comm);
+                if let Some(ancestor) = living {
+                    self.add_ancestor(pid, ancestor.comm, 1, generation);
+                }
                 next = living.map_or_else(|| parents.get(&pid).copied().flatten(), |row| row.ppid);
             }
         }
+    }
+
+    /// Adds processes that ended and came from one that lives. One that has ended, too, starts no more of them.
+    fn add_ancestor(&mut self, process: u32, comm: Comm, count: u64, generations: u64) {
+        let new = Descendants { comm, count: 0, generations: 0 };
+        let one = self.ancestors.entry(process).or_insert(new);
+        one.comm = comm;
+        one.count += count;
+        one.generations += generations;
     }
 
     /// Adds those of a minute. They are all users'.
@@ -97,10 +105,7 @@ impl Churn {
             *self.programs.entry(one.comm).or_default() += one.ended;
         }
         for one in ancestors {
-            let known = self.ancestors.entry(one.process).or_default();
-            known.count += one.ended;
-            known.generations += one.generations;
-            known.comm = one.comm.or(known.comm);
+            self.add_ancestor(one.process, one.comm, one.ended, one.generations);
         }
     }
 
@@ -137,15 +142,13 @@ impl Churn {
 
     /// Returns the nearest of the ancestors of nearly as many processes as any other.
     fn nearest(&self) -> Option<(u32, Comm, u64)> {
-        let named = || self.ancestors.iter().filter_map(|(pid, one)| Some((*pid, one.comm?, *one)));
-        let most = named().map(|(_, _, one)| one.count).max()?;
-        let (pid, comm, one) = named()
-            .filter(|(_, _, one)| one.count as f64 >= most as f64 * NEARLY)
-            .min_by(|(pid, _, one), (other_pid, _, other)| {
-                let distances = one.distance().total_cmp(&other.distance());
-                distances.then(other.count.cmp(&one.count)).then(pid.cmp(other_pid))
-            })?;
-        Some((pid, comm, one.count))
+        let most = self.ancestors.values().map(|one| one.count).max()?;
+        let nearly_most = self.ancestors.iter().filter(|(_, one)| one.count as f64 >= most as f64 * NEARLY);
+        let (pid, one) = nearly_most.min_by(|(pid, one), (other_pid, other)| {
+            let distances = one.distance().total_cmp(&other.distance());
+            distances.then(other.count.cmp(&one.count)).then(pid.cmp(other_pid))
+        })?;
+        Some((*pid, one.comm, one.count))
     }
 }
 
@@ -168,7 +171,7 @@ mod tests {
             [("cc1", 600), ("sh", 400)].map(|(comm, ended)| ProgramSums { comm: name(comm), ended });
         let ancestor = |(process, comm, ended, away): &(u32, &str, u64, u64)| AncestorSums {
             process: *process,
-            comm: (!comm.is_empty()).then(|| name(comm)),
+            comm: name(comm),
             ended: *ended,
             generations: ended * away,
         };
@@ -183,8 +186,6 @@ mod tests {
         let summary = churn(&build);
         assert_eq!(summary.program, Some(ChurnPart { comm: "cc1".to_owned(), ratio: 0.6 }));
         assert_eq!(summary.ancestor, Some((30, ChurnPart { comm: "make".to_owned(), ratio: 0.98 })));
-        // Of one that was not seen nothing can be said.
-        assert_eq!(churn(&[(30, "", 980, 1), (20, "bash", 900, 2)]).ancestor.map(|(pid, _)| pid), Some(20));
     }
 
     #[test]

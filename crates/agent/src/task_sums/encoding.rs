@@ -19,7 +19,7 @@ use super::minute::{
 };
 
 /// The version of this format. Sums of another one are none.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 /// The most bytes of a part before they are deflated; more can only be damage.
 const MOST_BYTES: u64 = 16 << 20;
 /// Columns of figures: which are known, and their values.
@@ -67,7 +67,7 @@ fn parts(mut bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 fn encode_groups(groups: &MinuteGroups) -> Vec<u8> {
     let mut names: Vec<Comm> = groups.sums.iter().map(|sums| sums.group.comm).collect();
     names.extend(groups.programs.iter().map(|sums| sums.comm));
-    names.extend(groups.ancestors.iter().filter_map(|sums| sums.comm));
+    names.extend(groups.ancestors.iter().map(|sums| sums.comm));
     names.sort_unstable();
     names.dedup();
     let name = |comm: Comm| names.binary_search(&comm).unwrap_or(0) as u64;
@@ -99,7 +99,7 @@ fn encode_groups(groups: &MinuteGroups) -> Vec<u8> {
     let mut before = 0;
     for AncestorSums { process, comm, ended, generations } in &groups.ancestors {
         let process = u64::from(*process);
-        table.push(&[process.wrapping_sub(before), optional(comm.map(name)), *ended, *generations]);
+        table.push(&[process.wrapping_sub(before), name(*comm), *ended, *generations]);
         before = process;
     }
     columns::push(&mut bytes, &table);
@@ -143,10 +143,7 @@ fn groups_of(mut bytes: &[u8], figures: FigureSet) -> Option<MinuteGroups> {
     let mut process = 0_u64;
     for row in 0..table.rows() {
         process = process.wrapping_add(table.get(row, 0));
-        let comm = match present(table.get(row, 1)) {
-            Some(place) => Some(name(place)?),
-            None => None,
-        };
+        let comm = name(table.get(row, 1))?;
         let process = u32::try_from(process).ok()?;
         let (ended, generations) = (table.get(row, 2), table.get(row, 3));
         groups.ancestors.push(AncestorSums { process, comm, ended, generations });
@@ -330,8 +327,8 @@ mod tests {
                 sums: all.map(|group| GroupSums { group, figures: some }).into(),
                 programs: vec![ProgramSums { comm: Comm::new(b"sh"), ended: u64::MAX }],
                 ancestors: vec![
-                    AncestorSums { process: 1, comm: None, ended: 4, generations: 8 },
-                    AncestorSums { process: 7, comm: Some(Comm::new(b"cc1")), ended: 1, generations: 1 },
+                    AncestorSums { process: 1, comm: Comm::new(b"sh"), ended: 4, generations: 8 },
+                    AncestorSums { process: 7, comm: Comm::new(b"cc1"), ended: 1, generations: 1 },
                 ],
                 cgroups: vec![(3, "/system.slice/häuser".to_owned())],
             },

@@ -3,7 +3,8 @@
 use formats::series_name::SeriesName;
 use query::{Answer, Limits, Query, QueryError};
 
-use super::sentence::{Evidence, Window};
+use super::matchers::{of_cgroup, quoted};
+use super::sentence::{Culprit, Evidence, Window};
 use crate::past::{BatchedSource, WatchedSummary};
 use crate::task_series;
 
@@ -18,6 +19,8 @@ pub(super) struct Examiner<'p> {
     pub(super) window: Window,
     /// The first tick that there is.
     begins_ms: i64,
+    /// Whether the requester sees the tasks of all users.
+    sees_all: bool,
 }
 
 /// A part of a machine's work, by who does it.
@@ -27,6 +30,8 @@ pub(super) struct Share {
     pub(super) value: f64,
     /// How many processes of that name live at the end, if they are several.
     pub(super) processes: Option<u64>,
+    /// Whether tasks of others, which the requester does not see, may do more.
+    is_of_seen: bool,
     pub(super) evidence: Evidence,
 }
 
@@ -38,6 +43,7 @@ impl<'p> Examiner<'p> {
             limits,
             window,
             begins_ms: extent.map_or(window.from_ms, |(first, _)| first / 1_000_000),
+            sees_all: past.past().sees_all(),
         }
     }
 
@@ -73,7 +79,7 @@ impl<'p> Examiner<'p> {
         let found = self.ask(&expression)?.into_iter().filter(|(_, value)| value.is_finite());
         let share = |(name, value)| {
             let evidence = Evidence { expression: expression.clone(), value };
-            Share { name, value, processes: None, evidence }
+            Share { name, value, processes: None, is_of_seen: !self.sees_all, evidence }
         };
         Ok(found.map(share).collect())
     }
@@ -126,10 +132,7 @@ impl<'p> Examiner<'p> {
     /// The process of a program that does nearly all of it; otherwise the program, with the number of its processes. `busiest` are the
     /// greatest of all processes, in order.
     fn narrowed(&self, program: Share, busiest: &[Share], rates: &[&str]) -> Result<Share, QueryError> {
-        let matchers = ["comm", "cgroup"].map(|label| {
-            let quoted = serde_json::to_string(program.name.get(label)).unwrap_or_default();
-            format!("{label}={quoted}")
-        });
+        let matchers = ["comm", "cgroup"].map(|label| format!("{label}={}", quoted(program.name.get(label))));
         let matchers = matchers.join(",");
         let rates: Vec<String> = rates.iter().map(|rate| with_matchers(rate, &matchers)).collect();
         let expression = greatest(1, "comm, cgroup, pid", &rates);
@@ -152,16 +155,15 @@ impl<'p> Examiner<'p> {
         Ok(Share { processes, ..program })
     }
 
-    /// How long all tasks together waited for a CPU in each second.
-    pub(super) fn waits_for_cpu(&self) -> Result<Option<Evidence>, QueryError> {
-        let total = self.total("run_queue", "sum(rate(whit_task_run_queue_seconds_total[W]))")?;
-        Ok(total.map(|(evidence, _)| evidence))
+    /// The rate of a counter of the tasks in a cgroup and in those below it; `None` if no task is known to be there.
+    pub(super) fn part_in(&self, cgroup: &str, counter: &str) -> Result<Option<Evidence>, QueryError> {
+        self.number(&format!("sum(rate({counter}{{{}}}[W]))", of_cgroup(cgroup)))
     }
 
     /// Returns the sum over all tasks and its expression: the recorded total, or the sum over the visible tasks if the requester may not see
     /// that one.
     pub(super) fn total(&self, states: &str, sum: &str) -> Result<Option<(Evidence, String)>, QueryError> {
-        let recorded = format!("sum(rate({}{{state=~\"{states}\"}}[W]))", task_series::METRIC);
+        let recorded = format!("sum(rate({}{{state=~\"{states}\"}}[W]))", task_series::TIMES);
         for expression in [recorded, sum.to_owned()] {
             if let Some(evidence) = self.number(&expression)? {
                 return Ok(Some((evidence, expression)));
@@ -194,6 +196,13 @@ impl Share {
 
     /// Its program, and its number if it is one process.
     pub(super) fn label(&self) -> String {
+        match self.is_of_seen {
+            true => format!("of the tasks that you may see {}", self.label_of_task()),
+            false => self.label_of_task(),
+        }
+    }
+
+    fn label_of_task(&self) -> String {
         let comm = match self.name.get("comm") {
             "" => "a task without a name",
             comm => comm,
@@ -210,8 +219,15 @@ impl Share {
         format!("{} waited most, {:.2} s in each second", self.label(), self.value)
     }
 
-    pub(super) fn culprit(&self) -> Option<String> {
-        Some(self.name.get("comm").to_owned()).filter(|comm| !comm.is_empty())
+    /// The program, if no task that is not seen can do more.
+    pub(super) fn culprit(&self) -> Option<Culprit> {
+        let comm = self.name.get("comm");
+        (!comm.is_empty() && !self.is_of_seen).then(|| Culprit::Program(comm.to_owned()))
+    }
+
+    /// The cgroup that it is about.
+    pub(super) fn cgroup(&self) -> Culprit {
+        Culprit::Cgroup(self.name.get("cgroup").to_owned())
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod examiner;
 mod machine;
+mod matchers;
 mod sentence;
 mod target;
 
@@ -11,7 +12,7 @@ use query::{Limits, QueryError};
 use crate::past::{BatchedSource, Past};
 use examiner::Examiner;
 
-pub use sentence::{Evidence, Findings, Sentence, Trouble, Window};
+pub use sentence::{Culprit, Evidence, Findings, Sentence, Trouble, Window};
 pub use target::Target;
 
 /// Examines a window. Each of its expressions may take what `limits` allow.

@@ -11,10 +11,39 @@ pub struct Sentence {
     pub lost: Option<f64>,
     /// What it says.
     pub text: String,
-    /// Who causes it, if that is known: the name of a program, of a cgroup, of a device.
-    pub culprit: Option<String>,
+    /// Who causes it, if that is known.
+    pub culprit: Option<Culprit>,
     /// The expressions of its figures, at the end of the window, and their values.
     pub evidence: Vec<Evidence>,
+}
+
+/// Who, or what, causes a trouble.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Culprit {
+    /// A program, by the name of its tasks.
+    Program(String),
+    /// A cgroup, by its path: its limit.
+    Cgroup(String),
+    /// A filesystem, by its mount point.
+    Filesystem(String),
+}
+
+impl Culprit {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Program(name) | Self::Cgroup(name) | Self::Filesystem(name) => name,
+        }
+    }
+
+    /// What it is, as JSON names it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Program(_) => "program",
+            Self::Cgroup(_) => "cgroup",
+            Self::Filesystem(_) => "filesystem",
+        }
+    }
 }
 
 /// What can be wrong.

@@ -3,7 +3,8 @@
 use query::QueryError;
 
 use super::examiner::Examiner;
-use super::sentence::{Evidence, Sentence, Trouble};
+use super::matchers::{of_cgroup, of_unit, quoted};
+use super::sentence::{Culprit, Evidence, Sentence, Trouble};
 
 /// Whose time is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,22 +33,11 @@ impl Target {
 
     /// The condition on tasks that it is.
     fn matcher(&self) -> String {
-        let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-        let literal = |text: &str| {
-            let escaped: String = text
-                .chars()
-                .flat_map(|letter| {
-                    let is_plain = letter.is_alphanumeric() || "/_-:@ ".contains(letter);
-                    (!is_plain).then_some('\\').into_iter().chain([letter])
-                })
-                .collect();
-            quoted(&escaped)
-        };
         match self {
             Self::Process(pid) => format!("pid=\"{pid}\""),
-            Self::Name(name) => format!("comm=\"{}\"", quoted(name)),
-            Self::Cgroup(path) => format!("cgroup=~\"{}(/.*)?\"", literal(path)),
-            Self::Unit(unit) => format!("cgroup=~\"(.*/)?{}(/.*)?\"", literal(unit)),
+            Self::Name(name) => format!("comm={}", quoted(name)),
+            Self::Cgroup(path) => of_cgroup(path),
+            Self::Unit(unit) => of_unit(unit),
         }
     }
 }
@@ -57,7 +47,14 @@ const WAITS: [(&str, &str, &[Trouble]); 7] = [
     (
         "waited for a CPU",
         "whit_task_run_queue_seconds_total",
-        &[Trouble::Cpu, Trouble::Quota, Trouble::IdleCpus, Trouble::Forks, Trouble::Steal],
+        &[
+            Trouble::Cpu,
+            Trouble::Quota,
+            Trouble::IdleCpus,
+            Trouble::Forks,
+            Trouble::Steal,
+            Trouble::Computing,
+        ],
     ),
     ("waited for disks", "whit_task_block_io_seconds_total", &[Trouble::Disk, Trouble::Stuck]),
     ("waited for swapped pages", "whit_task_swap_in_seconds_total", &[Trouble::Swapping]),
@@ -94,9 +91,12 @@ pub(super) fn sentences(
     let waits = WAITS.map(|(words, series, troubles)| Ok((words, rate(series)?, troubles)));
     let waits = waits.into_iter().collect::<Result<Vec<_>, QueryError>>()?;
     // The first two waits and the time on a CPU are what a task does when it does not sleep.
-    let awake =
-        on_cpu.value + waits[..2].iter().filter_map(|(_, wait, _)| Some(wait.as_ref()?.value)).sum::<f64>();
-    let mut sentences: Vec<Sentence> = slept(examiner, &matcher, awake)?.into_iter().collect();
+    let awake = waits[..2].iter().map(|(_, wait, _)| Some(wait.as_ref()?.value)).sum::<Option<f64>>();
+    let mut sentences: Vec<Sentence> = match awake {
+        Some(waited) => slept(examiner, &matcher, on_cpu.value + waited)?.into_iter().collect(),
+        // Where waits for disks are not counted they are not told from sleep.
+        None => Vec::new(),
+    };
     if sentences.is_empty() || on_cpu.value > LEAST_TOLD {
         let text = format!("It was on a CPU {:.3} s in each second.", on_cpu.value);
         sentences.push(of_own_time(on_cpu.value.clamp(0.01, 1.0), text, [on_cpu]));
@@ -108,15 +108,29 @@ pub(super) fn sentences(
         let is_large = waited.value > LEAST_EXPLAINED;
         sentences.push(of_own_time(weight, text, [waited]));
         let reasons = of_machine.iter().filter(|sentence| is_large && troubles.contains(&sentence.trouble));
-        for (place, reason) in reasons.enumerate() {
+        let mut place = 0;
+        for reason in reasons {
+            if !concerns(examiner, &matcher, reason)? {
+                continue;
+            }
+            place += 1;
             // Right behind what it explains.
-            let weight = weight - 1e-9 * (place + 1) as f64;
+            let weight = weight - 1e-9 * f64::from(place);
             if sentences.iter().all(|sentence| sentence.text != reason.text) {
                 sentences.push(Sentence { weight, ..reason.clone() });
             }
         }
     }
     Ok(sentences)
+}
+
+/// Whether a trouble can make some tasks wait: the limit of a cgroup holds those that are in it.
+fn concerns(examiner: &Examiner<'_>, matcher: &str, trouble: &Sentence) -> Result<bool, QueryError> {
+    let Some(Culprit::Cgroup(path)) = &trouble.culprit else { return Ok(true) };
+    // Where no task is known to be in it, its hierarchy is not the one with which tasks are recorded.
+    let members = examiner.part_in(path, "whit_task_on_cpu_seconds_total")?;
+    let own = format!("sum(rate(whit_task_on_cpu_seconds_total{{{matcher},{}}}[W]))", of_cgroup(path));
+    Ok(members.is_none() || examiner.number(&own)?.is_some())
 }
 
 /// How long they slept, if that was most of the time and as many of them were there at its beginning as at its end.

@@ -49,6 +49,8 @@ keyed! {
     CgroupMemoryEvents,
     /// A line of these.
     CgroupMemoryEvent {
+        /// v2: times that `memory.high` was passed, and tasks were slowed down.
+        High = "high",
         /// v2: times that the limit was reached.
         Max = "max",
         /// Processes that were killed; in v1 since 4.13.

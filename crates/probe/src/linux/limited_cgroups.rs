@@ -1,7 +1,7 @@
 //! All cgroups with a limit of their own, and how often it was reached.
 //!
-//! The trees of cgroups are searched once a minute; in between only the files of those with limits are read. None is kept open: a machine
-//! may have more of them than a process may have descriptors.
+//! The trees of cgroups are searched once a minute, some cgroups at a time; in between only the files of those with limits are read. None is
+//! kept open: a machine may have more of them than a process may have descriptors.
 
 use std::mem::MaybeUninit;
 
@@ -18,10 +18,12 @@ use super::files::Buffer;
 use super::machine::{Changes, Part};
 use crate::roots::MachineDirectory;
 
-/// One of so many rescans searches the trees.
+/// One of so many rescans begins a search of the trees.
 const RESCANS_A_SEARCH: u32 = 6;
-/// So many cgroups of a tree are looked at, and so many with limits are read.
-const MOST_CGROUPS: usize = 10_000;
+/// So many cgroups are looked at in one rescan, each with some ten system calls: a search must not make a tick late.
+const CGROUPS_A_RESCAN: usize = 200;
+/// So many cgroups are looked at in one search, and so many with limits are read.
+const MOST_CGROUPS: usize = 20_000;
 const MOST_LIMITED: usize = 1_000;
 /// Files of version 1 that limit I/O, a device a line.
 const IO_LIMITS_OF_V1: [&str; 4] = [
@@ -36,7 +38,18 @@ const IO_LIMITS_OF_V1: [&str; 4] = [
 pub(crate) struct LimitedCgroups {
     trees: Vec<Tree>,
     rescans: u32,
+    /// The search that goes on.
+    search: Option<Search>,
     limited: Vec<Limited>,
+}
+
+/// A search through all trees.
+#[derive(Debug)]
+struct Search {
+    /// Cgroups that were not looked at, with the places of their trees; the last one is the next.
+    pending: Vec<(usize, String)>,
+    looked_at: usize,
+    found: Vec<Limited>,
 }
 
 /// A mounted hierarchy.
@@ -57,7 +70,8 @@ struct Limited {
     memory_events: Option<String>,
     /// In version 1 the times that memory reached its limit have a file of their own.
     memory_failures: Option<String>,
-    has_io_limit: bool,
+    /// If its I/O is limited, the file that says whether there are processes in it.
+    io_limited_members: Option<String>,
 }
 
 /// What is limited.
@@ -79,7 +93,7 @@ impl LimitedCgroups {
             trees.extend(directory.map(|directory| Tree { directory, version }));
             targets.push(target);
         }
-        Self { trees, rescans: 0, limited: Vec::new() }
+        Self { trees, rescans: 0, search: None, limited: Vec::new() }
     }
 }
 
@@ -96,15 +110,17 @@ fn version(mount: &Mount) -> Option<u8> {
 impl Part for LimitedCgroups {
     fn rescan(&mut self, buffer: &mut Buffer) {
         let is_due = self.rescans.is_multiple_of(RESCANS_A_SEARCH);
-        self.rescans += 1;
-        if !is_due {
-            return;
+        // The first search goes to its end, so that the first reading is complete.
+        let most = if self.rescans == 0 { MOST_CGROUPS } else { CGROUPS_A_RESCAN };
+        self.rescans = self.rescans.wrapping_add(1);
+        if self.search.is_none() && is_due {
+            self.search = Some(Search::begin(self.trees.len()));
         }
-        self.limited.clear();
-        for (tree, one) in self.trees.iter().enumerate() {
-            let room = MOST_LIMITED - self.limited.len();
-            let found = one.search(buffer, room);
-            self.limited.extend(found.iter().map(|(path, limits)| one.limited(tree, path, *limits)));
+        if let Some(search) = &mut self.search
+            && search.go_on(&self.trees, most, buffer)
+        {
+            self.limited = std::mem::take(&mut search.found);
+            self.search = None;
         }
     }
 
@@ -120,28 +136,38 @@ impl Part for LimitedCgroups {
     }
 }
 
-impl Tree {
-    /// Returns the cgroups with limits, each above those in it.
-    fn search(&self, buffer: &mut Buffer, most: usize) -> Vec<(String, Limits)> {
-        let mut found = Vec::new();
-        let mut pending = vec![String::new()];
-        let mut looked_at = 0;
-        while let Some(path) = pending.pop() {
-            if looked_at == MOST_CGROUPS || found.len() == most {
-                break;
-            }
-            looked_at += 1;
-            self.list(&path, buffer, &mut pending);
-            let limits = self.limits(&path, buffer);
-            if limits != Limits::default() {
-                found.push((path, limits));
-            }
+impl Search {
+    /// From the roots of all trees.
+    fn begin(trees: usize) -> Self {
+        Self {
+            pending: (0..trees).rev().map(|tree| (tree, String::new())).collect(),
+            looked_at: 0,
+            found: Vec::new(),
         }
-        found
     }
 
-    /// Appends the paths of the cgroups directly in one.
-    fn list(&self, path: &str, buffer: &mut Buffer, paths: &mut Vec<String>) {
+    /// Looks at some more cgroups, each before those in it. Returns whether the search has ended.
+    fn go_on(&mut self, trees: &[Tree], most: usize, buffer: &mut Buffer) -> bool {
+        for _ in 0..most {
+            if self.looked_at == MOST_CGROUPS || self.found.len() == MOST_LIMITED {
+                return true;
+            }
+            let Some((place, path)) = self.pending.pop() else { return true };
+            self.looked_at += 1;
+            let tree = &trees[place];
+            tree.list(&path, buffer, |child| self.pending.push((place, child)));
+            let limits = tree.limits(&path, buffer);
+            if limits != Limits::default() {
+                self.found.push(tree.limited(place, &path, limits));
+            }
+        }
+        self.pending.is_empty()
+    }
+}
+
+impl Tree {
+    /// Calls `each` with the paths of the cgroups directly in one.
+    fn list(&self, path: &str, buffer: &mut Buffer, mut each: impl FnMut(String)) {
         let relative = if path.is_empty() { "." } else { path };
         buffer.calls += 4; // openat, getdents64 twice, close
         let Ok(directory) = self.directory.directory_at(relative) else { return };
@@ -150,7 +176,7 @@ impl Tree {
         while let Some(Ok(listed)) = listing.next() {
             let name = listed.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."));
             if let Some(name) = name.filter(|_| listed.file_type() == FileType::Directory) {
-                paths.push(if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") });
+                each(file_of(path, name));
             }
         }
     }
@@ -164,7 +190,9 @@ impl Tree {
             cpu_stat: limits.cpu.then(|| file("cpu.stat")),
             memory_events: limits.memory.then(|| file(events)),
             memory_failures: (limits.memory && self.version == 1).then(|| file("memory.failcnt")),
-            has_io_limit: limits.io,
+            io_limited_members: limits
+                .io
+                .then(|| file(if self.version == 1 { "cgroup.procs" } else { "cgroup.events" })),
         }
     }
 
@@ -201,7 +229,7 @@ impl Tree {
     }
 }
 
-/// A file of a cgroup as a path in the tree.
+/// A file of a cgroup, or a cgroup in it, as a path in the tree.
 fn file_of(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }
@@ -210,7 +238,7 @@ impl Limited {
     /// Reads how often its limits were reached. Nothing is known of one that is gone.
     fn read(&self, tree: &Tree, buffer: &mut Buffer, found: &mut LimitedCgroup) {
         let path = std::mem::take(&mut found.path);
-        *found = LimitedCgroup { path, has_io_limit: self.has_io_limit, ..LimitedCgroup::default() };
+        *found = LimitedCgroup { path, ..LimitedCgroup::default() };
         found.path.clone_from(&self.path);
         let mut stat = CgroupCpuStat::default();
         let mut parse = |bytes: &[u8]| stat.parse(bytes);
@@ -223,10 +251,21 @@ impl Limited {
         if self.memory_events.as_ref().and_then(|file| tree.parse(file, buffer, &mut parse)).is_some() {
             found.oom_kills = events.get(CgroupMemoryEvent::OomKill);
             found.memory_limit_reached = events.get(CgroupMemoryEvent::Max);
+            found.memory_high_passed = events.get(CgroupMemoryEvent::High);
         }
         if let Some(file) = &self.memory_failures {
             let count = |bytes: &[u8]| cgroup_memory::usage(bytes).map(|count| count.0);
             found.memory_limit_reached = tree.parse(file, buffer, count);
+        }
+        if let Some(file) = &self.io_limited_members {
+            // Version 1 lists the processes in it, version 2 says whether there are any in it or below.
+            let has_members = |bytes: &[u8]| {
+                Ok(match tree.version {
+                    1 => !bytes.is_empty(),
+                    _ => bytes.starts_with(b"populated 1"),
+                })
+            };
+            found.holds_io_of_members = tree.parse(file, buffer, has_members) == Some(true);
         }
     }
 }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ::agent::past::Past;
-use ::agent::why::{Findings, Window, examine};
+use ::agent::why::{Culprit, Findings, Window, examine};
 use ::query::Limits;
 use facts::unit::Nanos;
 use serde_json::json;
@@ -137,7 +137,8 @@ fn push_json(findings: &Findings, window: Window, asked: Nanos, text: &mut Strin
             "weight_ratio": sentence.weight,
             "lost_ratio": sentence.lost,
             "text": sentence.text,
-            "culprit": sentence.culprit,
+            "culprit": sentence.culprit.as_ref().map(Culprit::name),
+            "culprit_kind": sentence.culprit.as_ref().map(Culprit::kind),
             "evidence": evidence.collect::<Vec<_>>(),
         })
     });

@@ -1,5 +1,6 @@
 //! Troubles that are staged, and what `whit why` says of them.
 
+mod generated;
 mod stages;
 
 use libtest_mimic::Failed;
@@ -26,15 +27,18 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         names("why_names_who_computes", who_computes),
         names("why_names_the_winner_of_a_nice_fight", || first("cpu", "culprit", stages::nice_fight)),
+        names("why_says_nothing_of_nice_tasks_among_themselves", nice_tasks),
         names("why_names_two_who_use_as_much", two_who_use_as_much),
         names("why_names_a_cgroup_with_a_quota", || first("quota", "whit-test-cpu", stages::quota)),
         names("why_blames_no_quota_for_affinity", affinity),
+        names("why_blames_no_quota_of_others", quota_elsewhere),
         names("why_names_the_neighbour_that_writes", neighbour),
         names("why_says_what_does_not_go_on", does_not_go_on),
         names("why_names_a_cgroup_that_may_write_little", || {
             first("disk", "whit-test-io", stages::throttled_disk)
         }),
         names("why_blames_no_disk_for_charges", charges),
+        names("why_blames_no_disk_for_io_uring", ring),
         names("why_names_the_cgroup_that_is_short_of_memory", short_of_memory),
         names("why_names_the_cgroup_that_was_killed", who_reached_a_limit),
         names("why_names_the_cgroup_that_swaps", || first("swapping", "whit-test-memory", stages::swapping)),
@@ -42,6 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         names("why_names_who_floods_the_network", || first("network", "culprit", stages::network)),
         names("why_names_who_fills_a_disk", || first("full_filesystem", "culprit", stages::full)),
         names("why_names_a_lock_convoy", || first("locks", "culprit", stages::locks)),
+        names("why_says_nothing_false_of_generated_troubles", generated::troubles),
         alone("why_names_nobody_on_a_quiet_machine", &[Need::Root, Need::Accounting], quiet),
         names("a_process_has_a_why_of_its_own", own),
         names("a_task_that_sleeps_sleeps", sleeper),
@@ -50,8 +55,13 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// The sentences about a window of two seconds.
 fn why(target: &[&str]) -> Vec<Value> {
+    why_of(target, "2s")
+}
+
+/// The sentences about a window.
+fn why_of(target: &[&str], window: &str) -> Vec<Value> {
     // There is no history there, so that the machine is observed.
-    let mut words = vec!["why", "--json", "--observe", "2s", "--data", "/nowhere"];
+    let mut words = vec!["why", "--json", "--observe", window, "--data", "/nowhere"];
     words.extend(target);
     let document = documents(&whit(&words)).remove(0);
     document["sentences"].as_array().cloned().unwrap_or_default()
@@ -59,12 +69,17 @@ fn why(target: &[&str]) -> Vec<Value> {
 
 /// The sentences about a trouble, and how busy others were before it was staged.
 fn staged(trouble: &str, stage: fn(&Scratch) -> Staged) -> (Vec<Value>, f64) {
+    staged_for(trouble, &[], stage)
+}
+
+/// The same about the tasks that are asked for.
+fn staged_for(trouble: &str, target: &[&str], stage: fn(&Scratch) -> Staged) -> (Vec<Value>, f64) {
     enable_accounting();
     let scratch = Scratch::new(&format!("why-{trouble}"));
     let (_, others) = busiest_program();
     let staged = stage(&scratch);
     std::thread::sleep(std::time::Duration::from_secs(1));
-    let sentences = why(&[]);
+    let sentences = why(target);
     for one in staged.into_iter().rev() {
         drop(one);
     }
@@ -129,6 +144,28 @@ fn affinity() -> Result<(), Failed> {
     let (sentences, others) = staged("affinity", stages::one_cpu);
     assert_eq!(about(&sentences, "quota"), None);
     assert!(is_load(others) || about(&sentences, "idle_cpus").is_some(), "{sentences:#?}");
+    Ok(())
+}
+
+/// They use what no one else wants.
+fn nice_tasks() -> Result<(), Failed> {
+    let (sentences, others) = staged("nice", stages::nice_tasks);
+    let waits = ["cpu", "idle_cpus"].map(|trouble| about(&sentences, trouble));
+    assert!(is_load(others) || waits == [None, None], "{sentences:#?}");
+    Ok(())
+}
+
+/// A quota holds those who are in its cgroup.
+fn quota_elsewhere() -> Result<(), Failed> {
+    let (sentences, _) = staged_for("elsewhere", &["culprit"], stages::quota_elsewhere);
+    assert!(about(&sentences, "own_time").is_some(), "{sentences:#?}");
+    assert_eq!(about(&sentences, "quota"), None);
+    Ok(())
+}
+
+fn ring() -> Result<(), Failed> {
+    let (sentences, _) = staged("ring", stages::ring);
+    assert_eq!(about(&sentences, "disk"), None);
     Ok(())
 }
 

@@ -2,11 +2,13 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -38,6 +40,22 @@ int main(int count, char **words) {
         bind(in, (void *)&address, length);
         getsockname(in, (void *)&address, &length);
         for (;;) sendto(out, "x", 1, 0, (void *)&address, length);
+    }
+    if (!strcmp(what, "ring")) {
+        /* Waits in io_uring for what never comes: no disk has a part in it. */
+        struct io_uring_params ring = { 0 };
+        int never[2], instance = syscall(SYS_io_uring_setup, 4, &ring);
+        if (instance < 0 || pipe(never)) return 2;
+        char *rings = mmap(0, ring.sq_off.array + ring.sq_entries * sizeof(unsigned), PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_POPULATE, instance, IORING_OFF_SQ_RING);
+        struct io_uring_sqe *entries = mmap(0, ring.sq_entries * sizeof *entries, PROT_READ | PROT_WRITE,
+                                            MAP_SHARED | MAP_POPULATE, instance, IORING_OFF_SQES);
+        char byte;
+        entries[0] = (struct io_uring_sqe){ .opcode = IORING_OP_READ, .fd = never[0], .addr = (unsigned long)&byte, .len = 1 };
+        ((unsigned *)(rings + ring.sq_off.array))[0] = 0;
+        __atomic_store_n((unsigned *)(rings + ring.sq_off.tail), 1, __ATOMIC_RELEASE);
+        for (int submitted = 1;; submitted = 0)
+            if (syscall(SYS_io_uring_enter, instance, submitted, 1, IORING_ENTER_GETEVENTS, 0, 0) < 0) return 3;
     }
     if (!strcmp(what, "grow")) {
         for (long grown = 0;; grown++) {

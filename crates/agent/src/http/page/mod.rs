@@ -247,15 +247,14 @@ pub(super) async fn why(
     Ok(with_past(shared, requester, explained).await)
 }
 
-/// The tasks of whoever caused a trouble.
-fn selector(trouble: why::Trouble, culprit: &str) -> Option<String> {
-    let label = match trouble {
-        // Who filled it is not known.
-        why::Trouble::FullFilesystem if culprit.starts_with('/') => return None,
-        _ if culprit.starts_with('/') => "cgroup",
-        _ => "comm",
+/// The tasks that cause a trouble.
+fn selector(culprit: &why::Culprit) -> Option<String> {
+    let (label, name) = match culprit {
+        why::Culprit::Program(name) => ("comm", name),
+        why::Culprit::Cgroup(path) => ("cgroup", path),
+        why::Culprit::Filesystem(_) => return None,
     };
-    serde_json::to_string(culprit).ok().map(|quoted| format!("{{{label}={quoted}}}"))
+    serde_json::to_string(name).ok().map(|quoted| format!("{{{label}={quoted}}}"))
 }
 
 fn explain(
@@ -267,9 +266,9 @@ fn explain(
     let is_cancelled = || cancellation.is_cancelled();
     let findings = why::examine(past, window, target, &limits(&is_cancelled))?;
     let sentence = |sentence: why::Sentence| Sentence {
-        of: sentence.culprit.as_deref().and_then(|culprit| selector(sentence.trouble, culprit)),
+        of: sentence.culprit.as_ref().and_then(selector),
         text: sentence.text,
-        culprit: sentence.culprit,
+        culprit: sentence.culprit.map(|culprit| culprit.name().to_owned()),
         evidence: sentence
             .evidence
             .into_iter()

@@ -2,14 +2,14 @@
 
 use query::QueryError;
 
+use super::cpu_waits::{CpuWaits, throttled};
 use super::finding::{Cost, Found, sentence};
 use super::words::{count, percent};
 use crate::task_sums::ChurnSummary;
 use crate::why::examiner::{Examiner, Share};
-use crate::why::sentence::{Evidence, Trouble};
+use crate::why::sentence::{Culprit, Evidence, Trouble};
 
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
-const QUEUE: &str = "rate(whit_task_run_queue_seconds_total[W])";
 /// Who uses nearly as much as the greatest is named beside it.
 const NEARLY: f64 = 0.7;
 /// Fewer starts, or waits of one program, in each second are no trouble.
@@ -53,7 +53,8 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     };
     let text = format!("{} processes or threads were started in each second{of_ended}.", count(rate.value));
     let culprit = churn.ancestor.map(|(_, part)| part).or(churn.program).map(|part| part.comm);
-    let cost = Cost::of([examiner.waits_for_cpu()?]);
+    let culprit = culprit.map(Culprit::Program);
+    let cost = Cost::of([CpuWaits::find(examiner)?.map(|waits| waits.waited)]);
     Ok(Some(sentence(Trouble::Forks, cost, text, culprit, [rate])))
 }
 
@@ -66,50 +67,52 @@ pub(super) fn switches(examiner: &Examiner<'_>) -> Found {
         most.label(),
         count(most.value)
     );
-    let cost = Cost::of([examiner.waits_for_cpu()?]);
+    let cost = Cost::of([CpuWaits::find(examiner)?.map(|waits| waits.waited)]);
     Ok(Some(sentence(Trouble::Locks, cost, text, most.culprit(), [most.evidence])))
-}
-
-/// The cgroup whose quota kept its tasks from CPUs for longest, and for how long in each second.
-fn throttled(examiner: &Examiner<'_>) -> Result<Option<Share>, QueryError> {
-    let most = examiner.first("topk(1, rate(whit_cgroup_throttled_seconds_total[W]))")?;
-    Ok(most.filter(|most| most.value > 0.1))
 }
 
 /// A cgroup that may not use CPUs for longer.
 pub(super) fn quota(examiner: &Examiner<'_>) -> Found {
-    let Some(most) = throttled(examiner)? else { return Ok(None) };
+    let Some(most) = throttled(examiner)?.into_iter().next() else { return Ok(None) };
     let idle_part = idle_part(examiner)?;
     let idle = idle_part
         .as_ref()
         .map_or(String::new(), |idle| format!(", while {} of the CPU time was idle", percent(idle.value)));
-    let cgroup = most.name.get("cgroup").to_owned();
+    let culprit = most.cgroup();
     let text = format!(
-        "The quota of {cgroup} kept its tasks from CPUs for {:.2} s in each second{idle}.",
+        "The quota of {} kept its tasks from CPUs for {:.2} s in each second{idle}.",
+        culprit.name(),
         most.value
     );
     let evidence = [most.evidence].into_iter().chain(idle_part);
-    Ok(Some(sentence(Trouble::Quota, Cost::Lost(most.value), text, Some(cgroup), evidence)))
+    Ok(Some(sentence(Trouble::Quota, Cost::Lost(most.value), text, Some(culprit), evidence)))
 }
 
 /// Waits for a CPU while CPUs are idle, which no quota explains.
 pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
-    let (cpus, throttled, waited) = (cpus(examiner)?, throttled(examiner)?, examiner.waits_for_cpu()?);
-    let idle_part = idle_part(examiner)?;
-    let (Some((count, busy)), None, Some(waited), Some(idle_part)) = (cpus, throttled, waited, idle_part)
-    else {
+    let (cpus, waits, idle_part) = (cpus(examiner)?, CpuWaits::find(examiner)?, idle_part(examiner)?);
+    let (Some((count, busy)), Some(waits), Some(idle_part)) = (cpus, waits, idle_part) else {
         return Ok(None);
     };
+    let waited = waits.waited.clone();
     let idle = idle_part.value * count.value;
     // Tasks that run wait now and then as well.
     if waited.value < 0.3 || idle < 0.35 || waited.value < busy.value * count.value * 0.5 {
         return Ok(None);
     }
-    let most = examiner.who(&[QUEUE])?;
+    let most = waits.victim(examiner)?;
     let who = most.as_ref().map_or(String::new(), |most| format!("; {}", most.waits_most()));
+    // Quotas are read every ten seconds; in shorter windows nothing may be known of them.
+    let has_quotas = examiner.number("count(whit_cgroup_throttled_seconds_total)")?.is_some();
+    let are_known = examiner.number("count(rate(whit_cgroup_throttled_seconds_total[W]))")?.is_some();
+    let reasons = match has_quotas && !are_known {
+        true => {
+            "a quota, affinity, a cpuset or bursts can do that, which are not recorded for so short a time"
+        }
+        false => "affinity, a cpuset or bursts can do that, which are not recorded",
+    };
     let text = format!(
-        "Tasks waited {:.2} s in each second for a CPU, while {} of the CPU time was idle: affinity, a cpuset or bursts can do \
-         that, which are not recorded{who}.",
+        "Tasks waited {:.2} s in each second for a CPU, while {} of the CPU time was idle: {reasons}{who}.",
         waited.value,
         percent(idle_part.value)
     );
@@ -121,16 +124,15 @@ pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
 /// Tasks that wait for CPUs that others use.
 pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     let Some((cpus, busy)) = cpus(examiner)? else { return Ok(None) };
-    let Some((waited, waits)) = examiner.total("run_queue", &format!("sum({QUEUE})"))? else {
-        return Ok(None);
-    };
+    let Some(waits) = CpuWaits::find(examiner)? else { return Ok(None) };
+    let waited = waits.waited.clone();
     if busy.value < 0.85 || waited.value < 0.25 * cpus.value {
         return Ok(None);
     }
     let mut hogs = examiner.greatest(2, &[ON_CPU])?;
     let least = hogs.first().map_or(0.0, |hog| hog.value * NEARLY);
     hogs.retain(|hog| hog.value >= least);
-    let victim = examiner.who(&[QUEUE])?;
+    let victim = waits.victim(examiner)?;
     let victim = victim.filter(|victim| hogs.iter().all(|hog| !hog.is_of(victim)));
     let mut who = match hogs.as_slice() {
         [] => String::new(),
@@ -147,7 +149,7 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     if let Some(victim) = &victim {
         who += &format!("; {}", victim.waits_most());
     }
-    let before = examiner.compared(&waits, " s")?;
+    let before = examiner.compared(&waits.expression, " s")?;
     let text = format!(
         "Tasks waited {:.2} s in each second for a CPU{before}: the CPUs were {} busy{who}.",
         waited.value,
@@ -175,7 +177,7 @@ pub(super) fn steal(examiner: &Examiner<'_>) -> Found {
 /// Who computes, where little waits.
 pub(super) fn computing(examiner: &Examiner<'_>) -> Found {
     let hog = examiner.who(&[ON_CPU])?;
-    let waited = examiner.waits_for_cpu()?;
+    let waited = CpuWaits::find(examiner)?.map(|waits| waits.waited);
     let Some(hog) = hog.filter(|hog| hog.value > 0.7) else { return Ok(None) };
     let waits = waited.as_ref().map_or(String::new(), |waited| {
         format!("; tasks waited {:.2} s in each second for a CPU", waited.value)

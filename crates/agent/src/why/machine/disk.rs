@@ -5,10 +5,15 @@ use query::QueryError;
 use super::finding::{Cost, Found, sentence};
 use super::rates::{IO_PRESSURE, of_programs};
 use super::words::{bytes, percent};
+use crate::task_series::UNINTERRUPTIBLE;
 use crate::why::examiner::{Examiner, Share};
-use crate::why::sentence::{Evidence, Trouble};
+use crate::why::matchers::quoted;
+use crate::why::sentence::{Culprit, Evidence, Trouble};
 
 const BLOCK_IO: &str = "rate(whit_task_block_io_seconds_total[W])";
+const BLOCK_IO_COUNTER: &str = "whit_task_block_io_seconds_total";
+/// So many cgroups with I/O limits are asked for.
+const MOST_LIMITED: usize = 20;
 /// Waits for a smaller part of the time are no trouble.
 const LEAST_WAITED: f64 = 0.2;
 /// A disk that is busy for a smaller part of the time in which tasks wait for disks is not what they wait for.
@@ -33,12 +38,18 @@ pub(super) fn full_filesystem(examiner: &Examiner<'_>) -> Found {
         let Some(least) = examiner.first(left)?.filter(|least| least.value < 0.02) else { continue };
         let writer = examiner.who(&[&of_programs("increase", "whit_task_written_bytes_total")])?;
         let writer = writer.filter(|share| share.value > 1e6);
+        // Where it wrote is not recorded.
         let who = writer.as_ref().map_or(String::new(), |share| {
-            format!("; {} wrote {} in this time", share.label(), bytes(share.value))
+            format!(
+                "; probably for {}, which wrote most on this machine, {}",
+                share.label(),
+                bytes(share.value)
+            )
         });
         let mount = least.name.get("mountpoint");
         let text = format!("{mount} has {} of its {what} left{who}.", percent(least.value));
-        let culprit = writer.as_ref().and_then(Share::culprit).or_else(|| Some(mount.to_owned()));
+        let culprit = writer.as_ref().and_then(Share::culprit);
+        let culprit = culprit.or_else(|| Some(Culprit::Filesystem(mount.to_owned())));
         let evidence = [least.evidence].into_iter().chain(writer.map(|share| share.evidence));
         return Ok(Some(sentence(Trouble::FullFilesystem, Cost::Failure, text, culprit, evidence)));
     }
@@ -55,6 +66,8 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
         Some(device) if device.value > waited.value.min(1.0) * LEAST_BUSY => {
             of_neighbours(examiner, device, victim)?
         }
+        // Who waits for io_uring is counted as waiting for disks, and sleeps otherwise.
+        Some(_) if !are_uninterruptible(examiner, waited.value)? => return Ok(None),
         Some(device) => of_limits(examiner, device, victim)?,
         None => {
             let words = victim.as_ref().map_or(String::new(), |victim| format!("; {}", victim.waits_most()));
@@ -106,18 +119,23 @@ fn waited(examiner: &Examiner<'_>) -> Result<Option<(Evidence, String)>, QueryEr
     Ok(Some((waited, how_long)))
 }
 
+/// Whether tasks were in uninterruptible sleep for at least half of the time that they are said to have waited.
+fn are_uninterruptible(examiner: &Examiner<'_>, waited: f64) -> Result<bool, QueryError> {
+    let asleep = examiner.number(&format!("avg_over_time({UNINTERRUPTIBLE}[W])"))?;
+    Ok(asleep.is_some_and(|asleep| asleep.value >= waited.min(1.0) * LEAST_BUSY))
+}
+
 /// The end of a sentence, who causes it, and where its figures are from.
-type Cause = (String, Option<String>, Vec<Evidence>);
+type Cause = (String, Option<Culprit>, Vec<Evidence>);
 
 /// A disk is busy: with what most was moved by.
 fn of_neighbours(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> Result<Cause, QueryError> {
     let [written, read] = ["whit_task_written_bytes_total", "whit_task_read_bytes_total"]
         .map(|counter| of_programs("rate", counter));
-    let moved = examiner.number(
-        "max(rate(node_disk_written_bytes_total[W]) + on (device) rate(node_disk_read_bytes_total[W]))",
-    )?;
-    let least = moved.map_or(0.0, |moved| moved.value * LEAST_PART).max(100e3);
-    let mover = examiner.who(&[&written, &read])?.filter(|share| share.value > least);
+    let mover = match bytes_moved(examiner, device.name.get("device"))? {
+        Some(least) => examiner.who(&[&written, &read])?.filter(|share| share.value > least * LEAST_PART),
+        None => None,
+    };
     let mut words = format!(", {} was busy {} of the time", device.name.get("device"), percent(device.value));
     if let Some(mover) = &mover {
         words += &format!("; {} moved {} in each second", mover.label(), bytes(mover.value));
@@ -131,19 +149,43 @@ fn of_neighbours(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) 
     Ok((words, culprit, shares.map(|share| share.evidence).collect()))
 }
 
+/// The bytes that a disk moves in each second, at least 500,000; `None` if another disk moves many more: which of them a task uses is not
+/// recorded. A disk on top of another moves as much as that.
+fn bytes_moved(examiner: &Examiner<'_>, device: &str) -> Result<Option<f64>, QueryError> {
+    /// Who moves fewer bytes than a fifth of these does not keep a disk busy with them.
+    const LEAST: f64 = 500e3;
+    const MANY_MORE: f64 = 1.5;
+    let moved = |function: &str, matchers: &str| {
+        let rate = |counter: &str| format!("rate({counter}{{{matchers}}}[W])");
+        let [written, read] = ["node_disk_written_bytes_total", "node_disk_read_bytes_total"].map(rate);
+        examiner.number(&format!("{function}({written} + on (device) {read})"))
+    };
+    let of_it =
+        moved("sum", &format!("device={}", quoted(device)))?.map_or(LEAST, |bytes| bytes.value.max(LEAST));
+    let most = moved("max", "")?.map_or(of_it, |bytes| bytes.value);
+    Ok((most <= of_it * MANY_MORE).then_some(of_it))
+}
+
 /// No disk is busy enough: a limit holds those who wait, or a disk that does not answer.
 fn of_limits(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> Result<Cause, QueryError> {
-    let limited = examiner.several("max_over_time(whit_cgroup_io_limited[W])")?;
+    // Read every ten seconds: in a shorter window the last value says it.
+    let limited = examiner.several("max_over_time(whit_cgroup_io_limited[W]) or whit_cgroup_io_limited")?;
+    let mut holding = Vec::new();
+    for cgroup in limited.into_iter().take(MOST_LIMITED) {
+        if holds_waiters(examiner, &cgroup)? {
+            holding.push(cgroup);
+        }
+    }
     let mut words = format!(", and no disk was busy for more than {} of it", percent(device.value));
-    let culprit = match limited.as_slice() {
+    let culprit = match holding.as_slice() {
         [] => {
             words += ": one does not answer, or a limit holds them that is not recorded";
             None
         }
         [one] => {
-            let cgroup = one.name.get("cgroup");
-            words += &format!(": probably the I/O limit of {cgroup} holds them");
-            Some(cgroup.to_owned())
+            let cgroup = one.cgroup();
+            words += &format!(": probably the I/O limit of {} holds them", cgroup.name());
+            Some(cgroup)
         }
         [_, ..] => {
             words += ": probably the I/O limit of a cgroup holds them";
@@ -153,7 +195,15 @@ fn of_limits(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> R
     if let Some(victim) = &victim {
         words += &format!("; {}", victim.waits_most());
     }
-    let only = limited.into_iter().next().filter(|_| culprit.is_some());
+    let only = holding.into_iter().next().filter(|_| culprit.is_some());
     let shares = [Some(device), only, victim].into_iter().flatten();
     Ok((words, culprit, shares.map(|share| share.evidence).collect()))
+}
+
+/// Whether the tasks that wait for disks can be those of a cgroup: at least half of the waits are in it. Of a cgroup whose hierarchy is not
+/// the one that tasks are recorded with that is not known.
+fn holds_waiters(examiner: &Examiner<'_>, cgroup: &Share) -> Result<bool, QueryError> {
+    let in_it = examiner.part_in(cgroup.name.get("cgroup"), BLOCK_IO_COUNTER)?;
+    let of_all = examiner.number(&format!("sum({BLOCK_IO})"))?;
+    Ok(in_it.zip(of_all).is_none_or(|(part, all)| part.value >= all.value / 2.0))
 }

@@ -2,7 +2,7 @@
 
 use query::QueryError;
 
-use crate::why::sentence::{Evidence, Sentence, Trouble};
+use crate::why::sentence::{Culprit, Evidence, Sentence, Trouble};
 
 /// A sentence, if there is such a trouble.
 pub(super) type Found = Result<Option<Sentence>, QueryError>;
@@ -23,9 +23,19 @@ pub(super) enum Cost {
 impl Cost {
     /// Of a trouble that makes tasks wait, by what they waited for, as far as that is known.
     pub(super) fn of(waits: impl IntoIterator<Item = Option<Evidence>>) -> Self {
-        /// The cost if no wait is known, or a shorter one.
+        /// The cost if no wait is known.
         const UNKNOWN: f64 = 0.3;
-        Self::Within(waits.into_iter().flatten().map(|wait| wait.value).fold(UNKNOWN, f64::max))
+        let known = waits.into_iter().flatten().map(|wait| wait.value);
+        Self::Within(known.reduce(f64::max).unwrap_or(UNKNOWN))
+    }
+
+    /// Of scarce memory. Who reads again what was evicted waits for disks: if that is much of what is waited for disks, it stands before
+    /// them.
+    pub(super) fn of_memory(waited: Option<Evidence>, for_disks: Option<Evidence>) -> Self {
+        let is_much =
+            |disks: &Evidence| waited.as_ref().is_none_or(|waited| waited.value > disks.value / 2.0);
+        let for_disks = for_disks.filter(is_much);
+        Self::of([waited, for_disks])
     }
 }
 
@@ -33,7 +43,7 @@ pub(super) fn sentence(
     trouble: Trouble,
     cost: Cost,
     text: String,
-    culprit: Option<String>,
+    culprit: Option<Culprit>,
     evidence: impl IntoIterator<Item = Evidence>,
 ) -> Sentence {
     let (weight, lost) = match cost {

@@ -6,13 +6,16 @@ use super::finding::{Cost, Found, sentence};
 use super::rates::IO_PRESSURE;
 use super::words::{bytes, count, processes};
 use crate::why::examiner::{Examiner, Share};
-use crate::why::sentence::{Evidence, Trouble};
+use crate::why::matchers::{of_cgroup, quoted};
+use crate::why::sentence::{Culprit, Evidence, Trouble};
 
+/// A limit in which a smaller part of the waits for memory were does not explain them.
+const LEAST_PART: f64 = 0.5;
 /// If more than this part of all memory was available at each tick, the machine was not short of memory.
 const LEAST_LEFT: f64 = 0.1;
-const RECLAIM: &str = "rate(whit_task_reclaim_seconds_total[W])";
-const THRASHING: &str = "rate(whit_task_thrashing_seconds_total[W])";
-const SWAP_IN: &str = "rate(whit_task_swap_in_seconds_total[W])";
+const RECLAIM: &str = "whit_task_reclaim_seconds_total";
+const THRASHING: &str = "whit_task_thrashing_seconds_total";
+const SWAP_IN: &str = "whit_task_swap_in_seconds_total";
 
 /// Processes that the kernel killed for want of memory.
 pub(super) fn out_of_memory(examiner: &Examiner<'_>) -> Found {
@@ -40,7 +43,7 @@ pub(super) fn out_of_memory(examiner: &Examiner<'_>) -> Found {
             }
         };
         let text = format!("The kernel killed {killed}{beside}: {reason}.");
-        let culprit = limited.as_ref().map(|share| share.name.get("cgroup").to_owned());
+        let culprit = limited.as_ref().map(Share::cgroup);
         let evidence = [kills].into_iter().chain(limited.map(|share| share.evidence)).chain(left);
         return Ok(Some(sentence(Trouble::OutOfMemory, Cost::Failure, text, culprit, evidence)));
     }
@@ -58,9 +61,10 @@ pub(super) fn out_of_memory(examiner: &Examiner<'_>) -> Found {
 pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
     let pages = "rate(node_vmstat_pswpin[W]) + rate(node_vmstat_pswpout[W])";
     let Some(rate) = examiner.number(pages)?.filter(|rate| rate.value > 200.0) else { return Ok(None) };
-    let scarcity = Scarcity::find(examiner, &[SWAP_IN, RECLAIM, THRASHING])?;
-    let waited = examiner.total("swap_in|reclaim|thrashing", &sum_of(&[SWAP_IN, RECLAIM, THRASHING]))?;
-    let cost = Cost::of([waited.map(|(waited, _)| waited), examiner.number(IO_PRESSURE)?]);
+    let waits = [SWAP_IN, RECLAIM, THRASHING];
+    let waited = examiner.total("swap_in|reclaim|thrashing", &sum_of(&waits, ""))?.map(|(waited, _)| waited);
+    let scarcity = Scarcity::find(examiner, &waits)?;
+    let cost = Cost::of_memory(waited, examiner.number(IO_PRESSURE)?);
     let before = examiner.compared(pages, " pages")?;
     let text = format!(
         "{} pages in each second went to swap and back{before}{}.",
@@ -73,7 +77,7 @@ pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
 
 /// Tasks that wait until memory is freed, or until what was dropped is read again.
 pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
-    let waits = sum_of(&[RECLAIM, THRASHING]);
+    let waits = sum_of(&[RECLAIM, THRASHING], "");
     let Some((waited, waits)) = examiner.total("reclaim|thrashing", &waits)? else { return Ok(None) };
     if waited.value <= 0.05 {
         return Ok(None);
@@ -84,7 +88,7 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
         "Tasks waited {:.2} s in each second for memory to be freed{before}{}.",
         waited.value, scarcity.words
     );
-    let cost = Cost::of([Some(waited.clone()), examiner.number(IO_PRESSURE)?]);
+    let cost = Cost::of_memory(Some(waited.clone()), examiner.number(IO_PRESSURE)?);
     let evidence = [waited].into_iter().chain(scarcity.evidence);
     Ok(Some(sentence(Trouble::Memory, cost, text, scarcity.culprit, evidence)))
 }
@@ -92,14 +96,16 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
 /// Why memory is scarce for those who wait for it: they share what ran out, a cgroup's limit or the machine's memory.
 struct Scarcity {
     words: String,
-    culprit: Option<String>,
+    culprit: Option<Culprit>,
     evidence: Vec<Evidence>,
 }
 
 impl Scarcity {
     fn find(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Self, QueryError> {
-        let limited = nearest(examiner, "increase(whit_cgroup_memory_limit_reached_total[W])")?;
-        let waits_most = examiner.who(waits)?.filter(|share| share.value > 0.05);
+        let limited = limit_of_waits(examiner, waits)?;
+        let rates = waits.iter().map(|counter| format!("rate({counter}[W])")).collect::<Vec<_>>();
+        let rates: Vec<&str> = rates.iter().map(String::as_str).collect();
+        let waits_most = examiner.who(&rates)?.filter(|share| share.value > 0.05);
         match available(examiner)? {
             Some(left) => Ok(Self::of_limit(left, limited, waits_most)),
             None => Self::of_machine(examiner, waits_most),
@@ -115,7 +121,7 @@ impl Scarcity {
         if let Some(share) = &waits_most {
             words += &format!("; {} waited most, {:.2} s", share.label(), share.value);
         }
-        let culprit = limited.as_ref().map(|share| share.name.get("cgroup").to_owned());
+        let culprit = limited.as_ref().map(Share::cgroup);
         let shares = [limited, waits_most].into_iter().flatten();
         let evidence = std::iter::once(left).chain(shares.map(|share| share.evidence)).collect();
         Self { words, culprit, evidence }
@@ -169,8 +175,8 @@ fn nearest(examiner: &Examiner<'_>, increase: &str) -> Result<Option<Share>, Que
 
 /// Whether the limit of a cgroup was reached in the window.
 fn has_reached_limit(examiner: &Examiner<'_>, cgroup: &Share) -> Result<bool, QueryError> {
-    let quoted = serde_json::to_string(cgroup.name.get("cgroup")).unwrap_or_default();
-    let reached = format!("increase(whit_cgroup_memory_limit_reached_total{{cgroup={quoted}}}[W])");
+    let path = quoted(cgroup.name.get("cgroup"));
+    let reached = format!("increase(whit_cgroup_memory_limit_reached_total{{cgroup={path}}}[W])");
     Ok(examiner.number(&reached)?.is_some_and(|reached| reached.value >= 0.5))
 }
 
@@ -178,7 +184,22 @@ fn largest(examiner: &Examiner<'_>) -> Result<Option<Share>, QueryError> {
     examiner.first("topk(1, sum by (comm, pid) (max_over_time(whit_task_resident_bytes[W])))")
 }
 
-/// The sum of several rates over all tasks.
-fn sum_of(rates: &[&str]) -> String {
-    rates.iter().map(|rate| format!("sum({rate})")).collect::<Vec<_>>().join(" + ")
+/// The cgroup whose limit was reached most often, if at least half of the waits for memory were in it.
+fn limit_of_waits(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Option<Share>, QueryError> {
+    let hard = nearest(examiner, "increase(whit_cgroup_memory_limit_reached_total[W])")?;
+    let limited = match hard {
+        Some(hard) => Some(hard),
+        None => nearest(examiner, "increase(whit_cgroup_memory_high_passed_total[W])")?,
+    };
+    let Some(limited) = limited else { return Ok(None) };
+    let in_it = examiner.number(&sum_of(waits, &of_cgroup(limited.name.get("cgroup"))))?;
+    let of_all = examiner.number(&sum_of(waits, ""))?;
+    let is_most = in_it.zip(of_all).is_some_and(|(part, all)| part.value > all.value * LEAST_PART);
+    Ok(Some(limited).filter(|_| is_most))
+}
+
+/// The sum of the rates of several counters of tasks. One that a kernel does not have adds nothing.
+fn sum_of(counters: &[&str], matchers: &str) -> String {
+    let sums = counters.iter().map(|counter| format!("(sum(rate({counter}{{{matchers}}}[W])) or vector(0))"));
+    sums.collect::<Vec<_>>().join(" + ")
 }

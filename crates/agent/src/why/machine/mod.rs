@@ -1,6 +1,7 @@
 //! What is wrong with a machine. Each function is a trouble: when it is one, what it costs, who causes it.
 
 mod cpu;
+mod cpu_waits;
 mod disk;
 mod finding;
 mod memory;

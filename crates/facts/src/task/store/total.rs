@@ -1,9 +1,9 @@
 //! What all tasks did together.
 
 use super::{Origin, TaskStore};
-use crate::task::Accounting;
 use crate::task::figure::Figure;
 use crate::task::sum::TaskSum;
+use crate::task::{Accounting, Cause};
 use crate::unit::Nanos;
 
 impl TaskStore {
@@ -26,5 +26,32 @@ impl TaskStore {
             self.ended_threads.values().for_each(|on_cpu| total.add_cpu(*on_cpu));
         }
         total
+    }
+
+    /// How long tasks of low priority waited for a CPU in the last interval; `None` if it is not known of any task.
+    pub fn low_priority_run_queue(&self) -> Option<Nanos> {
+        const RUN_QUEUE: Figure = Figure::delay(Cause::RunQueue);
+        let current = (0..self.changes.len()).filter(|index| self.is_current(*index));
+        let living =
+            current.map(|index| &self.changes[index]).filter(|change| change.origin != Origin::Unknown);
+        let living = living.map(|change| (&self.slots[change.slot].row, &change.delta));
+        let ended = self.ended.iter().filter(|ended| ended.origin != Origin::Unknown);
+        let ended = ended.map(|ended| (ended.row(), &ended.delta));
+        let mut waited = None;
+        for (row, delta) in living.chain(ended) {
+            if let Some(delay) = delta.get(RUN_QUEUE) {
+                let part = if row.is_of_low_priority() { delay } else { 0 };
+                *waited.get_or_insert(Nanos(0)) += Nanos(part);
+            }
+        }
+        waited
+    }
+
+    /// The number of living tasks in uninterruptible sleep, without those of the kernel, some of which always are.
+    pub fn uninterruptible(&self) -> usize {
+        if self.count_of_state(b'D') == 0 {
+            return 0;
+        }
+        self.rows().filter(|row| row.state == Some(b'D') && !row.is_of_kernel()).count()
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::machine::{Cgroup, Load, Scratch, disk_of, peer, shell};
+use super::super::machine::{Cgroup, Load, Scratch, disk_of, peer, shell, wait_for_state};
 
 /// What keeps a trouble going. The last is ended first.
 pub(super) type Staged = Vec<Box<dyn Any>>;
@@ -35,6 +35,22 @@ pub(super) fn nice_fight(scratch: &Scratch) -> Staged {
     staged
 }
 
+/// Tasks of low priority that wait only for one another.
+pub(super) fn nice_tasks(scratch: &Scratch) -> Staged {
+    let (culprit, _) = programs(scratch);
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let start = |_| -> Box<dyn Any> { Box::new(Load::start(&["nice", "-n", "19", &culprit, "spin"])) };
+    (0..2 * cpus).map(start).collect()
+}
+
+/// A task that waits in io_uring, for no disk.
+pub(super) fn ring(scratch: &Scratch) -> Staged {
+    let (culprit, _) = programs(scratch);
+    let load = Load::start(&[&culprit, "ring"]);
+    wait_for_state(load.id(), 'S');
+    vec![Box::new(load)]
+}
+
 /// A directory that goes with the trial.
 struct Directory(PathBuf);
 
@@ -61,15 +77,28 @@ pub(super) fn quota(scratch: &Scratch) -> Staged {
         .lines()
         .find(|line| line.split(' ').nth(2) == Some("cgroup2"))
         .map(|line| line.split(' ').nth(1).unwrap());
-    let named =
-        PathBuf::from(mount.expect("a mount of cgroup2")).join(format!("whit-why-{}", std::process::id()));
-    fs::create_dir(&named).unwrap();
+    let named = PathBuf::from(mount.expect("a mount of cgroup2")).join(limit.directory.file_name().unwrap());
+    // Of version 2 it is the limited one.
+    if !named.exists() {
+        fs::create_dir(&named).unwrap();
+    }
     let words = format!(
         "echo $$ > {}/cgroup.procs; echo $$ > {}/cgroup.procs; exec {victim} spin",
         limit.directory.display(),
         named.display()
     );
     vec![Box::new(Directory(named)), Box::new(limit), Box::new(Load::start(&["sh", "-c", &words]))]
+}
+
+/// The same beside others that nothing limits.
+pub(super) fn quota_elsewhere(scratch: &Scratch) -> Staged {
+    let (culprit, _) = programs(scratch);
+    let mut staged = quota(scratch);
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    for _ in 0..cpus + 1 {
+        staged.push(Box::new(Load::start(&[&culprit, "spin"])));
+    }
+    staged
 }
 
 /// Two that use as much, and no third one that waits longer.
