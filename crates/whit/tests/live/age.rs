@@ -307,7 +307,7 @@ impl<F: Fn()> Drop for OnDrop<F> {
 
 /// Ten thousand times somebody exchanges what lies in the tree, while runs of whit delete the old from it.
 fn attack() -> Result<(), Failed> {
-    const ROUNDS: usize = 10_000;
+    const ROUNDS: usize = 4_000;
     let scratch = Scratch::new("attack");
     let (tree, outside) = (scratch.0.join("tree"), scratch.0.join("outside"));
     fs::create_dir_all(&tree)?;

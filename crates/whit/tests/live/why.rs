@@ -230,7 +230,7 @@ fn who_computes() -> Result<(), Failed> {
 fn quiet() -> Result<(), Failed> {
     enable_accounting();
     let (busiest, others) = busiest_program();
-    for window in 0..8 {
+    for window in 0..5 {
         let words = ["why", "--json", "--observe", "1s", "--data", "/nowhere"];
         let document = documents(&whit(&words)).remove(0);
         let sentences = document["sentences"].as_array().ok_or("no sentences")?;
