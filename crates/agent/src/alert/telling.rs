@@ -34,6 +34,7 @@ impl Told for Active {
             ("{state}", state(delivery).to_owned()),
             ("{text}", alert.text.clone()),
             ("{value}", alert.value.clone()),
+            ("{kind}", "alert".to_owned()),
         ];
         let variables = [
             ("WHIT_ALERT_ID", delivery.id.clone()),

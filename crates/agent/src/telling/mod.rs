@@ -15,3 +15,6 @@ pub(crate) use delivery::{DeliveryRecords, Letter, Told, Variables};
 pub(crate) use outbox::Outbox;
 pub use outbox::tell;
 pub use receiver::{MailEncryption, MailOptions, Receiver, Way, WebhookForm};
+
+/// What is filled in where it stands in the words of a command, for alerts and checks alike.
+pub const FIELDS: [&str; 5] = ["{name}", "{state}", "{text}", "{value}", "{kind}"];

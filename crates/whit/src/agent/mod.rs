@@ -7,6 +7,7 @@ mod configuration;
 #[cfg(feature = "feeds")]
 mod feeds;
 mod receivers;
+mod shell_program;
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;

@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use ::agent::telling::{MailEncryption, MailOptions, Receiver, Way, WebhookForm};
+use ::agent::telling::{FIELDS, MailEncryption, MailOptions, Receiver, Way, WebhookForm};
 
+use super::shell_program;
 use crate::configuration::{Fault, Options};
 
 const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -66,7 +67,7 @@ fn receiver(table: &Options<'_, '_>) -> Result<Receiver, Fault> {
     let name = name(table, "\"mail\"")?;
     let ways = ["command", "webhook", "mail"].into_iter().filter(|way| table.get(way).is_some());
     let way = match ways.collect::<Vec<_>>().as_slice() {
-        ["command"] => Way::Command(table.words("command")?.unwrap_or_default()),
+        ["command"] => Way::Command(command(table)?),
         ["webhook"] => webhook(table)?,
         ["mail"] => Way::Mail(mail(table)?),
         _ => {
@@ -81,6 +82,20 @@ fn receiver(table: &Options<'_, '_>) -> Result<Receiver, Fault> {
     }
     let tells_ends = table.get("ends").is_none() || table.flag("ends")?;
     Ok(Receiver { name, way, timeout, tells_ends })
+}
+
+/// The words of a command. What stands for a field is often what others have sent.
+fn command(table: &Options<'_, '_>) -> Result<Vec<String>, Fault> {
+    let words = table.words("command")?.unwrap_or_default();
+    let has_field = |word: &str| FIELDS.iter().any(|field| word.contains(field));
+    match shell_program::program_among(&words, has_field) {
+        Some(_) => Err(table.fault_of(
+            "command",
+            "a shell would read what stands for {…} as a part of its program: let it be words behind that, as in \
+             [\"sh\", \"-c\", \"echo \\\"$1\\\"\", \"sh\", \"{text}\"], or read it from the environment",
+        )),
+        None => Ok(words),
+    }
 }
 
 fn webhook(table: &Options<'_, '_>) -> Result<Way, Fault> {

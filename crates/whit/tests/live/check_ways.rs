@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let openssl = Need::Program("openssl");
     vec![
         exact("checks_need_no_process", &[Need::Root, openssl], native),
+        exact("no_value_is_run_by_a_shell", &[], hostile_values),
         exact("dashboards_and_commands_of_nagios_work", &[], nagios),
         exact("checks_begin_when_their_file_can_be_written", &[], begin_late),
         exact("an_agent_pushes_its_results_to_another", &[Need::Program("curl")], push),
@@ -108,6 +109,58 @@ fn native() -> Result<(), Failed> {
         // In the second it was made in, a certificate of 20 days has 20 left; later 19 and a part.
         let left = said.contains("expires in 19 days") || said.contains("expires in 20 days");
         assert!(*name != "certificate" || left, "{name}: {said}");
+    }
+    Ok(())
+}
+
+/// Addresses that are programs, between all quotation marks that a text for a shell can have.
+fn hostile_values() -> Result<(), Failed> {
+    let scratch = Scratch::new("check-hostile");
+    let touched = scratch.0.join("touched");
+    let run = format!("touch {}", touched.display());
+    let addresses = [
+        format!("1; {run}"),
+        format!("$({run})"),
+        format!("`{run}`"),
+        format!("'; {run}; '"),
+        format!("\"; {run}; \""),
+        format!("'\"$({run})\"'"),
+        format!("\\\"; {run} #"),
+        "a  b * ~ $HOME".to_owned(),
+    ];
+    let texts = [
+        "echo {address}",
+        "echo '{address}'",
+        "echo \"{address}\"",
+        "echo x\"y{address}z\"'{address}'",
+        "echo \"$(printf %s '{address}')\"",
+        "(printf '%s ' {address} | cat) # {address}",
+        "sh -c 'echo \"$1\"' sh {address}",
+    ];
+    let mut config = String::new();
+    let quoted = |text: &str| serde_json::to_string(text).unwrap();
+    for (place, address) in addresses.iter().enumerate() {
+        config += &format!("[[host]]\nname = \"h{place}\"\naddress = {}\n", quoted(address));
+    }
+    let hosts: Vec<String> = (0..addresses.len()).map(|place| format!("\"h{place}\"")).collect();
+    for (place, text) in texts.iter().enumerate() {
+        let command = quoted(text);
+        let hosts = hosts.join(", ");
+        config += &format!(
+            "[[check]]\nname = \"c{place}\"\nhosts = [{hosts}]\ncommand = {command}\nshell = true\n"
+        );
+    }
+    let path = scratch.0.join("agent.toml");
+    fs::write(&path, config)?;
+    for check in 0..texts.len() {
+        for (host, address) in addresses.iter().enumerate() {
+            let mut command = Command::new(WHIT);
+            command.args(["check", "run", &format!("h{host}/c{check}"), "--config"]).arg(&path);
+            let output = command.arg("--data").arg(&scratch.0).output()?;
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(said.contains(address.trim_end()), "{}: {address}: {said}", texts[check]);
+            assert!(!touched.exists(), "{}: {address}", texts[check]);
+        }
     }
     Ok(())
 }

@@ -176,7 +176,7 @@ impl CheckTemplate {
             let mut plugin = self.plugin.clone();
             plugin.words = command.words(&variables)?.into_iter().map(|word| shared.get(word)).collect();
             for (name, value) in &self.environment {
-                plugin.environment.push((name.clone(), variables.fill(value, str::to_owned)?));
+                plugin.environment.push((name.clone(), variables.fill(value)?));
             }
             check.way = CheckWay::Plugin(plugin);
         }

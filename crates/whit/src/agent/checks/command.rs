@@ -1,6 +1,7 @@
 //! Commands of checks: words, or a text that is split into them. No shell is behind it unless that is asked for.
 
 use super::variables::Variables;
+use crate::agent::shell_program;
 use crate::configuration::{Fault, Options};
 use crate::configuration::{expected, text};
 
@@ -61,11 +62,17 @@ impl CommandText {
     /// The words for these variables.
     pub(super) fn words(&self, variables: &Variables) -> Result<Vec<String>, String> {
         match self {
-            Self::Words(words) => words.iter().map(|word| variables.fill(word, str::to_owned)).collect(),
-            Self::Shell(text) => {
-                let quote = |value: &str| shell_words::quote(value).into_owned();
-                Ok(vec![SHELL.to_owned(), "-c".to_owned(), variables.fill(text, quote)?])
+            Self::Words(words) => {
+                if let Some(place) = shell_program::program_among(words, |word| variables.stand_in(word)) {
+                    return Err(format!(
+                        "\"{}\" is a program for a shell, which would read values as a part of it: let it be words behind that, as in \
+                         [\"sh\", \"-c\", \"echo \\\"$1\\\"\", \"sh\", \"{{name}}\"], or set shell = true",
+                        words[place]
+                    ));
+                }
+                words.iter().map(|word| variables.fill(word)).collect()
             }
+            Self::Shell(text) => shell_program::words(SHELL, &variables.pieces(text)?),
         }
     }
 }
@@ -117,7 +124,10 @@ mod tests {
             ),
             (r#"command = ["check_x", "$HOME|"]"#, vec!["check_x", "$HOME|"]),
             (r#"command = 'check_x "a|b" \$ a~'"#, vec!["check_x", "a|b", "$", "a~"]),
-            ("command = \"a | b {host}\"\nshell = true", vec!["/bin/sh", "-c", "a | b 'a b; rm'"]),
+            (
+                "command = \"a | b {host}\"\nshell = true",
+                vec!["/bin/sh", "-c", "a | b \"${1}\"", "sh", "a b; rm"],
+            ),
         ] {
             assert_eq!(read(command).unwrap().words(&variables).unwrap(), words, "{command}");
         }

@@ -124,7 +124,7 @@ impl NativeTemplate {
 
     /// With what stands for its variables.
     pub(super) fn native(&self, variables: &Variables) -> Result<Native, String> {
-        let fill = |text: &str| variables.fill(text, str::to_owned);
+        let fill = |text: &str| variables.fill(text);
         Ok(match self.0.clone() {
             // Its braces are those of selectors.
             expression @ Native::Expression(_) => expression,

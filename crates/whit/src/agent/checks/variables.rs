@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::agent::shell_program::Piece;
+
 /// Values by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Variables(BTreeMap<String, String>);
@@ -20,15 +22,33 @@ impl Variables {
     ///
     /// # Errors
     /// If a name is not known, or a brace has no other.
-    pub(super) fn fill(&self, text: &str, write: impl Fn(&str) -> String) -> Result<String, String> {
-        let mut out = String::with_capacity(text.len());
+    pub(super) fn fill(&self, text: &str) -> Result<String, String> {
+        let written = |piece: &Piece<'_>| match *piece {
+            Piece::Text(text) => text.to_owned(),
+            Piece::Placeholder { value, .. } => value.to_owned(),
+        };
+        Ok(self.pieces(text)?.iter().map(written).collect())
+    }
+
+    /// Whether a value stands in a text.
+    pub(super) fn stand_in(&self, text: &str) -> bool {
+        let pieces = self.pieces(text).unwrap_or_default();
+        pieces.iter().any(|piece| matches!(piece, Piece::Placeholder { .. }))
+    }
+
+    /// The pieces of a text, in order.
+    ///
+    /// # Errors
+    /// If a name is not known, or a brace has no other.
+    pub(super) fn pieces<'t>(&'t self, text: &'t str) -> Result<Vec<Piece<'t>>, String> {
+        let mut pieces = Vec::new();
         let mut rest = text;
         while let Some(at) = rest.find(['{', '}']) {
-            out.push_str(&rest[..at]);
+            pieces.push(Piece::Text(&rest[..at]));
             let brace = &rest[at..=at];
             rest = &rest[at + 1..];
             if let Some(after) = rest.strip_prefix(brace) {
-                out.push_str(brace);
+                pieces.push(Piece::Text(brace));
                 rest = after;
                 continue;
             }
@@ -40,10 +60,10 @@ impl Variables {
                 let hint = text::nearest::did_you_mean(name, self.0.keys().map(String::as_str));
                 format!("nothing is called {{{name}}} here{hint}; {{{{ stands for a brace")
             })?;
-            out.push_str(&write(value));
+            pieces.push(Piece::Placeholder { name, value });
             rest = after;
         }
-        out.push_str(rest);
-        Ok(out)
+        pieces.push(Piece::Text(rest));
+        Ok(pieces)
     }
 }
