@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
+use foldhash::HashMap;
 use formats::series_name::{METRIC, SeriesName};
 use query::{Condition, LabelChoice, Matcher};
 use sampling::users::Users;
@@ -23,11 +24,15 @@ pub(super) struct TaskLabels {
     tid: Option<u32>,
     pub(super) comm: Option<Comm>,
     uid: Option<u32>,
-    pub(super) cgroup: Option<u64>,
+    /// The place of its path in [`CgroupPlaces`]: two ids of one path are one label.
+    cgroup: Option<u32>,
 }
 
 /// What knows the paths of cgroups.
 pub(super) trait CgroupPaths {
+    /// A number of the boot whose cgroups these are: in another one the same id is another cgroup.
+    fn boot(&self) -> BootNumber;
+
     /// The path of a cgroup; `None` if it was not recorded.
     ///
     /// # Errors
@@ -35,15 +40,65 @@ pub(super) trait CgroupPaths {
     fn path(&mut self, cgroup: u64) -> Result<Option<&str>, String>;
 }
 
+/// A boot, by the number that rounds or sums have for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum BootNumber {
+    OfRounds(i64),
+    OfSums(Option<u32>),
+}
+
 impl CgroupPaths for TaskNames<'_> {
+    fn boot(&self) -> BootNumber {
+        BootNumber::OfRounds(TaskNames::boot(self))
+    }
+
     fn path(&mut self, cgroup: u64) -> Result<Option<&str>, String> {
         self.name(Named::Cgroup(cgroup)).map_err(|error| error.to_string())
     }
 }
 
 impl CgroupPaths for &MinuteGroups {
+    fn boot(&self) -> BootNumber {
+        BootNumber::OfSums(self.boot)
+    }
+
     fn path(&mut self, cgroup: u64) -> Result<Option<&str>, String> {
         Ok(self.cgroup(cgroup))
+    }
+}
+
+/// The paths of the cgroups that were met. A label is the place of its path, so that a name is only written for series that are wanted.
+#[derive(Debug, Default)]
+struct CgroupPlaces {
+    places: HashMap<(BootNumber, u64), u32>,
+    by_path: HashMap<String, u32>,
+    paths: Vec<String>,
+}
+
+impl CgroupPlaces {
+    fn place(&mut self, paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<u32, String> {
+        let Some(id) = id else { return Ok(self.of_path("")) };
+        let key = (paths.boot(), id);
+        if let Some(place) = self.places.get(&key) {
+            return Ok(*place);
+        }
+        let place = self.of_path(paths.path(id)?.unwrap_or_default());
+        self.places.insert(key, place);
+        Ok(place)
+    }
+
+    fn of_path(&mut self, path: &str) -> u32 {
+        if let Some(place) = self.by_path.get(path) {
+            return *place;
+        }
+        let place = self.paths.len() as u32;
+        self.paths.push(path.to_owned());
+        self.by_path.insert(path.to_owned(), place);
+        place
+    }
+
+    fn path(&self, place: Option<u32>) -> &str {
+        place.and_then(|place| self.paths.get(place as usize)).map_or("", String::as_str)
     }
 }
 
@@ -55,6 +110,7 @@ pub(super) struct Labelling<'s> {
     matchers: Vec<&'s Matcher>,
     is_wanted: [bool; LABELS.len()],
     metric: Option<&'static str>,
+    cgroups: CgroupPlaces,
 }
 
 impl<'s> Labelling<'s> {
@@ -76,6 +132,7 @@ impl<'s> Labelling<'s> {
             matchers: known,
             is_wanted: LABELS.map(|label| choice.is_none_or(|choice| choice.contains(label))),
             metric: choice.is_none().then_some(metric),
+            cgroups: CgroupPlaces::default(),
         })
     }
 
@@ -148,24 +205,29 @@ impl<'s> Labelling<'s> {
         Ok(true)
     }
 
-    pub(super) fn key(&self, row: &TaskRow) -> TaskLabels {
+    /// The labels of a task that are wanted.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub(super) fn key(&mut self, paths: &mut impl CgroupPaths, row: &TaskRow) -> Result<TaskLabels, String> {
         let [pid, tid, comm, user, cgroup] = self.is_wanted;
-        TaskLabels {
+        let cgroup = cgroup.then(|| self.cgroups.place(paths, row.cgroup)).transpose()?;
+        Ok(TaskLabels {
             pid: pid.then_some(row.tgid.unwrap_or(row.key.pid)),
             tid: tid.then_some(row.key.pid),
             comm: comm.then_some(row.comm),
             uid: row.uid.filter(|_| user),
-            cgroup: row.cgroup.filter(|_| cgroup),
-        }
+            cgroup,
+        })
     }
 
     /// Returns whether tasks with other keys have other names.
     pub(super) fn is_named_alone(&self, key: &TaskLabels) -> bool {
-        let [.., user, cgroup] = self.is_wanted;
+        let [.., user, _] = self.is_wanted;
         // What is not UTF-8 is written with this letter.
         let is_clear =
             |name: &Comm| str::from_utf8(name.as_bytes()).is_ok_and(|name| !name.contains('\u{fffd}'));
-        !user && !cgroup && key.comm.as_ref().is_none_or(is_clear)
+        !user && key.comm.as_ref().is_none_or(is_clear)
     }
 
     pub(super) fn user(&self, uid: Option<u32>) -> Cow<'_, str> {
@@ -176,19 +238,20 @@ impl<'s> Labelling<'s> {
     }
 
     /// A cgroup's path; empty if it was not recorded.
-    pub(super) fn cgroup(&self, paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<String, String> {
+    fn cgroup(&self, paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<String, String> {
         let Some(id) = id else { return Ok(String::new()) };
         Ok(paths.path(id)?.unwrap_or_default().to_owned())
     }
 
-    pub(super) fn name(&self, key: &TaskLabels, cgroup: String) -> SeriesName {
+    /// The name of the series with these labels.
+    pub(super) fn name(&self, key: &TaskLabels) -> SeriesName {
         let mut name = SeriesName::default();
         name.set(METRIC, self.metric.unwrap_or_default());
         name.set("pid", &key.pid.map(|pid| pid.to_string()).unwrap_or_default());
         name.set("tid", &key.tid.map(|tid| tid.to_string()).unwrap_or_default());
         name.set("comm", &key.comm.map(|name| comm(&name).into_owned()).unwrap_or_default());
         name.set("user", &self.user(key.uid));
-        name.set("cgroup", &cgroup);
+        name.set("cgroup", self.cgroups.path(key.cgroup));
         name
     }
 }

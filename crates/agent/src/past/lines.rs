@@ -163,16 +163,13 @@ impl<'s> Lines<'s> {
         is_padded: bool,
         paths: &mut impl CgroupPaths,
     ) -> Result<usize, String> {
-        let key = self.labelling.key(row);
+        let key = self.labelling.key(paths, row)?;
         if let Some(line) = self.of_tasks.known(&key) {
             return Ok(line);
         }
         let name = match self.adds_up && self.labelling.is_named_alone(&key) {
             true => None,
-            false => {
-                let cgroup = self.labelling.cgroup(paths, key.cgroup)?;
-                Some(self.labelling.name(&key, cgroup))
-            }
+            false => Some(self.labelling.name(&key)),
         };
         Ok(self.of_tasks.add_key(key, is_padded, name))
     }
@@ -198,7 +195,7 @@ impl<'s> Lines<'s> {
         if let Some(least) = least {
             self.of_tasks.keep_from(least);
         }
-        Some(self.of_tasks.into_series(|key| self.labelling.name(key, String::new())))
+        Some(self.of_tasks.into_series(|key| self.labelling.name(key)))
     }
 
     /// Sets the series of living tasks to what they are, and ends those of tasks that are gone.

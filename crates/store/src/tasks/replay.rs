@@ -28,6 +28,11 @@ fn name_of(names: &NamesOfBoot, named: Named) -> Option<&str> {
 }
 
 impl TaskNames<'_> {
+    /// Returns the number of the boot in which these names are valid.
+    pub fn boot(&self) -> i64 {
+        self.boot
+    }
+
     /// Returns the path of a cgroup, or the command line of a process; `None` if it was not recorded.
     ///
     /// # Errors
