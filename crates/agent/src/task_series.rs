@@ -56,7 +56,7 @@ impl TaskSeries {
                 *sum.get_or_insert_default() += growth;
             }
         }
-        self.uninterruptible = Some(tasks.uninterruptible());
+        self.uninterruptible = tasks.uninterruptible();
     }
 
     /// Gives them names, if they have none.

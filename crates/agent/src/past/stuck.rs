@@ -55,24 +55,24 @@ impl Stuck {
             // A task may have gone on in between: only a row that shows the same sleep proves that it has not.
             self.sleeping
                 .retain(|tid, sleeping| round.store.row(*tid).is_some_and(|row| sleeping.is_of(row)));
-            round.store.rows().for_each(|row| self.see(at_ms, row, scope));
+            round.store.rows().for_each(|row| self.see(at_ms, row, round, scope));
             return;
         }
         for key in round.store.gone() {
             self.end(key.pid, at_ms);
         }
-        round.changed.iter().for_each(|row| self.see(at_ms, row, scope));
+        round.changed.iter().for_each(|row| self.see(at_ms, row, round, scope));
     }
 
-    fn see(&mut self, at_ms: i64, row: &TaskRow, scope: Scope) {
+    fn see(&mut self, at_ms: i64, row: &TaskRow, round: &Round<'_>, scope: Scope) {
         let tid = row.key.pid;
         if self.sleeping.get(&tid).is_some_and(|sleeping| sleeping.is_of(row)) {
             return;
         }
         self.end(tid, at_ms);
         // Some threads of the kernel always sleep so.
-        if row.state == Some(b'D') && !row.is_of_kernel() && scope.contains(row) && self.sleeping.len() < MOST
-        {
+        let is_asleep = row.state == Some(b'D') && !round.store.is_of_kernel(row);
+        if is_asleep && scope.contains(row) && self.sleeping.len() < MOST {
             let task = StuckTask { comm: row.comm.to_lossy(), tid, from_ms: at_ms, until_ms: at_ms };
             self.sleeping.insert(tid, Sleeping { key: row.key, switches: switches(row), task });
         }

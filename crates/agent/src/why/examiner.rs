@@ -20,7 +20,7 @@ pub(super) struct Examiner<'p> {
     /// The first tick that there is.
     begins_ms: i64,
     /// Whether the requester sees the tasks of all users.
-    sees_all: bool,
+    pub(super) sees_all: bool,
 }
 
 /// A part of a machine's work, by who does it.

@@ -38,7 +38,9 @@ fn examine_source(
     let mut findings =
         Findings { sentences: machine::sentences(&examiner)?, missing: machine::missing(&examiner)? };
     if let Some(target) = target {
-        let of_machine = std::mem::take(&mut findings.sentences);
+        let mut of_machine = std::mem::take(&mut findings.sentences);
+        // Of the machine only the worst quota is told.
+        of_machine.extend(machine::quotas(&examiner)?.into_iter().skip(1));
         findings.sentences = target::sentences(&examiner, target, &of_machine)?;
     }
     findings.sentences.sort_by(|one, other| other.weight.total_cmp(&one.weight));

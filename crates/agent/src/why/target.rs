@@ -56,7 +56,11 @@ const WAITS: [(&str, &str, &[Trouble]); 7] = [
             Trouble::Computing,
         ],
     ),
-    ("waited for disks", "whit_task_block_io_seconds_total", &[Trouble::Disk, Trouble::Stuck]),
+    (
+        "waited for disks, as the kernel charges it,",
+        "whit_task_block_io_seconds_total",
+        &[Trouble::Disk, Trouble::Stuck],
+    ),
     ("waited for swapped pages", "whit_task_swap_in_seconds_total", &[Trouble::Swapping]),
     (
         "waited for memory to be freed",
@@ -127,10 +131,10 @@ pub(super) fn sentences(
 /// Whether a trouble can make some tasks wait: the limit of a cgroup holds those that are in it.
 fn concerns(examiner: &Examiner<'_>, matcher: &str, trouble: &Sentence) -> Result<bool, QueryError> {
     let Some(Culprit::Cgroup(path)) = &trouble.culprit else { return Ok(true) };
-    // Where no task is known to be in it, its hierarchy is not the one with which tasks are recorded.
+    // Where no task is known to be in it, its hierarchy is not the one with which tasks are recorded, or they are not seen.
     let members = examiner.part_in(path, "whit_task_on_cpu_seconds_total")?;
     let own = format!("sum(rate(whit_task_on_cpu_seconds_total{{{matcher},{}}}[W]))", of_cgroup(path));
-    Ok(members.is_none() || examiner.number(&own)?.is_some())
+    Ok(members.is_none() && examiner.sees_all || examiner.number(&own)?.is_some())
 }
 
 /// How long they slept, if that was most of the time and as many of them were there at its beginning as at its end.

@@ -8,8 +8,6 @@ use super::{Accounting, TaskKey};
 use crate::rate::{Width, counter_delta};
 use crate::unit::Nanos;
 
-/// The parent of the kernel's own threads, and itself one.
-const KTHREADD: u32 = 2;
 /// A policy that gives way to nearly everything: sched(7).
 const SCHED_IDLE: u8 = 5;
 
@@ -62,11 +60,6 @@ impl TaskRow {
     /// The process; the thread's own id if the source does not say.
     pub fn process(&self) -> u32 {
         self.tgid.unwrap_or(self.key.pid)
-    }
-
-    /// Whether it is a thread of the kernel, whose threads all come from kthreadd.
-    pub fn is_of_kernel(&self) -> bool {
-        self.key.pid == KTHREADD || self.ppid == Some(KTHREADD)
     }
 
     /// Whether it gives way to tasks of ordinary priority: nice, or of the policy SCHED_IDLE.

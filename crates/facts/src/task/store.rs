@@ -158,7 +158,7 @@ impl EndedTask {
             Origin::Row => self.before.figures.get(Figure::ON_CPU)?,
             Origin::Start | Origin::Unknown => return self.record.cpu_ns(),
         };
-        Some(before + self.cpu_ns()?)
+        Some(before + self.cpu_ns().unwrap_or(0))
     }
 
     /// The upper bound of CPU time in the interval that its record does not contain.

@@ -69,17 +69,12 @@ fn why_of(target: &[&str], window: &str) -> Vec<Value> {
 
 /// The sentences about a trouble, and how busy others were before it was staged.
 fn staged(trouble: &str, stage: fn(&Scratch) -> Staged) -> (Vec<Value>, f64) {
-    staged_for(trouble, &[], stage)
-}
-
-/// The same about the tasks that are asked for.
-fn staged_for(trouble: &str, target: &[&str], stage: fn(&Scratch) -> Staged) -> (Vec<Value>, f64) {
     enable_accounting();
     let scratch = Scratch::new(&format!("why-{trouble}"));
     let (_, others) = busiest_program();
     let staged = stage(&scratch);
     std::thread::sleep(std::time::Duration::from_secs(1));
-    let sentences = why(target);
+    let sentences = why(&[]);
     for one in staged.into_iter().rev() {
         drop(one);
     }
@@ -152,12 +147,21 @@ fn nice_tasks() -> Result<(), Failed> {
     let (sentences, others) = staged("nice", stages::nice_tasks);
     let waits = ["cpu", "idle_cpus"].map(|trouble| about(&sentences, trouble));
     assert!(is_load(others) || waits == [None, None], "{sentences:#?}");
+    // What they wait for one another is no trouble, and is said.
+    let text = about(&sentences, "computing").unwrap_or_default();
+    assert!(is_load(others) || !text.contains("waited 0.0"), "{sentences:#?}");
     Ok(())
 }
 
 /// A quota holds those who are in its cgroup.
 fn quota_elsewhere() -> Result<(), Failed> {
-    let (sentences, _) = staged_for("elsewhere", &["culprit"], stages::quota_elsewhere);
+    enable_accounting();
+    let scratch = Scratch::new("why-elsewhere");
+    let staged = stages::quota_elsewhere(&scratch);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let (of_machine, sentences) = (why(&[]), why(&["culprit"]));
+    staged.into_iter().rev().for_each(drop);
+    assert!(about(&of_machine, "quota").is_some(), "{of_machine:#?}");
     assert!(about(&sentences, "own_time").is_some(), "{sentences:#?}");
     assert_eq!(about(&sentences, "quota"), None);
     Ok(())

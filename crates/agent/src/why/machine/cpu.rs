@@ -2,12 +2,12 @@
 
 use query::QueryError;
 
-use super::cpu_waits::{CpuWaits, throttled};
+use super::cpu_waits::{self, BUSY, CpuWaits, throttled};
 use super::finding::{Cost, Found, sentence};
 use super::words::{count, percent};
 use crate::task_sums::ChurnSummary;
 use crate::why::examiner::{Examiner, Share};
-use crate::why::sentence::{Culprit, Evidence, Trouble};
+use crate::why::sentence::{Culprit, Evidence, Sentence, Trouble};
 
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
 /// Who uses nearly as much as the greatest is named beside it.
@@ -33,6 +33,12 @@ fn idle_part(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryError> {
     )
 }
 
+/// How long tasks waited, as far as that may be for want of CPUs.
+pub(super) fn waits(examiner: &Examiner<'_>) -> Result<Option<CpuWaits>, QueryError> {
+    let busy = cpus(examiner)?.map_or(0.0, |(_, busy)| busy.value);
+    CpuWaits::find(examiner, busy)
+}
+
 /// Processes that are started all the time.
 pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     let rate = examiner.number("rate(node_forks_total[W])")?;
@@ -40,7 +46,9 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     let churn = examiner.watched()?.churn;
     // The counter is of threads as well: what ended says little if it is few of them.
     let started = rate.value * (examiner.window.to_ms - examiner.window.from_ms) as f64 / 1e3;
-    let churn = if churn.ended as f64 >= started * LEAST_ENDED { churn } else { ChurnSummary::default() };
+    // So does what ended of the tasks that a requester may see.
+    let is_known = examiner.sees_all && churn.ended as f64 >= started * LEAST_ENDED;
+    let churn = if is_known { churn } else { ChurnSummary::default() };
     let program = churn.program.as_ref().map(|part| format!("{} were {}", percent(part.ratio), part.comm));
     let ancestor = churn
         .ancestor
@@ -54,7 +62,7 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     let text = format!("{} processes or threads were started in each second{of_ended}.", count(rate.value));
     let culprit = churn.ancestor.map(|(_, part)| part).or(churn.program).map(|part| part.comm);
     let culprit = culprit.map(Culprit::Program);
-    let cost = Cost::of([CpuWaits::find(examiner)?.map(|waits| waits.waited)]);
+    let cost = Cost::of([waits(examiner)?.map(|waits| waits.waited)]);
     Ok(Some(sentence(Trouble::Forks, cost, text, culprit, [rate])))
 }
 
@@ -67,13 +75,21 @@ pub(super) fn switches(examiner: &Examiner<'_>) -> Found {
         most.label(),
         count(most.value)
     );
-    let cost = Cost::of([CpuWaits::find(examiner)?.map(|waits| waits.waited)]);
+    let cost = Cost::of([waits(examiner)?.map(|waits| waits.waited)]);
     Ok(Some(sentence(Trouble::Locks, cost, text, most.culprit(), [most.evidence])))
 }
 
-/// A cgroup that may not use CPUs for longer.
+/// A cgroup that may not use CPUs for longer: that whose tasks were kept from them for longest.
 pub(super) fn quota(examiner: &Examiner<'_>) -> Found {
-    let Some(most) = throttled(examiner)?.into_iter().next() else { return Ok(None) };
+    Ok(quotas(examiner)?.into_iter().next())
+}
+
+/// All such cgroups.
+pub(super) fn quotas(examiner: &Examiner<'_>) -> Result<Vec<Sentence>, QueryError> {
+    throttled(examiner)?.into_iter().map(|cgroup| of_quota(examiner, cgroup)).collect()
+}
+
+fn of_quota(examiner: &Examiner<'_>, most: Share) -> Result<Sentence, QueryError> {
     let idle_part = idle_part(examiner)?;
     let idle = idle_part
         .as_ref()
@@ -85,12 +101,12 @@ pub(super) fn quota(examiner: &Examiner<'_>) -> Found {
         most.value
     );
     let evidence = [most.evidence].into_iter().chain(idle_part);
-    Ok(Some(sentence(Trouble::Quota, Cost::Lost(most.value), text, Some(culprit), evidence)))
+    Ok(sentence(Trouble::Quota, Cost::Lost(most.value), text, Some(culprit), evidence))
 }
 
 /// Waits for a CPU while CPUs are idle, which no quota explains.
 pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
-    let (cpus, waits, idle_part) = (cpus(examiner)?, CpuWaits::find(examiner)?, idle_part(examiner)?);
+    let (cpus, waits, idle_part) = (cpus(examiner)?, waits(examiner)?, idle_part(examiner)?);
     let (Some((count, busy)), Some(waits), Some(idle_part)) = (cpus, waits, idle_part) else {
         return Ok(None);
     };
@@ -102,17 +118,15 @@ pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
     }
     let most = waits.victim(examiner)?;
     let who = most.as_ref().map_or(String::new(), |most| format!("; {}", most.waits_most()));
-    // Quotas are read every ten seconds; in shorter windows nothing may be known of them.
-    let has_quotas = examiner.number("count(whit_cgroup_throttled_seconds_total)")?.is_some();
-    let are_known = examiner.number("count(rate(whit_cgroup_throttled_seconds_total[W]))")?.is_some();
-    let reasons = match has_quotas && !are_known {
+    let reasons = match cpu_waits::are_quotas_unknown(examiner)? {
         true => {
             "a quota, affinity, a cpuset or bursts can do that, which are not recorded for so short a time"
         }
         false => "affinity, a cpuset or bursts can do that, which are not recorded",
     };
     let text = format!(
-        "Tasks waited {:.2} s in each second for a CPU, while {} of the CPU time was idle: {reasons}{who}.",
+        "{} waited {:.2} s in each second for a CPU, while {} of the CPU time was idle: {reasons}{who}.",
+        waits.subject(),
         waited.value,
         percent(idle_part.value)
     );
@@ -124,9 +138,9 @@ pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
 /// Tasks that wait for CPUs that others use.
 pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     let Some((cpus, busy)) = cpus(examiner)? else { return Ok(None) };
-    let Some(waits) = CpuWaits::find(examiner)? else { return Ok(None) };
+    let Some(waits) = CpuWaits::find(examiner, busy.value)? else { return Ok(None) };
     let waited = waits.waited.clone();
-    if busy.value < 0.85 || waited.value < 0.25 * cpus.value {
+    if busy.value < BUSY || waited.value < 0.25 * cpus.value {
         return Ok(None);
     }
     let mut hogs = examiner.greatest(2, &[ON_CPU])?;
@@ -151,11 +165,14 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     }
     let before = examiner.compared(&waits.expression, " s")?;
     let text = format!(
-        "Tasks waited {:.2} s in each second for a CPU{before}: the CPUs were {} busy{who}.",
+        "{} waited {:.2} s in each second for a CPU{before}: the CPUs were {} busy{who}.",
+        waits.subject(),
         waited.value,
         percent(busy.value)
     );
-    let culprit = hogs.first().and_then(Share::culprit);
+    // They may wait for nothing but their quota.
+    let is_known = !cpu_waits::are_quotas_unknown(examiner)?;
+    let culprit = hogs.first().and_then(Share::culprit).filter(|_| is_known);
     let cost = Cost::Lost(waited.value);
     let evidence =
         [waited, busy].into_iter().chain(hogs.into_iter().chain(victim).map(|share| share.evidence));
@@ -177,7 +194,7 @@ pub(super) fn steal(examiner: &Examiner<'_>) -> Found {
 /// Who computes, where little waits.
 pub(super) fn computing(examiner: &Examiner<'_>) -> Found {
     let hog = examiner.who(&[ON_CPU])?;
-    let waited = CpuWaits::find(examiner)?.map(|waits| waits.waited);
+    let waited = cpu_waits::all(examiner)?.map(|(waited, _)| waited);
     let Some(hog) = hog.filter(|hog| hog.value > 0.7) else { return Ok(None) };
     let waits = waited.as_ref().map_or(String::new(), |waited| {
         format!("; tasks waited {:.2} s in each second for a CPU", waited.value)

@@ -38,7 +38,8 @@ pub(super) fn full_filesystem(examiner: &Examiner<'_>) -> Found {
         let Some(least) = examiner.first(left)?.filter(|least| least.value < 0.02) else { continue };
         let writer = examiner.who(&[&of_programs("increase", "whit_task_written_bytes_total")])?;
         let writer = writer.filter(|share| share.value > 1e6);
-        // Where it wrote is not recorded.
+        // Where it wrote is not recorded, nor what tasks do that are not seen.
+        let writer = writer.filter(|_| examiner.sees_all);
         let who = writer.as_ref().map_or(String::new(), |share| {
             format!(
                 "; probably for {}, which wrote most on this machine, {}",
@@ -63,14 +64,15 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     let victim = examiner.who(&[BLOCK_IO])?.filter(|victim| victim.value > 0.05);
     let cost = Cost::Lost(waited.value);
     let (words, culprit, evidence) = match device {
+        // Who waits for io_uring is counted as waiting for disks, and sleeps otherwise.
+        Some(_) if !are_uninterruptible(examiner, waited.value)? => return Ok(None),
         Some(device) if device.value > waited.value.min(1.0) * LEAST_BUSY => {
             of_neighbours(examiner, device, victim)?
         }
-        // Who waits for io_uring is counted as waiting for disks, and sleeps otherwise.
-        Some(_) if !are_uninterruptible(examiner, waited.value)? => return Ok(None),
         Some(device) => of_limits(examiner, device, victim)?,
         None => {
-            let words = victim.as_ref().map_or(String::new(), |victim| format!("; {}", victim.waits_most()));
+            let words =
+                victim.as_ref().map_or(String::new(), |victim| format!("; {}", waits_as_charged(victim)));
             (words, None, victim.map(|share| share.evidence).into_iter().collect())
         }
     };
@@ -119,14 +121,19 @@ fn waited(examiner: &Examiner<'_>) -> Result<Option<(Evidence, String)>, QueryEr
     Ok(Some((waited, how_long)))
 }
 
-/// Whether tasks were in uninterruptible sleep for at least half of the time that they are said to have waited.
+/// Whether tasks were in uninterruptible sleep for at least half of the time that they are said to have waited, as far as that is known.
 fn are_uninterruptible(examiner: &Examiner<'_>, waited: f64) -> Result<bool, QueryError> {
     let asleep = examiner.number(&format!("avg_over_time({UNINTERRUPTIBLE}[W])"))?;
-    Ok(asleep.is_some_and(|asleep| asleep.value >= waited.min(1.0) * LEAST_BUSY))
+    Ok(asleep.is_none_or(|asleep| asleep.value >= waited.min(1.0) * LEAST_BUSY))
 }
 
 /// The end of a sentence, who causes it, and where its figures are from.
 type Cause = (String, Option<Culprit>, Vec<Evidence>);
+
+/// Who waits most, without the figure: since Linux 6.12 the kernel charges some waits twice.
+fn waits_as_charged(victim: &Share) -> String {
+    format!("{} waited most, as the kernel charges it", victim.label())
+}
 
 /// A disk is busy: with what most was moved by.
 fn of_neighbours(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> Result<Cause, QueryError> {
@@ -142,7 +149,7 @@ fn of_neighbours(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) 
     }
     let others = victim.as_ref().filter(|victim| mover.as_ref().is_none_or(|mover| !mover.is_of(victim)));
     if let Some(victim) = others {
-        words += &format!("; {}", victim.waits_most());
+        words += &format!("; {}", waits_as_charged(victim));
     }
     let culprit = mover.as_ref().and_then(Share::culprit);
     let shares = [Some(device), mover, victim].into_iter().flatten();
@@ -193,7 +200,7 @@ fn of_limits(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> R
         }
     };
     if let Some(victim) = &victim {
-        words += &format!("; {}", victim.waits_most());
+        words += &format!("; {}", waits_as_charged(victim));
     }
     let only = holding.into_iter().next().filter(|_| culprit.is_some());
     let shares = [Some(device), only, victim].into_iter().flatten();
@@ -205,5 +212,7 @@ fn of_limits(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> R
 fn holds_waiters(examiner: &Examiner<'_>, cgroup: &Share) -> Result<bool, QueryError> {
     let in_it = examiner.part_in(cgroup.name.get("cgroup"), BLOCK_IO_COUNTER)?;
     let of_all = examiner.number(&format!("sum({BLOCK_IO})"))?;
-    Ok(in_it.zip(of_all).is_none_or(|(part, all)| part.value >= all.value / 2.0))
+    // The tasks of others may be in it, and are not seen.
+    let if_unknown = examiner.sees_all;
+    Ok(in_it.zip(of_all).map_or(if_unknown, |(part, all)| part.value >= all.value / 2.0))
 }

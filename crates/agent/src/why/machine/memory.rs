@@ -25,13 +25,7 @@ pub(super) fn out_of_memory(examiner: &Examiner<'_>) -> Found {
         return Ok(None);
     };
     let killed = processes(kills.value.max(1.0));
-    let limited = nearest(examiner, "increase(whit_cgroup_oom_kills_total[W])")?;
-    let limited = limited.filter(|limited| limited.value > kills.value * 0.5);
-    // A kill counts where the process was; the limit that ran out is one that was reached.
-    let limited = match limited {
-        Some(limited) => has_reached_limit(examiner, &limited)?.then_some(limited),
-        None => None,
-    };
+    let limited = limit_of_kills(examiner, kills.value)?;
     let left = available(examiner)?;
     if limited.is_some() || left.is_some() {
         // Who is in the cgroup is not known, so that the largest process of the machine is not named.
@@ -62,7 +56,7 @@ pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
     let pages = "rate(node_vmstat_pswpin[W]) + rate(node_vmstat_pswpout[W])";
     let Some(rate) = examiner.number(pages)?.filter(|rate| rate.value > 200.0) else { return Ok(None) };
     let waits = [SWAP_IN, RECLAIM, THRASHING];
-    let waited = examiner.total("swap_in|reclaim|thrashing", &sum_of(&waits, ""))?.map(|(waited, _)| waited);
+    let waited = total(examiner, "swap_in|reclaim|thrashing", &waits)?.map(|(waited, _)| waited);
     let scarcity = Scarcity::find(examiner, &waits)?;
     let cost = Cost::of_memory(waited, examiner.number(IO_PRESSURE)?);
     let before = examiner.compared(pages, " pages")?;
@@ -77,8 +71,9 @@ pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
 
 /// Tasks that wait until memory is freed, or until what was dropped is read again.
 pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
-    let waits = sum_of(&[RECLAIM, THRASHING], "");
-    let Some((waited, waits)) = examiner.total("reclaim|thrashing", &waits)? else { return Ok(None) };
+    let Some((waited, waits)) = total(examiner, "reclaim|thrashing", &[RECLAIM, THRASHING])? else {
+        return Ok(None);
+    };
     if waited.value <= 0.05 {
         return Ok(None);
     }
@@ -113,15 +108,16 @@ impl Scarcity {
     }
 
     /// The machine had memory: a cgroup's limit ran out if one was reached. Otherwise why it is scarce is not known.
-    fn of_limit(left: Evidence, limited: Option<Share>, waits_most: Option<Share>) -> Self {
+    fn of_limit(left: Evidence, limited: Option<(Share, Bound)>, waits_most: Option<Share>) -> Self {
         let mut words = beside(Some(&left));
-        if let Some(share) = &limited {
-            words += &format!(": {} reached its memory limit", share.name.get("cgroup"));
+        if let Some((share, bound)) = &limited {
+            words += &format!(": {} {}", share.name.get("cgroup"), bound.words());
         }
         if let Some(share) = &waits_most {
             words += &format!("; {} waited most, {:.2} s", share.label(), share.value);
         }
-        let culprit = limited.as_ref().map(Share::cgroup);
+        let culprit = limited.as_ref().map(|(share, _)| share.cgroup());
+        let limited = limited.map(|(share, _)| share);
         let shares = [limited, waits_most].into_iter().flatten();
         let evidence = std::iter::once(left).chain(shares.map(|share| share.evidence)).collect();
         Self { words, culprit, evidence }
@@ -164,42 +160,108 @@ fn beside(left: Option<&Evidence>) -> String {
     left.map_or(String::new(), |left| format!(", while {} of memory was available", bytes(left.value)))
 }
 
-/// The cgroup of which a counter grew most. Those above it, if they are limited as well, count the same.
-fn nearest(examiner: &Examiner<'_>, increase: &str) -> Result<Option<Share>, QueryError> {
-    let mut found = examiner.several(&format!("topk(8, {increase})"))?;
-    let Some(most) = found.first().cloned().filter(|most| most.value >= 0.5) else { return Ok(None) };
-    let above = format!("{}/", most.name.get("cgroup").trim_end_matches('/'));
-    found.retain(|share| share.value > most.value * 0.9 && share.name.get("cgroup").starts_with(&above));
-    Ok(found.into_iter().max_by_key(|share| share.name.get("cgroup").len()).or(Some(most)))
+/// What a cgroup's memory can be held by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bound {
+    /// Beyond it nothing is given.
+    Limit,
+    /// `memory.high`, beyond which tasks are slowed down.
+    High,
+}
+
+impl Bound {
+    fn counter(self) -> &'static str {
+        match self {
+            Self::Limit => "whit_cgroup_memory_limit_reached_total",
+            Self::High => "whit_cgroup_memory_high_passed_total",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Limit => "reached its memory limit",
+            Self::High => "passed its memory.high",
+        }
+    }
+}
+
+/// The cgroups of which a counter grew, the innermost first. What happens in one counts in those above it as well.
+fn innermost(examiner: &Examiner<'_>, counter: &str) -> Result<Vec<Share>, QueryError> {
+    let mut found = examiner.several(&format!("topk(8, increase({counter}[W]))"))?;
+    found.retain(|share| share.value >= 0.5);
+    found.sort_by_key(|share| std::cmp::Reverse(share.name.get("cgroup").matches('/').count()));
+    Ok(found)
+}
+
+/// The cgroup whose limit ran out for more than half of the kills. A kill counts where the process was; the limit is one that was reached.
+fn limit_of_kills(examiner: &Examiner<'_>, kills: f64) -> Result<Option<Share>, QueryError> {
+    for cgroup in innermost(examiner, "whit_cgroup_oom_kills_total")? {
+        if cgroup.value > kills * LEAST_PART && has_reached_limit(examiner, &cgroup)? {
+            return Ok(Some(cgroup));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether the limit of a cgroup was reached in the window.
 fn has_reached_limit(examiner: &Examiner<'_>, cgroup: &Share) -> Result<bool, QueryError> {
-    let path = quoted(cgroup.name.get("cgroup"));
-    let reached = format!("increase(whit_cgroup_memory_limit_reached_total{{cgroup={path}}}[W])");
-    Ok(examiner.number(&reached)?.is_some_and(|reached| reached.value >= 0.5))
+    let (counter, path) = (Bound::Limit.counter(), quoted(cgroup.name.get("cgroup")));
+    let reached = examiner.number(&format!("increase({counter}{{cgroup={path}}}[W])"))?;
+    Ok(reached.is_some_and(|reached| reached.value >= 0.5))
 }
 
 fn largest(examiner: &Examiner<'_>) -> Result<Option<Share>, QueryError> {
     examiner.first("topk(1, sum by (comm, pid) (max_over_time(whit_task_resident_bytes[W])))")
 }
 
-/// The cgroup whose limit was reached most often, if at least half of the waits for memory were in it.
-fn limit_of_waits(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Option<Share>, QueryError> {
-    let hard = nearest(examiner, "increase(whit_cgroup_memory_limit_reached_total[W])")?;
-    let limited = match hard {
-        Some(hard) => Some(hard),
-        None => nearest(examiner, "increase(whit_cgroup_memory_high_passed_total[W])")?,
+/// The cgroup that was held by a bound in the window, and in which at least half of the waits for memory were, as far as that is known.
+fn limit_of_waits(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Option<(Share, Bound)>, QueryError> {
+    let waits = known(examiner, waits)?;
+    let of_all = match waits.is_empty() {
+        true => None,
+        false => examiner.number(&sum_of(&waits, ""))?,
     };
-    let Some(limited) = limited else { return Ok(None) };
-    let in_it = examiner.number(&sum_of(waits, &of_cgroup(limited.name.get("cgroup"))))?;
-    let of_all = examiner.number(&sum_of(waits, ""))?;
-    let is_most = in_it.zip(of_all).is_some_and(|(part, all)| part.value > all.value * LEAST_PART);
-    Ok(Some(limited).filter(|_| is_most))
+    for bound in [Bound::Limit, Bound::High] {
+        for cgroup in innermost(examiner, bound.counter())? {
+            let is_most = match &of_all {
+                None => true,
+                Some(all) => {
+                    let in_it = examiner.number(&sum_of(&waits, &of_cgroup(cgroup.name.get("cgroup"))))?;
+                    in_it.is_none_or(|part| part.value > all.value * LEAST_PART)
+                }
+            };
+            if is_most {
+                return Ok(Some((cgroup, bound)));
+            }
+        }
+    }
+    Ok(None)
 }
 
-/// The sum of the rates of several counters of tasks. One that a kernel does not have adds nothing.
+/// What all tasks waited together, by the recorded totals of some states or else by the counters of the tasks that are seen. One that a kernel
+/// does not have adds nothing; `None` if all are missing.
+fn total(
+    examiner: &Examiner<'_>,
+    states: &str,
+    counters: &[&str],
+) -> Result<Option<(Evidence, String)>, QueryError> {
+    let known = known(examiner, counters)?;
+    if known.is_empty() { Ok(None) } else { examiner.total(states, &sum_of(&known, "")) }
+}
+
+/// Those of some counters of tasks that are recorded.
+fn known<'c>(examiner: &Examiner<'_>, counters: &[&'c str]) -> Result<Vec<&'c str>, QueryError> {
+    let mut known = Vec::new();
+    for counter in counters {
+        if examiner.number(&format!("sum(rate({counter}[W]))"))?.is_some() {
+            known.push(*counter);
+        }
+    }
+    Ok(known)
+}
+
+/// The sum of the rates of several counters of tasks.
 fn sum_of(counters: &[&str], matchers: &str) -> String {
-    let sums = counters.iter().map(|counter| format!("(sum(rate({counter}{{{matchers}}}[W])) or vector(0))"));
+    let sums = counters.iter().map(|counter| format!("sum(rate({counter}{{{matchers}}}[W]))"));
     sums.collect::<Vec<_>>().join(" + ")
 }

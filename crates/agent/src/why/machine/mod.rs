@@ -43,6 +43,11 @@ pub(super) fn sentences(examiner: &Examiner<'_>) -> Result<Vec<Sentence>, QueryE
     Ok(sentences)
 }
 
+/// The quotas that kept tasks from CPUs, the worst first.
+pub(super) fn quotas(examiner: &Examiner<'_>) -> Result<Vec<Sentence>, QueryError> {
+    cpu::quotas(examiner)
+}
+
 /// Returns what cannot be known of the window, or only at fewer instants.
 pub(super) fn missing(examiner: &Examiner<'_>) -> Result<Vec<String>, QueryError> {
     let mut missing = Vec::new();

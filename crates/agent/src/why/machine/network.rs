@@ -2,7 +2,7 @@
 
 use query::QueryError;
 
-use super::cpu_waits::CpuWaits;
+use super::cpu::waits;
 use super::finding::{Cost, Found, sentence};
 use super::words::{count, percent};
 use crate::why::examiner::{Examiner, Share};
@@ -33,7 +33,7 @@ pub(super) fn packets(examiner: &Examiner<'_>) -> Found {
 
 /// The part of the waits for CPUs that the kernel's own work can cause.
 fn waits_by_kernel(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryError> {
-    let Some(waits) = CpuWaits::find(examiner)? else { return Ok(None) };
+    let Some(waits) = waits(examiner)? else { return Ok(None) };
     let part = examiner.number(
         "sum(rate(node_cpu_seconds_total{mode=~\"system|irq|softirq\"}[W])) / \
          sum(rate(node_cpu_seconds_total{mode!~\"idle|iowait|steal\"}[W]))",

@@ -9,6 +9,9 @@ use crate::task::figure::{Figure, Figures};
 use crate::task::{TaskKey, TaskRow};
 use crate::unit::Nanos;
 
+/// The parent of the kernel's own threads, and itself one.
+const KTHREADD: u32 = 2;
+
 impl TaskStore {
     /// Whether a task was put in this round.
     pub fn was_put(&self, pid: u32) -> bool {
@@ -73,6 +76,17 @@ impl TaskStore {
     /// The number of living tasks in a state, by its letter.
     pub fn count_of_state(&self, state: u8) -> u32 {
         self.by_state.get(&state).copied().unwrap_or(0)
+    }
+
+    /// Whether the state of any task was ever known.
+    pub(super) fn sees_states(&self) -> bool {
+        !self.by_state.is_empty()
+    }
+
+    /// Whether a task is a thread of the kernel: all of them come from kthreadd. In a PID namespace that number is another process.
+    pub fn is_of_kernel(&self, row: &TaskRow) -> bool {
+        let is_kthreadd = |row: &TaskRow| row.ppid == Some(0) && row.comm.is_named("kthreadd");
+        (row.key.pid == KTHREADD || row.ppid == Some(KTHREADD)) && self.row(KTHREADD).is_some_and(is_kthreadd)
     }
 
     /// The rows of all living tasks. Touches all slots.

@@ -47,11 +47,13 @@ impl TaskStore {
         waited
     }
 
-    /// The number of living tasks in uninterruptible sleep, without those of the kernel, some of which always are.
-    pub fn uninterruptible(&self) -> usize {
-        if self.count_of_state(b'D') == 0 {
-            return 0;
+    /// The number of living tasks in uninterruptible sleep, without those of the kernel, some of which always are; `None` if the reader does
+    /// not see states.
+    pub fn uninterruptible(&self) -> Option<usize> {
+        match self.count_of_state(b'D') {
+            _ if !self.sees_states() => None,
+            0 => Some(0),
+            _ => Some(self.rows().filter(|row| row.state == Some(b'D') && !self.is_of_kernel(row)).count()),
         }
-        self.rows().filter(|row| row.state == Some(b'D') && !row.is_of_kernel()).count()
     }
 }

@@ -48,6 +48,13 @@ pub(super) fn ring(scratch: &Scratch) -> Staged {
     let (culprit, _) = programs(scratch);
     let load = Load::start(&[&culprit, "ring"]);
     wait_for_state(load.id(), 'S');
+    let waited = || -> f64 {
+        let text = fs::read_to_string("/proc/pressure/io").unwrap();
+        text.split(['=', '\n']).nth(4).and_then(|total| total.parse().ok()).unwrap()
+    };
+    let before = waited();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    assert!(waited() - before > 300e3, "the kernel does not count io_uring as a wait for disks");
     vec![Box::new(load)]
 }
 
