@@ -39,7 +39,7 @@ fn examine_source(
         Findings { sentences: machine::sentences(&examiner)?, missing: machine::missing(&examiner)? };
     if let Some(target) = target {
         let mut of_machine = std::mem::take(&mut findings.sentences);
-        // Of the machine only the worst quota is told.
+        // The sentences about the machine have only the worst quota.
         of_machine.extend(machine::quotas(&examiner)?.into_iter().skip(1));
         findings.sentences = target::sentences(&examiner, target, &of_machine)?;
     }

@@ -98,7 +98,7 @@ pub(super) fn sentences(
     let awake = waits[..2].iter().map(|(_, wait, _)| Some(wait.as_ref()?.value)).sum::<Option<f64>>();
     let mut sentences: Vec<Sentence> = match awake {
         Some(waited) => slept(examiner, &matcher, on_cpu.value + waited)?.into_iter().collect(),
-        // Where waits for disks are not counted they are not told from sleep.
+        // Where the kernel does not count waits for disks, they look like sleep.
         None => Vec::new(),
     };
     if sentences.is_empty() || on_cpu.value > LEAST_TOLD {

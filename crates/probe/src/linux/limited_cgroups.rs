@@ -18,11 +18,11 @@ use super::files::Buffer;
 use super::machine::{Changes, Part};
 use crate::roots::MachineDirectory;
 
-/// One of so many rescans begins a search of the trees.
+/// The rescans from the beginning of one search to the next.
 const RESCANS_A_SEARCH: u32 = 6;
-/// So many cgroups are looked at in one rescan, each with some ten system calls: a search must not make a tick late.
+/// The most cgroups that one rescan looks at, each with some ten system calls: a search must not make a tick late.
 const CGROUPS_A_RESCAN: usize = 200;
-/// So many cgroups are looked at in one search, and so many with limits are read.
+/// The most cgroups that one search looks at, and the most with limits that are read.
 const MOST_CGROUPS: usize = 20_000;
 const MOST_LIMITED: usize = 1_000;
 /// Files of version 1 that limit I/O, a device a line.

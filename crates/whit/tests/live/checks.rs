@@ -200,7 +200,7 @@ fn killed() -> Result<(), Failed> {
         "[checks]\nhosts = \"{marker}/hosts.csv\"\nrunning = 3000\nstarts = 3000\n\
          [[check]]\nname = \"slow\"\nhosts = \"h*\"\ncommand = [\"sleep\", \"1000\"]\ntimeout = \"30s\"\n\
          environment = {{ MARKER = \"{marker}\" }}\ninterval = \"5s\"\n\
-         [[check]]\nname = \"quick\"\nhosts = \"h*\"\ncommand = [\"sh\", \"-c\", \"echo {{host}}; exit 1\"]\n\
+         [[check]]\nname = \"quick\"\nhosts = \"h*\"\ncommand = [\"sh\", \"-c\", \"echo $1; exit 1\", \"sh\", \"{{host}}\"]\n\
          interval = \"4s\"\nattempts = 1\n"
     );
     fs::write(scratch.0.join("agent.toml"), config)?;
@@ -266,7 +266,7 @@ fn asked() -> Result<(), Failed> {
     let directory = scratch.0.display().to_string();
     let config = format!(
         "[[receiver]]\nname = \"file\"\n\
-         command = [\"sh\", \"-c\", 'echo \"{{kind}} {{name}} {{text}}\" >> {directory}/told']\n\
+         command = [\"sh\", \"-c\", 'echo \"$1 $2 $3\" >> {directory}/told', \"sh\", \"{{kind}}\", \"{{name}}\", \"{{text}}\"]\n\
          [[check]]\nname = \"backup\"\npassive = true\nattempts = 1\n\
          [[check]]\nname = \"stale\"\npassive = true\nfresh = \"2s\"\n\
          [[check]]\nname = \"quiet\"\npassive = true\nattempts = 1\n"

@@ -9,9 +9,9 @@ use crate::why::sentence::Evidence;
 
 const RUN_QUEUE: &str = "whit_task_run_queue_seconds_total";
 const THROTTLED: &str = "whit_cgroup_throttled_seconds_total";
-/// A cgroup that is throttled for a smaller part of the time is not told of.
+/// The least throttled time in each second that is reported.
 const LEAST_THROTTLED: f64 = 0.1;
-/// The waits of the tasks of so many throttled cgroups are asked for; of others how long they were throttled.
+/// The most throttled cgroups whose tasks' waits are read. Of the others only the throttled time is.
 const MOST_ASKED: usize = 4;
 /// If a larger part of the CPU time is used, CPUs are scarce.
 pub(super) const BUSY: f64 = 0.85;
@@ -87,8 +87,7 @@ pub(super) fn throttled(examiner: &Examiner<'_>) -> Result<Vec<Share>, QueryErro
     Ok(found)
 }
 
-/// Whether there are quotas of which it is not known whether they kept tasks from CPUs: in windows that are shorter than the time between two
-/// readings of them.
+/// Returns whether there are quotas without two readings in the window: whether they kept tasks from CPUs is unknown then.
 pub(super) fn are_quotas_unknown(examiner: &Examiner<'_>) -> Result<bool, QueryError> {
     let are_there = examiner.number(&format!("count({THROTTLED})"))?.is_some();
     Ok(are_there && examiner.number(&format!("count(rate({THROTTLED}[W]))"))?.is_none())

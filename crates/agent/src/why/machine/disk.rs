@@ -12,7 +12,7 @@ use crate::why::sentence::{Culprit, Evidence, Trouble};
 
 const BLOCK_IO: &str = "rate(whit_task_block_io_seconds_total[W])";
 const BLOCK_IO_COUNTER: &str = "whit_task_block_io_seconds_total";
-/// So many cgroups with I/O limits are asked for.
+/// The most cgroups with I/O limits that are examined.
 const MOST_LIMITED: usize = 20;
 /// Waits for a smaller part of the time are no trouble.
 const LEAST_WAITED: f64 = 0.2;

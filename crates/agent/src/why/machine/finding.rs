@@ -29,8 +29,8 @@ impl Cost {
         Self::Within(known.reduce(f64::max).unwrap_or(UNKNOWN))
     }
 
-    /// Of scarce memory. Who reads again what was evicted waits for disks: if that is much of what is waited for disks, it stands before
-    /// them.
+    /// Of scarce memory. Evicted pages are read from disks again: if the waits for memory are at least half as long as those for disks, they
+    /// come first.
     pub(super) fn of_memory(waited: Option<Evidence>, for_disks: Option<Evidence>) -> Self {
         let is_much =
             |disks: &Evidence| waited.as_ref().is_none_or(|waited| waited.value > disks.value / 2.0);
