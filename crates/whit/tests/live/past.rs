@@ -18,7 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         timed(
             "the_screen_walks_through_time",
             &[with[0], with[1], with[2], Need::Program("tmux")],
-            "a load of 4 s must be the tallest in 12 s",
+            "a load of 5 s must be the tallest in 21 s",
             screen,
         ),
     ]
@@ -172,11 +172,11 @@ fn screen() -> Result<(), Failed> {
     let scratch = Scratch::new("past-screen");
     let (_, others) = busiest_program();
     let child = agent(&scratch)?;
-    std::thread::sleep(Duration::from_secs(3));
+    std::thread::sleep(Duration::from_secs(6));
     let load = Load::stress_as(&scratch, "walker", &["-c", "2", "-t", "60"]);
-    std::thread::sleep(Duration::from_secs(4));
-    load.kill();
     std::thread::sleep(Duration::from_secs(5));
+    load.kill();
+    std::thread::sleep(Duration::from_secs(10));
     let data = scratch.0.join("data");
     let screen = Screen::open("past", 150, 30, &format!("--at -3s --data {}", data.display()));
     let time_of = |text: &str| {
