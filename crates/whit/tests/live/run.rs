@@ -129,16 +129,23 @@ fn per_pid() -> Result<(), Failed> {
     );
     let script = scratch.0.join("program.py");
     fs::write(&script, program)?;
+    // What is found first may be a script that executes it, and whose part of the time is another program's.
+    let python = String::from_utf8(shell("python3 -c 'import sys; print(sys.executable)'").stdout)?;
+    let command = format!("-- {} {}", python.trim(), script.display());
     // On some kernels a wait for a disk beside a load is charged with the uptime; whit leaves such a wait out.
-    let mut account = account(&format!("-- python3 {}", script.display()))?;
+    let mut account = account(&command)?;
     for _ in 0..4 {
         if account["whole"]["block_io_ns"].is_u64() {
             break;
         }
         assert!(account["whole"]["impossible_values"].as_u64() > Some(0), "{account}");
-        account = self::account(&format!("-- python3 {}", script.display()))?;
+        account = self::account(&command)?;
     }
-    let python = account["programs"].as_array().unwrap().iter().find(|program| program["comm"] == "python3");
+    let python = account["programs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|program| program["comm"].as_str().is_some_and(|comm| comm.starts_with("python")));
     let told = fs::read_to_string(told)?;
     let peer = |name: &str| {
         let line = told.lines().find(|line| line.starts_with(name)).unwrap();

@@ -44,9 +44,8 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     let rate = examiner.number("rate(node_forks_total[W])")?;
     let Some(rate) = rate.filter(|rate| rate.value > MANY_STARTS) else { return Ok(None) };
     let churn = examiner.watched()?.churn;
-    // The counter is of threads as well: what ended says little if it is few of them.
+    // The counter is of threads, and of all users: what ended says little if it is few of them, or of one user.
     let started = rate.value * (examiner.window.to_ms - examiner.window.from_ms) as f64 / 1e3;
-    // So does what ended of the tasks that a requester may see.
     let is_known = examiner.sees_all && churn.ended as f64 >= started * LEAST_ENDED;
     let churn = if is_known { churn } else { ChurnSummary::default() };
     let program = churn.program.as_ref().map(|part| format!("{} were {}", percent(part.ratio), part.comm));

@@ -123,7 +123,7 @@ impl Scarcity {
         Self { words, culprit, evidence }
     }
 
-    /// Who grew most in the window; if nobody did, who waits most for memory, or is largest.
+    /// The process that grew most in the window; if none did, the one that waits most for memory, or is largest.
     fn of_machine(examiner: &Examiner<'_>, waits_most: Option<Share>) -> Result<Self, QueryError> {
         let grown = examiner.first("topk(1, sum by (comm, pid) (delta(whit_task_resident_bytes[W])))")?;
         let (share, words) = match (grown.filter(|share| share.value > 16e6), waits_most) {
