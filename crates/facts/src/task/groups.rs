@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Cause;
 use super::figure::{Figure, FigureSet};
-use super::row::TaskRow;
+use super::row::{KTHREADD, TaskRow};
 use super::slots::Slots;
 use super::store::{EndedTask, TaskStore};
 use super::sum::TaskSum;
@@ -19,9 +19,6 @@ use crate::unit::Nanos;
 use group::{Busy, Group, Member, Unit};
 
 pub use row::GroupRow;
-
-/// The parent of all kernel threads.
-const KTHREADD: u32 = 2;
 
 /// What makes tasks one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -289,10 +286,7 @@ impl TaskGroups {
     /// Makes all kernel threads one row where each process is a row, or no longer. Elsewhere than in the initial PID namespace
     /// there are none, and their number may be another's.
     pub fn fold_kernel_threads(&mut self, store: &TaskStore, is_wanted: bool) {
-        let is_kthreadd =
-            |row: &TaskRow| row.key.pid == KTHREADD && row.ppid == Some(0) && row.comm.is_named("kthreadd");
-        let folds =
-            is_wanted && store.slot_of(KTHREADD).and_then(|slot| store.row_in(slot)).is_some_and(is_kthreadd);
+        let folds = is_wanted && store.has_kernel_threads();
         if std::mem::replace(&mut self.folds_kernel_threads, folds) != folds {
             // The next update makes the groups anew.
             self.round = 0;

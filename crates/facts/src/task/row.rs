@@ -8,6 +8,8 @@ use super::{Accounting, TaskKey};
 use crate::rate::{Width, counter_delta};
 use crate::unit::Nanos;
 
+/// The parent of the kernel's own threads, and itself one.
+pub(super) const KTHREADD: u32 = 2;
 /// A policy that gives way to nearly everything: sched(7).
 const SCHED_IDLE: u8 = 5;
 

@@ -147,7 +147,7 @@ fn nice_tasks() -> Result<(), Failed> {
     let (sentences, others) = staged("nice", stages::nice_tasks);
     let waits = ["cpu", "idle_cpus"].map(|trouble| about(&sentences, trouble));
     assert!(is_load(others) || waits == [None, None], "{sentences:#?}");
-    // What they wait for one another is no trouble, and is said.
+    // They wait for one another: that is no trouble, but the sentence has the figure.
     let text = about(&sentences, "computing").unwrap_or_default();
     assert!(is_load(others) || !text.contains("waited 0.0"), "{sentences:#?}");
     Ok(())

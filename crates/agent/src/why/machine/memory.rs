@@ -185,7 +185,7 @@ impl Bound {
     }
 }
 
-/// The cgroups of which a counter grew, the innermost first. What happens in one counts in those above it as well.
+/// The cgroups whose counter grew, the innermost first. The counters of a cgroup contain those of the cgroups in it.
 fn innermost(examiner: &Examiner<'_>, counter: &str) -> Result<Vec<Share>, QueryError> {
     let mut found = examiner.several(&format!("topk(8, increase({counter}[W]))"))?;
     found.retain(|share| share.value >= 0.5);

@@ -6,11 +6,9 @@ use super::{Change, EndedTask, TaskStore};
 use crate::rate::Interval;
 use crate::sample::Clock;
 use crate::task::figure::{Figure, Figures};
+use crate::task::row::KTHREADD;
 use crate::task::{TaskKey, TaskRow};
 use crate::unit::Nanos;
-
-/// The parent of the kernel's own threads, and itself one.
-const KTHREADD: u32 = 2;
 
 impl TaskStore {
     /// Whether a task was put in this round.
@@ -83,10 +81,15 @@ impl TaskStore {
         !self.by_state.is_empty()
     }
 
-    /// Whether a task is a thread of the kernel: all of them come from kthreadd. In a PID namespace that number is another process.
-    pub fn is_of_kernel(&self, row: &TaskRow) -> bool {
+    /// Whether the kernel's own threads are among the tasks. In a PID namespace the number of kthreadd is another process.
+    pub(crate) fn has_kernel_threads(&self) -> bool {
         let is_kthreadd = |row: &TaskRow| row.ppid == Some(0) && row.comm.is_named("kthreadd");
-        (row.key.pid == KTHREADD || row.ppid == Some(KTHREADD)) && self.row(KTHREADD).is_some_and(is_kthreadd)
+        self.row(KTHREADD).is_some_and(is_kthreadd)
+    }
+
+    /// Whether a task is a thread of the kernel: all of them come from kthreadd.
+    pub fn is_of_kernel(&self, row: &TaskRow) -> bool {
+        (row.key.pid == KTHREADD || row.ppid == Some(KTHREADD)) && self.has_kernel_threads()
     }
 
     /// The rows of all living tasks. Touches all slots.

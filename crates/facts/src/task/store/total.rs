@@ -31,9 +31,7 @@ impl TaskStore {
     /// How long tasks of low priority waited for a CPU in the last interval; `None` if it is not known of any task.
     pub fn low_priority_run_queue(&self) -> Option<Nanos> {
         const RUN_QUEUE: Figure = Figure::delay(Cause::RunQueue);
-        let current = (0..self.changes.len()).filter(|index| self.is_current(*index));
-        let living =
-            current.map(|index| &self.changes[index]).filter(|change| change.origin != Origin::Unknown);
+        let living = self.changes().filter(|change| change.origin != Origin::Unknown);
         let living = living.map(|change| (&self.slots[change.slot].row, &change.delta));
         let ended = self.ended.iter().filter(|ended| ended.origin != Origin::Unknown);
         let ended = ended.map(|ended| (ended.row(), &ended.delta));
@@ -47,8 +45,8 @@ impl TaskStore {
         waited
     }
 
-    /// The number of living tasks in uninterruptible sleep, without those of the kernel, some of which always are; `None` if the reader does
-    /// not see states.
+    /// The number of living tasks in uninterruptible sleep. Threads of the kernel are left out: some always sleep so. `None` if the reader
+    /// does not see states.
     pub fn uninterruptible(&self) -> Option<usize> {
         match self.count_of_state(b'D') {
             _ if !self.sees_states() => None,

@@ -2,14 +2,13 @@
 //! measured itself meanwhile.
 
 use std::fs;
-use std::path::Path;
 use std::time::Instant;
 
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::super::machine::{Cgroup, Load, Scratch, disk_of, enable_accounting, peer, shell};
-use super::why_of;
+use super::super::machine::{Cgroup, Load, Scratch, enable_accounting, peer, shell};
+use super::{stages, why_of};
 
 /// What a part does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +73,9 @@ impl Part {
         let file = scratch.0.join(format!("{name}.file"));
         let is_limited = random.below(3) == 0;
         let limit = match kind {
-            Kind::Spin if is_limited => Some(quota()),
-            Kind::Write if is_limited => Some(little_io(&scratch.0)),
-            Kind::Thrash => Some(little_memory()),
+            Kind::Spin if is_limited => Some(stages::limit_cpu()),
+            Kind::Write if is_limited => Some(stages::limit_writes(&scratch.0)),
+            Kind::Thrash => Some(stages::limit_memory(32)),
             _ => None,
         };
         let words = match kind {
@@ -130,35 +129,6 @@ impl Part {
         }
         sums
     }
-}
-
-fn quota() -> Cgroup {
-    let limit = Cgroup::new("cpu");
-    match limit.version {
-        1 => {
-            limit.set("cpu.cfs_period_us", "100000");
-            limit.set("cpu.cfs_quota_us", "20000");
-        }
-        _ => limit.set("cpu.max", "20000 100000"),
-    }
-    limit
-}
-
-fn little_io(place: &Path) -> Cgroup {
-    let limit = Cgroup::new("io");
-    let device = disk_of(place);
-    match limit.version {
-        1 => limit.set("blkio.throttle.write_bps_device", &format!("{device} 4194304")),
-        _ => limit.set("io.max", &format!("{device} wbps=4194304")),
-    }
-    limit
-}
-
-fn little_memory() -> Cgroup {
-    let limit = Cgroup::new("memory");
-    let file = if limit.version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
-    limit.set(file, &(32 << 20).to_string());
-    limit
 }
 
 /// What the trial measured itself, in seconds in each second.

@@ -68,8 +68,8 @@ impl Drop for Directory {
     }
 }
 
-pub(super) fn quota(scratch: &Scratch) -> Staged {
-    let (_, victim) = programs(scratch);
+/// A cgroup that may use a fifth of a CPU.
+pub(super) fn limit_cpu() -> Cgroup {
     let limit = Cgroup::new("cpu");
     match limit.version {
         1 => {
@@ -78,6 +78,12 @@ pub(super) fn quota(scratch: &Scratch) -> Staged {
         }
         _ => limit.set("cpu.max", "20000 100000"),
     }
+    limit
+}
+
+pub(super) fn quota(scratch: &Scratch) -> Staged {
+    let (_, victim) = programs(scratch);
+    let limit = limit_cpu();
     // Names are those of version 2, wherever the controller is.
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     let mount = mounts
@@ -163,15 +169,21 @@ pub(super) fn long_reads(scratch: &Scratch) -> Staged {
     vec![Box::new(limit), Box::new(reader)]
 }
 
-/// Writers in a cgroup that may write little, beside one outside that moves something as well.
-pub(super) fn throttled_disk(scratch: &Scratch) -> Staged {
-    let (culprit, victim) = programs(scratch);
+/// A cgroup that may write 4 MiB in each second to the disk of a directory.
+pub(super) fn limit_writes(directory: &Path) -> Cgroup {
     let limit = Cgroup::new("io");
-    let device = disk_of(&scratch.0);
+    let device = disk_of(directory);
     match limit.version {
         1 => limit.set("blkio.throttle.write_bps_device", &format!("{device} 4194304")),
         _ => limit.set("io.max", &format!("{device} wbps=4194304")),
     }
+    limit
+}
+
+/// Writers in a cgroup that may write little, beside one outside that moves something as well.
+pub(super) fn throttled_disk(scratch: &Scratch) -> Staged {
+    let (culprit, victim) = programs(scratch);
+    let limit = limit_writes(&scratch.0);
     let writer =
         start_in(&limit.directory, &format!("{victim} write {}", scratch.0.join("written").display()));
     let logger = start_in(&limit.directory, &format!("{victim} log {}", scratch.0.join("log").display()));
@@ -179,7 +191,7 @@ pub(super) fn throttled_disk(scratch: &Scratch) -> Staged {
     vec![Box::new(limit), Box::new(writer), Box::new(logger), Box::new(bystander)]
 }
 
-fn limit_memory(megabytes: u64) -> Cgroup {
+pub(super) fn limit_memory(megabytes: u64) -> Cgroup {
     let limit = Cgroup::new("memory");
     let file = if limit.version == 1 { "memory.limit_in_bytes" } else { "memory.max" };
     limit.set(file, &(megabytes << 20).to_string());
