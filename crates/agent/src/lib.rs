@@ -23,6 +23,7 @@ mod maintenance;
 mod marks;
 mod now_file;
 mod options;
+mod own_marks;
 mod own_series;
 pub mod past;
 mod place;

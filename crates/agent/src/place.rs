@@ -56,7 +56,8 @@ impl Place {
     ) -> Result<(Self, Store), AgentError> {
         let place = Self::lock(directory, is_fallback)?;
         let store = Store::open(&place.history, place.retention(retention));
-        let store = store.map_err(|error| AgentError::Store(place.history.clone(), error))?;
+        let mut store = store.map_err(|error| AgentError::Store(place.history.clone(), error))?;
+        store.sync_in_thread();
         Ok((place, store))
     }
 

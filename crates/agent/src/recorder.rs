@@ -19,9 +19,9 @@ use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 
 use crate::budget::Budget;
 use crate::log::{Level, Log};
-use crate::marks::{Mark, Marks};
 use crate::now_file::NowFile;
 use crate::options::{AgentError, AgentOptions};
+use crate::own_marks::OwnMarks;
 use crate::own_series::{OwnServer, OwnState, Part};
 use crate::place::Place;
 use crate::recorded::Recorded;
@@ -54,6 +54,7 @@ pub(crate) struct Recorder {
     store: Store,
     place: Place,
     now_file: Option<NowFile>,
+    marks: OwnMarks,
     /// As it was configured last.
     options: AgentOptions,
 }
@@ -92,6 +93,7 @@ impl Recorder {
             store,
             place,
             now_file,
+            marks: OwnMarks::default(),
         })
     }
 
@@ -184,14 +186,16 @@ impl Recorder {
     /// Reads tasks less often if recording costs too much, and more often when that is possible again. Requests cost the server process, which is
     /// not counted: they do not change how often tasks are read.
     fn keep_budget(&mut self, log: &mut Log) -> Option<String> {
+        if let Some(marked) = self.marks.take_result() {
+            log.fault("marks", marked.err().map(|error| format!("marks: {error}")));
+        }
         let clock = self.machine.now().clock;
         let change = self.budget.advance(clock.boottime, self.series.own.cost())?;
         let text = match change.stride {
             1 => "tasks are read at every tick again".to_owned(),
             stride => format!("tasks are read at every {stride}th tick: recording would cost too much"),
         };
-        let marked = mark(&self.place.history, clock.realtime, &text);
-        log.fault("marks", marked.err().map(|error| format!("marks: {error}")));
+        self.marks.set(&self.place.history, clock.realtime, &text);
         let percent = change.used.0 * 100.0;
         Some(format!("recording used {percent:.2} % of a CPU in a minute; {text}"))
     }
@@ -294,17 +298,10 @@ impl Recorder {
     /// # Errors
     /// If that is not possible.
     pub(crate) fn close(self) -> Result<(), AgentError> {
-        let Self { store, place, .. } = self;
+        let Self { store, place, mut marks, .. } = self;
+        marks.finish();
         store.close().map_err(|error| AgentError::Store(place.history.clone(), error))
     }
-}
-
-/// Sets a mark at a time since 1970.
-fn mark(history: &Path, at: Nanos, text: &str) -> Result<(), String> {
-    let directory = history.parent().unwrap_or(history);
-    let mark = Mark::new(at.0.cast_signed() / 1_000_000, text)?;
-    let mut marks = Marks::open_briefly(directory).map_err(|error| error.to_string())?;
-    marks.set(&mark).map_err(|error| error.to_string())
 }
 
 /// Space of filesystems, what hardware is asked for, and what hardly changes.

@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::StoreError;
 
@@ -93,18 +93,24 @@ pub(crate) fn open(path: &Path, tables: &str, patience: Duration) -> Result<Conn
     // It has all users' tasks. SQLite gives its log the same permissions.
     let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
-    connection.busy_timeout(patience)?;
-    // SQLite's own check that the cells of a page are in it, of every page from the first one on.
-    connection.pragma_update(None, "cell_size_check", true)?;
-    // A commit is safe from the process' end without being synced; what power loss may take is synced at checkpoints.
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    set_up(&connection, patience)?;
     match format_of(&connection)? {
         0 => begin(&connection, tables)?,
         FORMAT => {}
         newer => return Err(StoreError::Newer(newer)),
     }
     Ok(connection)
+}
+
+/// Sets what each connection that writes needs.
+fn set_up(connection: &Connection, patience: Duration) -> Result<(), StoreError> {
+    connection.busy_timeout(patience)?;
+    // SQLite's own check that the cells of a page are in it, of every page from the first one on.
+    connection.pragma_update(None, "cell_size_check", true)?;
+    // A commit is safe from the process' end without being synced; what power loss may take is synced at checkpoints.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    Ok(())
 }
 
 /// Makes the tables of a new file. These pragmas take the lock of a writer even if they change nothing.
@@ -148,6 +154,22 @@ fn format_of(connection: &Connection) -> Result<i64, StoreError> {
 /// Syncs what was written, and moves it from the log into the file as far as no reader needs it there.
 pub(crate) fn checkpoint(connection: &Connection) -> Result<(), StoreError> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
+}
+
+/// Syncs a history over a connection of its own, and makes its log start over. The first write into a log that starts over syncs the log's
+/// header; this is that write, so that none of the recorder has to sync.
+pub(crate) fn sync(path: &Path) -> Result<(), StoreError> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    set_up(&connection, AGENT_PATIENCE)?;
+    let format = format_of(&connection)?;
+    checkpoint(&connection)?;
+    // The value stays what it is.
+    let begun = connection.execute_batch(&format!("BEGIN IMMEDIATE; PRAGMA user_version = {format}; COMMIT"));
+    match begun {
+        // Another process writes, and its write is the first one.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+        begun => Ok(begun?),
+    }
 }
 
 /// The size of the file, without its log.

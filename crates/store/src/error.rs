@@ -13,8 +13,10 @@ pub enum StoreError {
     Damaged(&'static str),
     /// The file is there, and nothing was written into it yet: its writer has just started.
     Empty,
-    /// Something could not be written a moment ago, and is tried again soon.
+    /// Something could not be written a moment ago, or is being synced. It is tried again soon.
     Waiting,
+    /// A sync has not ended for ten seconds.
+    Stalled,
     /// A damaged file could not be moved away.
     Rename(std::io::Error),
     /// There is no room for more, for this reason.
@@ -46,7 +48,12 @@ impl StoreError {
                 None => true,
             },
             Self::Damaged(_) => true,
-            Self::Newer(_) | Self::Empty | Self::Waiting | Self::Rename(_) | Self::Full(_) => false,
+            Self::Newer(_)
+            | Self::Empty
+            | Self::Waiting
+            | Self::Stalled
+            | Self::Rename(_)
+            | Self::Full(_) => false,
         }
     }
 }
@@ -67,6 +74,7 @@ impl fmt::Display for StoreError {
             Self::Damaged(what) => write!(f, "{what} is damaged"),
             Self::Empty => f.write_str("nothing is recorded in it yet; try again in a moment"),
             Self::Waiting => f.write_str("it is tried again soon"),
+            Self::Stalled => f.write_str("the disk has not ended a sync of it for ten seconds"),
             Self::Full(reason) => f.write_str(reason),
             Self::Rename(error) => write!(f, "it is damaged, and cannot be renamed: {error}"),
         }

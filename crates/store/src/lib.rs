@@ -11,6 +11,7 @@
 mod aside;
 mod block;
 mod boots;
+mod checkpoint;
 mod checksum;
 mod column;
 mod database;

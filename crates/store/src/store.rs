@@ -1,6 +1,7 @@
 //! Recording.
 
 mod import;
+mod renewal;
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use rusqlite::{Connection, params};
 use crate::aside;
 use crate::block::{self, BLOCK_TICKS, Block, BlockKey, Sealing};
 use crate::boots::Boots;
+use crate::checkpoint::Checkpoint;
 use crate::checksum;
 use crate::database;
 use crate::error::StoreError;
@@ -75,6 +77,7 @@ pub struct Store {
     /// The time of the last tick, since 1970.
     newest_ns: i64,
     synced_at: Nanos,
+    checkpoint: Checkpoint,
     lost_ticks: u64,
     findings: Vec<String>,
     file_bytes: u64,
@@ -158,6 +161,7 @@ impl Store {
             tasks: TaskRecorder::after(last_chunk),
             newest_ns: 0,
             synced_at: Nanos(0),
+            checkpoint: Checkpoint::default(),
             lost_ticks: 0,
             findings,
             file_bytes: 0,
@@ -183,7 +187,13 @@ impl Store {
         self.task_names.add(boot, named, name);
     }
 
-    /// Records a tick. After this the end of the process does not lose it, unless ticks still wait after a failure.
+    /// Makes syncs run in a thread from now on, so that no tick waits for a slow disk. Ticks wait in memory meanwhile, which is bounded:
+    /// this is for ticks that come as time passes.
+    pub fn sync_in_thread(&mut self) {
+        self.checkpoint.set_in_thread();
+    }
+
+    /// Records a tick. After this the end of the process does not lose it, unless ticks wait for the end of a sync or after a failure.
     ///
     /// # Errors
     /// If it cannot be written now. It stays in memory, and is written with a later one.
@@ -209,7 +219,11 @@ impl Store {
             // What cannot be written is not tried in every tick: it takes longer and longer.
             return Err(StoreError::Waiting);
         }
-        let result = self.write_tick(tick.clock);
+        let synced = self.checkpoint.poll(now);
+        if let Err(StoreError::Waiting | StoreError::Stalled) = synced {
+            return synced;
+        }
+        let result = self.write_tick(tick.clock, synced);
         match result {
             Ok(()) => self.retry = SHORTEST_RETRY,
             Err(_) => {
@@ -220,7 +234,8 @@ impl Store {
         result
     }
 
-    fn write_tick(&mut self, clock: Clock) -> Result<(), StoreError> {
+    /// `synced` is the result of the last checkpoint.
+    fn write_tick(&mut self, clock: Clock, synced: Result<(), StoreError>) -> Result<(), StoreError> {
         if self.must_reopen {
             self.open_again()?;
         }
@@ -229,8 +244,8 @@ impl Store {
             result = self.maintain(clock.realtime.0.cast_signed());
         }
         // In any case: what is in the log may be the room that is missing.
-        let synced = self.sync(clock.boottime);
-        match result.and(synced) {
+        let started = self.sync(clock.boottime);
+        match synced.and(result).and(started) {
             Err(error) if error.is_damage() => self.begin_again(&error),
             result => result,
         }
@@ -246,8 +261,8 @@ impl Store {
                 self.must_reopen = true;
                 return self.open_again();
             }
-            database::checkpoint(&self.connection)?;
             self.file_bytes = database::file_bytes(&self.connection)?;
+            return self.checkpoint.start(&self.path, now);
         }
         Ok(())
     }
@@ -296,6 +311,7 @@ impl Store {
     /// # Errors
     /// If it cannot be written.
     pub fn vacuum(&mut self) -> Result<(), StoreError> {
+        self.checkpoint.finish()?;
         self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
         Ok(())
     }
@@ -353,30 +369,6 @@ impl Store {
         Ok(())
     }
 
-    /// Renames the file, which is damaged, and goes on in a new one with what is in memory.
-    fn begin_again(&mut self, error: &StoreError) -> Result<(), StoreError> {
-        let renamed = aside::rename(&self.path).map_err(StoreError::Rename)?;
-        self.findings.push(aside::finding(&renamed, error));
-        // Until a new one can be opened the renamed one must not be written.
-        self.must_reopen = true;
-        self.open_again()
-    }
-
-    fn open_again(&mut self) -> Result<(), StoreError> {
-        self.connection = database::open(&self.path, database::TABLES, database::AGENT_PATIENCE)?;
-        self.identity = aside::identity(&self.path);
-        self.must_reopen = false;
-        self.maintenance.start_over();
-        self.given_up.clear();
-        self.names.forget_written();
-        self.boots.forget_written();
-        self.task_names.forget_written();
-        self.seal_open();
-        self.sealing.iter_mut().for_each(Sealing::forget_written);
-        self.tasks.begin_again();
-        self.write(usize::MAX)
-    }
-
     /// The size of the file, without its log; as of the last checkpoint.
     pub fn file_bytes(&self) -> u64 {
         self.file_bytes
@@ -397,6 +389,8 @@ impl Store {
     /// # Errors
     /// If it cannot be written; what is in the journal is not lost.
     pub fn close(mut self) -> Result<(), StoreError> {
+        // The one below tells, too, what it could not sync.
+        let _ = self.checkpoint.finish();
         if self.must_reopen {
             self.open_again()?;
         }

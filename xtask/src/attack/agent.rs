@@ -26,6 +26,8 @@ struct Agent {
     child: Child,
     port: u16,
     data: PathBuf,
+    /// In memory, as /run is: a rename on a disk can wait.
+    now: PathBuf,
 }
 
 impl Agent {
@@ -34,20 +36,20 @@ impl Agent {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(text)?;
         let port = listener.local_addr().map_err(text)?.port();
         drop(listener);
-        let place = data.parent().unwrap_or(data);
+        let now = PathBuf::from(format!("/dev/shm/whit-attack-{port}"));
         let child = Command::new(arena.program())
             .args(["agent", "--interval", "100ms", "--http"])
             .arg(format!("127.0.0.1:{port}"))
             .arg("--data")
             .arg(data)
             .arg("--now")
-            .arg(place.join("now"))
+            .arg(&now)
             .arg("--socket")
-            .arg(place.join("socket"))
+            .arg(data.with_file_name("socket"))
             .stderr(Stdio::null())
             .spawn()
             .map_err(text)?;
-        let mut agent = Self { child, port, data: data.to_owned() };
+        let mut agent = Self { child, port, data: data.to_owned(), now };
         let deadline = Instant::now() + Duration::from_secs(30);
         while agent.value("whit_agent_server_starts_total").is_err() {
             if Instant::now() > deadline || agent.child.try_wait().map_err(text)?.is_some() {
@@ -94,13 +96,25 @@ impl Agent {
         ] {
             let value = self.value(series)?;
             if !(least..=most).contains(&value) {
-                return Err(format!("{series} is {value}"));
+                return Err(format!("{series} is {value}; {}", self.waits()));
             }
         }
         match self.data.join("history.sqlite").exists() {
             true => Ok(()),
             false => Err("history.sqlite does not exist".to_owned()),
         }
+    }
+
+    /// Says what the thread that records waited for.
+    fn waits(&self) -> String {
+        let read =
+            |file: &str| fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).unwrap_or_default();
+        let (run, stat) = (read("schedstat"), read("stat"));
+        format!(
+            "it waited {} ns for a CPU and {} ticks for disks",
+            run.split(' ').nth(1).unwrap_or("?"),
+            stat.split(' ').nth(41).unwrap_or("?")
+        )
     }
 
     /// Sends requests as root for a while. Returns the sorted durations.
@@ -123,6 +137,7 @@ impl Drop for Agent {
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
         let _ = self.child.wait();
+        let _ = fs::remove_file(&self.now);
     }
 }
 

@@ -6,13 +6,14 @@ use std::time::Duration;
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Load, Running, Scratch, WHIT, documents, wait_for, wait_for_end, whit};
+use super::machine::{Cgroup, Load, Running, Scratch, WHIT, documents, wait_for, wait_for_end, whit};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         exact("a_killed_agent_loses_no_finished_tick", &[], killed),
         exact("one_agent_records_in_a_directory", &[], alone),
+        exact("no_tick_waits_for_a_slow_disk", &[Need::Root, Need::Controller("io")], slow_disk),
         exact("a_shell_reads_the_last_tick_without_a_fork", &[Need::Program("strace")], now),
         exact("a_system_call_trace_shows_no_fork", &[Need::Program("strace")], forkless),
     ]
@@ -50,6 +51,43 @@ fn killed() -> Result<(), Failed> {
     let extent = extent(directory);
     assert_eq!(extent["boots"], 1, "{extent}");
     assert!(extent["series"].as_u64() > Some(50), "{extent}");
+    Ok(())
+}
+
+/// A history on a disk that needs many seconds for a sync.
+fn slow_disk() -> Result<(), Failed> {
+    const TICKS: usize = 50;
+    let scratch = Scratch::new("agent-slow-disk");
+    let directory = scratch.0.to_str().ok_or("the path")?;
+    let limit = Cgroup::with_write_limit(&scratch.0, 32 << 10);
+    // A rename over a file of a disk can wait for it.
+    let memory = Scratch::in_memory("agent-slow-disk");
+    let program = format!(
+        "echo $$ > {}/cgroup.procs && exec {WHIT} agent -i 200ms --data {directory} --now {memory}/now \
+         --socket {memory}/socket",
+        limit.directory.display(),
+        memory = memory.0.display()
+    );
+    let mut agent = Running(Command::new("sh").args(["-c", &program]).spawn()?);
+    let tasks = format!("/proc/{}/task", agent.0.id());
+    let is_syncing = || {
+        let tasks = std::fs::read_dir(&tasks).into_iter().flatten().flatten();
+        tasks.filter_map(|task| std::fs::read(task.path().join("comm")).ok()).any(|name| name == b"sync\n")
+    };
+    wait_for("a sync", is_syncing);
+    // Ten ticks at the least are due during one sync.
+    for _ in 0..20 {
+        assert!(is_syncing(), "the disk is not slow");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    limit.limit_writes(&scratch.0, None);
+    let ticks = || extent(directory)["ticks"].as_u64().unwrap_or(0);
+    wait_for("the ticks of ten seconds", || ticks() >= TICKS as u64);
+    let pid = rustix::process::Pid::from_child(&agent.0);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
+    assert!(wait_for_end(&mut agent.0).success());
+    let query = whit(&["query", "--json", "--data", directory, "whit_agent_missed_ticks_total"]);
+    assert_eq!(documents(&query)[0]["data"]["result"][0]["value"][1], "0", "{query}");
     Ok(())
 }
 

@@ -89,16 +89,6 @@ fn account_with_block_io(cgroup: Option<&Cgroup>, command: &str) -> Result<Value
     Err(format!("{TRIES} times no block-I/O time that can be").into())
 }
 
-fn limit_writes(scratch: &Scratch) -> Cgroup {
-    let cgroup = Cgroup::new("io");
-    let disk = disk_of(&scratch.0);
-    match cgroup.version {
-        1 => cgroup.set("blkio.throttle.write_bps_device", &format!("{disk} 1048576")),
-        _ => cgroup.set("io.max", &format!("{disk} wbps=1048576")),
-    }
-    cgroup
-}
-
 fn throttled() -> Result<(), Failed> {
     enable_accounting();
     let scratch = Scratch::new("throttled");
@@ -107,7 +97,7 @@ fn throttled() -> Result<(), Failed> {
     let dd =
         format!("chrt -f 1 dd if=/dev/zero of={}/file bs=512K count=8 oflag=direct", scratch.0.display());
     let free = account_with_block_io(None, &dd)?;
-    let cgroup = limit_writes(&scratch);
+    let cgroup = Cgroup::with_write_limit(&scratch.0, 1 << 20);
     let limited = account_with_block_io(Some(&cgroup), &dd)?;
     let average = |account: &Value| account["delays"]["block_io"]["average_ns"].as_f64().unwrap_or(0.0);
     let (free, limited) = (average(&free), average(&limited));
@@ -141,7 +131,7 @@ fn reclaim() -> Result<(), Failed> {
 fn never_longer_than_the_clock() -> Result<(), Failed> {
     enable_accounting();
     let scratch = Scratch::new("clock");
-    let cgroup = limit_writes(&scratch);
+    let cgroup = Cgroup::with_write_limit(&scratch.0, 1 << 20);
     let load = Load::start(&["stress", "-c", "2", "-t", "60"]);
     let dd = format!("dd if=/dev/zero of={}/file bs=64K count=4 oflag=direct", scratch.0.display());
     let mut left_out = 0;

@@ -130,6 +130,11 @@ impl Scratch {
         Self(new_directory(Path::new(env!("CARGO_TARGET_TMPDIR")), name))
     }
 
+    /// Where nothing waits for a disk.
+    pub(crate) fn in_memory(name: &str) -> Self {
+        Self(new_directory(Path::new("/dev/shm"), &format!("whit-{name}")))
+    }
+
     /// Where other users can read and execute what is in it.
     pub(crate) fn for_all(name: &str) -> Self {
         let path = new_directory(&std::env::temp_dir(), &format!("whit-{name}"));
@@ -232,6 +237,22 @@ impl Cgroup {
             fs::write(mount.join("cgroup.subtree_control"), format!("+{controller}")).unwrap();
         }
         Self { directory: new_directory(&mount, &format!("whit-test-{controller}")), version }
+    }
+
+    /// One that may write so many bytes in each second to the disk of a directory; none is no limit.
+    pub(crate) fn with_write_limit(directory: &Path, bytes_per_s: u64) -> Self {
+        let cgroup = Self::new("io");
+        cgroup.limit_writes(directory, Some(bytes_per_s));
+        cgroup
+    }
+
+    pub(crate) fn limit_writes(&self, directory: &Path, bytes_per_s: Option<u64>) {
+        let device = disk_of(directory);
+        let limit = |unlimited: &str| bytes_per_s.map_or(unlimited.to_owned(), |limit| limit.to_string());
+        match self.version {
+            1 => self.set("blkio.throttle.write_bps_device", &format!("{device} {}", limit("0"))),
+            _ => self.set("io.max", &format!("{device} wbps={}", limit("max"))),
+        }
     }
 
     pub(crate) fn set(&self, file: &str, value: &str) {

@@ -171,13 +171,7 @@ pub(super) fn long_reads(scratch: &Scratch) -> Staged {
 
 /// A cgroup that may write 4 MiB in each second to the disk of a directory.
 pub(super) fn limit_writes(directory: &Path) -> Cgroup {
-    let limit = Cgroup::new("io");
-    let device = disk_of(directory);
-    match limit.version {
-        1 => limit.set("blkio.throttle.write_bps_device", &format!("{device} 4194304")),
-        _ => limit.set("io.max", &format!("{device} wbps=4194304")),
-    }
-    limit
+    Cgroup::with_write_limit(directory, 4 << 20)
 }
 
 /// Writers in a cgroup that may write little, beside one outside that moves something as well.
