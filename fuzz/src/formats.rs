@@ -27,7 +27,7 @@ pub fn run(data: &[u8]) {
         let groups = formats::nagios::members(&objects, "hostgroup");
         for object in &objects {
             drop(formats::nagios::hosts_of(object, &objects, &groups));
-            drop(formats::nagios::weekly(object));
+            drop(formats::nagios::times_of(object));
         }
         drop(formats::nagios::expand(text, &formats::nagios::Macros::default()));
         let machine = Machine {

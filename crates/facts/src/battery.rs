@@ -68,15 +68,28 @@ fn energy(battery: &PowerSupply) -> Option<Content> {
 /// As the driver reports it, otherwise voltage × current.
 fn power_uw(battery: &PowerSupply) -> Option<u64> {
     let product = battery.voltage_now_uv.zip(battery.current_now_ua);
-    battery.power_now_uw.or(product.map(|(uv, ua)| (uv / 1000).saturating_mul(ua) / 1_000_000))
+    battery.power_now_uw.or(product.map(|(uv, ua)| product_of_micros(uv, ua)))
 }
 
+/// The current as the driver reports it, otherwise power / voltage.
 fn charge(battery: &PowerSupply) -> Option<Content> {
+    let voltage = battery.voltage_now_uv.filter(|voltage| *voltage > 0);
+    let quotient = battery.power_now_uw.zip(voltage);
+    let quotient = quotient.map(|(uw, uv)| narrowed(u128::from(uw) * 1_000_000 / u128::from(uv)));
     Some(Content {
         now: battery.charge_now_uah?,
         full: battery.charge_full_uah?,
-        flow: battery.current_now_ua,
+        flow: battery.current_now_ua.or(quotient),
     })
+}
+
+/// Micros of a product of two figures in micros.
+fn product_of_micros(a: u64, b: u64) -> u64 {
+    narrowed(u128::from(a) * u128::from(b) / 1_000_000)
+}
+
+fn narrowed(value: u128) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
 }
 
 fn add(a: Content, b: Content) -> Content {
@@ -113,6 +126,48 @@ mod tests {
         let total = BatteryTotal::new(&supplies).unwrap();
         assert_eq!(total.charge, Some(Ratio(0.4)));
         assert_eq!((total.status, total.minutes_left), (BatteryStatus::Discharging, Some(180)));
+    }
+
+    /// What drivers count, in all combinations: a battery of 50 Wh or 4.166 Ah at 12 V, half full, from which 10 W or 0.833 A are drawn.
+    #[test]
+    fn whatever_a_driver_counts_the_figures_are_the_same() {
+        let energy = "ENERGY_NOW=25000000\nENERGY_FULL=50000000\n";
+        let charge = "CHARGE_NOW=2083333\nCHARGE_FULL=4166666\n";
+        let design = "CHARGE_NOW=2083333\nCHARGE_FULL_DESIGN=4166666\n";
+        let percent = "CAPACITY=50\n";
+        let (power, current, voltage) =
+            ("POWER_NOW=10000000\n", "CURRENT_NOW=833333\n", "VOLTAGE_NOW=12000000\n");
+        let negative = "CURRENT_NOW=-833333\n";
+        for content in [energy, charge, design] {
+            for (flow, has_watts) in [
+                (power.to_owned() + voltage, true),
+                (current.to_owned() + voltage, true),
+                (negative.to_owned() + voltage, true),
+                (power.to_owned() + current + voltage, true),
+                (power.replace('=', "=-") + voltage, true),
+                (String::new(), false),
+            ] {
+                for more in ["", percent] {
+                    let lines = format!("TYPE=Battery\nSTATUS=Discharging\n{content}{flow}{more}");
+                    let text: String = lines.lines().map(|line| format!("POWER_SUPPLY_{line}\n")).collect();
+                    let mut supply = PowerSupply::default();
+                    supply.parse(text.as_bytes()).unwrap();
+                    let total = BatteryTotal::new(&[supply]).unwrap();
+                    assert_eq!(total.charge, Some(Ratio(0.5)), "{text}");
+                    // 150 minutes and 10 W, but for what integers round off.
+                    let is_near = |value: Option<u64>, wanted: u64| {
+                        value.is_some_and(|value| value.abs_diff(wanted) <= 10)
+                    };
+                    assert_eq!(is_near(total.power_uw, 10_000_000), has_watts, "{text}{total:?}");
+                    assert_eq!(
+                        total.minutes_left.is_some_and(|minutes| (149..=151).contains(&minutes)),
+                        has_watts,
+                        "{text}{total:?}"
+                    );
+                    assert_eq!(total.power_uw.is_some(), has_watts);
+                }
+            }
+        }
     }
 
     #[test]

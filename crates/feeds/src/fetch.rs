@@ -275,8 +275,10 @@ impl Fetcher {
             _ => return Err(FetchError::Failed(said(status))),
         }
         let key = url.as_str();
-        let (content_type, location) =
-            (text(header::CONTENT_TYPE).to_owned(), text(header::LOCATION).to_owned());
+        let content_type = text(header::CONTENT_TYPE).to_owned();
+        // Some servers send it in UTF-8, which browsers take for what it is.
+        let location = response.headers().get(header::LOCATION).map(|value| value.as_bytes());
+        let location = String::from_utf8_lossy(location.unwrap_or_default()).into_owned();
         // Without a word of the server nothing is fresh.
         let options = CacheOptions { shared: false, cache_heuristic: 0.0, ..CacheOptions::default() };
         let policy = CachePolicy::new_options(request, &for_cache(response.headers(), status), now, options);

@@ -1,7 +1,11 @@
 //! What a Nagios plugin says: <https://nagios-plugins.org/doc/guidelines.html>, sections 2.1 to 2.6, and
 //! <https://assets.nagios.com/downloads/nagioscore/docs/nagioscore/4/en/pluginapi.html>.
 
-use std::fmt;
+mod range;
+
+pub use range::PluginRange;
+
+use self::range::{number, number_in};
 
 /// What a plugin said.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,75 +41,42 @@ pub struct PluginFigure {
     pub max: Option<f64>,
 }
 
-/// Values that are fine: section 2.5 of the guidelines.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PluginRange {
-    /// From this one on.
-    pub start: f64,
-    /// Up to this one.
-    pub end: f64,
-    /// It is the other way around: values in it are not fine.
-    pub is_inverted: bool,
-}
-
-impl PluginRange {
-    /// Reads `10`, `10:`, `~:10`, `10:20` or `@10:20`; `None` if it is none of these.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (is_inverted, text) = match text.strip_prefix('@') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let (start, end) = match text.split_once(':') {
-            None => (0.0, number(text)?),
-            Some((start, end)) => {
-                let start = match start {
-                    "~" => f64::NEG_INFINITY,
-                    "" => 0.0,
-                    start => number(start)?,
-                };
-                (start, if end.is_empty() { f64::INFINITY } else { number(end)? })
-            }
-        };
-        (start <= end).then_some(Self { start, end, is_inverted })
-    }
-
-    /// Whether a value is not fine.
-    pub fn alerts(&self, value: f64) -> bool {
-        (self.start..=self.end).contains(&value) == self.is_inverted
-    }
-}
-
-/// In the shortest form.
-impl fmt::Display for PluginRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_inverted {
-            f.write_str("@")?;
-        }
-        if self.start == f64::NEG_INFINITY {
-            f.write_str("~:")?;
-        } else if self.start != 0.0 || self.end == f64::INFINITY {
-            write!(f, "{}:", self.start)?;
-        }
-        if self.end == f64::INFINITY { Ok(()) } else { write!(f, "{}", self.end) }
-    }
-}
-
 impl PluginFigure {
-    /// The base of the unit: what its values are multiplied by, and its name: seconds, bytes, a ratio, or the unit as it is.
-    pub fn base_unit(&self) -> (f64, &str) {
+    /// Returns the base unit, seconds, bytes, a ratio or the unit as it is, and how values come to be in it.
+    pub fn base_unit(&self) -> (&str, UnitScale) {
+        use UnitScale::{Divide, Multiply};
         const KIBI: f64 = 1024.0;
         match self.unit.as_str() {
-            "s" => (1.0, "seconds"),
-            "ms" => (1e-3, "seconds"),
-            "us" => (1e-6, "seconds"),
-            "ns" => (1e-9, "seconds"),
-            "%" => (1e-2, "ratio"),
-            "B" => (1.0, "bytes"),
-            "KB" | "kB" => (KIBI, "bytes"),
-            "MB" => (KIBI * KIBI, "bytes"),
-            "GB" => (KIBI * KIBI * KIBI, "bytes"),
-            "TB" => (KIBI * KIBI * KIBI * KIBI, "bytes"),
-            unit => (1.0, unit),
+            "s" => ("seconds", Multiply(1.0)),
+            "ms" => ("seconds", Divide(1e3)),
+            "us" | "µs" => ("seconds", Divide(1e6)),
+            "ns" => ("seconds", Divide(1e9)),
+            "%" => ("ratio", Divide(1e2)),
+            "B" => ("bytes", Multiply(1.0)),
+            "KB" | "kB" => ("bytes", Multiply(KIBI)),
+            "MB" => ("bytes", Multiply(KIBI * KIBI)),
+            "GB" => ("bytes", Multiply(KIBI * KIBI * KIBI)),
+            "TB" => ("bytes", Multiply(KIBI * KIBI * KIBI * KIBI)),
+            unit => (unit, Multiply(1.0)),
+        }
+    }
+}
+
+/// How a value comes to be in its base unit. Division is exact where a multiplication by 0.01 is not: 94 % are 0.94.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum UnitScale {
+    /// A unit that is larger than the base, or the base itself.
+    Multiply(f64),
+    /// A smaller one.
+    Divide(f64),
+}
+
+impl UnitScale {
+    /// Returns a value in the base unit.
+    pub fn apply(self, value: f64) -> f64 {
+        match self {
+            Self::Multiply(factor) => value * factor,
+            Self::Divide(divisor) => value / divisor,
         }
     }
 }
@@ -138,11 +109,11 @@ pub fn read(output: &[u8]) -> PluginOutput {
     read
 }
 
-/// Reads performance data alone. What cannot be read is left out.
-pub fn read_data(data: &str) -> Vec<PluginFigure> {
+/// Reads performance data alone: figures, and what of them cannot be read.
+pub fn read_data(data: &str) -> (Vec<PluginFigure>, Vec<String>) {
     let mut read = PluginOutput::default();
     read.push_figures(data);
-    read.figures
+    (read.figures, read.faults)
 }
 
 fn split(line: &str) -> (&str, &str) {
@@ -163,7 +134,11 @@ impl PluginOutput {
             }
             let (figure, rest) = next_figure(text);
             match figure {
-                Ok(figure) => self.figures.push(figure),
+                Ok((figure, faults)) => {
+                    self.faults
+                        .extend(faults.into_iter().map(|fault| format!("{:?}: {fault}", figure.label)));
+                    self.figures.push(figure);
+                }
                 Err(fault) => self.faults.push(fault),
             }
             text = rest;
@@ -171,8 +146,11 @@ impl PluginOutput {
     }
 }
 
+/// A figure, and what of its bounds cannot be read.
+type ReadFigure = (PluginFigure, Vec<String>);
+
 /// The first figure of a text, and what follows it.
-fn next_figure(text: &str) -> (Result<PluginFigure, String>, &str) {
+fn next_figure(text: &str) -> (Result<ReadFigure, String>, &str) {
     let Some((label, rest)) = label(text) else {
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
         let (wrong, rest) = text.split_at(end);
@@ -202,22 +180,26 @@ fn label(text: &str) -> Option<(String, &str)> {
     }
 }
 
-fn figure(label: &str, text: &str) -> Result<PluginFigure, String> {
+/// A bound that cannot be read is left out: the value is none the worse for it.
+fn figure(label: &str, text: &str) -> Result<ReadFigure, String> {
     let mut parts = text.split(';');
     let (value, unit) = value(parts.next().unwrap_or_default())?;
-    let mut range = |what: &str| match parts.next() {
-        None | Some("") => Ok(None),
-        Some(text) => {
-            PluginRange::parse(text).map(Some).ok_or_else(|| format!("{what} {text:?} is no range"))
-        }
+    let mut faults = Vec::new();
+    let mut range = |what: &str, text: Option<&str>| {
+        let text = text.filter(|text| !text.is_empty())?;
+        let range = PluginRange::parse_in(text, unit);
+        faults.extend(range.is_none().then(|| format!("{what} {text:?} is no range")));
+        range
     };
-    let (warn, crit) = (range("warning")?, range("critical")?);
-    let mut bound = |what: &str| match parts.next() {
-        None | Some("" | "U") => Ok(None),
-        Some(text) => number(text).map(Some).ok_or_else(|| format!("{what} {text:?} is no number")),
+    let (warn, crit) = (range("warning", parts.next()), range("critical", parts.next()));
+    let mut bound = |what: &str, text: Option<&str>| {
+        let text = text.filter(|text| !matches!(*text, "" | "U"))?;
+        let bound = number_in(text, unit);
+        faults.extend(bound.is_none().then(|| format!("{what} {text:?} is no number")));
+        bound
     };
-    let (min, max) = (bound("minimum")?, bound("maximum")?);
-    Ok(PluginFigure { label: label.to_owned(), value, unit: unit.to_owned(), warn, crit, min, max })
+    let (min, max) = (bound("minimum", parts.next()), bound("maximum", parts.next()));
+    Ok((PluginFigure { label: label.to_owned(), value, unit: unit.to_owned(), warn, crit, min, max }, faults))
 }
 
 /// A number and its unit. `U` is one that the plugin does not know.
@@ -237,13 +219,6 @@ fn value(text: &str) -> Result<(Option<f64>, &str), String> {
     }
     let (value, unit) = text.split_at(end);
     number(value).map(|value| (Some(value), unit)).ok_or_else(|| format!("{text:?} is no number"))
-}
-
-/// With a decimal point, or the comma of plugins that were told another language.
-fn number(text: &str) -> Option<f64> {
-    let is_plain = text.starts_with(|letter: char| letter.is_ascii_digit() || "+-.,".contains(letter));
-    let value: f64 = is_plain.then(|| text.replace(',', ".").parse().ok())??;
-    value.is_finite().then_some(value)
 }
 
 #[cfg(test)]
@@ -272,7 +247,7 @@ mod tests {
         assert_eq!(labels, ["/", "/boot", "/home", "/var/log"]);
         let root = &disk.figures[0];
         assert_eq!((root.value, root.unit.as_str(), root.max), (Some(2643.0), "MB", Some(5968.0)));
-        assert_eq!((root.value, root.base_unit()), (Some(2643.0), (1_048_576.0, "bytes")));
+        assert_eq!(root.base_unit(), ("bytes", UnitScale::Multiply(1_048_576.0)));
         assert!(root.warn.is_some_and(|warn| warn.alerts(5949.0) && !warn.alerts(5948.0)));
         let ping = read(b"PING ok - Packet loss = 0%, RTA = 0.80 ms | percent_packet_loss=0, rta=0.80\n");
         assert_eq!(ping.figures[1].label, "rta");
@@ -303,28 +278,58 @@ mod tests {
     fn what_cannot_be_read_is_named_and_the_rest_is_read() {
         let read = read(b"ok | a 'b b=1 c=x d=1;2:1 e=1;;;x f=2");
         let labels: Vec<&str> = read.figures.iter().map(|figure| figure.label.as_str()).collect();
-        assert_eq!(labels, ["b", "f"]);
+        assert_eq!(labels, ["b", "d", "e", "f"]);
+        assert_eq!((read.figures[1].value, read.figures[1].warn), (Some(1.0), None));
         assert!(read.faults.iter().any(|fault| fault.contains("\"2:1\" is no range")), "{:?}", read.faults);
         assert_eq!(super::read(b"").text, "");
         assert_eq!(super::read(b"\xff\xfe | \xff=1").text, "\u{fffd}\u{fffd}");
     }
 
+    /// What plugins in use write, and what of it is read: value, warning, critical, how many bounds are left out.
     #[test]
-    fn ranges_are_those_of_the_guidelines() {
-        let alerts = |range: &str, value: f64| PluginRange::parse(range).unwrap().alerts(value);
-        for (range, fine, wrong) in [
-            ("10", &[0.0, 10.0][..], &[-1.0, 10.1][..]),
-            ("10:", &[10.0, 1e9], &[9.9]),
-            ("~:10", &[-1e9, 10.0], &[10.1]),
-            ("10:20", &[10.0, 20.0], &[9.9, 20.1]),
-            ("@10:20", &[9.9, 20.1], &[10.0, 20.0]),
+    fn a_bound_that_cannot_be_read_takes_nothing_else_with_it() {
+        for (text, value, warn, crit, left_out) in [
+            // The unit again, as several HTTP plugins have it.
+            ("time=0.05s;1s;2s", 0.05, Some("1"), Some("2"), 0),
+            ("used=80%;85%;90%", 80.0, Some("85"), Some("90"), 0),
+            ("size=10MB;@5MB:20MB;~:30MB;0MB;100MB", 10.0, Some("@5:20"), Some("~:30"), 0),
+            // Another unit than the value's is not guessed at.
+            ("time=5ms;1s;10ms", 5.0, None, Some("10"), 1),
+            // A placeholder for none.
+            ("t=21;-;-", 21.0, None, None, 2),
+            ("a=1;nan;inf", 1.0, None, None, 2),
+            ("a=5;>10;<2", 5.0, None, None, 2),
+            // Two thresholds of a ping in one.
+            ("rta=0.8ms;100.0,20%;500.0,60%;0", 0.8, None, None, 2),
+            ("a=1;2;x;;", 1.0, Some("2"), None, 1),
+            ("a=1;;;-;U", 1.0, None, None, 1),
         ] {
-            assert!(fine.iter().all(|value| !alerts(range, *value)), "{range}");
-            assert!(wrong.iter().all(|value| alerts(range, *value)), "{range}");
-            assert_eq!(PluginRange::parse(range).unwrap().to_string(), range);
+            let read = read(format!("|{text}").as_bytes());
+            let [figure] = &read.figures[..] else { panic!("{text}: {read:?}") };
+            let shown = |range: Option<PluginRange>| range.map(|range| range.to_string());
+            assert_eq!(figure.value, Some(value), "{text}");
+            assert_eq!(
+                (shown(figure.warn).as_deref(), shown(figure.crit).as_deref()),
+                (warn, crit),
+                "{text}"
+            );
+            assert_eq!(read.faults.len(), left_out, "{text}: {:?}", read.faults);
         }
-        for wrong in ["", ":", "a", "20:10", "1:2:3", "~", "@", "inf", "nan"] {
-            assert!(wrong == ":" || PluginRange::parse(wrong).is_none(), "{wrong}");
+    }
+
+    #[test]
+    fn values_in_base_units_are_the_nearest_numbers() {
+        for (text, value, unit) in [
+            ("a=94%", 0.94, "ratio"),
+            ("a=7%", 0.07, "ratio"),
+            ("a=0.3ms", 0.0003, "seconds"),
+            ("a=29us", 0.000_029, "seconds"),
+            ("a=1.5KB", 1536.0, "bytes"),
+            ("a=3c", 3.0, "c"),
+        ] {
+            let figure = &figures(text)[0];
+            let (base, scale) = figure.base_unit();
+            assert_eq!((scale.apply(figure.value.unwrap()), base), (value, unit), "{text}");
         }
     }
 

@@ -83,7 +83,7 @@ impl Evaluation<'_> {
             }
             Function::HistogramQuantile => {
                 let parts = self.scalar(argument(0)?, steps)?;
-                histogram::quantiles(&parts, &vector(1)?)
+                histogram::quantiles(&parts, &vector(1)?)?
             }
             Function::LabelReplace => self.label_replace(vector(0)?, &texts(&arguments[1..])?)?,
             Function::LabelJoin => self.label_join(vector(0)?, &texts(&arguments[1..])?)?,

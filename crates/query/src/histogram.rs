@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use formats::series_name::{METRIC, SeriesName};
 
+use crate::error::QueryError;
 use crate::number::parse;
-use crate::value::Column;
+use crate::value::{Column, merge_same};
 
 const BOUND: &str = "le";
 
@@ -16,14 +17,17 @@ struct Bucket {
 }
 
 /// The quantiles of all histograms among the columns.
-pub(crate) fn quantiles(parts: &[f64], columns: &[Column]) -> Vec<Column> {
+///
+/// # Errors
+/// If two histograms differ only in their metrics: their quantiles would have the same labels.
+pub(crate) fn quantiles(parts: &[f64], columns: &[Column]) -> Result<Vec<Column>, QueryError> {
     let mut places: HashMap<SeriesName, usize> = HashMap::new();
     let mut histograms: Vec<(SeriesName, Vec<(f64, &Column)>)> = Vec::new();
     for column in columns {
         // Other series are left out.
         let Some(bound) = parse(column.name.get(BOUND)) else { continue };
         let mut name = column.name.clone();
-        name.retain(|label| label != BOUND && label != METRIC);
+        name.retain(|label| label != BOUND);
         let place = *places.entry(name).or_insert_with_key(|name| {
             histograms.push((name.clone(), Vec::new()));
             histograms.len() - 1
@@ -40,7 +44,11 @@ pub(crate) fn quantiles(parts: &[f64], columns: &[Column]) -> Vec<Column> {
         };
         parts.iter().enumerate().map(at_step).collect()
     };
-    histograms.into_iter().map(|(name, columns)| Column { values: quantiles(&columns), name }).collect()
+    let of_histogram = |(mut name, columns): (SeriesName, Vec<(f64, &Column)>)| {
+        name.retain(|label| label != METRIC);
+        Column { values: quantiles(&columns), name }
+    };
+    merge_same(histograms.into_iter().map(of_histogram).collect())
 }
 
 /// Between two bounds values are taken to lie evenly.

@@ -7,7 +7,7 @@ use jiff::fmt::{rfc2822, strtime};
 use jiff::tz::{Offset, TimeZone};
 
 /// Formats without a zone after the first ones failed.
-const FORMATS: [&str; 12] = [
+const FORMATS: [&str; 14] = [
     "%d %b %Y %H:%M:%S",
     "%d %b %Y %H:%M",
     "%d %b %Y",
@@ -17,29 +17,55 @@ const FORMATS: [&str; 12] = [
     "%b %d %Y %H:%M",
     "%b %d %Y",
     "%b %d %H:%M:%S %Y",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%d %H:%M",
     "%Y/%m/%d %H:%M:%S",
     "%Y/%m/%d",
     "%m/%d/%Y %H:%M:%S",
 ];
+/// An earlier date is what a program writes that knows none: year 1, 0 or 1601.
+const FIRST_YEAR: i16 = 1900;
 /// Zones by name, in hours east of UTC (RFC 2822, 4.3, and others that feeds have).
-const ZONES: [(&str, i8); 17] = [
+const ZONES: [(&str, i8); 39] = [
     ("UTC", 0),
     ("GMT", 0),
     ("UT", 0),
     ("Z", 0),
     ("WET", 0),
+    ("WEST", 1),
     ("BST", 1),
     ("CET", 1),
     ("MET", 1),
+    ("MEZ", 1),
     ("CEST", 2),
+    ("MEST", 2),
+    ("MESZ", 2),
+    ("EET", 2),
+    ("SAST", 2),
+    ("EEST", 3),
     ("MSK", 3),
+    ("AWST", 8),
+    ("HKT", 8),
+    ("SGT", 8),
     ("JST", 9),
+    ("KST", 9),
+    ("AEST", 10),
+    ("AEDT", 11),
+    ("NZST", 12),
+    ("NZDT", 13),
+    ("BRT", -3),
+    ("ADT", -3),
+    ("AST", -4),
     ("EDT", -4),
     ("EST", -5),
     ("CDT", -5),
     ("CST", -6),
+    ("MDT", -6),
     ("MST", -7),
+    ("PDT", -7),
     ("PST", -8),
+    ("AKDT", -8),
+    ("HST", -10),
 ];
 
 /// The same for feed-rs.
@@ -49,7 +75,17 @@ pub(crate) fn parse_chrono(text: &str) -> Option<DateTime<Utc>> {
 
 /// Reads a date. Without a zone it is one of UTC.
 pub fn parse(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
+    let time = parse_any(text.trim())?;
+    (time.to_zoned(TimeZone::UTC).year() >= FIRST_YEAR).then_some(time)
+}
+
+fn parse_any(text: &str) -> Option<Timestamp> {
+    // For RFC 2822 a zone by another name than its own is UTC.
+    let has_named_zone =
+        ZONES.iter().any(|(name, hours)| *hours != 0 && text.split_whitespace().any(|word| word == *name));
+    if has_named_zone && let Some(time) = lenient(text) {
+        return Some(time);
+    }
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time);
     }
@@ -72,6 +108,8 @@ fn in_utc(time: CivilTime) -> Option<Timestamp> {
 
 /// Without its weekday and punctuation, and with a zone that is a number or a name.
 fn lenient(text: &str) -> Option<Timestamp> {
+    // The name of a zone in words: JavaScript's Date has it behind the offset.
+    let text = text.split_once('(').map_or(text, |(text, _)| text);
     let mut words: Vec<String> = text
         .split(|letter: char| letter.is_whitespace() || letter == ',')
         .filter(|word| !word.is_empty())
@@ -81,9 +119,12 @@ fn lenient(text: &str) -> Option<Timestamp> {
         words.remove(0);
     }
     let mut zone = Offset::UTC;
-    if let Some(found) = words.last().and_then(|word| offset(word)) {
+    // Java and `date` have it before the year.
+    if let Some((place, found)) =
+        words.iter().enumerate().rev().find_map(|(place, word)| Some((place, offset(word)?)))
+    {
         zone = found;
-        words.pop();
+        words.remove(place);
     }
     for word in &mut words {
         if let Some(month) = month(word) {
@@ -121,6 +162,7 @@ fn offset(word: &str) -> Option<Offset> {
     if let Some((_, hours)) = ZONES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
         return Some(Offset::constant(*hours));
     }
+    let word = ["GMT", "UTC"].iter().find_map(|name| word.strip_prefix(name)).unwrap_or(word);
     let sign = match word.as_bytes().first()? {
         b'+' => 1,
         b'-' => -1,
@@ -159,6 +201,17 @@ mod tests {
             "Mon, 1st May 2023 12:00:00 +00:00",
             "2023/05/01 12:00:00",
             "01 May 23 12:00:00 GMT",
+            // Ruby, Java and date(1), JavaScript.
+            "2023-05-01 14:00:00 +0200",
+            "2023-05-01 12:00:00 UTC",
+            "2023-05-01 14:00:00.000 +02:00",
+            "Mon May 01 14:00:00 CEST 2023",
+            "Mon May  1 14:00:00 CEST 2023",
+            "Mon May 01 2023 14:00:00 GMT+0200 (CEST)",
+            "Mon May 01 2023 14:00:00 GMT+0200 (Central European Summer Time)",
+            "Mon, 01 May 2023 14:00:00 CEST",
+            "Mon, 01 May 2023 05:00:00 PDT",
+            "01 May 2023 21:00 JST",
         ] {
             let expected = "2023-05-01T12:00:00Z".parse::<Timestamp>().unwrap();
             // German May has an "i" at its end, which is another month here.
@@ -170,6 +223,11 @@ mod tests {
         assert_eq!(parse("2023-05-01"), Some("2023-05-01T00:00:00Z".parse().unwrap()));
         for text in [
             "",
+            // What programs write that know no date.
+            "0001-01-01T00:00:00Z",
+            "Mon, 01 Jan 0001 00:00:00 +0000",
+            "0000-00-00 00:00:00",
+            "1601-01-01T00:00:00Z",
             "yesterday",
             "99 May 2023",
             "2023-13-01",

@@ -8,12 +8,14 @@ use blake2::{Blake2s256, Digest as _};
 use feed_rs::model::{Entry, Feed, Link, Text};
 use serde::{Deserialize, Serialize};
 
-use crate::clean_html::has_images;
+use crate::authors::authors_of;
 use crate::encoding::decode;
-use crate::entry_text::{escaped, plain_text, title_text};
-use crate::normal_form::{is_html, normal_xml, update_period};
+use crate::entry_content::{content_of, media_of};
+use crate::entry_text::{plain_text, title_text};
+use crate::normal_form::{absolute_bases, is_html, normal_xml, update_period, with_own_links};
 use crate::normal_json::normal_json;
 use crate::repair::{has_markup_in_text, repair};
+use crate::stray_brackets::escape_stray_brackets;
 use crate::web_address::parse_url;
 
 /// Entries of a document; others are left out.
@@ -80,10 +82,12 @@ pub(crate) fn parse(document: &[u8], content_type: &str, address: &str) -> Resul
         return Ok(parsed(feed, None, address));
     }
     let hint = update_period(text);
+    let text = &escape_stray_brackets(text);
     let mut normal = normal_xml(text);
     if has_markup_in_text(&normal) {
         normal = normal_xml(&repair(text));
     }
+    let normal = absolute_bases(with_own_links(normal), address);
     let feed = parser(address).parse(normal.as_bytes()).or_else(|error| {
         // The error of the document, not that of its repair.
         parser(address).parse(normal_xml(&repair(text)).as_bytes()).map_err(|_| match is_html(text) {
@@ -151,8 +155,6 @@ fn with_own_identities(entries: impl Iterator<Item = ParsedEntry>) -> Vec<Parsed
 
 fn parsed_entry(entry: Entry) -> ParsedEntry {
     let date = entry.published.or(entry.updated);
-    let names = entry.authors.iter().filter_map(|author| author.name.as_deref()).map(title_text);
-    let authors: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     let mut link = page_link(&entry.links).unwrap_or_default();
     if link.is_empty() && entry.id.starts_with("http") {
         link = parse_url(&entry.id).map(String::from).unwrap_or_default();
@@ -163,7 +165,7 @@ fn parsed_entry(entry: Entry) -> ParsedEntry {
         identity: entry.id.trim().to_owned(),
         link,
         title: entry.title.as_ref().map(title_of).unwrap_or_default(),
-        author: cut(authors.join(", "), MOST_TITLE_BYTES),
+        author: cut(authors_of(&entry), MOST_TITLE_BYTES),
         published_ms: date.map(|date| date.timestamp_millis()),
         content,
         base: entry.base.unwrap_or_default(),
@@ -200,67 +202,6 @@ fn title_of(title: &Text) -> String {
         _ => plain_text(&title.content, usize::MAX),
     };
     cut(text.split_whitespace().collect::<Vec<_>>().join(" "), MOST_TITLE_BYTES)
-}
-
-/// The content as HTML: the longer one of content and summary if both are there.
-fn content_of(entry: &Entry) -> String {
-    let html = |kind: &str, text: &str| match kind {
-        "plain" => escaped(text).replace('\n', "<br>"),
-        _ => text.to_owned(),
-    };
-    let summary =
-        entry.summary.as_ref().map(|summary| html(summary.content_type.subty().as_str(), &summary.content));
-    let content = entry.content.as_ref().and_then(|content| {
-        let is_text = content.content_type.ty() == "text" || content.content_type.subty().as_str() == "xhtml";
-        let body = content.body.as_ref().filter(|_| is_text)?;
-        Some(html(content.content_type.subty().as_str(), body))
-    });
-    match (content, summary) {
-        (Some(content), Some(summary)) if content.len() >= summary.len() && is_shown(&content) => content,
-        (Some(content), None) => content,
-        (_, Some(summary)) => summary,
-        (None, None) => String::new(),
-    }
-}
-
-/// Whether something of HTML is seen.
-fn is_shown(html: &str) -> bool {
-    has_images(html) || !plain_text(html, 1).is_empty()
-}
-
-/// Links to enclosures and media, and their descriptions where an entry has no other text.
-fn media_of(entry: &Entry) -> String {
-    let mut html = String::new();
-    let has_text = entry.content.is_some() || entry.summary.is_some();
-    let mut known: Vec<String> = Vec::new();
-    for media in &entry.media {
-        if let Some(description) = media.description.as_ref().filter(|_| !has_text) {
-            html.push_str(&format!("<p>{}</p>", escaped(&description.content)));
-        }
-        for thumbnail in media.thumbnails.iter().take(1) {
-            html.push_str(&format!("<p><img src=\"{}\" alt=\"\"></p>", escaped(&thumbnail.image.uri)));
-        }
-        for content in &media.content {
-            let Some(url) = content.url.as_ref().map(ToString::to_string) else { continue };
-            if known.contains(&url) {
-                continue;
-            }
-            let kind = content.content_type.as_ref().map_or_else(|| "file".to_owned(), ToString::to_string);
-            let size = content.size.filter(|size| *size > 0);
-            let size = size.map_or_else(String::new, |size| {
-                format!(", {}", text::units::Size(facts::unit::Bytes(size)))
-            });
-            html.push_str(&format!("<p><a href=\"{}\">{}{size}</a></p>", escaped(&url), escaped(&kind)));
-            known.push(url);
-        }
-    }
-    for link in entry.links.iter().filter(|link| link.rel.as_deref() == Some("enclosure")) {
-        if !known.contains(&link.href) {
-            let kind = link.media_type.clone().unwrap_or_else(|| "file".to_owned());
-            html.push_str(&format!("<p><a href=\"{}\">{}</a></p>", escaped(&link.href), escaped(&kind)));
-        }
-    }
-    html
 }
 
 /// A text that is not longer, cut between letters.
@@ -315,6 +256,75 @@ mod tests {
             parse(b"<html><body>x</body></html>", "", "https://a/").unwrap_err().to_string().contains("page")
         );
         assert!(parse(b"", "", "https://a/").is_err());
+    }
+
+    #[test]
+    fn a_bracket_that_begins_no_element_is_text() {
+        for (title, expected) in [
+            ("I <3 you", "I <3 you"),
+            ("a <- b", "a <- b"),
+            ("x<y", "x<y"),
+            ("1 < 2 &amp; 3 > 2", "1 < 2 & 3 > 2"),
+            ("a << b", "a << b"),
+            ("<", "<"),
+            ("<![CDATA[a <3 b]]>", "a <3 b"),
+        ] {
+            let item = format!(
+                "<item><title>{title}</title><link>http://a/1</link><description>{title}</description></item>"
+            );
+            let rss =
+                feed(&format!("<rss version=\"2.0\"><channel><title>t</title>{item}{item}</channel></rss>"));
+            assert_eq!(rss.entries[0].title, expected, "{title}");
+            assert_eq!(rss.entries[0].link, "http://a/1", "{title}");
+            assert_eq!(plain_text(&rss.entries[0].content, 100), expected, "{title}");
+        }
+    }
+
+    #[test]
+    fn an_item_s_only_link_may_be_one_of_atom() {
+        let start = "<rss version=\"2.0\" xmlns:atom=\"http://www.w3.org/2005/Atom\" \
+                     xmlns:a10=\"http://www.w3.org/2005/Atom\"><channel><title>t</title>";
+        for (item, link) in [
+            ("<title>a</title><atom:link href=\"http://a/1?x=1&amp;y=2\"/>", "http://a/1?x=1&y=2"),
+            ("<title>a</title><a10:link rel='alternate' href='http://a/1'/>", "http://a/1"),
+            ("<title>a</title><atom:link rel=\"self\" href=\"http://a/self\"/>", ""),
+            ("<title>a</title><link>http://a/2</link><atom:link href=\"http://a/1\"/>", "http://a/2"),
+        ] {
+            let feed = feed(&format!("{start}<item>{item}</item></channel></rss>"));
+            assert_eq!(feed.entries[0].link, link, "{item}");
+        }
+    }
+
+    #[test]
+    fn a_relative_base_is_relative_to_that_of_its_parent() {
+        for (feed_base, entry_base, content_base, base) in [
+            ("", "", " xml:base=\"/blog/\"", "https://example.org/blog/"),
+            (" xml:base=\"https://other.example/a/\"", "", " xml:base=\"b/\"", "https://other.example/a/b/"),
+            (" xml:base=\"/a/\"", " xml:base='b/'", " xml:base=\"c/\"", "https://example.org/a/b/c/"),
+            ("", "", " xml:base=\"https://abs.example/\"", "https://abs.example/"),
+        ] {
+            let feed = feed(&format!(
+                "<feed xmlns=\"http://www.w3.org/2005/Atom\"{feed_base}><entry{entry_base}><id>1</id>\
+                 <content type=\"html\"{content_base}>x</content></entry></feed>"
+            ));
+            assert_eq!(feed.entries[0].base, base);
+        }
+    }
+
+    #[test]
+    fn authors_are_names_where_there_is_one() {
+        for (author, name) in [
+            ("x@example.org (Bob)", "Bob"),
+            ("Bob &lt;x@example.org&gt;", "Bob"),
+            ("x@example.org", "x@example.org"),
+            ("Bob (the builder)", "Bob (the builder)"),
+            ("Bob", "Bob"),
+        ] {
+            let feed = feed(&format!(
+                "<rss version=\"2.0\"><channel><title>t</title><item><title>a</title><author>{author}</author></item></channel></rss>"
+            ));
+            assert_eq!(feed.entries[0].author, name);
+        }
     }
 
     #[test]

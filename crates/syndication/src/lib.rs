@@ -4,11 +4,13 @@
 
 #![forbid(unsafe_code)]
 
+mod authors;
 mod clean_html;
 mod dates;
 mod discovery;
 mod document;
 mod encoding;
+mod entry_content;
 mod entry_text;
 mod normal_form;
 mod normal_json;
@@ -16,6 +18,7 @@ pub mod opml;
 mod outline;
 mod reading;
 mod repair;
+mod stray_brackets;
 mod web_address;
 
 pub use clean_html::{Images, clean, has_images};

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use quick_xml::events::Event;
+use quick_xml::{Reader, Writer};
+use url::Url;
+
 /// Whether a document is a page.
 pub(crate) fn is_html(text: &str) -> bool {
     let head: String = text.chars().take(2000).collect::<String>().to_ascii_lowercase();
@@ -66,6 +70,98 @@ fn without_declarations(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// With a link for each item of RSS whose only one is of Atom: `<atom:link href="…"/>`, which feed-rs does not read there.
+pub(crate) fn with_own_links(text: String) -> String {
+    const ATOM: &str = "http://www.w3.org/2005/Atom";
+    let prefixes: Vec<&str> = text
+        .match_indices("xmlns:")
+        .filter_map(|(place, start)| {
+            let (prefix, rest) = text[place + start.len()..].split_once('=')?;
+            rest.get(1..)?.starts_with(ATOM).then(|| prefix.trim())
+        })
+        .collect();
+    if prefixes.is_empty() || !text.contains("<item") {
+        return text;
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text.as_str());
+    while let Some(end) = rest.find("</item>") {
+        let (before, after) = rest.split_at(end);
+        out.push_str(before);
+        let item = &before[before.rfind("<item").unwrap_or(0)..];
+        if !item.contains("<link")
+            && let Some(href) = prefixes.iter().find_map(|prefix| page_of(item, &format!("<{prefix}:link")))
+        {
+            out.push_str(&format!("<link>{href}</link>"));
+        }
+        out.push_str("</item>");
+        rest = &after["</item>".len()..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The address of the page in an item's elements of this name, escaped as it is there.
+fn page_of<'a>(item: &'a str, start: &str) -> Option<&'a str> {
+    item.match_indices(start).find_map(|(place, _)| {
+        let tag = item[place + start.len()..].split('>').next()?;
+        let attribute = |name: &str| {
+            let value = tag[tag.find(name)? + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+            let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+            value[1..].split(quote).next()
+        };
+        attribute("href").filter(|_| attribute("rel").is_none_or(|rel| rel == "alternate"))
+    })
+}
+
+/// With each `xml:base` as an absolute address: <https://www.w3.org/TR/xmlbase/>. feed-rs returns that of a content as it is written.
+pub(crate) fn absolute_bases(text: String, address: &str) -> String {
+    let Ok(address) = Url::parse(address) else { return text };
+    if !text.contains("xml:base") {
+        return text;
+    }
+    let mut reader = Reader::from_str(&text);
+    let (mut writer, mut bases) = (Writer::new(Vec::new()), vec![address]);
+    loop {
+        let event = match reader.read_event() {
+            Ok(Event::Eof) => break,
+            Ok(event) => event,
+            // What reads it next reports it.
+            Err(_) => return text,
+        };
+        let (Event::Start(element) | Event::Empty(element)) = &event else {
+            if matches!(event, Event::End(_)) && bases.len() > 1 {
+                bases.pop();
+            }
+            if writer.write_event(event).is_err() {
+                return text;
+            }
+            continue;
+        };
+        let is_start = matches!(event, Event::Start(_));
+        let mut base = bases.last().cloned();
+        let mut written = element.to_owned();
+        written.clear_attributes();
+        for attribute in element.attributes().with_checks(false).flatten() {
+            if attribute.key.as_ref() == "xml:base" {
+                base = base.and_then(|base| base.join(attribute.value.trim()).ok()).or(bases.last().cloned());
+                if let Some(base) = &base {
+                    written.push_attribute(("xml:base", base.as_str()));
+                }
+            } else {
+                written.push_attribute(attribute);
+            }
+        }
+        let event = if is_start { Event::Start(written) } else { Event::Empty(written) };
+        if writer.write_event(event).is_err() {
+            return text;
+        }
+        if is_start {
+            bases.extend(base);
+        }
+    }
+    String::from_utf8(writer.into_inner()).unwrap_or(text)
 }
 
 /// The syndication module of RSS 1.0: how often in a period the feed is updated.

@@ -9,6 +9,7 @@ use crate::encoding::decode;
 use crate::entry_text::escaped;
 use crate::outline::Outline;
 use crate::repair::repair;
+use crate::web_address::with_scheme;
 
 /// Feeds of a file.
 const MOST_OUTLINES: usize = 10_000;
@@ -106,7 +107,11 @@ fn outline(
     };
     let (text, title) = (attribute("text")?, attribute("title")?);
     let title = if title.is_empty() { text } else { title };
-    let url = attribute("xmlUrl")?;
+    let mut url = attribute("xmlUrl")?;
+    // Once the scheme of links to feeds; what is meant is an address of HTTP.
+    if url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("feed:")) {
+        url = with_scheme(&format!("feed:{}", &url[5..]));
+    }
     let folder = folders.last().cloned().unwrap_or_default();
     let mut folder = match folder.is_empty() {
         // Some programs write folders as a list of paths.

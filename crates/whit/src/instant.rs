@@ -25,8 +25,7 @@ fn instant(text: &str, now: &Zoned) -> Option<Timestamp> {
         return now.timestamp().checked_sub(i64::try_from(ago).ok()?.nanoseconds()).ok();
     }
     if let Some(epoch) = text.strip_prefix('@') {
-        let seconds = quantity::number(epoch).ok()?;
-        return Timestamp::from_nanosecond((seconds * 1e9).round() as i128).ok();
+        return since_epoch(epoch);
     }
     if let Ok(timestamp) = text.parse::<Timestamp>() {
         return Some(timestamp);
@@ -48,6 +47,20 @@ fn instant(text: &str, now: &Zoned) -> Option<Timestamp> {
     // A day begins at midnight.
     let time = time.map_or(Some(Time::midnight()), |time| time.parse().ok())?;
     in_zone(day.to_datetime(time), now)
+}
+
+/// Seconds since 1970, perhaps with a fraction. By digits: a floating-point number of today has no nanoseconds.
+fn since_epoch(text: &str) -> Option<Timestamp> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let (seconds, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if seconds.is_empty() || !is_number(seconds) || !is_number(fraction) {
+        return None;
+    }
+    // What is smaller than a nanosecond is cut off.
+    let nanoseconds: i128 = format!("{:0<9.9}", fraction).parse().ok()?;
+    let seconds: i128 = seconds.parse().ok()?;
+    Timestamp::from_nanosecond(sign * (seconds.checked_mul(1_000_000_000)? + nanoseconds)).ok()
 }
 
 /// `20s`, `20s ago`, `10 minutes ago`.
@@ -89,6 +102,9 @@ mod tests {
             ("2026-11-20", "2026-11-19T23:00:00Z"),
             ("2026-11-20T14:00:00Z", "2026-11-20T14:00:00Z"),
             ("@1700000000.5", "2023-11-14T22:13:20.5Z"),
+            ("@1700000000.123", "2023-11-14T22:13:20.123Z"),
+            ("@1795356000.987654321", "2026-11-22T14:00:00.987654321Z"),
+            ("@-1.5", "1969-12-31T23:59:58.5Z"),
             ("2026-11-20T14:00:00+02:00", "2026-11-20T12:00:00Z"),
         ] {
             assert_eq!(parse(text, &now).unwrap().to_string(), expected, "{text}");

@@ -219,3 +219,17 @@ fn man_pages_and_completions_come_from_the_same_table() {
         assert!(script.contains("emulate"), "{shell}");
     }
 }
+
+#[test]
+fn a_configuration_that_is_named_says_where_the_data_is() {
+    let directory = std::env::temp_dir().join(format!("whit-configured-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let (config, data) = (directory.join("agent.toml"), directory.join("elsewhere"));
+    std::fs::write(&config, format!("data = \"{}\"\n", data.display())).unwrap();
+    let (config, data) = (config.to_str().unwrap(), data.to_str().unwrap());
+    for words in [&["check", "list"][..], &["alert", "list"], &["feeds", "list"]] {
+        fails(&[words, &["-c", config]].concat(), 1, data);
+        fails(&[words, &["-c", config, "--data", "/nowhere/at/all"]].concat(), 1, "/nowhere/at/all");
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}

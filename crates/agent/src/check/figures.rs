@@ -102,22 +102,22 @@ impl CheckFigures {
             }
         };
         add(&check.series(STATE), f64::from(standing.state.unwrap_or_default().number()));
-        for figure in read_data(&standing.figures).iter().take(MOST_FIGURES) {
+        for figure in read_data(&standing.figures).0.iter().take(MOST_FIGURES) {
             let Some(value) = figure.value else { continue };
-            let (factor, unit) = figure.base_unit();
+            let (unit, scale) = figure.base_unit();
             let of_figure = |metric: &str| {
                 let mut series = check.series(metric);
                 series.set("figure", &figure.label);
                 series.set("unit", unit);
                 series
             };
-            add(&of_figure(FIGURE), value * factor);
+            add(&of_figure(FIGURE), scale.apply(value));
             for (severity, range) in [("warning", figure.warn), ("critical", figure.crit)] {
                 for (bound, value) in range.into_iter().flat_map(bounds) {
                     let mut series = of_figure(THRESHOLD);
                     series.set("severity", severity);
                     series.set("bound", bound);
-                    add(&series, value * factor);
+                    add(&series, scale.apply(value));
                 }
             }
         }

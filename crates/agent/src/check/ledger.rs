@@ -115,10 +115,17 @@ impl CheckLedger {
         let Some(data) = self.records.get(key(STANDINGS, name))? else { return Ok(None) };
         let standing = serde_json::from_slice::<Standing>(&data).ok();
         let Some(mut standing) = standing.filter(|standing| standing.name == name) else { return Ok(None) };
-        if let Some(text) = self.records.get(key(LONG_TEXTS, name))? {
-            standing.long_text = String::from_utf8_lossy(&text).into_owned();
-        }
+        standing.long_text = self.long_text(name)?;
         Ok(Some(standing))
+    }
+
+    /// The long text of a check; empty if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn long_text(&self, name: &str) -> Result<String, StoreError> {
+        let text = self.records.get(key(LONG_TEXTS, name))?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// All deliveries that are known, the oldest first, each with its key.

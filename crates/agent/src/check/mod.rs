@@ -43,5 +43,6 @@ pub(crate) use roster::{Roster, SharedRoster, write_states};
 pub use runner::RunCost;
 pub use standing::{Acknowledgement, Finding, LastNotification, Standing, TotalCost};
 pub use state::State;
+pub use telling::NAGIOS_MACROS;
 pub use trial::try_check;
 pub(crate) use watch::CheckWatch;

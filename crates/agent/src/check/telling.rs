@@ -99,6 +99,61 @@ impl Told for CheckNotice {
     }
 }
 
+/// The macros of Nagios of which commands get the values, as `NAGIOS_…` in their environment; of these some are of hosts alone, and some
+/// of services.
+pub const NAGIOS_MACROS: [&str; 50] = [
+    "CONTACTALIAS",
+    "CONTACTNAME",
+    "DATE",
+    "HOSTACKAUTHOR",
+    "HOSTACKCOMMENT",
+    "HOSTADDRESS",
+    "HOSTALIAS",
+    "HOSTATTEMPT",
+    "HOSTDISPLAYNAME",
+    "HOSTDURATION",
+    "HOSTDURATIONSEC",
+    "HOSTNAME",
+    "HOSTNOTIFICATIONNUMBER",
+    "HOSTOUTPUT",
+    "HOSTPERFDATA",
+    "HOSTSTATE",
+    "HOSTSTATEID",
+    "HOSTSTATETYPE",
+    "LASTHOSTSTATE",
+    "LASTHOSTSTATECHANGE",
+    "LASTHOSTSTATEID",
+    "LASTSERVICESTATE",
+    "LASTSERVICESTATECHANGE",
+    "LASTSERVICESTATEID",
+    "LONGDATETIME",
+    "LONGHOSTOUTPUT",
+    "LONGSERVICEOUTPUT",
+    "MAXHOSTATTEMPTS",
+    "MAXSERVICEATTEMPTS",
+    "NOTIFICATIONAUTHOR",
+    "NOTIFICATIONCOMMENT",
+    "NOTIFICATIONNUMBER",
+    "NOTIFICATIONRECIPIENTS",
+    "NOTIFICATIONTYPE",
+    "SERVICEACKAUTHOR",
+    "SERVICEACKCOMMENT",
+    "SERVICEATTEMPT",
+    "SERVICEDESC",
+    "SERVICEDISPLAYNAME",
+    "SERVICEDURATION",
+    "SERVICEDURATIONSEC",
+    "SERVICENOTIFICATIONNUMBER",
+    "SERVICEOUTPUT",
+    "SERVICEPERFDATA",
+    "SERVICESTATE",
+    "SERVICESTATEID",
+    "SERVICESTATETYPE",
+    "SHORTDATETIME",
+    "TIME",
+    "TIMET",
+];
+
 /// The variables of Nagios' macros that whit knows the values of.
 fn nagios(delivery: &Delivery<CheckNotice>) -> Vec<(&'static str, String)> {
     let notice = &delivery.subject;

@@ -6,8 +6,8 @@ use super::runner::{Fate, Report};
 use super::standing::Finding;
 use super::state::State;
 
-/// Longer texts are cut: they are shown in one line.
-const MOST_TEXT_BYTES: usize = 1024;
+/// Longer texts are cut, where Nagios does: MAX_PLUGIN_OUTPUT_LENGTH.
+const MOST_TEXT_BYTES: usize = 8192;
 /// So much of the performance data is kept as it was written.
 const MOST_FIGURE_BYTES: usize = 4096;
 

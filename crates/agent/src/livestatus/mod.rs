@@ -131,7 +131,10 @@ fn serve(stream: &UnixStream, shared: &Shared) -> io::Result<()> {
             continue;
         }
         let (reply, is_last) = match Request::parse(&text) {
-            Ok(request) => (tables::reply(&request, &Arc::new(inventory(shared))), !request.keeps_alive),
+            Ok(request) => {
+                let inventory = Arc::new(inventory(&request, shared));
+                (tables::reply(&request, &inventory), !request.keeps_alive)
+            }
             Err(fault) => (refuse(text.contains("ResponseHeader: fixed16"), &fault), true),
         };
         { stream }.write_all(&reply)?;
@@ -162,11 +165,21 @@ fn read_request(reader: &mut BufReader<&UnixStream>) -> io::Result<String> {
     }
 }
 
-fn inventory(shared: &Shared) -> Inventory {
+/// What a request is answered from. Long texts are in the file alone, and are read for requests that want them.
+fn inventory(request: &Request, shared: &Shared) -> Inventory {
     let now_ms = jiff::Timestamp::now().as_millisecond();
-    let ledger = CheckLedger::open_for_reading(&shared.data);
-    let downtimes = ledger.and_then(|ledger| ledger.downtimes()).unwrap_or_default();
-    Inventory::new(&shared.roster.lock(), downtimes, &shared.machine, [shared.started_ms, now_ms])
+    let ledger = CheckLedger::open_for_reading(&shared.data).ok();
+    let downtimes = ledger.as_ref().and_then(|ledger| ledger.downtimes().ok()).unwrap_or_default();
+    let mut inventory =
+        Inventory::new(&shared.roster.lock(), downtimes, &shared.machine, [shared.started_ms, now_ms]);
+    if request.needs_column("long_plugin_output")
+        && let Some(ledger) = &ledger
+    {
+        for standing in inventory.standings.iter_mut().filter(|standing| standing.has_long_text) {
+            standing.long_text = ledger.long_text(&standing.name).unwrap_or_default();
+        }
+    }
+    inventory
 }
 
 fn ask(line: &str, shared: &Shared) {

@@ -39,6 +39,8 @@ fn text(text: impl Into<String>) -> Value {
 /// What hosts and services have in common.
 const OF_CHECKS: &Columns<CheckRow> = &[
     ("plugin_output", |row| text(&row.standing().text)),
+    // Nagios has it in one line.
+    ("long_plugin_output", |row| text(row.standing().long_text.replace('\n', "\\n"))),
     ("perf_data", |row| text(&row.standing().figures)),
     ("has_been_checked", |row| row.standing().state.is_some().into()),
     ("state_type", |row| row.standing().is_hard.into()),
@@ -86,7 +88,6 @@ const OF_CHECKS: &Columns<CheckRow> = &[
         }))
     }),
     // What whit has no counterpart of, and dashboards ask for in each of their requests.
-    ("long_plugin_output", |_| text("")),
     ("latency", |_| Value::Float(0.0)),
     ("checks_enabled", |_| true.into()),
     ("event_handler_enabled", |_| false.into()),

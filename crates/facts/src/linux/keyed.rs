@@ -109,6 +109,12 @@ macro_rules! keyed {
                 self.present |= 1 << field as u32;
             }
 
+            /// Makes a field absent: what it said cannot be.
+            #[allow(dead_code, reason = "not every file has impossible values")]
+            pub(crate) fn remove(&mut self, field: $field) {
+                self.present &= !(1 << field as u32);
+            }
+
             /// Up to the field that is enough, if there is one.
             fn fill(&mut self, bytes: &[u8], last: Option<$field>) -> Result<(), $crate::cursor::Malformed> {
                 const { assert!($field::KEYS.len() <= 64) };

@@ -81,6 +81,52 @@ keyed! {
     }
 }
 
+/// Sizes of parts of what MemTotal counts. Ballooned memory is none of it.
+const PARTS_OF_MEMORY: &[MemInfoField] = {
+    use MemInfoField::*;
+    &[
+        MemFree,
+        MemAvailable,
+        Buffers,
+        Cached,
+        SwapCached,
+        Active,
+        Inactive,
+        ActiveAnon,
+        InactiveAnon,
+        ActiveFile,
+        InactiveFile,
+        Unevictable,
+        Mlocked,
+        Zswap,
+        Dirty,
+        Writeback,
+        AnonPages,
+        Mapped,
+        Shmem,
+        KReclaimable,
+        Slab,
+        SReclaimable,
+        SUnreclaim,
+        KernelStack,
+        PageTables,
+        SecPageTables,
+        Percpu,
+        AnonHugePages,
+        ShmemHugePages,
+        FileHugePages,
+    ]
+};
+
+/// Sizes of what may be larger than the memory.
+const OTHER_SIZES: &[MemInfoField] = {
+    use MemInfoField::*;
+    &[MemTotal, SwapTotal, Zswapped, CommitLimit, CommittedAs, Hugetlb]
+};
+
+/// A larger size is a difference that wrapped: no machine has an exbibyte.
+const MOST_BYTES: u64 = 1 << 60;
+
 impl MemInfo {
     /// Fills from the bytes of /proc/meminfo.
     ///
@@ -100,12 +146,33 @@ impl MemInfo {
 
     fn parse_until(&mut self, bytes: &[u8], last: Option<MemInfoField>) -> Result<(), Malformed> {
         self.fill(bytes, last)?;
+        self.remove_impossible();
         for field in [MemInfoField::MemTotal, MemInfoField::MemFree] {
             if self.get(field).is_none() {
-                return Err(Cursor::new(bytes).expected("MemTotal and MemFree"));
+                return Err(Cursor::new(bytes).expected("MemTotal, and a MemFree that is no larger"));
             }
         }
         Ok(())
+    }
+
+    /// Removes sizes that cannot be. lxcfs computes differences, which wrap below zero, and a container's total stands beside figures of
+    /// the whole machine.
+    fn remove_impossible(&mut self) {
+        let total = self.get(MemInfoField::MemTotal).unwrap_or(0);
+        for field in PARTS_OF_MEMORY {
+            if self.get(*field).is_some_and(|size| size > total) {
+                self.remove(*field);
+            }
+        }
+        let swap = self.get(MemInfoField::SwapTotal);
+        if self.get(MemInfoField::SwapFree) > swap {
+            self.remove(MemInfoField::SwapFree);
+        }
+        for field in OTHER_SIZES {
+            if self.get(*field).is_some_and(|size| size > MOST_BYTES) {
+                self.remove(*field);
+            }
+        }
     }
 
     /// A size in bytes.
@@ -133,6 +200,42 @@ mod tests {
         assert_eq!(memory.get(MemInfoField::ActiveAnon), Some(2 * 1024));
         assert_eq!(memory.get(MemInfoField::Active), None);
         assert_eq!(memory.get(MemInfoField::HugePagesTotal), Some(3));
+    }
+
+    /// Real machines and containers, each with what is left out.
+    #[test]
+    fn sizes_that_cannot_be_are_absent() {
+        use MemInfoField::*;
+        let total = "MemTotal: 1000 kB\nMemFree: 100 kB\n";
+        for (lines, field, size) in [
+            // lxcfs without swap in the container, and swapped pages of the host: less than nothing is free.
+            ("SwapTotal: 0 kB\nSwapFree: 18446744073709551488 kB\n", SwapFree, None),
+            ("SwapTotal: 512 kB\nSwapFree: 513 kB\n", SwapFree, None),
+            ("SwapTotal: 512 kB\nSwapFree: 512 kB\n", SwapFree, Some(512)),
+            // A file without SwapTotal says nothing about what is free of it.
+            ("SwapFree: 512 kB\n", SwapFree, None),
+            // A container's total beside figures of its machine.
+            ("MemAvailable: 65000 kB\n", MemAvailable, None),
+            ("Slab: 65000 kB\n", Slab, None),
+            ("Percpu: 999 kB\n", Percpu, Some(999)),
+            // Cached is computed from others, which are read a moment apart.
+            ("Cached: 18446744073709551612 kB\n", Cached, None),
+            ("Committed_AS: 18446744073709551612 kB\n", CommittedAs, None),
+            // More than the memory is committed, and that is so.
+            ("Committed_AS: 4000 kB\n", CommittedAs, Some(4000)),
+            ("VmallocTotal: 34359738367 kB\n", VmallocTotal, Some(34_359_738_367)),
+            // Ballooned memory is not in the total.
+            ("Balloon: 4000 kB\n", Balloon, Some(4000)),
+        ] {
+            let mut memory = MemInfo::default();
+            memory.parse(format!("{total}{lines}").as_bytes()).unwrap();
+            assert_eq!(memory.get(field).map(|bytes| bytes / 1024), size, "{lines}");
+        }
+        for wrong in
+            ["MemTotal: 1000 kB\nMemFree: 1001 kB\n", "MemTotal: 18446744073709551612 kB\nMemFree: 1 kB\n"]
+        {
+            assert!(MemInfo::default().parse(wrong.as_bytes()).is_err(), "{wrong}");
+        }
     }
 
     #[test]

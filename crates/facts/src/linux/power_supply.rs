@@ -59,8 +59,17 @@ impl PowerSupply {
     /// # Errors
     /// If no line says the type.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
+        self.parse_of_type(bytes, None)
+    }
+
+    /// The same, with the content of the file `type` beside it: before Linux 5.8 uevent does not have the type.
+    ///
+    /// # Errors
+    /// If nothing says the type.
+    pub fn parse_of_type(&mut self, bytes: &[u8], kind_file: Option<&[u8]>) -> Result<(), Malformed> {
         *self = Self { name: self.name, present: true, ..Self::default() };
-        let (mut kind, mut of_device) = (None, false);
+        let (mut kind, mut of_device, mut has_status) = (None, false, false);
+        let (mut energy_design_uwh, mut charge_design_uah) = (None, None);
         for mut line in lines(bytes) {
             if !line.skip(b"POWER_SUPPLY_") {
                 continue;
@@ -73,20 +82,33 @@ impl PowerSupply {
                 b"SCOPE" => of_device = value == b"Device",
                 b"ONLINE" => self.online = magnitude().map(|value| value != 0),
                 b"PRESENT" => self.present = magnitude() != Some(0),
-                b"STATUS" => self.status = BatteryStatus::from_word(value),
+                b"STATUS" => {
+                    self.status = BatteryStatus::from_word(value);
+                    has_status = true;
+                }
                 b"CAPACITY" => self.capacity_percent = magnitude(),
                 b"ENERGY_NOW" => self.energy_now_uwh = magnitude(),
                 b"ENERGY_FULL" => self.energy_full_uwh = magnitude(),
                 b"POWER_NOW" => self.power_now_uw = magnitude(),
                 b"CHARGE_NOW" => self.charge_now_uah = magnitude(),
                 b"CHARGE_FULL" => self.charge_full_uah = magnitude(),
+                b"ENERGY_FULL_DESIGN" => energy_design_uwh = magnitude(),
+                b"CHARGE_FULL_DESIGN" => charge_design_uah = magnitude(),
                 b"CURRENT_NOW" => self.current_now_ua = magnitude(),
                 b"VOLTAGE_NOW" => self.voltage_now_uv = magnitude(),
                 _ => {}
             }
         }
-        // Before 5.8 the type is not in uevent; a battery then shows by what it counts.
-        let kind = kind.or((self.capacity_percent.is_some()).then_some(b"Battery"));
+        // Some drivers know only what it could hold when it was new.
+        self.energy_full_uwh = self.energy_full_uwh.or(energy_design_uwh);
+        self.charge_full_uah = self.charge_full_uah.or(charge_design_uah);
+        // Without a type a battery shows by what it counts. Chargers have a status, too, and say whether they are plugged in.
+        let counts = [self.capacity_percent, self.energy_now_uwh, self.charge_now_uah];
+        let is_like_battery =
+            counts.iter().any(|count| count.is_some()) || (has_status && self.online.is_none());
+        let kind = kind
+            .or(kind_file.map(<[u8]>::trim_ascii).filter(|kind| !kind.is_empty()))
+            .or(is_like_battery.then_some(b"Battery"));
         self.is_battery = kind == Some(b"Battery") && !of_device;
         if self.is_battery {
             self.online = None;
@@ -124,6 +146,19 @@ mod tests {
             .unwrap();
         assert!(supply.is_battery);
         assert_eq!((supply.status, supply.power_now_uw), (BatteryStatus::Discharging, Some(5)));
+        // Before Linux 5.8, without a type: what it counts, its status, and the file beside it say what it is.
+        let is_battery = |uevent: &str, kind: Option<&[u8]>| {
+            let mut supply = PowerSupply::default();
+            supply.parse_of_type(uevent.as_bytes(), kind).map(|()| supply.is_battery)
+        };
+        let charger = "POWER_SUPPLY_ONLINE=1\nPOWER_SUPPLY_STATUS=Charging\n";
+        assert_eq!(is_battery("POWER_SUPPLY_ENERGY_NOW=5\n", None), Ok(true));
+        assert_eq!(is_battery("POWER_SUPPLY_CHARGE_NOW=5\n", None), Ok(true));
+        assert_eq!(is_battery("POWER_SUPPLY_STATUS=Full\n", None), Ok(true));
+        assert_eq!(is_battery(charger, None), Ok(false));
+        assert_eq!(is_battery("POWER_SUPPLY_NAME=BAT0\n", Some(b"Battery\n")), Ok(true));
+        assert_eq!(is_battery("POWER_SUPPLY_CAPACITY=5\n", Some(b"UPS\n")), Ok(false));
+        assert!(is_battery("POWER_SUPPLY_NAME=BAT0\n", None).is_err());
         supply.parse(b"POWER_SUPPLY_TYPE=Mains\nPOWER_SUPPLY_ONLINE=1\n").unwrap();
         assert_eq!((supply.is_battery, supply.online), (false, Some(true)));
     }

@@ -66,6 +66,12 @@ pub struct Request {
 const MOST_CONDITIONS: usize = 10_000;
 
 impl Request {
+    /// Returns whether an answer needs a column, which may have the prefix of another table; all are needed where none is named.
+    pub fn needs_column(&self, name: &str) -> bool {
+        let is_whole = self.columns.is_empty() && self.statistics.is_empty();
+        is_whole || self.columns.iter().chain(&self.used).any(|column| column.ends_with(name))
+    }
+
     /// Reads a request without the empty line at its end.
     ///
     /// # Errors

@@ -55,9 +55,19 @@ pub fn hosts_of<'o>(
     objects: &'o [NagiosObject],
     groups: &BTreeMap<&'o str, BTreeSet<&'o str>>,
 ) -> BTreeSet<&'o str> {
+    hosts_by_keys(service, ["host_name", "hostgroup_name"], objects, groups)
+}
+
+/// The same by other directives: those of hosts and of host groups.
+pub fn hosts_by_keys<'o>(
+    service: &'o NagiosObject,
+    [host_key, group_key]: [&str; 2],
+    objects: &'o [NagiosObject],
+    groups: &BTreeMap<&'o str, BTreeSet<&'o str>>,
+) -> BTreeSet<&'o str> {
     let mut hosts: BTreeSet<&str> = BTreeSet::new();
     let mut left_out: BTreeSet<&str> = BTreeSet::new();
-    for name in service.list("hostgroup_name") {
+    for name in service.list(group_key) {
         let (set, name) = match name.strip_prefix('!') {
             Some(name) => (&mut left_out, name),
             None => (&mut hosts, name),
@@ -67,7 +77,7 @@ pub fn hosts_of<'o>(
             name => set.extend(groups.get(name).into_iter().flatten()),
         }
     }
-    for name in service.list("host_name") {
+    for name in service.list(host_key) {
         match name.strip_prefix('!') {
             Some(name) => drop(left_out.insert(name)),
             None if name == "*" => hosts.extend(names(objects, "host", "host_name")),

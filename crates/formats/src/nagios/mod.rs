@@ -5,12 +5,13 @@ mod external;
 mod groups;
 mod inheritance;
 mod macros;
+mod synonyms;
 mod syntax;
 mod timeperiod;
 
 pub use external::{ExternalCommand, Target, external_command};
-pub use groups::{hosts_of, members};
+pub use groups::{hosts_by_keys, hosts_of, members};
 pub use inheritance::resolve;
 pub use macros::{Macros, expand};
 pub use syntax::{NagiosFault, NagiosObject, Place, read_objects, read_settings};
-pub use timeperiod::{OddTime, weekly};
+pub use timeperiod::{NagiosTimes, times_of};

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::synonyms::canonical;
+
 /// Where something is: a file by its number, and a line from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -48,6 +50,16 @@ impl NagiosObject {
     pub fn list(&self, name: &str) -> Vec<&str> {
         let parts = self.get(name).unwrap_or_default().split(',').map(str::trim);
         parts.filter(|part| !part.is_empty()).collect()
+    }
+
+    /// A number as Nagios reads it: what stands at the beginning counts, text behind it is a remark, and 0 is what is none.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        let text = self.get(name)?;
+        let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '+');
+        let end = text.find(|letter| !is_of_number(letter)).unwrap_or(text.len());
+        // The longest beginning that is a number.
+        let number = (0..=end).rev().find_map(|end| text[..end].parse::<f64>().ok());
+        Some(number.unwrap_or(0.0))
     }
 
     /// Whether it is a template and nothing else.
@@ -101,7 +113,8 @@ pub fn read_objects(text: &str, file: usize) -> (Vec<NagiosObject>, Vec<NagiosFa
                 let timed = if object.kind == "timeperiod" { split_time(&text) } else { None };
                 let (name, value) =
                     timed.or_else(|| text.split_once([' ', '\t'])).unwrap_or((text.as_str(), ""));
-                object.values.insert(name.trim().to_owned(), value.trim().to_owned());
+                let name = canonical(&object.kind, name.trim());
+                object.values.insert(name.to_owned(), value.trim().to_owned());
             }
         }
     }
@@ -130,7 +143,8 @@ fn logical_lines(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut is_continued = false;
     for (number, line) in text.lines().enumerate() {
-        let line = without_comment(line).trim();
+        let line = without_comment(line);
+        let line = line.trim();
         let (line, continues) = match line.strip_suffix('\\') {
             Some(line) => (line, true),
             None => (line, false),
@@ -145,19 +159,22 @@ fn logical_lines(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
-/// `#` begins a comment at the beginning of a line, `;` anywhere unless a backslash is before it.
-fn without_comment(line: &str) -> &str {
+/// `#` begins a comment at the beginning of a line, `;` anywhere unless a backslash is before it, which is not kept.
+fn without_comment(line: &str) -> String {
     if line.trim_start().starts_with('#') {
-        return "";
+        return String::new();
     }
-    let mut before = ' ';
-    for (at, letter) in line.char_indices() {
-        if letter == ';' && before != '\\' {
-            return &line[..at];
+    let mut kept = String::with_capacity(line.len());
+    for letter in line.chars() {
+        if letter == ';' {
+            if !kept.ends_with('\\') {
+                break;
+            }
+            kept.pop();
         }
-        before = letter;
+        kept.push(letter);
     }
-    line
+    kept
 }
 
 #[cfg(test)]
@@ -166,14 +183,33 @@ mod tests {
 
     #[test]
     fn definitions_are_read() {
-        let text = "# all\ndefine host{\n\thost_name  a ; the first\n alias b\\\n c\n}\ndefine service\n{\nuse x\n}\n\
+        let text = "# all\ndefine host{\n\thost_name  a ; the first\n notes x\\; y ; z\n alias b\\\n c\n}\ndefine service\n{\nuse x\n}\n\
                     define timeperiod {\n monday -1 may  00:00-24:00,01:00-02:00\n sunday 09:00-10:00\n}\n";
         let (objects, faults) = read_objects(text, 7);
         assert_eq!((objects.len(), faults.len()), (3, 0), "{faults:?}");
         assert_eq!((objects[0].get("host_name"), objects[0].get("alias")), (Some("a"), Some("bc")));
-        assert_eq!(objects[1].place, Place { file: 7, line: 7 });
+        assert_eq!(objects[0].get("notes"), Some("x; y"));
+        assert_eq!(objects[1].place, Place { file: 7, line: 8 });
         assert_eq!(objects[2].get("monday -1 may"), Some("00:00-24:00,01:00-02:00"));
         assert_eq!(objects[2].get("sunday"), Some("09:00-10:00"));
+    }
+
+    #[test]
+    fn numbers_are_those_at_the_beginning() {
+        for (text, number) in [
+            ("1 # first", 1.0),
+            ("60 #hourly", 60.0),
+            ("2.5", 2.5),
+            ("7x", 7.0),
+            ("", 0.0),
+            ("x", 0.0),
+            ("-1", -1.0),
+            ("1.2.3", 1.2),
+        ] {
+            let (objects, _) = read_objects(&format!("define service {{\n check_interval {text}\n}}\n"), 0);
+            assert_eq!(objects[0].number("check_interval"), Some(number), "{text}");
+        }
+        assert_eq!(NagiosObject::default().number("check_interval"), None);
     }
 
     #[test]

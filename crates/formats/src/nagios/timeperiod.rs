@@ -1,30 +1,44 @@
-//! Time periods: <https://assets.nagios.com/downloads/nagioscore/docs/nagioscore/4/en/objectdefinitions.html#timeperiod>.
+//! Time periods: <https://assets.nagios.com/downloads/nagioscore/docs/nagioscore/4/en/timeperiods.html>.
 
 use super::syntax::NagiosObject;
 
 const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 /// What is no time.
 const OTHERS: [&str; 6] = ["timeperiod_name", "alias", "name", "use", "register", "exclude"];
+/// The whole day, and no time at all.
+const WHOLE: &str = "00:00-24:00";
+const NONE: &str = "00:00-00:00";
 
-/// A part of a time period that is no time of the week.
-pub type OddTime = String;
+/// The times of a period.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NagiosTimes {
+    /// Days or dates, each with a time of the day: `monday 09:00-17:00`, `july 4 00:00-00:00`. Days of the week come first.
+    pub rules: Vec<String>,
+    /// Each day of the week is in it as a whole, and no date is another.
+    pub is_always: bool,
+    /// Names of the periods that are taken out.
+    pub excluded: Vec<String>,
+}
 
-/// The times of the week, as `monday 09:00-17:00, …`, and what else it says. `None` as times: always; empty: never.
-pub fn weekly(period: &NagiosObject) -> (Option<String>, Vec<OddTime>) {
-    let mut parts = Vec::new();
-    for day in DAYS {
-        for times in period.list(day).into_iter().filter(|times| *times != "00:00-00:00") {
-            parts.push(format!("{day} {times}"));
+/// Reads the times of a period.
+pub fn times_of(period: &NagiosObject) -> NagiosTimes {
+    let mut rules = Vec::new();
+    let dates = period.values.keys().map(String::as_str);
+    let dates: Vec<&str> = dates
+        .filter(|name| !DAYS.contains(name) && !OTHERS.contains(name) && !name.starts_with('_'))
+        .collect();
+    for day in DAYS.iter().chain(&dates) {
+        let is_date = !DAYS.contains(day);
+        // A day of the week without a time is none anyway; a date without one is a holiday.
+        for times in period.list(day).into_iter().filter(|times| is_date || *times != NONE) {
+            rules.push(format!("{day} {}", times.replace(' ', "")));
         }
     }
-    let is_always = DAYS.iter().all(|day| period.get(day) == Some("00:00-24:00"));
-    let odd = period
-        .values
-        .iter()
-        .filter(|(name, _)| !DAYS.contains(&name.as_str()) && !OTHERS.contains(&name.as_str()));
-    let mut odd: Vec<OddTime> = odd.map(|(name, times)| format!("{name} {times}")).collect();
-    odd.extend(period.get("exclude").map(|names| format!("exclude {names}")));
-    (if is_always { None } else { Some(parts.join(", ")) }, odd)
+    NagiosTimes {
+        is_always: dates.is_empty() && DAYS.iter().all(|day| period.get(day) == Some(WHOLE)),
+        rules,
+        excluded: period.list("exclude").into_iter().map(str::to_owned).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -33,13 +47,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_the_week_and_others() {
-        let text = "define timeperiod {\n timeperiod_name a\n monday 09:00-12:00,13:00-17:00\n july 4 00:00-00:00\n}\n\
+    fn times_of_the_week_and_of_dates() {
+        let text = "define timeperiod {\n timeperiod_name a\n monday 09:00-12:00,13:00-17:00\n july 4 00:00-00:00\n\
+                    sunday 00:00-00:00\n exclude b, c\n 2026-01-01 - 2026-02-01 / 3 09:00-10:00\n}\n\
                     define timeperiod {\n timeperiod_name n\n}\n";
         let (objects, _) = read_objects(text, 0);
-        let (times, odd) = weekly(&objects[0]);
-        assert_eq!(times.as_deref(), Some("monday 09:00-12:00, monday 13:00-17:00"));
-        assert_eq!(odd, ["july 4 00:00-00:00"]);
-        assert_eq!(weekly(&objects[1]), (Some(String::new()), vec![]));
+        let times = times_of(&objects[0]);
+        let rules = [
+            "monday 09:00-12:00",
+            "monday 13:00-17:00",
+            "2026-01-01 - 2026-02-01 / 3 09:00-10:00",
+            "july 4 00:00-00:00",
+        ];
+        assert_eq!(times.rules, rules);
+        assert_eq!(times.excluded, ["b", "c"]);
+        assert_eq!(times_of(&objects[1]), NagiosTimes::default());
+        let every: String = DAYS.iter().map(|day| format!("{day} 00:00-24:00\n")).collect();
+        let (objects, _) = read_objects(&format!("define timeperiod {{\n{every}}}\n"), 0);
+        assert!(times_of(&objects[0]).is_always);
     }
 }

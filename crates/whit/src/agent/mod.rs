@@ -11,13 +11,14 @@ mod shell_program;
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use ::agent::alert::AlertOptions;
 use ::agent::check::CheckOptions;
 use ::agent::{AgentOptions, Listen, Retention};
+use clap::ArgMatches;
 use formats::relabel::Relabelling;
 use text::printable::Shown as _;
 
@@ -26,8 +27,24 @@ pub(crate) use self::checks::needs_shell;
 use self::configuration::{DEFAULTS, Origin};
 #[cfg(feature = "feeds")]
 pub(crate) use self::feeds::document_parser;
+use crate::command_line::options::data_directory;
 use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
+
+/// The data directory of a command with a configuration: as it is named, otherwise that of the configuration if one is named.
+///
+/// # Errors
+/// What is wrong with the configuration.
+pub(crate) fn configured_data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
+    let config = matches.get_one::<PathBuf>("config").filter(|_| !matches.contains_id("data"));
+    if let Some(config) = config {
+        let data = Origin::find(Some(config)).read(usual())?.data;
+        if !data.as_os_str().is_empty() {
+            return Ok(data);
+        }
+    }
+    data_directory(matches)
+}
 
 /// What the configuration says is kept.
 ///

@@ -7,9 +7,10 @@ use std::time::Duration;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
+use crate::agent::configured_data_directory;
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{
-    agent_configuration, data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch,
+    agent_configuration, data, instant_ms, instant_option, json, option, paragraphs, switch,
 };
 use crate::failure::Failure;
 use text::quantity;
@@ -152,5 +153,5 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AlertArgs, Failure> {
         _ => AlertTask::List { is_json: matches.get_flag("json") },
     };
     let config = matches.get_one::<PathBuf>("config").cloned();
-    Ok(AlertArgs { directory: data_directory(matches)?, config, task })
+    Ok(AlertArgs { directory: configured_data_directory(matches)?, config, task })
 }

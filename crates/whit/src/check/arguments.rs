@@ -9,9 +9,10 @@ use clap::builder::PossibleValue;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
+use crate::agent::configured_data_directory;
 use crate::command_line::kind::Kind;
 use crate::command_line::options::{
-    agent_configuration, data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch,
+    agent_configuration, data, instant_ms, instant_option, json, option, paragraphs, switch,
 };
 use crate::failure::Failure;
 use text::quantity;
@@ -212,7 +213,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
         },
     };
     let config = matches.get_one::<PathBuf>("config").cloned();
-    Ok(CheckArgs { directory: data_directory(matches)?, config, task })
+    Ok(CheckArgs { directory: configured_data_directory(matches)?, config, task })
 }
 
 /// A state by its name or number.

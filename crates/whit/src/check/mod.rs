@@ -24,6 +24,9 @@ use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
 use crate::progress;
 
+/// The exit status of an import that left out something on which a notification or a run depends.
+const INCOMPLETE: u8 = 3;
+
 /// Does what was asked for.
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let CheckArgs { directory, config, task } = args;
@@ -34,13 +37,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         CheckTask::Run { name } => return run_one(directory, config.as_deref(), name),
         CheckTask::Import(path) => {
             let imported = progress::during(|| format!("reading {}", path.shown()), || import::import(path))?;
-            if imported.left_out > 0 {
-                write_stderr(&format!(
-                    "whit: {} things were left out: the first lines name them\n",
-                    imported.left_out
-                ));
-            }
-            imported.text
+            Output::stdout().write(imported.text.as_bytes())?;
+            return Ok(report(&imported));
         }
         CheckTask::Explain { name } => explain(directory, config.as_deref(), name)?,
         CheckTask::Request(asked) => request(directory, asked)?,
@@ -53,6 +51,15 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     };
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what became of an import. A status of its own says that something runs otherwise, or that somebody is notified otherwise.
+fn report(imported: &import::Imported) -> ExitCode {
+    for note in &imported.notes {
+        write_stderr(&format!("whit: {note}\n"));
+    }
+    write_stderr(&format!("whit: {}\n", imported.summary));
+    if imported.has_effect { ExitCode::from(INCOMPLETE) } else { ExitCode::SUCCESS }
 }
 
 /// Opens the ledger of a data directory, to be asked.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ::agent::check::{CheckNotice, Downtime, Finding, RunCost, Standing, State};
 use ::agent::telling::Delivery;
 use facts::unit::Nanos;
+use formats::plugin_output::read_data;
 use serde_json::{Value, json};
 use text::printable::Shown as _;
 use text::table::{Align, Table};
@@ -171,13 +172,21 @@ pub(super) fn show(standing: &Standing) -> String {
             time(told.at_ms)
         );
     }
-    if !standing.figures.is_empty() {
-        let _ = writeln!(text, "figures: {}", standing.figures.shown());
-    }
+    push_figures(&standing.figures, &mut text);
     if standing.cost.runs > 0 {
         let _ = writeln!(text, "last run: {}", cost_text(&standing.cost.last));
     }
     text
+}
+
+/// Performance data as it was written, and what of it cannot be read.
+fn push_figures(figures: &str, text: &mut String) {
+    if !figures.is_empty() {
+        let _ = writeln!(text, "figures: {}", figures.shown());
+        for fault in read_data(figures).1 {
+            let _ = writeln!(text, "  left out: {}", fault.shown());
+        }
+    }
 }
 
 /// `took 12 ms, 3 ms on a CPU, 1 ms waiting for one`.
@@ -239,9 +248,7 @@ pub(super) fn tried(finding: &Finding, cost: &RunCost) -> String {
     for line in finding.long_text.lines() {
         let _ = writeln!(text, "  {}", line.shown());
     }
-    if !finding.figures.is_empty() {
-        let _ = writeln!(text, "figures: {}", finding.figures.shown());
-    }
+    push_figures(&finding.figures, &mut text);
     let _ = writeln!(text, "{}", cost_text(cost));
     text
 }

@@ -14,7 +14,10 @@ const OTHERS: [(&str, &str); 27] = [
         "CHECK",
         "`HOST/NAME`, a host's own `HOST`, or `NAME` of this machine; for some actions a pattern or more words",
     ),
-    ("TIMES", "times of the week: `mon-fri 09:00-17:00, sat 10:00-12:00`"),
+    (
+        "TIMES",
+        "times of the week, `mon-fri 09:00-17:00, sat 10:00-12:00`, and of dates, `july 4`, `day 1 - 15`, `monday 3`, `2026-01-01`; `except` takes some out",
+    ),
     ("TARGET", "a process by its number, a program by its name, a cgroup by its path, a unit of systemd"),
     ("EXPRESSION", "an expression of PromQL: `rate(node_cpu_seconds_total[1m])`"),
     ("ACTION", "what to do; `--help` lists the actions of a command"),

@@ -7,9 +7,8 @@ use ::feeds::MOST_LISTED;
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use crate::command_line::options::{
-    agent_configuration, count, data, data_directory, json, paragraphs, switch,
-};
+use crate::agent::configured_data_directory;
+use crate::command_line::options::{agent_configuration, count, data, json, paragraphs, switch};
 use crate::failure::Failure;
 use text::printable::Shown as _;
 use text::quantity;
@@ -209,7 +208,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
         }
     };
     Ok(FeedsArgs::Library(LibraryArgs {
-        directory: data_directory(matches)?,
+        directory: configured_data_directory(matches)?,
         config: matches.get_one::<PathBuf>("config").cloned(),
         account: matches.get_one::<String>("account").cloned(),
         task,

@@ -76,7 +76,13 @@ fn run_with_library(args: &LibraryArgs) -> Result<ExitCode, Failure> {
             text
         }
         FeedsTask::Read { entry, is_json } => place.read(&place.account(name)?, *entry, *is_json, now_ms)?,
-        FeedsTask::Import { file } => place.import(&place.account(name)?, file, now_ms)?,
+        FeedsTask::Import { file } => {
+            let (text, has_feeds) = place.import(&place.account(name)?, file, now_ms)?;
+            if !has_feeds {
+                status = ExitCode::FAILURE;
+            }
+            text
+        }
         FeedsTask::Export => {
             let account = place.account(name)?;
             place.library.export(&account).map_err(|error| place.failure(error))?
@@ -268,7 +274,8 @@ impl Place<'_> {
         Ok(text)
     }
 
-    fn import(&mut self, account: &Account, file: &Path, now_ms: i64) -> Result<String, Failure> {
+    /// Returns what is said, and whether a feed was taken.
+    fn import(&mut self, account: &Account, file: &Path, now_ms: i64) -> Result<(String, bool), Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", file.shown()));
         let document = named::read(file, MOST_OPML_BYTES).map_err(|error| failed(&error))?;
         let imported = self.library.import(account, &document, now_ms).map_err(|error| match error {
@@ -279,7 +286,7 @@ impl Place<'_> {
             write_stderr(&format!("whit: {}: {reason}\n", file.shown()));
         }
         let all = imported.subscribed + imported.refused.len();
-        Ok(format!("{} of {all} feeds\n", imported.subscribed))
+        Ok((format!("{} of {all} feeds\n", imported.subscribed), imported.subscribed > 0))
     }
 }
 

@@ -369,7 +369,9 @@ fn netlink_and_proc() -> Result<(), Failed> {
 
 fn command() -> Result<(), Failed> {
     enable_accounting();
-    let text = whit(&["delays", "--json", "--", "sleep", "0.3"]);
+    // Real-time: since Linux 6.12 a fair task that sleeps can stay on the run queue for a while, and if it is moved to another CPU
+    // meanwhile, the rest of its sleep counts as a wait.
+    let text = whit(&["delays", "--json", "--", "chrt", "-f", "1", "sleep", "0.3"]);
     let row = &documents(&text)[0];
     let nanos = |field: &str| row[field].as_u64().unwrap();
     let sum = nanos("on_cpu_ns") + nanos("run_queue_ns") + nanos("block_io_ns") + nanos("sleeping_ns");

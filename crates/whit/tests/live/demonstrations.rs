@@ -3,7 +3,7 @@
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Cgroup, Load, Scratch, WHIT, disk_of, documents, enable_accounting, shell, whit};
+use super::machine::{Cgroup, Load, Scratch, WHIT, documents, enable_accounting, shell, whit};
 use super::trials::{Need, Trial, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {

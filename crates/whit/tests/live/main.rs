@@ -30,6 +30,7 @@ mod import;
 mod leftovers;
 mod machine;
 mod mail;
+mod nagios_import;
 mod namespaces;
 mod page;
 mod past;
@@ -37,6 +38,7 @@ mod privilege;
 mod prometheus;
 mod query;
 mod query_expressions;
+mod random;
 mod relabel;
 mod run;
 mod scheduler_clock;
@@ -80,6 +82,7 @@ fn main() {
         mail::trials(),
         desktop::trials(),
         import::trials(),
+        nagios_import::trials(),
         privilege::trials(),
         query::trials(),
         alerts::trials(),

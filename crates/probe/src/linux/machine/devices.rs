@@ -25,7 +25,8 @@ impl PowerSupplies {
 impl Part for PowerSupplies {
     fn rescan(&mut self, buffer: &mut Buffer) {
         if let Some(supplies) = &mut self.0 {
-            supplies.rescan(buffer, |_, directory, name| Some(SupplyFile::open(directory, name)));
+            supplies
+                .rescan(buffer, |buffer, directory, name| Some(SupplyFile::open(buffer, directory, name)));
         }
     }
 
@@ -139,18 +140,23 @@ fn fill_list<E, T>(
 #[derive(Debug)]
 struct SupplyFile {
     name: Name,
+    /// What the file `type` says, which uevent does not before Linux 5.8.
+    kind: Option<Name>,
     uevent: KeptFile,
 }
 
 impl SupplyFile {
-    fn open(directory: &MachineDirectory, name: &str) -> Self {
+    fn open(buffer: &mut Buffer, directory: &MachineDirectory, name: &str) -> Self {
         let uevent = KeptFile::open(directory, &format!("{name}/uevent"), Extent::Whole);
-        Self { name: Name::new(name.as_bytes()), uevent }
+        let kind = buffer.read_once(directory, &format!("{name}/type")).ok();
+        let kind = kind.map(|kind| Name::new(kind.trim_ascii()));
+        Self { name: Name::new(name.as_bytes()), kind, uevent }
     }
 
     fn read(&self, buffer: &mut Buffer) -> Result<PowerSupply, Absence> {
         let mut supply = PowerSupply { name: self.name, ..PowerSupply::default() };
-        self.uevent.parse(buffer, |bytes| supply.parse(bytes))?;
+        let kind = self.kind.as_ref().map(|kind| kind.as_bytes());
+        self.uevent.parse(buffer, |bytes| supply.parse_of_type(bytes, kind))?;
         Ok(supply)
     }
 }

@@ -169,6 +169,8 @@ impl CheckTemplate {
         }
         variables.set("name", service);
         service.clone_into(&mut check.name.service);
+        let depends = self.check.depends.iter().map(|name| variables.fill(name));
+        check.depends = depends.collect::<Result<_, _>>()?;
         if let Some(native) = &self.native {
             check.way = CheckWay::Native(native.native(&variables)?);
         }

@@ -3,385 +3,370 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use formats::nagios::{Macros, NagiosObject, expand, hosts_of, members, weekly};
+use formats::nagios::{NagiosObject, members};
 
+use super::commands::{Commands, variable};
+use super::contacts::Contacts;
+use super::dependencies::Dependencies;
 use super::escalations::Escalations;
 use super::files::NagiosFiles;
-use super::left_out::{KINDS, KNOWN, LeftOut};
-use crate::agent::needs_shell;
+use super::natural_order::by_natural_order;
+use super::notes::Notes;
+use super::periods::{Periods, Times};
+use super::services::{Checked, Groups, Services, service_groups};
 use crate::configuration::quoted;
 use text::quantity;
 
-/// The configuration, and what was left out of it.
+/// Kinds that are read, or that say nothing by themselves.
+const KINDS: [&str; 13] = [
+    "host",
+    "hostgroup",
+    "service",
+    "servicegroup",
+    "command",
+    "contact",
+    "contactgroup",
+    "timeperiod",
+    "servicedependency",
+    "serviceescalation",
+    "hostescalation",
+    "hostextinfo",
+    "serviceextinfo",
+];
+/// What Nagios takes where nothing is said, in units of `interval_length`.
+const USUAL_INTERVAL: f64 = 5.0;
+const USUAL_RETRY_INTERVAL: f64 = 1.0;
+const USUAL_NOTIFICATION_INTERVAL: f64 = 30.0;
+
+/// The configuration, and what became of it.
+#[derive(Debug)]
 pub(crate) struct Imported {
     /// TOML.
     pub(crate) text: String,
-    /// How many things were left out, which the text names.
-    pub(crate) left_out: usize,
+    /// What was left out or changed, a line each, what matters first. The text names these as well.
+    pub(crate) notes: Vec<String>,
+    /// How much was carried over, changed and left out.
+    pub(crate) summary: String,
+    /// Whether something runs, or somebody is notified, depends on what was left out.
+    pub(crate) has_effect: bool,
 }
 
+/// All that tables are written from.
 struct Converter<'f> {
     files: &'f NagiosFiles,
-    left_out: LeftOut,
-    groups: BTreeMap<&'f str, BTreeSet<&'f str>>,
-    contact_groups: BTreeMap<&'f str, BTreeSet<&'f str>>,
-    /// Names of custom variables that any host has, without the underscore.
-    host_variables: BTreeSet<&'f str>,
-    commands: BTreeMap<&'f str, &'f str>,
-    time_periods: BTreeMap<&'f str, &'f NagiosObject>,
-    /// Contacts with an address.
-    receivers: BTreeSet<&'f str>,
-    out: String,
+    groups: Groups<'f>,
+    services: Services<'f>,
+    service_groups: BTreeMap<&'f str, BTreeSet<(&'f str, &'f str)>>,
+    commands: Commands<'f>,
+    periods: Periods<'f>,
+    contacts: Contacts<'f>,
+    dependencies: Dependencies<'f>,
+    escalations: Escalations<'f>,
+    notes: Notes,
 }
 
 pub(super) fn convert(files: &NagiosFiles) -> Imported {
-    let of_kind = |kind: &'static str| files.objects.iter().filter(move |object| object.kind == kind);
+    let objects = &files.objects;
+    let (mut notes, mut receivers) = (Notes::default(), String::new());
+    let groups = members(objects, "hostgroup");
+    let services = Services::of(objects, &groups, &mut notes);
+    let service_groups = service_groups(objects, &services);
+    let commands = Commands::of(objects, &files.macros);
+    let periods = Periods::of(objects);
+    let contacts = Contacts::write(objects, &commands, &periods, &mut notes, &mut receivers);
     let mut converter = Converter {
-        host_variables: of_kind("host")
-            .flat_map(|host| host.values.keys().filter_map(|name| name.strip_prefix('_')))
-            .collect(),
-        commands: of_kind("command")
-            .filter_map(|command| Some((command.get("command_name")?, command.get("command_line")?)))
-            .collect(),
-        time_periods: of_kind("timeperiod")
-            .filter_map(|period| Some((period.get("timeperiod_name")?, period)))
-            .collect(),
+        dependencies: Dependencies::of(objects, &groups, &service_groups, &services, &mut notes),
+        escalations: Escalations::of(objects, &groups, &service_groups, &services, &mut notes),
         files,
-        left_out: LeftOut::default(),
-        groups: members(&files.objects, "hostgroup"),
-        contact_groups: members(&files.objects, "contactgroup"),
-        receivers: BTreeSet::new(),
-        out: String::new(),
+        groups,
+        services,
+        service_groups,
+        commands,
+        periods,
+        contacts,
+        notes,
     };
-    converter.contacts();
-    converter.hosts();
-    converter.services();
-    converter.others();
-    let Converter { left_out, out, .. } = converter;
+    let (hosts, host_count) = converter.hosts();
+    let (checks, check_count) = converter.checks();
+    for object in objects.iter().filter(|object| !KINDS.contains(&object.kind.as_str())) {
+        converter.notes.leave_out(format!("define {}", object.kind), object.place);
+    }
+    let mut notes = converter.notes;
+    notes.extend(files.notes.clone());
+    let lines = notes.lines(&files.files);
     let mut text = String::from("# From Nagios' configuration.\n");
-    files.left_out.write(&files.files, &mut text);
-    left_out.write(&files.files, &mut text);
-    text.push_str(&out);
-    Imported { text, left_out: left_out.count() + files.left_out.count() }
+    lines.iter().for_each(|line| {
+        let _ = writeln!(text, "# {line}");
+    });
+    text.extend([receivers, hosts, checks]);
+    let (changed, left_out) = notes.counts();
+    Imported {
+        text,
+        notes: lines,
+        summary: format!(
+            "{host_count} hosts and {check_count} checks of them were carried over, {changed} things changed, {left_out} left out"
+        ),
+        has_effect: notes.has_effect(),
+    }
 }
 
 impl<'f> Converter<'f> {
-    fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = &'f NagiosObject> + use<'f> {
-        self.files.objects.iter().filter(move |object| object.kind == kind)
+    fn hosts(&mut self) -> (String, usize) {
+        let hosts = self.files.objects.iter().filter(|object| object.kind == "host");
+        let mut hosts: Vec<&NagiosObject> = hosts.filter(|host| host.get("host_name").is_some()).collect();
+        hosts.sort_by(|one, other| by_natural_order(name(one), name(other)));
+        let mut out = String::new();
+        for host in &hosts {
+            let checked = Checked { object: host, host: None };
+            let host_name = name(host);
+            let _ = write!(out, "\n[[host]]\nname = {}\n", quoted(host_name));
+            if let Some(address) =
+                host.get("address").filter(|address| !address.is_empty() && *address != host_name)
+            {
+                let _ = writeln!(out, "address = {}", quoted(address));
+            }
+            let groups = self.groups.iter().filter(|(_, hosts)| hosts.contains(host_name));
+            push_list("groups", &groups.map(|(group, _)| *group).collect::<Vec<_>>(), &mut out);
+            let (known, unknown): (Vec<&str>, Vec<&str>) =
+                host.list("parents").into_iter().partition(|parent| self.services.has_host(parent));
+            push_list("parents", &known, &mut out);
+            for parent in unknown {
+                self.notes.leave_out(format!("the parent {parent}, which does not exist"), host.place);
+            }
+            self.push_variables(host, &mut out);
+            self.push_check(&checked, &mut out);
+        }
+        (out, hosts.len())
     }
 
-    /// Contacts with an address of mail are told; what their commands would do is not known.
-    fn contacts(&mut self) {
-        for contact in self.of_kind("contact") {
-            let Some(name) = contact.get("contact_name") else { continue };
-            match contact.get("email") {
-                Some(address) if address.contains('@') => {
-                    self.receivers.insert(name);
-                    let _ = write!(
-                        self.out,
-                        "\n[[receiver]]\nname = {}\nmail = {}\n",
-                        quoted(name),
-                        quoted(address)
-                    );
-                }
-                _ => self.left_out.add(format!("contact {name}, which has no email"), contact.place),
+    /// Services that differ only in their hosts are one check.
+    fn checks(&mut self) -> (String, usize) {
+        let all: Vec<Checked<'f>> = self.services.all().collect();
+        let mut checks: BTreeMap<(&str, String), Vec<Checked<'f>>> = BTreeMap::new();
+        for checked in &all {
+            let name = checked.description().unwrap_or_default();
+            let mut body = String::new();
+            self.push_variables(checked.object, &mut body);
+            let is_member = |(_, members): &(&&str, &BTreeSet<(&str, &str)>)| {
+                members.contains(&(checked.host_name(), name))
+            };
+            let groups: Vec<&str> =
+                self.service_groups.iter().filter(is_member).map(|(group, _)| *group).collect();
+            if !groups.is_empty() {
+                let _ = writeln!(body, "labels = {{ servicegroups = {} }}", quoted(&groups.join(",")));
             }
-            for key in ["service_notification_commands", "host_notification_commands"] {
-                for command in contact.list(key).into_iter().filter(|command| !command.contains("mail")) {
-                    self.left_out.add(format!("contact: the notification command {command}"), contact.place);
-                }
-            }
+            let depends = self.dependencies.names(checked.host_name(), name);
+            push_list("depends", &depends.iter().map(String::as_str).collect::<Vec<_>>(), &mut body);
+            self.push_check(checked, &mut body);
+            checks.entry((name, body)).or_default().push(*checked);
         }
+        let mut ordered: Vec<_> = checks.into_iter().collect();
+        ordered.sort_by(|((one, _), _), ((other, _), _)| by_natural_order(one, other));
+        let mut out = String::new();
+        for ((name, body), checked) in ordered {
+            let _ = write!(out, "\n[[check]]\nname = {}\n", quoted(name));
+            let hosts: Vec<String> = self.shortest(&checked);
+            push_list("hosts", &hosts.iter().map(String::as_str).collect::<Vec<_>>(), &mut out);
+            out.push_str(&body);
+        }
+        (out, all.len())
     }
 
-    fn hosts(&mut self) {
-        for host in self.of_kind("host") {
-            let Some(name) = host.get("host_name") else { continue };
-            let _ = write!(self.out, "\n[[host]]\nname = {}\n", quoted(name));
-            if let Some(address) = host.get("address").filter(|address| *address != name) {
-                let _ = writeln!(self.out, "address = {}", quoted(address));
-            }
-            let groups: Vec<&str> = self
-                .groups
-                .iter()
-                .filter(|(_, hosts)| hosts.contains(name))
-                .map(|(group, _)| *group)
-                .collect();
-            self.write_list("groups", &groups);
-            self.write_list("parents", &host.list("parents"));
-            self.write_variables(host);
-            self.write_escalations(None, &[name]);
-            let default_timeout = self.files.setting("host_check_timeout").unwrap_or("30").to_owned();
-            self.write_check(host, &default_timeout);
-        }
-    }
-
-    fn services(&mut self) {
-        let known: BTreeSet<&str> = self.of_kind("host").filter_map(|host| host.get("host_name")).collect();
-        for service in self.of_kind("service") {
-            let Some(name) = service.get("service_description") else { continue };
-            let mut hosts: Vec<&str> =
-                hosts_of(service, &self.files.objects, &self.groups).into_iter().collect();
-            let unknown: Vec<&str> = hosts.iter().copied().filter(|host| !known.contains(host)).collect();
-            for host in unknown {
-                self.left_out
-                    .add(format!("the service {name} of the host {host}, which there is not"), service.place);
-            }
-            hosts.retain(|host| known.contains(host));
-            if hosts.is_empty() {
-                self.left_out.add(format!("the service {name}, which is of no host"), service.place);
-                continue;
-            }
-            let _ = write!(self.out, "\n[[check]]\nname = {}\n", quoted(name));
-            self.write_list("hosts", &hosts);
-            self.write_variables(service);
-            self.write_escalations(Some(name), &hosts);
-            let depends = self.depends(name, &hosts);
-            self.write_list("depends", &depends.iter().map(String::as_str).collect::<Vec<_>>());
-            let default_timeout = self.files.setting("service_check_timeout").unwrap_or("60").to_owned();
-            self.write_check(service, &default_timeout);
-        }
-    }
-
-    /// What a service of some hosts depends on: if that is not fine, nobody is told of it.
-    fn depends(&mut self, service: &str, hosts: &[&str]) -> Vec<String> {
-        let mut found = Vec::new();
-        for dependency in self.of_kind("servicedependency") {
-            let is_meant = dependency.list("dependent_service_description").contains(&service)
-                && dependency.list("dependent_host_name").iter().any(|host| hosts.contains(host));
-            if !is_meant {
-                continue;
-            }
-            for host in dependency.list("host_name") {
-                for master in dependency.list("service_description") {
-                    found.push(format!("{host}/{master}"));
-                }
+    /// Hosts by their groups where a definition names these, so that it can be maintained by hand; the others by their names.
+    fn shortest(&self, checked: &[Checked<'f>]) -> Vec<String> {
+        let mut left: BTreeSet<&str> = checked.iter().map(Checked::host_name).collect();
+        let all = left.clone();
+        let named: BTreeSet<&str> =
+            checked.iter().flat_map(|checked| checked.object.list("hostgroup_name")).collect();
+        let mut hosts = Vec::new();
+        for group in named {
+            let members =
+                self.groups.get(group).filter(|members| !members.is_empty() && members.is_subset(&all));
+            if let Some(members) = members.filter(|members| members.iter().any(|host| left.contains(host))) {
+                left.retain(|host| !members.contains(host));
+                hosts.push(format!("@{group}"));
             }
         }
-        found
+        let mut names: Vec<&str> = left.into_iter().collect();
+        names.sort_by(|one, other| by_natural_order(one, other));
+        hosts.extend(names.into_iter().map(str::to_owned));
+        hosts
     }
 
     /// `_COMMUNITY public` and the alias, which commands may name.
-    fn write_variables(&mut self, object: &NagiosObject) {
+    fn push_variables(&self, object: &NagiosObject, out: &mut String) {
         let own = object.values.iter().filter(|(name, _)| name.starts_with('_'));
         let mut variables: Vec<(String, &str)> =
             own.map(|(name, value)| (variable(&object.kind, &name[1..]), value.as_str())).collect();
         if object.kind == "host" {
-            let name = object.get("host_name").unwrap_or_default();
-            variables.push(("alias".to_owned(), object.get("alias").unwrap_or(name)));
+            variables.push(("alias".to_owned(), object.get("alias").unwrap_or(name(object))));
         }
         if !variables.is_empty() {
             let parts = variables.iter().map(|(name, value)| format!("{} = {}", key(name), quoted(value)));
-            let _ = writeln!(self.out, "variables = {{ {} }}", parts.collect::<Vec<_>>().join(", "));
-        }
-    }
-
-    fn write_list(&mut self, name: &str, values: &[&str]) {
-        if !values.is_empty() {
-            let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
-            let _ = writeln!(self.out, "{name} = [{}]", values.join(", "));
-        }
-    }
-
-    fn write_escalations(&mut self, service: Option<&str>, hosts: &[&str]) {
-        let escalations = Escalations {
-            objects: &self.files.objects,
-            host_groups: &self.groups,
-            contact_groups: &self.contact_groups,
-            receivers: &self.receivers,
-        };
-        let found = escalations.of(service, hosts, &mut self.left_out);
-        let written = found.iter().map(|(from, names)| {
-            let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-            format!("{{ from = {from}, to = [{}] }}", names.join(", "))
-        });
-        if !found.is_empty() {
-            let _ = writeln!(self.out, "escalate = [{}]", written.collect::<Vec<_>>().join(", "));
+            let _ = writeln!(out, "variables = {{ {} }}", parts.collect::<Vec<_>>().join(", "));
         }
     }
 
     /// What hosts and services have in common.
-    fn write_check(&mut self, object: &NagiosObject, timeout_s: &str) {
+    fn push_check(&mut self, checked: &Checked<'f>, out: &mut String) {
+        let object = checked.object;
         for name in object.values.keys() {
-            self.left_out.add_directive(&object.kind, name, &KNOWN, object.place);
+            self.notes.directive(&object.kind, name, object.place);
         }
-        let is_active = object.get("active_checks_enabled") != Some("0");
-        let period = self.period(object, "check_period");
-        let command = object.get("check_command").filter(|_| is_active && period.as_deref() != Some(""));
-        match command {
+        if object.number("is_volatile").is_some_and(|volatile| volatile > 0.0) {
+            self.notes.leave_out(format!("{}: is_volatile", object.kind), object.place);
+        }
+        let period = self.times(checked, "check_period");
+        let interval = object.number("check_interval").unwrap_or(USUAL_INTERVAL);
+        let is_active = object.number("active_checks_enabled") != Some(0.0) && period != Times::Never;
+        let call = object.get("check_command").filter(|call| is_active && !call.is_empty());
+        match call {
+            // Nagios runs such a service when somebody asks, and never by itself.
+            Some(_) if interval <= 0.0 && !checked.is_host() => out.push_str("passive = true\n"),
             Some(call) => {
-                self.write_command(object, call);
-                let _ = writeln!(self.out, "timeout = \"{timeout_s}s\"");
-                let state = match self.files.setting("service_check_timeout_state") {
-                    Some("o") => "ok",
-                    Some("w") => "warning",
-                    Some("u") => "unknown",
-                    _ => "critical",
-                };
-                let _ = writeln!(self.out, "timeout_state = \"{state}\"");
-            }
-            // A host that nobody asks is up: it needs no table of its own kind.
-            None if object.kind == "host" && object.get("check_command").is_none() => return,
-            None => self.out.push_str("passive = true\n"),
-        }
-        let interval_length: f64 = self
-            .files
-            .setting("interval_length")
-            .and_then(|text| quantity::number(text).ok())
-            .unwrap_or(60.0);
-        let length = |names: &[&str]| {
-            let text = names.iter().find_map(|name| object.get(name))?;
-            let seconds = quantity::number(text).ok()? * interval_length;
-            (seconds >= 1.0).then_some(seconds)
-        };
-        for (name, seconds) in [
-            ("interval", length(&["check_interval", "normal_check_interval"])),
-            ("retry", length(&["retry_interval", "retry_check_interval"])),
-        ] {
-            if let Some(seconds) = seconds {
-                let _ = writeln!(self.out, "{name} = \"{seconds}s\"");
-            }
-        }
-        if let Some(attempts) = object.get("max_check_attempts").and_then(|text| text.parse::<u32>().ok()) {
-            let _ = writeln!(self.out, "attempts = {}", attempts.max(1));
-        }
-        if object.get("check_freshness") == Some("1")
-            && let Some(seconds) = object.get("freshness_threshold").filter(|text| *text != "0")
-        {
-            let _ = writeln!(self.out, "fresh = \"{seconds}s\"");
-        }
-        if let Some(period) = period.filter(|period| !period.is_empty()) {
-            let _ = writeln!(self.out, "period = {}", quoted(&period));
-        }
-        if object.get("flap_detection_enabled") == Some("0") {
-            self.out.push_str("flapping = false\n");
-        }
-        self.write_telling(object, length(&["notification_interval"]));
-    }
-
-    fn write_telling(&mut self, object: &NagiosObject, repeat_s: Option<f64>) {
-        let period = self.period(object, "notification_period");
-        let options = object.list("notification_options");
-        if object.get("notifications_enabled") == Some("0")
-            || options.contains(&"n")
-            || period.as_deref() == Some("")
-        {
-            self.out.push_str("to = []\n");
-            return;
-        }
-        let mut contacts: BTreeSet<&str> = object.list("contacts").into_iter().collect();
-        for group in object.list("contact_groups") {
-            contacts.extend(self.contact_groups.get(group).into_iter().flatten());
-        }
-        contacts.retain(|contact| self.receivers.contains(contact));
-        let names: Vec<String> = contacts.iter().map(|name| quoted(name)).collect();
-        let _ = writeln!(self.out, "to = [{}]", names.join(", "));
-        if let Some(seconds) = repeat_s.filter(|seconds| *seconds >= 60.0) {
-            let _ = writeln!(self.out, "repeat = \"{seconds}s\"");
-        }
-        if let Some(period) = period {
-            let _ = writeln!(self.out, "tell_in = {}", quoted(&period));
-        }
-        if !options.is_empty() {
-            let named = [
-                ("w", "warning"),
-                ("c", "critical"),
-                ("d", "critical"),
-                ("u", "unknown"),
-                ("r", "recovery"),
-                ("f", "flapping"),
-            ];
-            let mut wanted: Vec<&str> = Vec::new();
-            for (letter, name) in named {
-                // Of a host u is that it cannot be reached, of which nobody is told anyway.
-                let is_of_host = object.kind == "host" && letter == "u";
-                if options.contains(&letter) && !is_of_host && !wanted.contains(&name) {
-                    wanted.push(name);
+                if !self.commands.write(object, call, &mut self.notes, out) {
+                    out.push_str("passive = true\n");
                 }
+                self.push_timeout(checked, out);
             }
-            self.write_list("tell_of", &wanted);
+            // A host that nothing checks is up: it needs no table of its own kind.
+            None if checked.is_host() && object.get("check_command").is_none() => return,
+            None => out.push_str("passive = true\n"),
         }
+        if interval <= 0.0 && checked.is_host() {
+            let what = "host: check_interval 0, which is checked every five minutes and not only if one of its services fails";
+            self.notes.change(what, object.place);
+        }
+        let length = self.interval_length();
+        let interval = if interval > 0.0 { interval } else { USUAL_INTERVAL } * length;
+        let retry = object.number("retry_interval").filter(|retry| *retry > 0.0);
+        for (name, seconds) in
+            [("interval", interval), ("retry", retry.unwrap_or(USUAL_RETRY_INTERVAL) * length)]
+        {
+            let _ = writeln!(out, "{name} = \"{}s\"", seconds.max(1.0));
+        }
+        if let Some(attempts) = object.number("max_check_attempts") {
+            let _ = writeln!(out, "attempts = {}", attempts.clamp(1.0, 1000.0).trunc());
+        }
+        if object.number("check_freshness").is_some_and(|checks| checks > 0.0) {
+            match object.number("freshness_threshold").filter(|seconds| *seconds > 0.0) {
+                Some(seconds) => {
+                    let _ = writeln!(out, "fresh = \"{seconds}s\"");
+                }
+                None => self
+                    .notes
+                    .leave_out(format!("{}: check_freshness without a threshold", object.kind), object.place),
+            }
+        }
+        if let Times::In(times) = period {
+            let _ = writeln!(out, "period = {}", quoted(&times));
+        }
+        if object.number("flap_detection_enabled") == Some(0.0) {
+            out.push_str("flapping = false\n");
+        }
+        self.push_notifications(checked, out);
     }
 
-    /// The times of a time period; `None`: always.
-    fn period(&mut self, object: &NagiosObject, key: &str) -> Option<String> {
-        let name = object.get(key)?;
-        let Some(period) = self.time_periods.get(name).copied() else {
-            self.left_out.add(format!("the time period {name}, which there is not"), object.place);
-            return None;
+    fn push_timeout(&self, checked: &Checked<'_>, out: &mut String) {
+        let (key, usual) =
+            if checked.is_host() { ("host_check_timeout", "30") } else { ("service_check_timeout", "60") };
+        let seconds = self.files.setting(key).and_then(|text| quantity::number(text).ok());
+        let seconds = seconds.filter(|seconds| (1.0..=3600.0).contains(seconds));
+        let _ = writeln!(
+            out,
+            "timeout = \"{}s\"",
+            seconds.map_or(usual.to_owned(), |seconds| seconds.to_string())
+        );
+        let state = match self.files.setting("service_check_timeout_state") {
+            Some("o") => "ok",
+            Some("w") => "warning",
+            Some("u") => "unknown",
+            _ => "critical",
         };
-        let (times, odd) = weekly(period);
-        for odd in odd {
-            self.left_out.add(format!("time period {name}: {odd}"), period.place);
-        }
-        times
+        let _ = writeln!(out, "timeout_state = \"{state}\"");
     }
 
-    fn write_command(&mut self, object: &NagiosObject, call: &str) {
-        let name = call.split('!').next().unwrap_or_default().trim();
-        let Some(line) = self.commands.get(name) else {
-            self.left_out.add(format!("the command {name}, which there is not"), object.place);
-            self.out.push_str("passive = true\n");
+    fn interval_length(&self) -> f64 {
+        let length = self.files.setting("interval_length").and_then(|text| quantity::number(text).ok());
+        length.filter(|length| *length > 0.0).unwrap_or(60.0)
+    }
+
+    fn push_notifications(&mut self, checked: &Checked<'f>, out: &mut String) {
+        let period = self.times(checked, "notification_period");
+        let options = checked.list("notification_options");
+        let is_off = checked.number("notifications_enabled") == Some(0.0)
+            || options.iter().any(|option| option.starts_with('n'))
+            || period == Times::Never;
+        let receivers = self.contacts.receivers(checked.list("contacts"), checked.list("contact_groups"));
+        if is_off || receivers.is_empty() {
+            out.push_str("to = []\n");
             return;
-        };
-        let braces = |text: &str| text.replace('{', "{{").replace('}', "}}");
-        let mut macros = Macros::default();
-        for (name, value) in &self.files.macros.0 {
-            macros.set(name, &braces(value));
         }
-        macros.set_arguments(&braces(call));
-        for (name, variable) in [
-            ("HOSTADDRESS", "{address}"),
-            ("HOSTNAME", "{host}"),
-            ("HOSTALIAS", "{alias}"),
-            ("SERVICEDESC", "{name}"),
-        ] {
-            macros.set(name, variable);
+        push_list("to", &receivers.into_iter().collect::<Vec<_>>(), out);
+        let escalations = self.escalations.receivers(checked, &self.contacts);
+        if !escalations.is_empty() {
+            let steps = escalations.iter().map(|(from, names)| {
+                let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+                format!("{{ from = {from}, to = [{}] }}", names.join(", "))
+            });
+            let _ = writeln!(out, "escalate = [{}]", steps.collect::<Vec<_>>().join(", "));
         }
-        for (name, _) in object.values.iter().filter(|(name, _)| name.starts_with('_')) {
-            let name = name[1..].to_uppercase();
-            macros.set(
-                &format!("_{}{name}", object.kind.to_uppercase()),
-                &format!("{{{}}}", variable(&object.kind, &name)),
-            );
-        }
-        if object.kind == "service" {
-            for name in &self.host_variables {
-                macros.set(
-                    &format!("_HOST{}", name.to_uppercase()),
-                    &format!("{{{}}}", variable("host", name)),
-                );
+        let repeat = checked.number("notification_interval").unwrap_or(USUAL_NOTIFICATION_INTERVAL);
+        let repeat_s = repeat * self.interval_length();
+        if repeat_s > 0.0 {
+            if repeat_s < 60.0 {
+                self.notes.change("notification_interval below a minute, which is one", checked.object.place);
             }
+            let _ = writeln!(out, "repeat = \"{}s\"", repeat_s.max(60.0));
         }
-        let (line, unknown) = expand(&braces(line), &macros);
-        for unknown in unknown {
-            self.left_out.add(format!("the macro ${unknown}$ of the command {name}"), object.place);
+        if let Times::In(times) = period {
+            let _ = writeln!(out, "tell_in = {}", quoted(&times));
         }
-        let words = if needs_shell(&line) { None } else { shell_words::split(&line).ok() };
-        match words {
-            Some(words) if !words.is_empty() => {
-                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-                let _ = writeln!(self.out, "command = [{}]", words.join(", "));
-            }
-            _ => {
-                let _ = writeln!(self.out, "command = {}\nshell = true", quoted(&line));
-            }
-        }
+        push_list("tell_of", &kinds_of(&options, checked.is_host()), out);
     }
 
-    /// Whole objects without a counterpart.
-    fn others(&mut self) {
-        for object in &self.files.objects {
-            if !KINDS.contains(&object.kind.as_str()) {
-                self.left_out.add(format!("define {}", object.kind), object.place);
-            }
+    fn times(&mut self, checked: &Checked<'f>, key: &str) -> Times {
+        match checked.get(key) {
+            Some(name) => self.periods.times(name, checked.object, &mut self.notes),
+            None => Times::Always,
         }
     }
 }
 
-/// What a custom variable is called in whit.
-fn variable(kind: &str, name: &str) -> String {
-    format!("{kind}_{}", name.to_lowercase())
+/// What is told; empty: everything.
+fn kinds_of(options: &[&str], is_host: bool) -> Vec<&'static str> {
+    const NAMED: [(&str, &str); 6] = [
+        ("w", "warning"),
+        ("c", "critical"),
+        ("d", "critical"),
+        ("u", "unknown"),
+        ("r", "recovery"),
+        ("f", "flapping"),
+    ];
+    let is_set = |letter: &str| options.iter().any(|option| option.starts_with(letter));
+    if options.is_empty() || is_set("a") {
+        return Vec::new();
+    }
+    let mut kinds: Vec<&str> = Vec::new();
+    for (letter, kind) in NAMED {
+        // Of a host, u is that it cannot be reached, which is told of its parent.
+        let is_of_host = is_host && letter == "u";
+        if is_set(letter) && !is_of_host && !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+fn name(host: &NagiosObject) -> &str {
+    host.get("host_name").unwrap_or_default()
+}
+
+fn push_list(name: &str, values: &[&str], out: &mut String) {
+    if !values.is_empty() {
+        let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+        let _ = writeln!(out, "{name} = [{}]", values.join(", "));
+    }
 }
 
 /// A key in TOML.

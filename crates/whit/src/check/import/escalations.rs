@@ -4,94 +4,79 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use formats::nagios::{NagiosObject, hosts_of};
 
-use super::left_out::LeftOut;
+use super::contacts::Contacts;
+use super::dependencies::ServiceName;
+use super::notes::Notes;
+use super::services::{Checked, Groups, Services};
 
-/// The members of groups, by their names.
-type Groups<'f> = BTreeMap<&'f str, BTreeSet<&'f str>>;
-
-/// What escalations are looked up in.
-pub(super) struct Escalations<'c, 'f> {
-    pub(super) objects: &'f [NagiosObject],
-    pub(super) host_groups: &'c Groups<'f>,
-    pub(super) contact_groups: &'c Groups<'f>,
-    pub(super) receivers: &'c BTreeSet<&'f str>,
-}
+/// The escalations of each host and service. The description of a host's own is empty.
+#[derive(Debug, Default)]
+pub(super) struct Escalations<'f>(BTreeMap<ServiceName<'f>, Vec<&'f NagiosObject>>);
 
 /// What has no counterpart in whit.
 const UNKNOWN: [&str; 3] = ["notification_interval", "escalation_period", "escalation_options"];
 
-impl<'f> Escalations<'_, 'f> {
-    /// Those of a service of some hosts, or of a host: from which notification on which receivers get it, too.
+impl<'f> Escalations<'f> {
     pub(super) fn of(
-        &self,
-        service: Option<&str>,
-        hosts: &[&str],
-        left_out: &mut LeftOut,
-    ) -> BTreeMap<u32, BTreeSet<&'f str>> {
-        let kind = if service.is_some() { "serviceescalation" } else { "hostescalation" };
-        let mut found: BTreeMap<u32, BTreeSet<&'f str>> = BTreeMap::new();
-        for object in self.objects.iter().filter(|object| object.kind == kind) {
-            let is_of_service = service.is_none_or(|service| {
-                object.list("service_description").iter().any(|one| [service, "*"].contains(one))
-            });
-            let meant = hosts_of(object, self.objects, self.host_groups);
-            let count = hosts.iter().filter(|host| meant.contains(*host)).count();
-            if !is_of_service || count == 0 {
-                continue;
-            }
-            if count < hosts.len() {
-                left_out.add(format!("{kind} of some hosts of a service"), object.place);
-                continue;
-            }
+        objects: &'f [NagiosObject],
+        groups: &Groups<'f>,
+        service_groups: &BTreeMap<&'f str, BTreeSet<ServiceName<'f>>>,
+        services: &Services<'f>,
+        notes: &mut Notes,
+    ) -> Self {
+        let mut all: BTreeMap<ServiceName<'f>, Vec<&NagiosObject>> = BTreeMap::new();
+        for object in objects {
+            let hosts = || hosts_of(object, objects, groups);
+            let meant: BTreeSet<ServiceName<'f>> = match object.kind.as_str() {
+                "hostescalation" => hosts().into_iter().map(|host| (host, "")).collect(),
+                "serviceescalation" => {
+                    let mut meant = services.named(&hosts(), &object.list("service_description"));
+                    for group in object.list("servicegroup_name") {
+                        meant.extend(service_groups.get(group).into_iter().flatten().copied());
+                    }
+                    meant
+                }
+                _ => continue,
+            };
             for key in UNKNOWN.into_iter().filter(|key| object.get(key).is_some()) {
-                left_out.add(format!("{kind}: {key}"), object.place);
+                notes.leave_out(format!("{}: {key}", object.kind), object.place);
             }
-            if object.get("last_notification").is_some_and(|last| last != "0") {
-                left_out.add(format!("{kind}: last_notification, it does not end"), object.place);
+            if object.number("last_notification").is_some_and(|last| last > 0.0) {
+                let what = format!("{}: last_notification, it does not end", object.kind);
+                notes.leave_out(what, object.place);
             }
-            let from = object.get("first_notification").and_then(|from| from.parse().ok()).unwrap_or(1);
-            let mut contacts: BTreeSet<&str> = object.list("contacts").into_iter().collect();
-            for group in object.list("contact_groups") {
-                contacts.extend(self.contact_groups.get(group).into_iter().flatten());
+            if meant.is_empty() {
+                notes.leave_out(format!("{} of nothing", object.kind), object.place);
             }
-            contacts.retain(|contact| self.receivers.contains(contact));
-            if !contacts.is_empty() {
-                found.entry(from).or_default().extend(contacts);
+            for name in meant {
+                all.entry(name).or_default().push(object);
             }
         }
-        found
+        Self(all)
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use formats::nagios::{members, read_objects};
-
-    use super::*;
-
-    #[test]
-    fn later_notifications_go_to_others_too() {
-        let text = "define serviceescalation {\nhost_name web1,web2\nservice_description http\nfirst_notification 3\ncontact_groups all\n}\n\
-                    define hostescalation {\nhost_name web1\nfirst_notification 2\nlast_notification 4\ncontacts boss,nobody\n}\n\
-                    define contactgroup {\ncontactgroup_name all\nmembers ann,boss\n}\n";
-        let (objects, faults) = read_objects(text, 0);
-        assert!(faults.is_empty(), "{faults:?}");
-        let (host_groups, contact_groups) =
-            (members(&objects, "hostgroup"), members(&objects, "contactgroup"));
-        let receivers = BTreeSet::from(["ann", "boss"]);
-        let escalations = Escalations {
-            objects: &objects,
-            host_groups: &host_groups,
-            contact_groups: &contact_groups,
-            receivers: &receivers,
-        };
-        let mut left_out = LeftOut::default();
-        let mut of = |service, hosts: &[&str]| escalations.of(service, hosts, &mut left_out);
-        assert_eq!(of(Some("http"), &["web1"]), BTreeMap::from([(3, BTreeSet::from(["ann", "boss"]))]));
-        assert_eq!(of(Some("ssh"), &["web1"]), BTreeMap::new());
-        assert_eq!(of(None, &["web1"]), BTreeMap::from([(2, BTreeSet::from(["boss"]))]));
-        // Of a check of three hosts only some.
-        assert_eq!(of(Some("http"), &["web1", "web2", "web3"]), BTreeMap::new());
-        assert_eq!(left_out.count(), 2);
+    /// Returns from which notification on which receivers get those of a host or service, too. Without contacts of its own an escalation
+    /// has those of what it escalates.
+    pub(super) fn receivers<'c>(
+        &self,
+        checked: &Checked<'c>,
+        contacts: &'c Contacts<'_>,
+    ) -> BTreeMap<u32, BTreeSet<&'c str>>
+    where
+        'f: 'c,
+    {
+        let name = (checked.host_name(), checked.description().unwrap_or_default());
+        let mut found: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+        for object in self.0.get(&name).into_iter().flatten() {
+            let from = object.number("first_notification").unwrap_or(1.0).clamp(1.0, 1000.0) as u32;
+            let has_own = ["contacts", "contact_groups"].iter().any(|key| object.values.contains_key(*key));
+            let receivers = match has_own {
+                true => contacts.receivers(object.list("contacts"), object.list("contact_groups")),
+                false => contacts.receivers(checked.list("contacts"), checked.list("contact_groups")),
+            };
+            found.entry(from).or_default().extend(receivers);
+        }
+        found.retain(|_, receivers| !receivers.is_empty());
+        found
     }
 }

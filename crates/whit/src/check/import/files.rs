@@ -6,7 +6,8 @@ use formats::nagios::{Macros, NagiosObject, Place, read_objects, read_settings, 
 use probe::named;
 use text::printable::Shown as _;
 
-use super::left_out::LeftOut;
+use super::notes::Notes;
+use super::patterns::{self, NamePatterns};
 use crate::failure::Failure;
 
 const MOST_BYTES: u64 = 64 << 20;
@@ -25,7 +26,7 @@ pub(super) struct NagiosFiles {
     /// The files, by their numbers.
     pub(super) files: Vec<PathBuf>,
     /// What cannot be read.
-    pub(super) left_out: LeftOut,
+    pub(super) notes: Notes,
 }
 
 impl NagiosFiles {
@@ -37,13 +38,11 @@ impl NagiosFiles {
 
 /// Reads a main file and what it names.
 pub(super) fn read(main: &Path) -> Result<NagiosFiles, Failure> {
-    let text = named::read_text(main, MOST_BYTES)
-        .map_err(|error| Failure::new(format!("{}: {error}", main.shown())))?;
-    let mut read = NagiosFiles {
-        settings: read_settings(&text),
-        files: vec![main.to_owned()],
-        ..NagiosFiles::default()
-    };
+    let bytes =
+        named::read(main, MOST_BYTES).map_err(|error| Failure::new(format!("{}: {error}", main.shown())))?;
+    let mut read = NagiosFiles { files: vec![main.to_owned()], ..NagiosFiles::default() };
+    let text = read.decode(bytes, 0);
+    read.settings = read_settings(&text);
     let below = main.parent().unwrap_or(Path::new("."));
     let mut objects = Vec::new();
     // An object file itself is as good.
@@ -61,26 +60,45 @@ pub(super) fn read(main: &Path) -> Result<NagiosFiles, Failure> {
     }
     let (resolved, faults) = resolve(&objects);
     for fault in faults {
-        read.left_out.add(fault.message, fault.place);
+        read.notes.leave_out(fault.message, fault.place);
     }
     read.objects = resolved;
+    let is_set = |name: &str| read.setting(name).is_some_and(|value| value != "0");
+    let name_patterns = match (is_set("use_true_regexp_matching"), is_set("use_regexp_matching")) {
+        (true, true) => Some(NamePatterns::All),
+        (false, true) => Some(NamePatterns::Some),
+        (_, false) => None,
+    };
+    if let Some(name_patterns) = name_patterns {
+        patterns::expand(&mut read.objects, name_patterns, &mut read.notes);
+    }
     Ok(read)
 }
 
 impl NagiosFiles {
     fn text(&mut self, path: &Path) -> Option<String> {
-        match named::read_text(path, MOST_BYTES) {
-            Ok(text) => Some(text),
+        match named::read(path, MOST_BYTES) {
+            Ok(bytes) => {
+                self.files.push(path.to_owned());
+                Some(self.decode(bytes, self.files.len() - 1))
+            }
             Err(error) => {
-                self.left_out.add(format!("{}: {error}", path.shown()), Place::default());
+                self.notes.leave_out(format!("{}: {error}", path.shown()), Place::default());
                 None
             }
         }
     }
 
+    /// A text in UTF-8; a file that is not is in Latin-1, as old configurations are.
+    fn decode(&mut self, bytes: Vec<u8>, file: usize) -> String {
+        String::from_utf8(bytes).unwrap_or_else(|error| {
+            self.notes.remark("a file in Latin-1, which is UTF-8 now", Place { file, line: 0 });
+            error.as_bytes().iter().map(|byte| char::from(*byte)).collect()
+        })
+    }
+
     fn read_file(&mut self, path: &Path, objects: &mut Vec<NagiosObject>) {
         if let Some(text) = self.text(path) {
-            self.files.push(path.to_owned());
             self.add_objects(&text, self.files.len() - 1, objects);
         }
     }
@@ -93,7 +111,7 @@ impl NagiosFiles {
             let is_main =
                 file == 0 && ["cfg_file", "cfg_dir"].into_iter().any(|name| self.setting(name).is_some());
             if !is_main {
-                self.left_out.add(fault.message, fault.place);
+                self.notes.leave_out(fault.message, fault.place);
             }
         }
     }
@@ -102,7 +120,7 @@ impl NagiosFiles {
         let entries = match std::fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) => {
-                return self.left_out.add(format!("{}: {error}", path.shown()), Place::default());
+                return self.notes.leave_out(format!("{}: {error}", path.shown()), Place::default());
             }
         };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

@@ -8,6 +8,7 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::super::machine::{Cgroup, Load, Scratch, enable_accounting, peer, shell};
+use super::super::random::Random;
 use super::{stages, why_of};
 
 /// What a part does.
@@ -51,18 +52,6 @@ struct Part {
     // They end before their cgroup goes.
     loads: Vec<Load>,
     limit: Option<Cgroup>,
-}
-
-/// xorshift64*: small, and the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end
-    }
 }
 
 impl Part {
@@ -238,7 +227,7 @@ pub(super) fn troubles() -> Result<(), Failed> {
     let count = std::env::var("WHIT_TROUBLES").ok().and_then(|count| count.parse().ok()).unwrap_or(2_u64);
     let mut wrong = Vec::new();
     for seed in 1..=count {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut random = Random::new(seed);
         let scratch = Scratch::new(&format!("why-generated-{seed}"));
         let number = 1 + random.below(3) as usize;
         let parts: Vec<Part> = (0..number)

@@ -1,0 +1,348 @@
+//! Contacts of Nagios as receivers: by what their notification commands do, not by what they are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use ::agent::check::NAGIOS_MACROS;
+use formats::nagios::{NagiosObject, members};
+
+use super::commands::Commands;
+use super::notes::Notes;
+use super::periods::{Periods, Times};
+use crate::configuration::quoted;
+
+/// The receivers of each contact, and the members of contact groups.
+#[derive(Debug, Default)]
+pub(super) struct Contacts<'f> {
+    receivers: BTreeMap<&'f str, Vec<String>>,
+    groups: BTreeMap<&'f str, BTreeSet<&'f str>>,
+}
+
+/// Of hosts and of services.
+const KINDS: [&str; 2] = ["host", "service"];
+
+impl<'f> Contacts<'f> {
+    /// Reads the contacts, and appends a `[[receiver]]` for each thing that their commands do.
+    pub(super) fn write(
+        objects: &'f [NagiosObject],
+        commands: &Commands<'_>,
+        periods: &Periods<'_>,
+        notes: &mut Notes,
+        out: &mut String,
+    ) -> Self {
+        let mut contacts = Self { receivers: BTreeMap::new(), groups: members(objects, "contactgroup") };
+        for contact in objects.iter().filter(|object| object.kind == "contact") {
+            let Some(name) = contact.get("contact_name") else { continue };
+            limits(contact, name, periods, notes);
+            let ways = Ways::of(contact, name, commands, notes);
+            let mut names = Vec::new();
+            if let Some(address) = &ways.mail {
+                names.push(name.to_owned());
+                let _ = write!(out, "\n[[receiver]]\nname = {}\nmail = {}\n", quoted(name), quoted(address));
+            }
+            if let Some(program) = ways.program() {
+                let receiver = if names.is_empty() { name.to_owned() } else { format!("{name} (command)") };
+                let words = ["/bin/sh", "-c", &program].map(quoted).join(", ");
+                let _ = write!(out, "\n[[receiver]]\nname = {}\ncommand = [{words}]\n", quoted(&receiver));
+                names.push(receiver);
+            }
+            contacts.receivers.insert(name, names);
+        }
+        contacts
+    }
+
+    /// Returns the receivers of contacts and contact groups, each once.
+    pub(super) fn receivers<'c>(
+        &'c self,
+        names: impl IntoIterator<Item = &'c str>,
+        groups: impl IntoIterator<Item = &'c str>,
+    ) -> BTreeSet<&'c str> {
+        let of_groups =
+            groups.into_iter().flat_map(|group| self.groups.get(group).into_iter().flatten().copied());
+        let all: BTreeSet<&str> = names.into_iter().chain(of_groups).collect();
+        all.into_iter()
+            .flat_map(|name| self.receivers.get(name).into_iter().flatten().map(String::as_str))
+            .collect()
+    }
+}
+
+/// What a contact's commands do.
+#[derive(Debug, Default)]
+struct Ways {
+    mail: Option<String>,
+    /// Programs for a shell, by kinds.
+    programs: [Vec<String>; 2],
+}
+
+impl Ways {
+    fn of(contact: &NagiosObject, name: &str, commands: &Commands<'_>, notes: &mut Notes) -> Self {
+        let mut ways = Self::default();
+        let mut mails = [false; 2];
+        let wants = KINDS.map(|kind| wants(contact, kind));
+        for (place, kind) in KINDS.iter().enumerate().filter(|(place, _)| wants[*place]) {
+            for call in contact.list(&format!("{kind}_notification_commands")) {
+                let Some(line) = commands.line(call) else {
+                    notes.leave_out(
+                        format!("contact {name}: the command {call}, which does not exist"),
+                        contact.place,
+                    );
+                    continue;
+                };
+                if is_stock_mail(&line) {
+                    mails[place] = true;
+                    continue;
+                }
+                match shell_program(&line, contact) {
+                    Ok(program) => ways.programs[place].push(program),
+                    Err(reason) => notes
+                        .leave_out(format!("contact {name}: the command {call}: {reason}"), contact.place),
+                }
+            }
+        }
+        if mails.contains(&true) {
+            match contact.get("email") {
+                Some(address) if address.contains('@') => {
+                    ways.mail = Some(address.to_owned());
+                    // A receiver gets both.
+                    if mails.contains(&false) {
+                        notes.change(
+                            format!("contact {name} gets mail of hosts and of services"),
+                            contact.place,
+                        );
+                    }
+                }
+                _ => notes.leave_out(format!("contact {name}: mail, it has no address"), contact.place),
+            }
+        }
+        ways
+    }
+
+    /// One program for both kinds.
+    fn program(&self) -> Option<String> {
+        let [of_hosts, of_services] = self.programs.each_ref().map(|programs| programs.join("; "));
+        let program = match (of_hosts.as_str(), of_services.as_str()) {
+            ("", "") => return None,
+            (host, service) if host == service => host.to_owned(),
+            (host, service) => {
+                let or_nothing =
+                    |program: &str| if program.is_empty() { ":".to_owned() } else { program.to_owned() };
+                format!(
+                    "if [ -n \"$NAGIOS_SERVICEDESC\" ]; then {}; else {}; fi",
+                    or_nothing(service),
+                    or_nothing(host)
+                )
+            }
+        };
+        Some(program)
+    }
+}
+
+/// Whether a contact gets notifications of hosts or services: Nagios sends none without options.
+fn wants(contact: &NagiosObject, kind: &str) -> bool {
+    let options = contact.list(&format!("{kind}_notification_options"));
+    contact.number(&format!("{kind}_notifications_enabled")) != Some(0.0)
+        && !options.is_empty()
+        && !options.iter().any(|option| option.starts_with('n'))
+}
+
+/// Limits of a contact's own, which whit has for checks alone.
+fn limits(contact: &NagiosObject, name: &str, periods: &Periods<'_>, notes: &mut Notes) {
+    if !KINDS.iter().any(|kind| wants(contact, kind)) {
+        notes.remark(format!("contact {name}, to which Nagios sends nothing by its options"), contact.place);
+    }
+    for (kind, all) in [("host", &["d", "u", "r"][..]), ("service", &["w", "u", "c", "r"])] {
+        let wants = wants(contact, kind);
+        let commands = contact.list(&format!("{kind}_notification_commands"));
+        if !wants && !commands.is_empty() {
+            let both = KINDS.iter().any(|other| *other != kind && self::wants(contact, other));
+            if both {
+                notes.change(format!("contact {name} gets nothing of {kind}s in Nagios"), contact.place);
+            }
+            continue;
+        }
+        let key = format!("{kind}_notification_options");
+        let options = contact.list(&key);
+        let is_set = |option: &&str| options.iter().any(|set| set.starts_with(option) || *set == "a");
+        if wants && !all.iter().all(is_set) {
+            notes.leave_out(format!("contact {name}: {key} {}", options.join(",")), contact.place);
+        }
+        let key = format!("{kind}_notification_period");
+        if let Some(period) = contact.get(&key).filter(|_| wants)
+            && periods.times(period, contact, notes) != Times::Always
+        {
+            notes.leave_out(format!("contact {name}: {key} {period}"), contact.place);
+        }
+    }
+    if contact.number("minimum_importance").is_some_and(|least| least > 0.0) {
+        notes.leave_out(format!("contact {name}: minimum_importance"), contact.place);
+    }
+}
+
+/// Whether a line does what those of Nagios' sample configuration and of Debian do: a text by `printf` or `echo` to `mail` with the
+/// contact's address, and nothing else.
+fn is_stock_mail(line: &str) -> bool {
+    let program = |text: &str| {
+        let word = text.split_whitespace().next().unwrap_or_default();
+        word.rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    // The text may have a | in it.
+    let Some((text, mail)) = line.rsplit_once('|') else { return false };
+    let words = shell_words::split(mail).unwrap_or_default();
+    let is_plain = !mail.contains([';', '&', '>', '<', '`']) && !text.contains('`') && !text.contains("$(");
+    is_plain
+        && matches!(program(text).as_str(), "printf" | "echo")
+        && matches!(program(mail).as_str(), "mail" | "mailx")
+        && words.last().is_some_and(|last| last == "$CONTACTEMAIL$")
+        && words.get(1).is_some_and(|option| option == "-s")
+        && words.len() == 4
+}
+
+/// A line as a program for a shell. Nagios writes values into it; here they are in the environment, where no value is a part of the
+/// program, and none is split.
+fn shell_program(line: &str, contact: &NagiosObject) -> Result<String, String> {
+    let mut out = String::with_capacity(line.len());
+    let (mut rest, mut quote) = (line, None::<char>);
+    while let Some(letter) = rest.chars().next() {
+        if letter == '$'
+            && let Some(end) = rest[1..].find('$')
+            && is_macro(&rest[1..=end])
+        {
+            push_value(&rest[1..=end], quote, contact, &mut out)?;
+            rest = &rest[end + 2..];
+            continue;
+        }
+        match (letter, quote) {
+            ('`', _) => return Err("it has backticks".to_owned()),
+            ('\\', None | Some('"')) => {
+                out.push(letter);
+                rest = &rest[1..];
+                let Some(next) = rest.chars().next() else { break };
+                out.push(next);
+                rest = &rest[next.len_utf8()..];
+                continue;
+            }
+            ('\'' | '"', None) => quote = Some(letter),
+            (letter, Some(open)) if letter == open => quote = None,
+            _ => {}
+        }
+        // `$$` is a dollar sign that is meant.
+        if let Some(after) = rest.strip_prefix("$$") {
+            out.push('$');
+            rest = after;
+            continue;
+        }
+        out.push(letter);
+        rest = &rest[letter.len_utf8()..];
+    }
+    match quote {
+        None => Ok(out),
+        Some(_) => Err("its quotation marks do not end".to_owned()),
+    }
+}
+
+fn is_macro(name: &str) -> bool {
+    !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// The value of a macro within these quotation marks.
+fn push_value(
+    name: &str,
+    quote: Option<char>,
+    contact: &NagiosObject,
+    out: &mut String,
+) -> Result<(), String> {
+    // What is known of the contact does not change.
+    let own = match name {
+        "CONTACTEMAIL" => Some("email"),
+        "CONTACTPAGER" => Some("pager"),
+        "CONTACTNAME" => Some("contact_name"),
+        "CONTACTALIAS" => Some("alias"),
+        name => name.strip_prefix("CONTACTADDRESS").and_then(|number| match number {
+            "0" => Some("address1"),
+            "1" => Some("address1"),
+            "2" => Some("address2"),
+            "3" => Some("address3"),
+            "4" => Some("address4"),
+            "5" => Some("address5"),
+            "6" => Some("address6"),
+            _ => None,
+        }),
+    };
+    let value = match own {
+        Some(key) => {
+            let value = contact.get(key).unwrap_or_default();
+            if value.contains(['\'', '"', '\\', '$', '`']) {
+                return Err(format!("the value of ${name}$ has marks that a shell would read"));
+            }
+            match quote {
+                None if value.is_empty() => "''".to_owned(),
+                None => shell_words::quote(value).into_owned(),
+                Some(_) => value.to_owned(),
+            }
+        }
+        None if NAGIOS_MACROS.contains(&name) => match quote {
+            Some('\'') => format!("'\"$NAGIOS_{name}\"'"),
+            Some(_) => format!("${{NAGIOS_{name}}}"),
+            None => format!("\"$NAGIOS_{name}\""),
+        },
+        None => return Err(format!("whit does not know ${name}$")),
+    };
+    out.push_str(&value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use formats::nagios::{Macros, read_objects};
+
+    use super::*;
+
+    /// The receivers of a contact whose commands have this line, and what is noted.
+    fn receivers(line: &str) -> (String, usize) {
+        let text = format!(
+            "define command {{\ncommand_name c\ncommand_line {line}\n}}\n\
+             define contact {{\ncontact_name ann\nemail ann@example.org\npager 123\nservice_notification_options w,u,c,r\n\
+             host_notification_options d,u,r\nservice_notification_commands c\nhost_notification_commands c\n}}\n"
+        );
+        let (objects, faults) = read_objects(&text, 0);
+        assert!(faults.is_empty(), "{faults:?}");
+        let macros = Macros::default();
+        let commands = Commands::of(&objects, &macros);
+        let (mut notes, mut out) = (Notes::default(), String::new());
+        Contacts::write(&objects, &commands, &Periods::of(&objects), &mut notes, &mut out);
+        (out, notes.counts().1)
+    }
+
+    #[test]
+    fn a_command_is_what_its_line_does() {
+        let mail = "\n[[receiver]]\nname = \"ann\"\nmail = \"ann@example.org\"\n";
+        for line in [
+            "/usr/bin/printf \"%b\" \"a | b\\n$SERVICEDESC$\" | /usr/bin/mail -s \"** $HOSTNAME$ **\" $CONTACTEMAIL$",
+            "echo x | mailx -s 'a b' $CONTACTEMAIL$",
+        ] {
+            assert_eq!(receivers(line), (mail.to_owned(), 0), "{line}");
+        }
+        for (line, program) in [
+            // Called like mail, and it is none.
+            (
+                "/usr/bin/printf \"%b\" x >> /var/log/by-email",
+                "/usr/bin/printf \"%b\" x >> /var/log/by-email",
+            ),
+            (
+                "/opt/sms $CONTACTPAGER$ $HOSTNAME$ '$SERVICEOUTPUT$' \"$HOSTSTATE$!\"",
+                "/opt/sms 123 \"$NAGIOS_HOSTNAME\" ''\"$NAGIOS_SERVICEOUTPUT\"'' \"${NAGIOS_HOSTSTATE}!\"",
+            ),
+            ("echo x | mail -s y $CONTACTEMAIL$\\; reboot", "echo x | mail -s y ann@example.org; reboot"),
+            ("/opt/pay 5$$", "/opt/pay 5$"),
+        ] {
+            let words = ["/bin/sh", "-c", program].map(quoted).join(", ");
+            let expected = format!("\n[[receiver]]\nname = \"ann\"\ncommand = [{words}]\n");
+            assert_eq!(receivers(line), (expected, 0), "{line}");
+        }
+        // What whit does not know, or cannot pass on unharmed, is named.
+        for line in ["/opt/x $SERVICENOTES$", "/opt/x `$HOSTNAME$`", "/opt/x 'a"] {
+            assert_eq!(receivers(line), (String::new(), 2), "{line}");
+        }
+    }
+}
