@@ -38,7 +38,7 @@ pub fn run(data: &[u8]) {
         };
         let _ = formats::tmpfiles::parse(text, &machine);
         let _ = formats::conky::Configuration::parse(text);
-        if let Ok(configuration) = Configuration::parse(text) {
+        if let Ok(configuration) = Configuration::parse(text, &|_| None) {
             for entry in &configuration.order {
                 let _ = configuration.section(entry);
             }

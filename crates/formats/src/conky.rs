@@ -1,6 +1,10 @@
 //! conky's configuration: conky(1), in Lua as of 1.10 and in the syntax before it. Only its text is taken apart; programs in it
 //! are not run.
 
+mod lua_text;
+
+use self::lua_text::LuaText;
+
 /// A configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
@@ -10,6 +14,8 @@ pub struct Configuration {
     pub pieces: Vec<Piece>,
     /// The text writes i3bar's protocol: the pieces are what its blocks show.
     pub is_for_i3bar: bool,
+    /// Parts of the text that Lua computes: names, calls.
+    pub computed: Vec<String>,
 }
 
 /// A part of the text.
@@ -38,31 +44,28 @@ impl Configuration {
 
     /// Takes a text apart; `None` if it has no part that is shown.
     pub fn parse(text: &str) -> Option<Self> {
-        let (settings, shown) = lua(text).or_else(|| classic(text))?;
-        let blocks = blocks(shown);
+        let classic = || classic(text).map(|(settings, shown)| (settings, LuaText::of(shown)));
+        let (settings, shown) = lua(text).or_else(classic)?;
+        let blocks = blocks(&shown.text);
         Some(Self {
             update_interval: update_interval(settings),
-            pieces: pieces(blocks.as_deref().unwrap_or(shown)),
+            pieces: pieces(blocks.as_deref().unwrap_or(&shown.text)),
             is_for_i3bar: blocks.is_some(),
+            computed: shown.computed,
         })
     }
 }
 
-/// Settings, and what stands between `conky.text = [[` and `]]`, or longer brackets.
-fn lua(text: &str) -> Option<(&str, &str)> {
+/// Settings, and what `conky.text` is: texts in brackets or quotation marks, with `..` between them.
+fn lua(text: &str) -> Option<(&str, LuaText)> {
     // The first that is set, and not one in a comment.
     let mut places = text.match_indices("conky.text");
-    let (before, after) = places.find_map(|(place, name)| {
+    places.find_map(|(place, name)| {
         let line = &text[text[..place].rfind('\n').map_or(0, |end| end + 1)..place];
         let after = text[place + name.len()..].trim_start().strip_prefix('=')?.trim_start();
-        (!line.contains("--")).then(|| after.strip_prefix('[').map(|after| (&text[..place], after)))?
-    })?;
-    let level = after.len() - after.trim_start_matches('=').len();
-    let shown = after[level..].strip_prefix('[')?;
-    let end = format!("]{}]", "=".repeat(level));
-    // As in Lua, a line's end right behind the bracket is none of the text.
-    let shown = shown.strip_prefix('\n').unwrap_or(shown);
-    Some((before, &shown[..shown.find(&end).unwrap_or(shown.len())]))
+        let value = LuaText::read(after);
+        (!line.contains("--") && value.has_text).then_some((&text[..place], value))
+    })
 }
 
 /// Settings, and what stands below a line `TEXT`.
@@ -94,11 +97,34 @@ fn update_interval(settings: &str) -> Option<String> {
 
 fn pieces(shown: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    for line in shown.lines() {
+    let mut rest = shown;
+    while !rest.is_empty() {
+        let length = line_length(rest);
+        let (line, after) = rest.split_at(length);
         line_pieces(without_comment(line), &mut pieces);
         pieces.push(Piece::LineEnd);
+        rest = after.strip_prefix("\r\n").or(after.strip_prefix('\n')).unwrap_or(after);
     }
     pieces
+}
+
+/// The length of the first line. It does not end within a variable, unless that has no end.
+fn line_length(text: &str) -> usize {
+    let (mut depth, mut before, mut is_comment) = (0_usize, None, false);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '\n' if depth == 0 => return at,
+            '#' if depth == 0 && before != Some('\\') => is_comment = true,
+            '{' if !is_comment && (depth > 0 || before == Some('$')) => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before = Some(letter);
+    }
+    match depth {
+        0 => text.len(),
+        _ => text.find('\n').unwrap_or(text.len()),
+    }
 }
 
 /// A comment goes to the end of its line, as in the rest of the file; `\#` is the sign itself, and so is one within `${}`.
@@ -239,6 +265,46 @@ mod tests {
         );
         let long = Configuration::parse("conky.text = [==[a]]b]==]").unwrap();
         assert_eq!(long.pieces, [Piece::Text("a]]b".into()), Piece::LineEnd]);
+    }
+
+    #[test]
+    fn a_variable_ends_at_its_brace() {
+        let text = "TEXT\n${execi 60 a |\n b | c}x\n$cpu ${open\n$mem\n";
+        let pieces = Configuration::parse(text).unwrap().pieces;
+        let text = |text: &str| Piece::Text(text.into());
+        assert_eq!(pieces[..3], [variable("execi", "60 a |\n b | c"), text("x"), Piece::LineEnd]);
+        assert_eq!(
+            pieces[3..],
+            [
+                variable("cpu", ""),
+                text(" "),
+                variable("open", ""),
+                Piece::LineEnd,
+                variable("mem", ""),
+                Piece::LineEnd
+            ]
+        );
+    }
+
+    #[test]
+    fn a_text_may_be_put_together_by_lua() {
+        let text = "conky.text = [[\na $cpu ]] .. name .. [[ b ]]\n  .. os.getenv('X') .. \"c\\n\" .. [=[d]=]\nx = 1";
+        let configuration = Configuration::parse(text).unwrap();
+        assert_eq!(configuration.computed, ["name", "os.getenv('X')"]);
+        let shown = |pieces: &[Piece]| -> String {
+            pieces
+                .iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => text.clone(),
+                    Piece::Variable { name, .. } => format!("<{name}>"),
+                    Piece::LineEnd => "/".to_owned(),
+                })
+                .collect()
+        };
+        assert_eq!(shown(&configuration.pieces), "a <cpu>  b c/d/");
+        let quoted = Configuration::parse("conky.text = \"$cpu\"").unwrap();
+        assert_eq!(shown(&quoted.pieces), "<cpu>/");
+        assert!(Configuration::parse("conky.text = name").is_none());
     }
 
     #[test]

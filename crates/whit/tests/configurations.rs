@@ -45,6 +45,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("net", "interfaces", "[\"lo\", \"e*\"]"),
     ("net", "kinds", "\"ethernet\""),
     ("net", "first", "true"),
+    ("frequency", "cpu", "0"),
     ("net", "none", "\"-\""),
     ("mail", "paths", "\"/nonexistent/mbox\""),
     ("mail", "each", "true"),

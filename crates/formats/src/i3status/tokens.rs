@@ -2,6 +2,9 @@
 
 use super::syntax_error::SyntaxError;
 
+/// Values of the environment, by names.
+pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     Word(String),
@@ -17,11 +20,27 @@ pub(super) struct Tokens<'a> {
     at: usize,
     /// Where the last token began.
     began: usize,
+    environment: Environment<'a>,
+    /// Names that were looked up in it.
+    variables: Vec<String>,
 }
 
 impl<'a> Tokens<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, began: 0 }
+    pub(super) fn new(text: &'a str, environment: Environment<'a>) -> Self {
+        Self { text, at: 0, began: 0, environment, variables: Vec::new() }
+    }
+
+    pub(super) fn into_variables(self) -> Vec<String> {
+        self.variables
+    }
+
+    /// `NAME}`, or `NAME:-what else}`: the value, and the bytes that this takes.
+    fn variable(&mut self, text: &str) -> Option<(String, usize)> {
+        let (inside, _) = text.split_once('}')?;
+        let (name, usual) = inside.split_once(":-").unwrap_or((inside, ""));
+        self.variables.push(name.to_owned());
+        let value = (self.environment)(name).unwrap_or_else(|| usual.to_owned());
+        Some((value, inside.len() + 1))
     }
 
     /// The last token's line, from 1.
@@ -67,6 +86,12 @@ impl<'a> Tokens<'a> {
                 }
                 // A sign that begins nothing must not hold the reading up.
                 length = length.max(first.len_utf8());
+                if let Some(after) = rest.strip_prefix("${")
+                    && let Some((value, length)) = self.variable(after)
+                {
+                    self.at += length + 2;
+                    return Ok(Some(Token::Word(value)));
+                }
                 self.at += length;
                 Ok(Some(Token::Word(rest[..length].to_owned())))
             }
@@ -96,9 +121,20 @@ impl<'a> Tokens<'a> {
     /// In double quotes a backslash stands before what is meant otherwise; in single ones nothing is.
     fn quoted(&mut self, quote: char) -> Result<Token, SyntaxError> {
         let mut word = String::new();
-        let mut characters = self.rest().char_indices().skip(1);
+        let rest = self.rest();
+        let mut characters = rest.char_indices().skip(1);
+        // What a variable took.
+        let mut from = 0;
         while let Some((at, character)) = characters.next() {
             match character {
+                _ if at < from => {}
+                '$' if quote == '"' && rest[at..].starts_with("${") => match self.variable(&rest[at + 2..]) {
+                    Some((value, length)) => {
+                        word.push_str(&value);
+                        from = at + 2 + length;
+                    }
+                    None => word.push(character),
+                },
                 _ if character == quote => {
                     self.at += at + 1;
                     return Ok(Token::Word(word));

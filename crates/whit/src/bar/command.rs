@@ -39,13 +39,20 @@ fn import(path: &Path) -> Result<ExitCode, Failure> {
     };
     let text = text.map_err(|error| Failure::new(format!("{name}: {error}")))?;
     let imported = bar::import(&text).map_err(|error| Failure::new(format!("{name}:{error}")))?;
-    let notes =
-        imported.lines().filter(|line| line.starts_with("# not carried") || line.starts_with("# differs"));
-    match notes.count() {
-        0 => {}
-        1 => write_stderr("whit: one thing is not as it was: see the comment\n"),
-        count => write_stderr(&format!("whit: {count} things are not as they were: see the comments\n")),
+    let notes = |kind: &'static str| {
+        imported.lines().filter_map(move |line| line.strip_prefix("# ")?.strip_prefix(kind))
+    };
+    for (kind, note) in ["not carried over: ", "differs: "]
+        .into_iter()
+        .flat_map(|kind| notes(kind).map(move |note| (kind, note)))
+    {
+        write_stderr(&format!("whit: {name}: {kind}{note}\n"));
     }
+    let segments = imported.matches("[[segment]]").count();
+    let (left_out, differ) = (notes("not carried over: ").count(), notes("differs: ").count());
+    write_stderr(&format!(
+        "whit: segments carried over: {segments}, things that differ: {differ}, left out: {left_out}\n"
+    ));
     print(&imported)
 }
 

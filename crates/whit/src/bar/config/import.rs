@@ -2,6 +2,7 @@
 
 mod battery;
 mod conky_text;
+mod conky_variables;
 mod format;
 mod modules;
 mod segment;
@@ -71,16 +72,22 @@ fn import_conky(text: &str) -> String {
 }
 
 fn import_i3status(text: &str) -> Result<String, SyntaxError> {
-    let configuration = Configuration::parse(text)?;
+    let configuration = Configuration::parse(text, &|name| std::env::var(name).ok())?;
     let empty = Section::default();
     let general = configuration.section("general").unwrap_or(&empty);
     let mut out = String::from("# From a configuration of i3status.\n");
     let head = head(general, &mut out);
+    for name in &configuration.variables {
+        push(
+            &mut out,
+            format_args!("# differs: ${{{}}} is what it was when this was imported\n", comment(name)),
+        );
+    }
     for entry in &configuration.order {
         let section = configuration.section(entry).cloned().unwrap_or_else(|| {
             // A section that is not written has its defaults.
-            let (kind, title) = entry.split_once(' ').unwrap_or((entry, ""));
-            Section { kind: kind.to_owned(), title: title.to_owned(), ..Section::default() }
+            let (kind, title) = Configuration::kind_of(entry);
+            Section { kind, title, ..Section::default() }
         });
         out.push('\n');
         write_segment(convert(&section, &head), entry, &head, &mut out);
@@ -89,7 +96,14 @@ fn import_i3status(text: &str) -> Result<String, SyntaxError> {
         let is_used = configuration.order.iter().any(|entry| configuration.section(entry) == Some(section));
         if !is_used {
             let name = format!("{} {}", section.kind, section.title);
-            push(&mut out, format_args!("\n# not carried over: {}, which is not in order\n", name.trim()));
+            let is_named = |entry: &String| {
+                Configuration::kind_of(entry) == (section.kind.clone(), section.title.clone())
+            };
+            let why = match configuration.order.iter().any(is_named) {
+                true => "of which there is another one below",
+                false => "which is not in order",
+            };
+            push(&mut out, format_args!("\n# not carried over: {}, {why}\n", comment(name.trim())));
         }
     }
     Ok(out)

@@ -19,11 +19,19 @@ pub(crate) const KIND: Kind = Kind {
     ],
     format: "{average}",
     interval: Some(Duration::from_secs(2)),
-    make: |_| Ok(Box::new(Frequency)),
+    options: &[("cpu", "one CPU by its number, from 0")],
+    make: |options| {
+        Ok(Box::new(Frequency {
+            cpu: options.whole_number("cpu")?.map(|cpu| usize::try_from(cpu).unwrap_or(usize::MAX)),
+        }))
+    },
     ..Kind::DEFAULT
 };
 
-struct Frequency;
+struct Frequency {
+    /// All, if none is named.
+    cpu: Option<usize>,
+}
 
 impl Segment for Frequency {
     fn wanted(&self) -> Wanted {
@@ -33,8 +41,15 @@ impl Segment for Frequency {
     fn render(&mut self, input: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         let Ok(frequencies) = input.sample.frequencies_khz.get() else { return };
         let hertz = |kilohertz: u64| kilohertz as f64 * 1e3;
-        let all = frequencies.iter().copied().map(hertz);
-        let average = all.clone().sum::<f64>() / frequencies.len() as f64;
+        let chosen = match self.cpu {
+            Some(cpu) => frequencies.get(cpu).map_or(&[][..], std::slice::from_ref),
+            None => frequencies.as_slice(),
+        };
+        if chosen.is_empty() {
+            return;
+        }
+        let all = chosen.iter().copied().map(hertz);
+        let average = all.clone().sum::<f64>() / chosen.len() as f64;
         let (highest, lowest) = (all.clone().reduce(f64::max), all.reduce(f64::min));
         let value = |hertz| Value::number_of(hertz, Unit::Hertz);
         items.only(&[value(Some(average)), value(highest), value(lowest)]);

@@ -6,6 +6,15 @@ use super::format::{Placeholders, translate, words};
 use super::segment::{General, Segment, Tone, is_true, number};
 use crate::bar::config::defaults::quoted;
 
+const DIRECTORY: &str = "/sys/class/power_supply/";
+const USUAL_PATH: &str = "/sys/class/power_supply/BAT%d/uevent";
+
+/// The battery that a path names: `%d` in it is the number in the section's title.
+fn name_in(path: &str, number: &str) -> Option<String> {
+    let name = path.strip_suffix("/uevent")?.rsplit('/').next()?;
+    (!name.is_empty()).then(|| name.replace("%d", number))
+}
+
 pub(super) fn battery(section: &Section, general: &General) -> Segment {
     /// States as whit names them, the option with i3status' word, and its usual word.
     const STATES: [(&str, &str, &str); 5] = [
@@ -17,8 +26,14 @@ pub(super) fn battery(section: &Section, general: &General) -> Segment {
     ];
     let is_set = |option: &str| is_true(section, option);
     let mut segment = Segment::new("battery");
-    if section.title != "all" {
-        segment.raw("batteries", format!("[{}]", quoted(&format!("BAT{}", section.title))));
+    let path = section.get("path").unwrap_or(USUAL_PATH);
+    if !path.starts_with(DIRECTORY) {
+        segment.note(format!("path = {path}: batteries are found below {DIRECTORY}"));
+    }
+    // Of all batteries those of every name.
+    if section.title != "all" || !path.contains("%d") {
+        let name = name_in(path, &section.title).unwrap_or_else(|| format!("BAT{}", section.title));
+        segment.raw("batteries", format!("[{}]", quoted(&name)));
     }
     let decimals = if is_set("integer_battery_capacity") { 0 } else { 2 };
     let percentage = format!("{{percent:.{decimals},bare}}%");
@@ -57,9 +72,6 @@ pub(super) fn battery(section: &Section, general: &General) -> Segment {
     }
     if section.get("hide_seconds").is_some() && !is_set("hide_seconds") {
         segment.note("hide_seconds = false");
-    }
-    if section.get("path").is_some_and(|path| path != "/sys/class/power_supply/BAT%d/uevent") {
-        segment.note("path: batteries are found below /sys/class/power_supply");
     }
     let known = [
         "format",

@@ -3,6 +3,10 @@
 /// What a placeholder becomes.
 pub(super) type Placeholders<'a> = &'a [(&'a str, &'a str)];
 
+/// Placeholders of i3status that whit has no field for. What begins with none that i3status knows stays as it is written.
+const WITHOUT_FIELD: [&str; 9] =
+    ["cpu", "emptytime", "noise", "devicename", "errno", "error", "title", "content", "status"];
+
 /// The format, and the placeholders in it that nothing here stands for. `%%` is a per cent sign; braces and brackets,
 /// which mean something here, are doubled.
 pub(super) fn translate(format: &str, placeholders: Placeholders<'_>) -> (String, Vec<String>) {
@@ -20,6 +24,8 @@ pub(super) fn translate(format: &str, placeholders: Placeholders<'_>) -> (String
                 } else if let Some(after) = rest.strip_prefix('%') {
                     out.push('%');
                     rest = after;
+                } else if !WITHOUT_FIELD.iter().any(|name| rest.starts_with(name)) {
+                    out.push('%');
                 } else {
                     let is_name = |character: char| character.is_alphanumeric() || character == '_';
                     let length = rest.find(|character| !is_name(character)).unwrap_or(rest.len());
@@ -47,8 +53,8 @@ mod tests {
     #[test]
     fn the_longest_name_counts_and_signs_are_doubled() {
         let names: Placeholders<'_> = &[("percentage", "{a}"), ("percentage_used", "{b}"), ("1min", "{c}")];
-        let (text, unknown) = translate("%percentage_used of 100%% [%1min] {%nothing} 5%", names);
-        assert_eq!(text, "{b} of 100% [[{c}]] {{}} 5");
-        assert_eq!(unknown, ["%nothing", "%"]);
+        let (text, unknown) = translate("%percentage_used of 100%% [%1min] {%cpu0} %nothing 5%", names);
+        assert_eq!(text, "{b} of 100% [[{c}]] {{}} %nothing 5%");
+        assert_eq!(unknown, ["%cpu0"]);
     }
 }

@@ -175,3 +175,84 @@ fn conky_is_recognised() {
     assert!(!toml.contains("down\"") && toml.contains("${if_up eth0} and what stands under it"), "{toml}");
     assert!(matches!(import("conky.text = [[ $nonsense ]]"), Err(ImportError::Empty(_))));
 }
+
+/// Each a kind of line that public configurations have: what is made of it, and what is said of it.
+#[test]
+fn lines_of_i3status_that_people_write() {
+    for (text, parts) in [
+        // Sections without a title are found by the beginning of an entry, whatever case it is in; the last one counts.
+        ("order += \"cpu_usage 0\"\ncpu_usage { format = \"C %usage\" }", &["format = \"C {busy"][..]),
+        ("order += \"Load\"\nload { FORMAT = \"L %1min\" }", &["format = \"L {load1"]),
+        (
+            "order += \"load\"\nload { format = \"first\" }\nload { format = \"last %1min\" }",
+            &["format = \"last {load1", "# not carried over: load, of which there is another one below"],
+        ),
+        (
+            "order += \"load\"\nload { format = \"${WHIT_NOT_SET:-x} %1min\" }",
+            &["format = \"x {load1", "# differs: ${WHIT_NOT_SET}"],
+        ),
+        // A sign that begins no placeholder stays, and what i3status fills in is named.
+        (
+            "order += \"load\"\nload { format = \"5% of %nothing %1min%\" }",
+            &["format = \"5% of %nothing {load1}%\""],
+        ),
+        ("order += \"cpu_usage\"\ncpu_usage { format = \"%cpu0 %usage\" }", &["# not carried over: %cpu0"]),
+        (
+            "order += \"battery 0\"\nbattery 0 { path = \"/sys/class/power_supply/CMB%d/uevent\" }",
+            &["batteries = [\"CMB0\"]"],
+        ),
+        (
+            "order += \"battery 1\"\nbattery 1 { path = \"/sys/class/power_supply/macsmc-battery/uevent\" }",
+            &["batteries = [\"macsmc-battery\"]"],
+        ),
+        ("order += \"battery all\"\nbattery all { format = \"%status\" }", &["type = \"battery\"\nformat"]),
+        (
+            "order += \"battery 1\"\nbattery 1 { path = \"/proc/acpi/%d\" }",
+            &["# not carried over: path = /proc/acpi/%d"],
+        ),
+    ] {
+        let toml = imported(text);
+        for part in parts {
+            assert!(toml.contains(part), "{text}\n{part}\n{toml}");
+        }
+    }
+}
+
+#[test]
+fn lines_of_conky_that_people_write() {
+    for (text, parts, absent) in [
+        // A variable ends at its brace, over lines too, and is named once.
+        (
+            "${execi 60 a |\n  b | c\n} $cpu",
+            &["# not carried over: ${execi 60 a |   b | c}: a shell would be needed", "{busy"][..],
+            "b | c\"",
+        ),
+        // A variable is never a name.
+        (
+            "${addr ${gw_iface}} $cpu",
+            &["# not carried over: ${addr ${gw_iface}}: its argument is another"],
+            "interfaces",
+        ),
+        ("${upspeed $gw_iface} $cpu", &["# not carried over: ${upspeed $gw_iface}"], "interfaces"),
+        ("${freq_g 2}GHz", &["type = \"frequency\"\ncpu = 1\n"], "# not"),
+        ("${freq_g}GHz", &["type = \"frequency\"\nformat"], "# not carried over: ${freq_g"),
+        ("${mem 5} x", &["# not carried over: ${mem 5}: its argument"], "#none"),
+        // The slash of a path belongs to it, one between two figures to neither.
+        (
+            "/home: ${fs_used /home} | /var: ${fs_used /var}",
+            &["\"/home: {used}\"", "\"/var: {used}\""],
+            "#none",
+        ),
+        ("${cpu cpu0}% / ${fs_used /}", &["\"{busy:.0,bare}%\"", "\"{used}\""], "\"/ "),
+    ] {
+        let toml = imported(&format!("conky.text = [[\n{text}\n]]\n"));
+        for part in parts {
+            assert!(toml.contains(part), "{text}\n{part}\n{toml}");
+        }
+        assert!(!toml.contains(absent), "{text}\n{absent}\n{toml}");
+    }
+    let toml = imported("conky.text = [[CPU $cpu]] .. name .. [[ $mem]]\n");
+    for part in ["# not carried over: name, which Lua computes", "\"CPU {busy", "{used}"] {
+        assert!(toml.contains(part), "{part}\n{toml}");
+    }
+}

@@ -1,0 +1,95 @@
+//! A value of Lua that is text: literals, and what stands between them.
+
+/// The literals one after the other, and what is computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct LuaText {
+    pub(super) text: String,
+    /// Operands that are no literals.
+    pub(super) computed: Vec<String>,
+    /// Whether there is a literal.
+    pub(super) has_text: bool,
+}
+
+impl LuaText {
+    /// A text that is written as it is.
+    pub(super) fn of(text: &str) -> Self {
+        Self { text: text.to_owned(), has_text: true, ..Self::default() }
+    }
+
+    /// Reads operands with `..` between them, up to what is none.
+    pub(super) fn read(source: &str) -> Self {
+        let (mut read, mut rest) = (Self::default(), source);
+        loop {
+            let literal = long_bracket(rest).or_else(|| quoted(rest));
+            let after = match literal {
+                Some((text, after)) => {
+                    read.text.push_str(&text);
+                    read.has_text = true;
+                    after
+                }
+                None => {
+                    let (expression, after) = rest.split_at(expression_length(rest));
+                    if !expression.trim().is_empty() {
+                        read.computed.push(expression.trim().to_owned());
+                    }
+                    after
+                }
+            };
+            match after.trim_start().strip_prefix("..") {
+                Some(next) => rest = next.trim_start(),
+                None => return read,
+            }
+        }
+    }
+}
+
+/// `[[…]]`, `[=[…]=]`. As in Lua, a line's end right behind the bracket is none of the text.
+fn long_bracket(source: &str) -> Option<(String, &str)> {
+    let after = source.strip_prefix('[')?;
+    let level = after.len() - after.trim_start_matches('=').len();
+    let text = after[level..].strip_prefix('[')?;
+    let end = format!("]{}]", "=".repeat(level));
+    let text = text.strip_prefix('\n').unwrap_or(text);
+    Some(match text.split_once(&end) {
+        Some((text, after)) => (text.to_owned(), after),
+        None => (text.to_owned(), ""),
+    })
+}
+
+/// A text in quotation marks, in which a backslash stands before what is meant otherwise.
+fn quoted(source: &str) -> Option<(String, &str)> {
+    let quote = source.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+    let mut text = String::new();
+    let mut letters = source.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            _ if letter == quote => return Some((text, &source[at + 1..])),
+            '\\' => match letters.next() {
+                Some((_, 'n')) => text.push('\n'),
+                Some((_, 't')) => text.push('\t'),
+                Some((_, other)) => text.push(other),
+                None => break,
+            },
+            _ => text.push(letter),
+        }
+    }
+    Some((text, ""))
+}
+
+/// How long an operand is that is no literal: up to `..`, or to the end of its line, not within parentheses or quotation marks.
+fn expression_length(source: &str) -> usize {
+    let (mut depth, mut quote) = (0_usize, None);
+    for (at, letter) in source.char_indices() {
+        match (letter, quote) {
+            (_, Some(open)) if letter == open => quote = None,
+            (_, Some(_)) => {}
+            ('"' | '\'', None) => quote = Some(letter),
+            ('(', None) => depth += 1,
+            (')', None) => depth = depth.saturating_sub(1),
+            ('.', None) if depth == 0 && source[at..].starts_with("..") => return at,
+            ('\n', None) if depth == 0 && !source[at..].trim_start().starts_with("..") => return at,
+            _ => {}
+        }
+    }
+    source.len()
+}
