@@ -28,6 +28,11 @@ pub struct Line {
     identity: Vec<String>,
     /// Whether the line only protects its path and cleans nothing, because its user or group is unknown on this machine.
     pub is_only_protecting: bool,
+    /// Its type and modifiers, if one of them is of a newer systemd than this knows: the path is protected with all below it, which is
+    /// the most that the line could mean for what is there.
+    pub unknown: Option<String>,
+    /// From 1.
+    pub number: usize,
 }
 
 /// A malformed line. Parsing stops there.
@@ -94,11 +99,8 @@ pub fn parse(text: &str, machine: &Machine<'_>) -> Result<Vec<Line>, Malformed> 
         // A carriage return ends a line as well, but line numbers in errors count only newlines, as editors do.
         let number = if text.contains('\r') { line_of(text, line) } else { number };
         let parsed = parse_line(line, machine);
-        lines.extend(parsed.map_err(|(column, what)| Malformed {
-            line: number,
-            column: column + 1,
-            what,
-        })?);
+        let parsed = parsed.map_err(|(column, what)| Malformed { line: number, column: column + 1, what })?;
+        lines.extend(parsed.map(|line| Line { number, ..line }));
     }
     Ok(lines)
 }
@@ -113,7 +115,21 @@ fn parse_line(line: &str, machine: &Machine<'_>) -> Result<Option<Line>, Wrong> 
     let mut fields = Fields::new(line);
     let (_, kind_text) = fields.next()?.ok_or((0, "a type is missing".to_owned()))?;
     let (path_at, path) = fields.next()?.ok_or((line.len(), "the path is missing".to_owned()))?;
-    let (kind, modifiers) = kind_of(&kind_text).ok_or((0, format!("\"{kind_text}\" is not a type")))?;
+    let Some((kind, modifiers)) = kind_of(&kind_text) else {
+        if !kind_text.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+            return Err((0, format!("\"{kind_text}\" is not a type")));
+        }
+        let path = absolute(&path, machine).map_err(|what| (path_at, what))?;
+        return Ok(Some(Line {
+            kind: b'x',
+            path,
+            age: None,
+            identity: Vec::new(),
+            is_only_protecting: false,
+            unknown: Some(kind_text),
+            number: 0,
+        }));
+    };
     if modifiers.contains('!') {
         // At boot alone.
         return Ok(None);
@@ -171,15 +187,16 @@ fn parse_line(line: &str, machine: &Machine<'_>) -> Result<Option<Line>, Wrong> 
     let is_only_protecting = !is_known(&user, machine.has_user) || !is_known(&group, machine.has_group);
     let tilde = modifiers.contains('~').to_string();
     let identity = vec![mode, user, group, age_text, tilde, argument.to_owned()];
-    Ok(Some(Line { kind, path, age, identity, is_only_protecting }))
+    Ok(Some(Line { kind, path, age, identity, is_only_protecting, unknown: None, number: 0 }))
 }
 
-/// Splits a type into its letter and its modifiers. Returns `None` if one is unknown or a modifier is repeated.
+/// Splits a type into its letter and its modifiers, of which `$` is for `--purge` alone, and `?` for `L`. Returns `None` if one is unknown
+/// or a modifier is repeated.
 fn kind_of(text: &str) -> Option<(u8, &str)> {
     let kind = text.bytes().next().filter(|kind| LITERAL.contains(kind) || PATTERNS.contains(kind))?;
     let modifiers = &text[1..];
     let is_known =
-        |(at, letter): (usize, char)| "+!-=~^".contains(letter) && !modifiers[..at].contains(letter);
+        |(at, letter): (usize, char)| "+!-=~^$?".contains(letter) && !modifiers[..at].contains(letter);
     modifiers.char_indices().all(is_known).then_some((kind, modifiers))
 }
 

@@ -120,8 +120,6 @@ fn what_is_wrong_is_said_with_its_place() {
         ("d /%z - - - 1d", (1, 3), "%z is not known"),
         ("d \"/tmp", (1, 3), "not closed"),
         ("9 /tmp", (1, 1), "not a type"),
-        ("d* /tmp", (1, 1), "not a type"),
-        ("d-- /tmp", (1, 1), "not a type"),
         ("d /tmp 0999", (1, 8), "not a mode"),
         ("d^ /tmp - - - 1d", (1, 1), "credential"),
         ("f~ /tmp - - - - !!!!", (1, 1), "base64"),
@@ -132,4 +130,22 @@ fn what_is_wrong_is_said_with_its_place() {
         assert_eq!((error.line, error.column), place, "{text}: {error}");
         assert!(error.what.contains(what), "{error}");
     }
+}
+
+#[test]
+fn a_line_of_a_newer_systemd_protects_its_path_and_stops_nothing_else() {
+    for kind in ["d*", "d--", "k", "kx!", "N+"] {
+        let text = format!("d /t - - - 10d\n{kind} /t/new - - - 5parsecs\n");
+        let configuration = configuration(&text);
+        assert_eq!(jobs(&text).len(), 1, "{kind}");
+        assert!(configuration.protection().has(b"/t/new"), "{kind}");
+        let lines = parse(&text, &machine()).unwrap();
+        assert_eq!((lines[1].unknown.as_deref(), lines[1].number), (Some(kind), 2));
+    }
+    // Those of systemd 256 and later.
+    for text in ["d$ /t - - - 10d", "d!$ /t - - - 10d", "L? /t - - - - /there", "L$ /t"] {
+        assert!(parse(text, &machine()).unwrap().iter().all(|line| line.unknown.is_none()), "{text}");
+    }
+    // Which path it is must be known.
+    assert!(parse("k new", &machine()).is_err());
 }

@@ -51,6 +51,17 @@ pub(super) fn jobs(named_files: &[PathBuf], selection: &Selection) -> Result<Vec
             .map_err(|error| Failure::new(format!("{}: {error}", file.shown())))?;
         let lines = tmpfiles::parse(&text, &machine)
             .map_err(|malformed| Failure::new(format!("{}:{malformed}", file.shown())))?;
+        for line in &lines {
+            if let Some(kind) = &line.unknown {
+                write_stderr(&format!(
+                    "whit: {}:{}: \"{}\" is of a newer systemd than whit knows: {} and all below it is left alone\n",
+                    file.shown(),
+                    line.number,
+                    kind.shown(),
+                    line.path.shown()
+                ));
+            }
+        }
         configuration.add(lines);
     }
     for line in configuration.only_protecting() {
