@@ -45,11 +45,16 @@ impl Temperature {
     }
 }
 
+/// What a sensor may report, in thousandths of a degree: industrial parts are made for −40 to 125 °C. An input that is not connected
+/// reports −60, −128 or 255 °C, and a driver that takes a fault for a value millions.
+const POSSIBLE: std::ops::RangeInclusive<i64> = -45_000..=200_000;
+
 /// The content of a `temp*_input` or `temp` file: thousandths of a degree Celsius.
 ///
 /// # Errors
-/// If it is not a number.
+/// If it is not a number, or cannot be.
 pub fn millidegrees(bytes: &[u8]) -> Result<i64, Malformed> {
     let mut cursor = Cursor::new(bytes);
-    cursor.signed().ok_or_else(|| cursor.expected("thousandths of a degree"))
+    let degrees = cursor.signed().filter(|degrees| POSSIBLE.contains(degrees));
+    degrees.ok_or_else(|| cursor.expected("thousandths of a degree that a part can have"))
 }

@@ -98,7 +98,8 @@ deleted; several of these add up: what is older goes in any case, and then the o
 seconds, until what is to be kept is reached; --keep-newer is never broken. With --list, --long or --null what
 is deleted is named as it goes, with --json --list as documents. A file of several names counts for each of them. A dry run does not know which
 directories would become empty. --tmpfiles deletes what systemd-tmpfiles --clean would, but keeps
-sockets, locked files and sticky directories, and stops at a line that it does not understand.
+sockets, locked files and sticky directories, and stops at a malformed line. What a line of a newer
+systemd than 257 names is left alone.
 Exit status: 0, 1 where something could not be looked at or deleted (each is named), 2 for a
 command line that cannot be; with --warn or --crit that of a plugin: 0, 1, 2, or 3 where
 something could not be looked at.";
