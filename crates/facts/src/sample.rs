@@ -142,6 +142,17 @@ pub struct Space {
     pub is_read_only: Option<bool>,
 }
 
+impl Space {
+    /// Returns what is possible: nothing of a filesystem of which more is free than there is, as some remote ones report, and no inodes of
+    /// one of which more inodes are free than there are.
+    pub fn if_possible(mut self) -> Option<Self> {
+        if self.free_inodes > self.inodes {
+            (self.inodes, self.free_inodes) = (0, 0);
+        }
+        (self.free <= self.total && self.available <= self.total).then_some(self)
+    }
+}
+
 /// What the cgroup that whit runs in may use and uses: on the way up the level that has the least left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CgroupLimits {

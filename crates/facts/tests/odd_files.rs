@@ -20,6 +20,7 @@ use facts::linux::sensors::millidegrees;
 use facts::linux::stat::Stat;
 use facts::linux::uptime::Uptime;
 use facts::memory::{HugePages, MemoryBreakdown, Swap};
+use facts::sample::Space;
 use facts::unit::Bytes;
 
 /// Compares what is read with what is right.
@@ -228,6 +229,20 @@ fn mounts_and_limits() {
         net_attributes::speed_mbit(b"4294967295\n").ok().flatten(),
         None,
     );
+}
+
+#[test]
+fn space() {
+    let space = |total, free, inodes, free_inodes| {
+        let (total, free) = (Bytes(total), Bytes(free));
+        let space = Space { total, free, available: free, inodes, free_inodes, is_read_only: None };
+        space.if_possible().map(|space| space.inodes)
+    };
+    is_right("a remote filesystem of which more is free than there is", space(10, 11, 0, 0), None);
+    is_right("one that counts free inodes alone", space(10, 5, 0, 7), Some(0));
+    is_right("one without blocks", space(0, 0, 0, 0), Some(0));
+    is_right("one that makes inodes as needed", space(10, 10, 0, 0), Some(0));
+    is_right("an ordinary one", space(10, 10, 9, 8), Some(9));
 }
 
 #[test]

@@ -14,14 +14,15 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 pub(crate) fn space_of(path: &CStr) -> Option<Space> {
     let stat = statvfs(path).ok()?;
     let bytes = |blocks: u64| Bytes(blocks.saturating_mul(stat.f_frsize));
-    Some(Space {
+    let space = Space {
         total: bytes(stat.f_blocks),
         free: bytes(stat.f_bfree),
         available: bytes(stat.f_bavail),
         inodes: stat.f_files,
         free_inodes: stat.f_ffree,
         is_read_only: Some(stat.f_flag.contains(StatVfsMountFlags::RDONLY)),
-    })
+    };
+    space.if_possible()
 }
 
 /// The space of the filesystem that a path is on; `None` if it is not known. As the other, this can hang.
@@ -36,14 +37,15 @@ pub(crate) fn captured_space(text: &[u8], target: &[u8]) -> Option<Space> {
             continue;
         }
         let mut number = || line.number();
-        return Some(Space {
+        let space = Space {
             total: Bytes(number()?),
             free: Bytes(number()?),
             available: Bytes(number()?),
             inodes: number()?,
             free_inodes: number()?,
             is_read_only: None,
-        });
+        };
+        return space.if_possible();
     }
     None
 }
