@@ -160,8 +160,8 @@ fn minute(text: &str) -> Option<u16> {
     let (hour, minute) = text.trim().split_once(':')?;
     let digits = |text: &str, most: u16| {
         let is_short = text.len() <= 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text.bytes().fold(0, |number, byte| number * 10 + u16::from(byte.wrapping_sub(b'0')));
-        (is_short && !text.is_empty() && number <= most).then_some(number)
+        let number: u16 = text.parse().ok().filter(|_| is_short)?;
+        (number <= most).then_some(number)
     };
     Some(digits(hour, 24)? * 60 + digits(minute, 59)?).filter(|minute| *minute <= MINUTES_A_DAY)
 }

@@ -18,7 +18,9 @@ pub fn members<'o>(objects: &'o [NagiosObject], kind: &str) -> BTreeMap<&'o str,
     for group in &groups {
         let Some(name) = group.get(&name_key) else { continue };
         let own = group.list("members").into_iter();
-        let named = own.flat_map(|one| if one == "*" { all.iter().copied().collect() } else { vec![one] });
+        let named = own
+            .filter(|one| !one.starts_with('!'))
+            .flat_map(|one| if one == "*" { all.iter().copied().collect() } else { vec![one] });
         members.entry(name).or_default().extend(named);
     }
     let groups_key = format!("{kind}s");
@@ -30,6 +32,9 @@ pub fn members<'o>(objects: &'o [NagiosObject], kind: &str) -> BTreeMap<&'o str,
         }
     }
     let nested_key = format!("{kind}_members");
+    let excluded = |group: &&NagiosObject| -> Vec<String> {
+        group.list("members").into_iter().filter_map(|one| one.strip_prefix('!')).map(str::to_owned).collect()
+    };
     for _ in 0..MOST_DEPTH {
         let mut has_grown = false;
         for group in &groups {
@@ -44,6 +49,13 @@ pub fn members<'o>(objects: &'o [NagiosObject], kind: &str) -> BTreeMap<&'o str,
         }
         if !has_grown {
             break;
+        }
+    }
+    for group in &groups {
+        if let Some(members) = group.get(&name_key).and_then(|name| members.get_mut(name)) {
+            for one in excluded(group) {
+                members.remove(one.as_str());
+            }
         }
     }
     members

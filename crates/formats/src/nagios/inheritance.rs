@@ -20,7 +20,7 @@ pub fn resolve(objects: &[NagiosObject]) -> (Vec<NagiosObject>, Vec<NagiosFault>
     for object in objects.iter().filter(|object| !object.is_template()) {
         let mut whole = inherited(object, &templates, &mut faults, 0);
         // An additive value that nothing was added to.
-        for value in whole.values.values_mut() {
+        for value in whole.values.iter_mut().filter(|(key, _)| is_list(key)).map(|(_, value)| value) {
             if let Some(rest) = value.strip_prefix('+') {
                 *value = rest.trim().to_owned();
             }
@@ -28,6 +28,23 @@ pub fn resolve(objects: &[NagiosObject]) -> (Vec<NagiosObject>, Vec<NagiosFault>
         resolved.push(whole);
     }
     (resolved, faults)
+}
+
+/// Whether `+` before a value adds to what is inherited. In others, such as the number of a pager, it is a sign.
+fn is_list(key: &str) -> bool {
+    const LISTS: [&str; 10] = [
+        "contacts",
+        "contact_groups",
+        "contactgroups",
+        "hostgroups",
+        "servicegroups",
+        "host_name",
+        "hostgroup_name",
+        "servicegroup_name",
+        "parents",
+        "members",
+    ];
+    LISTS.contains(&key) || key.starts_with("dependent_") || key.ends_with("_members")
 }
 
 fn inherited(
@@ -55,7 +72,7 @@ fn inherited(
             match whole.values.get_mut(&key) {
                 None => drop(whole.values.insert(key, value)),
                 // `+a` adds to what is inherited; the first template that says something counts.
-                Some(known) if known.starts_with('+') && value != "null" => {
+                Some(known) if is_list(&key) && known.starts_with('+') && value != "null" => {
                     *known = format!("{},{}", value, known[1..].trim());
                 }
                 Some(_) => {}
@@ -72,14 +89,14 @@ mod tests {
 
     #[test]
     fn values_come_from_templates() {
-        let text = "define host {\n name base\n check_interval 5\n groups a\n alias x\n register 0\n}\n\
-                    define host {\n name mid\n use base\n groups +b\n check_interval 7\n register 0\n}\n\
-                    define host {\n use mid,base\n host_name h\n groups +c\n alias null\n}\n\
+        let text = "define host {\n name base\n check_interval 5\n hostgroups a\n alias x\n register 0\n}\n\
+                    define host {\n name mid\n use base\n hostgroups +b\n check_interval 7\n register 0\n}\n\
+                    define host {\n use mid,base\n host_name h\n hostgroups +c\n pager +49\n alias null\n}\n\
                     define host {\n use nothing\n host_name i\n}\ndefine host {\n name l\n use l\n}\n";
         let (resolved, faults) = resolve(&read_objects(text, 0).0);
         let host = &resolved[0];
-        assert_eq!((host.get("check_interval"), host.get("groups")), (Some("7"), Some("a,b,c")));
-        assert_eq!((host.get("alias"), host.get("name")), (None, None));
+        assert_eq!((host.get("check_interval"), host.get("hostgroups")), (Some("7"), Some("a,b,c")));
+        assert_eq!((host.get("alias"), host.get("name"), host.get("pager")), (None, None, Some("+49")));
         assert_eq!(faults.len(), 2, "{faults:?}");
     }
 }

@@ -41,6 +41,21 @@ pub struct NagiosObject {
 }
 
 impl NagiosObject {
+    /// Adds a line. The members of groups, and the times of a date, are all that are said; of others the last counts. Names of custom
+    /// variables ignore case.
+    fn add(&mut self, name: &str, value: &str) {
+        let name = match name.strip_prefix('_') {
+            Some(variable) => format!("_{}", variable.to_uppercase()),
+            None => canonical(&self.kind, name).to_owned(),
+        };
+        let is_of_group = self.kind.ends_with("group") && name.ends_with("members");
+        let is_date = self.kind == "timeperiod" && name.contains(' ');
+        match self.values.get_mut(&name) {
+            Some(known) if is_of_group || is_date => known.extend([",", value]),
+            _ => drop(self.values.insert(name, value.to_owned())),
+        }
+    }
+
     /// A value; `None` if it says nothing of that, or takes it back (`null`).
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str).filter(|value| *value != "null")
@@ -52,10 +67,18 @@ impl NagiosObject {
         parts.filter(|part| !part.is_empty()).collect()
     }
 
-    /// A number as Nagios reads it: what stands at the beginning counts, text behind it is a remark, and 0 is what is none.
+    /// The letters of options, with commas or blanks between them: `w,c` is `w` and `c`, and so is `warning critical`.
+    pub fn options(&self, name: &str) -> Vec<char> {
+        let words =
+            self.get(name).unwrap_or_default().split(|letter: char| letter == ',' || letter.is_whitespace());
+        words.filter_map(|word| word.chars().next()).collect()
+    }
+
+    /// A number as Nagios reads it: what stands at the beginning counts, text behind it is a remark, and 0 is what is none, `null` too.
     pub fn number(&self, name: &str) -> Option<f64> {
-        let text = self.get(name)?;
-        let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '+');
+        let text = self.values.get(name)?;
+        let is_of_number =
+            |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '+' | 'e' | 'E');
         let end = text.find(|letter| !is_of_number(letter)).unwrap_or(text.len());
         // The longest beginning that is a number.
         let number = (0..=end).rev().find_map(|end| text[..end].parse::<f64>().ok());
@@ -64,7 +87,9 @@ impl NagiosObject {
 
     /// Whether it is a template and nothing else.
     pub fn is_template(&self) -> bool {
-        self.get("register") == Some("0")
+        // Groups are there in any case.
+        let is_group = matches!(self.kind.as_str(), "hostgroup" | "servicegroup");
+        self.number("register") == Some(0.0) && !is_group
     }
 }
 
@@ -99,7 +124,7 @@ pub fn read_objects(text: &str, file: usize) -> (Vec<NagiosObject>, Vec<NagiosFa
                     None => (rest, ""),
                 };
                 let object = NagiosObject { kind: kind.trim().to_owned(), place, ..NagiosObject::default() };
-                if !inside.is_empty() && inside != "}" {
+                if !inside.is_empty() && inside != "}" && !inside.starts_with('#') {
                     fault(format!("expected the end of the line after {{, found {inside:?}"));
                 }
                 match inside.strip_suffix('}') {
@@ -113,8 +138,7 @@ pub fn read_objects(text: &str, file: usize) -> (Vec<NagiosObject>, Vec<NagiosFa
                 let timed = if object.kind == "timeperiod" { split_time(&text) } else { None };
                 let (name, value) =
                     timed.or_else(|| text.split_once([' ', '\t'])).unwrap_or((text.as_str(), ""));
-                let name = canonical(&object.kind, name.trim());
-                object.values.insert(name.to_owned(), value.trim().to_owned());
+                object.add(name.trim(), value.trim());
             }
         }
     }
@@ -138,14 +162,14 @@ fn split_time(text: &str) -> Option<(&str, &str)> {
     (at == 0).then_some(("", text))
 }
 
-/// Lines with their numbers: without comments, and joined where one ends in a backslash.
+/// Lines with their numbers: joined where one ends in a backslash and nothing else, and then without comments. Two backslashes at an end
+/// are one that is meant.
 fn logical_lines(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut is_continued = false;
     for (number, line) in text.lines().enumerate() {
-        let line = without_comment(line);
-        let line = line.trim();
         let (line, continues) = match line.strip_suffix('\\') {
+            Some(line) if line.ends_with('\\') => (line, false),
             Some(line) => (line, true),
             None => (line, false),
         };
@@ -155,8 +179,8 @@ fn logical_lines(text: &str) -> Vec<(usize, String)> {
         }
         is_continued = continues;
     }
-    lines.retain(|(_, line)| !line.is_empty());
-    lines
+    let lines = lines.into_iter().map(|(number, line)| (number, without_comment(&line).trim().to_owned()));
+    lines.filter(|(_, line)| !line.is_empty()).collect()
 }
 
 /// `#` begins a comment at the beginning of a line, `;` anywhere unless a backslash is before it, which is not kept.
@@ -205,11 +229,43 @@ mod tests {
             ("x", 0.0),
             ("-1", -1.0),
             ("1.2.3", 1.2),
+            ("1e1", 10.0),
+            ("1e", 1.0),
+            ("null", 0.0),
         ] {
             let (objects, _) = read_objects(&format!("define service {{\n check_interval {text}\n}}\n"), 0);
             assert_eq!(objects[0].number("check_interval"), Some(number), "{text}");
         }
         assert_eq!(NagiosObject::default().number("check_interval"), None);
+    }
+
+    #[test]
+    fn lines_are_joined_before_comments_go() {
+        let text = "define host { # a host\n host_name b # not a remark\n # remark \\\n check_interval 60\n alias x ; remark \\\n contacts bob\n\
+                    check_command c!C:\\\\\n notes foo \\ \n parents p\\\n  ,q\n}\n";
+        let (objects, faults) = read_objects(text, 0);
+        assert!(faults.is_empty(), "{faults:?}");
+        let get = |name: &str| objects[0].get(name);
+        assert_eq!((get("check_interval"), get("alias"), get("contacts")), (None, Some("x"), None));
+        assert_eq!(
+            (get("check_command"), get("notes"), get("parents")),
+            (Some("c!C:\\"), Some("foo \\"), Some("p,q"))
+        );
+    }
+
+    #[test]
+    fn what_is_said_twice_is_the_last_but_of_groups_and_dates() {
+        let text = "define hostgroup {\nmembers a\nmembers b\nalias x\nalias y\nregister 0\n}\n\
+                    define timeperiod {\njuly 4 00:00-08:00\njuly 4 09:00-10:00\nmonday 01:00-02:00\nmonday 03:00-04:00\n}\n\
+                    define host {\n_community a\n_Community b\nregister no\n}\n";
+        let (objects, _) = read_objects(text, 0);
+        assert_eq!((objects[0].get("members"), objects[0].get("alias")), (Some("a,b"), Some("y")));
+        assert_eq!(
+            (objects[1].get("july 4"), objects[1].get("monday")),
+            (Some("00:00-08:00,09:00-10:00"), Some("03:00-04:00"))
+        );
+        assert_eq!(objects[2].get("_COMMUNITY"), Some("b"));
+        assert_eq!(objects.iter().map(NagiosObject::is_template).collect::<Vec<_>>(), [false, false, true]);
     }
 
     #[test]

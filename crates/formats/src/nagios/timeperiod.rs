@@ -30,8 +30,12 @@ pub fn times_of(period: &NagiosObject) -> NagiosTimes {
     for day in DAYS.iter().chain(&dates) {
         let is_date = !DAYS.contains(day);
         // A day of the week without a time is none anyway; a date without one is a holiday.
-        for times in period.list(day).into_iter().filter(|times| is_date || *times != NONE) {
-            rules.push(format!("{day} {}", times.replace(' ', "")));
+        let times = period.get(day).unwrap_or_default();
+        // Blanks are where people write them, also instead of commas.
+        let times = times.split('-').map(str::trim).collect::<Vec<_>>().join("-");
+        let times = times.split(|letter: char| letter == ',' || letter.is_whitespace());
+        for times in times.filter(|times| !times.is_empty() && (is_date || *times != NONE)) {
+            rules.push(format!("{day} {times}"));
         }
     }
     NagiosTimes {
@@ -48,7 +52,7 @@ mod tests {
 
     #[test]
     fn times_of_the_week_and_of_dates() {
-        let text = "define timeperiod {\n timeperiod_name a\n monday 09:00-12:00,13:00-17:00\n july 4 00:00-00:00\n\
+        let text = "define timeperiod {\n timeperiod_name a\n monday 09:00 - 12:00 13:00-17:00\n july 4 00:00-00:00\n\
                     sunday 00:00-00:00\n exclude b, c\n 2026-01-01 - 2026-02-01 / 3 09:00-10:00\n}\n\
                     define timeperiod {\n timeperiod_name n\n}\n";
         let (objects, _) = read_objects(text, 0);

@@ -50,9 +50,7 @@ fn import(path: &Path) -> Result<ExitCode, Failure> {
     }
     let segments = imported.matches("[[segment]]").count();
     let (left_out, differ) = (notes("not carried over: ").count(), notes("differs: ").count());
-    write_stderr(&format!(
-        "whit: segments carried over: {segments}, things that differ: {differ}, left out: {left_out}\n"
-    ));
+    write_stderr(&format!("whit: segments: {segments}, differ: {differ}, left out: {left_out}\n"));
     print(&imported)
 }
 

@@ -114,14 +114,30 @@ fn of_nagios(precache: &str) -> BTreeMap<Name, Facts> {
     let groups: BTreeMap<String, BTreeSet<String>> = of_kind(precache, "contactgroup")
         .map(|group| (text_of(&group, "contactgroup_name"), set(group.list("members"))))
         .collect();
-    let told: BTreeSet<String> = of_kind(precache, "contact")
-        .filter(|contact| contact.get("service_notification_options") != Some("n"))
-        .map(|contact| text_of(&contact, "contact_name"))
+    // What each contact gets of hosts and of services.
+    let wanted: BTreeMap<String, [BTreeSet<char>; 2]> = of_kind(precache, "contact")
+        .map(|contact| {
+            let letters = |key: &str, all: &str| {
+                let options: Vec<char> =
+                    contact.list(key).iter().filter_map(|word| word.chars().next()).collect();
+                if options.contains(&'a') {
+                    all.chars().collect()
+                } else {
+                    options.into_iter().filter(|one| *one != 'n').collect()
+                }
+            };
+            let wanted = [
+                letters("host_notification_options", "durfs"),
+                letters("service_notification_options", "wucrfs"),
+            ];
+            (text_of(&contact, "contact_name"), wanted)
+        })
         .collect();
+    let is_host = |object: &NagiosObject| object.kind.starts_with("host");
     let contacts = |object: &NagiosObject| -> BTreeSet<String> {
         let of_groups = object.list("contact_groups").into_iter().flat_map(|group| groups[group].clone());
         let all = set(object.list("contacts")).into_iter().chain(of_groups);
-        all.filter(|contact| told.contains(contact)).collect()
+        all.filter(|contact| !wanted[contact][usize::from(!is_host(object))].is_empty()).collect()
     };
     let mut all = BTreeMap::new();
     for object in read_objects(precache, 0).0 {
@@ -131,10 +147,6 @@ fn of_nagios(precache: &str) -> BTreeMap<Name, Facts> {
         }
         let name = (text_of(&object, "host_name"), text_of(&object, "service_description"));
         let number = |key: &str| object.number(key).unwrap_or(0.0);
-        let is_told = number("notifications_enabled") > 0.0
-            && object.get("notification_options") != Some("n")
-            && object.get("notification_period") != Some("never")
-            && !contacts(&object).is_empty();
         let is_active = number("active_checks_enabled") > 0.0
             && object.get("check_period") != Some("never")
             && object.get("check_command").is_some()
@@ -145,6 +157,15 @@ fn of_nagios(precache: &str) -> BTreeMap<Name, Facts> {
         let options = options
             .iter()
             .flat_map(|option| if *option == "a" { letters } else { option }.chars().collect::<Vec<_>>());
+        let of_contacts: BTreeSet<char> = contacts(&object)
+            .iter()
+            .flat_map(|contact| wanted[contact][usize::from(!is_host)].clone())
+            .collect();
+        let options: BTreeSet<char> =
+            options.filter(|letter| letters.contains(*letter) && of_contacts.contains(letter)).collect();
+        let is_told = number("notifications_enabled") > 0.0
+            && object.get("notification_period") != Some("never")
+            && !options.is_empty();
         all.insert(
             name,
             Facts {
@@ -156,7 +177,7 @@ fn of_nagios(precache: &str) -> BTreeMap<Name, Facts> {
                 repeat: if is_told { number("notification_interval") } else { 0.0 },
                 attempts: number("max_check_attempts"),
                 contacts: if is_told { contacts(&object) } else { BTreeSet::new() },
-                options: options.filter(|letter| is_told && letters.contains(*letter)).collect(),
+                options: if is_told { options } else { BTreeSet::new() },
                 is_active,
                 argument: match is_active {
                     true => object
@@ -236,7 +257,8 @@ fn of_whit(text: &str) -> Result<BTreeMap<Name, Facts>, Failed> {
         let name = string(host, "name");
         let mut facts = facts(host, name, true);
         facts.parents = texts(host, "parents").into_iter().collect();
-        facts.groups = texts(host, "groups").into_iter().collect();
+        // Nagios uses a group with `register 0`, and does not list it.
+        facts.groups = texts(host, "groups").into_iter().filter(|group| group != "hidden").collect();
         facts.address = if host.contains_key("address") { string(host, "address") } else { name }.to_owned();
         all.insert((name.to_owned(), String::new()), facts);
     }

@@ -146,9 +146,9 @@ fn words(text: &str) -> Option<Vec<Word>> {
             let length = rest.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
             words.push(Word::Name(rest[..length].to_ascii_lowercase()));
             length
-        } else if let Some(date) = rest.get(..10).and_then(|date| date.parse().ok()) {
+        } else if let Some((date, length)) = date(rest) {
             words.push(Word::Date(date));
-            10
+            length
         } else if letter == '/' {
             words.push(Word::Each);
             1
@@ -168,6 +168,16 @@ fn words(text: &str) -> Option<Vec<Word>> {
         is_joined = after.len() == rest.len() && letter != '-' && letter != '/';
     }
     Some(words)
+}
+
+/// The date at the beginning of a text, as `2026-01-02` or `2026-1-2`, and its length.
+fn date(text: &str) -> Option<(Date, usize)> {
+    let length = text.find(|letter: char| !letter.is_ascii_digit() && letter != '-').unwrap_or(text.len());
+    let mut parts = text[..length].split('-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_date = year.len() == 4 && (1..=2).contains(&month.len()) && (1..=2).contains(&day.len());
+    let date = Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok();
+    date.filter(|_| is_date && parts.next().is_none()).map(|date| (date, length))
 }
 
 impl FromStr for DateRange {
@@ -255,6 +265,7 @@ mod tests {
             ("2026-02-28", &["2026-02-28"][..], &["2026-03-01", "2025-02-28"][..]),
             ("2026-01-01 - 2026-02-01", &["2026-01-01", "2026-01-15", "2026-02-01"], &["2026-02-02"]),
             ("2026-01-01 - 2026-02-01 / 3", &["2026-01-01", "2026-01-04"], &["2026-01-02", "2026-02-03"]),
+            ("2026-1-1 - 2026-2-01 / 3", &["2026-01-01", "2026-01-04"], &["2026-01-02"]),
             ("2026-01-01 / 7", &["2026-01-01", "2026-01-08", "2027-01-07"], &["2026-01-02", "2025-12-25"]),
             ("july 4", &["2026-07-04", "1999-07-04"], &["2026-07-05", "2026-08-04"]),
             ("july -1", &["2026-07-31"], &["2026-07-30"]),

@@ -8,6 +8,7 @@ mod modules;
 mod segment;
 mod space;
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use formats::conky;
@@ -15,7 +16,7 @@ use formats::i3status::{Configuration, Section, SyntaxError};
 
 use super::defaults::quoted;
 use modules::convert;
-use segment::{General, Segment, is_true};
+use segment::{General, Segment, is_true, unmatched};
 
 /// Why nothing was made of a configuration.
 #[derive(Debug)]
@@ -83,6 +84,7 @@ fn import_i3status(text: &str) -> Result<String, SyntaxError> {
             format_args!("# differs: ${{{}}} is what it was when this was imported\n", comment(name)),
         );
     }
+    let mut names = BTreeSet::new();
     for entry in &configuration.order {
         let section = configuration.section(entry).cloned().unwrap_or_else(|| {
             // A section that is not written has its defaults.
@@ -90,7 +92,15 @@ fn import_i3status(text: &str) -> Result<String, SyntaxError> {
             Section { kind, title, ..Section::default() }
         });
         out.push('\n');
-        write_segment(convert(&section, &head), entry, &head, &mut out);
+        let mut segment = convert(&section, &head);
+        // Of a kind each name is there once.
+        let name = segment.options.iter().find(|(option, _)| *option == "name").map(|(_, name)| name.clone());
+        if let Some(name) = name
+            && !names.insert((segment.kind, name))
+        {
+            segment = unmatched(&format!("{entry}, a second time"));
+        }
+        write_segment(segment, entry, &head, &mut out);
     }
     for section in configuration.sections.iter().filter(|section| section.kind != "general") {
         let is_used = configuration.order.iter().any(|entry| configuration.section(entry) == Some(section));

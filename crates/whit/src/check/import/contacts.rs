@@ -9,12 +9,15 @@ use formats::nagios::{NagiosObject, members};
 use super::commands::Commands;
 use super::notes::Notes;
 use super::periods::{Periods, Times};
+use super::services::Checked;
 use crate::configuration::quoted;
 
 /// The receivers of each contact, and the members of contact groups.
 #[derive(Debug, Default)]
 pub(super) struct Contacts<'f> {
     receivers: BTreeMap<&'f str, Vec<String>>,
+    /// What each contact gets of hosts and services, in the letters of its options.
+    wanted: BTreeMap<&'f str, [BTreeSet<char>; 2]>,
     groups: BTreeMap<&'f str, BTreeSet<&'f str>>,
 }
 
@@ -30,7 +33,8 @@ impl<'f> Contacts<'f> {
         notes: &mut Notes,
         out: &mut String,
     ) -> Self {
-        let mut contacts = Self { receivers: BTreeMap::new(), groups: members(objects, "contactgroup") };
+        let groups = members(objects, "contactgroup");
+        let mut contacts = Self { receivers: BTreeMap::new(), wanted: BTreeMap::new(), groups };
         for contact in objects.iter().filter(|object| object.kind == "contact") {
             let Some(name) = contact.get("contact_name") else { continue };
             limits(contact, name, periods, notes);
@@ -47,22 +51,51 @@ impl<'f> Contacts<'f> {
                 names.push(receiver);
             }
             contacts.receivers.insert(name, names);
+            contacts.wanted.insert(name, KINDS.map(|kind| wanted(contact, kind)));
         }
         contacts
     }
 
-    /// Returns the receivers of contacts and contact groups, each once.
+    /// Returns what at least one of these contacts gets of hosts or services.
+    pub(super) fn kinds<'c>(
+        &'c self,
+        names: impl IntoIterator<Item = &'c str>,
+        groups: impl IntoIterator<Item = &'c str>,
+        is_host: bool,
+    ) -> BTreeSet<char> {
+        let names = self.names(names, groups);
+        let contacts = names.into_iter().filter_map(|name| self.wanted.get(name));
+        contacts
+            .flat_map(|[of_hosts, of_services]| if is_host { of_hosts } else { of_services })
+            .copied()
+            .collect()
+    }
+
+    /// Returns the receivers of contacts and contact groups, each once: of those that get anything of hosts or services.
     pub(super) fn receivers<'c>(
+        &'c self,
+        names: impl IntoIterator<Item = &'c str>,
+        groups: impl IntoIterator<Item = &'c str>,
+        is_host: bool,
+    ) -> BTreeSet<&'c str> {
+        let all = self.names(names, groups).into_iter().filter(|name| {
+            let wanted = self.wanted.get(name);
+            wanted.is_some_and(|[of_hosts, of_services]| {
+                !if is_host { of_hosts } else { of_services }.is_empty()
+            })
+        });
+        all.flat_map(|name| self.receivers.get(name).into_iter().flatten().map(String::as_str)).collect()
+    }
+
+    /// Returns the names of contacts and of the members of contact groups, each once.
+    fn names<'c>(
         &'c self,
         names: impl IntoIterator<Item = &'c str>,
         groups: impl IntoIterator<Item = &'c str>,
     ) -> BTreeSet<&'c str> {
         let of_groups =
             groups.into_iter().flat_map(|group| self.groups.get(group).into_iter().flatten().copied());
-        let all: BTreeSet<&str> = names.into_iter().chain(of_groups).collect();
-        all.into_iter()
-            .flat_map(|name| self.receivers.get(name).into_iter().flatten().map(String::as_str))
-            .collect()
+        names.into_iter().chain(of_groups).collect()
     }
 }
 
@@ -104,7 +137,7 @@ impl Ways {
                 Some(address) if address.contains('@') => {
                     ways.mail = Some(address.to_owned());
                     // A receiver gets both.
-                    if mails.contains(&false) {
+                    if mails.contains(&false) && wants.iter().all(|wants| *wants) {
                         notes.change(
                             format!("contact {name} gets mail of hosts and of services"),
                             contact.place,
@@ -137,37 +170,27 @@ impl Ways {
     }
 }
 
-/// Whether a contact gets notifications of hosts or services: Nagios sends none without options.
-fn wants(contact: &NagiosObject, kind: &str) -> bool {
-    let options = contact.list(&format!("{kind}_notification_options"));
-    contact.number(&format!("{kind}_notifications_enabled")) != Some(0.0)
-        && !options.is_empty()
-        && !options.iter().any(|option| option.starts_with('n'))
+/// What a contact gets of hosts or services, in the letters of its options: nothing without options.
+fn wanted(contact: &NagiosObject, kind: &str) -> BTreeSet<char> {
+    let all = if kind == "host" { "durfs" } else { "wucrfs" };
+    let options = contact.options(&format!("{kind}_notification_options"));
+    let is_off =
+        contact.number(&format!("{kind}_notifications_enabled")) == Some(0.0) || options.contains(&'n');
+    all.chars().filter(|letter| !is_off && (options.contains(letter) || options.contains(&'a'))).collect()
 }
 
-/// Limits of a contact's own, which whit has for checks alone.
+fn wants(contact: &NagiosObject, kind: &str) -> bool {
+    !wanted(contact, kind).is_empty()
+}
+
+/// Limits of a contact's own, which whit has for checks alone: if all contacts of a check have the same, the check has them.
 fn limits(contact: &NagiosObject, name: &str, periods: &Periods<'_>, notes: &mut Notes) {
     if !KINDS.iter().any(|kind| wants(contact, kind)) {
         notes.remark(format!("contact {name}, to which Nagios sends nothing by its options"), contact.place);
     }
-    for (kind, all) in [("host", &["d", "u", "r"][..]), ("service", &["w", "u", "c", "r"])] {
-        let wants = wants(contact, kind);
-        let commands = contact.list(&format!("{kind}_notification_commands"));
-        if !wants && !commands.is_empty() {
-            let both = KINDS.iter().any(|other| *other != kind && self::wants(contact, other));
-            if both {
-                notes.change(format!("contact {name} gets nothing of {kind}s in Nagios"), contact.place);
-            }
-            continue;
-        }
-        let key = format!("{kind}_notification_options");
-        let options = contact.list(&key);
-        let is_set = |option: &&str| options.iter().any(|set| set.starts_with(option) || *set == "a");
-        if wants && !all.iter().all(is_set) {
-            notes.leave_out(format!("contact {name}: {key} {}", options.join(",")), contact.place);
-        }
+    for kind in KINDS {
         let key = format!("{kind}_notification_period");
-        if let Some(period) = contact.get(&key).filter(|_| wants)
+        if let Some(period) = contact.get(&key).filter(|_| wants(contact, kind))
             && periods.times(period, contact, notes) != Times::Always
         {
             notes.leave_out(format!("contact {name}: {key} {period}"), contact.place);
@@ -175,6 +198,29 @@ fn limits(contact: &NagiosObject, name: &str, periods: &Periods<'_>, notes: &mut
     }
     if contact.number("minimum_importance").is_some_and(|least| least > 0.0) {
         notes.leave_out(format!("contact {name}: minimum_importance"), contact.place);
+    }
+}
+
+/// Notes contacts that get together what only some of them want.
+pub(super) fn note_differences(
+    contacts: &Contacts<'_>,
+    checked: &Checked<'_>,
+    kinds: &[&str],
+    notes: &mut Notes,
+) {
+    let letter = |kind: &&str| match (*kind, checked.is_host()) {
+        ("critical", true) => 'd',
+        (kind, _) => kind.chars().next().unwrap_or_default(),
+    };
+    let all = contacts.names(checked.list("contacts"), checked.list("contact_groups"));
+    for name in all {
+        let Some([of_hosts, of_services]) = contacts.wanted.get(name) else { continue };
+        let wanted = if checked.is_host() { of_hosts } else { of_services };
+        // One that wants nothing gets nothing.
+        if !wanted.is_empty() && kinds.iter().map(letter).any(|letter| !wanted.contains(&letter)) {
+            let what = format!("contact {name} gets what others of the same hosts and services get");
+            notes.change(what, checked.object.place);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use formats::nagios::{NagiosObject, members};
+use formats::nagios::{NagiosObject, Place, members};
 
 use super::commands::{Commands, variable};
 use super::contacts::Contacts;
@@ -36,7 +36,6 @@ const KINDS: [&str; 13] = [
 /// What Nagios takes where nothing is said, in units of `interval_length`.
 const USUAL_INTERVAL: f64 = 5.0;
 const USUAL_RETRY_INTERVAL: f64 = 1.0;
-const USUAL_NOTIFICATION_INTERVAL: f64 = 30.0;
 
 /// The configuration, and what became of it.
 #[derive(Debug)]
@@ -52,17 +51,17 @@ pub(crate) struct Imported {
 }
 
 /// All that tables are written from.
-struct Converter<'f> {
-    files: &'f NagiosFiles,
-    groups: Groups<'f>,
-    services: Services<'f>,
-    service_groups: BTreeMap<&'f str, BTreeSet<(&'f str, &'f str)>>,
-    commands: Commands<'f>,
-    periods: Periods<'f>,
-    contacts: Contacts<'f>,
-    dependencies: Dependencies<'f>,
-    escalations: Escalations<'f>,
-    notes: Notes,
+pub(super) struct Converter<'f> {
+    pub(super) files: &'f NagiosFiles,
+    pub(super) groups: Groups<'f>,
+    pub(super) services: Services<'f>,
+    pub(super) service_groups: BTreeMap<&'f str, BTreeSet<(&'f str, &'f str)>>,
+    pub(super) commands: Commands<'f>,
+    pub(super) periods: Periods<'f>,
+    pub(super) contacts: Contacts<'f>,
+    pub(super) dependencies: Dependencies<'f>,
+    pub(super) escalations: Escalations<'f>,
+    pub(super) notes: Notes,
 }
 
 pub(super) fn convert(files: &NagiosFiles) -> Imported {
@@ -88,6 +87,7 @@ pub(super) fn convert(files: &NagiosFiles) -> Imported {
     };
     let (hosts, host_count) = converter.hosts();
     let (checks, check_count) = converter.checks();
+    converter.settings();
     for object in objects.iter().filter(|object| !KINDS.contains(&object.kind.as_str())) {
         converter.notes.leave_out(format!("define {}", object.kind), object.place);
     }
@@ -104,7 +104,7 @@ pub(super) fn convert(files: &NagiosFiles) -> Imported {
         text,
         notes: lines,
         summary: format!(
-            "{host_count} hosts and {check_count} checks of them were carried over, {changed} things changed, {left_out} left out"
+            "hosts: {host_count}, services: {check_count}, changed: {changed}, left out: {left_out}"
         ),
         has_effect: notes.has_effect(),
     }
@@ -115,7 +115,7 @@ impl<'f> Converter<'f> {
         let hosts = self.files.objects.iter().filter(|object| object.kind == "host");
         let mut hosts: Vec<&NagiosObject> = hosts.filter(|host| host.get("host_name").is_some()).collect();
         hosts.sort_by(|one, other| by_natural_order(name(one), name(other)));
-        let mut out = String::new();
+        let (mut out, mut parents_of) = (String::new(), BTreeMap::new());
         for host in &hosts {
             let checked = Checked { object: host, host: None };
             let host_name = name(host);
@@ -127,16 +127,51 @@ impl<'f> Converter<'f> {
             }
             let groups = self.groups.iter().filter(|(_, hosts)| hosts.contains(host_name));
             push_list("groups", &groups.map(|(group, _)| *group).collect::<Vec<_>>(), &mut out);
-            let (known, unknown): (Vec<&str>, Vec<&str>) =
-                host.list("parents").into_iter().partition(|parent| self.services.has_host(parent));
-            push_list("parents", &known, &mut out);
-            for parent in unknown {
-                self.notes.leave_out(format!("the parent {parent}, which does not exist"), host.place);
-            }
+            let parents = self.parents(host, &mut parents_of);
+            push_list("parents", &parents, &mut out);
             self.push_variables(host, &mut out);
             self.push_check(&checked, &mut out);
         }
         (out, hosts.len())
+    }
+
+    /// The parents of a host, without those that do not exist, and those that it is a parent of itself.
+    fn parents(
+        &mut self,
+        host: &'f NagiosObject,
+        parents_of: &mut BTreeMap<&'f str, Vec<&'f str>>,
+    ) -> Vec<&'f str> {
+        let mut parents = Vec::new();
+        for parent in host.list("parents") {
+            let (mut seen, mut left) = (BTreeSet::new(), vec![parent]);
+            while let Some(next) = left.pop().filter(|_| !seen.contains(name(host))) {
+                if seen.insert(next) {
+                    left.extend(parents_of.get(next).into_iter().flatten());
+                }
+            }
+            if !self.services.has_host(parent) {
+                self.notes.leave_out(format!("the parent {parent}, which does not exist"), host.place);
+            } else if seen.contains(name(host)) {
+                self.notes
+                    .leave_out(format!("the parent {parent}, whose parent is {}", name(host)), host.place);
+            } else {
+                parents.push(parent);
+            }
+        }
+        parents_of.insert(name(host), parents.clone());
+        parents
+    }
+
+    /// What the main file says of everything.
+    fn settings(&mut self) {
+        let main = Place::default();
+        for name in
+            ["ocsp_command", "ochp_command", "global_service_event_handler", "global_host_event_handler"]
+        {
+            if self.files.setting(name).is_some() {
+                self.notes.leave_out(name, main);
+            }
+        }
     }
 
     /// Services that differ only in their hosts are one check.
@@ -218,19 +253,27 @@ impl<'f> Converter<'f> {
         }
         let period = self.times(checked, "check_period");
         let interval = object.number("check_interval").unwrap_or(USUAL_INTERVAL);
-        let is_active = object.number("active_checks_enabled") != Some(0.0) && period != Times::Never;
+        let runs = if checked.is_host() { "execute_host_checks" } else { "execute_service_checks" };
+        let is_active = object.number("active_checks_enabled") != Some(0.0)
+            && period != Times::Never
+            && self.files.is_on(runs, true);
         let call = object.get("check_command").filter(|call| is_active && !call.is_empty());
         match call {
             // Nagios runs such a service when somebody asks, and never by itself.
             Some(_) if interval <= 0.0 && !checked.is_host() => out.push_str("passive = true\n"),
             Some(call) => {
-                if !self.commands.write(object, call, &mut self.notes, out) {
+                if !self.commands.write(checked, call, &mut self.notes, out) {
                     out.push_str("passive = true\n");
                 }
                 self.push_timeout(checked, out);
             }
-            // A host that nothing checks is up: it needs no table of its own kind.
-            None if checked.is_host() && object.get("check_command").is_none() => return,
+            // A host that nothing checks is up: it needs no table of its own kind, unless results are submitted.
+            None if checked.is_host()
+                && !object.values.contains_key("check_command")
+                && !is_submitted(object) =>
+            {
+                return;
+            }
             None => out.push_str("passive = true\n"),
         }
         if interval <= 0.0 && checked.is_host() {
@@ -243,14 +286,26 @@ impl<'f> Converter<'f> {
         for (name, seconds) in
             [("interval", interval), ("retry", retry.unwrap_or(USUAL_RETRY_INTERVAL) * length)]
         {
-            let _ = writeln!(out, "{name} = \"{}s\"", seconds.max(1.0));
+            let seconds = self.bounded(seconds, 1.0, object);
+            let _ = writeln!(out, "{name} = \"{seconds}s\"");
         }
         if let Some(attempts) = object.number("max_check_attempts") {
             let _ = writeln!(out, "attempts = {}", attempts.clamp(1.0, 1000.0).trunc());
         }
-        if object.number("check_freshness").is_some_and(|checks| checks > 0.0) {
+        let freshness = if checked.is_host() {
+            ("check_host_freshness", false)
+        } else {
+            ("check_service_freshness", true)
+        };
+        let is_fresh = self.files.is_on(freshness.0, freshness.1);
+        if is_fresh && object.number("check_freshness").is_some_and(|checks| checks > 0.0) {
+            if !is_active && object.get("check_command").is_some() {
+                let what = format!("{}: the check_command that runs when a result is stale", object.kind);
+                self.notes.leave_out(what, object.place);
+            }
             match object.number("freshness_threshold").filter(|seconds| *seconds > 0.0) {
                 Some(seconds) => {
+                    let seconds = self.bounded(seconds, 1.0, object);
                     let _ = writeln!(out, "fresh = \"{seconds}s\"");
                 }
                 None => self
@@ -261,10 +316,26 @@ impl<'f> Converter<'f> {
         if let Times::In(times) = period {
             let _ = writeln!(out, "period = {}", quoted(&times));
         }
-        if object.number("flap_detection_enabled") == Some(0.0) {
+        // Nagios detects flapping only if its main file says so.
+        if object.number("flap_detection_enabled") == Some(0.0)
+            || !self.files.is_on("enable_flap_detection", false)
+        {
             out.push_str("flapping = false\n");
         }
         self.push_notifications(checked, out);
+    }
+
+    /// A length of time that whit has: up to a day.
+    pub(super) fn bounded(&mut self, seconds: f64, least: f64, object: &NagiosObject) -> f64 {
+        const MOST: f64 = 86_400.0;
+        if seconds > MOST {
+            self.notes
+                .change(format!("{}: a time of more than a day, which is a day", object.kind), object.place);
+        } else if seconds < least {
+            let what = format!("{}: a time of less than {least} s, which is {least} s", object.kind);
+            self.notes.change(what, object.place);
+        }
+        seconds.clamp(least, MOST)
     }
 
     fn push_timeout(&self, checked: &Checked<'_>, out: &mut String) {
@@ -286,46 +357,12 @@ impl<'f> Converter<'f> {
         let _ = writeln!(out, "timeout_state = \"{state}\"");
     }
 
-    fn interval_length(&self) -> f64 {
+    pub(super) fn interval_length(&self) -> f64 {
         let length = self.files.setting("interval_length").and_then(|text| quantity::number(text).ok());
         length.filter(|length| *length > 0.0).unwrap_or(60.0)
     }
 
-    fn push_notifications(&mut self, checked: &Checked<'f>, out: &mut String) {
-        let period = self.times(checked, "notification_period");
-        let options = checked.list("notification_options");
-        let is_off = checked.number("notifications_enabled") == Some(0.0)
-            || options.iter().any(|option| option.starts_with('n'))
-            || period == Times::Never;
-        let receivers = self.contacts.receivers(checked.list("contacts"), checked.list("contact_groups"));
-        if is_off || receivers.is_empty() {
-            out.push_str("to = []\n");
-            return;
-        }
-        push_list("to", &receivers.into_iter().collect::<Vec<_>>(), out);
-        let escalations = self.escalations.receivers(checked, &self.contacts);
-        if !escalations.is_empty() {
-            let steps = escalations.iter().map(|(from, names)| {
-                let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-                format!("{{ from = {from}, to = [{}] }}", names.join(", "))
-            });
-            let _ = writeln!(out, "escalate = [{}]", steps.collect::<Vec<_>>().join(", "));
-        }
-        let repeat = checked.number("notification_interval").unwrap_or(USUAL_NOTIFICATION_INTERVAL);
-        let repeat_s = repeat * self.interval_length();
-        if repeat_s > 0.0 {
-            if repeat_s < 60.0 {
-                self.notes.change("notification_interval below a minute, which is one", checked.object.place);
-            }
-            let _ = writeln!(out, "repeat = \"{}s\"", repeat_s.max(60.0));
-        }
-        if let Times::In(times) = period {
-            let _ = writeln!(out, "tell_in = {}", quoted(&times));
-        }
-        push_list("tell_of", &kinds_of(&options, checked.is_host()), out);
-    }
-
-    fn times(&mut self, checked: &Checked<'f>, key: &str) -> Times {
+    pub(super) fn times(&mut self, checked: &Checked<'f>, key: &str) -> Times {
         match checked.get(key) {
             Some(name) => self.periods.times(name, checked.object, &mut self.notes),
             None => Times::Always,
@@ -333,36 +370,19 @@ impl<'f> Converter<'f> {
     }
 }
 
-/// What is told; empty: everything.
-fn kinds_of(options: &[&str], is_host: bool) -> Vec<&'static str> {
-    const NAMED: [(&str, &str); 6] = [
-        ("w", "warning"),
-        ("c", "critical"),
-        ("d", "critical"),
-        ("u", "unknown"),
-        ("r", "recovery"),
-        ("f", "flapping"),
-    ];
-    let is_set = |letter: &str| options.iter().any(|option| option.starts_with(letter));
-    if options.is_empty() || is_set("a") {
-        return Vec::new();
-    }
-    let mut kinds: Vec<&str> = Vec::new();
-    for (letter, kind) in NAMED {
-        // Of a host, u is that it cannot be reached, which is told of its parent.
-        let is_of_host = is_host && letter == "u";
-        if is_set(letter) && !is_of_host && !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    kinds
+/// Whether results of a host are submitted, which Nagios takes of every host: those of one that says something about it.
+fn is_submitted(host: &NagiosObject) -> bool {
+    let is_set = |name: &str, value: f64| host.number(name) == Some(value);
+    is_set("active_checks_enabled", 0.0)
+        || is_set("check_freshness", 1.0)
+        || is_set("passive_checks_enabled", 1.0)
 }
 
 fn name(host: &NagiosObject) -> &str {
     host.get("host_name").unwrap_or_default()
 }
 
-fn push_list(name: &str, values: &[&str], out: &mut String) {
+pub(super) fn push_list(name: &str, values: &[&str], out: &mut String) {
     if !values.is_empty() {
         let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
         let _ = writeln!(out, "{name} = [{}]", values.join(", "));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use formats::nagios::{NagiosObject, hosts_by_keys};
 
 use super::notes::Notes;
-use super::services::{Groups, Services};
+use super::services::{Groups, Services, of_service_groups};
 
 /// A service of a host.
 pub(super) type ServiceName<'f> = (&'f str, &'f str);
@@ -24,21 +24,25 @@ impl<'f> Dependencies<'f> {
     ) -> Self {
         let mut all = Self::default();
         for dependency in objects.iter().filter(|object| object.kind == "servicedependency") {
-            let criteria = dependency.list("notification_failure_criteria");
-            let execution = dependency.list("execution_failure_criteria");
-            let is_none =
-                |criteria: &[&str]| criteria.is_empty() || criteria.iter().any(|word| word.starts_with('n'));
+            let criteria = dependency.options("notification_failure_criteria");
+            let execution = dependency.options("execution_failure_criteria");
+            let is_none = |criteria: &[char]| criteria.is_empty() || criteria.contains(&'n');
             if !is_none(&execution) {
                 notes.leave_out("servicedependency: execution_failure_criteria", dependency.place);
             }
             if is_none(&criteria) {
                 continue;
             }
+            if !['w', 'c', 'u', 'a'].iter().any(|state| criteria.contains(state)) {
+                let what = "servicedependency: notification_failure_criteria of states that are no problems";
+                notes.leave_out(what, dependency.place);
+                continue;
+            }
             if dependency.get("dependency_period").is_some() {
                 notes.leave_out("servicedependency: dependency_period", dependency.place);
             }
             // whit's are silent in any problem: Nagios' in those that are named, and then `w`, `c` and `u` are all.
-            if !["w", "c", "u"].iter().all(|state| criteria.iter().any(|word| word.starts_with(state))) {
+            if !criteria.contains(&'a') && !['w', 'c', 'u'].iter().all(|state| criteria.contains(state)) {
                 notes.change(
                     "servicedependency: it counts in each problem, and not in some",
                     dependency.place,
@@ -63,12 +67,7 @@ impl<'f> Dependencies<'f> {
         notes: &mut Notes,
     ) {
         let hosts = |keys: [&str; 2]| hosts_by_keys(dependency, keys, objects, groups);
-        let of_groups = |key: &str| {
-            let names = dependency.list(key).into_iter();
-            names
-                .flat_map(|name| service_groups.get(name).into_iter().flatten().copied())
-                .collect::<BTreeSet<_>>()
-        };
+        let of_groups = |key: &str| of_service_groups(&dependency.list(key), service_groups);
         let mut masters =
             services.named(&hosts(["host_name", "hostgroup_name"]), &dependency.list("service_description"));
         masters.extend(of_groups("servicegroup_name"));
@@ -81,6 +80,21 @@ impl<'f> Dependencies<'f> {
                 .iter()
                 .all(|key| dependency.get(key).is_none());
         let mut pairs = BTreeSet::new();
+        let is_of_dependents_host = ["host_name", "hostgroup_name", "servicegroup_name"]
+            .iter()
+            .all(|key| dependency.get(key).is_none());
+        if is_of_dependents_host {
+            for dependent in &dependents {
+                let same = BTreeSet::from([dependent.0]);
+                let masters = services.named(&same, &dependency.list("service_description"));
+                pairs.extend(
+                    masters
+                        .into_iter()
+                        .filter(|master| master != dependent)
+                        .map(|master| (*dependent, master)),
+                );
+            }
+        }
         for master in &masters {
             let same = || services.named(&BTreeSet::from([master.0]), &dependent_descriptions);
             let dependents = if is_of_same_host { same() } else { dependents.clone() };

@@ -7,7 +7,7 @@ use formats::nagios::{NagiosObject, hosts_of};
 use super::contacts::Contacts;
 use super::dependencies::ServiceName;
 use super::notes::Notes;
-use super::services::{Checked, Groups, Services};
+use super::services::{Checked, Groups, Services, of_service_groups};
 
 /// The escalations of each host and service. The description of a host's own is empty.
 #[derive(Debug, Default)]
@@ -31,13 +31,16 @@ impl<'f> Escalations<'f> {
                 "hostescalation" => hosts().into_iter().map(|host| (host, "")).collect(),
                 "serviceescalation" => {
                     let mut meant = services.named(&hosts(), &object.list("service_description"));
-                    for group in object.list("servicegroup_name") {
-                        meant.extend(service_groups.get(group).into_iter().flatten().copied());
-                    }
+                    meant.extend(of_service_groups(&object.list("servicegroup_name"), service_groups));
                     meant
                 }
                 _ => continue,
             };
+            // Without it Nagios never escalates.
+            if object.number("first_notification").is_none() {
+                notes.leave_out(format!("{} without first_notification", object.kind), object.place);
+                continue;
+            }
             for key in UNKNOWN.into_iter().filter(|key| object.get(key).is_some()) {
                 notes.leave_out(format!("{}: {key}", object.kind), object.place);
             }
@@ -61,19 +64,29 @@ impl<'f> Escalations<'f> {
         &self,
         checked: &Checked<'c>,
         contacts: &'c Contacts<'_>,
+        notes: &mut Notes,
     ) -> BTreeMap<u32, BTreeSet<&'c str>>
     where
         'f: 'c,
     {
+        let is_host = checked.is_host();
         let name = (checked.host_name(), checked.description().unwrap_or_default());
         let mut found: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
         for object in self.0.get(&name).into_iter().flatten() {
             let from = object.number("first_notification").unwrap_or(1.0).clamp(1.0, 1000.0) as u32;
             let has_own = ["contacts", "contact_groups"].iter().any(|key| object.values.contains_key(*key));
             let receivers = match has_own {
-                true => contacts.receivers(object.list("contacts"), object.list("contact_groups")),
-                false => contacts.receivers(checked.list("contacts"), checked.list("contact_groups")),
+                true => contacts.receivers(object.list("contacts"), object.list("contact_groups"), is_host),
+                false => {
+                    contacts.receivers(checked.list("contacts"), checked.list("contact_groups"), is_host)
+                }
             };
+            let usual = contacts.receivers(checked.list("contacts"), checked.list("contact_groups"), is_host);
+            if !usual.is_subset(&receivers) {
+                let what =
+                    "escalation: its contacts get notifications too, and not instead of the usual ones";
+                notes.change(what, object.place);
+            }
             found.entry(from).or_default().extend(receivers);
         }
         found.retain(|_, receivers| !receivers.is_empty());

@@ -6,11 +6,14 @@ use formats::nagios::{Macros, NagiosObject, Place, read_objects, read_settings, 
 use probe::named;
 use text::printable::Shown as _;
 
+use super::names::make_valid;
 use super::notes::Notes;
 use super::patterns::{self, NamePatterns};
 use crate::failure::Failure;
 
 const MOST_BYTES: u64 = 64 << 20;
+/// No file includes others after so many.
+const MOST_INCLUDING_FILES: usize = 10_000;
 /// Directories of directories, so deep at most.
 const MOST_DEPTH: usize = 10;
 
@@ -33,6 +36,15 @@ impl NagiosFiles {
     /// The last value of a setting.
     pub(super) fn setting(&self, name: &str) -> Option<&str> {
         self.settings.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a setting is on, which usually is so or is not.
+    pub(super) fn is_on(&self, name: &str, usual: bool) -> bool {
+        // An object file alone says nothing of what Nagios' main file does.
+        match self.setting(name) {
+            Some(value) => value.trim() != "0",
+            None => usual || self.setting("cfg_file").or(self.setting("cfg_dir")).is_none(),
+        }
     }
 }
 
@@ -72,6 +84,7 @@ pub(super) fn read(main: &Path) -> Result<NagiosFiles, Failure> {
     if let Some(name_patterns) = name_patterns {
         patterns::expand(&mut read.objects, name_patterns, &mut read.notes);
     }
+    make_valid(&mut read.objects, &mut read.notes);
     Ok(read)
 }
 
@@ -104,6 +117,17 @@ impl NagiosFiles {
     }
 
     fn add_objects(&mut self, text: &str, file: usize, objects: &mut Vec<NagiosObject>) {
+        // Files in files; so many at most that two which name each other come to an end.
+        for (name, path) in read_settings(text) {
+            let path = self.files[file].parent().unwrap_or(Path::new(".")).join(path);
+            match name.as_str() {
+                "include_file" if self.files.len() < MOST_INCLUDING_FILES => self.read_file(&path, objects),
+                "include_dir" if self.files.len() < MOST_INCLUDING_FILES => {
+                    self.read_directory(&path, objects, 0);
+                }
+                _ => {}
+            }
+        }
         let (new, faults) = read_objects(text, file);
         objects.extend(new);
         for fault in faults {
@@ -127,8 +151,10 @@ impl NagiosFiles {
         paths.sort();
         for path in paths {
             if path.is_dir() && depth < MOST_DEPTH {
-                self.read_directory(&path, objects, depth + 1);
-            } else if path.extension().is_some_and(|extension| extension == "cfg") {
+                if !is_hidden(&path) {
+                    self.read_directory(&path, objects, depth + 1);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "cfg") && !is_hidden(&path) {
                 self.read_file(&path, objects);
             }
         }
@@ -139,4 +165,9 @@ impl NagiosFiles {
             self.macros.set(name.trim_matches('$'), &value);
         }
     }
+}
+
+/// Nagios reads none whose name begins with a dot.
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }

@@ -6,10 +6,11 @@ use formats::re2::WholeRegex;
 use super::notes::Notes;
 
 /// Directives that name other objects, and the directive that names these.
-const REFERENCES: [(&str, &str, &str); 9] = [
+const REFERENCES: [(&str, &str, &str); 10] = [
     ("host_name", "host", "host_name"),
     ("dependent_host_name", "host", "host_name"),
     ("members", "host", "host_name"),
+    ("members", "contact", "contact_name"),
     ("hostgroup_name", "hostgroup", "hostgroup_name"),
     ("dependent_hostgroup_name", "hostgroup", "hostgroup_name"),
     ("hostgroup_members", "hostgroup", "hostgroup_name"),
@@ -40,7 +41,7 @@ pub(super) fn expand(objects: &mut [NagiosObject], patterns: NamePatterns, notes
     };
     for (key, kind, name_key) in REFERENCES {
         let known = names_of(kind, name_key, objects);
-        for object in objects.iter_mut().filter(|object| is_reference(object, key)) {
+        for object in objects.iter_mut().filter(|object| is_reference(object, key, kind)) {
             let Some(value) = object.get(key).map(str::to_owned) else { continue };
             let mut expanded: Vec<String> = Vec::new();
             for name in object.list(key) {
@@ -48,7 +49,8 @@ pub(super) fn expand(objects: &mut [NagiosObject], patterns: NamePatterns, notes
                 let is_pattern = patterns == NamePatterns::All
                     || pattern.contains(['*', '?', '+'])
                     || pattern.contains("\\.");
-                if !is_pattern || pattern == "*" || known.iter().any(|known| known == pattern) {
+                let is_name = known.iter().any(|known| known == pattern) && patterns == NamePatterns::Some;
+                if !is_pattern || pattern == "*" || is_name {
                     expanded.push(name.to_owned());
                     continue;
                 }
@@ -70,10 +72,11 @@ pub(super) fn expand(objects: &mut [NagiosObject], patterns: NamePatterns, notes
 }
 
 /// Whether a directive of an object names others, and not the object itself.
-fn is_reference(object: &NagiosObject, key: &str) -> bool {
+fn is_reference(object: &NagiosObject, key: &str, kind: &str) -> bool {
     match (object.kind.as_str(), key) {
         ("host", "host_name") | ("hostgroup", "hostgroup_name") | ("service", "service_description") => false,
-        ("hostgroup", "members") => true,
+        ("hostgroup", "members") => kind == "host",
+        ("contactgroup", "members") => kind == "contact",
         (_, "members") => false,
         _ => true,
     }

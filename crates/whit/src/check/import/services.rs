@@ -47,6 +47,15 @@ impl<'f> Checked<'f> {
         self.speaker(name).list(name)
     }
 
+    pub(super) fn options(&self, name: &str) -> Vec<char> {
+        self.speaker(name).options(name)
+    }
+
+    /// Whether something is said, if only that it is nothing.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.speaker(name).values.get(name).is_some_and(|value| value != "null")
+    }
+
     pub(super) fn is_host(&self) -> bool {
         self.host.is_none()
     }
@@ -143,8 +152,19 @@ pub(super) fn service_groups<'f>(
     for group in &groups {
         let Some(name) = group.get("servicegroup_name") else { continue };
         let listed = group.list("members");
-        let pairs = listed.chunks_exact(2).map(|pair| (pair[0], pair[1]));
-        members.entry(name).or_default().extend(pairs);
+        let (mut meant, mut left_out) = (BTreeSet::new(), BTreeSet::new());
+        for pair in listed.chunks_exact(2) {
+            let (set, host) = match pair[0].strip_prefix('!') {
+                Some(host) => (&mut left_out, host),
+                None => (&mut meant, pair[0]),
+            };
+            let is_meant = |(of, name): &&(&str, &str)| {
+                (host == "*" || host == *of) && (pair[1] == "*" || pair[1] == *name)
+            };
+            set.extend(services.of_hosts.keys().filter(is_meant).copied());
+        }
+        meant.retain(|service| !left_out.contains(service));
+        members.entry(name).or_default().extend(meant);
     }
     for checked in services.all() {
         for group in checked.object.list("servicegroups") {
@@ -170,4 +190,24 @@ pub(super) fn service_groups<'f>(
         }
     }
     members
+}
+
+/// The services of service groups, of which those with `!` are taken out.
+pub(super) fn of_service_groups<'f>(
+    names: &[&str],
+    groups: &BTreeMap<&'f str, BTreeSet<(&'f str, &'f str)>>,
+) -> BTreeSet<(&'f str, &'f str)> {
+    let (mut meant, mut left_out) = (BTreeSet::new(), BTreeSet::new());
+    for name in names {
+        let (set, name) = match name.strip_prefix('!') {
+            Some(name) => (&mut left_out, name),
+            None => (&mut meant, *name),
+        };
+        match name {
+            "*" => set.extend(groups.values().flatten().copied()),
+            name => set.extend(groups.get(name).into_iter().flatten().copied()),
+        }
+    }
+    meant.retain(|service| !left_out.contains(service));
+    meant
 }

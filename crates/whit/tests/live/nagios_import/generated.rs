@@ -84,7 +84,19 @@ define contactgroup {
 define contactgroup {
     contactgroup_name night
     alias night
-    members carl, silent
+    members carl
+    members silent
+}
+define contactgroup {
+    contactgroup_name most
+    alias most
+    members *, !bob
+}
+define hostgroup {
+    hostgroup_name hidden
+    alias hidden
+    members db-a, web2
+    register 0
 }
 ";
 
@@ -116,7 +128,7 @@ pub(super) fn write(directory: &Path, seed: u64) -> PathBuf {
         "cfg_file={place}/objects.cfg\nlog_file={place}/log\nobject_cache_file={place}/cache\n\
          precached_object_file={place}/precache\nstatus_file={place}/status\ntemp_file={place}/temporary\n\
          temp_path={place}\ncheck_result_path={place}\nlock_file={place}/lock\ncommand_file={place}/command\n\
-         state_retention_file={place}/retention\n"
+         state_retention_file={place}/retention\nenable_flap_detection=1\n"
     );
     fs::write(&main, settings).unwrap();
     main
@@ -152,7 +164,13 @@ impl Tree {
 
     fn contacts(&mut self) {
         for contact in CONTACTS {
-            let options = if contact == "silent" { ["n", "n"] } else { ["d,u,r,f,s", "w,u,c,r,f"] };
+            let options = match contact {
+                "silent" => ["n", "n"],
+                // No flapping.
+                "bob" => ["d,u,r", "w,u,c,r"],
+                "carl" => ["d r f", "w,u c,r,f"],
+                _ => ["d,u,r,f,s", "w,u,c,r,f"],
+            };
             let _ = writeln!(
                 self.text,
                 "define contact {{\n contact_name {contact}\n email {contact}@example.org\n \
@@ -202,9 +220,12 @@ impl Tree {
             self.line("check_period", period);
         }
         if self.random.once_in(3) {
-            self.number("notification_interval", &["0", "30", "120"]);
+            self.number("notification_interval", &["0", "30", "120", "1e1"]);
+        } else if self.random.once_in(8) {
+            self.line("notification_interval", "null");
         }
-        match self.random.below(5) {
+        match self.random.below(6) {
+            3 => self.line("contact_groups", "most"),
             0 => {
                 let contact = *self.random.one_of(&CONTACTS);
                 self.line("contacts", contact);
@@ -233,7 +254,11 @@ impl Tree {
             let _ = writeln!(self.text, "define hostgroup {{\n hostgroup_name {group}\n alias {group}");
             // Some say themselves that they are in it.
             let listed: Vec<&str> = own.iter().copied().filter(|host| *host != "web10").collect();
-            self.line("members", &listed.join(" , "));
+            // In one line, or in a line each.
+            match self.random.once_in(2) {
+                true => self.line("members", &listed.join(" , ")),
+                false => listed.iter().for_each(|member| self.line("members", member)),
+            }
             if !nested.is_empty() {
                 self.line("hostgroup_members", nested);
             }
@@ -268,7 +293,11 @@ impl Tree {
             self.named(&["service_description", "description"], &description);
             let host = *self.random.one_of(&HOSTS);
             let group = *self.random.one_of(&["web", "db", "edge"]);
-            match self.random.below(5) {
+            match self.random.below(6) {
+                4 => {
+                    self.line("hostgroup_name", "hidden");
+                    hosts.extend(["db-a", "web2"]);
+                }
                 0 => {
                     self.named(&["host_name", "hosts", "host"], &format!("{host}, gate"));
                     hosts.extend([host, "gate"]);

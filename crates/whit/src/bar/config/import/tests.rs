@@ -256,3 +256,72 @@ fn lines_of_conky_that_people_write() {
         assert!(toml.contains(part), "{part}\n{toml}");
     }
 }
+
+/// Parts of both kinds of configurations, right and wrong.
+const PARTS: [&str; 52] = [
+    "general { ",
+    "order += \"load\"\n",
+    "order += \"cpu_usage 0\"\n",
+    "order += \"disk /\"\n",
+    "order += \"disk x\"\n",
+    "order += \"battery 0\"\n",
+    "order += \"memory\"\n",
+    "order += \"tztime local\"\n",
+    "order += \"wireless _first_\"\n",
+    "order += \"run_watch A B\"\n",
+    "order += \"read_file é\"\n",
+    "load {\n",
+    "cpu_usage {\n",
+    "disk \"/\" {\n",
+    "battery 0 {\n",
+    "memory {\n",
+    "tztime local {\n",
+    "wireless _first_ {\n",
+    "run_watch \"A B\" {\n",
+    "read_file é {\n",
+    "}\n",
+    "}\n",
+    "format = \"%1min {x} [y] 5% %%\"\n",
+    "format = \"%usage\\n\\\"\"\n",
+    "format = \"%avail\"\n",
+    "format = '%percentage'\n",
+    "format = \"${HOME} %time\"\n",
+    "timezone = Mars/X\n",
+    "max_threshold = nan\n",
+    "low_threshold = 1e300\n",
+    "threshold_type = gbytes_avail\n",
+    "color_bad = red\n",
+    "color_bad = \"#12345\"\n",
+    "path = \"/sys/%d\"\n",
+    "path = \"\"\n",
+    "interval = 0\n",
+    "interval = 99999999999\n",
+    "separator = \"\\\\\"\n",
+    "align = center\n",
+    "min_width = -5\n",
+    "conky.text = [[\n",
+    "]]\n",
+    "TEXT\n",
+    "${cpu cpu9} ",
+    "${fs_used /é\"} ",
+    "${execi 1e9 a 'b} ",
+    "${time %Q %} ",
+    "${tztime X %H} ",
+    "${freq_g 99999999999} ",
+    "${addr \"x\\} ",
+    "${battery BAT\"} ",
+    "{ [ ] } ' \" \\ ",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(
+        std::env::var("WHIT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)
+    ))]
+    #[test]
+    fn what_is_imported_is_a_configuration(places in proptest::collection::vec(0..PARTS.len(), 0..24)) {
+        let text: String = places.iter().map(|place| PARTS[*place]).collect();
+        if import(&text).is_ok() {
+            imported(&text);
+        }
+    }
+}
