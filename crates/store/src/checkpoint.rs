@@ -8,6 +8,7 @@ use std::path::Path;
 use std::thread::JoinHandle;
 
 use facts::unit::Nanos;
+use rusqlite::Connection;
 
 use crate::database;
 use crate::error::StoreError;
@@ -29,13 +30,13 @@ impl Checkpoint {
         self.is_in_thread = true;
     }
 
-    /// Makes a checkpoint of a file, or starts one in a thread if that is possible.
+    /// Makes a checkpoint over a connection, or starts one of its file in a thread, if that is possible.
     ///
     /// # Errors
     /// Those of a checkpoint that is made at once.
-    pub(crate) fn start(&mut self, path: &Path, now: Nanos) -> Result<(), StoreError> {
+    pub(crate) fn start(&mut self, own: &Connection, path: &Path, now: Nanos) -> Result<(), StoreError> {
         if !self.is_in_thread {
-            return database::sync(path);
+            return database::checkpoint(own);
         }
         let of_thread = path.to_owned();
         let thread =
@@ -45,7 +46,7 @@ impl Checkpoint {
                 self.running = Some((thread, now));
                 Ok(())
             }
-            Err(_) => database::sync(path),
+            Err(_) => database::checkpoint(own),
         }
     }
 

@@ -262,7 +262,7 @@ impl Store {
                 return self.open_again();
             }
             self.file_bytes = database::file_bytes(&self.connection)?;
-            return self.checkpoint.start(&self.path, now);
+            return self.checkpoint.start(&self.connection, &self.path, now);
         }
         Ok(())
     }

@@ -12,14 +12,18 @@ use formats::series_name::SeriesName;
 
 use self::arguments::RelabelCommand;
 use crate::agent::configured_relabelling;
-use crate::failure::Failure;
+use crate::failure::{Failure, write_stderr};
 use crate::output::Output;
 
 /// Applies or imports rules.
 pub(crate) fn run(command: &RelabelCommand) -> Result<ExitCode, Failure> {
     let mut out = Output::stdout();
     match command {
-        RelabelCommand::Import(path) => out.write(rules::import(path)?.as_bytes())?,
+        RelabelCommand::Import(path) => {
+            let (toml, rules) = rules::import(path)?;
+            out.write(toml.as_bytes())?;
+            write_stderr(&format!("whit: all rules were carried over: {rules}\n"));
+        }
         RelabelCommand::Apply { rules, series } => {
             let relabelling = match rules {
                 Some(path) => rules::read_file(path)?,

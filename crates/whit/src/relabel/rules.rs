@@ -72,11 +72,11 @@ pub(crate) fn read_file(path: &Path) -> Result<Relabelling, Failure> {
     rules.map_err(|fault| Failure::new(fault.in_text(&path.shown().to_string(), &text)))
 }
 
-/// The rules of a file of Prometheus, as TOML.
+/// The rules of a file of Prometheus, as TOML, and how many there are. One that cannot be carried over is an error.
 ///
 /// # Errors
 /// What is wrong, and where.
-pub(super) fn import(path: &Path) -> Result<String, Failure> {
+pub(super) fn import(path: &Path) -> Result<(String, usize), Failure> {
     let lists = parse_yaml(path, &read_text(path)?)?;
     let mut toml = String::new();
     for list in &lists {
@@ -85,7 +85,8 @@ pub(super) fn import(path: &Path) -> Result<String, Failure> {
         }
         list.rules.iter().for_each(|rule| push_toml(&mut toml, rule.options()));
     }
-    Ok(toml)
+    let rules = lists.iter().map(|list| list.rules.len()).sum();
+    Ok((toml, rules))
 }
 
 fn parse_yaml(path: &Path, text: &str) -> Result<Vec<prometheus::RuleList>, Failure> {

@@ -21,9 +21,7 @@ pub(crate) const KIND: Kind = Kind {
     interval: Some(Duration::from_secs(2)),
     options: &[("cpu", "one CPU by its number, from 0")],
     make: |options| {
-        Ok(Box::new(Frequency {
-            cpu: options.whole_number("cpu")?.map(|cpu| usize::try_from(cpu).unwrap_or(usize::MAX)),
-        }))
+        Ok(Box::new(Frequency { cpu: options.number("cpu", 0.0, 65_535.0)?.map(|cpu| cpu as usize) }))
     },
     ..Kind::DEFAULT
 };

@@ -35,17 +35,29 @@ impl<'f> Contacts<'f> {
     ) -> Self {
         let groups = members(objects, "contactgroup");
         let mut contacts = Self { receivers: BTreeMap::new(), wanted: BTreeMap::new(), groups };
+        // The last of one name counts.
+        let mut by_name: BTreeMap<&str, &NagiosObject> = BTreeMap::new();
         for contact in objects.iter().filter(|object| object.kind == "contact") {
             let Some(name) = contact.get("contact_name") else { continue };
+            if let Some(other) = by_name.insert(name, contact) {
+                notes.leave_out(format!("a second contact {name}"), other.place);
+            }
+        }
+        for (name, contact) in by_name {
             limits(contact, name, periods, notes);
             let ways = Ways::of(contact, name, commands, notes);
             let mut names = Vec::new();
+            let receiver = receiver_name(name);
+            if receiver != name {
+                notes.change(format!("the contact {name}, which is called {receiver}"), contact.place);
+            }
             if let Some(address) = &ways.mail {
-                names.push(name.to_owned());
-                let _ = write!(out, "\n[[receiver]]\nname = {}\nmail = {}\n", quoted(name), quoted(address));
+                names.push(receiver.clone());
+                let _ =
+                    write!(out, "\n[[receiver]]\nname = {}\nmail = {}\n", quoted(&receiver), quoted(address));
             }
             if let Some(program) = ways.program() {
-                let receiver = if names.is_empty() { name.to_owned() } else { format!("{name} (command)") };
+                let receiver = if names.is_empty() { receiver } else { format!("{receiver} (command)") };
                 let words = ["/bin/sh", "-c", &program].map(quoted).join(", ");
                 let _ = write!(out, "\n[[receiver]]\nname = {}\ncommand = [{words}]\n", quoted(&receiver));
                 names.push(receiver);
@@ -97,6 +109,14 @@ impl<'f> Contacts<'f> {
             groups.into_iter().flat_map(|group| self.groups.get(group).into_iter().flatten().copied());
         names.into_iter().chain(of_groups).collect()
     }
+}
+
+/// A name that a receiver can have.
+fn receiver_name(contact: &str) -> String {
+    const MOST_BYTES: usize = 80;
+    let name: String = contact.chars().map(|letter| if letter.is_control() { '_' } else { letter }).collect();
+    let name = name[..name.floor_char_boundary(MOST_BYTES)].to_owned();
+    if name.starts_with('{') { format!("_{name}") } else { name }
 }
 
 /// What a contact's commands do.

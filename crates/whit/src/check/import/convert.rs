@@ -36,6 +36,8 @@ const KINDS: [&str; 13] = [
 /// What Nagios takes where nothing is said, in units of `interval_length`.
 const USUAL_INTERVAL: f64 = 5.0;
 const USUAL_RETRY_INTERVAL: f64 = 1.0;
+/// No check is run less often.
+const DAY_S: f64 = 86_400.0;
 
 /// The configuration, and what became of it.
 #[derive(Debug)]
@@ -286,7 +288,7 @@ impl<'f> Converter<'f> {
         for (name, seconds) in
             [("interval", interval), ("retry", retry.unwrap_or(USUAL_RETRY_INTERVAL) * length)]
         {
-            let seconds = self.bounded(seconds, 1.0, object);
+            let seconds = self.bounded(seconds, [1.0, DAY_S], object);
             let _ = writeln!(out, "{name} = \"{seconds}s\"");
         }
         if let Some(attempts) = object.number("max_check_attempts") {
@@ -305,7 +307,7 @@ impl<'f> Converter<'f> {
             }
             match object.number("freshness_threshold").filter(|seconds| *seconds > 0.0) {
                 Some(seconds) => {
-                    let seconds = self.bounded(seconds, 1.0, object);
+                    let seconds = self.bounded(seconds, [1.0, DAY_S], object);
                     let _ = writeln!(out, "fresh = \"{seconds}s\"");
                 }
                 None => self
@@ -325,17 +327,15 @@ impl<'f> Converter<'f> {
         self.push_notifications(checked, out);
     }
 
-    /// A length of time that whit has: up to a day.
-    pub(super) fn bounded(&mut self, seconds: f64, least: f64, object: &NagiosObject) -> f64 {
-        const MOST: f64 = 86_400.0;
-        if seconds > MOST {
-            self.notes
-                .change(format!("{}: a time of more than a day, which is a day", object.kind), object.place);
-        } else if seconds < least {
-            let what = format!("{}: a time of less than {least} s, which is {least} s", object.kind);
+    /// A length of time that whit has.
+    pub(super) fn bounded(&mut self, seconds: f64, [least, most]: [f64; 2], object: &NagiosObject) -> f64 {
+        let bounded = seconds.clamp(least, most);
+        if bounded != seconds {
+            let is = if seconds > most { "more" } else { "less" };
+            let what = format!("{}: a time of {is} than {bounded} s, which is {bounded} s", object.kind);
             self.notes.change(what, object.place);
         }
-        seconds.clamp(least, MOST)
+        bounded
     }
 
     fn push_timeout(&self, checked: &Checked<'_>, out: &mut String) {

@@ -54,7 +54,7 @@ mod tests {
         "contactgroup",
     ];
     /// Directives, right and wrong.
-    const LINES: [&str; 62] = [
+    const LINES: [&str; 63] = [
         "host_name a",
         "host_name a",
         "host_name b,!a",
@@ -62,7 +62,7 @@ mod tests {
         "host_name @x/{y}*",
         "service_description x",
         "service_description x",
-        "service_description x/{y}",
+        "service_description x/{y}\\; z",
         "service_description é \"z\"",
         "hostgroup_name g",
         "hostgroup_name !g",
@@ -81,6 +81,7 @@ mod tests {
         "command_line printf x | mail -s y $CONTACTEMAIL$",
         "command_line /bin/x $HOSTNAME$ \"{text}\"",
         "contact_name ann",
+        "contact_name {bob",
         "contacts ann",
         "contacts ann,bob",
         "email ann@example.org",

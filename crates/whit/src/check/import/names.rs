@@ -1,4 +1,5 @@
-//! Names of hosts that whit does not have: with a slash, which stands between a host and its check, or with what begins a pattern.
+//! Names of hosts and services that whit does not have: hosts with a slash, which stands between a host and its check, or with what begins
+//! a pattern; services with a semicolon.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,6 +9,8 @@ use super::notes::Notes;
 
 /// Directives that name hosts.
 const OF_HOSTS: [&str; 4] = ["host_name", "dependent_host_name", "members", "parents"];
+/// Directives that name services.
+const OF_SERVICES: [&str; 3] = ["service_description", "dependent_service_description", "members"];
 /// The longest name.
 const MOST_BYTES: usize = 200;
 
@@ -32,6 +35,18 @@ pub(super) fn make_valid(objects: &mut Vec<NagiosObject>, notes: &mut Notes) {
             });
             let renamed = renamed.collect::<Vec<_>>().join(",");
             object.values.insert(key.to_owned(), renamed);
+        }
+    }
+    for object in objects.iter_mut() {
+        for key in OF_SERVICES {
+            let Some(value) = object.get(key).filter(|value| value.contains(is_odd_in_service)) else {
+                continue;
+            };
+            let valid = value.replace(is_odd_in_service, "_");
+            if object.kind == "service" {
+                notes.change(format!("the service {value}, which is called {valid}"), object.place);
+            }
+            object.values.insert(key.to_owned(), valid);
         }
     }
     // The last one counts.
@@ -64,4 +79,9 @@ fn valid(name: &str) -> String {
     let is_odd = |letter: char| letter.is_control() || "/;*?[]{}@!\\".contains(letter);
     let name: String = name.chars().map(|letter| if is_odd(letter) { '_' } else { letter }).collect();
     name[..name.floor_char_boundary(MOST_BYTES)].to_owned()
+}
+
+/// In the name of a service a slash is one.
+fn is_odd_in_service(letter: char) -> bool {
+    letter.is_control() || letter == ';'
 }

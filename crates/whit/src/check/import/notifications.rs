@@ -11,6 +11,7 @@ use crate::configuration::quoted;
 
 /// What Nagios takes where nothing is said, in units of `interval_length`.
 const USUAL_NOTIFICATION_INTERVAL: f64 = 30.0;
+const YEAR_S: f64 = 31_536_000.0;
 
 impl<'f> Converter<'f> {
     /// Who gets notifications of what, when and how often.
@@ -42,7 +43,7 @@ impl<'f> Converter<'f> {
         let repeat = checked.number("notification_interval").unwrap_or(USUAL_NOTIFICATION_INTERVAL);
         let repeat_s = repeat * self.interval_length();
         if repeat_s > 0.0 {
-            let seconds = self.bounded(repeat_s, 60.0, checked.object);
+            let seconds = self.bounded(repeat_s, [60.0, YEAR_S], checked.object);
             let _ = writeln!(out, "repeat = \"{seconds}s\"");
         }
         if let Times::In(times) = period {
