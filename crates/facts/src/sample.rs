@@ -143,8 +143,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// Returns what is possible: nothing of a filesystem of which more is free than there is, as some remote ones report, and no inodes of
-    /// one of which more inodes are free than there are.
+    /// Returns `None` if more is free than exists, as some remote filesystems report. Inodes become 0 if more of them are free than exist.
     pub fn if_possible(mut self) -> Option<Self> {
         if self.free_inodes > self.inodes {
             (self.inodes, self.free_inodes) = (0, 0);

@@ -190,8 +190,8 @@ fn parse_line(line: &str, machine: &Machine<'_>) -> Result<Option<Line>, Wrong> 
     Ok(Some(Line { kind, path, age, identity, is_only_protecting, unknown: None, number: 0 }))
 }
 
-/// Splits a type into its letter and its modifiers, of which `$` is for `--purge` alone, and `?` for `L`. Returns `None` if one is unknown
-/// or a modifier is repeated.
+/// Splits a type into its letter and its modifiers (`$` is for `--purge`, `?` for `L`). Returns `None` if one is unknown or a modifier is
+/// repeated.
 fn kind_of(text: &str) -> Option<(u8, &str)> {
     let kind = text.bytes().next().filter(|kind| LITERAL.contains(kind) || PATTERNS.contains(kind))?;
     let modifiers = &text[1..];

@@ -99,8 +99,7 @@ impl Told for CheckNotice {
     }
 }
 
-/// The macros of Nagios of which commands get the values, as `NAGIOS_…` in their environment; of these some are of hosts alone, and some
-/// of services.
+/// Macros of Nagios that commands get as `NAGIOS_…` in their environment. Some are there for hosts alone, some for services alone.
 pub const NAGIOS_MACROS: [&str; 50] = [
     "CONTACTALIAS",
     "CONTACTNAME",

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what became of an import. A status of its own says that something runs otherwise, or that somebody is notified otherwise.
+/// Reports an import. Its exit status is 3 if a run or a notification depends on something that was left out.
 fn report(imported: &import::Imported) -> ExitCode {
     for note in &imported.notes {
         write_stderr(&format!("whit: {note}\n"));

@@ -60,10 +60,10 @@ fn slow_disk() -> Result<(), Failed> {
     let scratch = Scratch::new("agent-slow-disk");
     let directory = scratch.0.to_str().ok_or("the path")?;
     let limit = Cgroup::with_write_limit(&scratch.0, 32 << 10);
-    // A rename over a file of a disk can wait for it.
+    // A rename over a file of a disk can wait for it. The priority is that of the unit: other trials run beside this one.
     let memory = Scratch::in_memory("agent-slow-disk");
     let program = format!(
-        "echo $$ > {}/cgroup.procs && exec {WHIT} agent -i 200ms --data {directory} --now {memory}/now \
+        "echo $$ > {}/cgroup.procs && exec nice -n -5 {WHIT} agent -i 200ms --data {directory} --now {memory}/now \
          --socket {memory}/socket",
         limit.directory.display(),
         memory = memory.0.display()

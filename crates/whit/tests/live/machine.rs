@@ -239,7 +239,7 @@ impl Cgroup {
         Self { directory: new_directory(&mount, &format!("whit-test-{controller}")), version }
     }
 
-    /// One that may write so many bytes in each second to the disk of a directory; none is no limit.
+    /// Creates one with a limit on the bytes that are written each second to the disk of a directory.
     pub(crate) fn with_write_limit(directory: &Path, bytes_per_s: u64) -> Self {
         let cgroup = Self::new("io");
         cgroup.limit_writes(directory, Some(bytes_per_s));

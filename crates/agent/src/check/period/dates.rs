@@ -23,7 +23,7 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// `july 4`, `day 1 - 15`, `monday 3`, `thursday -1 november`, `2026-01-01 - 2026-02-01 / 3`: from a date to another, each so many days.
+/// `july 4`, `day 1 - 15`, `monday 3`, `thursday -1 november`, `2026-01-01 - 2026-02-01 / 3`: a range of dates, with a step in days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DateRange {
     from: DatePoint,
@@ -88,7 +88,8 @@ impl DateRange {
 }
 
 impl DatePoint {
-    /// The date in the year or month of another, or so many of these later. `None` if there is none, as of `february 30`.
+    /// Returns the date in the year or month of `near`, or `repetition` years or months later. `None` if there is none, as for
+    /// `february 30`.
     fn resolve(self, near: Date, repetition: i32) -> Option<Date> {
         let first = self.first_of_month(near, repetition)?;
         match self {

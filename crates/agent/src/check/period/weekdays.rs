@@ -12,7 +12,7 @@ const DAYS: [(&str, Weekday); 7] = [
     ("sunday", Weekday::Sunday),
 ];
 
-/// Reads a day, of which three letters are enough.
+/// Reads a day of the week; three letters are enough.
 ///
 /// # Errors
 /// What days may be.

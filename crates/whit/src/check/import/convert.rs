@@ -48,7 +48,7 @@ pub(crate) struct Imported {
     pub(crate) notes: Vec<String>,
     /// How much was carried over, changed and left out.
     pub(crate) summary: String,
-    /// Whether something runs, or somebody is notified, depends on what was left out.
+    /// A run or a notification depends on something that was left out.
     pub(crate) has_effect: bool,
 }
 
@@ -261,7 +261,7 @@ impl<'f> Converter<'f> {
             && self.files.is_on(runs, true);
         let call = object.get("check_command").filter(|call| is_active && !call.is_empty());
         match call {
-            // Nagios runs such a service when somebody asks, and never by itself.
+            // Nagios runs such a service on request alone.
             Some(_) if interval <= 0.0 && !checked.is_host() => out.push_str("passive = true\n"),
             Some(call) => {
                 if !self.commands.write(checked, call, &mut self.notes, out) {

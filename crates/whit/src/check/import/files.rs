@@ -12,7 +12,7 @@ use super::patterns::{self, NamePatterns};
 use crate::failure::Failure;
 
 const MOST_BYTES: u64 = 64 << 20;
-/// No file includes others after so many.
+/// After this number of files no further ones are included.
 const MOST_INCLUDING_FILES: usize = 10_000;
 /// Directories of directories, so deep at most.
 const MOST_DEPTH: usize = 10;
@@ -117,7 +117,7 @@ impl NagiosFiles {
     }
 
     fn add_objects(&mut self, text: &str, file: usize, objects: &mut Vec<NagiosObject>) {
-        // Files in files; so many at most that two which name each other come to an end.
+        // The limit ends files that include each other.
         for (name, path) in read_settings(text) {
             let path = self.files[file].parent().unwrap_or(Path::new(".")).join(path);
             match name.as_str() {

@@ -75,7 +75,7 @@ const OF_NO_CONCERN: [&str; 22] = [
 /// How much a thing matters that is not carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Weight {
-    /// Whether something runs, or somebody is notified, depends on it.
+    /// A run or a notification depends on it.
     Effect,
     /// Nothing that runs or is notified depends on it.
     Remark,
@@ -131,7 +131,7 @@ impl Notes {
         (self.changed.len(), self.left_out.len())
     }
 
-    /// Whether something runs otherwise, or somebody is notified otherwise, for what was left out.
+    /// Whether a run or a notification depends on something that was left out.
     pub(super) fn has_effect(&self) -> bool {
         self.left_out.values().any(|(.., weight)| *weight == Weight::Effect)
     }

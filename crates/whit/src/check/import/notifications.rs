@@ -57,7 +57,7 @@ impl<'f> Converter<'f> {
     }
 }
 
-/// What is told of a host or service, of which the contacts want these letters.
+/// Returns the kinds of notifications of a host or service. Its contacts want those with these letters.
 fn kinds_of(options: Option<&Vec<char>>, wanted: &BTreeSet<char>, is_host: bool) -> Vec<&'static str> {
     const OF_HOSTS: [(char, &str); 3] = [('d', "critical"), ('r', "recovery"), ('f', "flapping")];
     const OF_SERVICES: [(char, &str); 5] =

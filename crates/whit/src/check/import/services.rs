@@ -192,7 +192,7 @@ pub(super) fn service_groups<'f>(
     members
 }
 
-/// The services of service groups, of which those with `!` are taken out.
+/// Returns the services of service groups without those of groups with `!`.
 pub(super) fn of_service_groups<'f>(
     names: &[&str],
     groups: &BTreeMap<&'f str, BTreeSet<(&'f str, &'f str)>>,

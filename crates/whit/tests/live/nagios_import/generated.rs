@@ -100,7 +100,7 @@ define hostgroup {
 }
 ";
 
-/// What a service definition says, and of which hosts it is.
+/// A service definition with its hosts.
 struct Service {
     description: String,
     hosts: BTreeSet<&'static str>,
