@@ -389,7 +389,7 @@ impl Store {
     /// # Errors
     /// If it cannot be written; what is in the journal is not lost.
     pub fn close(mut self) -> Result<(), StoreError> {
-        // The one below tells, too, what it could not sync.
+        // The checkpoint below reports what cannot be synced.
         let _ = self.checkpoint.finish();
         if self.must_reopen {
             self.open_again()?;

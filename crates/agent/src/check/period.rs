@@ -140,7 +140,7 @@ fn split_times(part: &str) -> Result<(&str, Minutes), String> {
     Ok((days.trim(), minutes))
 }
 
-/// Days of the week: `mon`, `mon-fri`; all if there is no word.
+/// Reads days of the week: `mon`, `mon-fri`. An empty text is every day.
 fn days_of(text: &str) -> Result<u8, String> {
     if text.is_empty() {
         return Ok(0x7f);

@@ -76,7 +76,8 @@ fn quoted(source: &str) -> Option<(String, &str)> {
     Some((text, ""))
 }
 
-/// How long an operand is that is no literal: up to `..`, or to the end of its line, not within parentheses or quotation marks.
+/// Returns the length of an operand that is not a literal. It ends at `..` or at the end of its line, outside parentheses and quotation
+/// marks.
 fn expression_length(source: &str) -> usize {
     let (mut depth, mut quote) = (0_usize, None);
     for (at, letter) in source.char_indices() {

@@ -31,13 +31,27 @@ pub fn members<'o>(objects: &'o [NagiosObject], kind: &str) -> BTreeMap<&'o str,
             }
         }
     }
-    let nested_key = format!("{kind}_members");
-    let excluded = |group: &&NagiosObject| -> Vec<String> {
-        group.list("members").into_iter().filter_map(|one| one.strip_prefix('!')).map(str::to_owned).collect()
-    };
+    add_nested(&groups, kind, &mut members);
+    for group in &groups {
+        if let Some(members) = group.get(&name_key).and_then(|name| members.get_mut(name)) {
+            for one in group.list("members").into_iter().filter_map(|one| one.strip_prefix('!')) {
+                members.remove(one);
+            }
+        }
+    }
+    members
+}
+
+/// Adds the members of the groups that each group of a kind names as its own (`hostgroup_members`).
+pub fn add_nested<'o, T: Clone + Ord>(
+    groups: &[&'o NagiosObject],
+    kind: &str,
+    members: &mut BTreeMap<&'o str, BTreeSet<T>>,
+) {
+    let (name_key, nested_key) = (format!("{kind}_name"), format!("{kind}_members"));
     for _ in 0..MOST_DEPTH {
         let mut has_grown = false;
-        for group in &groups {
+        for group in groups {
             let Some(name) = group.get(&name_key) else { continue };
             for nested in group.list(&nested_key) {
                 let more = members.get(nested).cloned().unwrap_or_default();
@@ -51,14 +65,6 @@ pub fn members<'o>(objects: &'o [NagiosObject], kind: &str) -> BTreeMap<&'o str,
             break;
         }
     }
-    for group in &groups {
-        if let Some(members) = group.get(&name_key).and_then(|name| members.get_mut(name)) {
-            for one in excluded(group) {
-                members.remove(one.as_str());
-            }
-        }
-    }
-    members
 }
 
 /// The hosts of a service: `host_name` and `hostgroup_name`, with `*` for all and `!` before those that are left out.

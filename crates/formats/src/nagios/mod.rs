@@ -10,7 +10,7 @@ mod syntax;
 mod timeperiod;
 
 pub use external::{ExternalCommand, Target, external_command};
-pub use groups::{hosts_by_keys, hosts_of, members};
+pub use groups::{add_nested, hosts_by_keys, hosts_of, members};
 pub use inheritance::resolve;
 pub use macros::{Macros, expand};
 pub use syntax::{NagiosFault, NagiosObject, Place, read_objects, read_settings};

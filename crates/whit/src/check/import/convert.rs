@@ -13,7 +13,7 @@ use super::files::NagiosFiles;
 use super::natural_order::by_natural_order;
 use super::notes::Notes;
 use super::periods::{Periods, Times};
-use super::services::{Checked, Groups, Services, service_groups};
+use super::services::{Checked, Groups, ServiceGroups, Services, service_groups};
 use crate::configuration::quoted;
 use text::quantity;
 
@@ -57,7 +57,7 @@ pub(super) struct Converter<'f> {
     pub(super) files: &'f NagiosFiles,
     pub(super) groups: Groups<'f>,
     pub(super) services: Services<'f>,
-    pub(super) service_groups: BTreeMap<&'f str, BTreeSet<(&'f str, &'f str)>>,
+    pub(super) service_groups: ServiceGroups<'f>,
     pub(super) commands: Commands<'f>,
     pub(super) periods: Periods<'f>,
     pub(super) contacts: Contacts<'f>,

@@ -5,10 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use formats::nagios::{NagiosObject, hosts_by_keys};
 
 use super::notes::Notes;
-use super::services::{Groups, Services, of_service_groups};
-
-/// A service of a host.
-pub(super) type ServiceName<'f> = (&'f str, &'f str);
+use super::services::{Groups, ServiceGroups, ServiceName, Services, of_service_groups};
 
 /// For each service those it depends on.
 #[derive(Debug, Default)]
@@ -18,7 +15,7 @@ impl<'f> Dependencies<'f> {
     pub(super) fn of(
         objects: &'f [NagiosObject],
         groups: &Groups<'f>,
-        service_groups: &BTreeMap<&'f str, BTreeSet<ServiceName<'f>>>,
+        service_groups: &ServiceGroups<'f>,
         services: &Services<'f>,
         notes: &mut Notes,
     ) -> Self {
@@ -62,7 +59,7 @@ impl<'f> Dependencies<'f> {
         dependency: &'f NagiosObject,
         objects: &'f [NagiosObject],
         groups: &Groups<'f>,
-        service_groups: &BTreeMap<&'f str, BTreeSet<ServiceName<'f>>>,
+        service_groups: &ServiceGroups<'f>,
         services: &Services<'f>,
         notes: &mut Notes,
     ) {

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use formats::nagios::{NagiosObject, hosts_of};
 
 use super::contacts::Contacts;
-use super::dependencies::ServiceName;
 use super::notes::Notes;
-use super::services::{Checked, Groups, Services, of_service_groups};
+use super::services::{Checked, Groups, ServiceGroups, ServiceName, Services, of_service_groups};
 
 /// The escalations of each host and service. The description of a host's own is empty.
 #[derive(Debug, Default)]
@@ -20,7 +19,7 @@ impl<'f> Escalations<'f> {
     pub(super) fn of(
         objects: &'f [NagiosObject],
         groups: &Groups<'f>,
-        service_groups: &BTreeMap<&'f str, BTreeSet<ServiceName<'f>>>,
+        service_groups: &ServiceGroups<'f>,
         services: &Services<'f>,
         notes: &mut Notes,
     ) -> Self {

@@ -2,12 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use formats::nagios::{NagiosObject, hosts_of};
+use formats::nagios::{NagiosObject, add_nested, hosts_of};
 
 use super::notes::Notes;
 
 /// The members of groups, by their names.
 pub(super) type Groups<'f> = BTreeMap<&'f str, BTreeSet<&'f str>>;
+
+/// A service of a host: its host and its description.
+pub(super) type ServiceName<'f> = (&'f str, &'f str);
+
+/// The members of service groups, by their names.
+pub(super) type ServiceGroups<'f> = BTreeMap<&'f str, BTreeSet<ServiceName<'f>>>;
 
 /// A host, or a service of one, with what it inherits.
 #[derive(Clone, Copy, Debug)]
@@ -142,11 +148,7 @@ impl<'f> Services<'f> {
 }
 
 /// The members of service groups, each a host and a description.
-pub(super) fn service_groups<'f>(
-    objects: &'f [NagiosObject],
-    services: &Services<'f>,
-) -> BTreeMap<&'f str, BTreeSet<(&'f str, &'f str)>> {
-    const MOST_DEPTH: usize = 50;
+pub(super) fn service_groups<'f>(objects: &'f [NagiosObject], services: &Services<'f>) -> ServiceGroups<'f> {
     let groups: Vec<&NagiosObject> = objects.iter().filter(|object| object.kind == "servicegroup").collect();
     let mut members: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
     for group in &groups {
@@ -173,29 +175,14 @@ pub(super) fn service_groups<'f>(
             }
         }
     }
-    for _ in 0..MOST_DEPTH {
-        let mut has_grown = false;
-        for group in &groups {
-            let Some(name) = group.get("servicegroup_name") else { continue };
-            for nested in group.list("servicegroup_members") {
-                let more = members.get(nested).cloned().unwrap_or_default();
-                let known = members.entry(name).or_default();
-                let before = known.len();
-                known.extend(more);
-                has_grown |= known.len() > before;
-            }
-        }
-        if !has_grown {
-            break;
-        }
-    }
+    add_nested(&groups, "servicegroup", &mut members);
     members
 }
 
 /// Returns the services of service groups without those of groups with `!`.
 pub(super) fn of_service_groups<'f>(
     names: &[&str],
-    groups: &BTreeMap<&'f str, BTreeSet<(&'f str, &'f str)>>,
+    groups: &ServiceGroups<'f>,
 ) -> BTreeSet<(&'f str, &'f str)> {
     let (mut meant, mut left_out) = (BTreeSet::new(), BTreeSet::new());
     for name in names {
