@@ -209,7 +209,7 @@ fn nothing_of_others() -> Result<(), Failed> {
         assert_eq!(store.ended_on_cpu, None);
         rounds += 1;
     }
-    assert!(rounds > 5 && store.len() > 0, "{rounds} {}", store.len());
+    assert!(rounds > 5 && !store.is_empty(), "{rounds} {}", store.len());
     Ok(())
 }
 

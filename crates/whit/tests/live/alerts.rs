@@ -13,7 +13,7 @@ use std::time::Duration;
 use libtest_mimic::Failed;
 
 use super::machine::{Running, Scratch, WHIT, document, port, wait_for, whit};
-use super::trials::{Need, Trial, exact};
+use super::trials::{Need, Trial, exact, times};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -84,9 +84,6 @@ impl Posted {
     }
 }
 
-/// How often the agent is killed; the deep check sets WHIT_KILLS.
-const KILLS: u32 = 60;
-
 /// Each run has one rule more, whose alert fires at once; the agent is killed somewhere between that and the end of its deliveries.
 fn kills() -> Result<(), Failed> {
     let scratch = Scratch::new("alert-kills");
@@ -102,8 +99,8 @@ fn kills() -> Result<(), Failed> {
     );
     let mut rules = String::new();
     let mut random = 12345_u32;
-    let mut told_at_kill = 0;
-    let kills = std::env::var("WHIT_KILLS").map_or(Ok(KILLS), |kills| kills.parse())?;
+    let mut told_at_kill = 0_u64;
+    let kills = times("WHIT_KILLS", 30);
     // Where the end of a delivery is: found by whether it was there at the last kill, on a busy machine as on a quiet one.
     let mut middle_ms = 200.0;
     for run in 0..kills {
@@ -116,7 +113,7 @@ fn kills() -> Result<(), Failed> {
         child.0.kill()?;
         child.0.wait()?;
         let is_told = fs::read_to_string(&told)?.contains(&format!("k{run} firing"));
-        told_at_kill += u32::from(is_told);
+        told_at_kill += u64::from(is_told);
         middle_ms *= if is_told { 0.89 } else { 1.12 };
     }
     let child = start(&scratch.0, &config)?;

@@ -152,14 +152,14 @@ fn hostile_values() -> Result<(), Failed> {
     }
     let path = scratch.0.join("agent.toml");
     fs::write(&path, config)?;
-    for check in 0..texts.len() {
+    for (check, text) in texts.iter().enumerate() {
         for (host, address) in addresses.iter().enumerate() {
             let mut command = Command::new(WHIT);
             command.args(["check", "run", &format!("h{host}/c{check}"), "--config"]).arg(&path);
             let output = command.arg("--data").arg(&scratch.0).output()?;
             let said = String::from_utf8_lossy(&output.stdout);
-            assert!(said.contains(address.trim_end()), "{}: {address}: {said}", texts[check]);
-            assert!(!touched.exists(), "{}: {address}", texts[check]);
+            assert!(said.contains(address.trim_end()), "{}: {address}: {said}", text);
+            assert!(!touched.exists(), "{}: {address}", text);
         }
     }
     Ok(())

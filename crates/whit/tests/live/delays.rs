@@ -271,7 +271,7 @@ fn ended() -> Result<(), Failed> {
 
 /// One that does not exist, and one that ends while it is watched.
 fn one_gone() -> Result<(), Failed> {
-    let own = std::process::id().to_string();
+    let own = std::process::id();
     let output =
         Command::new(WHIT).args(["delays", "--json", "-p", &format!("{own},99999999,{own}")]).output()?;
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -292,7 +292,7 @@ fn one_gone() -> Result<(), Failed> {
     let output = watching.wait_with_output()?;
     assert!(output.status.success(), "{output:?}");
     let of_own = documents(&text);
-    assert_eq!(of_own.iter().filter(|row| row["pid"].to_string() == own).count(), 6);
+    assert_eq!(of_own.iter().filter(|row| row["pid"] == own).count(), 6);
     assert_eq!(String::from_utf8(output.stderr)?.matches("there is none").count(), 1);
     Ok(())
 }

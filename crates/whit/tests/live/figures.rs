@@ -9,26 +9,26 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, peer, shell, wait_for, whit};
-use super::trials::{Need, Trial, exact, timed};
+use super::trials::{Need, Trial, exact, timed, timed_in_pairs};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let root = [Need::Root, Need::Accounting];
     let with_cc = [Need::Root, Need::Accounting, Need::Program("cc")];
     let with_python = [Need::Root, Need::Accounting, Need::Program("python3")];
     vec![
-        timed(
+        timed_in_pairs(
             "the_parts_of_a_builds_time_add_up",
             &[with_cc[0], with_cc[1], with_cc[2], Need::Program("make")],
             "25 ms a row and 1 ms of the whole: clocks of one task differ by up to a tick",
             build,
         ),
-        timed(
+        timed_in_pairs(
             "the_parts_of_short_tasks_add_up",
             &with_cc,
             "25 ms a row and 1 ms of the whole: clocks of one task differ by up to a tick",
             short_tasks,
         ),
-        timed(
+        timed_in_pairs(
             "the_parts_of_threads_that_come_and_go_add_up",
             &with_python,
             "25 ms a row and 1 ms of the whole: clocks of one task differ by up to a tick",
@@ -46,7 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             "0.2 of 1 s: what two threads that spin get of two CPUs in 0.5 s",
             no_main_thread,
         ),
-        timed(
+        timed_in_pairs(
             "what_ended_is_in_its_cgroup",
             &with_cc,
             "0.7 to 1.4: windows that differ by what starting whit takes",
@@ -54,7 +54,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         exact("cgroups_are_shown_without_bpf", &root, cgroups_without_bpf),
         exact("a_cgroup_has_three_spellings", &root, spellings_of_cgroup),
-        timed(
+        timed_in_pairs(
             "memory_that_grew_is_shown_by_every_source",
             &with_python,
             "2 %: counters that each CPU keeps for itself; the memory must have grown within 2 s",

@@ -57,10 +57,14 @@ mod why;
 
 use libtest_mimic::Arguments;
 
-use trials::Trial;
+use trials::{Kind, Trial};
 
-/// So many trials at once: most of them wait.
-const BESIDE: usize = 8;
+/// What runs, by the name of the part in WHIT_TRIALS, and how many of it at once: most of those that run beside others wait.
+const GROUPS: [(&str, &[Kind], usize); 3] = [
+    ("beside", &[Kind::Exact], 8),
+    ("alone", &[Kind::TimedInPairs], 2),
+    ("alone", &[Kind::Alone, Kind::Timed], 1),
+];
 
 fn main() {
     let rooms = [
@@ -105,20 +109,18 @@ fn main() {
         stalls::trials(),
         storms::trials(),
     ];
-    let trials: Vec<Trial> = rooms.into_iter().flatten().collect();
-    let (alone, beside): (Vec<Trial>, Vec<Trial>) =
-        trials.into_iter().partition(|trial| trial.kind.is_alone());
+    let mut trials: Vec<Trial> = rooms.into_iter().flatten().collect();
     let wanted = std::env::var("WHIT_TRIALS").ok();
     // Trials switch delay accounting on; the machine gets back what it had.
     let switch = "/proc/sys/kernel/task_delayacct";
     let before = std::fs::read(switch);
     let mut arguments = Arguments::from_args();
     let mut conclusions = Vec::new();
-    for (name, trials, threads) in [("beside", beside, BESIDE), ("alone", alone, 1)] {
-        if wanted.as_ref().is_none_or(|wanted| wanted == name) {
+    for (part, kinds, threads) in GROUPS {
+        if wanted.as_ref().is_none_or(|wanted| wanted == part) {
             arguments.test_threads = Some(threads);
-            let tests = trials.into_iter().map(|trial| trial.test).collect();
-            conclusions.push(libtest_mimic::run(&arguments, tests));
+            let group = trials.extract_if(.., |trial| kinds.contains(&trial.kind));
+            conclusions.push(libtest_mimic::run(&arguments, group.map(|trial| trial.test).collect()));
         }
     }
     if let Ok(before) = before {

@@ -12,7 +12,7 @@ use libtest_mimic::Failed;
 use toml::{Table, Value};
 
 use super::machine::{Scratch, WHIT};
-use super::trials::{Need, Trial, exact};
+use super::trials::{Need, Trial, exact, times};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![exact("an_import_agrees_with_nagios", &[Need::Root, Need::Program("nagios4")], agrees)]
@@ -47,9 +47,8 @@ struct Facts {
 }
 
 fn agrees() -> Result<(), Failed> {
-    let trees = std::env::var("WHIT_TREES").ok().and_then(|trees| trees.parse().ok()).unwrap_or(40);
-    let first = std::env::var("WHIT_SEED").ok().and_then(|seed| seed.parse().ok());
-    let first: u64 = first.unwrap_or_else(|| u64::from(std::process::id()));
+    let trees = times("WHIT_TREES", 40);
+    let first = times("WHIT_SEED", u64::from(std::process::id()));
     let (mut compared, mut dependencies, mut escalations) = (0, 0, 0);
     for seed in first..first + trees {
         let scratch = Scratch::for_all(&format!("nagios-{seed}"));

@@ -5,6 +5,8 @@
 //! - [`alone`] asserts facts as well, but changes or observes the whole machine: nothing else runs beside it. It has one attempt.
 //! - [`timed`] compares with a clock or with another sampler. It runs alone, and says within what tolerance it compares, and why. It is
 //!   repeated only if a hypervisor took CPU time away meanwhile ([`super::stolen`]), and each repeat is reported.
+//! - [`timed_in_pairs`] is a timed one that compares figures of its own processes, or of the same ticks: one other of its kind may run
+//!   beside it, since it neither waits for an answer within a time nor asks who uses most of the machine.
 //!
 //! With WHIT_REPORT set, each trial appends a line of JSON to that file: name, kind, outcome, seconds, and the failed attempts. With
 //! WHIT_TRIALS set to `beside` or `alone`, only those that run beside others, or alone, are run.
@@ -58,6 +60,7 @@ pub(crate) enum Kind {
     Exact,
     Alone,
     Timed,
+    TimedInPairs,
 }
 
 impl Kind {
@@ -65,19 +68,23 @@ impl Kind {
         match self {
             Self::Exact => "exact",
             Self::Alone => "alone",
-            Self::Timed => "timed",
+            Self::Timed | Self::TimedInPairs => "timed",
         }
     }
 
     /// A second repeat fails the whole check, so that no trial depends on it.
     fn most_attempts(self) -> usize {
-        if self == Self::Timed { 3 } else { 1 }
+        match self {
+            Self::Exact | Self::Alone => 1,
+            Self::Timed | Self::TimedInPairs => 3,
+        }
     }
+}
 
-    /// Whether nothing else may run meanwhile.
-    pub(crate) fn is_alone(self) -> bool {
-        self != Self::Exact
-    }
+/// How often a trial does what it does: as often as a variable says, which the deep check sets.
+pub(crate) fn times(variable: &str, default: u64) -> u64 {
+    let wanted = std::env::var(variable).ok();
+    wanted.map_or(default, |wanted| wanted.parse().unwrap_or_else(|_| panic!("{variable} is not a number")))
 }
 
 /// What a trial does.
@@ -103,6 +110,11 @@ pub(crate) fn alone(name: &str, needs: &[Need], run: Run) -> Trial {
 pub(crate) fn timed(name: &str, needs: &[Need], tolerance: &str, run: Run) -> Trial {
     assert!(tolerance.len() > 20, "{name} does not say its tolerance, and why");
     trial(Kind::Timed, name, needs, run)
+}
+
+/// A trial that compares within its own processes, or the same ticks, with its tolerance.
+pub(crate) fn timed_in_pairs(name: &str, needs: &[Need], tolerance: &str, run: Run) -> Trial {
+    Trial { kind: Kind::TimedInPairs, ..timed(name, needs, tolerance, run) }
 }
 
 /// A trial that is ignored, and says why, where a need is not met.

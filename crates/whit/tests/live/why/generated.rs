@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::super::machine::{Cgroup, Load, Scratch, enable_accounting, peer, shell};
 use super::super::random::Random;
+use super::super::trials::times;
 use super::{stages, why_of};
 
 /// What a part does.
@@ -224,7 +225,7 @@ fn holds(sentence: &Value, parts: &[Part], measured: &Measured) -> bool {
 /// Nothing is said that does not hold. WHIT_TROUBLES says how many are put together.
 pub(super) fn troubles() -> Result<(), Failed> {
     enable_accounting();
-    let count = std::env::var("WHIT_TROUBLES").ok().and_then(|count| count.parse().ok()).unwrap_or(2_u64);
+    let count = times("WHIT_TROUBLES", 2);
     let mut wrong = Vec::new();
     for seed in 1..=count {
         let mut random = Random::new(seed);
