@@ -2,7 +2,7 @@
 
 use facts::memory::{Available, MemoryReport};
 use facts::rate::{Rates, Width};
-use facts::sample::{Absence, Sample};
+use facts::sample::{Absence, Clock, Sample};
 use probe::roots::RootError;
 use probe::wait::Watch;
 use probe::{Probe, Request, Roots};
@@ -42,6 +42,23 @@ impl MachineSampler {
         rates.fill(&before, &now, width);
         let (before, now) = (Box::new(before), Box::new(now));
         Self { probe: None, memory: MemoryReader::of_past(), before, now, rates, width }
+    }
+
+    /// A captured machine with the rates since an earlier capture of it. How much time is between them is what /proc/uptime of both says;
+    /// `None` if one has no uptime, or the earlier one is not earlier.
+    pub fn since(mut self, earlier: Self) -> Option<Self> {
+        let uptime = |sample: &Sample| sample.uptime.get().ok().map(|uptime| uptime.uptime);
+        let (then, now) = (uptime(&earlier.now)?, uptime(&self.now)?);
+        let realtime = self.now.clock.realtime;
+        self.before = earlier.now;
+        // Their own clocks: that of this machine may have begun later than what is between them.
+        let before = realtime.saturating_sub(now.saturating_sub(then));
+        self.before.clock = Clock { monotonic: then, boottime: then, realtime: before };
+        self.now.clock = Clock { monotonic: now, boottime: now, realtime };
+        self.rates.fill(&self.before, &self.now, self.width);
+        self.probe = None;
+        self.rates.interval?;
+        Some(self)
     }
 
     /// Takes a sample, and the rates since the one before.

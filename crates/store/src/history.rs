@@ -1,16 +1,17 @@
 //! A history beside its writer: one snapshot of it.
 
-use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use facts::sample::Clock;
 use facts::task::rounds::RoundTables;
 use rusqlite::Connection;
 
 use crate::aside;
-use crate::block::{self, Block};
+use crate::block::{self, Block, BlockHead, BlockKey};
 use crate::boots::{self, Boots};
 use crate::database;
 use crate::error::StoreError;
@@ -66,7 +67,12 @@ struct HistoryFile {
     damaged: u64,
     /// The boot of what was imported.
     imported_boot: Option<i64>,
+    /// Heads of blocks that were read: a head takes longer to decode than a column, and each question about a series needs it.
+    heads: RefCell<HashMap<i64, Arc<(BlockKey, BlockHead)>>>,
 }
+
+/// Heads that are kept, of some 16 kB each.
+const MOST_HEADS: usize = 64;
 
 impl History {
     /// Opens a history for reading, with the damaged files that are beside it, as far as these can be opened.
@@ -301,7 +307,20 @@ impl HistoryFile {
             damaged: damaged_ticks,
             // Without it a series that was imported seems to end now and then, and all else stays.
             imported_boot,
+            heads: RefCell::default(),
         })
+    }
+
+    fn head(&self, block: i64) -> Result<Option<Arc<(BlockKey, BlockHead)>>, StoreError> {
+        if let Some(head) = self.heads.borrow().get(&block) {
+            return Ok(Some(head.clone()));
+        }
+        let Some(head) = read_head(&self.connection, block)?.map(Arc::new) else { return Ok(None) };
+        let mut heads = self.heads.borrow_mut();
+        if heads.len() < MOST_HEADS {
+            heads.insert(block, head.clone());
+        }
+        Ok(Some(head))
     }
 
     fn unsealed_chunks(&self) -> Result<&UnsealedChunks, StoreError> {
@@ -354,11 +373,12 @@ impl HistoryFile {
         let mut damaged = u64::from(is_damaged);
         let mut next_position = None;
         for block in blocks {
-            let Some((key, head)) = read_head(&self.connection, block)? else {
+            let Some(head) = self.head(block)? else {
                 damaged += 1;
                 next_position = None;
                 continue;
             };
+            let (key, head) = &*head;
             // A row that is missing is damaged as well; one that is there may be of another time.
             if let Some(next) = next_position.filter(|next| key.position > *next) {
                 damaged += u64::from(!has_block_at(&self.connection, next)?);
@@ -367,7 +387,7 @@ impl HistoryFile {
             let mut out = Outlet::new(&head.clocks, wanted_ns, self.is_recorded(head.boot), extract);
             for (place, id) in wanted() {
                 let points = match head.series.binary_search(&id) {
-                    Ok(_) => read_column(&self.connection, block, &head, id)?,
+                    Ok(_) => read_column(&self.connection, block, head, id)?,
                     Err(_) => Some(Points::default()),
                 };
                 match points {

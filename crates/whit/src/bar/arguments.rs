@@ -33,6 +33,8 @@ pub(crate) enum BarCommand {
 #[derive(Clone, Debug)]
 pub(crate) struct BarArgs {
     pub(crate) roots: Roots,
+    /// An earlier capture of the machine.
+    pub(crate) before: Option<Roots>,
     /// None: as the configuration says.
     pub(crate) config: Option<PathBuf>,
     pub(crate) defaults: Defaults,
@@ -115,7 +117,11 @@ pub(crate) fn command() -> Command {
                 )
                 .arg(switch("print-defaults", "Print the default configuration, and end").conflicts_with_all(["count", "interval", "for", "once", "check"]))
                 .arg(switch("reference", "Print all segments, fields and options, and end").exclusive(true))
-                .arg(root());
+                .arg(root())
+                .arg(
+                    option("root-before", Kind::Directory, "With --root: an earlier capture of that machine, and rates are those between the two")
+                        .requires("root"),
+                );
             past(command, "With --once: the line as it was at this instant").after_help(paragraphs(EXPLANATION))
         },
     )
@@ -164,6 +170,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<BarCommand, Failure> 
         count: if is_one { Some(1) } else { matches.get_one("count").copied() },
         is_debug: matches.get_flag("debug"),
         past,
+        before: one_path("root-before").map(Roots::captured),
         roots,
     }))
 }

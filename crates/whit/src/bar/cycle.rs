@@ -88,6 +88,7 @@ impl Bar {
             roots: args.roots.clone(),
             notifier: Some(events.notifier()),
             past: args.past.clone(),
+            before: args.before.clone(),
         };
         // Before the commands are started.
         let orphans = config.has_commands().then(Orphans::adopt);

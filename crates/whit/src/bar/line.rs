@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use facts::source::Wanted;
+use facts::source::{Source, Wanted};
 use facts::unit::Nanos;
 use jiff::tz::TimeZone;
 use probe::orphans::Known;
 use probe::spawn::Process;
 use probe::wait::Watch;
-use probe::{Request, clock_now};
+use probe::{Request, Roots, clock_now};
 
 use super::appearance::ItemRenderer;
 use super::config::{BarConfig, Member};
@@ -45,7 +45,13 @@ impl Line {
         let mut samplers = Vec::new();
         for interval in &intervals {
             let same = members.iter().filter(|member| member.interval == *interval);
-            samplers.push(open_sampler(same, context)?);
+            let sampler = open_sampler(same.clone(), &context.roots, context)?;
+            samplers.push(match &context.before {
+                None => sampler,
+                Some(before) => sampler.since(open_sampler(same, before, context)?).ok_or_else(|| {
+                    Failure::new("--root-before: not an earlier capture of the same boot: /proc/uptime of both says how much time is between them")
+                })?,
+            });
         }
         let place = |member: &Member| intervals.binary_search(&member.interval).unwrap_or_default();
         let sampler_of = members.iter().map(place).collect();
@@ -225,13 +231,15 @@ impl Line {
 /// Opens the sources of segments with the same interval.
 fn open_sampler<'a>(
     members: impl Iterator<Item = &'a Member> + Clone,
+    roots: &Roots,
     context: &SegmentContext,
 ) -> Result<MachineSampler, Failure> {
     let segments = || members.clone().map(|member| &member.segment);
+    let wanted = if context.before.is_some() { Wanted::NONE.with(Source::Uptime) } else { Wanted::NONE };
     let request = Request {
-        wanted: segments().fold(Wanted::NONE, |wanted, segment| wanted.union(segment.wanted())),
+        wanted: segments().fold(wanted, |wanted, segment| wanted.union(segment.wanted())),
         filesystems: segments().flat_map(|segment| segment.filesystems().to_vec()).collect(),
         notifier: context.notifier.clone(),
     };
-    Ok(MachineSampler::open(&context.roots, request, Formula::IfNeeded)?)
+    Ok(MachineSampler::open(roots, request, Formula::IfNeeded)?)
 }

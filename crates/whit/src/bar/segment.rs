@@ -34,6 +34,8 @@ pub(crate) struct SegmentContext {
     pub(crate) notifier: Option<Notifier>,
     /// What was recorded then is shown, in nanoseconds since 1970, of the history in this directory.
     pub(crate) past: Option<(i64, PathBuf)>,
+    /// An earlier capture of the machine: rates are those between the two.
+    pub(crate) before: Option<Roots>,
 }
 
 /// A part of the bar, such as a clock or the free space of a disk.

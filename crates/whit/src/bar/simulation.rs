@@ -90,7 +90,8 @@ fn machine() -> Simulated {
 fn a_day_of_ticks_with_suspends_and_clocks_that_are_set() {
     let mut machine = machine();
     machine.write();
-    let context = SegmentContext { roots: Roots::captured(&machine.root), notifier: None, past: None };
+    let context =
+        SegmentContext { roots: Roots::captured(&machine.root), notifier: None, past: None, before: None };
     let config = read(CONFIG, None).unwrap_or_else(|fault| panic!("{}", fault.in_text("simulation", CONFIG)));
     let mut line = Line::open(config, &context).unwrap();
     let zone = TimeZone::UTC;

@@ -61,11 +61,14 @@ fn import_conky(text: &str) -> String {
     let mut out =
         String::from("# From a configuration of conky: its lines as segments, from left to right.\n");
     push_interval(configuration.update_interval.as_deref(), "update_interval", &mut out);
-    let (segments, notes) = conky_text::import(&configuration);
-    for note in notes {
-        push(&mut out, format_args!("# not carried over: {}\n", comment(&note)));
+    let carried = conky_text::import(&configuration);
+    for note in &carried.notes {
+        push(&mut out, format_args!("# not carried over: {}\n", comment(note)));
     }
-    for segment in segments {
+    for difference in &carried.differences {
+        push(&mut out, format_args!("# differs: {}\n", comment(difference)));
+    }
+    for segment in carried.segments {
         out.push('\n');
         push_segment(&segment, &mut out);
     }

@@ -25,8 +25,11 @@ pub(crate) const KIND: Kind = Kind {
         field("sent", "per second"),
         field("state", "up or down"),
         field("kind", "ethernet, wireless, vpn, virtual, loopback"),
-        field("ipv4", "its first address that reaches beyond the link"),
-        field("ipv6", "likewise; not a temporary one where there is another"),
+        field("ipv4", "its first IPv4 address, rather one that reaches beyond the link"),
+        field(
+            "ipv6",
+            "its IPv6 address that reaches beyond the link; not a temporary one where there is another",
+        ),
         field("address", "the IPv4 address, else the IPv6 one"),
         field("speed", "of the link, bits per second"),
         field("ssid", "the wireless network's name"),
@@ -287,20 +290,20 @@ fn set_station<'a>(input: &SegmentInput<'a>, index: Option<u32>, values: &mut [V
     values[13] = Value::number_of(station.frequency_mhz.map(|mhz| f64::from(mhz) * 1e6), Unit::Hertz);
 }
 
-/// The addresses that others would use: global ones, of version 6 rather one that stays.
+/// The addresses that others would use: of version 4 a global one, if there is one; of version 6 only such, rather one that stays.
 fn set_addresses(input: &SegmentInput<'_>, index: Option<u32>, texts: &mut Texts) {
     use std::fmt::Write as _;
     texts.ipv4.clear();
     texts.ipv6.clear();
     let (Some(index), Ok(addresses)) = (index, input.sample.addresses.get()) else { return };
-    let own = || addresses.iter().filter(|address| address.interface_index == index && address.is_global);
+    let own = || addresses.iter().filter(|address| address.interface_index == index);
     let is_ipv4 = |address: &&Address| address.address.is_ipv4();
-    let best = own().filter(|address| !is_ipv4(address)).min_by_key(|address| {
+    let best = own().filter(|address| !is_ipv4(address) && address.is_global).min_by_key(|address| {
         let is_local = matches!(address.address, IpAddr::V6(v6) if v6.is_unique_local());
         (address.is_deprecated, is_local, address.is_temporary)
     });
     // A String takes whatever is written to it.
-    if let Some(address) = own().find(is_ipv4) {
+    if let Some(address) = own().filter(is_ipv4).min_by_key(|address| !address.is_global) {
         let _ = write!(texts.ipv4, "{}", address.address);
     }
     if let Some(address) = best {

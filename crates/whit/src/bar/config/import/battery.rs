@@ -65,7 +65,8 @@ pub(super) fn battery(section: &Section, general: &General) -> Segment {
         _ => format!("state == discharging and remaining < {low}m"),
     };
     segment.paint(section, general, &[(Tone::Bad, &condition)]);
-    if !is_set("last_full_capacity") {
+    let shows_percentage = section.get("format").is_none_or(|format| format.contains("%percentage"));
+    if shows_percentage && !is_set("last_full_capacity") {
         segment.differs(
             "%percentage: here of what the battery still holds, there of its design (last_full_capacity)",
         );

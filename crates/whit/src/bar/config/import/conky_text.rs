@@ -2,11 +2,20 @@
 
 use formats::conky::{Configuration, Piece};
 
-use super::conky_variables::{Source, Translated, ignores, translate};
+use super::conky_variables::{Source, Translated, difference, ignores, translate};
 use super::segment::Segment;
 
-/// The configuration, and what could not be carried over as comments.
-pub(super) fn import(configuration: &Configuration) -> (Vec<Segment>, Vec<String>) {
+/// What a text became.
+pub(super) struct Carried {
+    pub(super) segments: Vec<Segment>,
+    /// What could not be carried over.
+    pub(super) notes: Vec<String>,
+    /// What is shown in another way.
+    pub(super) differences: Vec<String>,
+}
+
+/// Makes segments of a text.
+pub(super) fn import(configuration: &Configuration) -> Carried {
     let mut import = Import::default();
     for piece in &configuration.pieces {
         match piece {
@@ -27,13 +36,14 @@ pub(super) fn import(configuration: &Configuration) -> (Vec<Segment>, Vec<String
     if !import.looks.is_empty() {
         notes.push(format!("looks: {}", import.looks.join(", ")));
     }
-    (import.segments, notes)
+    Carried { segments: import.segments, notes, differences: import.differences }
 }
 
 #[derive(Debug, Default)]
 struct Import {
     segments: Vec<Segment>,
     notes: Vec<String>,
+    differences: Vec<String>,
     /// Variables of colours, fonts and places, of which a line of text has none.
     looks: Vec<String>,
     /// The segment that is being put together.
@@ -69,14 +79,12 @@ impl Import {
             self.conditions -= usize::from(name == "endif");
             return;
         }
-        if name == "cached" {
-            self.notes.push("$cached: here with buffers, and what else can be given back".to_owned());
-        }
-        if name == "freq" {
-            self.notes.push("$freq in MHz: here in the unit that suits".to_owned());
+        let all = format!("${{{name} {arguments}}}").replace(" }", "}");
+        if let Some(difference) = difference(name) {
+            self.differences.push(format!("{all}: {difference}"));
         }
         if ignores(name, arguments) {
-            self.notes.push(format!("${{{name} {arguments}}}: its argument, as if it had none"));
+            self.differences.push(format!("{all}: its argument, as if it had none"));
         }
         match translate(name, arguments) {
             Translated::Field(source, field) => self.field(source, &field),
@@ -89,7 +97,6 @@ impl Import {
             }
             Translated::Look => self.looks.push(name.to_owned()),
             Translated::Unknown(hint) => {
-                let all = format!("${{{name} {arguments}}}").replace(" }", "}");
                 self.notes.push(format!("{all}{hint}"));
             }
         }

@@ -154,7 +154,8 @@ pub(super) fn translate(name: &str, arguments: &str) -> Translated {
         "kernel" => program(&["uname", "-r"]),
         "sysname" => program(&["uname", "-s"]),
         "machine" => program(&["uname", "-m"]),
-        "nodename" | "nodename_short" => program(&["uname", "-n"]),
+        "nodename" => program(&["uname", "-n"]),
+        "nodename_short" => program(&["hostname", "-s"]),
         "exec" | "execp" | "texecp" => exec(arguments, None),
         "execi" | "execpi" | "texeci" | "texecpi" => match arguments.split_once(char::is_whitespace) {
             Some((interval, command)) => exec(command, interval.parse().ok()),
@@ -173,6 +174,23 @@ fn frequency(number: &str) -> Source {
         source.options.push(("cpu", number.to_string()));
     }
     source
+}
+
+/// In what whit's field differs from the variable.
+pub(super) fn difference(name: &str) -> Option<&'static str> {
+    match name {
+        "cached" => Some("here with buffers, and what else can be given back"),
+        "freq" => Some("here in the unit that suits, not in MHz"),
+        "upspeedf" | "downspeedf" => Some("here with the unit that suits, not in KiB"),
+        "processes" => Some("here with threads"),
+        "uptime" => Some("here without seconds"),
+        "battery" | "battery_short" | "battery_status" => Some("the state in whit's words"),
+        "swap" | "swapmax" | "swapfree" | "swapperc" => Some("not shown where there is no swap"),
+        "cpubar" | "membar" | "swapbar" | "fs_bar" | "battery_bar" | "cpugraph" | "memgraph" => {
+            Some("here of ten or twenty letters: bars and graphs have no size")
+        }
+        _ => None,
+    }
 }
 
 /// Whether a variable is shown as if it had no argument. Sizes of bars and graphs are looks.
@@ -214,7 +232,7 @@ fn date(name: &str, arguments: &str) -> Translated {
         "utime" => ("UTC", arguments),
         _ => ("", arguments),
     };
-    let format = if format.trim().is_empty() { "%x %X" } else { format.trim() };
+    let format = if format.trim().is_empty() { "%F %T" } else { format.trim() };
     let mut segment = Segment::new("date");
     segment.text("format", format);
     if !zone.is_empty() {

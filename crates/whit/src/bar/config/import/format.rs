@@ -7,8 +7,8 @@ pub(super) type Placeholders<'a> = &'a [(&'a str, &'a str)];
 const WITHOUT_FIELD: [&str; 9] =
     ["cpu", "emptytime", "noise", "devicename", "errno", "error", "title", "content", "status"];
 
-/// The format, and the placeholders in it that nothing here stands for. `%%` is a per cent sign; braces and brackets,
-/// which mean something here, are doubled.
+/// The format, and the placeholders in it that nothing here stands for. A sign that begins none stays, also where there are two; braces and
+/// brackets, which mean something here, are doubled.
 pub(super) fn translate(format: &str, placeholders: Placeholders<'_>) -> (String, Vec<String>) {
     let (mut out, mut unknown) = (String::new(), Vec::new());
     let mut rest = format;
@@ -21,9 +21,6 @@ pub(super) fn translate(format: &str, placeholders: Placeholders<'_>) -> (String
                 if let Some((name, field)) = found.max_by_key(|(name, _)| name.len()) {
                     out.push_str(field);
                     rest = &rest[name.len()..];
-                } else if let Some(after) = rest.strip_prefix('%') {
-                    out.push('%');
-                    rest = after;
                 } else if !WITHOUT_FIELD.iter().any(|name| rest.starts_with(name)) {
                     out.push('%');
                 } else {
@@ -54,7 +51,7 @@ mod tests {
     fn the_longest_name_counts_and_signs_are_doubled() {
         let names: Placeholders<'_> = &[("percentage", "{a}"), ("percentage_used", "{b}"), ("1min", "{c}")];
         let (text, unknown) = translate("%percentage_used of 100%% [%1min] {%cpu0} %nothing 5%", names);
-        assert_eq!(text, "{b} of 100% [[{c}]] {{}} %nothing 5%");
+        assert_eq!(text, "{b} of 100%% [[{c}]] {{}} %nothing 5%");
         assert_eq!(unknown, ["%cpu0"]);
     }
 }

@@ -101,18 +101,43 @@ fn link(
     segment
 }
 
+/// The device of a sensor's file, as whit names devices, or the chip's driver; `None` if the path has neither.
+fn sensor_of(path: &str) -> Option<String> {
+    let parts = || path.split('/');
+    let is_numbered = |part: &str, begin: &str| {
+        part.strip_prefix(begin)
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let device = parts().find(|part| is_numbered(part, "hwmon") || is_numbered(part, "thermal_zone"));
+    // /sys/devices/platform/coretemp.0/hwmon/hwmon*/temp1_input
+    let driver =
+        || parts().skip_while(|part| *part != "platform").nth(1)?.split_once('.').map(|(driver, _)| driver);
+    device.or_else(driver).map(str::to_owned)
+}
+
 fn cpu_temperature(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("temperature");
     // A laptop's first zone is mostly the board's; whit knows which sensors are the CPU's.
-    if !["0", "all", ""].contains(&section.title.as_str()) {
-        segment.raw("sensors", format!("[{}]", quoted(&format!("thermal_zone{}", section.title))));
+    let path = section.get("path");
+    let of_path = path.map(|path| sensor_of(&path.replace("%d", &section.title)));
+    let of_title = || match section.title.as_str() {
+        "0" | "all" | "" => None,
+        title => Some(format!("thermal_zone{title}")),
+    };
+    match (&of_path, path) {
+        (Some(Some(_)), _) => segment.differs("path: here the warmest sensor of its device"),
+        (Some(None), Some(path)) => segment.notes.push(format!("path = {path}")),
+        _ => {}
+    }
+    if let Some(device) = of_path.unwrap_or_else(of_title) {
+        segment.raw("sensors", format!("[{}]", quoted(&device)));
     }
     let names: Placeholders<'_> = &[("degrees", "{temperature:.0,bare}")];
     let format = segment.format(section, "format", "%degrees °C", names);
     segment.text("format", &format);
     let hot = format!("temperature >= {}", threshold(&mut segment, section, "max_threshold", 75.0));
     segment.paint(section, general, &[(Tone::Bad, &hot)]);
-    segment.note_others(section, &["format", "max_threshold"]);
+    segment.note_others(section, &["format", "max_threshold", "path"]);
     segment
 }
 

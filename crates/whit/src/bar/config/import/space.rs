@@ -63,6 +63,9 @@ pub(super) fn disk(section: &Section, general: &General) -> Segment {
         "format_below_threshold",
         "format_not_mounted",
     ];
+    if section.get("prefix_type") == Some("custom") {
+        segment.differs("prefix_type = custom: here GiB for what is called GB there");
+    }
     segment.note_others(section, &known);
     segment
 }

@@ -236,7 +236,7 @@ fn lines_of_conky_that_people_write() {
         ("${upspeed $gw_iface} $cpu", &["# not carried over: ${upspeed $gw_iface}"], "interfaces"),
         ("${freq_g 2}GHz", &["type = \"frequency\"\ncpu = 1\n"], "# not"),
         ("${freq_g}GHz", &["type = \"frequency\"\nformat"], "# not carried over: ${freq_g"),
-        ("${mem 5} x", &["# not carried over: ${mem 5}: its argument"], "#none"),
+        ("${mem 5} x", &["# differs: ${mem 5}: its argument"], "#none"),
         // The slash of a path belongs to it, one between two figures to neither.
         (
             "/home: ${fs_used /home} | /var: ${fs_used /var}",
