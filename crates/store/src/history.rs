@@ -1,22 +1,21 @@
 //! A history beside its writer: one snapshot of it.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use facts::sample::Clock;
 use facts::task::rounds::RoundTables;
 use rusqlite::Connection;
 
 use crate::aside;
-use crate::block::{self, Block, BlockHead, BlockKey};
+use crate::block::{self, Block};
 use crate::boots::{self, Boots};
 use crate::database;
 use crate::error::StoreError;
 use crate::outlet::{Extract, Outlet};
-use crate::reading::{has_block_at, read_block_ids, read_column, read_head};
+use crate::reading::{Heads, has_block_at, read_block_ids, read_column, read_head};
 use crate::sample::{Reading, Sample};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::tasks::{ChunkKey, TaskReplay, exact_rounds_ns, unsealed_chunks};
@@ -67,12 +66,8 @@ struct HistoryFile {
     damaged: u64,
     /// The boot of what was imported.
     imported_boot: Option<i64>,
-    /// Heads of blocks that were read: a head takes longer to decode than a column, and each question about a series needs it.
-    heads: RefCell<HashMap<i64, Arc<(BlockKey, BlockHead)>>>,
+    heads: Heads,
 }
-
-/// Heads that are kept, of some 16 kB each.
-const MOST_HEADS: usize = 64;
 
 impl History {
     /// Opens a history for reading, with the damaged files that are beside it, as far as these can be opened.
@@ -307,20 +302,8 @@ impl HistoryFile {
             damaged: damaged_ticks,
             // Without it a series that was imported seems to end now and then, and all else stays.
             imported_boot,
-            heads: RefCell::default(),
+            heads: Heads::default(),
         })
-    }
-
-    fn head(&self, block: i64) -> Result<Option<Arc<(BlockKey, BlockHead)>>, StoreError> {
-        if let Some(head) = self.heads.borrow().get(&block) {
-            return Ok(Some(head.clone()));
-        }
-        let Some(head) = read_head(&self.connection, block)?.map(Arc::new) else { return Ok(None) };
-        let mut heads = self.heads.borrow_mut();
-        if heads.len() < MOST_HEADS {
-            heads.insert(block, head.clone());
-        }
-        Ok(Some(head))
     }
 
     fn unsealed_chunks(&self) -> Result<&UnsealedChunks, StoreError> {
@@ -373,7 +356,7 @@ impl HistoryFile {
         let mut damaged = u64::from(is_damaged);
         let mut next_position = None;
         for block in blocks {
-            let Some(head) = self.head(block)? else {
+            let Some(head) = self.heads.get(&self.connection, block)? else {
                 damaged += 1;
                 next_position = None;
                 continue;

@@ -1,5 +1,9 @@
 //! Blocks and columns as they are in a file, each checked.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::StoreError;
@@ -26,6 +30,32 @@ pub(crate) fn read_head(
         Ok(head.map(|head| (BlockKey { id, position, span }, head)))
     };
     or_damaged(statement.query_row([id], decode).optional().map(Option::flatten).map_err(StoreError::from))
+}
+
+/// Heads of blocks that were read before: a head takes longer to decode than a column, and each question about a series needs it.
+#[derive(Debug, Default)]
+pub(crate) struct Heads(RefCell<HashMap<i64, Arc<(BlockKey, BlockHead)>>>);
+
+impl Heads {
+    /// As many as are kept, of some 16 kB each.
+    const MOST: usize = 64;
+
+    /// A block without its columns; `None` if it is damaged.
+    pub(crate) fn get(
+        &self,
+        connection: &Connection,
+        block: i64,
+    ) -> Result<Option<Arc<(BlockKey, BlockHead)>>, StoreError> {
+        if let Some(head) = self.0.borrow().get(&block) {
+            return Ok(Some(head.clone()));
+        }
+        let Some(head) = read_head(connection, block)?.map(Arc::new) else { return Ok(None) };
+        let mut kept = self.0.borrow_mut();
+        if kept.len() < Self::MOST {
+            kept.insert(block, head.clone());
+        }
+        Ok(Some(head))
+    }
 }
 
 /// The block before a position; `None` if there is none, or it is damaged.
