@@ -3,13 +3,15 @@
 
 mod lua_text;
 
-use self::lua_text::LuaText;
+use self::lua_text::{LuaText, without_comments};
 
 /// A configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
     /// How often it is drawn, as it is written: `1.0`.
     pub update_interval: Option<String>,
+    /// Settings that change what is shown of a figure, as they are written: `("uppercase", "true")`.
+    pub settings: Vec<(&'static str, String)>,
     /// What is shown, from the beginning to the end.
     pub pieces: Vec<Piece>,
     /// The text writes i3bar's protocol: the pieces are what its blocks show.
@@ -37,18 +39,21 @@ pub enum Piece {
 impl Configuration {
     /// Whether a text is such a configuration.
     pub fn is_one(text: &str) -> bool {
-        lua(text).is_some()
+        lua(&without_comments(text)).is_some()
             || (classic(text).is_some()
                 && !text.lines().any(|line| line.trim_start().starts_with("order +=")))
     }
 
-    /// Takes a text apart; `None` if it has no part that is shown.
+    /// Takes a text apart; `None` if it does not say what is shown.
     pub fn parse(text: &str) -> Option<Self> {
+        let code = without_comments(text);
         let classic = || classic(text).map(|(settings, shown)| (settings, LuaText::of(shown)));
-        let (settings, shown) = lua(text).or_else(classic)?;
+        let (settings, shown) = lua(&code).or_else(classic)?;
         let blocks = blocks(&shown.text);
+        let of_text = |name: &&'static str| Some((*name, setting(settings, name)?));
         Some(Self {
-            update_interval: update_interval(settings),
+            update_interval: setting(settings, "update_interval"),
+            settings: SETTINGS.iter().filter_map(of_text).collect(),
             pieces: pieces(blocks.as_deref().unwrap_or(&shown.text)),
             is_for_i3bar: blocks.is_some(),
             computed: shown.computed,
@@ -56,16 +61,31 @@ impl Configuration {
     }
 }
 
-/// Settings, and what `conky.text` is: texts in brackets or quotation marks, with `..` between them.
-fn lua(text: &str) -> Option<(&str, LuaText)> {
-    // The first that is set, and not one in a comment.
-    let mut places = text.match_indices("conky.text");
-    places.find_map(|(place, name)| {
-        let line = &text[text[..place].rfind('\n').map_or(0, |end| end + 1)..place];
-        let after = text[place + name.len()..].trim_start().strip_prefix('=')?.trim_start();
-        let value = LuaText::read(after);
-        (!line.contains("--") && value.has_text).then_some((&text[..place], value))
-    })
+/// Settings by which a figure is shown in another way.
+const SETTINGS: [&str; 8] = [
+    "no_buffers",
+    "uppercase",
+    "times_in_seconds",
+    "format_human_readable",
+    "short_units",
+    "max_text_width",
+    "temperature_unit",
+    "pad_percents",
+];
+
+/// Settings, and what `conky.text` is in the end: texts in brackets or quotation marks, with `..` between them. The code has no comments.
+fn lua(code: &str) -> Option<(&str, LuaText)> {
+    let mut found: Option<(&str, LuaText)> = None;
+    for (place, name) in code.match_indices("conky.text") {
+        let after = code[place + name.len()..].trim_start();
+        let Some(after) = after.strip_prefix('=').filter(|after| !after.starts_with('=')) else { continue };
+        let value = LuaText::read(after.trim_start());
+        found = Some(match found {
+            Some((settings, before)) => (settings, value.after(before, name)),
+            None => (&code[..place], value),
+        });
+    }
+    found
 }
 
 /// Settings, and what stands below a line `TEXT`.
@@ -80,9 +100,9 @@ fn classic(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-fn update_interval(settings: &str) -> Option<String> {
+fn setting(settings: &str, name: &str) -> Option<String> {
     settings.lines().find_map(|line| {
-        let (before, value) = line.split_once("update_interval")?;
+        let (before, value) = line.split_once(name)?;
         let is_comment = before.contains("--") || before.contains('#');
         // Not `update_interval_on_battery`.
         let value = value.strip_prefix(|letter: char| letter.is_whitespace() || letter == '=')?;
@@ -155,6 +175,7 @@ fn blocks(shown: &str) -> Option<String> {
                 '"' if depth == 0 && before != Some('\\') => break,
                 '{' if depth > 0 || before == Some('$') => depth += 1,
                 '}' => depth = depth.saturating_sub(1),
+                '"' | '\\' if depth == 0 && before == Some('\\') => drop(lines.pop()),
                 _ => {}
             }
             lines.push(letter);
@@ -179,9 +200,13 @@ fn line_pieces(line: &str, pieces: &mut Vec<Piece>) {
             break;
         };
         let (inside, after) = match next {
+            // No other letter is escaped.
             _ if is_escape => {
-                text.push(next);
-                rest = &rest[next.len_utf8()..];
+                text.push_str(if next == '#' { "" } else { "\\" });
+                if next != '$' {
+                    text.push(next);
+                    rest = &rest[next.len_utf8()..];
+                }
                 continue;
             }
             '$' => {
@@ -304,7 +329,35 @@ mod tests {
         assert_eq!(shown(&configuration.pieces), "a <cpu>  b c/d/");
         let quoted = Configuration::parse("conky.text = \"$cpu\"").unwrap();
         assert_eq!(shown(&quoted.pieces), "<cpu>/");
-        assert!(Configuration::parse("conky.text = name").is_none());
+        let computed = Configuration::parse("conky.text = name").unwrap();
+        assert_eq!((computed.pieces.len(), computed.computed), (0, vec!["name".to_owned()]));
+    }
+
+    #[test]
+    fn what_lua_does_not_run_is_no_text() {
+        let shown = |text: &str| format!("{:?}", Configuration::parse(text).unwrap().pieces);
+        let of = |text: &str| {
+            format!("{:?}", Configuration::parse(&format!("conky.text = [[{text}]]")).unwrap().pieces)
+        };
+        assert_eq!(
+            shown("--[[ conky.text = [=[old $mem]=] ]]\n--conky.text = [[x]]\nconky.text = [[new -- $cpu]]"),
+            of("new -- $cpu")
+        );
+        assert_eq!(shown("conky.text = [[a $cpu]] -- one\n .. [[ b]]"), of("a $cpu b"));
+        assert_eq!(shown("conky.text = [[a]]\nconky.text = conky.text .. [[ b]]"), of("a b"));
+        assert_eq!(
+            shown("conky.text = [[a]]\nif conky.text == [[a]] then conky.text = '--b' end"),
+            of("--b")
+        );
+        let settings = "conky.config = { uppercase = true, -- no_buffers = false\n short_units=false }\nconky.text = [[a]]";
+        let settings = Configuration::parse(settings).unwrap().settings;
+        assert_eq!(settings, [("uppercase", "true".to_owned()), ("short_units", "false".to_owned())]);
+    }
+
+    #[test]
+    fn a_backslash_is_one() {
+        let text = Configuration::parse("TEXT\na\\n\\\\ \\# \\$cpu\n").unwrap().pieces;
+        assert_eq!(text[..2], [Piece::Text("a\\n\\\\ # \\".into()), variable("cpu", "")]);
     }
 
     #[test]
@@ -339,7 +392,7 @@ mod tests {
         let text = "TEXT\n${execi 60 echo ${HOME}} $ \\$x";
         let pieces = Configuration::parse(text).unwrap().pieces;
         assert_eq!(pieces[0], variable("execi", "60 echo ${HOME}"));
-        assert_eq!(pieces[1], Piece::Text(" $ $x".into()));
+        assert_eq!(pieces[1..3], [Piece::Text(" $ \\".into()), variable("x", "")]);
     }
 
     proptest! {

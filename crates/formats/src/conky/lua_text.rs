@@ -16,6 +16,16 @@ impl LuaText {
         Self { text: text.to_owned(), has_text: true, ..Self::default() }
     }
 
+    /// What it is if it is set to this after it was another text, which this may begin with, by its name.
+    pub(super) fn after(mut self, before: Self, name: &str) -> Self {
+        if self.computed.first().is_some_and(|first| first == name) {
+            self.computed.splice(..1, before.computed);
+            self.text.insert_str(0, &before.text);
+            self.has_text |= before.has_text;
+        }
+        self
+    }
+
     /// Reads operands with `..` between them, up to what is none.
     pub(super) fn read(source: &str) -> Self {
         let (mut read, mut rest) = (Self::default(), source);
@@ -41,6 +51,30 @@ impl LuaText {
             }
         }
     }
+}
+
+/// Lua's code without its comments, `-- …` and `--[[ … ]]`; what is in literals stays.
+pub(super) fn without_comments(source: &str) -> String {
+    let (mut code, mut rest) = (String::with_capacity(source.len()), source);
+    while let Some(at) = rest.find(['-', '[', '"', '\'']) {
+        code.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let after = match rest.strip_prefix("--") {
+            Some(comment) => match long_bracket(comment) {
+                Some((_, after)) => after,
+                None => &comment[comment.find('\n').unwrap_or(comment.len())..],
+            },
+            None => {
+                let after =
+                    long_bracket(rest).or_else(|| quoted(rest)).map_or(&rest[1..], |(_, after)| after);
+                code.push_str(&rest[..rest.len() - after.len()]);
+                after
+            }
+        };
+        rest = after;
+    }
+    code.push_str(rest);
+    code
 }
 
 /// `[[…]]`, `[=[…]=]`. As in Lua, a line's end right behind the bracket is none of the text.

@@ -61,6 +61,15 @@ fn import_conky(text: &str) -> String {
     let mut out =
         String::from("# From a configuration of conky: its lines as segments, from left to right.\n");
     push_interval(configuration.update_interval.as_deref(), "update_interval", &mut out);
+    for (name, value) in &configuration.settings {
+        const OFF: [&str; 4] = ["no", "false", "0", "celsius"];
+        // Two of them are on if they are not set.
+        let is_usual =
+            OFF.contains(&value.as_str()) != matches!(*name, "no_buffers" | "format_human_readable");
+        if !is_usual {
+            push(&mut out, format_args!("# not carried over: {name} = {}\n", comment(value)));
+        }
+    }
     let carried = conky_text::import(&configuration);
     for note in &carried.notes {
         push(&mut out, format_args!("# not carried over: {}\n", comment(note)));
@@ -96,6 +105,10 @@ fn import_i3status(text: &str) -> Result<String, SyntaxError> {
         });
         out.push('\n');
         let mut segment = convert(&section, &head);
+        let has_section = section.title.is_empty() || configuration.section(entry).is_some();
+        if !segment.kind.is_empty() && !has_section {
+            segment = unmatched(&format!("{entry}, which has no section, so that nothing is shown"));
+        }
         // Of a kind each name is there once.
         let name = segment.options.iter().find(|(option, _)| *option == "name").map(|(_, name)| name.clone());
         if let Some(name) = name

@@ -77,12 +77,12 @@ pub(super) fn translate(name: &str, arguments: &str) -> Translated {
         "fs_free" => field(Source::of("disk", "paths", path), "{available}"),
         "fs_size" => field(Source::of("disk", "paths", path), "{total}"),
         "fs_type" => field(Source::of("disk", "paths", path), "{filesystem}"),
-        "fs_used_perc" => field(Source::of("disk", "paths", path), "{unavailable_percent:.0,bare}"),
+        "fs_used_perc" => field(Source::of("disk", "paths", path), "{size_used_percent:.0,bare}"),
         "fs_free_perc" => field(Source::of("disk", "paths", path), "{available_percent:.0,bare}"),
         // Its argument is a size of the bar, and then the path.
         "fs_bar" => {
             let path = arguments.split_whitespace().find(|word| word.starts_with('/')).unwrap_or("/");
-            field(Source::of("disk", "paths", path), "{unavailable_percent:bar10}")
+            field(Source::of("disk", "paths", path), "{size_used_percent:bar10}")
         }
         "upspeed"
         | "upspeedf"
@@ -182,6 +182,13 @@ pub(super) fn difference(name: &str) -> Option<&'static str> {
         "cached" => Some("here with buffers, and what else can be given back"),
         "freq" => Some("here in the unit that suits, not in MHz"),
         "upspeedf" | "downspeedf" => Some("here with the unit that suits, not in KiB"),
+        "upspeed" | "downspeed" | "diskio_read" | "diskio_write" => {
+            Some("here in the units of rates: kB/s, MB/s")
+        }
+        "diskio" => Some("here what was read and what was written, in kB/s, MB/s"),
+        "exec" | "execp" | "execi" | "execpi" | "texeci" | "texecpi" | "texecp" => {
+            Some("here the first line of its output, and that it failed")
+        }
         "processes" => Some("here with threads"),
         "uptime" => Some("here without seconds"),
         "battery" | "battery_short" | "battery_status" => Some("the state in whit's words"),
@@ -257,10 +264,17 @@ fn program(words: &[&str]) -> Translated {
     Translated::Alone(segment)
 }
 
+/// Words that a shell does not look for on the path, or that it has in a version of its own.
+const SHELLS: [&str; 23] = [
+    "!", ".", ":", "alias", "bg", "cd", "command", "eval", "exec", "exit", "export", "hash", "jobs", "read",
+    "set", "shift", "times", "trap", "type", "ulimit", "umask", "unset", "wait",
+];
+
 /// A command without anything that only a shell understands.
 fn exec(command: &str, interval: Option<f64>) -> Translated {
     let needs_shell = |letter: char| "|&;<>()$`\\\"'*?[]#~={}".contains(letter);
-    if command.contains(needs_shell) || command.trim().is_empty() {
+    let is_shells = command.split_whitespace().next().is_none_or(|word| SHELLS.contains(&word));
+    if command.contains(needs_shell) || is_shells {
         return Translated::Unknown(
             ": a shell would be needed; write a command segment, [\"sh\", \"-c\", …]".to_owned(),
         );

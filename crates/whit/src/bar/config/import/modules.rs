@@ -201,7 +201,7 @@ fn read_file(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("file");
     segment.text("path", section.get("path").filter(|path| !path.is_empty()).unwrap_or("/nonexistent"));
     let title = section.title.replace(['{', '}', '[', ']'], "");
-    let longest = number(section, "Max_characters", 200.0).clamp(1.0, 200.0);
+    let longest = number(section, "max_characters", 200.0).clamp(1.0, 200.0);
     let content = format!("{{text:max{longest:.0}}}");
     let names: &[(&str, &str)] = &[("content", &content), ("title", &title)];
     let good = segment.format(section, "format", "%content", names);
@@ -217,13 +217,15 @@ fn read_file(section: &Section, general: &General) -> Segment {
     if section.get("format_bad").unwrap_or("%error").contains("%err") {
         segment.differs("%errno and %error: here the file's state in words");
     }
-    segment.note_others(section, &["path", "format", "format_bad", "Max_characters"]);
+    segment.differs("%content: here the first line of the file");
+    segment.note_others(section, &["path", "format", "format_bad", "max_characters"]);
     segment
 }
 
 fn date(section: &Section) -> Segment {
     let mut segment = Segment::new("date");
-    let format = section.get("format").unwrap_or("%Y-%m-%d %H:%M:%S %Z");
+    let usual = if section.kind == "time" { "%Y-%m-%d %H:%M:%S" } else { "%Y-%m-%d %H:%M:%S %Z" };
+    let format = section.get("format").unwrap_or(usual);
     let time = section.get("format_time").unwrap_or("%H:%M");
     let format =
         if section.get("format_time").is_some() { format.replace("%time", time) } else { format.into() };

@@ -72,6 +72,7 @@ pub(super) fn disk(section: &Section, general: &General) -> Segment {
 
 /// `low_threshold = 5`, `threshold_type = gbytes_avail`.
 fn low_space(section: &Section) -> Option<String> {
+    let infix = if section.get("prefix_type") == Some("decimal") { "" } else { "i" };
     let low = number(section, "low_threshold", 0.0);
     let kind = section.get("threshold_type").unwrap_or("percentage_avail");
     let (unit, field) = kind.rsplit_once('_')?;
@@ -83,10 +84,10 @@ fn low_space(section: &Section) -> Option<String> {
     let condition = match unit {
         "percentage" => format!("{field}_percent < {low}"),
         "bytes" => format!("{field} < {low}"),
-        "kbytes" => format!("{field} < {low}Ki"),
-        "mbytes" => format!("{field} < {low}Mi"),
-        "gbytes" => format!("{field} < {low}Gi"),
-        "tbytes" => format!("{field} < {low}Ti"),
+        "kbytes" => format!("{field} < {low}{}", if infix.is_empty() { "k" } else { "Ki" }),
+        "mbytes" => format!("{field} < {low}M{infix}"),
+        "gbytes" => format!("{field} < {low}G{infix}"),
+        "tbytes" => format!("{field} < {low}T{infix}"),
         _ => return None,
     };
     (low > 0.0).then_some(condition)
@@ -131,11 +132,11 @@ pub(super) fn memory(section: &Section, general: &General) -> Segment {
     let conditions: Vec<(Tone, &str)> =
         conditions.into_iter().filter_map(|(tone, condition)| Some((tone, condition?))).collect();
     segment.paint(section, general, &conditions);
-    if section.get("format_degraded").is_some()
-        && let Some(condition) = section.get("threshold_degraded").and_then(low_memory)
-    {
+    if section.get("format_degraded").is_some() {
         let degraded = segment.format(section, "format_degraded", "", names);
-        segment.variant(&condition, &degraded);
+        for (_, condition) in &conditions {
+            segment.variant(condition, &degraded);
+        }
     }
     let known = [
         "format",
