@@ -46,7 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             "0.2 of 1 s: what two threads that spin get of two CPUs in 0.5 s",
             no_main_thread,
         ),
-        timed_in_pairs(
+        timed(
             "what_ended_is_in_its_cgroup",
             &with_cc,
             "0.7 to 1.4: windows that differ by what starting whit takes",

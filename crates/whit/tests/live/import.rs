@@ -99,7 +99,7 @@ fn compare(name: &str, text: &str, is_laptop: bool) -> Result<Compared, Failed> 
     let own = scratch.0.join("bar.toml");
     fs::write(&own, &toml)?;
     let mut bar = Command::new(WHIT);
-    bar.args(["bar", "--for", "i3bar", "-n", "2", "-i", "0.2", "--config"]).arg(&own);
+    bar.args(["bar", "--for", "i3bar", "--once", "--config"]).arg(&own);
     if is_laptop {
         bar.arg("--root").arg(fixtures.join("laptop"));
     }

@@ -6,17 +6,17 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{WHIT, documents, peer};
-use super::trials::{Need, Trial, timed_in_pairs};
+use super::trials::{Need, Trial, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        timed_in_pairs(
+        timed(
             "every_fork_of_a_storm_is_reported",
             &[Need::Root, Need::Program("cc")],
             "at least 1,500 forks in 3 s, a quarter of what is asked for",
             forks,
         ),
-        timed_in_pairs(
+        timed(
             "the_time_of_what_ended_adds_up",
             &[Need::Root, Need::Program("cc")],
             "5 % of wait4's time, which is counted by another clock",

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::machine::{Cgroup, Load, PATIENCE, Scratch, WHIT, documents, enable_accounting, shell, whit};
 use super::stolen;
-use super::trials::{Need, Trial, alone, exact, timed, timed_in_pairs};
+use super::trials::{Need, Trial, alone, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let with = [Need::Program("tmux"), Need::Program("stress")];
@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             &[Need::Program("tmux"), Need::Program("python3")],
             command_lines,
         ),
-        timed_in_pairs(
+        timed(
             "what_ended_is_in_a_narrowed_view",
             &[Need::Root, Need::Accounting, Need::Controller("memory")],
             "half: four windows of 2 s over a storm, one after the other",
