@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::machine::{PATIENCE, Scratch, WHIT, shell, wait_for, wait_for_end};
-use super::trials::{Need, Trial, exact, timed_in_pairs};
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         exact("a_reload_leaves_nothing_behind", &[], reload),
         exact("a_hidden_bar_sleeps_and_a_stopped_one_draws_at_once", &[], hiding),
         exact("a_reader_that_goes_away_ends_the_bar", &[], reader_gone),
-        timed_in_pairs(
+        timed(
             "a_line_is_written_when_it_changed",
             &[],
             "2 to 4 lines in 2.5 s: the seconds begin anywhere",

@@ -9,26 +9,26 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, peer, shell, wait_for, whit};
-use super::trials::{Need, Trial, exact, timed, timed_in_pairs};
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let root = [Need::Root, Need::Accounting];
     let with_cc = [Need::Root, Need::Accounting, Need::Program("cc")];
     let with_python = [Need::Root, Need::Accounting, Need::Program("python3")];
     vec![
-        timed_in_pairs(
+        timed(
             "the_parts_of_a_builds_time_add_up",
             &[with_cc[0], with_cc[1], with_cc[2], Need::Program("make")],
             "25 ms a row and 1 ms of the whole: clocks of one task differ by up to a tick",
             build,
         ),
-        timed_in_pairs(
+        timed(
             "the_parts_of_short_tasks_add_up",
             &with_cc,
             "25 ms a row and 1 ms of the whole: clocks of one task differ by up to a tick",
             short_tasks,
         ),
-        timed_in_pairs(
+        timed(
             "the_parts_of_threads_that_come_and_go_add_up",
             &with_python,
             "25 ms a row and 1 ms of the whole: clocks of one task differ by up to a tick",
@@ -54,7 +54,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         exact("cgroups_are_shown_without_bpf", &root, cgroups_without_bpf),
         exact("a_cgroup_has_three_spellings", &root, spellings_of_cgroup),
-        timed_in_pairs(
+        timed(
             "memory_that_grew_is_shown_by_every_source",
             &with_python,
             "2 %: counters that each CPU keeps for itself; the memory must have grown within 2 s",

@@ -60,11 +60,8 @@ use libtest_mimic::Arguments;
 use trials::{Kind, Trial};
 
 /// What runs, by the name of the part in WHIT_TRIALS, and how many of it at once: most of those that run beside others wait.
-const GROUPS: [(&str, &[Kind], usize); 3] = [
-    ("beside", &[Kind::Exact], 8),
-    ("alone", &[Kind::TimedInPairs], 2),
-    ("alone", &[Kind::Alone, Kind::Timed], 1),
-];
+const GROUPS: [(&str, &[Kind], usize); 2] =
+    [("beside", &[Kind::Exact], 8), ("alone", &[Kind::Alone, Kind::Timed], 1)];
 
 fn main() {
     let rooms = [

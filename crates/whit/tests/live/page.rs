@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 
 use super::api::{Api, output};
 use super::machine::{Load, Running, Scratch};
-use super::trials::{Need, Trial, exact, timed, timed_in_pairs};
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let needs = [Need::Root, Need::Program("curl"), Need::Program("stress"), Need::Program("setpriv")];
     vec![
         exact("the_page_is_served_with_what_it_asks_for", &needs, page),
-        timed_in_pairs(
+        timed(
             "the_stream_says_what_the_history_says",
             &needs,
             "0.01 CPUs: the same ticks, asked twice",
             stream,
         ),
-        timed_in_pairs(
+        timed(
             "all_tasks_together_did_what_each_did",
             &needs,
             "1 %: one instant of a history, by totals that are recorded and by sums of tasks",

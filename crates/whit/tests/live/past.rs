@@ -9,17 +9,12 @@ use serde_json::Value;
 
 use super::machine::{Load, Running, Scratch, WHIT, busiest_program, documents, is_load, wait_for, whit};
 use super::top::Screen;
-use super::trials::{Need, Trial, timed, timed_in_pairs};
+use super::trials::{Need, Trial, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let with = [Need::Root, Need::Accounting, Need::Program("stress")];
     vec![
-        timed_in_pairs(
-            "the_past_is_what_was",
-            &with,
-            "half a tick of 500 ms at each end of a window",
-            figures,
-        ),
+        timed("the_past_is_what_was", &with, "half a tick of 500 ms at each end of a window", figures),
         timed(
             "the_screen_walks_through_time",
             &[with[0], with[1], with[2], Need::Program("tmux")],

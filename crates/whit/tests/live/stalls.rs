@@ -12,7 +12,7 @@ use rustix::pipe::pipe;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::machine::{Scratch, WHIT, shell};
-use super::trials::{Need, Trial, exact, timed_in_pairs};
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         exact("named_files_are_opened_without_waiting", &[Need::Program("mkfifo")], named_files),
         exact("a_captured_machine_does_not_lead_out_of_itself", &[], captured),
         exact("what_commands_leave_behind_is_ended", &[Need::Program("setsid")], left_behind),
-        timed_in_pairs(
+        timed(
             "commands_that_flood_are_shown_ten_times_a_second",
             &[],
             "5 to 60 lines in two seconds, of which ten a second are whit's and ten the schedule's",

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 
 use super::machine::{Scratch, WHIT, peer, shell, wait_for};
-use super::trials::{Need, Trial, exact, timed_in_pairs};
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let private_mounts = [Need::Root, Need::Program("unshare")];
@@ -23,7 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         exact("a_command_is_ended_without_proc", &private_mounts, no_proc),
         exact("a_signal_is_passed_on_without_proc", &private_mounts, signal_without_proc),
-        timed_in_pairs(
+        timed(
             "what_became_root_is_named_and_left",
             &[Need::Root, Need::Program("cc"), Need::Program("setpriv")],
             "a tenth of a CPU, in less than 20 s",

@@ -9,7 +9,7 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{Scratch, WHIT, documents, port, shell};
-use super::trials::{Need, Trial, exact, timed, timed_in_pairs};
+use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let python = [Need::Program("python3")];
@@ -30,7 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             names,
         ),
         exact("what_waited_behind_a_slow_answer_was_slow", &[], omission),
-        timed_in_pairs(
+        timed(
             "a_signal_ends_both_with_figures",
             &[],
             "500 to 2,000 packets: one second at 1,000 a second",

@@ -5,8 +5,6 @@
 //! - [`alone`] asserts facts as well, but changes or observes the whole machine: nothing else runs beside it. It has one attempt.
 //! - [`timed`] compares with a clock or with another sampler. It runs alone, and says within what tolerance it compares, and why. It is
 //!   repeated only if a hypervisor took CPU time away meanwhile ([`super::stolen`]), and each repeat is reported.
-//! - [`timed_in_pairs`] is a timed one that compares figures of its own processes, or of the same ticks: one other of its kind may run
-//!   beside it, since it neither waits for an answer within a time nor asks who uses most of the machine.
 //!
 //! With WHIT_REPORT set, each trial appends a line of JSON to that file: name, kind, outcome, seconds, and the failed attempts. With
 //! WHIT_TRIALS set to `beside` or `alone`, only those that run beside others, or alone, are run.
@@ -60,7 +58,6 @@ pub(crate) enum Kind {
     Exact,
     Alone,
     Timed,
-    TimedInPairs,
 }
 
 impl Kind {
@@ -68,16 +65,13 @@ impl Kind {
         match self {
             Self::Exact => "exact",
             Self::Alone => "alone",
-            Self::Timed | Self::TimedInPairs => "timed",
+            Self::Timed => "timed",
         }
     }
 
     /// A second repeat fails the whole check, so that no trial depends on it.
     fn most_attempts(self) -> usize {
-        match self {
-            Self::Exact | Self::Alone => 1,
-            Self::Timed | Self::TimedInPairs => 3,
-        }
+        if self == Self::Timed { 3 } else { 1 }
     }
 }
 
@@ -110,11 +104,6 @@ pub(crate) fn alone(name: &str, needs: &[Need], run: Run) -> Trial {
 pub(crate) fn timed(name: &str, needs: &[Need], tolerance: &str, run: Run) -> Trial {
     assert!(tolerance.len() > 20, "{name} does not say its tolerance, and why");
     trial(Kind::Timed, name, needs, run)
-}
-
-/// A trial that compares within its own processes, or the same ticks, with its tolerance.
-pub(crate) fn timed_in_pairs(name: &str, needs: &[Need], tolerance: &str, run: Run) -> Trial {
-    Trial { kind: Kind::TimedInPairs, ..timed(name, needs, tolerance, run) }
 }
 
 /// A trial that is ignored, and says why, where a need is not met.
