@@ -49,7 +49,7 @@ const CASES: [(&str, &str, &str, &str, &str, &str); 13] = [
         "50",
     ),
     (
-        "wait for I/O that goes back, as proc(5) warns: it is no busy time",
+        "a counter of I/O waits that decreases, as proc(5) warns: it is no busy time",
         "proc/stat",
         "cpu  1000 0 0 1000 500 0 0 0 0 0\n",
         "cpu  1100 0 0 1900 400 0 0 0 0 0\n",

@@ -6,14 +6,12 @@ pub(super) struct LuaText {
     pub(super) text: String,
     /// Operands that are no literals.
     pub(super) computed: Vec<String>,
-    /// Whether there is a literal.
-    pub(super) has_text: bool,
 }
 
 impl LuaText {
     /// A text that is written as it is.
     pub(super) fn of(text: &str) -> Self {
-        Self { text: text.to_owned(), has_text: true, ..Self::default() }
+        Self { text: text.to_owned(), ..Self::default() }
     }
 
     /// What it is if it is set to this after it was another text, which this may begin with, by its name.
@@ -21,7 +19,6 @@ impl LuaText {
         if self.computed.first().is_some_and(|first| first == name) {
             self.computed.splice(..1, before.computed);
             self.text.insert_str(0, &before.text);
-            self.has_text |= before.has_text;
         }
         self
     }
@@ -34,7 +31,6 @@ impl LuaText {
             let after = match literal {
                 Some((text, after)) => {
                     read.text.push_str(&text);
-                    read.has_text = true;
                     after
                 }
                 None => {

@@ -67,6 +67,17 @@ fn without_numbers(text: &str) -> String {
     masked.replace("MiB", "xiB").replace("GiB", "xiB")
 }
 
+/// What an import says of differences, and of what it left out.
+fn notes_in(toml: &str) -> impl Iterator<Item = &str> {
+    let is_note = |line: &&str| line.starts_with("# differs") || line.starts_with("# not carried over");
+    toml.lines().filter(is_note)
+}
+
+/// Lines of a list, without its remarks.
+fn list(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
 /// What both make of a configuration: their blocks, and before each of whit's what the import says of it.
 struct Compared {
     theirs: Vec<Block>,
@@ -110,14 +121,11 @@ fn compare(name: &str, text: &str, is_laptop: bool) -> Result<Compared, Failed> 
     let parts: Vec<&str> = toml.split("[[segment]]").collect();
     let counts = (theirs.len(), parts.len() - 1);
     assert_eq!(counts, (ours.len(), ours.len()), "{name}: {theirs:?}\n{ours:?}\n{toml}");
-    // Where the fixtures are is no place of a machine.
-    let is_note = |line: &&str| {
-        (line.starts_with("# differs") || line.starts_with("# not carried over"))
-            && !line.contains(&*fixtures.to_string_lossy())
-    };
+    // No machine has the paths of the fixtures.
+    let is_of_machine = |line: &&str| !line.contains(&*fixtures.to_string_lossy());
     let notes_of = |part: &&str| -> String {
         let before = part.rsplit("\n\n").next().unwrap_or_default();
-        before.lines().filter(is_note).collect::<Vec<_>>().join("\n")
+        notes_in(before).filter(is_of_machine).collect::<Vec<_>>().join("\n")
     };
     let notes = parts[..ours.len()].iter().map(notes_of).collect();
     for (theirs, ours) in theirs.iter().zip(&ours) {
@@ -147,15 +155,13 @@ struct Line {
 }
 
 fn lines_that_people_write() -> Vec<Line> {
-    let text = include_str!("i3status/lines.txt");
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let line = |line: &'static str| {
         let mut columns = line.split(" | ");
         let entry = columns.next().unwrap_or_default();
         let (section, note) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
         Line { entry: entry.trim_start_matches('@'), section, note, is_laptop: entry.starts_with('@') }
     };
-    lines.map(line).collect()
+    list(include_str!("i3status/lines.txt")).map(line).collect()
 }
 
 /// Each line is drawn as i3status draws it, in the same place, or has the note that is said to be there and no other.
@@ -210,9 +216,7 @@ fn have_same_numbers(theirs: &str, ours: &str) -> bool {
 
 /// Each line of conky's text has the same words in a bar, or the note that is said to be there and no other.
 fn variables() -> Result<(), Failed> {
-    let lines: Vec<(String, &str)> = include_str!("conky/lines.txt")
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    let lines: Vec<(String, &str)> = list(include_str!("conky/lines.txt"))
         .map(|line| line.split_once(" => ").unwrap_or((line, "")))
         .map(|(text, note)| (text.replace("\\n", "\n"), note))
         .collect();
@@ -242,8 +246,7 @@ fn variables() -> Result<(), Failed> {
         let theirs = theirs.get(lines.len() - 1 - at).copied().unwrap_or_default();
         // Each has its own words for what is not there.
         let theirs = theirs.replace("No Address", "–");
-        let is_note = |line: &&str| line.starts_with("# differs") || line.starts_with("# not carried over");
-        let notes: Vec<&str> = toml.lines().filter(is_note).collect();
+        let notes: Vec<&str> = notes_in(&toml).collect();
         // A disk fills slowly, and no machine grows.
         let are_numbers_stable = text.contains("fs_") || text == "$memmax";
         let is_right = match note.is_empty() {

@@ -192,7 +192,7 @@ pub(super) fn difference(name: &str) -> Option<&'static str> {
         "processes" => Some("here with threads"),
         "uptime" => Some("here without seconds"),
         "battery" | "battery_short" | "battery_status" => Some("the state in whit's words"),
-        "swap" | "swapmax" | "swapfree" | "swapperc" => Some("not shown where there is no swap"),
+        "swap" | "swapmax" | "swapfree" | "swapperc" => Some("here nothing is shown if there is no swap"),
         "cpubar" | "membar" | "swapbar" | "fs_bar" | "battery_bar" | "cpugraph" | "memgraph" => {
             Some("here of ten or twenty letters: bars and graphs have no size")
         }

@@ -118,18 +118,19 @@ fn sensor_of(path: &str) -> Option<String> {
 fn cpu_temperature(section: &Section, general: &General) -> Segment {
     let mut segment = Segment::new("temperature");
     // A laptop's first zone is mostly the board's; whit knows which sensors are the CPU's.
-    let path = section.get("path");
-    let of_path = path.map(|path| sensor_of(&path.replace("%d", &section.title)));
-    let of_title = || match section.title.as_str() {
-        "0" | "all" | "" => None,
-        title => Some(format!("thermal_zone{title}")),
+    let device = match (section.get("path"), section.title.as_str()) {
+        (Some(path), title) => {
+            let device = sensor_of(&path.replace("%d", title));
+            match &device {
+                Some(_) => segment.differs("path: here the warmest sensor of its device"),
+                None => segment.note(format!("path = {path}")),
+            }
+            device
+        }
+        (None, "0" | "all" | "") => None,
+        (None, title) => Some(format!("thermal_zone{title}")),
     };
-    match (&of_path, path) {
-        (Some(Some(_)), _) => segment.differs("path: here the warmest sensor of its device"),
-        (Some(None), Some(path)) => segment.notes.push(format!("path = {path}")),
-        _ => {}
-    }
-    if let Some(device) = of_path.unwrap_or_else(of_title) {
+    if let Some(device) = device {
         segment.raw("sensors", format!("[{}]", quoted(&device)));
     }
     let names: Placeholders<'_> = &[("degrees", "{temperature:.0,bare}")];
