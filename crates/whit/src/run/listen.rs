@@ -44,7 +44,7 @@ pub(crate) fn listen(
     let child = command.as_ref().map(start).transpose()?;
     let child = child.map(|pid| TaskKey { pid, start: clock_now().boottime });
     let (mut written, mut ended) = (Ok(()), None);
-    let mut is_over = false;
+    let (mut is_over, mut is_own_told) = (false, false);
     let (mut records, mut lost_records) = (Some(records), 0);
     let mut ready = Vec::new();
     loop {
@@ -53,10 +53,13 @@ pub(crate) fn listen(
                 ended = Some(Outcome::Ended(reaped.ending).code());
             }
         }
-        // After the command's end its record lies in the queue, so the queue is emptied once more.
-        if let Some(open) = &mut records {
+        // After the command's end its record lies in the queue, so the queue is read once more. What ended later lies behind it, and beside a
+        // storm that is far more.
+        let is_all = |is_own_told: bool| ended.is_some() && is_own_told;
+        if let Some(open) = records.as_mut().filter(|_| !is_all(is_own_told)) {
             let received = open.receive(|record| {
-                if written.is_ok() && !is_over {
+                if written.is_ok() && !is_over && !is_all(is_own_told) {
+                    is_own_told |= child.is_some_and(|child| child.pid == record.row.key.pid);
                     written = each(record, signals.as_fd()).map(|flow| is_over = flow.is_break());
                 }
             });
