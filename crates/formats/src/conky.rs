@@ -73,10 +73,16 @@ const SETTINGS: [&str; 8] = [
     "pad_percents",
 ];
 
+/// Lua's ways to write the field of a table.
+const NAMES_OF_TEXT: [&str; 3] = ["conky.text", "conky['text']", "conky[\"text\"]"];
+
 /// Settings, and what `conky.text` is in the end: texts in brackets or quotation marks, with `..` between them. The code has no comments.
 fn lua(code: &str) -> Option<(&str, LuaText)> {
     let mut found: Option<(&str, LuaText)> = None;
-    for (place, name) in code.match_indices("conky.text") {
+    for (place, _) in code.match_indices("conky") {
+        let Some(name) = NAMES_OF_TEXT.into_iter().find(|name| code[place..].starts_with(name)) else {
+            continue;
+        };
         let after = code[place + name.len()..].trim_start();
         let Some(after) = after.strip_prefix('=').filter(|after| !after.starts_with('=')) else { continue };
         let value = LuaText::read(after.trim_start());
@@ -327,8 +333,12 @@ mod tests {
                 .collect()
         };
         assert_eq!(shown(&configuration.pieces), "a <cpu>  b c/d/");
-        let quoted = Configuration::parse("conky.text = \"$cpu\"").unwrap();
+        let quoted = Configuration::parse("conky['text'] = \"$cpu\"").unwrap();
         assert_eq!(shown(&quoted.pieces), "<cpu>/");
+        // The same letter by bytes in decimal and hexadecimal digits, and by its number.
+        let escaped =
+            Configuration::parse(r#"conky.text = "\65 \194\176C \xc2\xb0C \u{b0}C \z   '\"$cpu""#).unwrap();
+        assert_eq!(shown(&escaped.pieces), "A °C °C °C '\"<cpu>/");
         let computed = Configuration::parse("conky.text = name").unwrap();
         assert_eq!((computed.pieces.len(), computed.computed), (0, vec!["name".to_owned()]));
     }

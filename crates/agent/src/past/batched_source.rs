@@ -14,7 +14,7 @@ use query::{
 };
 
 use super::Past;
-use super::tasks::{TaskSelection, read_all};
+use super::tasks::{BriefProcesses, TaskSelection, read_all};
 use super::watched::{Watched, WatchedSummary};
 
 /// The most evaluations with missing selections. After them each selection is read by its own replay.
@@ -34,6 +34,7 @@ pub(crate) struct BatchedSource<'p> {
     /// What is watched beside them, by the time range.
     watched: RefCell<HashMap<[i64; 2], WatchedSummary>>,
     is_batching: bool,
+    brief: BriefProcesses,
 }
 
 /// What is to be read, by its time range.
@@ -57,6 +58,19 @@ impl<'p> BatchedSource<'p> {
         limits: &Limits<'_>,
         evaluate: impl Fn(&Self) -> Result<T, QueryError>,
     ) -> Result<T, QueryError> {
+        Self::evaluate_with(past, BriefProcesses::Exact, limits, evaluate)
+    }
+
+    /// Evaluates as [`Self::evaluate`] does, with a choice of how sums by process treat the brief ones.
+    ///
+    /// # Errors
+    /// The error of the last evaluation, or of reading tasks.
+    pub(crate) fn evaluate_with<T>(
+        past: &'p Past,
+        brief: BriefProcesses,
+        limits: &Limits<'_>,
+        evaluate: impl Fn(&Self) -> Result<T, QueryError>,
+    ) -> Result<T, QueryError> {
         let mut source = Self {
             past,
             cached: RefCell::default(),
@@ -64,6 +78,7 @@ impl<'p> BatchedSource<'p> {
             missing: RefCell::default(),
             watched: RefCell::default(),
             is_batching: true,
+            brief,
         };
         for _ in 0..MOST_EVALUATIONS {
             let evaluated = evaluate(&source);
@@ -130,7 +145,9 @@ impl<'p> BatchedSource<'p> {
             batch.iter().map(|(_, selection)| selection.within(limits)).collect();
         let of_tasks: Vec<TaskSelection<'_>> = selections
             .iter()
-            .filter_map(|selection| Some(TaskSelection { metric: task_counter(selection)?, selection }))
+            .filter_map(|selection| {
+                Some(TaskSelection { metric: task_counter(selection)?, selection, brief: self.brief })
+            })
             .collect();
         let mut watched = missing.is_watched.then(Watched::default);
         let read = read_all(self.past.visible_tasks(), range, &of_tasks, watched.as_mut(), limits);

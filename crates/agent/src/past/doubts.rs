@@ -24,6 +24,8 @@ pub(super) struct Doubts {
     incomplete: HashSet<u32>,
     /// How many ranges of numbers there are.
     ranges: usize,
+    /// The most that one of the brief processes did.
+    largest: u64,
 }
 
 #[derive(Debug)]
@@ -56,6 +58,7 @@ impl Doubts {
 
     /// Adds brief processes of the minute. `most` is the upper bound of what one of them did.
     pub(super) fn add_brief(&mut self, sums: &BriefSums, most: u64) {
+        self.largest = self.largest.max(most);
         self.ranges += sums.processes.len();
         if self.are_too_many() {
             return;
@@ -82,6 +85,11 @@ impl Doubts {
                 || self.complete.contains(&(brief.minute, process))
         };
         !self.incomplete.contains(&process) && self.brief.iter().all(is_apart)
+    }
+
+    /// Returns the most that one brief process can have done.
+    pub(super) fn largest(&self) -> u64 {
+        self.largest
     }
 
     /// Returns the most that brief processes of one number can have done together.

@@ -13,12 +13,17 @@ use super::doubts::Doubts;
 use super::labelling::{CgroupPaths, Labelling, TaskLabels};
 use super::round::Round;
 use super::task_lines::TaskLines;
+use super::tasks::{BriefProcesses, TaskSelection};
 use crate::task_sums::{MinuteGroups, MinuteProcesses, TaskGroup};
+
+/// The part of everything that [`BriefProcesses::Negligible`] leaves out.
+const NEGLIGIBLE_PART: f64 = 0.01;
 
 /// The series of one selection, while they are built.
 pub(super) struct Lines<'s> {
     metric: &'static TaskMetric,
-    pub(super) adds_up: bool,
+    adds_up: bool,
+    brief: BriefProcesses,
     labelling: Labelling<'s>,
     of_tasks: TaskLines<TaskLabels>,
     /// Whether the matchers accept a name, if they are about names only.
@@ -29,9 +34,17 @@ pub(super) struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    pub(super) fn new(metric: &'static TaskMetric, adds_up: bool, labelling: Labelling<'s>) -> Self {
-        let (of_tasks, accepted, living) = (TaskLines::new(), HashMap::new(), HashMap::new());
-        Self { metric, adds_up, labelling, of_tasks, accepted, living, doubts: Doubts::default() }
+    pub(super) fn new(selected: &TaskSelection<'_>, labelling: Labelling<'s>) -> Self {
+        Self {
+            metric: selected.metric,
+            adds_up: selected.adds_up(),
+            brief: selected.brief,
+            labelling,
+            of_tasks: TaskLines::new(selected.has_one_window()),
+            accepted: HashMap::new(),
+            living: HashMap::new(),
+            doubts: Doubts::default(),
+        }
     }
 
     /// The figure of its metric.
@@ -111,8 +124,10 @@ impl<'s> Lines<'s> {
         self.begin_minute(minute);
         let (mut paths, figure) = (minute, self.metric.figure);
         self.doubts.begin_minute(processes.has_mingled);
+        // One that did nothing is there, with a sum of 0; but it is not who did most.
+        let least = u64::from(self.brief == BriefProcesses::Negligible);
         for one in &processes.seen {
-            if let Some(growth) = one.figures.get(figure) {
+            if let Some(growth) = one.figures.get(figure).filter(|growth| *growth >= least) {
                 self.grow(&row(one.process, &one.group), growth, true, &mut paths)?;
             }
             self.doubts.add_process(one);
@@ -180,22 +195,34 @@ impl<'s> Lines<'s> {
         let largest = sums.and_then(|sums| sums.largest);
         let least = largest
             .and_then(|count| self.of_tasks.least_of_largest(count, selection.from_ms, selection.to_ms));
-        if !self.doubts.is_empty() {
-            let least = least.filter(|_| !self.doubts.are_too_many())?;
-            let most = in_unit(self.doubts.most(), self.metric);
-            let is_open = |(labels, increase): (&TaskLabels, f64)| {
-                increase + most >= least
-                    && !labels.pid.is_some_and(|pid| self.doubts.is_certain(pid, labels.comm))
-            };
-            // What is not among the series is not among the largest either.
-            if most >= least || self.of_tasks.increases().any(is_open) {
-                return None;
-            }
+        let may_leave_out = self.brief == BriefProcesses::Negligible && self.are_brief_negligible();
+        if !self.doubts.is_empty() && !may_leave_out && !self.are_largest_certain(least?) {
+            return None;
         }
         if let Some(least) = least {
             self.of_tasks.keep_from(least);
         }
         Some(self.of_tasks.into_series(|key| self.labelling.name(key)))
+    }
+
+    /// Returns whether series that grew by so much at least are certain, and no others grew by as much.
+    fn are_largest_certain(&self, least: f64) -> bool {
+        if self.doubts.are_too_many() {
+            return false;
+        }
+        let most = in_unit(self.doubts.most(), self.metric);
+        let is_open = |(labels, increase): (&TaskLabels, f64)| {
+            increase + most >= least
+                && !labels.pid.is_some_and(|pid| self.doubts.is_certain(pid, labels.comm))
+        };
+        // What is not among the series is not among the largest either.
+        most < least && !self.of_tasks.increases().any(is_open)
+    }
+
+    /// Returns whether none of the brief processes can have done more than a hundredth of everything.
+    fn are_brief_negligible(&self) -> bool {
+        let all: f64 = self.of_tasks.increases().map(|(_, increase)| increase).sum();
+        in_unit(self.doubts.largest(), self.metric) <= NEGLIGIBLE_PART * all
     }
 
     /// Sets the series of living tasks to what they are, and ends those of tasks that are gone.

@@ -35,6 +35,7 @@ pub(crate) use batched_source::BatchedSource;
 pub use exits::EndedProcess;
 pub(crate) use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
+pub(crate) use tasks::BriefProcesses;
 pub(crate) use watched::WatchedSummary;
 
 use self::past_sums::PastSums;
@@ -196,7 +197,10 @@ impl Past {
             }
             let is_named = |matcher: &&query::Matcher| matcher.label == METRIC;
             if selection.matchers.iter().filter(is_named).all(|matcher| matcher.accepts(metric.exported)) {
-                series.extend(tasks::select(self.visible_tasks(), &TaskSelection { metric, selection })?);
+                series.extend(tasks::select(
+                    self.visible_tasks(),
+                    &TaskSelection { metric, selection, brief: BriefProcesses::Exact },
+                )?);
             }
         }
         Ok(series)

@@ -14,7 +14,7 @@ use facts::unit::Nanos;
 use query::{Answer, Limits, Query};
 use store::{Named, Retention, Store, TaskTick, Tick, Tier};
 
-use super::{BatchedSource, Past};
+use super::{BatchedSource, BriefProcesses, Past};
 use crate::task_sums::{MINUTE_MS, Summarizer, SumsFile, check, fill, make_all, remake_all};
 
 const STARTED_AT_S: u64 = 1_700_000_000;
@@ -274,6 +274,29 @@ fn sums_are_read() {
     }
     assert!(!differs[13] && !differs[14] && !differs[15]);
     assert!(differs[EXPRESSIONS.len()], "the parent");
+}
+
+/// Where numbers of processes are given again soon, exact sums by process are those of a replay; without the brief ones, sums alone say them.
+#[test]
+fn brief_processes_may_be_left_out() {
+    let (_scratch, path) = recorded("summing-brief", 8, 160);
+    make_all(&path);
+    let past = Past::open(&path).unwrap();
+    let (_, last_ns) = past.extent_ns().unwrap().unwrap();
+    let limits = Limits::default();
+    let by_process = |brief| -> BTreeMap<String, f64> {
+        let query =
+            Query::parse("sum by (comm, pid) (increase(whit_task_on_cpu_seconds_total[10m]))").unwrap();
+        let answer = BatchedSource::evaluate_with(&past, brief, &limits, |source| {
+            query.at(source, last_ns / 1_000_000 - 1, &limits)
+        });
+        let Ok(Answer::Vector(series)) = answer else { panic!("{answer:?}") };
+        series.into_iter().map(|(name, point)| (format!("{name:?}"), point.value)).collect()
+    };
+    let (exact, without) = (by_process(BriefProcesses::Exact), by_process(BriefProcesses::Negligible));
+    assert!(without.iter().all(|(name, value)| *value <= exact[name] + 1e-9), "{without:?} {exact:?}");
+    let part = without.values().sum::<f64>() / exact.values().sum::<f64>();
+    assert!(part > 0.7 && part < 1.0, "{part}");
 }
 
 /// What the agent makes a few minutes at a time is what `whit history compact` makes, and what `verify` expects.

@@ -18,6 +18,8 @@ pub(super) struct TaskLines<K> {
     named: HashMap<SeriesName, usize>,
     lines: Vec<Line<K>>,
     times_ms: Vec<i64>,
+    /// Whether only what each has grown by is wanted, from the first round or the second one.
+    has_one_window: bool,
 }
 
 #[derive(Debug)]
@@ -39,8 +41,16 @@ impl<K> Line<K> {
 }
 
 impl<K: Hash + Eq + Copy> TaskLines<K> {
-    pub(super) fn new() -> Self {
-        Self { places: HashMap::new(), named: HashMap::new(), lines: Vec::new(), times_ms: Vec::new() }
+    /// No series. `has_one_window`: only what each has grown by is wanted, from the first round or, where that lies on the edge of the
+    /// window, from the second one.
+    pub(super) fn new(has_one_window: bool) -> Self {
+        Self {
+            places: HashMap::new(),
+            named: HashMap::new(),
+            lines: Vec::new(),
+            times_ms: Vec::new(),
+            has_one_window,
+        }
     }
 
     /// Begins a round. Times rise, even if the clock was set back.
@@ -88,6 +98,8 @@ impl<K: Hash + Eq + Copy> TaskLines<K> {
         match line.changes.last_mut() {
             Some((last_round, last)) if *last_round == round => *last = value,
             Some((_, last)) if last.to_bits() == value.to_bits() => {}
+            // Between the ends nothing is asked for.
+            Some(last) if self.has_one_window && last.0 > 1 => *last = (round, value),
             _ => line.changes.push((round, value)),
         }
     }
@@ -145,7 +157,7 @@ mod tests {
 
     #[test]
     fn keys_of_one_name_are_one_series() {
-        let mut lines = TaskLines::new();
+        let mut lines = TaskLines::new(false);
         lines.begin(1000);
         for (key, name, growth) in [(1, "a", 2), (2, "b", 1), (3, "a", 3), (1, "a", 4)] {
             let known = lines.known(&key);
@@ -161,7 +173,7 @@ mod tests {
     #[test]
     fn the_largest_are_kept() {
         let kept = |from_ms: i64, to_ms: i64, rounds: i64| {
-            let mut lines = TaskLines::new();
+            let mut lines = TaskLines::new(false);
             (1..=rounds).for_each(|round| {
                 lines.begin(round * 1000);
                 for key in 1..=100_u64 {

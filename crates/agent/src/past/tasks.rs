@@ -34,18 +34,33 @@ pub(super) struct VisibleTasks<'p> {
 pub(super) struct TaskSelection<'s> {
     pub(super) metric: &'static TaskMetric,
     pub(super) selection: &'s Selection<'s>,
+    pub(super) brief: BriefProcesses,
+}
+
+/// How sums by process treat processes that lived for less than a minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BriefProcesses {
+    /// What they did is read from the rounds where sums do not have it.
+    Exact,
+    /// It is left out where one of them can have done a hundredth of everything at most. One number is that of many of them in a day, so that they say
+    /// nothing of a process that lives for long.
+    Negligible,
 }
 
 impl<'s> TaskSelection<'s> {
     /// Returns whether the increases of tasks are added: of a counter in a range.
-    fn adds_up(&self) -> bool {
+    pub(super) fn adds_up(&self) -> bool {
         self.selection.is_range && self.metric.kind == Kind::Counter
+    }
+
+    /// Returns whether what each sum has grown by in the whole range is wanted, and not when.
+    pub(super) fn has_one_window(&self) -> bool {
+        self.adds_up() && self.selection.sums.is_some_and(|sums| sums.is_of_one_window)
     }
 
     /// Returns whether sums of minutes can be taken instead of their rounds.
     fn is_summable(&self, tasks: VisibleTasks<'s>) -> bool {
-        let is_of_one_window = self.selection.sums.is_some_and(|sums| sums.is_of_one_window);
-        let labelling = self.labelling(tasks).filter(|_| is_of_one_window && self.adds_up());
+        let labelling = self.labelling(tasks).filter(|_| self.has_one_window());
         labelling.is_some_and(|labelling| labelling.is_summable())
     }
 
@@ -130,10 +145,7 @@ fn read(
     limits: &Limits<'_>,
 ) -> Result<Vec<Option<Vec<Series>>>, String> {
     // `None`: no task can meet the matchers.
-    let lines = selections
-        .iter()
-        .map(|one| Some(Lines::new(one.metric, one.adds_up(), one.labelling(tasks)?)))
-        .collect();
+    let lines = selections.iter().map(|one| Some(Lines::new(one, one.labelling(tasks)?))).collect();
     let mut reader = Reader::new(tasks, lines, watched, limits);
     let is_needed = reader.watched.is_some() || reader.lines.iter().any(Option::is_some);
     for part in parts.parts.iter().filter(|_| is_needed) {

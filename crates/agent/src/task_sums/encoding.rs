@@ -1,7 +1,6 @@
 //! Sums as bytes: two parts, each of columns of numbers, deflated. An answer that is not about single processes needs the first part alone.
 //! docs/FORMAT.md describes them.
 
-use std::collections::{HashMap, HashSet};
 use std::io::{Read as _, Write as _};
 
 use facts::task::comm::Comm;
@@ -130,10 +129,12 @@ fn groups_of(mut bytes: &[u8], figures: FigureSet) -> Option<MinuteGroups> {
     }
     let name = |place: u64| names.get(usize::try_from(place).ok()?).copied();
     let table = Columns::take(bytes, GROUP_COLUMNS, wanted(GROUP, figures))?;
+    let figures = columns_of(GROUP, figures);
+    groups.sums.reserve_exact(table.rows());
     for row in 0..table.rows() {
         let uid = present(table.get(row, 1)).map(u32::try_from).transpose().ok()?;
         let group = TaskGroup { comm: name(table.get(row, 0))?, uid, cgroup: present(table.get(row, 2)) };
-        groups.sums.push(GroupSums { group, figures: figures_of(&table, row, GROUP, figures) });
+        groups.sums.push(GroupSums { group, figures: figures_of(&table, row, GROUP, &figures) });
     }
     let table = Columns::take(bytes, PROGRAM_COLUMNS, |_| true)?;
     for row in 0..table.rows() {
@@ -162,8 +163,11 @@ fn encode_processes(sums: &MinuteSums) -> Vec<u8> {
     let place = |group: &TaskGroup| {
         groups.binary_search_by_key(group, |sums| sums.group).unwrap_or(usize::MAX) as u64
     };
-    let lone =
-        lone_groups(seen.iter().map(|one| place(&one.group)), brief.iter().map(|one| place(&one.group)));
+    let lone = lone_groups(
+        groups.len(),
+        seen.iter().map(|one| place(&one.group)),
+        brief.iter().map(|one| place(&one.group)),
+    );
     let mut bytes = Vec::new();
     varint::push(&mut bytes, (*has_mingled).into());
     let mut table = Table::new(PROCESS_COLUMNS);
@@ -171,7 +175,7 @@ fn encode_processes(sums: &MinuteSums) -> Vec<u8> {
     for one in seen {
         let (process, group) = (u64::from(one.process), place(&one.group));
         let mut row = vec![process.wrapping_sub(before), group, one.is_complete.into()];
-        push_figures(&mut row, if lone.contains(&group) { &Figures::NONE } else { &one.figures });
+        push_figures(&mut row, if is_lone(&lone, group) { &Figures::NONE } else { &one.figures });
         table.push(&row);
         before = process;
     }
@@ -200,11 +204,15 @@ fn processes_of(mut bytes: &[u8], groups: &MinuteGroups, figures: FigureSet) -> 
     let brief = Columns::take(bytes, BRIEF_COLUMNS, wanted(BRIEF, figures))?;
     let ranges = Columns::take(bytes, RANGE_COLUMNS, |_| true)?;
     let group = |place: u64| groups.sums.get(usize::try_from(place).ok()?);
-    let places = |table: &Columns, column| (0..table.rows()).map(move |row| table.get(row, column)).collect();
-    let (of_seen, of_brief): (Vec<u64>, Vec<u64>) = (places(&seen, 1), places(&brief, 0));
-    let lone = lone_groups(of_seen.into_iter(), of_brief.into_iter());
+    let lone = lone_groups(
+        groups.sums.len(),
+        (0..seen.rows()).map(|row| seen.get(row, 1)),
+        (0..brief.rows()).map(|row| brief.get(row, 0)),
+    );
+    let (of_seen, of_brief) = (columns_of(PROCESS, figures), columns_of(BRIEF, figures));
     let mut processes = MinuteProcesses { has_mingled, ..MinuteProcesses::default() };
     let mut process = 0_u64;
+    processes.seen.reserve_exact(seen.rows());
     for row in 0..seen.rows() {
         process = process.wrapping_add(seen.get(row, 0));
         let GroupSums { group, figures: of_group } = group(seen.get(row, 1))?;
@@ -212,9 +220,9 @@ fn processes_of(mut bytes: &[u8], groups: &MinuteGroups, figures: FigureSet) -> 
             process: u32::try_from(process).ok()?,
             group: *group,
             is_complete: seen.get(row, 2) != 0,
-            figures: match lone.contains(&seen.get(row, 1)) {
+            figures: match is_lone(&lone, seen.get(row, 1)) {
                 true => *of_group,
-                false => figures_of(&seen, row, PROCESS, figures),
+                false => figures_of(&seen, row, PROCESS, &of_seen),
             },
         });
     }
@@ -233,19 +241,26 @@ fn processes_of(mut bytes: &[u8], groups: &MinuteGroups, figures: FigureSet) -> 
         }
         processes.brief.push(BriefSums {
             group: group(brief.get(row, 0))?.group,
-            most: figures_of(&brief, row, BRIEF, figures),
+            most: figures_of(&brief, row, BRIEF, &of_brief),
             processes: numbers,
         });
     }
     (bytes.is_empty() && range == ranges.rows()).then_some(processes)
 }
 
-/// The groups, by their places, that are of one process that was seen: what it did is what they did.
-fn lone_groups(seen: impl Iterator<Item = u64>, brief: impl Iterator<Item = u64>) -> HashSet<u64> {
-    let mut counts: HashMap<u64, usize> = HashMap::new();
-    seen.for_each(|group| *counts.entry(group).or_default() += 1);
-    brief.for_each(|group| *counts.entry(group).or_default() += 2);
-    counts.into_iter().filter(|(_, count)| *count == 1).map(|(group, _)| group).collect()
+/// Whether each of the groups is of one process that was seen: what it did is what they did.
+fn lone_groups(count: usize, seen: impl Iterator<Item = u64>, brief: impl Iterator<Item = u64>) -> Vec<bool> {
+    let mut counts = vec![0_usize; count];
+    for (place, more) in seen.map(|place| (place, 1)).chain(brief.map(|place| (place, 2))) {
+        if let Some(count) = usize::try_from(place).ok().and_then(|place| counts.get_mut(place)) {
+            *count += more;
+        }
+    }
+    counts.into_iter().map(|count| count == 1).collect()
+}
+
+fn is_lone(lone: &[bool], place: u64) -> bool {
+    usize::try_from(place).is_ok_and(|place| lone.get(place) == Some(&true))
 }
 
 fn counters() -> impl Iterator<Item = Figure> {
@@ -265,13 +280,18 @@ fn wanted(first: usize, figures: FigureSet) -> impl Fn(usize) -> bool {
     move |column| column <= first || is_wanted[column - first - 1]
 }
 
-/// Those of a row, from a column on.
-fn figures_of(table: &Columns, row: usize, column: usize, wanted: FigureSet) -> Figures {
-    let known = table.get(row, column);
+/// Returns the wanted figures and their columns.
+fn columns_of(first: usize, figures: FigureSet) -> Vec<(Figure, usize)> {
+    counters().zip(first + 1..).filter(|(figure, _)| figures.contains(*figure)).collect()
+}
+
+/// Those of a row. `first` is the column of which are known.
+fn figures_of(table: &Columns, row: usize, first: usize, wanted: &[(Figure, usize)]) -> Figures {
+    let known = table.get(row, first);
     let mut figures = Figures::NONE;
-    for (figure, column) in counters().zip(column + 1..) {
-        if known >> figure.index() & 1 == 1 && wanted.contains(figure) {
-            figures.set(figure, Some(table.get(row, column)));
+    for (figure, column) in wanted {
+        if known >> figure.index() & 1 == 1 {
+            figures.set(*figure, Some(table.get(row, *column)));
         }
     }
     figures

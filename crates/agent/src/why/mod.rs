@@ -9,7 +9,7 @@ mod target;
 
 use query::{Limits, QueryError};
 
-use crate::past::{BatchedSource, Past};
+use crate::past::{BatchedSource, BriefProcesses, Past};
 use examiner::Examiner;
 
 pub use sentence::{Culprit, Evidence, Findings, Sentence, Trouble, Window};
@@ -25,7 +25,9 @@ pub fn examine(
     target: Option<&Target>,
     limits: &Limits<'_>,
 ) -> Result<Findings, QueryError> {
-    BatchedSource::evaluate(past, limits, |past| examine_source(past, window, target, limits))
+    let examine = |past: &BatchedSource<'_>| examine_source(past, window, target, limits);
+    // A process that is named does most of what its program does.
+    BatchedSource::evaluate_with(past, BriefProcesses::Negligible, limits, examine)
 }
 
 fn examine_source(

@@ -86,24 +86,60 @@ fn long_bracket(source: &str) -> Option<(String, &str)> {
     })
 }
 
-/// A text in quotation marks, in which a backslash stands before what is meant otherwise.
+/// A text in quotation marks, with escape sequences.
 fn quoted(source: &str) -> Option<(String, &str)> {
     let quote = source.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
-    let mut text = String::new();
-    let mut letters = source.char_indices().skip(1);
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            _ if letter == quote => return Some((text, &source[at + 1..])),
-            '\\' => match letters.next() {
-                Some((_, 'n')) => text.push('\n'),
-                Some((_, 't')) => text.push('\t'),
-                Some((_, other)) => text.push(other),
-                None => break,
-            },
-            _ => text.push(letter),
+    // Lua's texts are bytes, and a letter may be written as several escape sequences.
+    let (mut bytes, mut rest) = (Vec::new(), &source[1..]);
+    while let Some(at) = rest.find([quote, '\\']) {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let is_end = rest[at..].starts_with(quote);
+        rest = &rest[at + 1..];
+        if is_end {
+            return Some((String::from_utf8_lossy(&bytes).into_owned(), rest));
         }
+        rest = escape(rest, &mut bytes);
     }
-    Some((text, ""))
+    bytes.extend_from_slice(rest.as_bytes());
+    Some((String::from_utf8_lossy(&bytes).into_owned(), ""))
+}
+
+/// Reads what stands behind a backslash, and returns the rest. Section 3.1 of Lua's manual has the sequences.
+fn escape<'s>(source: &'s str, bytes: &mut Vec<u8>) -> &'s str {
+    let Some(letter) = source.chars().next() else { return source };
+    let after = &source[letter.len_utf8()..];
+    let digits = |text: &'s str, most: usize, radix: u32| {
+        let length = text.chars().take(most).take_while(|digit| digit.is_digit(radix)).count();
+        (u32::from_str_radix(&text[..length], radix).unwrap_or(0), &text[length..])
+    };
+    match letter {
+        'a' => bytes.push(0x07),
+        'b' => bytes.push(0x08),
+        'f' => bytes.push(0x0c),
+        'n' => bytes.push(b'\n'),
+        'r' => bytes.push(b'\r'),
+        't' => bytes.push(b'\t'),
+        'v' => bytes.push(0x0b),
+        'z' => return after.trim_start(),
+        'x' => {
+            let (byte, after) = digits(after, 2, 16);
+            bytes.push(byte as u8);
+            return after;
+        }
+        'u' => {
+            let (code, after) = digits(after.strip_prefix('{').unwrap_or(after), 8, 16);
+            let letter = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+            bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            return after.strip_prefix('}').unwrap_or(after);
+        }
+        '0'..='9' => {
+            let (byte, after) = digits(source, 3, 10);
+            bytes.push(byte as u8);
+            return after;
+        }
+        _ => bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+    }
+    after
 }
 
 /// Returns the length of an operand that is not a literal. It ends at `..` or at the end of its line, outside parentheses and quotation

@@ -192,7 +192,8 @@ fn screen() -> Result<(), Failed> {
     screen.wait_for("the same again", |text| time_of(text) == here);
     // Beside a constant load of others, the load of this trial is not a spike.
     let is_alone = !is_load(others);
-    screen.keys(&[if is_alone { "," } else { "[" }]);
+    let back_to_it: &[&str] = if is_alone { &[","] } else { &["[", "[", "[", "["] };
+    screen.keys(back_to_it);
     let spike = screen.wait_for("the spike", |text| {
         let is_there = text.lines().any(|line| line.contains("walker") && line.contains('█'));
         if is_alone { is_there } else { time_of(text) < here }

@@ -12,6 +12,8 @@ use crate::why::sentence::{Culprit, Evidence, Sentence, Trouble};
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
 /// Who uses nearly as much as the greatest is named beside it.
 const NEARLY: f64 = 0.7;
+/// So many are named at most.
+const MOST_HOGS: usize = 2;
 /// Fewer starts, or waits of one program, in each second are no trouble.
 const MANY_STARTS: f64 = 200.0;
 const MANY_SWITCHES: f64 = 20_000.0;
@@ -67,6 +69,11 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
 
 /// A program that waits very often.
 pub(super) fn switches(examiner: &Examiner<'_>) -> Found {
+    // Those of all tasks are a number of the machine's, while who does most takes a pass over its tasks.
+    let all = examiner.number("rate(node_context_switches_total[W])")?;
+    if all.is_some_and(|all| all.value < MANY_SWITCHES) {
+        return Ok(None);
+    }
     let most = examiner.who(&["rate(whit_task_voluntary_switches_total[W])"])?;
     let Some(most) = most.filter(|most| most.value >= MANY_SWITCHES) else { return Ok(None) };
     let text = format!(
@@ -142,7 +149,7 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     if busy.value < BUSY || waited.value < 0.25 * cpus.value {
         return Ok(None);
     }
-    let mut hogs = examiner.greatest(2, &[ON_CPU])?;
+    let mut hogs = examiner.greatest(MOST_HOGS, &[ON_CPU])?;
     let least = hogs.first().map_or(0.0, |hog| hog.value * NEARLY);
     hogs.retain(|hog| hog.value >= least);
     let victim = waits.victim(examiner)?;
@@ -192,7 +199,8 @@ pub(super) fn steal(examiner: &Examiner<'_>) -> Found {
 
 /// Who computes, where little waits.
 pub(super) fn computing(examiner: &Examiner<'_>) -> Found {
-    let hog = examiner.who(&[ON_CPU])?;
+    // The question that [`waiting`] asks as well: one pass answers both.
+    let hog = examiner.greatest(MOST_HOGS, &[ON_CPU])?.into_iter().next();
     let waited = cpu_waits::all(examiner)?.map(|(waited, _)| waited);
     let Some(hog) = hog.filter(|hog| hog.value > 0.7) else { return Ok(None) };
     let waits = waited.as_ref().map_or(String::new(), |waited| {

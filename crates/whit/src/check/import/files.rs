@@ -105,7 +105,7 @@ impl NagiosFiles {
     /// A text in UTF-8; a file that is not is in Latin-1, as old configurations are.
     fn decode(&mut self, bytes: Vec<u8>, file: usize) -> String {
         String::from_utf8(bytes).unwrap_or_else(|error| {
-            self.notes.remark("a file in Latin-1, which is UTF-8 now", Place { file, line: 0 });
+            self.notes.change("a file in Latin-1 is UTF-8 now", Place { file, line: 0 });
             error.as_bytes().iter().map(|byte| char::from(*byte)).collect()
         })
     }

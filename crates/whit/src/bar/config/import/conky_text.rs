@@ -80,13 +80,14 @@ impl Import {
             return;
         }
         let all = format!("${{{name} {arguments}}}").replace(" }", "}");
-        if let Some(difference) = difference(name) {
-            self.differences.push(format!("{all}: {difference}"));
+        let translated = translate(name, arguments);
+        // What is left out differs in nothing.
+        if !matches!(translated, Translated::Unknown(_)) {
+            let argument = ignores(name, arguments).then_some("its argument, as if it had none");
+            let differences = difference(name).into_iter().chain(argument);
+            self.differences.extend(differences.map(|difference| format!("{all}: {difference}")));
         }
-        if ignores(name, arguments) {
-            self.differences.push(format!("{all}: its argument, as if it had none"));
-        }
-        match translate(name, arguments) {
+        match translated {
             Translated::Field(source, field) => self.field(source, &field),
             Translated::Alone(segment) => {
                 let label = self.end_with_words();
