@@ -14,7 +14,8 @@ use query::{
 };
 
 use super::Past;
-use super::tasks::{BriefProcesses, TaskSelection, read_all};
+use super::task_selection::{BriefProcesses, TaskSelection};
+use super::tasks::read_all;
 use super::watched::{Watched, WatchedSummary};
 
 /// The most evaluations with missing selections. After them each selection is read by its own replay.

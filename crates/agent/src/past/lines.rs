@@ -13,7 +13,7 @@ use super::doubts::Doubts;
 use super::labelling::{CgroupPaths, Labelling, TaskLabels};
 use super::round::Round;
 use super::task_lines::TaskLines;
-use super::tasks::{BriefProcesses, TaskSelection};
+use super::task_selection::{BriefProcesses, TaskSelection};
 use crate::task_sums::{MinuteGroups, MinuteProcesses, TaskGroup};
 
 /// The part of everything that [`BriefProcesses::Negligible`] leaves out.

@@ -16,6 +16,7 @@ mod stuck;
 #[cfg(test)]
 mod summing;
 mod task_lines;
+mod task_selection;
 mod tasks;
 mod watched;
 
@@ -35,12 +36,12 @@ pub(crate) use batched_source::BatchedSource;
 pub use exits::EndedProcess;
 pub(crate) use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
-pub(crate) use tasks::BriefProcesses;
+pub(crate) use task_selection::BriefProcesses;
 pub(crate) use watched::WatchedSummary;
 
 use self::past_sums::PastSums;
 use self::recorded_series::RecordedSeries;
-use self::tasks::{TaskSelection, VisibleTasks};
+use self::task_selection::{TaskSelection, VisibleTasks};
 use crate::check;
 use crate::machine_series::series_kind;
 use crate::own_series;

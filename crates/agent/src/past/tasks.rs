@@ -1,17 +1,15 @@
 //! Tasks as series: evaluated from the chunks of the history, so that it costs nothing that there are many.
 
-use facts::catalog::{Kind, TaskMetric};
 use facts::task::figure::FigureSet;
 use facts::task::rounds::Scope;
 use query::{Limits, Selection, Series};
-use sampling::users::Users;
-use store::{History, StoreError};
+use store::StoreError;
 
-use super::labelling::Labelling;
 use super::lines::Lines;
 use super::parts::{Part, parts};
 use super::past_sums::PastSums;
 use super::round::Round;
+use super::task_selection::{TaskSelection, VisibleTasks};
 use super::watched::Watched;
 use crate::task_sums::{MINUTE_MS, MinuteGroups};
 
@@ -19,56 +17,6 @@ use crate::task_sums::{MINUTE_MS, MinuteGroups};
 const MOST_SERIES: usize = 1_000_000;
 /// Times before an instant in which its round is looked for, in milliseconds, the likeliest first.
 const NEWEST_WITHIN_MS: [i64; 3] = [3_000, 75_000, i64::MAX];
-
-/// The tasks of a history that a requester may see.
-#[derive(Clone, Copy)]
-pub(super) struct VisibleTasks<'p> {
-    pub(super) history: &'p History,
-    /// `None`: there are none.
-    pub(super) sums: Option<&'p PastSums>,
-    pub(super) users: &'p Users,
-    pub(super) scope: Scope,
-}
-
-/// A selection of one metric of tasks.
-pub(super) struct TaskSelection<'s> {
-    pub(super) metric: &'static TaskMetric,
-    pub(super) selection: &'s Selection<'s>,
-    pub(super) brief: BriefProcesses,
-}
-
-/// How sums by process treat processes that lived for less than a minute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BriefProcesses {
-    /// What they did is read from the rounds where sums do not have it.
-    Exact,
-    /// It is left out where one of them can have done a hundredth of everything at most. One number is that of many of them in a day, so that they say
-    /// nothing of a process that lives for long.
-    Negligible,
-}
-
-impl<'s> TaskSelection<'s> {
-    /// Returns whether the increases of tasks are added: of a counter in a range.
-    pub(super) fn adds_up(&self) -> bool {
-        self.selection.is_range && self.metric.kind == Kind::Counter
-    }
-
-    /// Returns whether what each sum has grown by in the whole range is wanted, and not when.
-    pub(super) fn has_one_window(&self) -> bool {
-        self.adds_up() && self.selection.sums.is_some_and(|sums| sums.is_of_one_window)
-    }
-
-    /// Returns whether sums of minutes can be taken instead of their rounds.
-    fn is_summable(&self, tasks: VisibleTasks<'s>) -> bool {
-        let labelling = self.labelling(tasks).filter(|_| self.has_one_window());
-        labelling.is_some_and(|labelling| labelling.is_summable())
-    }
-
-    fn labelling(&self, tasks: VisibleTasks<'s>) -> Option<Labelling<'s>> {
-        let sums = self.selection.sums.filter(|_| self.adds_up()).map(|sums| sums.by);
-        Labelling::new((tasks.users, tasks.scope), self.selection.matchers, sums, self.metric.exported)
-    }
-}
 
 /// Returns the series of a selection.
 pub(super) fn select(tasks: VisibleTasks<'_>, selected: &TaskSelection<'_>) -> Result<Vec<Series>, String> {
