@@ -197,7 +197,9 @@ impl World {
             })
         };
         let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
-        let (kind, feed) = path.trim_start_matches('/').split_once('/').unwrap_or_default();
+        assert!(path.is_ascii(), "{path}");
+        let before_query = path.split('?').next().unwrap_or_default();
+        let (kind, feed) = before_query.trim_start_matches('/').split_once('/').unwrap_or_default();
         let feed: u64 = feed.parse().unwrap_or(0);
         let now_ms = self.now_ms.load(Ordering::SeqCst);
         let (last, last_ms) = newest(feed, now_ms);
@@ -213,7 +215,8 @@ impl World {
                 301
             }
             ("a", _) => {
-                headers = format!("Location: /b/{feed}\r\n");
+                // Not percent-encoded, as some servers send it.
+                headers = format!("Location: /b/{feed}?käse\r\n");
                 302
             }
             ("b", _) => {

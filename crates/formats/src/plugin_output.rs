@@ -199,13 +199,15 @@ fn figure(label: &str, text: &str) -> Result<ReadFigure, String> {
         bound
     };
     let (min, max) = (bound("minimum", parts.next()), bound("maximum", parts.next()));
+    let rest: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    faults.extend((!rest.is_empty()).then(|| format!("{:?} is no part of a figure", rest.join(";"))));
     Ok((PluginFigure { label: label.to_owned(), value, unit: unit.to_owned(), warn, crit, min, max }, faults))
 }
 
 /// A number and its unit. `U` is one that the plugin does not know.
 fn value(text: &str) -> Result<(Option<f64>, &str), String> {
-    if let Some(unit) = text.strip_prefix('U') {
-        return Ok((None, unit));
+    if text == "U" {
+        return Ok((None, ""));
     }
     let is_of_number = |letter: char| letter.is_ascii_digit() || "+-.,".contains(letter);
     let mut end = text.find(|letter| !is_of_number(letter)).unwrap_or(text.len());
@@ -218,7 +220,11 @@ fn value(text: &str) -> Result<(Option<f64>, &str), String> {
         end = text.len() - rest.len() + digits;
     }
     let (value, unit) = text.split_at(end);
-    number(value).map(|value| (Some(value), unit)).ok_or_else(|| format!("{text:?} is no number"))
+    // Section 2.6 of the guidelines. 12:34:56, 10/20 and 1_000 are no number with a unit.
+    let is_unit =
+        !unit.contains(|letter: char| letter.is_ascii_digit() || matches!(letter, ';' | '"' | '\'' | '…'));
+    let value = number(value).filter(|_| is_unit);
+    value.map(|value| (Some(value), unit)).ok_or_else(|| format!("{text:?} is no number"))
 }
 
 #[cfg(test)]
@@ -285,6 +291,16 @@ mod tests {
         assert_eq!(super::read(b"\xff\xfe | \xff=1").text, "\u{fffd}\u{fffd}");
     }
 
+    #[test]
+    fn what_is_no_number_with_a_unit_is_named() {
+        for text in
+            ["up=12:34:56", "frac=10/20", "j=1_000", "a=1,b=2", "state=UP", "a=Unknown", "h=0x1f", "a=1…"]
+        {
+            let read = read(format!("|{text}").as_bytes());
+            assert_eq!((read.figures.len(), read.faults.len()), (0, 1), "{text}: {read:?}");
+        }
+    }
+
     /// What plugins in use write, and what of it is read: value, warning, critical, how many bounds are left out.
     #[test]
     fn a_bound_that_cannot_be_read_takes_nothing_else_with_it() {
@@ -303,6 +319,8 @@ mod tests {
             ("rta=0.8ms;100.0,20%;500.0,60%;0", 0.8, None, None, 2),
             ("a=1;2;x;;", 1.0, Some("2"), None, 1),
             ("a=1;;;-;U", 1.0, None, None, 1),
+            // Two figures without a blank.
+            ("a=1;2;3;0;10;b=2;;;0;10", 1.0, Some("2"), Some("3"), 1),
         ] {
             let read = read(format!("|{text}").as_bytes());
             let [figure] = &read.figures[..] else { panic!("{text}: {read:?}") };

@@ -96,3 +96,26 @@ fn quantile(part: f64, mut buckets: Vec<Bucket>) -> f64 {
     let before = buckets[place - 1];
     before.bound + (bound - before.bound) * ((rank - before.count) / (count - before.count))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(name: &str, count: f64) -> Column {
+        Column { name: SeriesName::parse(name).unwrap(), values: vec![Some(count)] }
+    }
+
+    #[test]
+    fn histograms_of_two_metrics_are_refused_as_prometheus_refuses_them() {
+        let of = |metric: &str, job: &str| {
+            [("1", 5.0), ("+Inf", 10.0)]
+                .map(|(bound, count)| column(&format!("{metric}{{job=\"{job}\",le=\"{bound}\"}}"), count))
+        };
+        let apart = [of("a_bucket", "web"), of("b_bucket", "db")].concat();
+        let found = quantiles(&[0.5], &apart).unwrap();
+        assert_eq!(found.iter().map(|column| column.values[0]).collect::<Vec<_>>(), [Some(1.0), Some(1.0)]);
+        let alike = [of("a_bucket", "web"), of("b_bucket", "web")].concat();
+        let error = quantiles(&[0.5], &alike).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("same labelset"), "{error}");
+    }
+}

@@ -1,12 +1,12 @@
-//! Authors of entries.
+//! Authors of entries and feeds.
 
-use feed_rs::model::Entry;
+use feed_rs::model::Person;
 
 use crate::entry_text::title_text;
 
-/// Returns the names of an entry's authors; their addresses where they have none.
-pub(crate) fn authors_of(entry: &Entry) -> String {
-    let names = entry.authors.iter().filter_map(|author| {
+/// Returns the names of authors; their addresses where they have none.
+pub(crate) fn authors_of(authors: &[Person]) -> String {
+    let names = authors.iter().filter_map(|author| {
         let name = author.name.as_deref().filter(|name| !name.trim().is_empty());
         name.or(author.email.as_deref())
     });

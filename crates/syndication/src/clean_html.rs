@@ -19,7 +19,8 @@ pub enum Images {
 pub fn clean(html: &str, base: &str, images: Images) -> String {
     let mut builder = Builder::default();
     builder
-        .add_tags(["figure", "figcaption", "audio", "video"])
+        .add_tags(["figure", "figcaption", "audio", "video", "source"])
+        .add_tag_attributes("source", ["src", "type"])
         .add_tag_attributes("audio", ["src", "controls"])
         .add_tag_attributes("video", ["src", "controls", "height", "width"])
         .set_tag_attribute_value("a", "target", "_blank")
@@ -33,7 +34,7 @@ pub fn clean(html: &str, base: &str, images: Images) -> String {
         .url_schemes(HashSet::from(["http", "https", "mailto", "magnet", "xmpp", "tel"]))
         .attribute_filter(move |element, attribute, value| -> Option<Cow<'_, str>> {
             match (element, attribute) {
-                ("img" | "audio" | "video", "src") if images == Images::Hidden => None,
+                ("img" | "audio" | "video" | "source", "src") if images == Images::Hidden => None,
                 // Nothing is as wide as the page, and nothing covers it.
                 (_, "width" | "height") => {
                     value.parse::<u32>().ok().map(|pixels| pixels.min(2000).to_string().into())
@@ -62,6 +63,14 @@ pub fn has_images(html: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_video_has_its_sources() {
+        let html = "<video><source src=\"x.mp4\" type=\"video/mp4\" onerror=\"a\"></video>";
+        let shown = clean(html, "https://example.org/", Images::Shown);
+        assert!(shown.contains("<source src=\"https://example.org/x.mp4\" type=\"video/mp4\">"), "{shown}");
+        assert!(!clean(html, "https://example.org/", Images::Hidden).contains("x.mp4"));
+    }
 
     #[test]
     fn nothing_runs_and_nothing_loads() {

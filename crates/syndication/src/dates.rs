@@ -7,11 +7,13 @@ use jiff::fmt::{rfc2822, strtime};
 use jiff::tz::{Offset, TimeZone};
 
 /// Formats without a zone after the first ones failed.
-const FORMATS: [&str; 14] = [
+const FORMATS: [&str; 18] = [
+    // Years of two digits first: "23" is a year of four as well.
+    "%d %b %y %H:%M:%S",
+    "%d %b %y %H:%M",
     "%d %b %Y %H:%M:%S",
     "%d %b %Y %H:%M",
     "%d %b %Y",
-    "%d %b %y %H:%M:%S",
     "%d-%b-%y %H:%M:%S",
     "%b %d %Y %H:%M:%S",
     "%b %d %Y %H:%M",
@@ -22,6 +24,9 @@ const FORMATS: [&str; 14] = [
     "%Y/%m/%d %H:%M:%S",
     "%Y/%m/%d",
     "%m/%d/%Y %H:%M:%S",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%m/%d/%Y %I:%M %p",
+    "%Y-%m-%dT%H:%M:%S%.f",
 ];
 /// An earlier date is what a program writes that knows none: year 1, 0 or 1601.
 const FIRST_YEAR: i16 = 1900;
@@ -99,7 +104,16 @@ fn parse_any(text: &str) -> Option<Timestamp> {
     if let Ok(date) = text.parse::<Date>() {
         return in_utc(date.at(0, 0, 0, 0));
     }
-    lenient(text)
+    // W3CDTF, as Dublin Core has it: a month or a year alone.
+    let is_part = |length: usize| {
+        text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+    };
+    let first_day = match () {
+        () if is_part(4) => format!("{text}-01-01"),
+        () if is_part(7) => format!("{text}-01"),
+        () => return lenient(text),
+    };
+    in_utc(first_day.parse::<Date>().ok()?.at(0, 0, 0, 0))
 }
 
 fn in_utc(time: CivilTime) -> Option<Timestamp> {
@@ -115,13 +129,20 @@ fn lenient(text: &str) -> Option<Timestamp> {
         .filter(|word| !word.is_empty())
         .map(str::to_owned)
         .collect();
-    if words.first().is_some_and(|word| is_weekday(word)) {
+    // "Mar" is a Tuesday in three languages: then another word is the month.
+    let has_month_behind = words.iter().skip(1).any(|word| month(word).is_some());
+    if words.first().is_some_and(|word| is_weekday(word) || has_month_behind && month(word).is_some()) {
         words.remove(0);
     }
     let mut zone = Offset::UTC;
-    // Java and `date` have it before the year.
-    if let Some((place, found)) =
-        words.iter().enumerate().rev().find_map(|(place, word)| Some((place, offset(word)?)))
+    // Java and `date` have it before the year; where there is a name as well, the number counts.
+    let is_number = |word: &str| word.contains(['+', '-']);
+    while let Some((place, found)) = words
+        .iter()
+        .enumerate()
+        .rev()
+        .filter_map(|(place, word)| Some((place, offset(word)?)))
+        .min_by_key(|(place, _)| is_number(&words[*place]))
     {
         zone = found;
         words.remove(place);
@@ -154,7 +175,9 @@ fn month(word: &str) -> Option<&'static str> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let start = word.get(..3)?;
-    let is_word = word.trim_end_matches('.').chars().all(char::is_alphabetic);
+    // Finnish November begins as March does.
+    let is_word = word.trim_end_matches('.').chars().all(char::is_alphabetic)
+        && !word.to_lowercase().starts_with("marras");
     MONTHS.into_iter().find(|month| is_word && month.eq_ignore_ascii_case(start))
 }
 
@@ -170,10 +193,15 @@ fn offset(word: &str) -> Option<Offset> {
     };
     let digits: String = word[1..].chars().filter(|letter| *letter != ':').collect();
     // Not by parsing alone, which would take a second sign.
-    if digits.len() != 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let number: i32 = digits.parse().ok()?;
+    let number: i32 = match digits.len() {
+        4 => digits.parse().ok()?,
+        // GMT+2.
+        1 | 2 => digits.parse::<i32>().ok()? * 100,
+        _ => return None,
+    };
     let (hours, minutes) = (number / 100, number % 100);
     Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok()
 }
@@ -212,6 +240,15 @@ mod tests {
             "Mon, 01 May 2023 14:00:00 CEST",
             "Mon, 01 May 2023 05:00:00 PDT",
             "01 May 2023 21:00 JST",
+            "Mon, 1 May 23 07:00:00 EST",
+            "Mon, 1 May 23 07:00 EST",
+            "2023-05-01T14:00:00 +02:00",
+            "Mon, 01 May 2023 14:00:00 GMT+2",
+            "Mon, 01 May 2023 13:00:00 +0100 BST",
+            "5/1/2023 12:00:00 PM",
+            "5/1/2023 12:00 PM",
+            "Mar, 01 May 2023 14:00:00 +0200",
+            "mar., 01 may. 2023 14:00:00 +0200",
         ] {
             let expected = "2023-05-01T12:00:00Z".parse::<Timestamp>().unwrap();
             // German May has an "i" at its end, which is another month here.
@@ -220,7 +257,13 @@ mod tests {
                 false => assert_eq!(parse(text), Some(expected), "{text}"),
             }
         }
-        assert_eq!(parse("2023-05-01"), Some("2023-05-01T00:00:00Z".parse().unwrap()));
+        for text in ["2023-05-01", "2023-05"] {
+            assert_eq!(parse(text), Some("2023-05-01T00:00:00Z".parse().unwrap()));
+        }
+        assert_eq!(parse("2023"), Some("2023-01-01T00:00:00Z".parse().unwrap()));
+        // Tuesday in March, in Spanish, and Finnish November.
+        assert_eq!(parse("mar, 07 mar 2023"), Some("2023-03-07T00:00:00Z".parse().unwrap()));
+        assert_eq!(parse("ma, 06 marras 2023 12:00:00 +0200"), None);
         for text in [
             "",
             // What programs write that know no date.

@@ -5,18 +5,20 @@ use std::fmt;
 use std::time::Duration;
 
 use blake2::{Blake2s256, Digest as _};
-use feed_rs::model::{Entry, Feed, Link, Text};
+use feed_rs::model::{Entry, Feed, FeedType, Link, Text};
 use serde::{Deserialize, Serialize};
 
 use crate::authors::authors_of;
 use crate::encoding::decode;
 use crate::entry_content::{content_of, media_of};
 use crate::entry_text::{plain_text, title_text};
-use crate::normal_form::{absolute_bases, is_html, normal_xml, update_period, with_own_links};
+use crate::normal_form::{
+    absolute_bases, is_html, normal_xml, update_period, with_known_namespace, with_own_links,
+};
 use crate::normal_json::normal_json;
 use crate::repair::{has_markup_in_text, repair};
 use crate::stray_brackets::escape_stray_brackets;
-use crate::web_address::parse_url;
+use crate::web_address::page_address;
 
 /// Entries of a document; others are left out.
 const MOST_ENTRIES: usize = 5000;
@@ -87,7 +89,7 @@ pub(crate) fn parse(document: &[u8], content_type: &str, address: &str) -> Resul
     if has_markup_in_text(&normal) {
         normal = normal_xml(&repair(text));
     }
-    let normal = absolute_bases(with_own_links(normal), address);
+    let normal = absolute_bases(with_own_links(with_known_namespace(normal)), address);
     let feed = parser(address).parse(normal.as_bytes()).or_else(|error| {
         // The error of the document, not that of its repair.
         parser(address).parse(normal_xml(&repair(text)).as_bytes()).map_err(|_| match is_html(text) {
@@ -120,7 +122,10 @@ fn parsed(feed: Feed, hint: Option<Duration>, address: &str) -> ParsedFeed {
     let ttl =
         feed.ttl.filter(|minutes| *minutes > 0).map(|minutes| Duration::from_secs(u64::from(minutes) * 60));
     let site = page_link(&feed.links).filter(|site| site != address).unwrap_or_default();
-    let entries = newest(feed.entries).into_iter().map(parsed_entry);
+    // RFC 4287, 4.2.1, and JSON Feed: those of the feed are those of an entry that has none.
+    let inherits_authors = matches!(feed.feed_type, FeedType::Atom | FeedType::JSON);
+    let authors = if inherits_authors { authors_of(&feed.authors) } else { String::new() };
+    let entries = newest(feed.entries).into_iter().map(|entry| parsed_entry(entry, &authors));
     let entries = with_own_identities(
         entries
             .filter(|entry| !(entry.title.is_empty() && entry.content.is_empty() && entry.link.is_empty())),
@@ -167,19 +172,21 @@ fn with_own_identities(entries: impl Iterator<Item = ParsedEntry>) -> Vec<Parsed
     different.into_iter().map(own).collect()
 }
 
-fn parsed_entry(entry: Entry) -> ParsedEntry {
+fn parsed_entry(entry: Entry, authors_of_feed: &str) -> ParsedEntry {
     let date = entry.published.or(entry.updated);
     let mut link = page_link(&entry.links).unwrap_or_default();
     if link.is_empty() && entry.id.starts_with("http") {
-        link = parse_url(&entry.id).map(String::from).unwrap_or_default();
+        link = page_address(&entry.id).unwrap_or_default();
     }
     let mut content = content_of(&entry);
     content.push_str(&media_of(&entry));
+    let authors = Some(authors_of(&entry.authors)).filter(|authors| !authors.is_empty());
+    let authors = authors.unwrap_or_else(|| authors_of_feed.to_owned());
     let mut parsed = ParsedEntry {
         identity: entry.id.trim().to_owned(),
         link,
         title: entry.title.as_ref().map(title_of).unwrap_or_default(),
-        author: cut(authors_of(&entry), MOST_TITLE_BYTES),
+        author: cut(authors, MOST_TITLE_BYTES),
         published_ms: date.map(|date| date.timestamp_millis()),
         content,
         base: entry.base.unwrap_or_default(),
@@ -207,7 +214,7 @@ fn page_link(links: &[Link]) -> Option<String> {
     let is_page = |link: &&Link| link.rel.as_deref().is_none_or(|rel| rel == "alternate");
     let is_html = |link: &&Link| link.media_type.as_deref().is_none_or(|kind| kind.contains("html"));
     let found = links.iter().filter(is_page).find(is_html).or_else(|| links.iter().find(is_page));
-    parse_url(&found?.href).ok().map(String::from)
+    page_address(&found?.href)
 }
 
 fn title_of(title: &Text) -> String {

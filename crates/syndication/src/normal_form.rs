@@ -72,6 +72,29 @@ fn without_declarations(text: &str) -> String {
     out
 }
 
+/// Gives the root the namespace that its parser knows: RSS 2.0 has none, and Atom's is also written with another scheme, case or end.
+/// Elements of a namespace that is not known would be skipped, all of them.
+pub(crate) fn with_known_namespace(mut text: String) -> String {
+    let root = ["<rss", "<feed"].into_iter().filter_map(|root| Some((text.find(root)?, root))).min();
+    let Some((begin, root)) = root else { return text };
+    let Some(length) = text[begin..].find('>') else { return text };
+    let tag = &text[begin..begin + length];
+    let attribute =
+        tag.match_indices("xmlns=").find(|(place, _)| tag[..*place].ends_with(char::is_whitespace));
+    let Some((place, name)) = attribute else { return text };
+    let Some(quote) = tag[place + name.len()..].chars().next() else { return text };
+    let from = place + name.len() + 1;
+    let Some(to) = tag[from..].find(quote).map(|length| from + length) else { return text };
+    let value = tag[from..to].to_lowercase();
+    let replacement = match root {
+        "<rss" if value != "http://purl.org/rss/1.0/" => "",
+        "<feed" if value.contains("www.w3.org/2005/atom") => "http://www.w3.org/2005/Atom",
+        _ => return text,
+    };
+    text.replace_range(begin + from..begin + to, replacement);
+    text
+}
+
 /// With a link for each item of RSS whose only one is of Atom: `<atom:link href="…"/>`, which feed-rs does not read there.
 pub(crate) fn with_own_links(text: String) -> String {
     const ATOM: &str = "http://www.w3.org/2005/Atom";

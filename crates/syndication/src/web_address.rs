@@ -25,6 +25,17 @@ pub fn parse_url(text: &str) -> Result<Url, String> {
     }
 }
 
+/// Reads the address of a page, to be opened and not fetched: with its fragment, and with schemes that other programs open.
+/// `None`: it is none of these.
+pub(crate) fn page_address(text: &str) -> Option<String> {
+    let url = Url::parse(text.trim()).ok().filter(|_| text.len() <= MOST_URL_BYTES)?;
+    let is_page = match url.scheme() {
+        "http" | "https" | "ftp" | "gemini" | "gopher" => url.has_host(),
+        scheme => matches!(scheme, "magnet" | "mailto" | "xmpp"),
+    };
+    is_page.then(|| url.into())
+}
+
 /// An address as users type it: `https://` if it has no scheme, as browsers do. `feed:` is what pages once wrote in links to feeds.
 pub fn with_scheme(address: &str) -> String {
     let mut address = address.trim();

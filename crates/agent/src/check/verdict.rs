@@ -46,7 +46,7 @@ pub(super) fn verdict(report: &Report, timeout_s: f64, timeout_state: State, at_
         state,
         text: cut(text, MOST_TEXT_BYTES),
         long_text,
-        figures: cut(said.data, MOST_FIGURE_BYTES),
+        figures: cut_figures(said.data),
         at_ms,
         is_passive: false,
     }
@@ -59,7 +59,7 @@ pub(super) fn submitted(state: State, output: &str, at_ms: i64) -> Finding {
         state,
         text: cut(said.text, MOST_TEXT_BYTES),
         long_text: said.long_text,
-        figures: cut(said.data, MOST_FIGURE_BYTES),
+        figures: cut_figures(said.data),
         at_ms,
         is_passive: true,
     }
@@ -80,12 +80,44 @@ fn signal_name(signal: i32) -> String {
     name.map_or_else(|| signal.to_string(), |name| format!("{signal} ({name})"))
 }
 
-/// On one line, and not too long. Control characters, which a terminal would obey, are left out.
-fn cut(mut text: String, most: usize) -> String {
-    text.retain(|letter| !letter.is_control());
+/// Performance data on one line, and not too long. Its last figure is whole, and what is left out is a letter that is no figure.
+fn cut_figures(text: String) -> String {
+    let mut text = on_one_line(&text);
+    if text.len() > MOST_FIGURE_BYTES {
+        text.truncate(text.floor_char_boundary(MOST_FIGURE_BYTES));
+        text.truncate(text.rfind(' ').unwrap_or(0));
+        text.push_str(" …");
+    }
+    text
+}
+
+/// Without control characters, which a terminal would obey: those that are white space are blanks.
+fn on_one_line(text: &str) -> String {
+    let blank = |letter: char| if letter.is_whitespace() { ' ' } else { letter };
+    text.chars().map(blank).filter(|letter| !letter.is_control()).collect()
+}
+
+/// On one line, and not too long.
+fn cut(text: String, most: usize) -> String {
+    let mut text = on_one_line(&text);
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most));
         text.push('…');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_cut_between_two_of_them() {
+        let cut = cut_figures("metric=123456789;;;0; ".repeat(300));
+        let (figures, faults) = plugin_output::read_data(&cut);
+        assert!(cut.len() <= MOST_FIGURE_BYTES + 4 && figures.len() > 150, "{}", figures.len());
+        assert!(figures.iter().all(|figure| figure.value == Some(123_456_789.0)));
+        assert!(faults.len() == 1 && faults[0].contains('…'), "{faults:?}");
+        assert_eq!(cut_figures("a=1\tb=2\rc=3\u{1b}".to_owned()), "a=1 b=2 c=3");
+    }
 }

@@ -97,6 +97,54 @@ fn a_relative_base_is_relative_to_that_of_its_parent() {
     }
 }
 
+/// Elements of a namespace that no feed has would be skipped.
+#[test]
+fn a_root_of_another_namespace_is_read() {
+    for namespace in [
+        "http://backend.userland.com/rss2",
+        "http://blogs.law.harvard.edu/tech/rss",
+        "http://www.w3.org/2005/Atom",
+        "http://www.w3.org/1999/xhtml",
+        "",
+    ] {
+        let feed = feed(&format!(
+            "<rss version=\"2.0\" xmlns=\"{namespace}\"><channel><title>t</title><item><title>a</title></item></channel></rss>"
+        ));
+        assert_eq!((feed.title.as_str(), feed.entries.len()), ("t", 1), "{namespace}");
+    }
+    for namespace in
+        ["https://www.w3.org/2005/Atom", "http://www.w3.org/2005/Atom/", "http://www.w3.org/2005/atom"]
+    {
+        let text = format!(
+            "<?xml version=\"1.0\"?><feed xmlns='{namespace}'><title>t</title><entry><id>1</id><title>a</title></entry></feed>"
+        );
+        assert_eq!(feed(&text).entries.len(), 1, "{namespace}");
+    }
+}
+
+#[test]
+fn links_are_to_be_opened_and_not_fetched() {
+    for (link, expected) in [
+        ("https://example.org/changes#v2", "https://example.org/changes#v2"),
+        ("magnet:?xt=urn:btih:abc&amp;dn=x", "magnet:?xt=urn:btih:abc&dn=x"),
+        ("gemini://a/b", "gemini://a/b"),
+        ("javascript:alert(1)", ""),
+        ("file:///etc/passwd", ""),
+    ] {
+        let item = format!("<item><title>a</title><link>{link}</link></item>");
+        let feed = feed(&format!("<rss version=\"2.0\"><channel><title>t</title>{item}</channel></rss>"));
+        assert_eq!(feed.entries[0].link, expected);
+    }
+}
+
+#[test]
+fn authors_of_a_feed_are_those_of_its_entries() {
+    let atom = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><author><name>Ann</name></author><entry><id>1</id><title>a</title></entry>\
+                <entry><id>2</id><title>b</title><author><name>Bob</name></author></entry></feed>";
+    let authors: Vec<String> = feed(atom).entries.into_iter().map(|entry| entry.author).collect();
+    assert_eq!(authors, ["Ann", "Bob"]);
+}
+
 #[test]
 fn authors_are_names_where_there_is_one() {
     for (author, name) in [

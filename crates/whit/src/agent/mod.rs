@@ -7,6 +7,7 @@ mod configuration;
 #[cfg(feature = "feeds")]
 mod feeds;
 mod receivers;
+mod shell_command;
 mod shell_program;
 
 use std::io::IsTerminal as _;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ::agent::telling::{FIELDS, MailEncryption, MailOptions, Receiver, Way, WebhookForm};
 
-use super::shell_program;
+use super::shell_command;
 use crate::configuration::{Fault, Options};
 
 const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -88,7 +88,7 @@ fn receiver(table: &Options<'_, '_>) -> Result<Receiver, Fault> {
 fn command(table: &Options<'_, '_>) -> Result<Vec<String>, Fault> {
     let words = table.words("command")?.unwrap_or_default();
     let has_field = |word: &str| FIELDS.iter().any(|field| word.contains(field));
-    match shell_program::program_among(&words, has_field) {
+    match shell_command::program_among(&words, has_field) {
         Some(_) => Err(table.fault_of(
             "command",
             "a shell would read what stands for {…} as a part of its program: let it be words behind that, as in \

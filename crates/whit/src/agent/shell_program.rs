@@ -4,8 +4,7 @@
 //! whatever quotation marks stand around its placeholder. Where a shell would read the expanded value as a program after all, or would
 //! not expand it, the placeholder is refused.
 
-/// Programs that take a program as the word behind `-c`.
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ksh", "zsh", "ash"];
+use super::shell_command::CommandWords;
 
 /// A part of a text with placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,49 +21,13 @@ enum Context {
     SingleQuotes,
     DoubleQuotes,
     Backticks,
-    /// `$((…))`, and parentheses in it.
+    /// `$((…))`, `((…))`, and parentheses in them.
     Arithmetic,
+    /// `$[…]`.
+    Brackets,
     /// `${…}`.
     Expansion,
     Comment,
-}
-
-/// What is known of a simple command so far.
-#[derive(Debug, Default)]
-pub(super) struct CommandWords {
-    word: String,
-    is_shell: bool,
-    /// The next word is a program for a shell.
-    expects_program: bool,
-    is_eval: bool,
-}
-
-impl CommandWords {
-    /// Ends a word, if one has begun.
-    fn end_word(&mut self) {
-        let word = std::mem::take(&mut self.word);
-        if !word.is_empty() {
-            self.add(&word);
-        }
-    }
-
-    /// Adds a word.
-    pub(super) fn add(&mut self, word: &str) {
-        let is_option = word.starts_with('-') && !word.starts_with("--");
-        if std::mem::take(&mut self.expects_program) {
-            self.is_shell = false;
-        } else if self.is_shell && is_option && word.contains('c') {
-            self.expects_program = true;
-        } else if word.rsplit('/').next().is_some_and(|name| SHELLS.contains(&name)) {
-            self.is_shell = true;
-        }
-        self.is_eval |= word == "eval";
-    }
-
-    /// Whether a shell reads the word that comes now as a program.
-    pub(super) fn reads_programs(&self) -> bool {
-        self.expects_program || self.is_eval
-    }
 }
 
 /// Reads a program as far as quotation marks go.
@@ -75,6 +38,10 @@ struct Reader {
     commands: Vec<CommandWords>,
     is_escaped: bool,
     has_here_document: bool,
+    /// `case` within parentheses: its patterns end them, as far as is read here.
+    has_nested_case: bool,
+    /// A shell that reads its program from standard input.
+    has_shell_without_program: bool,
 }
 
 impl Reader {
@@ -84,6 +51,8 @@ impl Reader {
             commands: vec![CommandWords::default()],
             is_escaped: false,
             has_here_document: false,
+            has_nested_case: false,
+            has_shell_without_program: false,
         }
     }
 
@@ -108,54 +77,93 @@ impl Reader {
 
     fn leave(&mut self) {
         if self.contexts.len() > 1 && self.contexts.pop() == Some(Context::Words) {
+            self.end_command();
             self.commands.pop();
         }
+    }
+
+    /// Enters a part of a word. What comes behind it begins no comment.
+    fn expand(&mut self, context: Context) {
+        self.command().push('$');
+        self.enter(context);
+    }
+
+    fn end_word(&mut self) {
+        self.has_nested_case |= self.commands.len() > 1 && self.command().is_case();
+        self.command().end_word();
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        self.has_shell_without_program |= self.command().reads_standard_input();
+        *self.command() = CommandWords::default();
     }
 
     fn read(&mut self, text: &str) {
         let mut letters = text.chars().peekable();
         while let Some(letter) = letters.next() {
             if std::mem::take(&mut self.is_escaped) {
-                self.command().word.push(letter);
+                // A line that goes on is no letter: sh(1p), 2.2.1.
+                if letter != '\n' {
+                    self.command().push(letter);
+                }
                 continue;
             }
             match (self.context(), letter) {
                 (Context::Comment, '\n') => {
                     self.leave();
-                    *self.command() = CommandWords::default();
+                    self.end_command();
                 }
                 (Context::SingleQuotes, '\'') | (Context::DoubleQuotes, '"') => self.leave(),
                 (Context::Comment, _) => {}
-                (Context::SingleQuotes, _) => self.command().word.push(letter),
+                (Context::SingleQuotes, _) => self.command().push(letter),
                 (_, '\\') => self.is_escaped = true,
                 (_, '$') if letters.next_if_eq(&'(').is_some() => {
                     if letters.next_if_eq(&'(').is_some() {
-                        self.enter(Context::Arithmetic);
+                        self.expand(Context::Arithmetic);
                         self.enter(Context::Arithmetic);
                     } else {
-                        self.enter(Context::Words);
+                        self.expand(Context::Words);
                     }
                 }
-                (_, '$') if letters.next_if_eq(&'{').is_some() => self.enter(Context::Expansion),
+                (_, '$') if letters.next_if_eq(&'{').is_some() => self.expand(Context::Expansion),
+                // Of old: it is evaluated as $((…)) is.
+                (_, '$') if letters.next_if_eq(&'[').is_some() => self.expand(Context::Brackets),
+                (Context::Brackets, ']') => self.leave(),
                 (Context::Backticks, '`') | (Context::Expansion, '}') | (Context::Arithmetic, ')') => {
                     self.leave()
                 }
-                (_, '`') => self.enter(Context::Backticks),
+                (_, '`') => self.expand(Context::Backticks),
                 (Context::Arithmetic, '(') => self.enter(Context::Arithmetic),
                 (Context::Words | Context::Backticks | Context::Expansion, '"') => {
                     self.enter(Context::DoubleQuotes)
                 }
                 (Context::Words | Context::Backticks, '\'') => self.enter(Context::SingleQuotes),
-                (Context::Words, '(') => self.enter(Context::Words),
+                // A command of bash's, which another shell reads as two subshells.
+                (Context::Words, '(')
+                    if self.command().is_between_words() && letters.next_if_eq(&'(').is_some() =>
+                {
+                    self.enter(Context::Arithmetic);
+                    self.enter(Context::Arithmetic);
+                }
+                (Context::Words, '(') => {
+                    self.command().enter_parentheses();
+                    self.enter(Context::Words);
+                }
                 (Context::Words, ')') if self.contexts.len() > 1 => self.leave(),
-                (Context::Words, '#') if self.command().word.is_empty() => self.enter(Context::Comment),
+                (Context::Words, '#') if self.command().is_between_words() => self.enter(Context::Comment),
                 (Context::Words, '<') if letters.next_if_eq(&'<').is_some() => {
                     // Three are a word of bash's.
                     self.has_here_document |= letters.next_if_eq(&'<').is_none();
                 }
-                (Context::Words, ';' | '&' | '|' | '\n' | ')') => *self.command() = CommandWords::default(),
-                (Context::Words, letter) if letter.is_whitespace() => self.command().end_word(),
-                (_, letter) => self.command().word.push(letter),
+                (Context::Words, '&') if matches!(letters.peek(), Some('>')) => {}
+                (Context::Words, '<' | '>') => {
+                    while letters.next_if(|next| matches!(next, '<' | '>' | '&' | '|')).is_some() {}
+                    self.command().redirect();
+                }
+                (Context::Words, ';' | '&' | '|' | '\n' | ')') => self.end_command(),
+                (Context::Words, letter) if letter.is_whitespace() => self.end_word(),
+                (_, letter) => self.command().push(letter),
             }
         }
     }
@@ -172,16 +180,19 @@ impl Reader {
         if self.has_here_document {
             return Err("behind <<, in whose lines the shell reads values otherwise");
         }
-        if self.commands.iter().any(CommandWords::reads_programs) {
+        if self.commands.iter().any(|command| command.reads_programs("")) {
             return Err(
-                "in what a second shell reads as a program; give it that shell as a parameter: sh -c '… \"$1\" …' sh {name}",
+                "in what a second shell, or another interpreter, reads as a program; give it that as a parameter: sh -c '… \"$1\" …' sh {name}",
             );
+        }
+        if self.has_nested_case {
+            return Err("behind case in $(…), whose patterns end with )");
         }
         if self.contexts.contains(&Context::Backticks) {
             return Err("between backticks; use $(…)");
         }
         let nearest = self.contexts.iter().rev().take_while(|context| **context != Context::Words);
-        if nearest.clone().any(|context| *context == Context::Arithmetic) {
+        if nearest.clone().any(|context| matches!(context, Context::Arithmetic | Context::Brackets)) {
             return Err("in arithmetic, which the shell evaluates");
         }
         if nearest.clone().any(|context| *context == Context::Expansion) {
@@ -189,7 +200,7 @@ impl Reader {
         }
         let context = self.context();
         // It belongs to a word, behind which # begins no comment.
-        self.command().word.push('$');
+        self.command().push('$');
         Ok(match context {
             Context::DoubleQuotes => format!("${{{number}}}"),
             Context::SingleQuotes => format!("'\"${{{number}}}\"'"),
@@ -207,13 +218,14 @@ pub(super) fn words(shell: &str, pieces: &[Piece<'_>]) -> Result<Vec<String>, St
     let mut reader = Reader::new();
     let mut program = String::new();
     let mut parameters: Vec<(&str, &str)> = Vec::new();
+    // Texts that follow one another are one: `${` may be the end of one and the beginning of the next.
+    let mut text = String::new();
     for piece in pieces {
         match piece {
-            Piece::Text(text) => {
-                reader.read(text);
-                program.push_str(text);
-            }
+            Piece::Text(more) => text.push_str(more),
             Piece::Placeholder { name, value } => {
+                reader.read(&text);
+                program.push_str(&std::mem::take(&mut text));
                 let known = parameters.iter().position(|(other, _)| other == name);
                 let place = known.unwrap_or_else(|| {
                     parameters.push((name, value));
@@ -224,6 +236,14 @@ pub(super) fn words(shell: &str, pieces: &[Piece<'_>]) -> Result<Vec<String>, St
             }
         }
     }
+    reader.read(&text);
+    program.push_str(&text);
+    reader.end_command();
+    if reader.has_shell_without_program && !parameters.is_empty() {
+        return Err(
+            "{placeholders} cannot be beside a shell that reads its program from standard input".to_owned()
+        );
+    }
     let mut words = vec![shell.to_owned(), "-c".to_owned(), program];
     if !parameters.is_empty() {
         // Its name in messages.
@@ -231,16 +251,6 @@ pub(super) fn words(shell: &str, pieces: &[Piece<'_>]) -> Result<Vec<String>, St
         words.extend(parameters.into_iter().map(|(_, value)| value.to_owned()));
     }
     Ok(words)
-}
-
-/// The place among some words of the first one in which a shell would read values as a part of its program.
-pub(super) fn program_among(words: &[String], has_value: impl Fn(&str) -> bool) -> Option<usize> {
-    let mut command = CommandWords::default();
-    words.iter().position(|word| {
-        let is_program = command.reads_programs() && has_value(word);
-        command.add(word);
-        is_program
-    })
 }
 
 #[cfg(test)]
@@ -274,6 +284,8 @@ mod tests {
             ("a $((1 + (2 * 3))) @ ${HOME} @", "a $((1 + (2 * 3))) \"${1}\" ${HOME} \"${1}\""),
             ("case @ in a) b @;; esac", "case \"${1}\" in a) b \"${1}\";; esac"),
             ("sh -c 'echo \"$1\"' sh @; a -c @", "sh -c 'echo \"$1\"' sh \"${1}\"; a -c \"${1}\""),
+            ("a $(b)#@ >/dev/null 2>&1 @", "a $(b)#\"${1}\" >/dev/null 2>&1 \"${1}\""),
+            ("$a -c @ <@ && ssh @ uptime | wc", "$a -c \"${1}\" <\"${1}\" && ssh \"${1}\" uptime | wc"),
         ] {
             assert_eq!(program(text), Ok(expected.to_owned()), "{text}");
         }
@@ -293,22 +305,27 @@ mod tests {
             ("timeout 5 /bin/bash -ec \"echo @\"", "second shell"),
             ("x=$(sh -c \"$(a @)\")", "second shell"),
             ("eval a @", "second shell"),
+            ("timeout 5 sh -c \\\n  'exec 2>&1; echo @'", "second shell"),
+            ("sh -c 2>/dev/null \"echo @\"", "second shell"),
+            ("sh 2>&1 -c \"echo @\"", "second shell"),
+            ("sh >&2 -c \"echo @\"", "second shell"),
+            ("sh &>/dev/null -c \"echo @\"", "second shell"),
+            ("sh -c -- \"echo @\"", "second shell"),
+            ("SH=/bin/sh; $SH -c \"echo @\"", "second shell"),
+            ("sh \\\n-c 'a @'", "second shell"),
+            ("trap 'rm -f /tmp/x/@' EXIT; b", "second shell"),
+            ("alias e='echo @'\ne", "second shell"),
+            ("su -c 'a @' b", "second shell"),
+            ("ssh pager notify @", "second shell"),
+            ("a | awk '/@/'", "second shell"),
+            ("[[ @ -gt 5 ]]", "second shell"),
+            ("echo @ | sh", "standard input"),
+            ("(( @ > 5 ))", "arithmetic"),
+            ("a $[@]", "arithmetic"),
+            ("a \"$(case 1 in 1) b @;; esac)\"", "case"),
         ] {
             let found = program(text);
             assert!(found.as_ref().is_err_and(|message| message.contains(reason)), "{text}: {found:?}");
         }
-    }
-
-    #[test]
-    fn words_for_a_shell_are_found() {
-        let found = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            program_among(&words, |word| word.contains('{'))
-        };
-        assert_eq!(found(&["sh", "-c", "echo {text}"]), Some(2));
-        assert_eq!(found(&["/usr/bin/env", "/bin/bash", "-e", "-c", "x {text}", "{a}"]), Some(4));
-        assert_eq!(found(&["sh", "-c", "echo \"$1\"", "sh", "{text}"]), None);
-        assert_eq!(found(&["curl", "-c", "{text}"]), None);
-        assert_eq!(found(&["sh", "script", "{text}"]), None);
     }
 }

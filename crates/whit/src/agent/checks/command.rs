@@ -1,7 +1,7 @@
 //! Commands of checks: words, or a text that is split into them. No shell is behind it unless that is asked for.
 
 use super::variables::Variables;
-use crate::agent::shell_program;
+use crate::agent::{shell_command, shell_program};
 use crate::configuration::{Fault, Options};
 use crate::configuration::{expected, text};
 
@@ -63,9 +63,9 @@ impl CommandText {
     pub(super) fn words(&self, variables: &Variables) -> Result<Vec<String>, String> {
         match self {
             Self::Words(words) => {
-                if let Some(place) = shell_program::program_among(words, |word| variables.stand_in(word)) {
+                if let Some(place) = shell_command::program_among(words, |word| variables.stand_in(word)) {
                     return Err(format!(
-                        "\"{}\" is a program for a shell, which would read values as a part of it: let it be words behind that, as in \
+                        "\"{}\" is a program for a shell or an interpreter, which would read values as a part of it: let it be words behind that, as in \
                          [\"sh\", \"-c\", \"echo \\\"$1\\\"\", \"sh\", \"{{name}}\"], or set shell = true",
                         words[place]
                     ));
