@@ -1,24 +1,31 @@
-//! How a time is read: whole minutes by their sums, the rest by a replay.
+//! How a time is read: whole hours and minutes by their sums, the rest by a replay.
 
 use std::ops::Range;
 
-use crate::task_sums::{MINUTE_MS, SumsFile, whole_minutes};
+use crate::task_sums::{MINUTE_MS, Span, SumsFile, whole_hours, whole_minutes};
 
 /// A part of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// The first and the last millisecond since 1970.
     Replay([i64; 2]),
-    /// The sums of a minute.
-    Sums(i64),
+    /// The sums of a minute or an hour.
+    Sums(Span),
 }
 
-/// Divides a time. `exact_ms` are the first and the last round that sums are of. Returns `None` if sums would be of no use.
-pub(super) fn parts(sums: &SumsFile, exact_ms: [i64; 2], range: [i64; 2]) -> Option<Vec<Part>> {
+/// Divides a time. `exact_ms` are the first and the last round that sums are of; `has_hours`: sums of hours say enough. Returns `None` if sums
+/// would be of no use.
+pub(super) fn parts(
+    sums: &SumsFile,
+    exact_ms: [i64; 2],
+    range: [i64; 2],
+    has_hours: bool,
+) -> Option<Vec<Part>> {
     let wanted = wanted(exact_ms, range);
     // A file that cannot be read is none.
     let known = sums.minutes(wanted.clone()).ok()?;
-    divide(range, wanted, known)
+    let hours = if has_hours { sums.hours(whole_hours(&wanted)).ok()? } else { Vec::new() };
+    divide(range, wanted, known, &hours)
 }
 
 /// The minutes of a time whose sums can be used.
@@ -30,18 +37,28 @@ fn wanted([exact_from_ms, exact_to_ms]: [i64; 2], [from_ms, to_ms]: [i64; 2]) ->
     first..within.end.min(exact.end).max(first)
 }
 
-fn divide([from_ms, to_ms]: [i64; 2], wanted: Range<i64>, known: Vec<i64>) -> Option<Vec<Part>> {
+fn divide(
+    [from_ms, to_ms]: [i64; 2],
+    wanted: Range<i64>,
+    known: Vec<i64>,
+    hours: &[i64],
+) -> Option<Vec<Part>> {
     // Before each replay some minutes are read for nothing.
     let is_of_use = !known.is_empty() && known.len() as i64 > (wanted.end - wanted.start) / 2;
-    let mut parts = Vec::with_capacity(known.len() + 2);
+    let mut spans: Vec<Span> = hours.iter().copied().map(Span::Hour).collect();
+    let is_apart = |minute: &i64| !spans.iter().any(|hour| hour.minutes().contains(minute));
+    let apart: Vec<Span> = known.into_iter().filter(is_apart).map(Span::Minute).collect();
+    spans.extend(apart);
+    spans.sort_unstable_by_key(|span| span.minutes().start);
+    let mut parts = Vec::with_capacity(spans.len() + 2);
     let mut next_ms = from_ms;
-    for minute in known.into_iter().filter(|_| is_of_use) {
-        let begin_ms = minute * MINUTE_MS;
+    for span in spans.into_iter().filter(|_| is_of_use) {
+        let [begin_ms, end_ms] = span.range_ms();
         if next_ms < begin_ms {
             parts.push(Part::Replay([next_ms, begin_ms - 1]));
         }
-        parts.push(Part::Sums(minute));
-        next_ms = begin_ms + MINUTE_MS;
+        parts.push(Part::Sums(span));
+        next_ms = end_ms + 1;
     }
     if next_ms <= to_ms {
         parts.push(Part::Replay([next_ms, to_ms]));
@@ -55,26 +72,32 @@ mod tests {
 
     #[test]
     fn a_time_is_divided_without_gaps() {
-        use Part::{Replay, Sums};
+        use Part::Replay;
+        let sums = |minute| Part::Sums(Span::Minute(minute));
         let parts = |range: [i64; 2]| {
             let wanted = wanted([0, 599_999], range);
             let known = [1, 2, 3, 5, 9].into_iter().filter(|minute| wanted.contains(minute));
-            divide(range, wanted.clone(), known.collect())
+            divide(range, wanted.clone(), known.collect(), &[])
         };
         let expected = [
             Replay([59_000, 119_999]),
-            Sums(2),
-            Sums(3),
+            sums(2),
+            sums(3),
             Replay([240_000, 299_999]),
-            Sums(5),
+            sums(5),
             Replay([360_000, 361_000]),
         ];
         assert_eq!(parts([60_000, 361_000]).unwrap()[1..], expected[1..]);
-        assert_eq!(parts([59_000, 361_000]).unwrap()[..2], [Replay([59_000, 59_999]), Sums(1)]);
+        assert_eq!(parts([59_000, 361_000]).unwrap()[..2], [Replay([59_000, 59_999]), sums(1)]);
         // Up to the end of a minute; less than one; and none that is known.
-        assert_eq!(parts([1, 119_999]), Some(vec![Replay([1, 59_999]), Sums(1)]));
+        assert_eq!(parts([1, 119_999]), Some(vec![Replay([1, 59_999]), sums(1)]));
         assert_eq!(parts([1, 119_998]), None);
         assert_eq!(parts([400_000, 500_000]), None);
+        // Hours, and the minutes beside them.
+        let known: Vec<i64> = (50..200).collect();
+        let divided = divide([3_000_000, 11_999_999], 50..200, known, &[1, 2]).unwrap();
+        let expected = [Part::Sums(Span::Hour(1)), Part::Sums(Span::Hour(2)), sums(180)];
+        assert_eq!((divided.len(), &divided[9..13]), (32, &[&[sums(59)], &expected[..]].concat()[..]));
         // Rounds that are not as they were recorded.
         assert_eq!(wanted([120_001, 299_998], [0, 400_000]), 3..4);
         assert_eq!(wanted([500_000, 600_000], [0, 400_000]), 9..9);

@@ -5,7 +5,7 @@ use std::path::Path;
 use facts::task::figure::FigureSet;
 use store::History;
 
-use crate::task_sums::{Boots, MinuteGroups, MinuteProcesses, SumsFile};
+use crate::task_sums::{Boots, MinuteGroups, MinuteProcesses, Span, SumsFile};
 
 /// The sums beside a history.
 #[derive(Debug)]
@@ -25,18 +25,16 @@ impl PastSums {
         file.is_of(&boots).then_some(Self { file, exact_ms, boots })
     }
 
-    /// Returns the sums of a minute by these figures, those of its processes only if they are needed; `None` if they cannot be used.
-    pub(super) fn minute(
+    /// Returns the sums of a minute or an hour by these figures, those of its processes only if they are needed; `None` if they cannot be used.
+    pub(super) fn sums(
         &self,
-        minute: i64,
+        span: Span,
         figures: FigureSet,
         is_by_process: bool,
     ) -> Option<(MinuteGroups, Option<MinuteProcesses>)> {
         let (groups, processes) = match is_by_process {
-            true => {
-                self.file.minute(minute, figures).ok()?.map(|sums| (sums.groups, Some(sums.processes)))?
-            }
-            false => (self.file.groups(minute, figures).ok()??, None),
+            true => self.file.sums(span, figures).ok()?.map(|sums| (sums.groups, Some(sums.processes)))?,
+            false => (self.file.groups(span, figures).ok()??, None),
         };
         let is_of_this_history = match groups.boot {
             Some(boot) => self.boots.contains(boot),

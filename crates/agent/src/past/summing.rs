@@ -15,7 +15,7 @@ use query::{Answer, Limits, Query};
 use store::{Named, Retention, Store, TaskTick, Tick, Tier};
 
 use super::{BatchedSource, BriefProcesses, Past};
-use crate::task_sums::{MINUTE_MS, Summarizer, SumsFile, check, fill, make_all, remake_all};
+use crate::task_sums::{MINUTE_MS, Summarizer, SumsFile, change_hours, check, fill, make_all, remake_all};
 
 const STARTED_AT_S: u64 = 1_700_000_000;
 const ROUNDS: u64 = 900;
@@ -53,6 +53,8 @@ impl Random {
 /// A machine on which tasks start, work, take other names, and end, most of them soon.
 struct Machine {
     random: Random,
+    /// Seconds between two rounds.
+    step_s: u64,
     second: u64,
     living: BTreeMap<u32, TaskRow>,
     store: TaskStore,
@@ -65,6 +67,7 @@ impl Machine {
         let living = BTreeMap::new();
         Self {
             random: Random(seed),
+            step_s: 1,
             second: 1000,
             living,
             store: TaskStore::default(),
@@ -122,7 +125,7 @@ impl Machine {
     }
 
     fn advance(&mut self) {
-        self.second += 1;
+        self.second += self.step_s;
         self.store.begin(self.clock());
         let mut exits = Vec::new();
         for pid in self.living.keys().copied().collect::<Vec<_>>() {
@@ -206,15 +209,23 @@ impl Drop for Scratch {
 }
 
 fn recorded(name: &str, seed: u64, last_pid: u32) -> (Scratch, PathBuf) {
+    record(name, seed, Machine::new(seed, last_pid))
+}
+
+fn record(name: &str, seed: u64, mut machine: Machine) -> (Scratch, PathBuf) {
     let directory = std::env::temp_dir().join(format!("whit-{name}-{seed}-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("history.sqlite");
-    Machine::new(seed, last_pid).record(&path);
+    machine.record(&path);
     (Scratch(directory), path)
 }
 
 /// The answers to all expressions, as text: NaN equals nothing. What the processes were that ended is one of them.
 fn answers(past: &Past, at_ms: i64) -> Vec<String> {
+    answers_to(&EXPRESSIONS, past, at_ms)
+}
+
+fn answers_to(expressions: &[&str], past: &Past, at_ms: i64) -> Vec<String> {
     let limits = Limits::default();
     let answer = |text: &&str| {
         let query = Query::parse(text).unwrap();
@@ -222,7 +233,7 @@ fn answers(past: &Past, at_ms: i64) -> Vec<String> {
             BatchedSource::evaluate(past, &limits, |source| query.at(source, at_ms, &limits));
         format!("{answer:?}")
     };
-    let mut all: Vec<String> = EXPRESSIONS.iter().map(answer).collect();
+    let mut all: Vec<String> = expressions.iter().map(answer).collect();
     let range = [at_ms - 500_000, at_ms];
     let watched = BatchedSource::evaluate(past, &limits, |source| source.watched(range, &limits));
     all.push(format!("{:?}", watched.map(|watched| watched.churn)));
@@ -327,6 +338,41 @@ fn sums_are_made_and_checked() {
     let findings = check(&path).unwrap();
     assert!(findings.len() as i64 > (end - first) / 2, "{findings:?}");
     assert!(findings.iter().all(|finding| finding.contains("are not those of its ticks")), "{findings:?}");
+}
+
+/// A window of hours is read by their sums, if these say enough.
+#[test]
+fn hours_say_what_a_replay_says() {
+    const EXPRESSIONS: [&str; 4] = [
+        "sum by (comm) (increase(whit_task_on_cpu_seconds_total[2h]))",
+        "topk(2, sum by (comm, user, cgroup) (rate(whit_task_run_queue_seconds_total[2h])))",
+        "sum(rate(whit_task_block_io_seconds_total[110m]))",
+        "sum by (comm, pid) (increase(whit_task_on_cpu_seconds_total{comm=\"a\"}[2h]))",
+    ];
+    let machine = Machine { step_s: 10, ..Machine::new(9, 1_000_000) };
+    let (_scratch, path) = record("summing-hours", 9, machine);
+    let past = Past::open(&path).unwrap();
+    let (_, last_ns) = past.extent_ns().unwrap().unwrap();
+    let times_ms = [0, 1, 123_456].map(|back_ms| last_ns / 1_000_000 - back_ms);
+    let all = |past: &Past| times_ms.map(|at_ms| answers_to(&EXPRESSIONS, past, at_ms));
+    let replayed = all(&past);
+    make_all(&path);
+    assert!(!SumsFile::open_for_reading(&path).unwrap().hours(0..i64::MAX).unwrap().is_empty());
+    assert_eq!(replayed, all(&Past::open(&path).unwrap()));
+    assert_eq!(check(&path).unwrap(), Vec::<String>::new());
+    // Those that are wrong make wrong answers, and are found; processes are asked of minutes.
+    change_hours(&path, |sums| {
+        for figures in sums.groups.sums.iter_mut().map(|sums| &mut sums.figures) {
+            figures.set(Figure::ON_CPU, figures.get(Figure::ON_CPU).map(|value| value + 1_000_000_000));
+        }
+    });
+    let summed = all(&Past::open(&path).unwrap());
+    assert!(replayed.iter().zip(&summed).all(|(one, other)| one[0] != other[0] && one[1..4] == other[1..4]));
+    let findings = check(&path).unwrap();
+    assert!(
+        findings.iter().all(|finding| finding.contains("the hour")) && !findings.is_empty(),
+        "{findings:?}"
+    );
 }
 
 /// Merged rounds are replayed: they have the time of the last that is in them.

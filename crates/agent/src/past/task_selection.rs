@@ -53,6 +53,13 @@ impl<'s> TaskSelection<'s> {
         labelling.is_some_and(|labelling| labelling.is_summable())
     }
 
+    /// Returns whether sums of hours, which have few processes, say enough, where those of minutes do.
+    pub(super) fn is_summable_by_hours(&self, tasks: VisibleTasks<'s>) -> bool {
+        let is_by_process = self.labelling(tasks).is_some_and(|labelling| labelling.is_by_process());
+        let selects_one = self.selection.matchers.iter().any(|matcher| matcher.label == "pid");
+        !is_by_process || self.brief == BriefProcesses::Negligible && !selects_one
+    }
+
     pub(super) fn labelling(&self, tasks: VisibleTasks<'s>) -> Option<Labelling<'s>> {
         let sums = self.selection.sums.filter(|_| self.adds_up()).map(|sums| sums.by);
         Labelling::new((tasks.users, tasks.scope), self.selection.matchers, sums, self.metric.exported)

@@ -11,7 +11,7 @@ use super::past_sums::PastSums;
 use super::round::Round;
 use super::task_selection::{TaskSelection, VisibleTasks};
 use super::watched::Watched;
-use crate::task_sums::{MINUTE_MS, MinuteGroups};
+use crate::task_sums::{MinuteGroups, Span};
 
 /// The most series of tasks in an answer.
 const MOST_SERIES: usize = 1_000_000;
@@ -55,9 +55,10 @@ pub(super) fn read_all(
     let summed: Vec<usize> =
         (0..selections.len()).filter(|place| selections[*place].is_summable(tasks)).collect();
     let mut watched_in_sums = watched.is_some().then(Watched::default).filter(|_| tasks.scope == Scope::All);
+    let has_hours = summed.iter().all(|place| selections[*place].is_summable_by_hours(tasks));
     if (!summed.is_empty() || watched_in_sums.is_some())
         && let Some((sums, parts)) =
-            tasks.sums.and_then(|sums| Some((sums, parts(&sums.file, sums.exact_ms, range)?)))
+            tasks.sums.and_then(|sums| Some((sums, parts(&sums.file, sums.exact_ms, range, has_hours)?)))
     {
         let chosen: Vec<&TaskSelection<'_>> = summed.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &parts, sums: Some(sums) };
@@ -98,7 +99,7 @@ fn read(
     let is_needed = reader.watched.is_some() || reader.lines.iter().any(Option::is_some);
     for part in parts.parts.iter().filter(|_| is_needed) {
         match *part {
-            Part::Sums(minute) => reader.read_minute(parts.sums, minute)?,
+            Part::Sums(span) => reader.read_sums(parts.sums, span)?,
             Part::Replay(range) => reader.replay(range)?,
         }
     }
@@ -135,13 +136,18 @@ impl<'r, 's> Reader<'r, 's> {
         Self { tasks, lines, watched, figures, is_by_process, rounds: 0, limits }
     }
 
-    /// Reads a minute: its sums if they can be used, its rounds otherwise.
-    fn read_minute(&mut self, sums: Option<&PastSums>, minute: i64) -> Result<(), String> {
-        let sums = sums.and_then(|sums| sums.minute(minute, self.figures, self.is_by_process));
+    /// Reads a minute or an hour: its sums if they can be used; otherwise the minutes of an hour, and the rounds of a minute.
+    fn read_sums(&mut self, sums: Option<&PastSums>, span: Span) -> Result<(), String> {
+        let found = sums.and_then(|sums| sums.sums(span, self.figures, self.is_by_process));
         // What tasks had done before is in the first round, which no sums have.
         let is_usable = |groups: &MinuteGroups| self.rounds > 0 || groups.times_ms.is_empty();
-        let Some((groups, processes)) = sums.filter(|(groups, _)| is_usable(groups)) else {
-            return self.replay([minute * MINUTE_MS, (minute + 1) * MINUTE_MS - 1]);
+        let Some((groups, processes)) = found.filter(|(groups, _)| is_usable(groups)) else {
+            return match span {
+                Span::Minute(_) => self.replay(span.range_ms()),
+                Span::Hour(_) => {
+                    span.minutes().try_for_each(|minute| self.read_sums(sums, Span::Minute(minute)))
+                }
+            };
         };
         if let Some(watched) = &mut self.watched {
             watched.add_sums(&groups);

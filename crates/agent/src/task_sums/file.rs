@@ -1,4 +1,4 @@
-//! The file with the sums, by the minute.
+//! The file with the sums of minutes and hours.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,13 +9,14 @@ use store::{Records, StoreError};
 use super::boots::Boots;
 use super::encoding;
 use super::minute::{MinuteGroups, MinuteSums};
+use super::span::Span;
 
 /// Newest minutes that may be damaged: if none before them can be read either, all sums are of another version.
 const MOST_DAMAGED: u32 = 3;
 /// Its name beside the history.
 const FILE: &str = "task-sums.sqlite";
 
-/// The sums of all minutes that have some. A minute is named by its number since 1970.
+/// The sums of all minutes and hours that have some.
 #[derive(Debug)]
 pub(crate) struct SumsFile {
     records: Records,
@@ -54,7 +55,7 @@ impl SumsFile {
         let Ok(minutes) = self.minutes(i64::MIN..i64::MAX) else { return false };
         let mut damaged = 0;
         for minute in minutes.into_iter().rev() {
-            match self.groups(minute, FigureSet::default()) {
+            match self.groups(Span::Minute(minute), FigureSet::default()) {
                 Ok(Some(MinuteGroups { boot: Some(boot), .. })) => return boots.contains(boot),
                 Ok(Some(_)) => {}
                 _ if damaged == MOST_DAMAGED => return false,
@@ -86,27 +87,36 @@ impl SumsFile {
     /// # Errors
     /// If they cannot be read.
     pub(crate) fn minutes(&self, range: Range<i64>) -> Result<Vec<i64>, StoreError> {
-        self.records.keys_in(range)
+        self.records.keys_in(range.start.max(0)..range.end)
     }
 
-    /// The sums of a minute by these figures, the others unknown; `None` if there are none, or they are damaged.
+    /// The hours of a range that have sums, in order.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(crate) fn minute(&self, minute: i64, figures: FigureSet) -> Result<Option<MinuteSums>, StoreError> {
-        Ok(self.bytes(minute)?.and_then(|bytes| encoding::decode(&bytes, figures)))
+    pub(crate) fn hours(&self, range: Range<i64>) -> Result<Vec<i64>, StoreError> {
+        let keys = self.records.keys_in(-range.end.max(0)..-range.start.max(0))?;
+        Ok(keys.into_iter().rev().map(|key| -1 - key).collect())
+    }
+
+    /// The sums of a minute or an hour by these figures, the others unknown; `None` if there are none, or they are damaged.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn sums(&self, span: Span, figures: FigureSet) -> Result<Option<MinuteSums>, StoreError> {
+        Ok(self.bytes(span)?.and_then(|bytes| encoding::decode(&bytes, figures)))
     }
 
     /// The same without its single processes, which takes a fraction of the time.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(crate) fn groups(&self, minute: i64, figures: FigureSet) -> Result<Option<MinuteGroups>, StoreError> {
-        Ok(self.bytes(minute)?.and_then(|bytes| encoding::decode_groups(&bytes, figures)))
+    pub(crate) fn groups(&self, span: Span, figures: FigureSet) -> Result<Option<MinuteGroups>, StoreError> {
+        Ok(self.bytes(span)?.and_then(|bytes| encoding::decode_groups(&bytes, figures)))
     }
 
-    fn bytes(&self, minute: i64) -> Result<Option<Vec<u8>>, StoreError> {
-        match self.records.get(minute) {
+    fn bytes(&self, span: Span) -> Result<Option<Vec<u8>>, StoreError> {
+        match self.records.get(span.key()) {
             Err(error) if error.is_damage() => Ok(None),
             bytes => bytes,
         }
@@ -116,31 +126,11 @@ impl SumsFile {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub(super) fn write(&mut self, new: &[(i64, MinuteSums)], forgotten: &[i64]) -> Result<(), StoreError> {
+    pub(super) fn write(&mut self, new: &[(Span, MinuteSums)], forgotten: &[Span]) -> Result<(), StoreError> {
         let bytes: Vec<(i64, Vec<u8>)> =
-            new.iter().map(|(minute, sums)| (*minute, encoding::encode(sums))).collect();
-        let records = bytes.iter().map(|(minute, bytes)| (*minute, bytes.as_slice()));
-        self.records.write(records, forgotten.iter().copied())?;
+            new.iter().map(|(span, sums)| (span.key(), encoding::encode(sums))).collect();
+        let records = bytes.iter().map(|(key, bytes)| (*key, bytes.as_slice()));
+        self.records.write(records, forgotten.iter().map(|span| span.key()))?;
         self.records.checkpoint()
-    }
-}
-
-/// The minutes that are wholly between two times in milliseconds since 1970, both included.
-pub(crate) fn whole_minutes(from_ms: i64, to_ms: i64) -> Range<i64> {
-    let first = from_ms.saturating_add(super::MINUTE_MS - 1).div_euclid(super::MINUTE_MS);
-    first..to_ms.saturating_add(1).div_euclid(super::MINUTE_MS).max(first)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn minutes_are_whole() {
-        assert_eq!(whole_minutes(0, 59_999), 0..1);
-        assert_eq!(whole_minutes(1, 59_999), 1..1);
-        assert_eq!(whole_minutes(0, 59_998), 0..0);
-        assert_eq!(whole_minutes(59_999, 240_000), 1..4);
-        assert_eq!(whole_minutes(i64::MIN, i64::MAX).end, i64::MAX / 60_000);
     }
 }

@@ -95,6 +95,14 @@ pub(crate) struct MinuteSums {
     pub(crate) processes: MinuteProcesses,
 }
 
+impl MinuteSums {
+    /// Returns sums that say nothing: of several boots.
+    pub(super) fn unusable() -> Self {
+        let groups = MinuteGroups { times_ms: vec![0], ..MinuteGroups::default() };
+        Self { groups, ..Self::default() }
+    }
+}
+
 impl MinuteGroups {
     /// The path of a cgroup.
     pub(crate) fn cgroup(&self, id: u64) -> Option<&str> {
@@ -291,7 +299,7 @@ fn is_at_most(figures: &Figures, most: &Figures) -> bool {
 }
 
 /// Adds increases of the counters that are known.
-fn add(sums: &mut Figures, known: &Figures, increases: Option<&Figures>) {
+pub(super) fn add(sums: &mut Figures, known: &Figures, increases: Option<&Figures>) {
     FigureSet::COUNTERS.for_each(|figure| {
         if known.get(figure).is_some() {
             let increase = increases.and_then(|increases| increases.get(figure)).unwrap_or(0);
@@ -300,7 +308,7 @@ fn add(sums: &mut Figures, known: &Figures, increases: Option<&Figures>) {
     });
 }
 
-fn raise(most: &mut Figures, figures: &Figures) {
+pub(super) fn raise(most: &mut Figures, figures: &Figures) {
     FigureSet::COUNTERS
         .for_each(|figure: Figure| most.set(figure, most.get(figure).max(figures.get(figure))));
 }

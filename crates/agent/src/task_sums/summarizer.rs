@@ -6,13 +6,15 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use facts::task::figure::FigureSet;
 use jiff::Timestamp;
 use store::{History, StoreError};
 
-use super::MINUTE_MS;
 use super::boots::Boots;
-use super::file::{SumsFile, whole_minutes};
+use super::file::SumsFile;
+use super::hour::HourBuilder;
 use super::minute::{MinuteBuilder, MinuteSums};
+use super::span::{MINUTE_MS, Span, whole_hours, whole_minutes};
 use crate::log::Log;
 
 /// Between two looks at the clock.
@@ -87,19 +89,64 @@ impl Summarizer {
         let there = minutes_of(&history)?;
         let there = there.start..there.end.min(end);
         let known = file.minutes(i64::MIN..i64::MAX)?;
-        // Those that are not over after all, since the clock was set, among them: now, or while none looked.
-        let forgotten: Vec<i64> = known.iter().copied().filter(|minute| !there.contains(minute)).collect();
-        let missing: Vec<i64> = there.filter(|minute| known.binary_search(minute).is_err()).collect();
+        let forgotten = not_there(file, &there)?;
+        let missing: Vec<i64> = there.clone().filter(|minute| known.binary_search(minute).is_err()).collect();
         let run = last_run(&missing);
         let made = match (run.first(), run.last()) {
             (Some(oldest), Some(newest)) => make(&history, *oldest, *newest)?,
             _ => Vec::new(),
         };
         file.write(&made, &forgotten)?;
+        if let Some(hour) = missing_hours(file, &there)?.pop() {
+            make_hour(file, hour)?;
+        }
         self.last_ms = now_ms;
-        self.filled_until = Some(end).filter(|_| run.len() == missing.len());
+        let is_all = run.len() == missing.len() && missing_hours(file, &there)?.is_empty();
+        self.filled_until = Some(end).filter(|_| is_all);
         Ok(())
     }
+}
+
+/// Returns what has sums and is not among these minutes. What is not over after all, since the clock was set, may be: now, or while none looked.
+pub(super) fn not_there(file: &SumsFile, there: &Range<i64>) -> Result<Vec<Span>, StoreError> {
+    let minutes = file.minutes(i64::MIN..i64::MAX)?.into_iter().map(Span::Minute);
+    let hours = file.hours(0..i64::MAX)?.into_iter().map(Span::Hour);
+    let is_there = |span: &Span| {
+        let minutes = span.minutes();
+        there.start <= minutes.start && minutes.end <= there.end
+    };
+    Ok(minutes.chain(hours).filter(|span| !is_there(span)).collect())
+}
+
+/// Returns the hours without sums of which all minutes have some, in order.
+pub(super) fn missing_hours(file: &SumsFile, there: &Range<i64>) -> Result<Vec<i64>, StoreError> {
+    let (hours, minutes) = (whole_hours(there), file.minutes(there.clone())?);
+    let known = file.hours(hours.clone())?;
+    let has_all = |hour: &i64| {
+        let of_hour = Span::Hour(*hour).minutes();
+        let begin = minutes.partition_point(|minute| *minute < of_hour.start);
+        let end = minutes.partition_point(|minute| *minute < of_hour.end);
+        (end - begin) as i64 == of_hour.end - of_hour.start
+    };
+    Ok(hours.filter(|hour| known.binary_search(hour).is_err()).filter(has_all).collect())
+}
+
+/// Returns the sums of an hour by those of its minutes; `None` if these cannot be merged.
+pub(super) fn merged(file: &SumsFile, hour: i64) -> Result<Option<MinuteSums>, StoreError> {
+    let mut builder = HourBuilder::default();
+    for minute in Span::Hour(hour).minutes() {
+        match file.sums(Span::Minute(minute), FigureSet::COUNTERS)? {
+            Some(sums) => builder.add(sums),
+            None => return Ok(None),
+        }
+    }
+    Ok(builder.finish())
+}
+
+/// Makes the sums of an hour. One that cannot be merged has sums of nothing, which are of no use and are not made again.
+pub(super) fn make_hour(file: &mut SumsFile, hour: i64) -> Result<(), StoreError> {
+    let sums = merged(file, hour)?.unwrap_or_else(MinuteSums::unusable);
+    file.write(&[(Span::Hour(hour), sums)], &[])
 }
 
 /// The minutes that a history has rounds of tasks of as they were recorded, not too many of them.
@@ -120,7 +167,7 @@ pub(super) fn make(
     history: &History,
     oldest: i64,
     newest: i64,
-) -> Result<Vec<(i64, MinuteSums)>, StoreError> {
+) -> Result<Vec<(Span, MinuteSums)>, StoreError> {
     let (from_ms, to_ms) = (oldest * MINUTE_MS, (newest + 1) * MINUTE_MS);
     let mut replay = history.tasks(from_ms * 1_000_000, to_ms * 1_000_000 - 1)?;
     // Not one after the other: the clock may have been set.
@@ -133,13 +180,25 @@ pub(super) fn make(
         }
     }
     let boots = Boots::of(history)?;
-    Ok((oldest..).zip(builders.into_iter().map(|builder| builder.finish(&boots))).collect())
+    let sums = builders.into_iter().map(|builder| builder.finish(&boots));
+    Ok((oldest..).map(Span::Minute).zip(sums).collect())
 }
 
 /// Makes the sums of all whole minutes of a history, as the thread would.
 #[cfg(test)]
 pub(crate) fn make_all(history: &Path) {
     remake_all(history, |_| {});
+}
+
+/// Changes the sums of each hour.
+#[cfg(test)]
+pub(crate) fn change_hours(history: &Path, change: impl Fn(&mut MinuteSums)) {
+    let mut file = SumsFile::take(history, &Boots::of(&History::open(history).unwrap()).unwrap()).unwrap();
+    for hour in file.hours(0..i64::MAX).unwrap() {
+        let mut sums = file.sums(Span::Hour(hour), FigureSet::COUNTERS).unwrap().unwrap();
+        change(&mut sums);
+        file.write(&[(Span::Hour(hour), sums)], &[]).unwrap();
+    }
 }
 
 /// The same, and changes each.
@@ -151,4 +210,7 @@ pub(crate) fn remake_all(history: &Path, change: impl Fn(&mut MinuteSums)) {
     let mut made = make(&opened, minutes.start, minutes.end - 1).unwrap();
     made.iter_mut().for_each(|(_, sums)| change(sums));
     file.write(&made, &[]).unwrap();
+    for hour in missing_hours(&file, &minutes).unwrap() {
+        make_hour(&mut file, hour).unwrap();
+    }
 }

@@ -8,7 +8,8 @@ use store::{History, StoreError};
 use super::boots::Boots;
 use super::file::SumsFile;
 use super::minute::MinuteSums;
-use super::summarizer::{make, minutes_of};
+use super::span::{Span, whole_hours};
+use super::summarizer::{make, make_hour, merged, minutes_of, missing_hours, not_there};
 
 /// Minutes that are replayed at once: before each replay some others are read for nothing.
 const MINUTES_AT_ONCE: usize = 30;
@@ -24,20 +25,23 @@ pub(crate) fn fill(path: &Path) -> Result<(), StoreError> {
     let boots = Boots::of(&history)?;
     let mut file = SumsFile::take(path, &boots)?;
     let there = minutes_of(&history)?;
-    let mut known = file.minutes(i64::MIN..i64::MAX)?;
-    let forgotten: Vec<i64> = known.iter().copied().filter(|minute| !there.contains(minute)).collect();
+    let forgotten = not_there(&file, &there)?;
     file.write(&[], &forgotten)?;
+    let mut known = file.minutes(i64::MIN..i64::MAX)?;
     // What cannot be read, or is another history's, is made again.
     let is_of_several_or_own = |boot: Option<u32>| boot.is_none_or(|boot| boots.contains(boot));
     let is_good = |sums: MinuteSums| is_of_several_or_own(sums.groups.boot);
     known.retain(|minute| {
-        file.minute(*minute, FigureSet::COUNTERS).is_ok_and(|sums| sums.is_some_and(is_good))
+        file.sums(Span::Minute(*minute), FigureSet::COUNTERS).is_ok_and(|sums| sums.is_some_and(is_good))
     });
-    let missing: Vec<i64> = there.filter(|minute| known.binary_search(minute).is_err()).collect();
+    let missing: Vec<i64> = there.clone().filter(|minute| known.binary_search(minute).is_err()).collect();
     for run in runs(&missing) {
         file.write(&make(&history, run[0], run[run.len() - 1])?, &[])?;
     }
-    Ok(())
+    let is_damaged = |hour: &i64| !matches!(file.sums(Span::Hour(*hour), FigureSet::COUNTERS), Ok(Some(_)));
+    let mut hours: Vec<i64> = file.hours(0..i64::MAX)?.into_iter().filter(is_damaged).collect();
+    hours.extend(missing_hours(&file, &there)?);
+    hours.into_iter().try_for_each(|hour| make_hour(&mut file, hour))
 }
 
 /// Makes all sums beside a history again, and returns where they differ from those that are there. Those of rounds that were
@@ -55,13 +59,23 @@ pub(crate) fn check(path: &Path) -> Result<Vec<String>, StoreError> {
     let mut findings = Vec::new();
     // The round before the first one is not there any more.
     let mut is_first = true;
+    for hour in file.hours(whole_hours(&there))? {
+        let expected = merged(&file, hour)?;
+        match file.sums(Span::Hour(hour), FigureSet::COUNTERS)? {
+            None => findings.push(finding("hour", Span::Hour(hour), "are damaged")),
+            sums if expected.is_some() && sums != expected => {
+                findings.push(finding("hour", Span::Hour(hour), "are not those of its minutes"));
+            }
+            Some(_) => {}
+        }
+    }
     for run in runs(&file.minutes(there)?) {
         // An open history keeps the log of its database from being reused.
         let history = History::open(path)?;
-        for (minute, made) in make(&history, run[0], run[run.len() - 1])? {
+        for (span, made) in make(&history, run[0], run[run.len() - 1])? {
             let is_comparable = !is_first;
             is_first &= made.groups.times_ms.is_empty();
-            let what = match file.minute(minute, FigureSet::COUNTERS)? {
+            let what = match file.sums(span, FigureSet::COUNTERS)? {
                 None => "are damaged",
                 Some(sums)
                     if is_comparable && sums.groups.times_ms == made.groups.times_ms && sums != made =>
@@ -70,7 +84,7 @@ pub(crate) fn check(path: &Path) -> Result<Vec<String>, StoreError> {
                 }
                 Some(_) => continue,
             };
-            findings.push(format!("sums of tasks: those of the minute {} s after 1970 {what}", minute * 60));
+            findings.push(finding("minute", span, what));
         }
         if findings.len() >= MOST_FINDINGS {
             break;
@@ -78,6 +92,10 @@ pub(crate) fn check(path: &Path) -> Result<Vec<String>, StoreError> {
     }
     findings.truncate(MOST_FINDINGS);
     Ok(findings)
+}
+
+fn finding(kind: &str, span: Span, what: &str) -> String {
+    format!("sums of tasks: those of the {kind} {} s after 1970 {what}", span.range_ms()[0] / 1000)
 }
 
 /// Minutes that follow one another, not too many at a time.
