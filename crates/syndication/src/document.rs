@@ -13,7 +13,7 @@ use crate::encoding::decode;
 use crate::entry_content::{content_of, media_of};
 use crate::entry_text::{plain_text, title_text};
 use crate::normal_form::{
-    absolute_bases, is_html, normal_xml, update_period, with_known_namespace, with_own_links,
+    absolute_bases, is_html, normal_xml, update_period, with_known_namespaces, with_own_links,
 };
 use crate::normal_json::normal_json;
 use crate::repair::{has_markup_in_text, repair};
@@ -89,7 +89,7 @@ pub(crate) fn parse(document: &[u8], content_type: &str, address: &str) -> Resul
     if has_markup_in_text(&normal) {
         normal = normal_xml(&repair(text));
     }
-    let normal = absolute_bases(with_own_links(with_known_namespace(normal)), address);
+    let normal = absolute_bases(with_own_links(with_known_namespaces(normal)), address);
     let feed = parser(address).parse(normal.as_bytes()).or_else(|error| {
         // The error of the document, not that of its repair.
         parser(address).parse(normal_xml(&repair(text)).as_bytes()).map_err(|_| match is_html(text) {

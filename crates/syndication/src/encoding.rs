@@ -23,9 +23,9 @@ pub(crate) fn decode<'d>(document: &'d [u8], content_type: &str) -> Cow<'d, str>
     {
         return Cow::Borrowed(text);
     }
-    let declared = label(content_type.as_bytes(), b"charset=")
-        .or_else(|| label(&document[..document.len().min(DECLARATION_BYTES)], b"encoding="))
-        .or_else(|| label(&document[..document.len().min(DECLARATION_BYTES)], b"charset="));
+    let declared = label(content_type.as_bytes(), b"charset")
+        .or_else(|| label(&document[..document.len().min(DECLARATION_BYTES)], b"encoding"))
+        .or_else(|| label(&document[..document.len().min(DECLARATION_BYTES)], b"charset"));
     let encoding = match declared {
         // It is not valid: the rest is what older software writes.
         None => WINDOWS_1252,
@@ -60,16 +60,19 @@ fn mostly_invalid(document: &[u8]) -> bool {
     invalid > valid
 }
 
-/// The encoding that is named after a word.
-fn label(text: &[u8], word: &[u8]) -> Option<&'static Encoding> {
-    let start = text.windows(word.len()).position(|part| part.eq_ignore_ascii_case(word))? + word.len();
-    let name: Vec<u8> = text[start..]
+/// The encoding that is the value of an attribute or parameter. XML has white space around its sign (production 25).
+fn label(text: &[u8], name: &[u8]) -> Option<&'static Encoding> {
+    let places = text.windows(name.len()).enumerate().filter(|(_, part)| part.eq_ignore_ascii_case(name));
+    let mut values =
+        places.filter_map(|(place, _)| text[place + name.len()..].trim_ascii_start().strip_prefix(b"="));
+    let value: Vec<u8> = values
+        .next()?
         .iter()
         .copied()
-        .skip_while(|byte| matches!(byte, b'"' | b'\'' | b' '))
+        .skip_while(|byte| matches!(byte, b'"' | b'\'') || byte.is_ascii_whitespace())
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.' | b'+'))
         .collect();
-    Encoding::for_label(&name)
+    Encoding::for_label(&value)
 }
 
 #[cfg(test)]
@@ -90,6 +93,7 @@ mod tests {
                 "",
                 "<?xml version='1.0' encoding='windows-1251'?>д",
             ),
+            (b"<?xml encoding = 'koi8-r' ?>\xd4", "", "<?xml encoding = 'koi8-r' ?>т"),
             (b"<?xml encoding=\"utf-8\"?>\xe4", "", "<?xml encoding=\"utf-8\"?>ä"),
             (b"<?xml encoding=\"iso-8859-1\"?>\xc3\xa4", "", "<?xml encoding=\"iso-8859-1\"?>ä"),
             (b"<a>\xe4\x80", "", "<a>ä€"),

@@ -1,5 +1,6 @@
 //! What documents have in many forms, brought into the one that feed-rs knows.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use quick_xml::events::Event;
@@ -23,15 +24,8 @@ pub(crate) fn normal_xml(text: &str) -> String {
         && let Some(end) = normal[start..].find('>').map(|length| start + length)
         && normal[start + 4..].starts_with(|letter: char| letter.is_whitespace() || letter == '>')
     {
-        let tag = normal[start..end].to_owned();
-        let version = tag.find("version").map(|place| &tag[place..]);
-        let quoted = version.and_then(|version| {
-            let quote = version.find(['"', '\''])?;
-            let length = version[quote + 1..].find(['"', '\''])?;
-            Some((start + tag.len() - version.len(), quote + length + 2))
-        });
-        match quoted {
-            Some((place, length)) => normal.replace_range(place..place + length, "version=\"2.0\""),
+        match attribute(&normal[start..end], "version") {
+            Some(value) => normal.replace_range(start + value.start..start + value.end, "2.0"),
             None => normal.insert_str(start + 4, " version=\"2.0\""),
         }
     }
@@ -72,27 +66,54 @@ fn without_declarations(text: &str) -> String {
     out
 }
 
-/// Gives the root the namespace that its parser knows: RSS 2.0 has none, and Atom's is also written with another scheme, case or end.
-/// Elements of a namespace that is not known would be skipped, all of them.
-pub(crate) fn with_known_namespace(mut text: String) -> String {
-    let root = ["<rss", "<feed"].into_iter().filter_map(|root| Some((text.find(root)?, root))).min();
-    let Some((begin, root)) = root else { return text };
-    let Some(length) = text[begin..].find('>') else { return text };
-    let tag = &text[begin..begin + length];
-    let attribute =
-        tag.match_indices("xmlns=").find(|(place, _)| tag[..*place].ends_with(char::is_whitespace));
-    let Some((place, name)) = attribute else { return text };
-    let Some(quote) = tag[place + name.len()..].chars().next() else { return text };
-    let from = place + name.len() + 1;
-    let Some(to) = tag[from..].find(quote).map(|length| from + length) else { return text };
-    let value = tag[from..to].to_lowercase();
-    let replacement = match root {
-        "<rss" if value != "http://purl.org/rss/1.0/" => "",
-        "<feed" if value.contains("www.w3.org/2005/atom") => "http://www.w3.org/2005/Atom",
-        _ => return text,
+/// Namespaces of elements that feeds have, by the prefixes that they have nearly everywhere.
+const NAMESPACES: [(&str, &str); 6] = [
+    ("atom", "http://www.w3.org/2005/Atom"),
+    ("content", "http://purl.org/rss/1.0/modules/content/"),
+    ("dc", "http://purl.org/dc/elements/1.1/"),
+    ("itunes", "http://www.itunes.com/dtds/podcast-1.0.dtd"),
+    ("media", "http://search.yahoo.com/mrss/"),
+    ("sy", "http://purl.org/rss/1.0/modules/syndication/"),
+];
+
+/// Gives the root the namespaces that the parser knows: RSS 2.0 has none of its own, Atom's is also written with another scheme, case or end,
+/// and a prefix may be used that is not declared. Elements of a namespace that is not known would be skipped.
+pub(crate) fn with_known_namespaces(mut text: String) -> String {
+    let roots = ["<rss", "<feed", "<rdf:RDF"].into_iter();
+    let Some((begin, root)) = roots.filter_map(|root| Some((text.find(root)?, root))).min() else {
+        return text;
     };
-    text.replace_range(begin + from..begin + to, replacement);
+    let Some(length) = text[begin..].find('>') else { return text };
+    let is_undeclared =
+        |prefix: &str| text.contains(&format!("<{prefix}:")) && !text.contains(&format!("xmlns:{prefix}"));
+    let undeclared = NAMESPACES.iter().filter(|(prefix, _)| is_undeclared(prefix));
+    let declarations: String =
+        undeclared.map(|(prefix, namespace)| format!(" xmlns:{prefix}=\"{namespace}\"")).collect();
+    if let Some(value) = attribute(&text[begin..begin + length], "xmlns") {
+        let range = begin + value.start..begin + value.end;
+        let namespace = text[range.clone()].to_lowercase();
+        let replacement = match root {
+            "<rss" if namespace != "http://purl.org/rss/1.0/" => Some(""),
+            "<feed" if namespace.contains("www.w3.org/2005/atom") => Some("http://www.w3.org/2005/Atom"),
+            _ => None,
+        };
+        if let Some(replacement) = replacement {
+            text.replace_range(range, replacement);
+        }
+    }
+    text.insert_str(begin + root.len(), &declarations);
     text
+}
+
+/// Returns where the value of an attribute is in a tag.
+fn attribute(tag: &str, name: &str) -> Option<Range<usize>> {
+    tag.match_indices(name).find_map(|(place, _)| {
+        let value = tag[place + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+        let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+        let start = tag.len() - value.len() + 1;
+        let length = tag[start..].find(quote)?;
+        tag[..place].ends_with(char::is_whitespace).then_some(start..start + length)
+    })
 }
 
 /// With a link for each item of RSS whose only one is of Atom: `<atom:link href="…"/>`, which feed-rs does not read there.
@@ -129,11 +150,7 @@ pub(crate) fn with_own_links(text: String) -> String {
 fn page_of<'a>(item: &'a str, start: &str) -> Option<&'a str> {
     item.match_indices(start).find_map(|(place, _)| {
         let tag = item[place + start.len()..].split('>').next()?;
-        let attribute = |name: &str| {
-            let value = tag[tag.find(name)? + name.len()..].trim_start().strip_prefix('=')?.trim_start();
-            let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
-            value[1..].split(quote).next()
-        };
+        let attribute = |name: &str| Some(&tag[attribute(tag, name)?]);
         attribute("href").filter(|_| attribute("rel").is_none_or(|rel| rel == "alternate"))
     })
 }

@@ -123,6 +123,29 @@ fn a_root_of_another_namespace_is_read() {
 }
 
 #[test]
+fn a_prefix_that_is_not_declared_is_the_usual_one() {
+    let item = "<item><title>a</title><dc:creator>Ann</dc:creator><dc:date>2023-05-01</dc:date>\
+                <content:encoded>&lt;p&gt;all of it&lt;/p&gt;</content:encoded></item>";
+    let feed = feed(&format!("<rss version=\"2.0\"><channel><title>t</title>{item}</channel></rss>"));
+    let entry = &feed.entries[0];
+    assert_eq!((entry.author.as_str(), entry.published_ms.is_some()), ("Ann", true));
+    assert!(entry.content.contains("all of it"), "{}", entry.content);
+}
+
+#[test]
+fn attributes_are_found_by_their_whole_names() {
+    let item =
+        "<item><title>a</title><atom:link rel=\"alternate\" hreflang=\"en\" href=\"http://a/1\"/></item>";
+    let more = "<item><title>b</title><atom:link href=\"http://a/release/1\" rel=\"replies\"/></item>";
+    let feed = feed(&format!(
+        "<rss xmlns:x=\"http://a/version/1\" xmlns:atom=\"http://www.w3.org/2005/Atom\" version=\"2.0\">\
+         <channel><title>t</title>{item}{more}</channel></rss>"
+    ));
+    let links: Vec<&str> = feed.entries.iter().map(|entry| entry.link.as_str()).collect();
+    assert_eq!(links, ["http://a/1", ""]);
+}
+
+#[test]
 fn links_are_to_be_opened_and_not_fetched() {
     for (link, expected) in [
         ("https://example.org/changes#v2", "https://example.org/changes#v2"),

@@ -81,6 +81,8 @@ pub(super) struct CommandWords {
     /// Whether another command follows somewhere.
     is_before_command: bool,
     kind: Option<Kind>,
+    /// Whether that is the command, as far as is known: it may be an argument.
+    is_command: bool,
     /// Whether an option said that a program follows.
     has_option: bool,
     /// Whether `--` ended its options.
@@ -133,7 +135,9 @@ impl CommandWords {
         self.count += 1;
         let may_be_command = self.count == 1 || self.is_before_command || self.kind.is_some();
         self.is_before_command |= may_be_command && BEFORE_COMMANDS.contains(&word);
-        let is_variable = self.count == 1 && word.starts_with('$') && word.to_lowercase().contains("sh");
+        // A variable may be the name of a shell.
+        let is_variable = self.count == 1 && word.starts_with('$') && !word.contains('/');
+        let is_variable = is_variable && word.to_lowercase().contains("sh");
         let kind = if is_variable { Some(Kind::Shell) } else { Kind::of(word) };
         let kind = kind.filter(|kind| may_be_command || *kind == Kind::Shell);
         let may_run_another = match self.kind {
@@ -143,7 +147,8 @@ impl CommandWords {
             Some(_) => false,
         };
         if may_run_another && let Some(kind) = kind {
-            *self = Self { count: self.count, kind: Some(kind), ..Self::default() };
+            let (count, is_command) = (self.count, may_be_command);
+            *self = Self { count, kind: Some(kind), is_command, ..Self::default() };
             return;
         }
         let Some(kind) = self.kind else { return };
@@ -184,7 +189,8 @@ impl CommandWords {
         }
     }
 
-    /// Returns whether a value behind the beginning of a word, which this may have been given as `begun`, would be read as a part of a program.
+    /// Returns whether a value in the next word would be read as a part of a program. `begun` is how that word begins, if it is not the one
+    /// that was pushed.
     pub(super) fn reads_programs(&self, begun: &str) -> bool {
         if self.skips_word {
             return false;
@@ -208,7 +214,7 @@ impl CommandWords {
 
     /// Returns whether it is a shell that reads its program from standard input.
     pub(super) fn reads_standard_input(&self) -> bool {
-        self.kind == Some(Kind::Shell) && !self.has_option && self.operands == 0
+        self.kind == Some(Kind::Shell) && self.is_command && !self.has_option && self.operands == 0
     }
 
     /// Returns whether it is the beginning of `case`, in which `)` ends a pattern.

@@ -284,6 +284,7 @@ mod tests {
             ("a $((1 + (2 * 3))) @ ${HOME} @", "a $((1 + (2 * 3))) \"${1}\" ${HOME} \"${1}\""),
             ("case @ in a) b @;; esac", "case \"${1}\" in a) b \"${1}\";; esac"),
             ("sh -c 'echo \"$1\"' sh @; a -c @", "sh -c 'echo \"$1\"' sh \"${1}\"; a -c \"${1}\""),
+            ("check_procs -w @ -C bash", "check_procs -w \"${1}\" -C bash"),
             ("a $(b)#@ >/dev/null 2>&1 @", "a $(b)#\"${1}\" >/dev/null 2>&1 \"${1}\""),
             ("$a -c @ <@ && ssh @ uptime | wc", "$a -c \"${1}\" <\"${1}\" && ssh \"${1}\" uptime | wc"),
         ] {

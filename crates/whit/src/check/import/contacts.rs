@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use ::agent::check::NAGIOS_MACROS;
+use ::agent::telling::FIELDS;
 use formats::nagios::{NagiosObject, members};
 
 use super::commands::Commands;
@@ -291,6 +292,13 @@ fn shell_program(line: &str, contact: &NagiosObject) -> Result<String, String> {
             (letter, Some(open)) if letter == open => quote = None,
             _ => {}
         }
+        // What would be a field of a receiver is none if it is written in two parts.
+        if FIELDS.iter().any(|field| rest.starts_with(field)) {
+            let mark = quote.unwrap_or('\'');
+            out.extend(['{', mark, mark]);
+            rest = &rest[1..];
+            continue;
+        }
         // `$$` is a dollar sign that is meant.
         if let Some(after) = rest.strip_prefix("$$") {
             out.push('$');
@@ -401,6 +409,8 @@ mod tests {
             ),
             ("echo x | mail -s y $CONTACTEMAIL$\\; reboot", "echo x | mail -s y ann@example.org; reboot"),
             ("/opt/pay 5$$", "/opt/pay 5$"),
+            // Not a field of a receiver.
+            ("/opt/x \"{text}\" {kind}", "/opt/x \"{\"\"text}\" {''kind}"),
         ] {
             let words = ["/bin/sh", "-c", program].map(quoted).join(", ");
             let expected = format!("\n[[receiver]]\nname = \"ann\"\ncommand = [{words}]\n");

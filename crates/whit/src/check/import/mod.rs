@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(
-            std::env::var("WHIT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300)
+            std::env::var("WHIT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1500)
         ))]
         #[test]
         fn what_is_imported_is_a_configuration(

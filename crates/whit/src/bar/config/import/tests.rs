@@ -315,7 +315,7 @@ const PARTS: [&str; 52] = [
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(
-        std::env::var("WHIT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)
+        std::env::var("WHIT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1500)
     ))]
     #[test]
     fn what_is_imported_is_a_configuration(places in proptest::collection::vec(0..PARTS.len(), 0..24)) {
