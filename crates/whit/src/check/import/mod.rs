@@ -13,6 +13,7 @@ mod files;
 mod names;
 mod natural_order;
 mod notes;
+mod notification_lines;
 mod notifications;
 mod patterns;
 mod periods;
