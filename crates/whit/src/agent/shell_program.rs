@@ -240,9 +240,7 @@ pub(super) fn words(shell: &str, pieces: &[Piece<'_>]) -> Result<Vec<String>, St
     program.push_str(&text);
     reader.end_command();
     if reader.has_shell_without_program && !parameters.is_empty() {
-        return Err(
-            "{placeholders} cannot be beside a shell that reads its program from standard input".to_owned()
-        );
+        return Err("no value can be beside a shell that reads its program from standard input".to_owned());
     }
     let mut words = vec![shell.to_owned(), "-c".to_owned(), program];
     if !parameters.is_empty() {

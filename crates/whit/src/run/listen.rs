@@ -55,10 +55,10 @@ pub(crate) fn listen(
         }
         // After the command's end its record lies in the queue, so the queue is read once more. What ended later lies behind it, and beside a
         // storm that is far more.
-        let is_all = |is_own_told: bool| ended.is_some() && is_own_told;
-        if let Some(open) = records.as_mut().filter(|_| !is_all(is_own_told)) {
+        let is_complete = |is_own_told: bool| ended.is_some() && is_own_told;
+        if let Some(open) = records.as_mut().filter(|_| !is_complete(is_own_told)) {
             let received = open.receive(|record| {
-                if written.is_ok() && !is_over && !is_all(is_own_told) {
+                if written.is_ok() && !is_over && !is_complete(is_own_told) {
                     is_own_told |= child.is_some_and(|child| child.pid == record.row.key.pid);
                     written = each(record, signals.as_fd()).map(|flow| is_over = flow.is_break());
                 }
