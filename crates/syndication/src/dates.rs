@@ -108,10 +108,12 @@ fn parse_any(text: &str) -> Option<Timestamp> {
     let is_part = |length: usize| {
         text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
     };
-    let first_day = match () {
-        () if is_part(4) => format!("{text}-01-01"),
-        () if is_part(7) => format!("{text}-01"),
-        () => return lenient(text),
+    let first_day = if is_part(4) {
+        format!("{text}-01-01")
+    } else if is_part(7) {
+        format!("{text}-01")
+    } else {
+        return lenient(text);
     };
     in_utc(first_day.parse::<Date>().ok()?.at(0, 0, 0, 0))
 }
@@ -134,19 +136,15 @@ fn lenient(text: &str) -> Option<Timestamp> {
     if words.first().is_some_and(|word| is_weekday(word) || has_month_behind && month(word).is_some()) {
         words.remove(0);
     }
-    let mut zone = Offset::UTC;
-    // Java and `date` have it before the year; where there is a name as well, the number counts.
-    let is_number = |word: &str| word.contains(['+', '-']);
-    while let Some((place, found)) = words
-        .iter()
-        .enumerate()
-        .rev()
-        .filter_map(|(place, word)| Some((place, offset(word)?)))
-        .min_by_key(|(place, _)| is_number(&words[*place]))
-    {
-        zone = found;
-        words.remove(place);
-    }
+    // Java and `date` have the zone before the year; where there is a name as well as a number, the number counts.
+    let (mut by_number, mut by_name) = (None, None);
+    words.retain(|word| {
+        let Some(found) = offset(word) else { return true };
+        let zone = if word.contains(['+', '-']) { &mut by_number } else { &mut by_name };
+        zone.get_or_insert(found);
+        false
+    });
+    let zone = by_number.or(by_name).unwrap_or(Offset::UTC);
     for word in &mut words {
         if let Some(month) = month(word) {
             *word = month.to_owned();

@@ -80,7 +80,7 @@ fn signal_name(signal: i32) -> String {
     name.map_or_else(|| signal.to_string(), |name| format!("{signal} ({name})"))
 }
 
-/// Performance data on one line, and not too long. Its last figure is whole, and what is left out is a letter that is no figure.
+/// Performance data on one line, and not too long. It is cut between two figures, and ends with `…` then, which is reported as no figure.
 fn cut_figures(text: String) -> String {
     let mut text = on_one_line(&text);
     if text.len() > MOST_FIGURE_BYTES {

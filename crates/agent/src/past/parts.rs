@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::task_sums::{MINUTE_MS, Span, SumsFile, whole_hours, whole_minutes};
+use crate::task_sums::{MINUTE_MS, MINUTES, Span, SumsFile, whole_hours, whole_minutes};
 
 /// A part of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +45,9 @@ fn divide(
 ) -> Option<Vec<Part>> {
     // Before each replay some minutes are read for nothing.
     let is_of_use = !known.is_empty() && known.len() as i64 > (wanted.end - wanted.start) / 2;
-    let mut spans: Vec<Span> = hours.iter().copied().map(Span::Hour).collect();
-    let is_apart = |minute: &i64| !spans.iter().any(|hour| hour.minutes().contains(minute));
-    let apart: Vec<Span> = known.into_iter().filter(is_apart).map(Span::Minute).collect();
-    spans.extend(apart);
+    let is_apart = |minute: &i64| hours.binary_search(&minute.div_euclid(MINUTES)).is_err();
+    let apart = known.into_iter().filter(is_apart).map(Span::Minute);
+    let mut spans: Vec<Span> = hours.iter().copied().map(Span::Hour).chain(apart).collect();
     spans.sort_unstable_by_key(|span| span.minutes().start);
     let mut parts = Vec::with_capacity(spans.len() + 2);
     let mut next_ms = from_ms;

@@ -285,7 +285,7 @@ fn columns_of(first: usize, figures: FigureSet) -> Vec<(Figure, usize)> {
     counters().zip(first + 1..).filter(|(figure, _)| figures.contains(*figure)).collect()
 }
 
-/// Those of a row. `first` is the column of which are known.
+/// Returns the figures of a row. The column `first` says which of them are known.
 fn figures_of(table: &Columns, row: usize, first: usize, wanted: &[(Figure, usize)]) -> Figures {
     let known = table.get(row, first);
     let mut figures = Figures::NONE;

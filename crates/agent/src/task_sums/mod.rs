@@ -18,7 +18,7 @@ pub(crate) use boots::Boots;
 pub(crate) use churn::{Churn, ChurnSummary};
 pub(crate) use file::SumsFile;
 pub(crate) use minute::{BriefSums, MinuteGroups, MinuteProcesses, ProcessSums, TaskGroup};
-pub(crate) use span::{MINUTE_MS, Span, whole_hours, whole_minutes};
+pub(crate) use span::{MINUTE_MS, MINUTES, Span, whole_hours, whole_minutes};
 pub(crate) use summarizer::Summarizer;
 #[cfg(test)]
 pub(crate) use summarizer::{change_hours, make_all, remake_all};

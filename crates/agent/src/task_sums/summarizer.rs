@@ -97,11 +97,12 @@ impl Summarizer {
             _ => Vec::new(),
         };
         file.write(&made, &forgotten)?;
-        if let Some(hour) = missing_hours(file, &there)?.pop() {
+        let mut hours = missing_hours(file, &there)?;
+        if let Some(hour) = hours.pop() {
             make_hour(file, hour)?;
         }
         self.last_ms = now_ms;
-        let is_all = run.len() == missing.len() && missing_hours(file, &there)?.is_empty();
+        let is_all = run.len() == missing.len() && hours.is_empty();
         self.filled_until = Some(end).filter(|_| is_all);
         Ok(())
     }
@@ -118,7 +119,7 @@ pub(super) fn not_there(file: &SumsFile, there: &Range<i64>) -> Result<Vec<Span>
     Ok(minutes.chain(hours).filter(|span| !is_there(span)).collect())
 }
 
-/// Returns the hours without sums of which all minutes have some, in order.
+/// Returns the hours that have no sums although all of their minutes have some, in order.
 pub(super) fn missing_hours(file: &SumsFile, there: &Range<i64>) -> Result<Vec<i64>, StoreError> {
     let (hours, minutes) = (whole_hours(there), file.minutes(there.clone())?);
     let known = file.hours(hours.clone())?;

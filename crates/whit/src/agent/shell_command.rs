@@ -110,7 +110,7 @@ impl CommandWords {
         }
     }
 
-    /// Begins a redirection, whose number is no word.
+    /// Begins a redirection. A number directly before it belongs to it.
     pub(super) fn redirect(&mut self) {
         if self.word.bytes().all(|byte| byte.is_ascii_digit()) {
             self.word.clear();

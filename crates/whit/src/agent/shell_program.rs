@@ -103,7 +103,7 @@ impl Reader {
         let mut letters = text.chars().peekable();
         while let Some(letter) = letters.next() {
             if std::mem::take(&mut self.is_escaped) {
-                // A line that goes on is no letter: sh(1p), 2.2.1.
+                // A backslash at the end of a line joins it with the next one: sh(1p), 2.2.1.
                 if letter != '\n' {
                     self.command().push(letter);
                 }

@@ -193,7 +193,7 @@ fn exits() -> Result<(), Failed> {
     let ended = rows.len();
     let lost = lost_records(&String::from_utf8(output.stderr)?);
     assert!(ended <= 300 && ended + lost >= 300, "{ended} of 300 were told, {lost} lost");
-    assert_eq!(of_shell.len(), 1, "the command's own end is not told");
+    assert_eq!(of_shell.len(), 1, "the command's own end is not reported");
     // Whoever began after the switch is known to be counted.
     assert!(rows.iter().all(|row| row["accounting"] == "on"));
     Ok(())

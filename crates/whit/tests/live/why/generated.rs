@@ -170,7 +170,7 @@ fn number_behind(text: &str, words: &str) -> Option<f64> {
 enum Verdict {
     True,
     False,
-    /// It may be about a load of others, of which the trial measures nothing.
+    /// It may be about the load of other programs, which the trial does not measure.
     Unproven,
 }
 
