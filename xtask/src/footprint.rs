@@ -17,50 +17,67 @@ const WARM_UP: usize = 3;
 /// What a tick touches, with names.
 pub(crate) type Footprint = [(&'static str, u64); 4];
 
+/// Why memory is touched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Code,
+    Read,
+    /// Or changed in place.
+    Written,
+}
+
 /// Memory that an instruction or an access touches.
 #[derive(Clone, Copy)]
 struct Access {
-    is_code: bool,
+    kind: Kind,
     address: u64,
     bytes: u64,
 }
 
-/// What a usual tick of a bar touches.
+impl Access {
+    /// The lines or pages in which it begins and ends.
+    fn units(self, unit_bytes: u64) -> [u64; 2] {
+        [self.address / unit_bytes, (self.address + self.bytes - 1) / unit_bytes]
+    }
+}
+
+/// What a usual tick of a bar touches. Pages of data are those that the program writes to, now or earlier: in which pages the constants
+/// of a tick stand is decided by all other code of the executable, and says nothing about the tick. Their lines are counted.
 pub(crate) fn of_tick(program: &str, words: &[&str]) -> Result<Footprint, String> {
-    let tick = tick_of_bar(program, words)?;
-    let touched = |is_code: bool, unit: u64| {
-        let of_kind = tick.iter().filter(|access| access.is_code == is_code);
-        let units =
-            of_kind.flat_map(|access| [access.address / unit, (access.address + access.bytes - 1) / unit]);
-        units.collect::<HashSet<u64>>().len() as u64
+    let trace = trace_of_bar(program, words)?;
+    let tick = usual_tick(&trace)?;
+    let touched = |is_code: bool, unit_bytes: u64| -> HashSet<u64> {
+        let of_kind = tick.iter().filter(|access| (access.kind == Kind::Code) == is_code);
+        of_kind.flat_map(|access| access.units(unit_bytes)).collect()
     };
+    let writes = trace.iter().filter(|access| access.kind == Kind::Written);
+    let written: HashSet<u64> = writes.flat_map(|access| access.units(PAGE_BYTES)).collect();
     Ok([
-        ("code_lines", touched(true, LINE_BYTES)),
-        ("code_pages", touched(true, PAGE_BYTES)),
-        ("data_lines", touched(false, LINE_BYTES)),
-        ("data_pages", touched(false, PAGE_BYTES)),
+        ("code_lines", touched(true, LINE_BYTES).len() as u64),
+        ("code_pages", touched(true, PAGE_BYTES).len() as u64),
+        ("data_lines", touched(false, LINE_BYTES).len() as u64),
+        ("data_pages", touched(false, PAGE_BYTES).intersection(&written).count() as u64),
     ])
 }
 
 /// The addresses of the instructions of a usual tick of a bar, in the order in which they are executed.
 pub(crate) fn code_of_tick(program: &str, words: &[&str]) -> Result<Vec<u64>, String> {
-    let tick = tick_of_bar(program, words)?;
-    Ok(tick.iter().filter(|access| access.is_code).map(|access| access.address).collect())
+    let trace = trace_of_bar(program, words)?;
+    let tick = usual_tick(&trace)?;
+    Ok(tick.iter().filter(|access| access.kind == Kind::Code).map(|access| access.address).collect())
 }
 
-/// A usual tick of a bar that is drawn so many times.
-fn tick_of_bar(program: &str, words: &[&str]) -> Result<Vec<Access>, String> {
+/// A bar that is drawn [`TICKS`] times.
+fn trace_of_bar(program: &str, words: &[&str]) -> Result<Vec<Access>, String> {
     let count = TICKS.to_string();
-    let trace = trace(&[&[program, "bar"], words, &["--count", &count]].concat())?;
-    let tick = usual_tick(&trace).ok_or("no instruction is executed once a tick")?;
-    Ok(tick.to_vec())
+    trace(&[&[program, "bar"], words, &["--count", &count]].concat())
 }
 
 /// From one execution of an instruction to the next, of the one that is executed once a tick and at the most regular distance. Of the later
 /// ticks it is the median: which of them also reads what is read every ten seconds depends on how busy the machine is.
-fn usual_tick(trace: &[Access]) -> Option<&[Access]> {
+fn usual_tick(trace: &[Access]) -> Result<&[Access], String> {
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (place, access) in trace.iter().enumerate().filter(|(_, access)| access.is_code) {
+    for (place, access) in trace.iter().enumerate().filter(|(_, access)| access.kind == Kind::Code) {
         let places = places.entry(access.address).or_default();
         // More often than once a tick: of no interest.
         if places.len() <= TICKS {
@@ -69,11 +86,13 @@ fn usual_tick(trace: &[Access]) -> Option<&[Access]> {
     }
     let regular = places.values().filter(|places| places.len() == TICKS);
     let shortest = |places: &[usize]| places.windows(2).map(|pair| pair[1] - pair[0]).min();
-    let best = regular.max_by_key(|places| (shortest(places), std::cmp::Reverse(places[0])))?;
+    let best = regular
+        .max_by_key(|places| (shortest(places), std::cmp::Reverse(places[0])))
+        .ok_or("no instruction is executed once a tick")?;
     let mut ticks: Vec<&[usize]> = best.windows(2).skip(WARM_UP).collect();
     ticks.sort_by_key(|tick| tick[1] - tick[0]);
-    let median = ticks.get(ticks.len() / 2)?;
-    Some(&trace[median[0]..median[1]])
+    let median = ticks[ticks.len() / 2];
+    Ok(&trace[median[0]..median[1]])
 }
 
 /// Runs a program under lackey.
@@ -93,12 +112,15 @@ fn trace(words: &[&str]) -> Result<Vec<Access>, String> {
         // "I  0403f000,3", " L 1ffeffe7e,8", " S …", " M …", and sentences of valgrind's own.
         let line = line.map_err(fail)?;
         let Some((kind, rest)) = line.split_at_checked(3) else { continue };
-        if !matches!(kind, "I  " | " L " | " S " | " M ") {
-            continue;
-        }
+        let kind = match kind {
+            "I  " => Kind::Code,
+            " L " => Kind::Read,
+            " S " | " M " => Kind::Written,
+            _ => continue,
+        };
         let Some((address, bytes)) = rest.split_once(',') else { continue };
         if let (Ok(address), Ok(bytes)) = (u64::from_str_radix(address, 16), bytes.trim().parse()) {
-            accesses.push(Access { is_code: kind == "I  ", address, bytes });
+            accesses.push(Access { kind, address, bytes });
         }
     }
     let status = child.wait().map_err(fail)?;
