@@ -1,4 +1,4 @@
-//! Whole-program outputs over the captured machines, and every command of the README.
+//! Whole-program outputs over the captured machines, and every command of README and of documents.
 //!
 //! `TRYCMD=overwrite cargo test --test golden` takes what the program says now; look at the difference before you
 //! commit it.
@@ -31,4 +31,13 @@ fn every_command_over_every_captured_machine() {
 #[test]
 fn the_readme_is_true() {
     cases().case("README.md");
+}
+
+/// Those that show commands over captured machines; the commands of the others need an agent, and live tests run them.
+#[test]
+fn the_documents_are_true() {
+    let documents = ["AGENT", "AGE", "COSTS", "INSTALL", "MEMORY", "TASKS"];
+    for name in documents {
+        cases().case(format!("docs/{name}.md"));
+    }
 }
