@@ -1,4 +1,5 @@
-// Builds the page into dist/, which is committed: building whit needs no Node.
+// Builds the page into dist/, which is committed: building whit needs no Node. esbuild does it alone: Vite would bring forty packages for
+// the same.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";

@@ -7,7 +7,8 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=tick.ld");
     println!("cargo:rerun-if-env-changed=WHIT_WITHOUT_TICK_ORDER");
-    // A script that begins with INSERT adds to the linker's own; GNU ld and lld know it.
+    // A script that begins with INSERT adds to the linker's own; GNU ld and lld know it. A linker that does not (mold) needs
+    // WHIT_WITHOUT_TICK_ORDER=1.
     let of_target = |part| var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default();
     let is_linux_gnu = of_target("OS") == "linux" && of_target("ENV") == "gnu";
     let is_release = var("PROFILE").is_ok_and(|profile| profile == "release");

@@ -1,4 +1,4 @@
-// The page: what is in the address, shown.
+// The page: what is in the address, shown. Only this module knows the address; it hands every other module what that needs.
 
 import * as agent from "./agent";
 import type { Window } from "./agent";

@@ -181,7 +181,7 @@ pub fn age_ns(time_ns: i64, now_ns: i64) -> u64 {
 }
 
 /// Finds which of many files have to go, oldest first, for the rest to be within a cap. It looks at all files twice, first by
-/// 18 hours and then by the second, in memory that does not grow with their number.
+/// 18 hours and then by the second, in a megabyte of memory for any number of them.
 ///
 /// Files dated in the future and files of unknown age count as age zero: they go last, but they can go.
 #[derive(Clone, Debug)]

@@ -1,4 +1,5 @@
-//! What can be read of a machine: the unit by which a view asks and the probe opens.
+//! Sources of a machine's figures: the unit by which a view asks and the probe opens. A view asks for sources and not for metrics, because
+//! the cost is that of a file. The catalogue names the source of each metric.
 
 /// A kernel file, or a group of like files, that fills one part of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! When a certificate of TLS is valid: RFC 5280, 4.1, in DER (X.690).
 //!
-//! Only the few fields that are needed are read. Whether the certificate is trusted is decided by the TLS library.
+//! Only the few fields that are needed are read: a library for them would bring ten and more crates. Whether the certificate is trusted is
+//! decided by the TLS library.
 
 /// When a certificate is valid, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

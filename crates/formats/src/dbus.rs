@@ -1,5 +1,6 @@
 //! The D-Bus wire protocol, as far as one question to systemd needs it:
-//! <https://dbus.freedesktop.org/doc/dbus-specification.html>, the interface `org.freedesktop.systemd1.Manager`.
+//! <https://dbus.freedesktop.org/doc/dbus-specification.html>, the interface `org.freedesktop.systemd1.Manager`. A library would bring ten
+//! and more crates for one call.
 
 /// A unit of systemd, by `ListUnitsByPatterns`.
 #[derive(Clone, Debug, PartialEq, Eq)]

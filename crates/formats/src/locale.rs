@@ -1,5 +1,5 @@
-//! How a language writes dates, as the GNU C library keeps it: a directory of compiled locales (locale(5), localedef(1)), or all of
-//! them in one archive.
+//! Dates in the words of a language, as the GNU C library keeps them: a directory of compiled locales (locale(5), localedef(1)), or all of
+//! them in one archive. whit reads these itself, because in a statically linked binary the library's own functions know English alone.
 
 /// The words and forms of LC_TIME.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

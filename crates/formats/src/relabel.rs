@@ -1,7 +1,8 @@
 //! Relabelling: rules that change, keep or drop series by their labels.
 //!
 //! The semantics are those of Prometheus' relabel_config:
-//! <https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config>.
+//! <https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config>. Where versions differ, whit does as the
+//! newer ones: the target of `lowercase` and `uppercase` must be the name of a label.
 
 pub mod prometheus;
 mod rule;

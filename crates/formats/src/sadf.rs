@@ -1,7 +1,8 @@
-//! What sysstat recorded, as `sadf -j` prints it: <https://sysstat.github.io/>.
+//! Records of sysstat, as `sadf -j` prints them: <https://sysstat.github.io/>.
 //!
 //! sar has rates over its intervals where whit has counters. What both measure gets whit's name: a rate becomes the counter that it was
-//! made of, from 0 on. All other figures are gauges, by the names of their section and their field: `sar_disk_tps{disk_device="sda"}`.
+//! made of, from 0 on, because whit's expressions begin with counters. After a gap of the records a counter goes on where it was. All other
+//! figures are gauges, by the names of their section and their field: `sar_disk_tps{disk_device="sda"}`.
 
 mod mapping;
 mod totals;

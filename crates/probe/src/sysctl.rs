@@ -2,6 +2,10 @@
 //!
 //! Compiled on every system: the replies come from the kernel, or from the files of a capture. Only the system calls are FreeBSD's
 //! own. Written from the manual pages and headers, and never run on a FreeBSD kernel: see ARCHITECTURE.md.
+//!
+//! Some figures are not what they are on Linux. A thread's wall time is that of its process, whose start every record contains. Names have
+//! at most 15 bytes. I/O wait, soft interrupts and stolen time are not counted, and the head of `top` shows them as 0; `buffers` and `slab`
+//! of `free` are 0.
 
 pub(crate) mod capture;
 pub(crate) mod machine;

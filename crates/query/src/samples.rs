@@ -24,7 +24,7 @@ pub struct Point {
 pub enum Samples {
     /// Each by itself; [`STALE_BITS`] where the series ends.
     Points(Vec<Point>),
-    /// A value that rarely changes, at instants that many series have in common.
+    /// A value that rarely changes, at instants that many series have in common. A function of a range looks at the changes alone.
     Held {
         /// The instants, in milliseconds since 1970.
         times_ms: Arc<[i64]>,

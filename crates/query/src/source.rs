@@ -37,7 +37,7 @@ pub struct Selection<'m> {
     pub limits: &'m Limits<'m>,
 }
 
-/// Sums over series.
+/// Sums over series. A source may add series up itself: thousands of tasks that start and end are then as many series as they have names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sums<'m> {
     /// Series with equal values of these labels are added up.

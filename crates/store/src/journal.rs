@@ -1,7 +1,7 @@
 //! A tick in the journal: what is different from the tick before it in its block.
 //!
 //! `realtime | boot clock | monotonic clock | changes`; a change is a series, how it changed, and by how much. The first tick of a block
-//! is different from nothing, so that a block's ticks need no other.
+//! is different from nothing, so that a block's ticks need no other. Entries are differences because most series stand still.
 
 use facts::sample::Clock;
 use facts::unit::Nanos;

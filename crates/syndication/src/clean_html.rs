@@ -1,4 +1,7 @@
 //! HTML of feeds for the page: sanitised by ammonia, with images only if they are asked for.
+//!
+//! It is sanitised before it is stored, and again whenever it is shown: a library that has learned of an attack since then protects from
+//! what is stored already.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

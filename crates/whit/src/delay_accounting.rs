@@ -1,4 +1,7 @@
 //! The kernel's switch for delay accounting (`kernel.task_delayacct`): what it means that it is off, and the remedy.
+//!
+//! While it is off, the kernel keeps the counters that a task has and adds nothing to them. Therefore every source treats all tasks as
+//! uncounted then.
 
 use facts::sample::Absence;
 

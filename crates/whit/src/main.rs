@@ -1,6 +1,7 @@
 //! whit: where a machine's time and memory go, for next to nothing.
 //!
-//! This crate is where the rooms meet: the probe reads, facts say what it means, text says it to people.
+//! This crate has a folder for each command: the probe reads, `facts` says what the bytes mean, `text` writes it. No program is started to
+//! read a value.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! The system's time zone, read once: TZ, else /etc/localtime. tzset(3).
 //!
-//! jiff's own search walks all of /usr/share/zoneinfo for the zone's name, which is most of a short run's time and of
-//! no use here.
+//! jiff's own search walks all of /usr/share/zoneinfo for the zone's name: two million instructions, which are most of a short run's time
+//! and of no use here.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
 //! Checks as series: their states, what plugins measured, and what plugins cost. They have a history of their own, whose ticks are
-//! seconds apart: results come every few minutes, and may be many.
+//! seconds apart: results come every few minutes, and may be many. Tens of thousands of series that change every five minutes would be most
+//! of the machine's history.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;

@@ -31,8 +31,8 @@ pub(super) struct TaskSelection<'s> {
 pub(crate) enum BriefProcesses {
     /// What they did is read from the rounds where sums do not have it.
     Exact,
-    /// It is left out where one of them can have done a hundredth of everything at most. One number is that of many of them in a day, so that they say
-    /// nothing of a process that lives for long.
+    /// It is left out where one of them can have done a hundredth of everything at most. One number is that of many of them in a day, so
+    /// that sums alone never say what one did, and a replay of a day takes forty times as long.
     Negligible,
 }
 

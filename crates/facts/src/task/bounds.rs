@@ -1,8 +1,12 @@
-//! What a thread can have waited in a time, whatever the kernel charged it with.
+//! Bounds for what a thread can have waited in a time, whatever the kernel charged it with.
 //!
 //! Since Linux 6.12 a wait for block I/O that was never stamped at its start is charged with the uptime or twice that. A task that
 //! goes to wait may also stay on the run queue for a while (delayed dequeue), and the charge then covers time that it spent in the
-//! run queue or on a CPU: those parts are known better.
+//! run queue or on a CPU: those parts are known better. A charge that is too long and still fits is believed (through a loop device: 2.2 s
+//! for 1.6 s in state D).
+//!
+//! `some` of /proc/pressure/io is no bound for one thread: it is a mean over CPUs, each weighted by the time that it was not idle. If a
+//! thread that reads a disk is in state D for 4.3 of 5 s, the pressure is 4.3 s on an idle machine, and 2.2 s while another CPU computes.
 
 use super::cause::Cause;
 use super::figure::{Figure, Figures};

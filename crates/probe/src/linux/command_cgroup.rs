@@ -1,5 +1,5 @@
 //! A cgroup of a command's own: whatever descends from the command stays in it, whichever user it becomes and
-//! whichever process is its parent, and all of it can be killed by one write.
+//! whichever process is its parent, and all of it can be killed by one write, which includes processes that are forked meanwhile.
 //!
 //! Needs cgroup v2 with `cgroup.kill` (Linux 5.14) and the right to make a cgroup below whit's own: root has it, and users have it
 //! where their session is delegated to them.

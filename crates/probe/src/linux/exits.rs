@@ -120,7 +120,8 @@ impl ExitRecords {
         Ok(())
     }
 
-    /// Records that did not fit, into the queue or into the room for one, so far.
+    /// Records that did not fit, into the queue or into the room for one, so far. The socket counts them exactly. Sequence numbers do not
+    /// show them: they count per CPU, and a message does not name its CPU.
     pub fn lost(&self) -> u64 {
         self.lost + dropped_messages(self.socket.as_fd()).unwrap_or(0)
     }

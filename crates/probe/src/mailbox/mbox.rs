@@ -1,4 +1,7 @@
 //! An mbox file, of which only what was appended is read where nothing before has changed.
+//!
+//! One case is missed: a message far from the end, whose header is not remembered, is marked in place at the moment at which another one is
+//! appended.
 
 use std::path::Path;
 

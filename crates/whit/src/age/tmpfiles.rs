@@ -1,4 +1,9 @@
 //! Jobs from configurations of tmpfiles.d(5).
+//!
+//! Where whit and systemd-tmpfiles differ, whit keeps more. A malformed line stops everything, because it might have protected files.
+//! Locked and sticky directories are kept with all their contents. A `C` line whose source contains a backslash, and a file that is not
+//! UTF-8, are refused. On a filesystem without birth times no file is old by its birth time. If a file cannot be deleted, the exit status
+//! is 1.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -3,6 +3,9 @@
 //! A value reaches the shell as a parameter, `"${1}"`, which it expands and never reads as a part of the program: no value can do anything,
 //! whatever quotation marks stand around its placeholder. Where a shell would read the expanded value as a program after all, or would
 //! not expand it, the placeholder is refused.
+//!
+//! Quoting the value instead protects nothing if the author of the program has put quotation marks around the placeholder, as most authors
+//! do: the two pairs meet.
 
 use super::shell_command::CommandWords;
 

@@ -1,4 +1,5 @@
-//! What happens when a block is clicked on, or the wheel is turned over it.
+//! Carries out clicks on a block, and turns of the wheel over it. They come from i3bar and swaybar only: the other bars run a shell for
+//! them.
 
 use formats::i3bar::Click;
 use probe::orphans::Known;

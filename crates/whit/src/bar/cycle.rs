@@ -290,7 +290,8 @@ impl Bar {
         orphans.sweep(&known)
     }
 
-    /// Reads the configuration again. With an invalid one the bar stays as it is and shows the error.
+    /// Reads the configuration again. With an invalid one the bar stays as it is and shows the error. Meanwhile signals wait: TERM, too, if
+    /// the file is on a filesystem that never answers.
     fn reload(&mut self) -> Result<(), Failure> {
         let opened = configuration(&self.args).and_then(|config| {
             if self.orphans.is_none() {

@@ -1,4 +1,7 @@
 //! `whit bench`: what whit is for, measured on the user's own machine: its way beside the usual ones.
+//!
+//! If the start of an interpreter is not part of the question, code within a Python interpreter is timed; otherwise whole programs are.
+//! Each measurement says which.
 
 pub(crate) mod arguments;
 mod datastore;

@@ -1,5 +1,5 @@
 //! `whit doctor --selftest`: whether what is read on this machine hangs together. For a system on which whit was not
-//! tried before, its report is what to send in.
+//! tried before, its report is what to send in, with a capture (`whit doctor --capture DIR`).
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! Plots as pixels.
+//!
+//! The letters are those of font8x8: a font renderer would be the largest dependency of all.
 
 use font8x8::{BASIC_FONTS, LATIN_FONTS, UnicodeFonts as _};
 use png::{BitDepth, ColorType, Encoder, EncodingError};

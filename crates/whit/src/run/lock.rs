@@ -17,7 +17,7 @@ use text::units::Span;
 /// the command has ended.
 pub(super) struct Held {
     file: LockFile,
-    /// It stays with what the command leaves behind.
+    /// It stays with what the command leaves behind, as with flock(1): `--inherit-lock`.
     is_inherited: bool,
     /// How long it took to get.
     pub(super) waited: Nanos,

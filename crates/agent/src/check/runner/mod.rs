@@ -1,5 +1,8 @@
 //! Runs plugins, in a process of its own that the agent starts: what a plugin leaves behind becomes its child, and when the agent is
 //! killed it ends all of them.
+//!
+//! Unless root runs the agent, it has none of the recorder's capabilities, because plugins would inherit them. What plugins waited for is
+//! unknown then.
 
 mod client;
 mod frames;

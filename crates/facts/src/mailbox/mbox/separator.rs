@@ -1,4 +1,4 @@
-//! Which lines that start with "From " begin a message.
+//! Separators: those of the lines that start with "From " which begin a message. Python's `mailbox` accepts every such line.
 
 use memchr::memchr;
 

@@ -1,4 +1,7 @@
-//! What each task did in the last interval: the only subtraction of task counters.
+//! Deltas of each task in the last interval: the only subtraction of task counters.
+//!
+//! A wait is charged when it ends: a task that has waited for a CPU during the last second shows it in the next interval. Values that
+//! cannot be true are dropped after the subtraction, since a total that cannot be true may have a difference that can.
 
 use super::{Change, EndedTask, Origin, SLACK, TaskStore};
 use crate::rate::{Width, counter_delta};

@@ -1,11 +1,16 @@
 //! Reads all threads with a BPF task iterator (bpf iter/task, Linux 5.8), about 95 threads per read(2).
 //!
 //! Threads that did not run since the last round are skipped: most threads of a machine sleep, and the kernel's data about a sleeping
-//! thread is usually not in the CPU caches. The last item of a round contains the number of skipped threads and the sum of their
-//! fingerprints. If the store does not hold exactly these threads, all threads are read.
+//! thread is usually not in the CPU caches. A round of all threads at 1 Hz takes 0.86 µs a thread, and half of it if only the pid is read;
+//! with warm caches 0.3 µs are enough. The last item of a round contains the number of skipped threads and the sum of their fingerprints.
+//! If the store does not hold exactly these threads, all threads are read.
 //!
-//! The program is `src/bpf/tasks.bpf.c`, compiled to `tasks.bpf.o`. aya adapts its accesses to the struct layouts of the running
-//! kernel (CO-RE) and loads it. After that, only the file descriptors of the links are kept.
+//! A program at sched_switch could mark the threads that run, so that a round would visit no others. There is none, because all programs
+//! of the machine would pay for it all the time: `perf bench sched pipe` used 4.4 % more CPU (median of 21 pairs, quartiles 0.0 and 9.3;
+//! 3.6 % more time), `perf bench sched messaging` 1.4 % (−4.0 and 4.7), on two virtual CPUs.
+//!
+//! The program is `src/bpf/tasks.bpf.c`, compiled to `tasks.bpf.o` by `make bpf`; `make generated` checks that both agree. aya adapts its
+//! accesses to the struct layouts of the running kernel (CO-RE) and loads it. After that, only the file descriptors of the links are kept.
 
 use std::error::Error;
 use std::fmt::Write;

@@ -1,4 +1,8 @@
 //! Processes: their threads summed.
+//!
+//! The delays of a process are the sums of its living threads, read one by one. Those of its ended threads are reported beside them, if the
+//! aggregate of the group contains more than the threads do. The aggregate alone has no useful maxima, and cannot be checked thread by
+//! thread.
 
 use std::collections::BinaryHeap;
 
