@@ -33,8 +33,8 @@ impl Orphans {
         Self { children, list: Vec::new() }
     }
 
-    /// Reaps the orphans that have ended and ends those whose run is not among the `known` any more. How many are left that do not
-    /// belong to a run under way; their own children come when they have ended.
+    /// Reaps the orphans that have ended, and ends those whose run is not among the `known` any more. Returns 0 if no further sweep is needed:
+    /// the children of an orphan are seen only after it has ended.
     pub fn sweep(&mut self, known: &[Known<'_>]) -> usize {
         let Self { children: Some(children), list } = self else { return 0 };
         read_list(children, list);
@@ -43,6 +43,8 @@ impl Orphans {
             let pid = std::str::from_utf8(word).ok().and_then(|word| word.parse::<u32>().ok());
             let Some(pid) = pid.filter(|pid| known.iter().all(|known| known.pid != *pid)) else { continue };
             if reap_ended(pid.cast_signed()).is_some() {
+                // Its children may have come after the list was read.
+                left += 1;
                 continue;
             }
             let Some(run) = run_of(pid) else { continue };

@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 
@@ -101,20 +101,28 @@ fn kills() -> Result<(), Failed> {
     let mut random = 12345_u32;
     let mut told_at_kill = 0_u64;
     let kills = times("WHIT_KILLS", 30);
-    // Where the end of a delivery is: found by whether it was there at the last kill, on a busy machine as on a quiet one.
-    let mut middle_ms = 200.0;
+    // How long a delivery takes: the first run waits for one, and each later one says whether it takes longer by now.
+    let mut middle_ms = 0.0;
     for run in 0..kills {
         write!(rules, "[[alert]]\nname = \"k{run}\"\nexpression = \"vector(1)\"\n")?;
         fs::write(&config, format!("{head}{rules}"))?;
         let mut child = start(&scratch.0, &config)?;
-        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let part = 0.75 + f64::from((random >> 16) % 100) / 200.0;
-        std::thread::sleep(Duration::from_secs_f64(middle_ms * part / 1e3));
+        let begun = Instant::now();
+        if run == 0 {
+            wait_for("the first alert is told", || {
+                fs::read_to_string(&told).is_ok_and(|text| text.contains("k0 firing"))
+            });
+            middle_ms = begun.elapsed().as_secs_f64() * 1e3;
+        } else {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let part = 0.75 + f64::from((random >> 16) % 100) / 200.0;
+            std::thread::sleep(Duration::from_secs_f64(middle_ms * part / 1e3));
+        }
         child.0.kill()?;
         child.0.wait()?;
         let is_told = fs::read_to_string(&told)?.contains(&format!("k{run} firing"));
         told_at_kill += u64::from(is_told);
-        middle_ms *= if is_told { 0.89 } else { 1.12 };
+        middle_ms *= if is_told { 0.85 } else { 1.18 };
     }
     let child = start(&scratch.0, &config)?;
     let lines = || fs::read_to_string(&told).map_or(0, |text| text.lines().count());

@@ -339,7 +339,7 @@ fn memory() -> Result<(), Failed> {
 }
 
 fn namespace() -> Result<(), Failed> {
-    let script = format!("sleep 3 & {WHIT} top -b -n 2 -d 0.3 --json");
+    let script = format!("sleep 60 & {WHIT} top -b -n 2 -d 0.3 --json");
     let output = shell(&format!("unshare --fork --pid --mount-proc sh -c '{script}'"));
     assert!(output.status.success(), "{output:?}");
     let tick = documents(&String::from_utf8(output.stdout)?).pop().ok_or("no tick")?;
