@@ -5,22 +5,20 @@ use std::fmt::Write as _;
 use facts::task::rounds::Scope;
 use feeds::FeedCounts;
 use sampling::users::Users;
-use store::SeriesKind::{Counter, Gauge};
-use store::{SeriesId, SeriesKind, Store};
-
-use formats::series_name::metric_of;
+use store::{SeriesId, Store};
 
 use crate::registry::Registry;
+use history::metrics::agent_series_kind;
 
-/// The series, in the order of [`FeedSeries::collect`].
-const SERIES: [(&str, SeriesKind, &str); 7] = [
-    ("whit_feed_polls_total{result=\"changed\"}", Counter, "Polls of feeds."),
-    ("whit_feed_polls_total{result=\"unchanged\"}", Counter, "Polls of feeds."),
-    ("whit_feed_polls_total{result=\"failed\"}", Counter, "Polls of feeds."),
-    ("whit_feed_requests_total", Counter, "Requests to servers of feeds, those of redirects included."),
-    ("whit_feed_received_bytes_total", Counter, "Bytes of documents that were fetched, decompressed."),
-    ("whit_feed_entries_total", Counter, "Entries of feeds that were new."),
-    ("whit_feed_unread_entries", Gauge, "Entries that were not read, summed over all accounts."),
+/// The series, in the order of [`FeedSeries::collect`]. The catalogue says what they are.
+const SERIES: [&str; 7] = [
+    "whit_feed_polls_total{result=\"changed\"}",
+    "whit_feed_polls_total{result=\"unchanged\"}",
+    "whit_feed_polls_total{result=\"failed\"}",
+    "whit_feed_requests_total",
+    "whit_feed_received_bytes_total",
+    "whit_feed_entries_total",
+    "whit_feed_unread_entries",
 ];
 
 /// The counters of the last tick.
@@ -28,12 +26,6 @@ const SERIES: [(&str, SeriesKind, &str); 7] = [
 pub(crate) struct FeedSeries {
     ids: Vec<Option<SeriesId>>,
     values: Vec<f64>,
-}
-
-/// How one of these metrics behaves, and what it is.
-pub(crate) fn metadata(metric: &str) -> Option<(SeriesKind, &'static str)> {
-    let row = SERIES.iter().find(|(name, ..)| metric_of(name) == metric);
-    row.map(|(_, kind, help)| (*kind, *help))
 }
 
 /// What accounts have not read, as lines of the agent's status: those of all, or that with a user's name.
@@ -79,7 +71,7 @@ impl FeedSeries {
         }
         if self.ids.is_empty() {
             let mut id = |name: &str, kind| registry.register(name, kind, store).map(|(_, id)| id);
-            self.ids = SERIES.iter().map(|(name, kind, _)| id(name, *kind)).collect();
+            self.ids = SERIES.iter().map(|name| id(name, agent_series_kind(name))).collect();
         }
         self.values.extend(counted);
     }

@@ -6,11 +6,9 @@
 
 pub mod alert;
 mod alert_series;
-pub mod answer;
 mod boards;
 mod budget;
 pub mod check;
-pub mod drawing;
 #[cfg(feature = "feeds")]
 mod feed_series;
 mod frames;
@@ -20,33 +18,26 @@ mod livestatus;
 mod log;
 mod machine_series;
 mod maintenance;
-mod marks;
 mod now_file;
 mod options;
 mod own_marks;
 mod own_series;
-pub mod past;
 mod place;
 mod recorded;
 mod recorder;
 mod registry;
 mod remote;
-mod restricted;
 mod run;
 mod server;
 mod service;
 mod socket;
 mod state_changes;
 mod task_series;
-mod task_sums;
 pub mod telling;
 mod unix_socket;
-pub mod why;
 
 pub use maintenance::{compact, import, verify_sums};
-pub use marks::{Mark, Marks};
 pub use options::{AgentError, AgentOptions, HttpOptions, Listen, Privileged};
-pub use place::HISTORY;
 pub use remote::{Asked, RemoteStore};
 pub use run::run;
 pub use server::serve;

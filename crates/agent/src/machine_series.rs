@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use facts::catalog::{Kind, LabelValue, METRICS, Metric};
+use facts::catalog::{LabelValue, METRICS, Metric};
 use facts::sample::Sample;
 use formats::series_name::SeriesName;
-use store::{SeriesId, SeriesKind, Store};
+use history::metrics::series_kind;
+use store::{SeriesId, Store};
 
 use crate::registry::Registry;
 
@@ -56,14 +57,6 @@ impl MachineSeries {
             let (name, id) = self.names[*place].as_ref()?;
             Some((name.as_str(), *id, *value))
         })
-    }
-}
-
-/// How a series of the catalogue behaves.
-pub(crate) fn series_kind(kind: Kind) -> SeriesKind {
-    match kind {
-        Kind::Gauge => SeriesKind::Gauge,
-        Kind::Counter => SeriesKind::Counter,
     }
 }
 

@@ -8,10 +8,11 @@ use formats::samples::SampleSet;
 use formats::series_name::metric_of;
 use store::{ImportedSeries, Retention, SeriesKind, StoreError};
 
-use crate::machine_series::series_kind;
 use crate::options::AgentError;
-use crate::place::{HISTORY, Place};
-use crate::task_sums;
+use crate::place::Place;
+use history::HISTORY;
+use history::metrics::series_kind;
+use history::task_sums;
 
 /// Makes the history of a directory as small as it can be: deletes what is older than a time in nanoseconds since 1970, or else thins and
 /// deletes what is old. Returns the file's bytes before and after.

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use facts::unit::Nanos;
 
-use crate::marks::{Mark, Marks};
+use history::marks::{Mark, Marks};
 
 /// The mark that was set last.
 #[derive(Debug, Default)]

@@ -1,12 +1,11 @@
 //! What the agent itself costs, recorded like everything else.
 
 use facts::unit::Nanos;
-use formats::series_name::metric_of;
-use store::SeriesKind::{Counter, Gauge};
-use store::{SeriesId, SeriesKind, Store};
+use store::{SeriesId, Store};
 
 use crate::budget::RecordingCost;
 use crate::registry::Registry;
+use history::metrics::agent_series_kind;
 
 /// The parts of a tick, each with its CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,40 +22,28 @@ pub(crate) enum Part {
     Now,
 }
 
-/// The series, in the order of [`OwnSeries::collect`]; those of the parts come first.
-const SERIES: [(&str, SeriesKind, &str); 20] = [
-    ("whit_agent_part_cpu_seconds_total{part=\"machine\"}", Counter, "CPU time of a part of the agent."),
-    ("whit_agent_part_cpu_seconds_total{part=\"slow\"}", Counter, "CPU time of a part of the agent."),
-    ("whit_agent_part_cpu_seconds_total{part=\"tasks\"}", Counter, "CPU time of a part of the agent."),
-    ("whit_agent_part_cpu_seconds_total{part=\"store\"}", Counter, "CPU time of a part of the agent."),
-    ("whit_agent_part_cpu_seconds_total{part=\"now\"}", Counter, "CPU time of a part of the agent."),
-    ("whit_agent_cpu_seconds_total", Counter, "CPU time of the agent, that of its server included."),
-    ("whit_agent_tick_lateness_seconds", Gauge, "How much later than it should the last tick began."),
-    (
-        "whit_agent_missed_ticks_total",
-        Counter,
-        "Ticks that were not taken, since the one before took too long.",
-    ),
-    ("whit_agent_reading_system_calls_total", Counter, "System calls for reading the machine and its tasks."),
-    ("whit_agent_lost_exit_records_total", Counter, "Exit records that were lost."),
-    ("whit_agent_impossible_values_total", Counter, "Values that were left out because they cannot be true."),
-    ("whit_agent_lost_ticks_total", Counter, "Ticks that were given up because nothing could be written."),
-    ("whit_agent_store_bytes", Gauge, "The size of the history."),
-    ("whit_agent_resident_bytes", Gauge, "Resident memory of the agent's recorder."),
-    ("whit_agent_ticks_between_task_readings", Gauge, "Ticks from one reading of all tasks to the next."),
-    (
-        "whit_agent_server_cpu_seconds_total",
-        Counter,
-        "CPU time of the agent's server process: requests, alerts, checks and feeds.",
-    ),
-    (
-        "whit_agent_requests_cpu_seconds_total",
-        Counter,
-        "CPU time of answers to requests, since the server process started.",
-    ),
-    ("whit_agent_server_resident_bytes", Gauge, "Resident memory of the agent's server process."),
-    ("whit_agent_server_peak_bytes", Gauge, "Peak of the resident memory of the agent's server process."),
-    ("whit_agent_server_starts_total", Counter, "Starts of the agent's server process."),
+/// The series, in the order of [`OwnSeries::collect`]; those of the parts come first. The catalogue says what they are.
+const SERIES: [&str; 20] = [
+    "whit_agent_part_cpu_seconds_total{part=\"machine\"}",
+    "whit_agent_part_cpu_seconds_total{part=\"slow\"}",
+    "whit_agent_part_cpu_seconds_total{part=\"tasks\"}",
+    "whit_agent_part_cpu_seconds_total{part=\"store\"}",
+    "whit_agent_part_cpu_seconds_total{part=\"now\"}",
+    "whit_agent_cpu_seconds_total",
+    "whit_agent_tick_lateness_seconds",
+    "whit_agent_missed_ticks_total",
+    "whit_agent_reading_system_calls_total",
+    "whit_agent_lost_exit_records_total",
+    "whit_agent_impossible_values_total",
+    "whit_agent_lost_ticks_total",
+    "whit_agent_store_bytes",
+    "whit_agent_resident_bytes",
+    "whit_agent_ticks_between_task_readings",
+    "whit_agent_server_cpu_seconds_total",
+    "whit_agent_requests_cpu_seconds_total",
+    "whit_agent_server_resident_bytes",
+    "whit_agent_server_peak_bytes",
+    "whit_agent_server_starts_total",
 ];
 const PARTS: usize = 5;
 
@@ -103,12 +90,6 @@ pub(crate) struct OwnServer {
     pub(crate) starts: u64,
 }
 
-/// How one of these metrics behaves, and what it is.
-pub(crate) fn metadata(metric: &str) -> Option<(SeriesKind, &'static str)> {
-    let row = SERIES.iter().find(|(name, ..)| metric_of(name) == metric);
-    row.map(|(_, kind, help)| (*kind, *help))
-}
-
 impl OwnSeries {
     /// A tick begins, so much later than its deadline, after so many that were not taken.
     pub(crate) fn begin(&mut self, lateness: Nanos, missed_ticks: u64) {
@@ -135,7 +116,8 @@ impl OwnSeries {
     /// The values of this tick; the costs are those up to the one before.
     pub(crate) fn collect(&mut self, state: OwnState, registry: &mut Registry, store: &mut Store) {
         if self.names.is_empty() {
-            self.names = SERIES.iter().map(|(name, kind, _)| registry.register(name, *kind, store)).collect();
+            self.names =
+                SERIES.iter().map(|name| registry.register(name, agent_series_kind(name), store)).collect();
         }
         let [machine, slow, tasks, writing, now] = self.cpu_by_part.map(|cpu| Some(cpu.as_secs_f64()));
         let server = state.server;
@@ -174,7 +156,7 @@ impl OwnSeries {
 
     /// The same with their own names, whatever they are recorded as.
     pub(crate) fn status(&self) -> impl Iterator<Item = (&str, f64)> {
-        SERIES.iter().zip(self.values).filter_map(|((name, ..), value)| Some((*name, value?)))
+        SERIES.iter().zip(self.values).filter_map(|(name, value)| Some((*name, value?)))
     }
 
     /// Lets all get other names.

@@ -5,14 +5,13 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use history::HISTORY;
 use probe::lock::{LockFile, Taken};
 use store::{Retention, Store, StoreError};
 
 use crate::log::{Level, Log};
 use crate::options::{AgentError, AgentOptions};
 
-/// The name of the history in the data directory.
-pub const HISTORY: &str = "history.sqlite";
 /// The name of the lock file.
 const LOCK: &str = "lock";
 /// Suffixes of databases and their write-ahead logs.

@@ -6,7 +6,7 @@ use formats::relabel::Relabelling;
 use formats::series_name::metric_of;
 use store::{SeriesId, SeriesKind, Store};
 
-use crate::restricted;
+use history::metrics;
 
 /// Gives series their names and numbers.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ impl Registry {
         store: &mut Store,
     ) -> Option<(String, SeriesId)> {
         let mut renamed = self.relabelling.rename(name)?;
-        if restricted::METRICS.contains(&metric_of(name)) && metric_of(&renamed) != metric_of(name) {
+        if metrics::RESTRICTED.contains(&metric_of(name)) && metric_of(&renamed) != metric_of(name) {
             self.faults
                 .push(format!("{name} is not relabelled: by its metric it is hidden from other users"));
             name.clone_into(&mut renamed);

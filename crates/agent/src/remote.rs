@@ -8,7 +8,7 @@ use query::{Answer, Point};
 use serde_json::Value;
 use ureq::Agent;
 
-use crate::answer;
+use history::answer;
 
 /// The longest that an answer may take.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);

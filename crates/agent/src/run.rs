@@ -8,12 +8,12 @@ use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
 
 use crate::log::{Level, Log};
-use crate::marks::Marks;
 use crate::options::{AgentError, AgentOptions};
 use crate::place::Place;
 use crate::recorder::Recorder;
 use crate::server::{ServerProcess, is_any_enabled};
 use crate::service::Service;
+use history::marks::Marks;
 
 /// After this time the service manager gets READY=1 even if the server is not ready.
 const SERVER_START_TIMEOUT: Nanos = Nanos(10_000_000_000);

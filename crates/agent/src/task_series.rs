@@ -6,28 +6,10 @@ use facts::task::store::TaskStore;
 use facts::unit::Nanos;
 use formats::series_name::SeriesName;
 use store::SeriesKind::{Counter, Gauge};
-use store::{SeriesId, SeriesKind, Store};
+use store::{SeriesId, Store};
 
 use crate::registry::Registry;
-use crate::restricted::{LOW_PRIORITY_TOTALS, TASK_TOTALS};
-
-/// Their times.
-pub(crate) const TIMES: &str = TASK_TOTALS;
-/// How long those waited for a CPU that give way to others.
-pub(crate) const LOW_PRIORITY_RUN_QUEUE: &str = LOW_PRIORITY_TOTALS;
-/// How many sleep and cannot be interrupted.
-pub(crate) const UNINTERRUPTIBLE: &str = "whit_uninterruptible_tasks";
-
-/// The metrics.
-const METRICS: [(&str, SeriesKind, &str); 3] = [
-    (TIMES, Counter, "Time of all tasks on a CPU, waiting for a cause, or on a CPU and in no record."),
-    (
-        LOW_PRIORITY_RUN_QUEUE,
-        Counter,
-        "Time that tasks waited for a CPU which are nice or of the policy SCHED_IDLE.",
-    ),
-    (UNINTERRUPTIBLE, Gauge, "Tasks in uninterruptible sleep, without those of the kernel."),
-];
+use history::metrics::{LOW_PRIORITY_TOTALS, TASK_TOTALS, UNINTERRUPTIBLE};
 
 /// CPU time of tasks that ended which no record of them contains: what on_cpu lacks of the time of all CPUs.
 const UNRECORDED: &str = "unrecorded";
@@ -63,11 +45,11 @@ impl TaskSeries {
     pub(crate) fn register(&mut self, registry: &mut Registry, store: &mut Store) {
         if self.ids.is_empty() {
             let of_state = |state| {
-                let mut name = SeriesName::new(TIMES);
+                let mut name = SeriesName::new(TASK_TOTALS);
                 name.set("state", state);
                 (name.to_string(), Counter)
             };
-            let others = [(LOW_PRIORITY_RUN_QUEUE, Counter), (UNINTERRUPTIBLE, Gauge)];
+            let others = [(LOW_PRIORITY_TOTALS, Counter), (UNINTERRUPTIBLE, Gauge)];
             let others = others.map(|(metric, kind)| (metric.to_owned(), kind));
             let names = figures().map(|(state, _)| state).chain([UNRECORDED]).map(of_state).chain(others);
             self.ids = names.map(|(name, kind)| registry.register(&name, kind, store)).collect();
@@ -88,11 +70,6 @@ impl TaskSeries {
     pub(crate) fn forget_names(&mut self) {
         self.ids.clear();
     }
-}
-
-/// The kind and the help of one of the metrics.
-pub(crate) fn metadata(metric: &str) -> Option<(SeriesKind, &'static str)> {
-    METRICS.iter().find(|(name, ..)| *name == metric).map(|(_, kind, help)| (*kind, *help))
 }
 
 fn figures() -> impl Iterator<Item = (&'static str, Figure)> {

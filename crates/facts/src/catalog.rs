@@ -1,12 +1,14 @@
-//! The catalogue: one row a metric of the machine, and one a figure of a task. Documentation, `whit doctor --metrics`, JSON fields and
+//! The catalogue: one row a metric of the machine, one a figure of a task, and one a series of the agent. Documentation, `whit doctor --metrics`, JSON fields and
 //! exported series come from it.
 
 mod access;
+mod agent;
 mod document;
 mod restore;
 mod rows;
 mod tasks;
 
+pub use agent::{AGENT_METRICS, AgentMetric, agent_metric};
 pub use document::markdown;
 pub use restore::{RESTORED, Restoration};
 pub use rows::METRICS;

@@ -4,7 +4,7 @@ use ::agent::telling::{Delivery, Outcome};
 use serde_json::{Value, json};
 use text::printable::Shown as _;
 
-use crate::time_zone;
+use command::time_zone;
 
 /// A sentence: `the notification of disk full at 2026-11-20 10:00:00 to mail was sent`.
 pub(crate) fn line<T>(delivery: &Delivery<T>, subject: &str) -> String {

@@ -4,16 +4,16 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::Command;
 use clap_complete::Shell;
 
-use crate::command_line::{self, examples};
-use crate::failure::Failure;
-use crate::output::Output;
+use crate::command_line::{examples, grammar};
+use command::failure::Failure;
+use command::output::Output;
 use text::printable::Shown as _;
 
-/// Prints the man page, or writes one a command into a directory.
-pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
-    let mut command = command_line::command();
+/// Prints a man page, or writes one of each command into a directory.
+pub(crate) fn man(mut command: Command, directory: Option<&Path>) -> Result<ExitCode, Failure> {
     command.build();
     let named = directory.and_then(Path::to_str).and_then(|name| command.find_subcommand(name));
     if named.is_some() || directory.is_none() {
@@ -39,7 +39,7 @@ pub(crate) fn man(directory: Option<&Path>) -> Result<ExitCode, Failure> {
 }
 
 /// A man page: what clap knows, then examples and notes with their tables as they are.
-fn page(command: &clap::Command) -> Result<Vec<u8>, Failure> {
+fn page(command: &Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     let man = clap_mangen::Man::new(command.clone());
     man.render_title(&mut page)
@@ -84,15 +84,15 @@ fn escaped(text: &str) -> String {
 }
 
 /// Prints the table of options.
-pub(crate) fn grammar() -> Result<ExitCode, Failure> {
-    Output::stdout().write(command_line::grammar::markdown(&mut command_line::command()).as_bytes())?;
+pub(crate) fn options(mut command: Command) -> Result<ExitCode, Failure> {
+    Output::stdout().write(grammar::markdown(&mut command).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints completions.
-pub(crate) fn completions(shell: Shell) -> Result<ExitCode, Failure> {
+pub(crate) fn completions(mut command: Command, shell: Shell) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command_line::command(), "whit", &mut script);
+    clap_complete::generate(shell, &mut command, "whit", &mut script);
     Output::stdout().write(&script)?;
     Ok(ExitCode::SUCCESS)
 }

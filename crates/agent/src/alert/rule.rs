@@ -8,8 +8,7 @@ use query::Query;
 use super::message::Message;
 use crate::telling::Receiver;
 
-/// The metric of alerts in the history, as in Prometheus.
-pub(crate) const SERIES: &str = "ALERTS";
+pub(crate) use history::metrics::ALERTS as SERIES;
 
 /// All rules, and who is told.
 #[derive(Clone, Debug, PartialEq)]

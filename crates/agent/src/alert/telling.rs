@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::active::Active;
-use crate::answer::rfc3339;
 use crate::telling::{Delivery, Letter, Told, Variables};
+use history::answer::rfc3339;
 
 impl Told for Active {
     fn subject(&self) -> String {

@@ -7,7 +7,7 @@ use query::{Answer, Limits, Query, QueryError};
 
 use super::active::{Active, Alerts};
 use super::rule::AlertRule;
-use crate::past::Past;
+use history::past::Past;
 
 /// An alert that would have fired.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use super::ledger::Ledger;
 use super::rule::{AlertOptions, AlertRule};
 use super::silence::Silence;
 use crate::log::{Level, Log};
-use crate::past::Past;
 use crate::state_changes::StateChange;
 use crate::telling::{Delivery, Outbox};
+use history::past::Past;
 
 /// Where the jobs of couriers are, in the data directory.
 const DIRECTORY: &str = "alerts";

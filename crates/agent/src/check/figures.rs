@@ -7,6 +7,7 @@ use std::path::Path;
 
 use formats::plugin_output::{PluginRange, read_data};
 use formats::series_name::SeriesName;
+use history::past::CHECKS;
 use probe::{Roots, clock_now};
 use store::{Retention, SeriesId, SeriesKind, Store, StoreError, Tick};
 
@@ -16,8 +17,6 @@ use super::runner::RunCost;
 use super::slot;
 use super::standing::Standing;
 
-/// The name of the history in the data directory.
-pub const HISTORY: &str = "checks-history.sqlite";
 /// Series at most; a plugin that names what it measures otherwise each time makes more.
 const MOST_SERIES: usize = 200_000;
 /// Figures of one check.
@@ -37,30 +36,6 @@ const COSTS: [&str; 4] = [
     "whit_check_wait_seconds_total",
 ];
 const WAITS: [&str; 3] = ["run_queue", "block_io", "memory"];
-
-/// What [`STATE`] is.
-pub(crate) const STATE_HELP: &str =
-    "The state of a check by its last result: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.";
-
-/// What the metrics of checks are.
-pub(crate) const METRICS: [(&str, SeriesKind, &str); 8] = [
-    (STATE, SeriesKind::Gauge, STATE_HELP),
-    (
-        FIGURE,
-        SeriesKind::Gauge,
-        "What a plugin measured, in seconds, bytes, a ratio or the unit that it names.",
-    ),
-    (
-        THRESHOLD,
-        SeriesKind::Gauge,
-        "A bound beyond which a plugin warns of what it measures, in the same unit.",
-    ),
-    (RUNS, SeriesKind::Counter, "Runs of plugins, by the names of checks, of all hosts."),
-    (COSTS[0], SeriesKind::Counter, "Time from the start to the end of plugins."),
-    (COSTS[1], SeriesKind::Counter, "Time that starting plugins took."),
-    (COSTS[2], SeriesKind::Counter, "CPU time of plugins, with that of the children they waited for."),
-    (COSTS[3], SeriesKind::Counter, "Time that plugins waited for a CPU, for disks, or for memory."),
-];
 
 /// The history of checks, as it is written.
 #[derive(Debug)]
@@ -85,7 +60,7 @@ struct ResultValues {
 impl CheckFigures {
     /// Opens that of a data directory.
     pub(super) fn open(directory: &Path, retention: Retention) -> Result<Self, StoreError> {
-        let store = Store::open(&directory.join(HISTORY), retention)?;
+        let store = Store::open(&directory.join(CHECKS), retention)?;
         let boot_id = probe::boot_id(&Roots::live()).unwrap_or_default();
         Ok(Self { store, boot_id, results: HashMap::new(), costs: BTreeMap::new(), series: 0 })
     }

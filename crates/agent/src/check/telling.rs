@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::definition::CheckName;
 use super::notice::{CheckNotice, NoticeKind};
 use super::state::State;
-use crate::answer::rfc3339;
 use crate::telling::{Delivery, Letter, Told, Variables};
+use history::answer::rfc3339;
 
 impl CheckNotice {
     /// `web1/http`.

@@ -23,7 +23,7 @@ use super::standing::Finding;
 use super::timer::Timer;
 use super::verdict::verdict;
 use crate::log::{Level, Log};
-use crate::place::HISTORY;
+use history::HISTORY;
 
 /// Tokens of what is waited for.
 const WISHES: u64 = 0;

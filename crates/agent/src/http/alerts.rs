@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::reply::success;
 use super::shared::Shared;
 use crate::alert::{Active, RuleState, Standing};
-use crate::answer::rfc3339;
+use history::answer::rfc3339;
 
 /// The rules that a user may see: those of tasks have others' names in their labels.
 fn visible(standing: &Standing, scope: Scope) -> impl Iterator<Item = &RuleState> {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use formats::series_name::SeriesName;
 use query::{Answer, Limits, Point, Query, QueryError, Source};
 
-use crate::drawing::measure_of;
-use crate::past::{BatchedSource, Past};
+use history::drawing::measure_of;
+use history::past::{BatchedSource, Past};
 
 use super::replies::{Answers, Curve, Curves, Fault};
 

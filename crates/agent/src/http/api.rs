@@ -21,8 +21,8 @@ use super::clients::Requester;
 use super::reply::{Refusal, bad_data, internal, refusal, success};
 use super::request_queue::Busy;
 use super::shared::Shared;
-use crate::answer::{Labels, ReplyData};
-use crate::past::{BatchedSource, Past};
+use history::answer::{Labels, ReplyData};
+use history::past::{BatchedSource, Past};
 
 /// The most of a request's body.
 const MOST_BODY_BYTES: usize = 64 * 1024;

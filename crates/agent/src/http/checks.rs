@@ -7,6 +7,7 @@ use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use facts::catalog::agent_metric;
 use facts::task::rounds::Scope;
 use serde_json::json;
 
@@ -244,37 +245,34 @@ pub(super) fn write_metrics(roster: &Roster, now_ms: i64, out: &mut String) {
     if roster.checks.is_empty() {
         return;
     }
-    let head = |out: &mut String, name: &str, kind: &str, help: &str| {
-        let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    let head = |out: &mut String, name: &str| {
+        let Some(metric) = agent_metric(name) else { return };
+        let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {}", metric.help, metric.kind.name());
     };
-    head(out, "whit_checks", "gauge", "Checks by their states.");
+    head(out, "whit_checks");
     check::write_states(roster, out);
     let counts = roster.counts;
-    head(out, "whit_check_plugins_running", "gauge", "Plugins that run.");
-    let _ = writeln!(out, "whit_check_plugins_running {}", counts.running);
-    for (name, help, value) in [
-        ("whit_check_plugins_started", "Plugins that were started.", counts.started),
-        ("whit_check_skipped", "Times at which a check was too late, or still ran.", counts.skipped),
-        ("whit_check_submitted", "Results that others submitted.", counts.submitted),
+    for (name, value) in [
+        ("whit_check_plugins_running", counts.running as u64),
+        ("whit_check_plugins_started_total", counts.started),
+        ("whit_check_skipped_total", counts.skipped),
+        ("whit_check_submitted_total", counts.submitted),
     ] {
-        let name = format!("{name}_total");
-        head(out, &name, "counter", help);
+        head(out, name);
         let _ = writeln!(out, "{name} {value}");
     }
     type Value = fn(&Standing, i64) -> Option<f64>;
-    let metrics: [(&str, &str, Value); 3] = [
-        (check::STATE, check::STATE_HELP, |standing, _| {
-            standing.state.map(|state| f64::from(state.number()))
-        }),
-        ("whit_check_age_seconds", "Time since the last result of a check.", |standing, now_ms| {
+    let metrics: [(&str, Value); 3] = [
+        (check::STATE, |standing, _| standing.state.map(|state| f64::from(state.number()))),
+        ("whit_check_age_seconds", |standing, now_ms| {
             standing.state.map(|_| (now_ms - standing.result_ms).max(0) as f64 / 1000.0)
         }),
-        ("whit_check_run_seconds", "How long the last run of a plugin took.", |standing, _| {
+        ("whit_check_run_seconds", |standing, _| {
             (standing.cost.runs > 0).then(|| standing.cost.last.wall_ns as f64 / 1e9)
         }),
     ];
-    for (metric, help, value) in metrics {
-        head(out, metric, "gauge", help);
+    for (metric, value) in metrics {
+        head(out, metric);
         for (check, standing) in roster.checks.iter().zip(&roster.standings) {
             let Some(value) = value(standing, now_ms) else { continue };
             let _ = writeln!(out, "{} {value}", check.series(metric));

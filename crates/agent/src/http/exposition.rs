@@ -17,7 +17,7 @@ use super::api::with_past;
 use super::checks::write_metrics;
 use super::clients::Requester;
 use super::shared::Shared;
-use crate::past::{self, Past};
+use history::past::{self, Past};
 
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

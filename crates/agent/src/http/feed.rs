@@ -14,9 +14,9 @@ use store::StoreError;
 use super::reply::{Refusal, internal};
 use super::shared::{Shared, must_see_all};
 use crate::alert::Ledger;
-use crate::answer::rfc3339;
 use crate::check::CheckLedger;
 use crate::state_changes::StateChange;
+use history::answer::rfc3339;
 
 const ATOM: &str = "application/atom+xml; charset=utf-8";
 /// Entries of an answer.

@@ -8,7 +8,7 @@ use facts::task::rounds::Scope;
 use store::StoreError;
 use tokio::sync::watch;
 
-use crate::past::Past;
+use history::past::Past;
 
 /// An open history keeps the log of its database from being reused, so that one is not kept longer, however rare ticks are.
 const LONGEST_KEPT: Duration = Duration::from_secs(2);

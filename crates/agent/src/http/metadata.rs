@@ -12,7 +12,7 @@ use super::api::with_past;
 use super::clients::Requester;
 use super::reply::success;
 use super::shared::Shared;
-use crate::past::{Past, metadata as of_metric};
+use history::past::{Past, metadata as of_metric};
 
 /// Kinds and help of metrics.
 pub(super) async fn metadata(

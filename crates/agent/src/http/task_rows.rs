@@ -7,7 +7,7 @@ use facts::unit::Nanos;
 use sampling::users::Users;
 
 use super::replies::{TaskEntry, Tasks};
-use crate::past::{Past, PastTasks};
+use history::past::{Past, PastTasks};
 
 /// The rows that are seen in a history.
 pub(super) fn rows(past: &Past, tasks: &PastTasks, by: GroupBy) -> Tasks {

@@ -21,7 +21,7 @@ use crate::livestatus::Livestatus;
 use crate::log::{Level, Log};
 use crate::options::AgentOptions;
 use crate::socket::Socket;
-use crate::task_sums::Summarizer;
+use history::task_sums::Summarizer;
 
 /// The services that are configured. They end when this is dropped.
 pub(super) struct Services {
@@ -224,7 +224,9 @@ impl Services {
 
     /// Sums are made whatever is served: also `whit why` in a terminal reads them.
     fn sum_tasks(&self) {
-        if let Err(error) = Summarizer::start(self.history.clone()) {
+        let mut log = Log::open();
+        let report = move |fault| log.fault("sums of tasks", fault);
+        if let Err(error) = Summarizer::start(self.history.clone(), report) {
             self.log.write(Level::Warning, &format!("sums of tasks: {error}"));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{METRICS, TASK_METRICS};
+use super::{AGENT_METRICS, METRICS, TASK_METRICS};
 
 /// The whole page.
 pub fn markdown() -> String {
@@ -44,6 +44,21 @@ pub fn markdown() -> String {
             metric.kind.name(),
             sources.join(", "),
             metric.since,
+            metric.help
+        );
+    }
+    page.push_str(
+        "\n## The agent\n\nSeries that `whit agent` makes itself: sums over all tasks, its own cost, alerts, checks and feeds. An alert has \
+         the labels\nof its rule, too.\n\n| series | labels | unit | kind | |\n|---|---|---|---|---|\n",
+    );
+    for metric in AGENT_METRICS {
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | {} | {} |",
+            metric.name,
+            metric.labels.join(", "),
+            metric.unit.description(),
+            metric.kind.name(),
             metric.help
         );
     }

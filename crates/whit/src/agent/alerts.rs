@@ -8,7 +8,7 @@ use formats::series_name::is_label;
 use text::quantity;
 
 use super::receivers;
-use crate::configuration::{Fault, Options, expected, parse, text};
+use command::configuration::{Fault, Options, expected, parse, text};
 
 /// The rules that are there unless they are switched off or replaced.
 const STARTER: &str = include_str!("starter.toml");

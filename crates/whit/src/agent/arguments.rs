@@ -12,12 +12,12 @@ use formats::relabel::Relabelling;
 
 use super::alerts;
 use super::configuration::Origin;
-use crate::command_line::kind::Kind;
-use crate::command_line::options::{
+use command::failure::Failure;
+use command::kind::Kind;
+use command::options::{
     agent_configuration, count, data, data_directory, interval, option, paragraphs, switch,
 };
-use crate::failure::Failure;
-use crate::paths;
+use command::paths;
 
 /// For this machine alone.
 const USUAL_ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 9140);

@@ -12,10 +12,10 @@ use text::printable::Shown as _;
 use text::quantity;
 
 use super::{alerts, checks};
-use crate::configuration::{Fault, Options, expected, parse, text};
-use crate::failure::Failure;
-use crate::paths;
 use crate::relabel::rules;
+use command::configuration::{Fault, Options, expected, parse, text};
+use command::failure::Failure;
+use command::paths;
 
 /// The name below a directory for configurations.
 const FILE: &str = "whit/agent.toml";

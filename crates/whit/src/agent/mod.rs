@@ -28,9 +28,9 @@ pub(crate) use self::checks::needs_shell;
 use self::configuration::{DEFAULTS, Origin};
 #[cfg(feature = "feeds")]
 pub(crate) use self::feeds::document_parser;
-use crate::command_line::options::data_directory;
-use crate::failure::{Failure, write_stderr};
-use crate::output::Output;
+use command::failure::{Failure, write_stderr};
+use command::options::data_directory;
+use command::output::Output;
 
 /// The data directory of a command with a configuration: as it is named, otherwise that of the configuration if one is named.
 ///
@@ -134,7 +134,8 @@ fn what_next(options: &AgentOptions) -> String {
 }
 
 /// Records until it is ended.
-pub(crate) fn run(command: &AgentCommand) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let command = &arguments::from_matches(matches)?;
     match command {
         AgentCommand::PrintDefaults => Output::stdout().write(DEFAULTS.as_bytes())?,
         AgentCommand::Check(config) => {

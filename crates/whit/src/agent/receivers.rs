@@ -6,7 +6,7 @@ use std::time::Duration;
 use ::agent::telling::{FIELDS, MailEncryption, MailOptions, Receiver, Way, WebhookForm};
 
 use super::shell_command;
-use crate::configuration::{Fault, Options};
+use command::configuration::{Fault, Options};
 
 const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// A message that takes longer is not told in time.

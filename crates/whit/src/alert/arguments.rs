@@ -8,11 +8,11 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::agent::configured_data_directory;
-use crate::command_line::kind::Kind;
-use crate::command_line::options::{
+use command::failure::Failure;
+use command::kind::Kind;
+use command::options::{
     agent_configuration, data, instant_ms, instant_option, json, option, paragraphs, switch,
 };
-use crate::failure::Failure;
 use text::quantity;
 
 /// `whit alert`, validated.

@@ -9,21 +9,23 @@ use std::time::Duration;
 
 use ::agent::alert;
 use ::agent::alert::{Active, AlertOptions, AlertRule, Ledger, Silence, try_rule};
-use ::agent::past::Past;
 use ::agent::telling::{Outcome, Receiver, courier, tell};
+use ::history::past::Past;
+use clap::ArgMatches;
 use serde_json::json;
 use text::printable::Shown as _;
 
 use self::arguments::{AlertArgs, AlertTask};
 use crate::agent::configured_alerts;
-use crate::document::{DocumentKind, Documents};
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::query;
-use crate::time_zone::written_ms;
+use command::document::{DocumentKind, Documents};
+use command::failure::Failure;
+use command::output::Output;
+use command::past::{self, explain};
+use command::time_zone::written_ms;
 
 /// Does what was asked for.
-pub(crate) fn run(args: &AlertArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
     let AlertArgs { directory, config, task } = args;
     let text = match task {
         AlertTask::List { is_json } => list(directory, *is_json)?,
@@ -147,7 +149,7 @@ fn test(
         }
         return Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     }
-    let past = query::open(directory)?;
+    let past = past::open(directory)?;
     for rule in rules {
         let text = match time {
             None => test_now(&past, rule),
@@ -202,7 +204,7 @@ fn silence(directory: &Path, selector: &str, length: Duration, comment: &str) ->
         until_ms: since_ms.saturating_add(length_ms),
         comment: comment.to_owned(),
     };
-    silence.matchers().map_err(|error| query::explain(selector, &error))?;
+    silence.matchers().map_err(|error| explain(selector, &error))?;
     let number = open(directory)?.silence(&silence).map_err(|error| of_ledger(directory, error))?;
     let until = written_ms(silence.until_ms);
     Ok(format!("silence {number} until {until}; whit alert unsilence {number} ends it\n"))

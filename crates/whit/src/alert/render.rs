@@ -12,9 +12,9 @@ use text::printable::Shown as _;
 use text::table::{Align, Table};
 use text::units::Span;
 
-use crate::configuration::quoted;
 use crate::delivery;
-use crate::time_zone::written_ms as time;
+use command::configuration::quoted;
+use command::time_zone::written_ms as time;
 
 /// Alerts, silences, and what could not be told.
 pub(super) fn list(

@@ -8,7 +8,7 @@ use text::printable::Shown as _;
 use text::units::Span;
 
 use super::render::until;
-use crate::time_zone::written_ms as time;
+use command::time_zone::written_ms as time;
 
 /// What whit itself looks at.
 fn about(native: &Native) -> String {

@@ -9,26 +9,28 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use ::agent::HISTORY;
 use ::agent::check::{
     Check, CheckLedger, CheckOptions, CheckRequest, Downtime, Standing, is_selected, runner, try_check,
 };
 use ::agent::telling::Outcome;
+use ::history::HISTORY;
+use clap::ArgMatches;
 use rustix::fd::AsFd as _;
 use text::printable::Shown as _;
 
 use self::arguments::{Asked, CheckArgs, CheckTask};
 use crate::agent::configured_checks;
-use crate::document::{DocumentKind, Documents};
-use crate::failure::{Failure, write_stderr};
-use crate::output::Output;
-use crate::progress;
+use command::document::{DocumentKind, Documents};
+use command::failure::{Failure, write_stderr};
+use command::output::Output;
+use command::progress;
 
 /// The exit status of an import that left out something on which a notification or a run depends.
 const INCOMPLETE: u8 = 3;
 
 /// Does what was asked for.
-pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
     let CheckArgs { directory, config, task } = args;
     let text = match task {
         CheckTask::List { patterns, has_fine, is_json } => list(directory, patterns, *has_fine, *is_json)?,

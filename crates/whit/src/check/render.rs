@@ -12,7 +12,7 @@ use text::table::{Align, Table};
 use text::units::Span;
 
 use crate::delivery;
-use crate::time_zone::written_ms as time;
+use command::time_zone::written_ms as time;
 
 /// The end of a downtime that lasts for longer, fifty years, is not shown.
 const NOTABLE_MS: i64 = 50 * 366 * 86_400_000;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command};
 
-use super::kind::Kind;
+use command::kind::Kind;
 
 /// What else stands for a value, and what may stand there.
 const OTHERS: [(&str, &str); 27] = [

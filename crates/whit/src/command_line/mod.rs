@@ -4,208 +4,118 @@
 
 pub(crate) mod examples;
 pub(crate) mod grammar;
-pub(crate) mod kind;
-pub(crate) mod options;
-pub(crate) mod quantity;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
+use command::failure::Failure;
+use command::options;
 
-use crate::age::arguments as age;
-use crate::age::verdict::unknown;
-#[cfg(feature = "agent")]
-use crate::agent::arguments as agent;
-#[cfg(feature = "agent")]
-use crate::alert::arguments as alert;
-use crate::bar::arguments as bar;
-#[cfg(feature = "bench")]
-use crate::bench::arguments as bench;
-#[cfg(feature = "agent")]
-use crate::check::arguments as check;
-use crate::delays::arguments as delays;
-use crate::doctor::arguments as doctor;
-use crate::failure::Failure;
-#[cfg(feature = "feeds")]
-use crate::feeds::arguments as feeds;
-use crate::free::arguments as free;
-#[cfg(feature = "agent")]
-use crate::history::arguments as history;
-#[cfg(feature = "agent")]
-use crate::mark::arguments as mark;
-#[cfg(feature = "agent")]
-use crate::plot::arguments as plot;
-#[cfg(feature = "agent")]
-use crate::query::arguments as query;
-#[cfg(feature = "agent")]
-use crate::relabel::arguments as relabel;
-use crate::run::arguments as run;
-use crate::top::arguments as top;
-#[cfg(feature = "traffic")]
-use crate::traffic::arguments as traffic;
-#[cfg(feature = "agent")]
-use crate::why::arguments as why;
+use crate::pages;
 
-/// What to do.
-#[derive(Debug)]
-pub(crate) enum Action {
-    Bar(bar::BarCommand),
-    Free(free::FreeArgs),
-    Delays(delays::DelaysArgs),
-    Top(crate::top::options::TopOptions),
-    Run(crate::run::options::RunOptions),
-    Age(crate::age::options::AgeOptions),
-    #[cfg(feature = "agent")]
-    Agent(agent::AgentCommand),
-    #[cfg(feature = "agent")]
-    Plot(plot::PlotArgs),
-    #[cfg(feature = "agent")]
-    Alert(alert::AlertArgs),
-    #[cfg(feature = "agent")]
-    Check(check::CheckArgs),
-    #[cfg(feature = "feeds")]
-    Feeds(feeds::FeedsArgs),
-    #[cfg(feature = "agent")]
-    Mark(mark::MarkArgs),
-    #[cfg(feature = "agent")]
-    History(history::HistoryArgs),
-    #[cfg(feature = "agent")]
-    Relabel(relabel::RelabelCommand),
-    #[cfg(feature = "agent")]
-    Query(query::QueryArgs),
-    #[cfg(feature = "agent")]
-    Why(why::WhyArgs),
+/// Builds the options of a command.
+type Define = fn() -> Command;
+/// Runs a command with its part of the command line.
+type Run = fn(&ArgMatches) -> Result<ExitCode, Failure>;
+
+/// All commands in the order of the help: their options, and what runs them. Options are built only for the command that is called, which
+/// is half the time of a short run.
+const COMMANDS: &[(Define, Run)] = &[
+    (bar::command, bar::run),
+    (crate::free::arguments::command, crate::free::run),
+    (crate::delays::arguments::command, crate::delays::command::run),
+    (top::command, top::run),
+    (crate::run::arguments::command, crate::run::run),
+    (age::command, age::run),
+    #[cfg(feature = "traffic")]
+    (traffic::sink_command, traffic::sink),
+    #[cfg(feature = "traffic")]
+    (traffic::send_command, traffic::send),
     #[cfg(feature = "bench")]
-    Bench(crate::bench::options::BenchOptions),
-    #[cfg(feature = "traffic")]
-    Sink(crate::traffic::sink::options::SinkOptions),
-    #[cfg(feature = "traffic")]
-    Send(crate::traffic::send::options::SendOptions),
-    Doctor(doctor::DoctorArgs),
-    Man {
-        directory: Option<PathBuf>,
-    },
-    /// The table of options.
-    Grammar,
-    Completions(Shell),
-}
+    (bench::command, bench::run),
+    #[cfg(feature = "agent")]
+    (crate::agent::arguments::command, crate::agent::run),
+    #[cfg(feature = "agent")]
+    (crate::why::arguments::command, crate::why::run),
+    #[cfg(feature = "agent")]
+    (crate::query::arguments::command, crate::query::run),
+    #[cfg(feature = "agent")]
+    (crate::history::arguments::command, crate::history::run),
+    #[cfg(feature = "agent")]
+    (crate::alert::arguments::command, crate::alert::run),
+    #[cfg(feature = "agent")]
+    (crate::check::arguments::command, crate::check::run),
+    #[cfg(feature = "agent")]
+    (crate::mark::arguments::command, crate::mark::run),
+    #[cfg(feature = "agent")]
+    (crate::plot::arguments::command, crate::plot::run),
+    #[cfg(feature = "agent")]
+    (crate::relabel::arguments::command, crate::relabel::run),
+    #[cfg(feature = "feeds")]
+    (crate::feeds::arguments::command, crate::feeds::run),
+    (crate::doctor::arguments::command, crate::doctor::command::run),
+    (man, run_man),
+    (completions, run_completions),
+];
 
-/// The whole table.
+/// Builds the whole table.
 pub(crate) fn command() -> Command {
     let command = Command::new("whit")
         .version(env!("CARGO_PKG_VERSION"))
         .max_term_width(80)
         .about("Tells where a machine's time and memory go, for next to nothing")
-        .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor.")
-        // A subcommand's options are built only when it is the one that is called: half of a short run's time.
-        .subcommand(bar::command())
-        .subcommand(free::command())
-        .subcommand(delays::command())
-        .subcommand(top::command())
-        .subcommand(run::command())
-        .subcommand(age::command());
-    #[cfg(feature = "traffic")]
-    let command = command.subcommand(traffic::sink_command()).subcommand(traffic::send_command());
-    #[cfg(feature = "bench")]
-    let command = command.subcommand(bench::command());
-    #[cfg(feature = "agent")]
-    let command = command
-        .subcommand(agent::command())
-        .subcommand(why::command())
-        .subcommand(query::command())
-        .subcommand(history::command())
-        .subcommand(alert::command())
-        .subcommand(check::command())
-        .subcommand(mark::command())
-        .subcommand(plot::command())
-        .subcommand(relabel::command());
-    #[cfg(feature = "feeds")]
-    let command = command.subcommand(feeds::command());
-    command
-        .subcommand(doctor::command())
-        .subcommand(Command::new("man").about("Print a man page, or write one of each command").defer(
-            |command| {
-                command
-                    .arg(options::directories("A command, whose page is printed; or a directory, into which whit.1, whit-free.1 … are written").num_args(1))
-                    .arg(options::switch("grammar", "Print all options of all commands, as Markdown").conflicts_with("directory"))
-            },
-        ))
-        .subcommand(Command::new("completions").about("Print completions for a shell").defer(|command| {
-            command.arg(
-                Arg::new("shell")
-                    .value_name("SHELL")
-                    .value_parser(value_parser!(Shell))
-                    .required(true)
-                    .help("The shell"),
-            )
-        }))
+        .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor.");
+    COMMANDS.iter().fold(command, |command, (subcommand, _)| command.subcommand(subcommand()))
 }
 
-/// Reads the command line. clap prints help, version and usage errors itself, the last with exit status 2.
-pub(crate) fn parse() -> Result<Action, Failure> {
+fn man() -> Command {
+    Command::new("man").about("Print a man page, or write one of each command").defer(|command| {
+        command
+            .arg(options::directories("A command, whose page is printed; or a directory, into which whit.1, whit-free.1 … are written").num_args(1))
+            .arg(options::switch("grammar", "Print all options of all commands, as Markdown").conflicts_with("directory"))
+    })
+}
+
+fn run_man(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    match matches.get_flag("grammar") {
+        true => pages::options(command()),
+        false => pages::man(command(), matches.get_one::<PathBuf>("directory").map(PathBuf::as_path)),
+    }
+}
+
+fn completions() -> Command {
+    Command::new("completions").about("Print completions for a shell").defer(|command| {
+        let shell = Arg::new("shell").value_name("SHELL").value_parser(value_parser!(Shell));
+        command.arg(shell.required(true).help("The shell"))
+    })
+}
+
+fn run_completions(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let shell = matches.get_one::<Shell>("shell").ok_or_else(|| Failure::usage("which shell?"))?;
+    pages::completions(command(), *shell)
+}
+
+/// Reads the command line and runs its command. clap prints help, version and usage errors itself, the last with exit status 2.
+///
+/// # Errors
+/// What the command could not do.
+pub(crate) fn run() -> Result<ExitCode, Failure> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let matches = command().try_get_matches_from(&words).map_err(|refused| {
         let code = u8::try_from(refused.exit_code()).unwrap_or(2);
         match refused.print() {
-            Err(error) if code == 0 => crate::output::failure(error),
-            _ if code != 0 && age::is_plugin(&words) => unknown(&refused.to_string()),
+            Err(error) if code == 0 => command::output::failure(error),
+            _ if code != 0 && age::is_plugin(&words) => age::unknown(&refused.to_string()),
             _ => Failure::silent(code),
         }
-    });
-    from_matches(&matches?).map_err(|failure| match age::is_plugin(&words) {
-        true => {
-            failure.report();
-            unknown(failure.message())
-        }
-        false => failure,
-    })
-}
-
-fn from_matches(matches: &ArgMatches) -> Result<Action, Failure> {
-    match matches.subcommand() {
-        Some(("bar", matches)) => bar::from_matches(matches).map(Action::Bar),
-        Some(("free", matches)) => free::from_matches(matches).map(Action::Free),
-        Some(("delays", matches)) => delays::from_matches(matches).map(Action::Delays),
-        Some(("top", matches)) => top::from_matches(matches).map(Action::Top),
-        Some(("run", matches)) => run::from_matches(matches).map(Action::Run),
-        Some(("age", matches)) => age::from_matches(matches).map(Action::Age),
-        #[cfg(feature = "traffic")]
-        Some(("sink", matches)) => traffic::sink_from_matches(matches).map(Action::Sink),
-        #[cfg(feature = "traffic")]
-        Some(("send", matches)) => traffic::send_from_matches(matches).map(Action::Send),
-        #[cfg(feature = "bench")]
-        Some(("bench", matches)) => Ok(Action::Bench(bench::from_matches(matches))),
-        #[cfg(feature = "agent")]
-        Some(("agent", matches)) => agent::from_matches(matches).map(Action::Agent),
-        #[cfg(feature = "agent")]
-        Some(("history", matches)) => history::from_matches(matches).map(Action::History),
-        #[cfg(feature = "agent")]
-        Some(("plot", matches)) => plot::from_matches(matches).map(Action::Plot),
-        #[cfg(feature = "agent")]
-        Some(("alert", matches)) => alert::from_matches(matches).map(Action::Alert),
-        #[cfg(feature = "agent")]
-        Some(("check", matches)) => check::from_matches(matches).map(Action::Check),
-        #[cfg(feature = "feeds")]
-        Some(("feeds", matches)) => feeds::from_matches(matches).map(Action::Feeds),
-        #[cfg(feature = "agent")]
-        Some(("why", matches)) => why::from_matches(matches).map(Action::Why),
-        #[cfg(feature = "agent")]
-        Some(("mark", matches)) => mark::from_matches(matches).map(Action::Mark),
-        #[cfg(feature = "agent")]
-        Some(("query", matches)) => query::from_matches(matches).map(Action::Query),
-        #[cfg(feature = "agent")]
-        Some(("relabel", matches)) => Ok(Action::Relabel(relabel::from_matches(matches))),
-        Some(("doctor", matches)) => Ok(Action::Doctor(doctor::from_matches(matches))),
-        Some(("man", matches)) if matches.get_flag("grammar") => Ok(Action::Grammar),
-        Some(("man", matches)) => Ok(Action::Man { directory: matches.get_one("directory").cloned() }),
-        Some(("completions", matches)) => match matches.get_one("shell") {
-            Some(shell) => Ok(Action::Completions(*shell)),
-            None => Err(Failure::usage("which shell?")),
-        },
-        _ => top::plain().map(Action::Top),
-    }
+    })?;
+    let Some((name, matches)) = matches.subcommand() else { return top::run_without_options() };
+    let called = COMMANDS.iter().find(|(command, _)| command().get_name() == name);
+    let (_, run) = called.ok_or_else(|| Failure::internal(format!("no command {name}")))?;
+    run(matches)
 }
 
 #[cfg(test)]

@@ -10,13 +10,11 @@ use facts::task::{Cause, TaskAccount};
 use facts::unit::Nanos;
 use probe::Roots;
 
-use crate::command_line::kind::Kind;
-use crate::command_line::options::{
-    count, direct, ids, interval, json, option, paragraphs, root, roots, switch,
-};
+use command::failure::Failure;
+use command::kind::Kind;
+use command::options::{count, direct, ids, interval, json, option, paragraphs, root, roots, switch};
 #[cfg(feature = "agent")]
-use crate::command_line::options::{data, data_directory, instant, instant_option};
-use crate::failure::Failure;
+use command::options::{data, data_directory, instant, instant_option};
 
 /// `whit delays`, validated.
 #[derive(Debug)]

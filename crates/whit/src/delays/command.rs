@@ -2,17 +2,19 @@
 
 use std::process::ExitCode;
 
+use clap::ArgMatches;
 use facts::task::figure::FigureSet;
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 
-use crate::agent_rows;
-use crate::delays::arguments::{DelaysArgs, Selection};
+use crate::delays::arguments::{self, Selection};
+use crate::delays::past;
 use crate::delays::printer::Printer;
-use crate::delays::{past, run};
-use crate::failure::Failure;
+use command::agent_rows;
+use command::failure::Failure;
 
 /// Reads what was asked for and prints it.
-pub(crate) fn run(args: &DelaysArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
     let sources: &[TaskSource] = match args.procfs_only {
         true => &TaskSource::UNPRIVILEGED,
         false => &TaskSource::FOR_ONE_READING,
@@ -27,17 +29,19 @@ pub(crate) fn run(args: &DelaysArgs) -> Result<ExitCode, Failure> {
         return past::run(args, time, &mut printer);
     }
     if args.enable {
-        run::enable(&mut reader)?;
+        super::run::enable(&mut reader)?;
     }
     match (&args.selection, args.interval) {
         (Selection::Nothing, _) => Ok(ExitCode::SUCCESS),
         (Selection::Command(command), _) => {
-            run::command(&mut reader, command, args.procfs_only, &mut printer)
+            super::run::command(&mut reader, command, args.procfs_only, &mut printer)
         }
         (Selection::Exits(command), _) => {
-            run::exits(&reader, command.as_deref(), &args.of_exits, args.count, &mut printer)
+            super::run::exits(&reader, command.as_deref(), &args.of_exits, args.count, &mut printer)
         }
-        (selection, Some(every)) => run::intervals(&mut reader, selection, every, args.count, &mut printer),
-        (selection, None) => run::once(&mut reader, selection, &mut printer),
+        (selection, Some(every)) => {
+            super::run::intervals(&mut reader, selection, every, args.count, &mut printer)
+        }
+        (selection, None) => super::run::once(&mut reader, selection, &mut printer),
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::delays::{Kind, Round, Row};
-use crate::task_fields::{FigureFields, delays};
+use command::task_fields::{FigureFields, delays};
 
 /// Beside the parts of its time.
 const FIGURES: [Figure; 5] = [

@@ -7,8 +7,8 @@ use super::printer::Printer;
 use super::selection::{Group, groups_beside, of_ended, of_recorded};
 use super::{Notes, Round};
 use crate::delays::arguments::{DelaysArgs, PastTime};
-use crate::failure::Failure;
-use crate::past::PastView;
+use command::failure::Failure;
+use command::past::PastView;
 
 /// Prints what was asked for.
 pub(crate) fn run(args: &DelaysArgs, time: &PastTime, printer: &mut Printer) -> Result<ExitCode, Failure> {

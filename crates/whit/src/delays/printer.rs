@@ -11,10 +11,10 @@ use crate::delays::arguments::{SortKey, View};
 use crate::delays::json::TaskJson;
 use crate::delays::render::Ends;
 use crate::delays::{classic, render};
-use crate::document::{DocumentKind, Documents, realtime};
-use crate::failure::{Failure, write_stderr};
-use crate::output::stdout_style;
-use crate::output::{DRAIN_BYTES, Output};
+use command::document::{DocumentKind, Documents, realtime};
+use command::failure::{Failure, write_stderr};
+use command::output::stdout_style;
+use command::output::{DRAIN_BYTES, Output};
 use text::style::Style;
 
 /// Rows to standard output, notes to standard error where the output is for programs.

@@ -11,10 +11,10 @@ use facts::task::{Accounting, Cause, TaskAccount};
 use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
 
-use crate::delay_accounting::{Remedy, explain_off};
 use crate::delays::{Kind, Notes, Round, Row, States};
-use crate::output::line_width;
-use crate::time_zone;
+use command::delay_accounting::{Remedy, explain_off};
+use command::output::line_width;
+use command::time_zone;
 use sampling::users::Users;
 use text::columns::Columns;
 use text::printable::push_printable;

@@ -15,10 +15,10 @@ use super::interval::Intervals;
 use super::printer::Printer;
 use super::selection::{self, Missing};
 use super::{Kind, Notes, Round, Row};
-use crate::delay_accounting;
 use crate::delays::arguments::{ExitFilter, Selection};
-use crate::failure::{Failure, write_stderr};
 use crate::run;
+use command::delay_accounting;
+use command::failure::{Failure, write_stderr};
 use sampling::ticker::Ticker;
 
 /// Enables delay accounting, and prints that.

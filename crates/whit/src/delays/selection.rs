@@ -14,8 +14,8 @@ use probe::tasks::TaskReader;
 
 use super::{CgroupFacts, Kind, Row, States};
 use crate::delays::arguments::Selection;
-use crate::failure::Failure;
-use crate::past::EndedProcess;
+use command::failure::Failure;
+use command::past::EndedProcess;
 
 /// The threads that one row is about, each read by itself.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Command, ValueHint};
 use probe::Roots;
 
-use crate::command_line::kind::Kind;
-use crate::command_line::options::{json, option, root, roots, switch};
+use command::kind::Kind;
+use command::options::{json, option, root, roots, switch};
 
 /// `whit doctor`, validated.
 #[derive(Debug)]

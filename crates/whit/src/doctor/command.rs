@@ -4,20 +4,22 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::ArgMatches;
 use probe::capture::CaptureError;
 use serde_json::{Value, json};
 use text::printable::printable_text;
 
 use crate::doctor;
-use crate::doctor::arguments::DoctorArgs;
+use crate::doctor::arguments::{self, DoctorArgs};
 use crate::doctor::render as draw;
 use crate::doctor::selftest::Verdict;
-use crate::document::{DocumentKind, Documents, realtime};
-use crate::failure::Failure;
-use crate::output::{Output, stdout_style};
+use command::document::{DocumentKind, Documents, realtime};
+use command::failure::Failure;
+use command::output::{Output, stdout_style};
 
 /// Examines the machine, or lists the metrics.
-pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches);
     probe::raise_descriptor_limit();
     let mut text = String::new();
     if args.is_selftest {

@@ -15,7 +15,7 @@ use probe::survey::Survey;
 use probe::tasks::TaskSource;
 use probe::{Probe, Request, Roots};
 
-use crate::failure::Failure;
+use ::command::failure::Failure;
 use finding::Finding;
 
 /// How long a remote filesystem is waited for.

@@ -14,7 +14,7 @@ use probe::tasks::TaskSource;
 use probe::{Probe, Request, Roots, clock_now};
 use serde::Serialize;
 
-use crate::failure::Failure;
+use command::failure::Failure;
 
 /// How a check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

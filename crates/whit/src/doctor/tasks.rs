@@ -14,8 +14,8 @@ use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use text::units::Span;
 
 use super::finding::Finding;
-use crate::agent_rows;
-use crate::failure::Failure;
+use command::agent_rows;
+use command::failure::Failure;
 
 /// How long an exit record may take; it comes before the thread can be joined.
 const PATIENCE: Duration = Duration::from_millis(500);

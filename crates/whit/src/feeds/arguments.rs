@@ -8,8 +8,8 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::agent::configured_data_directory;
-use crate::command_line::options::{agent_configuration, count, data, json, paragraphs, switch};
-use crate::failure::Failure;
+use command::failure::Failure;
+use command::options::{agent_configuration, count, data, json, paragraphs, switch};
 use text::printable::Shown as _;
 use text::quantity;
 

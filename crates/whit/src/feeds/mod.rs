@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use ::feeds::{Account, EntryFilter, FeedError, FeedOptions, Fetcher, Library, Mark, Subscription};
+use clap::ArgMatches;
 use probe::named;
 use serde_json::json;
 use syndication::with_scheme;
@@ -16,15 +17,16 @@ use text::printable::Shown as _;
 
 use self::arguments::{FeedsArgs, FeedsTask, LibraryArgs};
 use crate::agent::{configured_feeds, document_parser};
-use crate::document::{DocumentKind, Documents};
-use crate::failure::{Failure, write_stderr};
-use crate::output::Output;
+use command::document::{DocumentKind, Documents};
+use command::failure::{Failure, write_stderr};
+use command::output::Output;
 
 /// An OPML file of ten thousand feeds has 3 MB.
 const MOST_OPML_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Does what was asked for.
-pub(crate) fn run(args: &FeedsArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
     match args {
         FeedsArgs::Parser => {
             // Nothing waits for it.

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _, Read as _};
 
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
-use crate::failure::{Failure, write_stderr};
+use command::failure::{Failure, write_stderr};
 
 /// A longer line is no password.
 const MOST_BYTES: u64 = 4096;

@@ -10,7 +10,7 @@ use text::printable::Shown as _;
 use text::table::{Align, Table};
 use text::units::Span;
 
-use crate::time_zone::written_ms as time;
+use command::time_zone::written_ms as time;
 
 /// What the terminal shows of an entry.
 const MOST_TEXT_BYTES: usize = 200_000;

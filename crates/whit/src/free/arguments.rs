@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use probe::Roots;
 
-use crate::command_line::options::{
-    Repeat, count, interval, json, paragraphs, past, past_of, root, roots, switch,
-};
-use crate::failure::Failure;
 use crate::free::render::MemoryLayout;
+use command::failure::Failure;
+use command::options::{Repeat, count, interval, json, paragraphs, past, past_of, root, roots, switch};
 use text::units::ByteUnit;
 
 /// `whit free`, validated.

@@ -4,7 +4,7 @@ use facts::memory::{AvailableSource, MemoryReport};
 use serde::Serialize;
 
 use super::render::extended;
-use crate::pressure_fields::PressureFields;
+use command::pressure_fields::PressureFields;
 
 /// `whit free --json`.
 #[derive(Serialize)]

@@ -6,22 +6,23 @@ pub(crate) mod render;
 
 use std::process::ExitCode;
 
+use clap::ArgMatches;
 use facts::source::{Source, Wanted};
 use probe::Request;
 
-use crate::document::{DocumentKind, Documents};
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::past::PastView;
-use crate::paths::data_directory;
-use arguments::FreeArgs;
+use command::document::{DocumentKind, Documents};
+use command::failure::Failure;
+use command::output::Output;
+use command::past::PastView;
+use command::paths::data_directory;
 use json::MemoryJson;
 use sampling::Formula;
 use sampling::machine::MachineSampler;
 use sampling::ticker::Ticker;
 
 /// Reads the memory and prints it, once or every so often.
-pub(crate) fn run(args: &FreeArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
     let mut wanted = Wanted::from([
         Source::MemInfo,
         Source::PressureMemory,

@@ -6,12 +6,12 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command};
 use formats::relabel::Relabelling;
 
-use crate::command_line::kind::Kind;
-use crate::command_line::options::{
+use crate::relabel::rules;
+use command::failure::Failure;
+use command::kind::Kind;
+use command::options::{
     data, data_directory, instant, instant_option, json, option, paragraphs, several, switch,
 };
-use crate::failure::Failure;
-use crate::relabel::rules;
 
 /// `whit history`, validated.
 #[derive(Debug)]

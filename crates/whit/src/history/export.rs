@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use store::{History, Sample, SeriesKind, StoreError};
 
 use super::arguments::{Format, Window};
-use crate::document::{DocumentKind, Documents};
-use crate::failure::Failure;
-use crate::output::Output;
+use command::document::{DocumentKind, Documents};
+use command::failure::Failure;
+use command::output::Output;
 
 /// What was made is written after so many bytes.
 const BYTES_AT_A_TIME: usize = 256 * 1024;

@@ -9,7 +9,7 @@ use formats::sample_lines::SampleLines;
 use formats::samples::SampleSet;
 use text::printable::Shown as _;
 
-use crate::failure::Failure;
+use command::failure::Failure;
 
 /// Reads a file; `-` is standard input.
 ///

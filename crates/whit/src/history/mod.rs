@@ -7,22 +7,24 @@ mod import;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ArgMatches;
 use facts::unit::{Bytes, Nanos};
 use serde_json::json;
 use store::{Extent, History, StoreError};
 use text::printable::Shown as _;
 use text::units::{Grouped, Size, Span};
 
-use self::arguments::{HistoryArgs, HistoryTask};
+use self::arguments::HistoryTask;
 use crate::agent::configured_retention;
-use crate::document::{DocumentKind, Documents};
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::{progress, time_zone};
+use command::document::{DocumentKind, Documents};
+use command::failure::Failure;
+use command::output::Output;
+use command::{progress, time_zone};
 
 /// Does with a history what was asked for.
-pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode, Failure> {
-    let path = args.directory.join(::agent::HISTORY);
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
+    let path = args.directory.join(::history::HISTORY);
     let failed = |error: StoreError| Failure::new(format!("{}: {error}", path.shown()));
     let needs_history = !matches!(args.task, HistoryTask::Import(_));
     if needs_history && !path.exists() {

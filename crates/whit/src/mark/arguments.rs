@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use ::agent::Mark;
+use ::history::marks::Mark;
 use clap::{Arg, ArgMatches, Command};
 
-use crate::command_line::options::{data, data_directory, instant_ms, instant_option, json, paragraphs};
-use crate::failure::Failure;
+use command::failure::Failure;
+use command::options::{data, data_directory, instant_ms, instant_option, json, paragraphs};
 
 /// `whit mark`, validated.
 #[derive(Debug)]

@@ -5,18 +5,20 @@ pub(crate) mod arguments;
 use std::fmt::{Display, Write as _};
 use std::process::ExitCode;
 
-use ::agent::{Mark, Marks};
+use ::history::marks::{Mark, Marks};
+use clap::ArgMatches;
 use serde_json::json;
 use text::printable::Shown as _;
 
-use self::arguments::{MarkArgs, MarkTask};
-use crate::document::{DocumentKind, Documents};
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::time_zone;
+use self::arguments::MarkTask;
+use command::document::{DocumentKind, Documents};
+use command::failure::Failure;
+use command::output::Output;
+use command::time_zone;
 
 /// Does what was asked for.
-pub(crate) fn run(args: &MarkArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
     let failed = |error: &dyn Display| Failure::new(format!("{}: {error}", args.directory.shown()));
     let directory = args.directory.as_path();
     if !Marks::is_in(directory) {

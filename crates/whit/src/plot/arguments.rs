@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use ::agent::Asked;
 use clap::{ArgMatches, Command};
 
-use crate::command_line::kind::Kind;
-use crate::command_line::options::{instant_option, option, paragraphs};
-use crate::failure::Failure;
-use crate::output::line_width;
 use crate::query::arguments::{QueryOrigin, expression, origin, times, with_origin};
+use command::failure::Failure;
+use command::kind::Kind;
+use command::options::{instant_option, option, paragraphs};
+use command::output::line_width;
 
 /// `whit plot`, validated.
 #[derive(Debug)]

@@ -6,22 +6,24 @@ mod raster;
 use std::path::Path;
 use std::process::ExitCode;
 
-use ::agent::drawing::Drawing;
+use ::history::drawing::Drawing;
+use clap::ArgMatches;
 use text::plot::{MOST_LINES, push_braille, push_svg};
 
-use self::arguments::{Canvas, PlotArgs};
-use crate::failure::{Failure, write_stderr};
-use crate::new_file::NewFile;
-use crate::output::{Output, stdout_style};
+use self::arguments::Canvas;
 use crate::query::ask;
-use crate::time_zone;
+use command::failure::{Failure, write_stderr};
+use command::new_file::NewFile;
+use command::output::{Output, stdout_style};
+use command::time_zone;
 
 /// Of a file, in pixels.
 const FILE_WIDTH: u32 = 900;
 const FILE_HEIGHT: u32 = 300;
 
 /// Asks, and draws the answer.
-pub(crate) fn run(args: &PlotArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
     let answer = ask(&args.origin, &args.expression, args.asked())?;
     let drawing = Drawing::new(&args.expression, answer, args.times, time_zone::system())
         .ok_or_else(|| Failure::usage("this is no number over time"))?;

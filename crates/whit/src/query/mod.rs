@@ -3,22 +3,23 @@
 pub(crate) mod arguments;
 mod render;
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use ::agent::past::Past;
-use ::agent::{Asked, RemoteStore, answer};
-use ::query::{Answer, Limits, Query, QueryError};
+use ::agent::{Asked, RemoteStore};
+use ::history::answer;
+use ::query::{Answer, Limits, Query};
+use clap::ArgMatches;
 use serde_json::json;
-use text::printable::Shown as _;
 
-use self::arguments::{Format, QueryArgs, QueryOrigin};
-use crate::document::{DocumentKind, Documents};
-use crate::failure::Failure;
-use crate::output::Output;
+use self::arguments::{Format, QueryOrigin};
+use command::document::{DocumentKind, Documents};
+use command::failure::Failure;
+use command::output::Output;
+use command::past::{explain, open};
 
 /// Asks, and prints the answer.
-pub(crate) fn run(args: &QueryArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
     let answer = ask(&args.origin, &args.expression, args.asked)?;
     let mut text = String::new();
     match args.format {
@@ -51,25 +52,4 @@ pub(crate) fn ask(origin: &QueryOrigin, expression: &str, asked: Asked) -> Resul
             answer.map_err(|error| explain(expression, &error))
         }
     }
-}
-
-/// Opens the history of a data directory.
-pub(crate) fn open(directory: &Path) -> Result<Past, Failure> {
-    let path = directory.join(::agent::HISTORY);
-    if !path.exists() {
-        return Err(Failure::new(format!("{}: there is none yet; whit agent makes it", path.shown())));
-    }
-    Past::open(&path).map_err(|error| Failure::new(format!("{}: {error}", path.shown())))
-}
-
-/// What is wrong, with the line of the expression and a mark under the place.
-pub(crate) fn explain(expression: &str, error: &QueryError) -> Failure {
-    let QueryError::Malformed(fault) = error else { return Failure::new(error.to_string()) };
-    let Some((line, column)) = fault.line_and_column(expression) else {
-        return Failure::usage(fault.message.clone());
-    };
-    let shown = expression.lines().nth(line - 1).unwrap_or_default();
-    let place = if expression.lines().count() > 1 { format!("line {line}, ") } else { String::new() };
-    let mark = " ".repeat(column - 1);
-    Failure::usage(format!("{place}column {column}: {}\n  {}\n  {mark}^", fault.message, shown.shown()))
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use ::agent::answer::written;
+use ::history::answer::written;
 use ::query::number::write_in_full;
 use ::query::{Answer, Point};
 use text::printable::Shown as _;
 use text::table::{Align, Table};
 
-use crate::time_zone;
+use command::time_zone;
 
 /// Appends a table: of an instant a line a series; over time a column a series if these are few, otherwise a line a sample.
 pub(super) fn push_text(answer: &Answer, text: &mut String) {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use crate::command_line::kind::Kind;
-use crate::command_line::options::{option, paragraphs};
+use command::kind::Kind;
+use command::options::{option, paragraphs};
 
 /// `whit relabel`, validated.
 #[derive(Debug)]

@@ -7,16 +7,18 @@ use std::fmt::Write as _;
 use std::io::BufRead as _;
 use std::process::ExitCode;
 
+use clap::ArgMatches;
 use formats::relabel::{Relabelled, Relabelling, Rule};
 use formats::series_name::SeriesName;
 
 use self::arguments::RelabelCommand;
 use crate::agent::configured_relabelling;
-use crate::failure::{Failure, write_stderr};
-use crate::output::Output;
+use command::failure::{Failure, write_stderr};
+use command::output::Output;
 
 /// Applies or imports rules.
-pub(crate) fn run(command: &RelabelCommand) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let command = &arguments::from_matches(matches);
     let mut out = Output::stdout();
     match command {
         RelabelCommand::Import(path) => {

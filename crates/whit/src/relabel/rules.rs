@@ -8,8 +8,8 @@ use formats::relabel::{Relabelling, Rule, RuleOptions, prometheus};
 use probe::named;
 use text::printable::Shown as _;
 
-use crate::configuration::{Fault, Options, expected, parse, quoted, text};
-use crate::failure::Failure;
+use command::configuration::{Fault, Options, expected, parse, quoted, text};
+use command::failure::Failure;
 
 /// The options of a rule.
 const KNOWN: [&str; 8] =

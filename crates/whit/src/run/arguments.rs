@@ -9,10 +9,10 @@ use probe::control::TaskSignal;
 use probe::spawn::Limit;
 
 use super::options::{LockOptions, RunOptions};
-use crate::command_line::kind::Kind;
-use crate::command_line::options::{count, json, option, paragraphs, switch};
-use crate::command_line::quantity;
-use crate::failure::Failure;
+use command::failure::Failure;
+use command::kind::Kind;
+use command::options::{count, json, option, paragraphs, switch};
+use command::quantity;
 use text::printable::Shown as _;
 
 pub(crate) fn command() -> Command {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use text::printable::Shown as _;
 
 use super::comparison::{Amount, Earlier, RunFigures};
-use crate::failure::Failure;
+use command::failure::Failure;
 
 /// Of a document, what is compared.
 #[derive(Deserialize)]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::account::{Program, Tree};
 use super::options::RunOptions;
 use super::supervise::{Outcome, Supervised};
-use crate::task_fields::{FigureFields, delays};
+use command::task_fields::{FigureFields, delays};
 
 #[derive(Serialize)]
 pub(crate) struct RunJson {

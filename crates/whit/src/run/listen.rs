@@ -14,7 +14,7 @@ use probe::wait::{Waiter, Watch};
 use rustix::fd::{AsFd, BorrowedFd};
 
 use super::supervise::{Outcome, SOURCE, soon_if, start, wait};
-use crate::failure::Failure;
+use command::failure::Failure;
 
 /// The token of the signals that end it.
 const SIGNALS: u64 = SOURCE + 1;

@@ -9,7 +9,7 @@ use probe::task_detail::TaskFiles;
 use rustix::fd::{AsFd, BorrowedFd};
 
 use super::options::LockOptions;
-use crate::failure::{Failure, write_stderr};
+use command::failure::{Failure, write_stderr};
 use text::printable::Shown as _;
 use text::units::Span;
 

@@ -19,14 +19,15 @@ pub(crate) use listen::listen;
 
 use std::process::ExitCode;
 
+use clap::ArgMatches;
 use probe::signals::Signals;
 
-use crate::failure::Failure;
-use options::RunOptions;
+use command::failure::Failure;
 use report::Report;
 
 /// Runs the command, as often as requested, and reports where its time went. The exit status is the command's.
-pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let options = &arguments::from_matches(matches)?;
     let lock = options.lock.as_ref().map(|lock| lock::take(lock, options.is_quiet)).transpose()?;
     // Another run's report is left alone until this one has the lock and something to say.
     let mut report = Report::create(options)?;

@@ -9,10 +9,10 @@ use super::earlier;
 use super::options::RunOptions;
 use super::render;
 use super::supervise::Supervised;
-use crate::document::{DocumentKind, Documents};
-use crate::failure::{Failure, write_stderr};
-use crate::new_file::NewFile;
 use crate::run::json::RunJson;
+use command::document::{DocumentKind, Documents};
+use command::failure::{Failure, write_stderr};
+use command::new_file::NewFile;
 
 /// Reports each run as it ends, and all at the end. That its files can be written is known before the command is
 /// started; what is in them changes when the last run has ended.

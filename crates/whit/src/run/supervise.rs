@@ -24,7 +24,7 @@ use super::execs::Execs;
 use super::family::{Family, Survivor};
 use super::options::RunOptions;
 use super::signals::{ends, forwarded, taken};
-use crate::failure::Failure;
+use command::failure::Failure;
 use text::printable::Shown as _;
 
 /// The token of records and forks.

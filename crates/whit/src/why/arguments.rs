@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::agent::why::Target;
+use ::history::why::Target;
 use clap::{Arg, ArgMatches, Command};
 
-use crate::command_line::kind::Kind;
-use crate::command_line::options::{
-    data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch,
-};
-use crate::failure::Failure;
+use command::failure::Failure;
+use command::kind::Kind;
+use command::options::{data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch};
 
 /// `whit why`, validated.
 #[derive(Debug)]

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ::agent::past::Past;
-use ::agent::why::{Culprit, Findings, Window, examine};
+use ::history::past::Past;
+use ::history::why::{Culprit, Findings, Window, examine};
 use ::query::Limits;
+use clap::ArgMatches;
 use facts::unit::Nanos;
 use serde_json::json;
 use text::printable::Shown as _;
@@ -19,19 +20,20 @@ use text::units::Span;
 
 use self::arguments::{Time, WhyArgs};
 use crate::agent::observing;
-use crate::document::{DocumentKind, Documents};
-use crate::failure::Failure;
-use crate::output::Output;
+use command::document::{DocumentKind, Documents};
+use command::failure::Failure;
+use command::output::Output;
 use probe::random;
 
-use crate::paths;
-use crate::progress;
+use command::paths;
+use command::progress;
 
 /// A history whose last tick is older than this does not say how the machine is now.
 const RECENT_MS: i64 = 15_000;
 
 /// Examines, and says what was found.
-pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
     let (past, window) = match (recorded(args)?, args.time) {
         (Some(found), _) => found,
         (None, Time::Last { .. }) => observe(args.observed)?,
@@ -59,11 +61,11 @@ pub(crate) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
 
 /// What was recorded of the time that is asked about, and how much of that time; `None` if nothing was.
 fn recorded(args: &WhyArgs) -> Result<Option<(Past, Window)>, Failure> {
-    let path = args.directory.join(::agent::HISTORY);
+    let path = args.directory.join(::history::HISTORY);
     if !path.exists() {
         return Ok(None);
     }
-    let past = crate::query::open(&args.directory)?;
+    let past = command::past::open(&args.directory)?;
     let Some((first_ms, last_ms)) = extent(&past, &path)? else { return Ok(None) };
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let (from_ms, to_ms) = match args.time {
@@ -98,7 +100,7 @@ fn observe(length: Duration) -> Result<(Past, Window), Failure> {
     let observed = ::agent::run(&observing(&directory, length), || Err("there is none".to_owned()));
     let past = observed
         .map_err(|error| Failure::new(error.to_string()))
-        .and_then(|()| crate::query::open(&directory));
+        .and_then(|()| command::past::open(&directory));
     // It is read as it was when it was opened, also when its name is gone.
     let window = past.and_then(|past| {
         let found = extent(&past, &directory)?.ok_or_else(|| Failure::new("nothing could be observed"))?;

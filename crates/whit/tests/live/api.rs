@@ -1,5 +1,6 @@
 //! The agent's HTTP: other programs against it, and those that mean it harm.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -30,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         exact("others_see_no_tasks_over_http", &[Need::Root], others),
         exact("a_proxy_asks_at_a_unix_socket", &[Need::Root, Need::Program("curl")], unix_socket),
         exact("plots_are_drawn_of_a_history_and_of_a_server", &[], plots),
+        exact("every_series_is_documented", &[], documented),
     ]
 }
 
@@ -331,5 +333,45 @@ fn unix_socket() -> Result<(), Failed> {
     let pid = rustix::process::Pid::from_raw(agent.0.id().cast_signed()).ok_or("a pid")?;
     rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
     wait_for("the socket is removed", || !path.exists());
+    Ok(())
+}
+
+/// An agent with everything: what it records, and what it shows a scraper, is in docs/metrics.md; and what is there of the agent is served.
+fn documented() -> Result<(), Failed> {
+    const IN_THE_NOW_FILE: &str = "whit_feed_unread";
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md"))?;
+    let scratch = Scratch::new("documented");
+    let config = scratch.0.join("agent.toml");
+    fs::write(
+        &config,
+        "[feeds]\n[[alert]]\nname = \"always\"\nexpression = \"vector(1)\"\n\
+         [[check]]\nname = \"plugin\"\ninterval = \"1s\"\ncommand = [\"sh\", \"-c\", \"echo 'fine | a=1;2;3'\"]\n",
+    )?;
+    let api = Api::start(&scratch, &["--config", config.to_str().ok_or("the path")?])?;
+    let served = || -> BTreeSet<String> {
+        let values = api.get("/api/v1/label/__name__/values").unwrap_or_default();
+        let recorded = values["data"].as_array().cloned().unwrap_or_default();
+        let recorded = recorded.iter().filter_map(Value::as_str).map(str::to_owned);
+        let request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let metrics = api.send(request).map(|(_, text)| text).unwrap_or_default();
+        let shown = metrics.lines().filter(|line| !line.starts_with('#'));
+        let shown = shown.filter_map(|line| line.split(['{', ' ']).next()).filter(|name| !name.is_empty());
+        recorded.chain(shown.map(str::to_owned)).collect()
+    };
+    wait_for("checks and alerts are recorded", || {
+        let served = served();
+        ["ALERTS", "whit_check_threshold", "whit_check_wait_seconds_total"]
+            .iter()
+            .all(|name| served.contains(*name))
+    });
+    let served = served();
+    for name in &served {
+        assert!(page.contains(&format!("| `{name}` |")), "{name} is served and not in docs/metrics.md");
+    }
+    let (_, of_agent) = page.split_once("## The agent").ok_or("no part about the agent")?;
+    let rows = of_agent.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let missing: Vec<&str> =
+        rows.filter(|name| !served.contains(*name) && *name != IN_THE_NOW_FILE).collect();
+    assert!(missing.is_empty(), "in docs/metrics.md, and not served: {missing:?}");
     Ok(())
 }

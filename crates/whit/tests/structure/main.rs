@@ -17,11 +17,11 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 const DOORS: [(&str, &[&str]); 10] = [
     ("aya", &["probe"]),
     ("axum", &["agent"]),
-    ("clap", &["whit"]),
+    ("clap", &["age", "bar", "bench", "command", "top", "traffic", "whit"]),
     ("hyper", &["agent"]),
     ("libc", &["probe"]),
     ("promql-parser", &["query"]),
-    ("ratatui", &["whit"]),
+    ("ratatui", &["top"]),
     ("rusqlite", &["feeds", "store"]),
     ("rustls", &["agent"]),
     ("tokio", &["agent"]),
@@ -60,6 +60,15 @@ fn rooms() -> Vec<String> {
     packages().iter().map(room_of).collect()
 }
 
+/// The folders of the sources of commands: those that know options.
+fn of_commands() -> Vec<String> {
+    let packages = packages();
+    let folders = packages.iter().filter(|package| dependencies(package).contains("clap")).map(room_of);
+    let folders: Vec<String> = folders.collect();
+    assert!(folders.len() >= 7, "{folders:?}");
+    folders
+}
+
 /// What a crate depends on, tests aside.
 fn dependencies(package: &Package) -> BTreeSet<&str> {
     let normal = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
@@ -88,6 +97,17 @@ fn arrows_point_the_right_way() {
     for package in &packages {
         let is = dependencies(package).intersection(&own).copied().collect::<BTreeSet<_>>();
         assert_eq!(drawn[package.name.as_str()], is, "{}", package.name);
+    }
+}
+
+/// A command's crate depends on no other command's: a change to one does not compile the others.
+#[test]
+fn commands_stand_by_themselves() {
+    const COMMANDS: [&str; 5] = ["age", "bar", "bench", "top", "traffic"];
+    for package in packages().iter().filter(|package| package.name.as_str() != "whit") {
+        for command in COMMANDS {
+            assert!(!dependencies(package).contains(command), "{}: {command}", package.name);
+        }
     }
 }
 
@@ -173,18 +193,16 @@ fn quantities_are_read_in_one_place() {
     // Configurations of other programs have their own grammars; a TOML file has numbers of its own.
     let others = [
         "crates/text/src/quantity.rs",
-        "crates/whit/src/bar/config/import.rs",
-        "crates/whit/src/bar/config/import/modules.rs",
-        "crates/whit/src/configuration/mod.rs",
+        "crates/bar/src/config/import.rs",
+        "crates/bar/src/config/import/modules.rs",
+        "crates/command/src/configuration/mod.rs",
     ];
-    for folder in ["crates/text/src", "crates/sampling/src", "crates/whit/src"] {
-        assert_absent(
-            folder,
-            &["parse::<f64>", "from_secs_f64", "f64 = text.parse", "parse::<u64>"],
-            &others,
-        );
+    let words = ["parse::<f64>", "from_secs_f64", "f64 = text.parse", "parse::<u64>"];
+    let of_commands = of_commands();
+    for folder in of_commands.iter().map(String::as_str).chain(["crates/text/src", "crates/sampling/src"]) {
+        assert_absent(folder, &words, &others);
     }
-    for (name, text) in sources("crates/whit/src") {
+    for (name, text) in of_commands.iter().flat_map(|folder| sources(folder)) {
         if !name.ends_with("arguments.rs") {
             continue;
         }
@@ -192,7 +210,7 @@ fn quantities_are_read_in_one_place() {
             let is_number = ["value_parser!(u64)", "value_parser!(f64)", ".parse()"];
             assert!(
                 !is_number.iter().any(|word| line.contains(word)),
-                "{name}:{at}: see command_line::kind: {line}"
+                "{name}:{at}: see command::kind: {line}"
             );
         }
     }
@@ -248,7 +266,9 @@ fn only_the_probe_knows_the_platform() {
 #[test]
 fn counters_are_subtracted_in_one_place() {
     assert_absent("crates/facts/src", &["fn counter_delta"], &["crates/facts/src/rate.rs"]);
-    assert_absent("crates/whit/src", &["counter_delta", "wrapping_sub"], &[]);
+    for folder in of_commands() {
+        assert_absent(&folder, &["counter_delta", "wrapping_sub"], &[]);
+    }
     for folder in &rooms() {
         for (name, text) in sources(folder) {
             let may_subtract = SUBTRACTING.iter().any(|(file, _)| name.starts_with(file));
@@ -265,7 +285,7 @@ const SUBTRACTING: [(&str, &str); 7] = [
     ("crates/facts/src/task/groups/membership.rs", "numbers of threads"),
     ("crates/whit/src/doctor/selftest.rs", "clocks"),
     ("crates/probe/src/linux/machine.rs", "clocks"),
-    ("crates/whit/src/bench/sizes.rs", "what the store is compared with"),
+    ("crates/bench/src/sizes.rs", "what the store is compared with"),
     ("xtask/src", "measurements"),
 ];
 
@@ -300,7 +320,7 @@ fn nothing_is_forked_to_learn_a_number() {
         "crates/probe/src/sys/freebsd.rs",
         "crates/probe/src/spawn.rs",
         // By name, as what whit's way is measured beside.
-        "crates/whit/src/bench/spawning.rs",
+        "crates/bench/src/spawning.rs",
     ];
     // Chores run programs: that is what they are for.
     for folder in rooms().iter().filter(|room| *room != "xtask/src") {

@@ -11,7 +11,7 @@ use query::{Answer, Limits, Query};
 use super::found::Found;
 use super::subject::ExpressionCheck;
 use crate::check::state::State;
-use crate::past::Past;
+use history::past::Past;
 
 /// Series that the text names.
 const MOST_NAMED: usize = 5;

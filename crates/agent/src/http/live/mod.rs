@@ -16,7 +16,7 @@ use sampling::users::Users;
 
 use super::replies::ActiveTasks;
 use super::{answers, task_rows};
-use crate::past::Past;
+use history::past::Past;
 use recent::{LONGEST_MS, Recent};
 
 /// What the expressions of all pages may take at a tick, if each page has others.

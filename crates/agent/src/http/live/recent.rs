@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use formats::series_name::SeriesName;
 use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
 
-use crate::restricted;
+use history::metrics;
 
 /// Ticks are kept for so long, and so many: rates over half a minute, at ten ticks a second.
 pub(super) const LONGEST_MS: i64 = 32_000;
@@ -77,7 +77,7 @@ pub(super) struct Seen<'r> {
 /// Of a series that came later or is gone there are marks where it is not there.
 impl Source for Seen<'_> {
     fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
-        let is_seen = |name: &SeriesName| self.sees_all || !restricted::METRICS.contains(&name.metric());
+        let is_seen = |name: &SeriesName| self.sees_all || !metrics::RESTRICTED.contains(&name.metric());
         let names = self.recent.names.iter().enumerate();
         let selected = names.filter(|(_, name)| selection.is_met_by(name) && is_seen(name));
         let series = selected.map(|(place, name)| {

@@ -11,12 +11,12 @@ use query::Query;
 use text::plot::push_svg;
 
 use super::steps;
-use crate::answer;
-use crate::drawing::Drawing;
 use crate::http::api::{Form, limits, with_past};
 use crate::http::clients::Requester;
 use crate::http::reply::{Refusal, bad_data};
 use crate::http::shared::Shared;
+use history::answer;
+use history::drawing::Drawing;
 
 /// In pixels.
 const WIDTH: f64 = 900.0;

@@ -16,7 +16,7 @@ use crate::http::clients::Requester;
 use crate::http::replies::{ExitEntry, Exits};
 use crate::http::reply::Refusal;
 use crate::http::shared::Shared;
-use crate::past::{Past, PastExit};
+use history::past::{Past, PastExit};
 
 /// Rows of a reply.
 const MOST_EXITS: usize = 500;

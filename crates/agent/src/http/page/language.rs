@@ -13,7 +13,7 @@ use crate::http::api::with_past;
 use crate::http::clients::Requester;
 use crate::http::replies::{Language, MetricEntry};
 use crate::http::shared::Shared;
-use crate::past::{self, Past};
+use history::past::{self, Past};
 
 /// The functions, and the metrics with their labels.
 pub(crate) async fn language(

@@ -13,7 +13,7 @@ use crate::http::api::Form;
 use crate::http::replies::MarkEntry;
 use crate::http::reply::{Refusal, bad_data, internal, refusal};
 use crate::http::shared::Shared;
-use crate::marks::{Mark, Marks};
+use history::marks::{Mark, Marks};
 
 /// With GET those between `from_ms` and `to_ms`; with POST one is set at `at_ms`.
 pub(crate) async fn marks(

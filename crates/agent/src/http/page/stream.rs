@@ -20,7 +20,7 @@ use crate::http::clients::Requester;
 use crate::http::live::{Expressions, Live, Watched};
 use crate::http::reply::{Refusal, refusal};
 use crate::http::shared::Shared;
-use crate::past::Past;
+use history::past::Past;
 
 /// A page that is open. It watches until this is dropped.
 struct Watcher {

@@ -16,7 +16,7 @@ use super::host::{self, Host};
 use super::names;
 use super::native::NativeTemplate;
 use super::variables::Variables;
-use crate::configuration::{Fault, Options, expected, text as text_of};
+use command::configuration::{Fault, Options, expected, text as text_of};
 
 /// Options of both kinds of tables.
 pub(super) const OPTIONS: [&str; 22] = [

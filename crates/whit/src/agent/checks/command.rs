@@ -2,8 +2,8 @@
 
 use super::variables::Variables;
 use crate::agent::{shell_command, shell_program};
-use crate::configuration::{Fault, Options};
-use crate::configuration::{expected, text};
+use command::configuration::{Fault, Options};
+use command::configuration::{expected, text};
 
 /// A command before its variables are filled in.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ fn active_letter(command: &str) -> Option<(usize, char)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::parse;
+    use command::configuration::parse;
 
     fn read(text: &str) -> Result<CommandText, (usize, String)> {
         let document = parse(text).unwrap();

@@ -7,7 +7,7 @@ use text::printable::Shown as _;
 
 use super::names;
 use super::variables::Variables;
-use crate::configuration::{Fault, Options, expected, parse, text};
+use command::configuration::{Fault, Options, expected, parse, text};
 
 /// A host, without its check.
 #[derive(Clone, Debug, Default)]

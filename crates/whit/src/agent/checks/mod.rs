@@ -22,8 +22,8 @@ use self::host::Host;
 use self::names::{check_name, service_name};
 use self::variables::Variables;
 use super::receivers;
-use crate::configuration::{Fault, Options};
-use crate::time_zone;
+use ::command::configuration::{Fault, Options};
+use ::command::time_zone;
 
 /// Of their states and figures.
 const USUAL_HISTORY_BYTES: u64 = 500_000_000;
@@ -243,7 +243,7 @@ mod tests {
     use ::agent::check::CheckWay;
 
     use super::*;
-    use crate::configuration::parse;
+    use ::command::configuration::parse;
 
     fn options(text: &str) -> Result<Option<CheckOptions>, Fault> {
         read(&Options::new(parse(text)?.get_ref(), 0..0))

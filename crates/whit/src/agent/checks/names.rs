@@ -2,7 +2,7 @@
 
 use formats::series_name::is_label;
 
-use crate::configuration::{Fault, Options, expected, text};
+use command::configuration::{Fault, Options, expected, text};
 
 /// `labels = { team = "web" }`.
 pub(super) fn labels(table: &Options<'_, '_>) -> Result<Vec<(String, String)>, Fault> {

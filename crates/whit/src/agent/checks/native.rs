@@ -10,7 +10,7 @@ use ::query::Query;
 use text::quantity;
 
 use super::variables::Variables;
-use crate::configuration::{Fault, Options, expected, text as text_of};
+use command::configuration::{Fault, Options, expected, text as text_of};
 
 /// Options of such checks; the first nine say what is looked at.
 pub(super) const OPTIONS: [&str; 22] = [

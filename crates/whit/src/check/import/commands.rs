@@ -8,7 +8,7 @@ use formats::nagios::{Macros, NagiosObject, expand};
 use super::notes::Notes;
 use super::services::Checked;
 use crate::agent::needs_shell;
-use crate::configuration::quoted;
+use command::configuration::quoted;
 
 /// The commands by their names.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use super::notes::Notes;
 use super::notification_lines::{is_stock_mail, shell_program};
 use super::periods::{Periods, Times};
 use super::services::Checked;
-use crate::configuration::quoted;
+use command::configuration::quoted;
 
 /// The receivers of each contact, and the members of contact groups.
 #[derive(Debug, Default)]

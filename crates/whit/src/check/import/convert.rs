@@ -14,7 +14,7 @@ use super::natural_order::by_natural_order;
 use super::notes::Notes;
 use super::periods::{Periods, Times};
 use super::services::{Checked, Groups, ServiceGroups, Services, service_groups};
-use crate::configuration::quoted;
+use command::configuration::quoted;
 use text::quantity;
 
 /// Kinds that are read, or that say nothing by themselves.

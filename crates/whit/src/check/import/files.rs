@@ -9,7 +9,7 @@ use text::printable::Shown as _;
 use super::names::make_valid;
 use super::notes::Notes;
 use super::patterns::{self, NamePatterns};
-use crate::failure::Failure;
+use command::failure::Failure;
 
 const MOST_BYTES: u64 = 64 << 20;
 /// After this number of files no further ones are included.

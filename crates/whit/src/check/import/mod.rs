@@ -22,7 +22,7 @@ mod services;
 use std::path::Path;
 
 pub(super) use self::convert::Imported;
-use crate::failure::Failure;
+use command::failure::Failure;
 
 /// Reads a main file and what it names.
 ///

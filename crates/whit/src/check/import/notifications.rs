@@ -7,7 +7,7 @@ use super::contacts::note_differences;
 use super::convert::{Converter, push_list};
 use super::periods::Times;
 use super::services::Checked;
-use crate::configuration::quoted;
+use command::configuration::quoted;
 
 /// What Nagios takes where nothing is said, in units of `interval_length`.
 const USUAL_NOTIFICATION_INTERVAL: f64 = 30.0;

@@ -1,0 +1,28 @@
+//! What all commands share: options and their kinds of values, failures and exit statuses, documents, output, paths, configurations with
+//! places, and the past for views of the present.
+//!
+//! A command's crate depends on this one and on no other command's.
+
+#![forbid(unsafe_code)]
+
+pub mod agent_rows;
+pub mod configuration;
+pub mod delay_accounting;
+pub mod document;
+pub mod failure;
+pub mod instant;
+pub mod kind;
+pub mod new_file;
+pub mod options;
+pub mod output;
+#[cfg(feature = "agent")]
+pub mod past;
+#[cfg(not(feature = "agent"))]
+#[path = "no_past.rs"]
+pub mod past;
+pub mod paths;
+pub mod pressure_fields;
+pub mod progress;
+pub mod quantity;
+pub mod task_fields;
+pub mod time_zone;

@@ -1,0 +1,91 @@
+//! The past of a whit without the agent: there is none. Its items are those of `past.rs`.
+
+// Documented there.
+#![allow(missing_docs)]
+
+use facts::linux::taskstats::ExitInfo;
+use facts::sample::Clock;
+use facts::task::TaskRow;
+use facts::task::store::TaskStore;
+use sampling::machine::MachineSampler;
+use sampling::task_labels::TaskLabels;
+use sampling::tasks::TaskSampler;
+
+use crate::failure::Failure;
+
+/// There is none.
+pub enum PastView {}
+
+/// A process that ended.
+pub struct EndedProcess {
+    pub threads: Vec<TaskRow>,
+    pub exit: ExitInfo,
+    pub clock: Clock,
+}
+
+/// What lies in a part of a history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    pub is_recorded: bool,
+    pub has_alert: bool,
+}
+
+impl PastView {
+    pub fn open(_directory: &std::path::Path) -> Result<Self, Failure> {
+        Err(Failure::new("this whit was built without the agent, which records"))
+    }
+
+    pub fn reopen(&mut self) -> Result<(), Failure> {
+        match *self {}
+    }
+
+    pub fn extent_ns(&self) -> (i64, i64) {
+        match *self {}
+    }
+
+    pub fn oldest_ns(&self) -> Result<i64, Failure> {
+        match *self {}
+    }
+
+    pub fn machine_at(&self, _at_ns: i64) -> Result<MachineSampler, Failure> {
+        match *self {}
+    }
+
+    pub fn show_tasks(
+        &self,
+        _at_ns: i64,
+        _tasks: &mut TaskSampler,
+        _labels: &mut TaskLabels,
+    ) -> Result<(), Failure> {
+        match *self {}
+    }
+
+    pub fn tasks(&self, _at_ns: i64) -> Result<(TaskStore, Clock), Failure> {
+        match *self {}
+    }
+
+    pub fn ended_processes(
+        &self,
+        _times_ns: [i64; 2],
+        _is_wanted: impl Fn(&TaskRow) -> bool,
+    ) -> Result<Vec<EndedProcess>, Failure> {
+        match *self {}
+    }
+
+    pub fn tick_after(&self, _at_ns: i64) -> Result<Option<i64>, Failure> {
+        match *self {}
+    }
+
+    pub fn next_spike(
+        &self,
+        _: impl FnOnce(&str) -> String,
+        _: i64,
+        _: bool,
+    ) -> Result<Option<i64>, Failure> {
+        match *self {}
+    }
+
+    pub fn parts(&self, _count: usize) -> Result<Vec<Part>, Failure> {
+        match *self {}
+    }
+}

@@ -1,0 +1,25 @@
+//! What tasks did in each minute and in each hour, summed up: an answer about a day reads a hundred of these instead of replaying every tick.
+//!
+//! Sums are derived: whatever they say can be replayed from the history, and a minute without them is. They are made by the server, a while
+//! after a minute is over, and are in a file of their own, so that the recorder has no part in it.
+
+mod boots;
+mod churn;
+mod columns;
+mod encoding;
+mod file;
+mod hour;
+mod minute;
+mod span;
+mod summarizer;
+mod upkeep;
+
+pub(crate) use boots::Boots;
+pub(crate) use churn::{Churn, ChurnSummary};
+pub(crate) use file::SumsFile;
+pub(crate) use minute::{BriefSums, MinuteGroups, MinuteProcesses, ProcessSums, TaskGroup};
+pub(crate) use span::{MINUTE_MS, MINUTES, Span, whole_hours, whole_minutes};
+pub use summarizer::Summarizer;
+#[cfg(test)]
+pub(crate) use summarizer::{change_hours, make_all, remake_all};
+pub use upkeep::{check, fill};

@@ -1,0 +1,221 @@
+//! Makes the sums of minutes that are over, in a thread of its own.
+
+use std::ops::Range;
+#[cfg(test)]
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use facts::task::figure::FigureSet;
+use jiff::Timestamp;
+use store::{History, StoreError};
+
+use super::boots::Boots;
+use super::file::SumsFile;
+use super::hour::HourBuilder;
+use super::minute::{MinuteBuilder, MinuteSums};
+use super::span::{MINUTE_MS, Span, whole_hours, whole_minutes};
+
+/// Between two looks at the clock.
+const PAUSE: Duration = Duration::from_secs(5);
+/// A pause is so many times as long as what was done before it.
+const PAUSE_RATIO: u32 = 30;
+/// A minute is made so long after its end at the earliest.
+const SETTLED_MS: i64 = 5_000;
+/// The most minutes that have sums: a week. Older questions are rare, and answered by a replay.
+const MOST_MINUTES: i64 = 10_080;
+/// Minutes that are made at a time: of a history without sums, one such part at each look.
+const MINUTES_AT_ONCE: usize = 5;
+
+/// The thread. It ends with the process.
+pub struct Summarizer {
+    history: PathBuf,
+    file: Option<SumsFile>,
+    /// The time of the last look. An earlier one after it means that the clock was set.
+    last_ms: i64,
+    /// All minutes before this one that can be made are.
+    filled_until: Option<i64>,
+}
+
+impl Summarizer {
+    /// Starts the thread. The history is that of a data directory that this agent has locked. After each look `report` gets what went wrong.
+    ///
+    /// # Errors
+    /// If no thread can be made.
+    pub fn start(
+        history: PathBuf,
+        mut report: impl FnMut(Option<String>) + Send + 'static,
+    ) -> std::io::Result<()> {
+        std::thread::Builder::new().name("sums".to_owned()).spawn(move || {
+            let mut summarizer = Self::of(history);
+            let mut pause = PAUSE;
+            loop {
+                std::thread::sleep(pause);
+                let begun = Instant::now();
+                let done = summarizer.look(Timestamp::now().as_millisecond());
+                pause = PAUSE.max(begun.elapsed() * PAUSE_RATIO);
+                let fault = done.err().map(|error| format!("sums of tasks: {error}; questions take longer"));
+                report(fault);
+            }
+        })?;
+        Ok(())
+    }
+
+    pub(crate) fn of(history: PathBuf) -> Self {
+        Self { history, file: None, last_ms: i64::MIN, filled_until: None }
+    }
+
+    /// Makes what is missing, a part of it at a time, the newest minutes first.
+    pub(crate) fn look(&mut self, now_ms: i64) -> Result<(), StoreError> {
+        let looked = self.try_look(now_ms);
+        if looked.as_ref().is_err_and(StoreError::is_damage) {
+            // It is made anew.
+            self.file = None;
+            SumsFile::remove(&self.history);
+        }
+        looked
+    }
+
+    fn try_look(&mut self, now_ms: i64) -> Result<(), StoreError> {
+        let end = (now_ms - SETTLED_MS).div_euclid(MINUTE_MS);
+        let is_in_place = self.file.as_ref().is_some_and(SumsFile::is_in_place);
+        let was_set_back = now_ms < self.last_ms;
+        if is_in_place && self.filled_until == Some(end) && !was_set_back {
+            self.last_ms = now_ms;
+            return Ok(());
+        }
+        self.filled_until = None;
+        let history = History::open(&self.history)?;
+        if !is_in_place {
+            self.file = Some(SumsFile::take(&self.history, &Boots::of(&history)?)?);
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let there = minutes_of(&history)?;
+        let there = there.start..there.end.min(end);
+        let known = file.minutes(i64::MIN..i64::MAX)?;
+        let forgotten = not_there(file, &there)?;
+        let missing: Vec<i64> = there.clone().filter(|minute| known.binary_search(minute).is_err()).collect();
+        let run = last_run(&missing);
+        let made = match (run.first(), run.last()) {
+            (Some(oldest), Some(newest)) => make(&history, *oldest, *newest)?,
+            _ => Vec::new(),
+        };
+        file.write(&made, &forgotten)?;
+        let mut hours = missing_hours(file, &there)?;
+        if let Some(hour) = hours.pop() {
+            make_hour(file, hour)?;
+        }
+        self.last_ms = now_ms;
+        let is_all = run.len() == missing.len() && hours.is_empty();
+        self.filled_until = Some(end).filter(|_| is_all);
+        Ok(())
+    }
+}
+
+/// Returns what has sums and is not among these minutes. What is not over after all, since the clock was set, may be: now, or while none looked.
+pub(super) fn not_there(file: &SumsFile, there: &Range<i64>) -> Result<Vec<Span>, StoreError> {
+    let minutes = file.minutes(i64::MIN..i64::MAX)?.into_iter().map(Span::Minute);
+    let hours = file.hours(0..i64::MAX)?.into_iter().map(Span::Hour);
+    let is_there = |span: &Span| {
+        let minutes = span.minutes();
+        there.start <= minutes.start && minutes.end <= there.end
+    };
+    Ok(minutes.chain(hours).filter(|span| !is_there(span)).collect())
+}
+
+/// Returns the hours that have no sums although all of their minutes have some, in order.
+pub(super) fn missing_hours(file: &SumsFile, there: &Range<i64>) -> Result<Vec<i64>, StoreError> {
+    let (hours, minutes) = (whole_hours(there), file.minutes(there.clone())?);
+    let known = file.hours(hours.clone())?;
+    let has_all = |hour: &i64| {
+        let of_hour = Span::Hour(*hour).minutes();
+        let begin = minutes.partition_point(|minute| *minute < of_hour.start);
+        let end = minutes.partition_point(|minute| *minute < of_hour.end);
+        (end - begin) as i64 == of_hour.end - of_hour.start
+    };
+    Ok(hours.filter(|hour| known.binary_search(hour).is_err()).filter(has_all).collect())
+}
+
+/// Returns the sums of an hour by those of its minutes; `None` if these cannot be merged.
+pub(super) fn merged(file: &SumsFile, hour: i64) -> Result<Option<MinuteSums>, StoreError> {
+    let mut builder = HourBuilder::default();
+    for minute in Span::Hour(hour).minutes() {
+        match file.sums(Span::Minute(minute), FigureSet::COUNTERS)? {
+            Some(sums) => builder.add(sums),
+            None => return Ok(None),
+        }
+    }
+    Ok(builder.finish())
+}
+
+/// Makes the sums of an hour. One that cannot be merged has sums of nothing, which are of no use and are not made again.
+pub(super) fn make_hour(file: &mut SumsFile, hour: i64) -> Result<(), StoreError> {
+    let sums = merged(file, hour)?.unwrap_or_else(MinuteSums::unusable);
+    file.write(&[(Span::Hour(hour), sums)], &[])
+}
+
+/// The minutes that a history has rounds of tasks of as they were recorded, not too many of them.
+pub(super) fn minutes_of(history: &History) -> Result<Range<i64>, StoreError> {
+    let Some((first_ns, last_ns)) = history.exact_rounds_ns()? else { return Ok(0..0) };
+    let whole = whole_minutes(first_ns / 1_000_000, last_ns / 1_000_000);
+    Ok(whole.start.max(whole.end.saturating_sub(MOST_MINUTES))..whole.end)
+}
+
+/// The last of some minutes, as far as they follow one another.
+fn last_run(minutes: &[i64]) -> &[i64] {
+    let run = minutes.chunk_by(|one, next| *next == one + 1).next_back().unwrap_or_default();
+    &run[run.len().saturating_sub(MINUTES_AT_ONCE)..]
+}
+
+/// Makes the sums of some minutes, both included, by one replay.
+pub(super) fn make(
+    history: &History,
+    oldest: i64,
+    newest: i64,
+) -> Result<Vec<(Span, MinuteSums)>, StoreError> {
+    let (from_ms, to_ms) = (oldest * MINUTE_MS, (newest + 1) * MINUTE_MS);
+    let mut replay = history.tasks(from_ms * 1_000_000, to_ms * 1_000_000 - 1)?;
+    // Not one after the other: the clock may have been set.
+    let mut builders: Vec<MinuteBuilder> = (oldest..=newest).map(|_| MinuteBuilder::default()).collect();
+    while replay.advance()? {
+        let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
+        let place = usize::try_from(at_ms.div_euclid(MINUTE_MS) - oldest).unwrap_or(usize::MAX);
+        if let Some(builder) = builders.get_mut(place) {
+            builder.add(at_ms, &mut replay)?;
+        }
+    }
+    let boots = Boots::of(history)?;
+    let sums = builders.into_iter().map(|builder| builder.finish(&boots));
+    Ok((oldest..).map(Span::Minute).zip(sums).collect())
+}
+
+/// Makes the sums of all whole minutes of a history, as the thread would.
+#[cfg(test)]
+pub(crate) fn make_all(history: &Path) {
+    remake_all(history, |_| {});
+}
+
+/// Changes the sums of each hour.
+#[cfg(test)]
+pub(crate) fn change_hours(history: &Path, change: impl Fn(&mut MinuteSums)) {
+    let mut file = SumsFile::take(history, &Boots::of(&History::open(history).unwrap()).unwrap()).unwrap();
+    for hour in file.hours(0..i64::MAX).unwrap() {
+        let mut sums = file.sums(Span::Hour(hour), FigureSet::COUNTERS).unwrap().unwrap();
+        change(&mut sums);
+        file.write(&[(Span::Hour(hour), sums)], &[]).unwrap();
+    }
+}
+
+/// The same, and changes each.
+#[cfg(test)]
+pub(crate) fn remake_all(history: &Path, change: impl Fn(&mut MinuteSums)) {
+    let opened = History::open(history).unwrap();
+    let mut file = SumsFile::take(history, &Boots::of(&opened).unwrap()).unwrap();
+    let minutes = minutes_of(&opened).unwrap();
+    let mut made = make(&opened, minutes.start, minutes.end - 1).unwrap();
+    made.iter_mut().for_each(|(_, sums)| change(sums));
+    file.write(&made, &[]).unwrap();
+    for hour in missing_hours(&file, &minutes).unwrap() {
+        make_hour(&mut file, hour).unwrap();
+    }
+}

@@ -1,0 +1,188 @@
+//! The table of tasks.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::head::{put, set};
+use super::state::{State, row};
+use super::time_bar::draw_breakdown;
+use crate::columns::Column;
+use crate::lines::Line;
+use crate::session::Session;
+use text::table::Align;
+
+/// What is left between the head, and the notes and the foot.
+pub(super) fn area(area: Rect, head: u16, notes: u16) -> Rect {
+    Rect { y: area.y + head, height: area.height.saturating_sub(head + notes + 1), ..area }
+}
+
+/// Columns with their places, as many as fit; the command has at least this much room.
+const LEAST_COMMAND_WIDTH: u16 = 8;
+
+struct Place {
+    column: Column,
+    x: u16,
+    width: u16,
+}
+
+/// From the left; a column that does not fit goes, rather than the command.
+fn places(columns: &[Column], sort: Column, area: Rect) -> Vec<Place> {
+    let has_rest = columns.iter().any(|column| column.width() == 0);
+    let reserved = if has_rest { LEAST_COMMAND_WIDTH.min(area.width) } else { 0 };
+    let mut room = area.width.saturating_sub(reserved);
+    // The rarer ones go first: those with the most characters that are not the task's name.
+    let mut kept: Vec<Column> = Vec::new();
+    for column in by_importance(columns, sort) {
+        let width = column.width() as u16;
+        if width == 0 || width < room {
+            room = room.saturating_sub(if width == 0 { 0 } else { width + 1 });
+            kept.push(column);
+        }
+    }
+    let mut places = Vec::new();
+    let mut x = area.x;
+    for column in columns.iter().copied().filter(|column| kept.contains(column)) {
+        let width = match column.width() as u16 {
+            0 => LEAST_COMMAND_WIDTH + room,
+            width => width,
+        };
+        places.push(Place { column, x, width });
+        x += width + 1;
+    }
+    places
+}
+
+/// The columns that identify a row and have its main figures first: they get space first.
+fn by_importance(columns: &[Column], sort: Column) -> Vec<Column> {
+    let rank = |column: &Column| match column {
+        Column::Pid | Column::Command => 0,
+        // What the rows are ordered by is to be seen.
+        column if *column == sort => 0,
+        Column::Cpu => 1,
+        Column::Resident => 2,
+        Column::State => 3,
+        Column::Time => 4,
+        Column::User => 5,
+        _ => 6,
+    };
+    let mut ordered = columns.to_vec();
+    ordered.sort_by_key(rank);
+    ordered
+}
+
+pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer, area: Rect) {
+    state.body = area;
+    if area.height == 0 {
+        return;
+    }
+    let places = places(&session.columns(), session.arrangement.sort, area);
+    draw_headings(state, session, &places, buffer, area);
+    let page = usize::from(area.height - 1);
+    keep_in_sight(state, page);
+    let end = (state.first + page).min(state.lines.len());
+    let shown = state.first.min(end)..end;
+    let lines: Vec<Line> = state.lines.from(shown.start, &session.tasks).take(page).collect();
+    // A screen that stands still shows what was read.
+    if !state.is_paused {
+        session.tasks.complete(lines.iter().map(|line| line.id));
+    }
+    let mut text = String::new();
+    for ((at, y), line) in shown.zip(area.y + 1..).zip(&lines) {
+        let is_selected = at == state.selected;
+        let base = if is_selected { state.palette.selected() } else { Style::new() };
+        if is_selected {
+            buffer.set_style(Rect { y, height: 1, ..area }, base);
+        }
+        for Place { column, x, width } in &places {
+            text.clear();
+            let row = row(session, line);
+            let is_busy =
+                *column == Column::Cpu && row.share(row.sum.on_cpu()).is_some_and(|share| share >= 0.1);
+            let style = if row.is_ended { base.patch(state.palette.faint()) } else { base };
+            match column {
+                Column::Time => {
+                    draw_breakdown(&row, state.palette, buffer, Rect { x: *x, y, width: *width, height: 1 });
+                    continue;
+                }
+                Column::Cgroup => {
+                    text.push_str(session.cgroup_of(line.id).unwrap_or("–"));
+                }
+                Column::Command => {
+                    text.push_str(&line.branches);
+                    session.push_command(line.id, &mut text);
+                    text = text.chars().skip(state.shift).collect();
+                }
+                column => session.push_cell(*column, line.id, &mut text),
+            }
+            let length = text.chars().count() as u16;
+            let x = match column.align() {
+                Align::Right => x + width.saturating_sub(length),
+                Align::Left => *x,
+            };
+            let style = if is_busy { style.patch(state.palette.strong()) } else { style };
+            put(buffer, x, y, &text, *width, style);
+        }
+    }
+}
+
+fn keep_in_sight(state: &mut State, page: usize) {
+    if state.selected < state.first {
+        state.first = state.selected;
+    } else if page > 0 && state.selected >= state.first + page {
+        state.first = state.selected + 1 - page;
+    }
+    state.first = state.first.min(state.lines.len().saturating_sub(page));
+}
+
+fn draw_headings(state: &mut State, session: &Session, places: &[Place], buffer: &mut Buffer, area: Rect) {
+    buffer.set_style(Rect { height: 1, ..area }, state.palette.heading());
+    state.column_ends.clear();
+    for Place { column, x, width } in places {
+        let heading = column.heading();
+        let arrow = match (*column == session.arrangement.sort, session.arrangement.is_reversed) {
+            (true, reversed) if column.is_ascending() == reversed => "▼",
+            (true, _) => "▲",
+            (false, _) => "",
+        };
+        let is_sorted = !arrow.is_empty();
+        let style = if is_sorted { state.palette.sorted() } else { state.palette.heading() };
+        let length = heading.chars().count() as u16;
+        let start = match column.align() {
+            Align::Right => x + width.saturating_sub(length),
+            Align::Left => *x,
+        };
+        buffer.set_stringn(start, area.y, heading, usize::from(*width), style);
+        let after = start + length;
+        if is_sorted && after < area.right() {
+            set(buffer, after, area.y, area, arrow, state.palette.heading());
+        }
+        state.column_ends.push((x + width, *column));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(width: u16) -> Vec<&'static str> {
+        let area = Rect { x: 0, y: 0, width, height: 1 };
+        let places = places(&Column::DEFAULT, Column::Cpu, area);
+        let mut end = 0;
+        for place in &places {
+            assert!(place.x >= end && place.x + place.width <= width.max(8), "{width}");
+            end = place.x + place.width;
+        }
+        places.iter().map(|place| place.column.name()).collect()
+    }
+
+    #[test]
+    fn narrow_screens_lose_the_rarer_columns() {
+        assert_eq!(shown(40), ["pid", "state", "cpu", "memory", "command"]);
+        assert!(shown(80).contains(&"time"));
+        assert_eq!(shown(200).len(), Column::DEFAULT.len());
+        for width in 1..400 {
+            shown(width);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! `whit sink` and `whit send`: sockets under load, measured, for test environments.
+
+#![forbid(unsafe_code)]
+
+mod address;
+mod agenda;
+mod arguments;
+mod event_loop;
+mod http_body;
+mod render;
+mod send;
+mod sink;
+mod waits;
+
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+use command::failure::Failure;
+
+pub use arguments::{send_command, sink_command};
+
+/// Runs `whit sink`.
+///
+/// # Errors
+/// If the command line is wrong, or the address cannot be listened to.
+pub fn sink(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    sink::run(&arguments::sink_from_matches(matches)?)
+}
+
+/// Runs `whit send`.
+///
+/// # Errors
+/// If the command line is wrong, or the address does not accept connections.
+pub fn send(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    send::run(&arguments::send_from_matches(matches)?)
+}

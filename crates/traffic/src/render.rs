@@ -1,0 +1,279 @@
+//! What a sink took and a sender sent.
+
+use facts::task::TaskAccount;
+use facts::unit::{Bytes, Nanos};
+use serde_json::{Value, json};
+
+use crate::send::connection::Answer;
+use crate::send::options::SendOptions;
+use crate::send::sent::Sent;
+use crate::sink::accounts::{Account, Accounts, Answered};
+use crate::waits;
+use text::units::{Grouped, Size, Span, push_human};
+
+/// Clients that are named one by one.
+const NAMED_CLIENTS: usize = 20;
+
+/// Appends a glance: packets so far, and those of the last second.
+pub(crate) fn push_live(out: &mut String, packets: u64, fresh: u64, fresh_bytes: u64) {
+    out.push_str(&format!(
+        "{} packets, {} packets/s, {}/s\x1b[K",
+        Grouped(packets),
+        Grouped(fresh),
+        Size(Bytes(fresh_bytes))
+    ));
+}
+
+/// Packets a second over a span; none over none.
+fn rate(packets: u64, span: Nanos) -> Option<f64> {
+    (span.0 > 0).then(|| packets as f64 * 1e9 / span.0 as f64)
+}
+
+/// Of so many packets or requests, and their bytes.
+fn rate_words(count: u64, noun: &str, bytes: u64, span: Nanos) -> String {
+    let Some(rate) = rate(count, span) else { return text::ABSENT.to_owned() };
+    let a_second = bytes as f64 * 1e9 / span.0 as f64;
+    let mut bits = String::new();
+    push_human(&mut bits, a_second * 8.0, 1000.0, &["", " k", " M", " G", " T"]);
+    let gap = if bits.ends_with(|last: char| last.is_ascii_digit()) { " " } else { "" };
+    let size = Size(Bytes(a_second as u64));
+    format!("{} {noun}s/s, {size}/s, {bits}{gap}bit/s", Grouped((rate + 0.5) as u64))
+}
+
+fn span(first: Option<Nanos>, last: Option<Nanos>) -> Nanos {
+    first.zip(last).map_or(Nanos(0), |(first, last)| last.saturating_sub(first))
+}
+
+/// What a sink took.
+pub(crate) struct SinkReport {
+    accounts: Accounts,
+    dropped: u64,
+    waits: Option<TaskAccount>,
+    /// Requests are counted, and packets mean nothing.
+    has_requests: bool,
+}
+
+impl SinkReport {
+    pub(crate) fn new(
+        accounts: Accounts,
+        dropped: u64,
+        waits: Option<&TaskAccount>,
+        has_requests: bool,
+    ) -> Self {
+        Self { accounts, dropped, waits: waits.cloned(), has_requests }
+    }
+
+    /// How many packets or requests, and what one is called.
+    fn count(&self, account: &Account) -> (u64, &'static str) {
+        match account.answers.filter(|_| self.has_requests) {
+            Some(answered) => (answered.answers, "request"),
+            None => (account.packets, "packet"),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let Accounts { listed, all, clients } = &self.accounts;
+        let wall = span(all.first, all.last);
+        let mut text = String::new();
+        if *clients > 1 {
+            for client in listed.iter().take(NAMED_CLIENTS) {
+                let wall = span(client.first, client.last);
+                let aborted = if client.is_aborted { ", aborted" } else { "" };
+                let (count, noun) = self.count(client);
+                let plural = if count == 1 { "" } else { "s" };
+                let rest = if self.has_requests { String::new() } else { incomplete(client) };
+                text.push_str(&format!(
+                    "{}: {} {noun}{plural} in {}, {}{rest}{aborted}\n",
+                    client.name,
+                    Grouped(count),
+                    Span(wall),
+                    rate_words(count, noun, client.bytes, wall),
+                ));
+            }
+            let more = clients.saturating_sub(NAMED_CLIENTS as u64);
+            if more > 0 {
+                let clients = if more == 1 { "client" } else { "clients" };
+                text.push_str(&format!("and {} more {clients}\n", Grouped(more)));
+            }
+        }
+        text.push_str(&format!("total time   {}\n", Span(wall)));
+        let (count, noun) = self.count(all);
+        let what = format!("{noun}s");
+        let rest = if self.has_requests { String::new() } else { incomplete(all) };
+        text.push_str(&format!("{what:<12} {}{rest}\n", Grouped(count)));
+        text.push_str(&format!("rate         {}\n", rate_words(count, noun, all.bytes, wall)));
+        text.push_str(&format!("clients      {}\n", Grouped(*clients)));
+        if let Some(Answered { answers, faults }) =
+            all.answers.filter(|answered| !self.has_requests || answered.faults > 0)
+        {
+            text.push_str(&format!(
+                "answers      {}, {} of them faulty\n",
+                Grouped(answers),
+                Grouped(faults)
+            ));
+        }
+        if self.dropped > 0 {
+            text.push_str(&format!(
+                "dropped      {} for which the kernel had no room\n",
+                Grouped(self.dropped)
+            ));
+        }
+        if let Some(waits) = &self.waits {
+            text.push_str(&format!("whit         {}\n", waits::words(waits)));
+        }
+        text
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let Accounts { listed, all, clients } = &self.accounts;
+        let each = listed.iter().map(|client| {
+            let mut document = account(client, self.has_requests);
+            document["address"] = json!(client.name);
+            document["is_aborted"] = json!(client.is_aborted);
+            document
+        });
+        let mut document = account(all, self.has_requests);
+        document["answers"] = json!(all.answers.map(|answered| answered.answers));
+        document["faults"] = json!(all.answers.map(|answered| answered.faults));
+        document["dropped_packets"] = json!(self.dropped);
+        document["whit"] = self.waits.as_ref().map_or(Value::Null, breakdown);
+        // Only the first of very many are reported.
+        document["omitted_clients"] = json!(clients - listed.len() as u64);
+        document["clients"] = each.collect();
+        document
+    }
+}
+
+fn incomplete(account: &Account) -> String {
+    match account.incomplete_packets {
+        0 => String::new(),
+        packets => {
+            format!(" and {} incomplete ({})", Grouped(packets), Size(Bytes(account.incomplete_bytes)))
+        }
+    }
+}
+
+/// Requests have no packets, and the other way round.
+fn account(account: &Account, has_requests: bool) -> Value {
+    let wall = span(account.first, account.last);
+    let requests = account.answers.filter(|_| has_requests).map(|answered| answered.answers);
+    let of_packets = |number: u64| (!has_requests).then_some(number);
+    json!({
+        "wall_ns": wall.0,
+        "packets": of_packets(account.packets),
+        "requests": requests,
+        "bytes": account.bytes,
+        "incomplete_packets": of_packets(account.incomplete_packets),
+        "incomplete_bytes": of_packets(account.incomplete_bytes),
+        "packets_per_second": of_packets(account.packets).and_then(|packets| rate(packets, wall)),
+        "requests_per_second": requests.and_then(|requests| rate(requests, wall)),
+    })
+}
+
+fn breakdown(task: &TaskAccount) -> Value {
+    let breakdown = task.sum.breakdown();
+    let ns = |part: Option<Nanos>| part.map(|part| part.0);
+    json!({
+        "on_cpu_ns": ns(breakdown.on_cpu),
+        "run_queue_ns": ns(breakdown.run_queue),
+        "block_io_ns": ns(breakdown.block_io),
+        "sleeping_ns": ns(breakdown.sleeping),
+    })
+}
+
+/// What a sender sent.
+pub(crate) struct SendReport {
+    sent: Sent,
+    size: u64,
+    /// Requests were sent, and not packets.
+    is_http: bool,
+    /// The other side says something in return.
+    has_answers: bool,
+    waits: Option<TaskAccount>,
+}
+
+/// Of a hundred.
+const PERCENTILES: [(f64, &str, &str); 4] =
+    [(50.0, "p50", "p50_ns"), (90.0, "p90", "p90_ns"), (99.0, "p99", "p99_ns"), (99.9, "p99.9", "p99_9_ns")];
+
+impl SendReport {
+    pub(crate) fn new(sent: Sent, options: &SendOptions, waits: Option<&TaskAccount>) -> Self {
+        let (size, is_http) = (options.size as u64, options.request.is_some());
+        let has_answers = options.answer != Answer::None;
+        Self { sent, size, is_http, has_answers, waits: waits.cloned() }
+    }
+
+    /// Packets that were taken, or requests that were answered.
+    fn count(&self) -> u64 {
+        if self.is_http { self.sent.answers() } else { self.sent.packets }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let (sent, count) = (&self.sent, self.count());
+        let wall = span(sent.first, sent.last);
+        let noun = if self.is_http { "request" } else { "packet" };
+        let what = format!("{noun}s");
+        let mut text = format!("total time   {}\n{what:<12} {}", Span(wall), Grouped(count));
+        let rest = sent.bytes - sent.packets * self.size;
+        if rest > 0 && !self.is_http {
+            text.push_str(&format!(", and {} of incomplete ones", Size(Bytes(rest))));
+        }
+        text.push_str(&format!("\nrate         {}\n", rate_words(count, noun, sent.bytes, wall)));
+        text.push_str(&format!("connections  {}\n", Grouped(sent.connections)));
+        if sent.failed_requests > 0 {
+            text.push_str(&format!("failed       {}\n", Grouped(sent.failed_requests)));
+        }
+        if sent.unanswered > 0 {
+            text.push_str(&format!("unanswered   {} when it ended\n", Grouped(sent.unanswered)));
+        }
+        if self.is_http {
+            let statuses =
+                sent.statuses.iter().map(|(status, count)| format!("{status} ×{}", Grouped(*count)));
+            text.push_str(&format!("statuses     {}\n", statuses.collect::<Vec<_>>().join(", ")));
+        }
+        if !sent.latency_ns.is_empty() {
+            // Without answers it is how late packets went out, and nothing of the other side.
+            text.push_str(if self.has_answers { "latency     " } else { "behind plan " });
+            for (percentile, name, _) in PERCENTILES {
+                let value = Nanos(sent.latency_ns.value_at_percentile(percentile));
+                text.push_str(&format!(" {name} {},", Span(value)));
+            }
+            text.push_str(&format!(" longest {}\n", Span(Nanos(sent.latency_ns.max()))));
+        }
+        if let Some(waits) = &self.waits {
+            text.push_str(&format!("whit         {}\n", waits::words(waits)));
+        }
+        text
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let sent = &self.sent;
+        let wall = span(sent.first, sent.last);
+        let latency = (!sent.latency_ns.is_empty()).then(|| {
+            let mut latency = json!({ "count": sent.latency_ns.len(), "max_ns": sent.latency_ns.max() });
+            for (percentile, _, field) in PERCENTILES {
+                latency[field] = json!(sent.latency_ns.value_at_percentile(percentile));
+            }
+            latency
+        });
+        json!({
+            "wall_ns": wall.0,
+            "packets": (!self.is_http).then_some(sent.packets),
+            "requests": self.is_http.then(|| sent.answers()),
+            "bytes": sent.bytes,
+            "packets_per_second": rate(sent.packets, wall).filter(|_| !self.is_http),
+            "requests_per_second": rate(sent.answers(), wall).filter(|_| self.is_http),
+            "connections": sent.connections,
+            "failed_connections": sent.failed,
+            "failed_requests": self.is_http.then_some(sent.failed_requests),
+            "unanswered_requests": self.is_http.then_some(sent.unanswered),
+            "failure": sent.failure,
+            "statuses": self.is_http.then(|| {
+                let one = |(status, count): (&u16, &u64)| json!({ "status": status, "count": count });
+                sent.statuses.iter().map(one).collect::<Value>()
+            }),
+            "latency": latency,
+            "whit": self.waits.as_ref().map_or(Value::Null, breakdown),
+        })
+    }
+}

@@ -1,0 +1,313 @@
+//! One connection: what it still has to send, and when.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use facts::unit::Nanos;
+use hdrhistogram::Histogram;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+use super::response::{Response, ResponseReader};
+use crate::agenda::Turn;
+use text::units::Span;
+
+/// Bursts of one turn.
+const BURSTS_A_TURN: usize = 16;
+
+/// When packets are due, and how they go out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Schedule {
+    /// Of a packet.
+    pub(super) size: usize,
+    /// Of this connection; none: as fast as they are taken.
+    pub(super) interval_ns: Option<f64>,
+    pub(super) answer: Answer,
+    /// Packets that may go out at once.
+    pub(super) burst: usize,
+    /// How long a peer may take and return nothing; none: until the end.
+    pub(super) patience: Option<Nanos>,
+}
+
+/// What is waited for after each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    None,
+    /// The packet again.
+    Echo,
+    /// A response of HTTP; one to HEAD has no body.
+    Http {
+        has_body: bool,
+    },
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) socket: OwnedFd,
+    /// Whether the connection is established.
+    pub(super) is_connected: bool,
+    /// Packets to be sent.
+    quota: u64,
+    /// When the first is due.
+    begin: Nanos,
+    /// Packets that have been given out to bursts.
+    planned: u64,
+    burst_left: usize,
+    /// The place of the burst's first packet, and how many are in it.
+    burst: (u64, u64),
+    echo_left: usize,
+    /// A response is waited for.
+    awaits_response: bool,
+    reader: ResponseReader,
+    /// How many responses had which status.
+    pub(super) statuses: BTreeMap<u16, u64>,
+    /// When it will be asked again.
+    armed: Option<Nanos>,
+    /// Since when the peer has taken and returned nothing, and whether it was asked to be looked at again for that.
+    stalled: Option<(Nanos, bool)>,
+    pub(super) bytes: u64,
+    pub(super) first: Option<Nanos>,
+    /// When the last packet was taken, or what came in return.
+    pub(super) last: Option<Nanos>,
+    /// When the last packet was taken.
+    sent_at: Option<Nanos>,
+    /// Since when there is no connection to a server that was there before.
+    pub(super) lost_at: Option<Nanos>,
+    /// When it is looked for again.
+    pub(super) next_attempt: Option<Nanos>,
+}
+
+impl Connection {
+    pub(super) fn new(socket: OwnedFd, quota: u64, begin: Nanos) -> Self {
+        Self {
+            socket,
+            is_connected: false,
+            quota,
+            begin,
+            planned: 0,
+            burst_left: 0,
+            burst: (0, 0),
+            echo_left: 0,
+            awaits_response: false,
+            reader: ResponseReader::default(),
+            statuses: BTreeMap::new(),
+            armed: None,
+            stalled: None,
+            bytes: 0,
+            first: None,
+            last: None,
+            sent_at: None,
+            lost_at: None,
+            next_attempt: None,
+        }
+    }
+
+    /// Sends what is due, from memory whose content is of no matter.
+    pub(super) fn turn(
+        &mut self,
+        schedule: &Schedule,
+        content: &[u8],
+        memory: &mut [u8],
+        latency_ns: &mut Histogram<u64>,
+    ) -> io::Result<Turn> {
+        for _ in 0..BURSTS_A_TURN {
+            if self.echo_left > 0 && !self.receive_echo(schedule, memory, latency_ns)? {
+                return self.wait_for_peer(schedule);
+            }
+            if self.awaits_response {
+                match self.receive_response(schedule, memory, latency_ns)? {
+                    None => return self.wait_for_peer(schedule),
+                    Some(response) if response.is_last => return Ok(Turn::Reconnect),
+                    Some(_) => {}
+                }
+            }
+            if self.burst_left == 0 {
+                match self.plan(schedule) {
+                    None => return Ok(Turn::Over),
+                    // Told once: it will be asked then.
+                    Some(due) if due > Nanos(0) && self.armed == Some(due) => return Ok(Turn::Quiet),
+                    Some(due) if due > Nanos(0) => {
+                        self.armed = Some(due);
+                        return Ok(Turn::Paused(due));
+                    }
+                    Some(_) => {}
+                }
+            }
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            let length = match send(
+                &self.socket,
+                &content[..self.burst_left.min(schedule.burst * schedule.size)],
+                flags,
+            ) {
+                Ok(length) => length,
+                Err(Errno::WOULDBLOCK) => return self.wait_for_peer(schedule),
+                Err(Errno::INTR) => continue,
+                // The device's queue is full: once more, later.
+                Err(Errno::NOBUFS) => return Ok(Turn::Paused(probe::clock_now().monotonic + Nanos(100_000))),
+                Err(error) => return Err(error.into()),
+            };
+            self.stalled = None;
+            self.bytes += length as u64;
+            self.burst_left -= length.min(self.burst_left);
+            let now = probe::clock_now().monotonic;
+            self.first.get_or_insert(now);
+            self.last = Some(now);
+            self.sent_at = Some(now);
+            if self.burst_left == 0 {
+                match schedule.answer {
+                    Answer::Echo => self.echo_left = schedule.size,
+                    Answer::Http { .. } => self.awaits_response = true,
+                    Answer::None if schedule.interval_ns.is_some() => self.record(schedule, now, latency_ns),
+                    Answer::None => {}
+                }
+            }
+        }
+        Ok(Turn::Ready)
+    }
+
+    /// Until the peer takes or returns something, or its time is over.
+    fn wait_for_peer(&mut self, schedule: &Schedule) -> io::Result<Turn> {
+        let Some(patience) = schedule.patience else { return Ok(Turn::Quiet) };
+        let now = probe::clock_now().monotonic;
+        let (since, is_armed) = *self.stalled.get_or_insert((now, false));
+        if since + patience <= now {
+            let what = if self.echo_left > 0 || self.awaits_response { "returned" } else { "took" };
+            let message = format!("the peer {what} nothing for {} (see --timeout)", Span(patience));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+        }
+        self.stalled = Some((since, true));
+        Ok(if is_armed { Turn::Quiet } else { Turn::Paused(since + patience) })
+    }
+
+    /// Makes the next burst. None where there is none, zero where it is due now.
+    fn plan(&mut self, schedule: &Schedule) -> Option<Nanos> {
+        let left = self.quota - self.planned;
+        if left == 0 {
+            return None;
+        }
+        let mut count = if schedule.answer != Answer::None { 1 } else { (schedule.burst as u64).min(left) };
+        if let Some(interval_ns) = schedule.interval_ns {
+            let (due, now) = (self.due(self.planned, interval_ns), probe::clock_now().monotonic);
+            if due > now {
+                return Some(due);
+            }
+            // A connection that is late sends everything that was due.
+            let late = ((now.0 - due.0) as f64 / interval_ns) as u64 + 1;
+            count = count.min(late);
+        }
+        self.burst = (self.planned, count);
+        self.planned += count;
+        self.burst_left = count as usize * schedule.size;
+        Some(Nanos(0))
+    }
+
+    fn due(&self, place: u64, interval_ns: f64) -> Nanos {
+        self.begin + Nanos((place as f64 * interval_ns) as u64)
+    }
+
+    /// Waits for the echo. Whether it is whole.
+    fn receive_echo(
+        &mut self,
+        schedule: &Schedule,
+        memory: &mut [u8],
+        latency_ns: &mut Histogram<u64>,
+    ) -> io::Result<bool> {
+        while self.echo_left > 0 {
+            let limit = self.echo_left.min(memory.len());
+            match recv(&self.socket, &mut memory[..limit], RecvFlags::DONTWAIT) {
+                Ok((0, _)) => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "it ended before its echo came",
+                    ));
+                }
+                Ok((length, _)) => {
+                    self.echo_left -= length;
+                    self.stalled = None;
+                }
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let now = probe::clock_now().monotonic;
+        self.last = Some(now);
+        self.record(schedule, now, latency_ns);
+        Ok(true)
+    }
+
+    /// Waits for the response; `None` if it is not whole.
+    fn receive_response(
+        &mut self,
+        schedule: &Schedule,
+        memory: &mut [u8],
+        latency_ns: &mut Histogram<u64>,
+    ) -> io::Result<Option<Response>> {
+        loop {
+            let response = match recv(&self.socket, &mut *memory, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => match self.reader.close() {
+                    Some(response) => Some(response),
+                    None => {
+                        let error = io::ErrorKind::UnexpectedEof;
+                        return Err(io::Error::new(error, "it ended before its answer was whole"));
+                    }
+                },
+                Ok((length, _)) => {
+                    self.stalled = None;
+                    self.reader.take(&memory[..length], schedule.answer == Answer::Http { has_body: true })?
+                }
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if let Some(response) = response {
+                self.awaits_response = false;
+                *self.statuses.entry(response.status).or_default() += 1;
+                let now = probe::clock_now().monotonic;
+                self.record(schedule, now, latency_ns);
+                self.last = Some(now);
+                return Ok(Some(response));
+            }
+        }
+    }
+
+    /// Goes on over another socket.
+    pub(super) fn reconnect(&mut self, socket: OwnedFd) {
+        if self.is_connected {
+            self.lost_at = Some(probe::clock_now().monotonic);
+        }
+        self.socket = socket;
+        self.is_connected = false;
+        self.reader = ResponseReader::default();
+        // What was asked over the other one is answered, or has failed.
+        self.awaits_response = false;
+        self.burst_left = 0;
+        self.stalled = None;
+        self.armed = None;
+    }
+
+    /// Whether something in return is waited for.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.awaits_response || self.echo_left > 0
+    }
+
+    /// Whether there is nothing more to be sent.
+    pub(super) fn is_done(&self) -> bool {
+        self.planned >= self.quota
+    }
+
+    /// From when each packet of the burst should have gone out: what was held up by those before it waited, too. Without a
+    /// rate from when it did.
+    fn record(&self, schedule: &Schedule, now: Nanos, latency_ns: &mut Histogram<u64>) {
+        let (first, count) = self.burst;
+        for place in first..first + count {
+            let began = match schedule.interval_ns {
+                Some(interval_ns) => self.due(place, interval_ns),
+                None => self.sent_at.unwrap_or(now),
+            };
+            latency_ns.saturating_record(now.saturating_sub(began).0.max(1));
+        }
+    }
+}

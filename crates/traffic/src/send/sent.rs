@@ -1,0 +1,73 @@
+//! What was sent.
+
+use std::collections::BTreeMap;
+
+use facts::unit::Nanos;
+use hdrhistogram::Histogram;
+
+use command::failure::Failure;
+
+/// Counts of what was sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) bytes: u64,
+    pub(crate) packets: u64,
+    pub(crate) connections: u64,
+    /// Connections that ended before they should, and why the first did.
+    pub(crate) failed: u64,
+    pub(crate) failure: Option<String>,
+    /// Of HTTP: requests whose answer did not come whole.
+    pub(crate) failed_requests: u64,
+    /// Packets or requests that something in return was still waited for.
+    pub(crate) unanswered: u64,
+    /// Of HTTP: how many responses had which status.
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) first: Option<Nanos>,
+    pub(crate) last: Option<Nanos>,
+    /// From when a packet should have gone out until it was taken or came back, in nanoseconds.
+    pub(crate) latency_ns: Histogram<u64>,
+}
+
+/// Latencies are measured up to this, with three digits.
+const LONGEST_NS: u64 = 600_000_000_000;
+const DIGITS: u8 = 3;
+
+impl Sent {
+    pub(super) fn new() -> Result<Self, Failure> {
+        Ok(Self {
+            bytes: 0,
+            packets: 0,
+            connections: 0,
+            failed: 0,
+            failure: None,
+            failed_requests: 0,
+            unanswered: 0,
+            statuses: BTreeMap::new(),
+            first: None,
+            last: None,
+            latency_ns: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).map_err(Failure::internal)?,
+        })
+    }
+
+    /// Of HTTP: requests that were answered.
+    pub(crate) fn answers(&self) -> u64 {
+        self.statuses.values().sum()
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.packets += other.packets;
+        self.connections += other.connections;
+        self.failed += other.failed;
+        self.failed_requests += other.failed_requests;
+        self.unanswered += other.unanswered;
+        for (status, count) in other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
+        self.failure = self.failure.take().or(other.failure);
+        self.first = Nanos::earlier(self.first, other.first);
+        self.last = self.last.max(other.last);
+        // Of one make: nothing of it is out of the other's bounds.
+        let _ = self.latency_ns.add(other.latency_ns);
+    }
+}

@@ -1,0 +1,284 @@
+//! One thread of a sender, and its connections.
+
+use command::failure::without_error_numbers;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use facts::unit::Nanos;
+use rustix::net::{Shutdown, shutdown, sockopt};
+
+use super::connection::{Answer, Connection, Schedule};
+use super::options::SendOptions;
+use super::sent::Sent;
+use crate::address::Patience;
+use crate::agenda::{Agenda, Turn};
+use crate::event_loop::EventLoop;
+use crate::render::push_live;
+use command::failure::{Failure, write_stderr_if_ready};
+
+/// What goes out at once, where it may.
+const BURST_BYTES: usize = 256 << 10;
+/// The kernel cuts no more datagrams from one piece than this, nor a longer piece.
+const SEGMENTS: usize = 64;
+const DATAGRAM_BYTES: usize = 65_507;
+/// Between the connections' beginnings and the first packet, so that all are there.
+const HEAD_START: Nanos = Nanos(1_000_000);
+
+/// Until a server that went away is looked for again.
+const RECONNECT_PAUSE: Nanos = Nanos(100_000_000);
+
+/// A thread's.
+pub(super) struct Worker<'a> {
+    event_loop: EventLoop,
+    options: &'a SendOptions,
+    schedule: Schedule,
+    connections: Vec<Option<Connection>>,
+    living: usize,
+    agenda: Agenda,
+    content: Vec<u8>,
+    memory: Vec<u8>,
+    sent: Sent,
+    packets: &'a AtomicU64,
+    /// Datagrams are cut from one piece.
+    is_cut_by_kernel: bool,
+}
+
+fn is_uncuttable(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::MSGSIZE | Errno::IO))
+}
+
+impl<'a> Worker<'a> {
+    /// With every `threads`th of the connections.
+    pub(super) fn new(
+        mut event_loop: EventLoop,
+        options: &'a SendOptions,
+        places: Range<usize>,
+        threads: usize,
+        packets: &'a AtomicU64,
+    ) -> Result<Self, Failure> {
+        let size = options.size;
+        let mut burst = if options.request.is_some() { 1 } else { (BURST_BYTES / size).max(1) };
+        let mut connections = Vec::new();
+        let begin = probe::clock_now().monotonic + HEAD_START;
+        let interval_ns = options.rate.map(|rate| 1e9 * options.connections as f64 / rate);
+        let mut sent = Sent::new()?;
+        let mut patience = Patience::default();
+        for place in places.step_by(threads) {
+            // What does not divide evenly goes to the first.
+            let (all, count) = (options.connections as u64, options.count);
+            let quota = count.map_or(u64::MAX, |count| count / all + u64::from((place as u64) < count % all));
+            sent.connections += 1;
+            let socket = match options.address.connect(&mut patience) {
+                Ok(socket) => socket,
+                Err(error) => {
+                    sent.failed += 1;
+                    sent.failure.get_or_insert(without_error_numbers(&error.to_string()).into_owned());
+                    continue;
+                }
+            };
+            if options.address.is_udp() {
+                let is_cut = u16::try_from(size)
+                    .is_ok_and(|size| probe::sockets::set_udp_segment(&socket, size).is_ok());
+                burst = if is_cut { SEGMENTS.min(DATAGRAM_BYTES / size).max(1) } else { 1 };
+            }
+            event_loop.add(&socket, connections.len(), true).map_err(Failure::of_system)?;
+            // Spread evenly over the interval.
+            let offset = interval_ns.map_or(0.0, |interval| interval * place as f64 / all as f64);
+            connections.push(Some(Connection::new(socket, quota, begin + Nanos(offset as u64))));
+        }
+        Ok(Self {
+            event_loop,
+            options,
+            schedule: Schedule {
+                size,
+                interval_ns,
+                answer: options.answer,
+                burst,
+                // A time limit ends it in any case, and a peer that takes nothing is what is measured then.
+                patience: options.duration.is_none().then(|| Nanos::from(options.patience)),
+            },
+            living: connections.len(),
+            connections,
+            agenda: Agenda::default(),
+            content: options.request.clone().unwrap_or_else(|| vec![b'1'; burst * size]),
+            memory: vec![0; 64 << 10],
+            sent,
+            packets,
+            is_cut_by_kernel: options.address.is_udp() && burst > 1,
+        })
+    }
+
+    /// The same, by a thread other than the one that receives signals.
+    pub(super) fn run(mut self) -> Result<Sent, Failure> {
+        let sent = self.run_here(false);
+        self.event_loop.stop().worker_ended();
+        sent
+    }
+
+    /// Waits for the others, still listening for signals.
+    pub(super) fn wait_for_others(&mut self) -> Result<(), Failure> {
+        let mut happened = Vec::new();
+        while self.event_loop.stop().has_others() && !self.event_loop.is_stop_requested() {
+            self.event_loop.wait(None, &mut happened).map_err(Failure::of_system)?;
+        }
+        Ok(())
+    }
+
+    /// Until all is sent, or it is time to end.
+    pub(super) fn run_here(&mut self, is_live: bool) -> Result<Sent, Failure> {
+        let began = probe::clock_now().monotonic;
+        let end = self.options.duration.map(|duration| began + Nanos::from(duration));
+        let mut live = is_live.then_some((began + Nanos::SECOND, 0));
+        let (mut happened, mut due) = (Vec::new(), Vec::new());
+        while self.living > 0 {
+            let until = Nanos::earlier(Nanos::earlier(self.agenda.next(), end), live.map(|(next, _)| next));
+            self.event_loop.wait(until, &mut happened).map_err(Failure::of_system)?;
+            let now = probe::clock_now().monotonic;
+            for event in &happened {
+                self.turn(event.token);
+            }
+            self.agenda.take_due(now, &mut due);
+            for token in &due {
+                self.turn(*token);
+            }
+            if let Some((next, last)) = live.as_mut().filter(|(next, _)| *next <= now) {
+                let packets = self.packets.load(Ordering::Relaxed);
+                let mut line = "\r".to_owned();
+                let fresh = packets.saturating_sub(*last);
+                push_live(&mut line, packets, fresh, fresh * self.options.size as u64);
+                write_stderr_if_ready(&line);
+                (*next, *last) = (now + Nanos::SECOND, packets);
+            }
+            if end.is_some_and(|end| end <= now) {
+                self.event_loop.stop().request();
+            }
+            if self.event_loop.is_stop_requested() {
+                break;
+            }
+        }
+        if live.is_some() {
+            write_stderr_if_ready("\r\x1b[K");
+        }
+        if self.living > 0 {
+            // Its time is over, or a signal ends it: packets that were not accepted until then count as well.
+            let now = probe::clock_now().monotonic;
+            self.sent.first.get_or_insert(began);
+            self.sent.last = Some(now);
+        }
+        for token in 0..self.connections.len() {
+            self.finish(token, None);
+        }
+        let empty = Sent::new()?;
+        Ok(std::mem::replace(&mut self.sent, empty))
+    }
+
+    fn turn(&mut self, token: usize) {
+        let Some(Some(connection)) = self.connections.get_mut(token) else { return };
+        if !connection.is_connected {
+            match sockopt::socket_error(&connection.socket) {
+                Ok(Ok(())) => (connection.is_connected, connection.lost_at) = (true, None),
+                Ok(Err(error)) | Err(error) => return self.look_again(token, error.into()),
+            }
+        }
+        let before = connection.bytes;
+        let turn =
+            connection.turn(&self.schedule, &self.content, &mut self.memory, &mut self.sent.latency_ns);
+        let size = self.schedule.size as u64;
+        self.packets.fetch_add(connection.bytes / size - before / size, Ordering::Relaxed);
+        match turn {
+            Ok(Turn::Quiet) => {}
+            Ok(Turn::Ready) => self.agenda.push_ready(token),
+            Ok(Turn::Paused(until)) => self.agenda.push_paused(until, token),
+            Ok(Turn::Over) => self.finish(token, None),
+            Ok(Turn::Reconnect) => self.reconnect(token),
+            Err(error) if self.is_cut_by_kernel && is_uncuttable(&error) => {
+                // Longer than what the way there takes in one piece: let the network cut it.
+                self.is_cut_by_kernel = false;
+                self.schedule.burst = 1;
+                for other in self.connections.iter().flatten() {
+                    let _ = probe::sockets::set_udp_segment(&other.socket, 0);
+                }
+                self.agenda.push_ready(token);
+            }
+            // An answer that was cut or reset is a failed request; the others go over another connection.
+            Err(error)
+                if matches!(self.schedule.answer, Answer::Http { .. }) && self.is_established(token) =>
+            {
+                self.sent.failed_requests += 1;
+                self.sent.failure.get_or_insert(without_error_numbers(&error.to_string()).into_owned());
+                self.reconnect(token);
+            }
+            Err(error) => self.finish(token, Some(error)),
+        }
+    }
+
+    /// A server that was there may come again, as after a restart: connections that were established are made anew, for as long as
+    /// a peer has time to answer.
+    fn look_again(&mut self, token: usize, error: io::Error) {
+        let Some(Some(connection)) = self.connections.get_mut(token) else { return };
+        let now = probe::clock_now().monotonic;
+        match connection.lost_at {
+            Some(lost_at) if now < lost_at + Nanos::from(self.options.patience) => {
+                match connection.next_attempt {
+                    Some(next) if next <= now => {
+                        connection.next_attempt = None;
+                        self.reconnect(token);
+                    }
+                    Some(_) => {}
+                    None => {
+                        connection.next_attempt = Some(now + RECONNECT_PAUSE);
+                        self.agenda.push_paused(now + RECONNECT_PAUSE, token);
+                    }
+                }
+            }
+            _ => self.finish(token, Some(error)),
+        }
+    }
+
+    fn is_established(&self, token: usize) -> bool {
+        self.connections.get(token).is_some_and(|place| place.as_ref().is_some_and(|one| one.is_connected))
+    }
+
+    /// Makes another connection in the place of one that the peer closes.
+    fn reconnect(&mut self, token: usize) {
+        let Some(Some(connection)) = self.connections.get_mut(token) else { return };
+        if connection.is_done() {
+            return self.finish(token, None);
+        }
+        match self.options.address.connect(&mut Patience::default()) {
+            Ok(socket) => match self.event_loop.add(&socket, token, true) {
+                Ok(()) => connection.reconnect(socket),
+                Err(error) => self.finish(token, Some(error)),
+            },
+            Err(error) => self.finish(token, Some(error)),
+        }
+    }
+
+    fn finish(&mut self, token: usize, error: Option<io::Error>) {
+        let Some(connection) = self.connections.get_mut(token).and_then(Option::take) else { return };
+        self.living -= 1;
+        let sent = &mut self.sent;
+        sent.bytes += connection.bytes;
+        sent.unanswered += u64::from(error.is_none() && connection.is_waiting());
+        sent.packets += connection.bytes / self.schedule.size as u64;
+        for (status, count) in &connection.statuses {
+            *sent.statuses.entry(*status).or_default() += count;
+        }
+        sent.first = Nanos::earlier(sent.first, connection.first);
+        // Until it was given up: what was waited for took its time, too.
+        let given_up = connection.is_waiting().then(|| probe::clock_now().monotonic);
+        sent.last = sent.last.max(connection.last).max(given_up);
+        // A refusal of the last datagrams has come by now, where the host is near.
+        let refused = || sockopt::socket_error(&connection.socket).ok()?.err();
+        let is_udp = self.options.address.is_udp();
+        let error = error.or_else(|| if is_udp { refused().map(Into::into) } else { None });
+        if let Some(error) = error {
+            sent.failed += 1;
+            sent.failure.get_or_insert(without_error_numbers(&error.to_string()).into_owned());
+        }
+        // The peer may know as well that this was all.
+        let _ = shutdown(&connection.socket, Shutdown::Write);
+    }
+}
