@@ -28,6 +28,13 @@ pub fn configuration_directories() -> Vec<PathBuf> {
         .collect()
 }
 
+/// The agent's configuration in the directory that systemd gives its service: ConfigurationDirectory= of systemd.exec(5). A service has no
+/// home, and its user is not root. `None` if there is no such file.
+pub fn service_configuration() -> Option<PathBuf> {
+    let directory = variable("CONFIGURATION_DIRECTORY").map(PathBuf::from).and_then(absolute)?;
+    Some(directory.join("agent.toml")).filter(|path| path.exists())
+}
+
 /// A file in the first of these directories that has it.
 pub fn find_configuration(file: &str) -> Option<PathBuf> {
     configuration_directories().into_iter().map(|directory| directory.join(file)).find(|path| path.exists())

@@ -233,3 +233,21 @@ fn a_configuration_that_is_named_says_where_the_data_is() {
     }
     std::fs::remove_dir_all(&directory).unwrap();
 }
+
+/// A service has no home: systemd names the directory of its configuration.
+#[test]
+fn a_service_reads_the_configuration_of_its_directory() {
+    let directory = std::env::temp_dir().join(format!("whit-service-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let check = || {
+        let output = whit(&["agent", "--check"]).env("CONFIGURATION_DIRECTORY", &directory).output().unwrap();
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    assert!(!check().contains("whit-service-"), "{}", check());
+    let path = directory.join("agent.toml");
+    std::fs::write(&path, "interval = \"2s\"\n").unwrap();
+    assert!(check().contains(&format!("{}: good", path.display())), "{}", check());
+    std::fs::write(&path, "intervall = \"2s\"\n").unwrap();
+    assert!(check().contains("agent.toml:1:1"), "{}", check());
+    std::fs::remove_dir_all(&directory).unwrap();
+}

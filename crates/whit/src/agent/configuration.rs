@@ -125,10 +125,11 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// The file that was named; else that of the user, else that of the system: for root in /etc first.
+    /// Finds the file: that which was named; else that of the service; else that of the user, else that of the system, for root in /etc
+    /// first.
     pub(super) fn find(named: Option<&Path>) -> Self {
-        if let Some(path) = named {
-            return Self::File(path.to_owned());
+        if let Some(path) = named.map(Path::to_owned).or_else(paths::service_configuration) {
+            return Self::File(path);
         }
         // Root's agent is the system's.
         let system = PathBuf::from("/etc").join(FILE);
