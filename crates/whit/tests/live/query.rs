@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use agent::RemoteStore;
-use agent::answer::ReplyData;
+use history::answer::ReplyData;
 use formats::series_name::SeriesName;
 use libtest_mimic::Failed;
 use query::{Answer, Limits, Point, Query, QueryError, STALE_BITS, Samples, Selection, Series, Source};
