@@ -253,7 +253,7 @@ pub(super) fn write_metrics(roster: &Roster, now_ms: i64, out: &mut String) {
     check::write_states(roster, out);
     let counts = roster.counts;
     for (name, value) in [
-        ("whit_check_plugins_running", counts.running as u64),
+        ("whit_check_plugins_running", counts.running),
         ("whit_check_plugins_started_total", counts.started),
         ("whit_check_skipped_total", counts.skipped),
         ("whit_check_submitted_total", counts.submitted),

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use agent::RemoteStore;
-use history::answer::ReplyData;
 use formats::series_name::SeriesName;
+use history::answer::ReplyData;
 use libtest_mimic::Failed;
 use query::{Answer, Limits, Point, Query, QueryError, STALE_BITS, Samples, Selection, Series, Source};
 use serde_json::{Value, json};
