@@ -58,7 +58,11 @@ pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
     let waits = [SWAP_IN, RECLAIM, THRASHING];
     let waited = total(examiner, "swap_in|reclaim|thrashing", &waits)?.map(|(waited, _)| waited);
     let scarcity = Scarcity::find(examiner, &waits)?;
-    let cost = Cost::of_memory(waited, examiner.number(IO_PRESSURE)?);
+    let for_disks = examiner.number(IO_PRESSURE)?;
+    let cost = match is_most_of_disks(examiner, rate.value)? {
+        true => Cost::of([waited, for_disks]),
+        false => Cost::of_memory(waited, for_disks),
+    };
     let before = examiner.compared(pages, " pages")?;
     let text = format!(
         "{} pages in each second went to swap and back{before}{}.",
@@ -67,6 +71,15 @@ pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
     );
     let evidence = [rate].into_iter().chain(scarcity.evidence);
     Ok(Some(sentence(Trouble::Swapping, cost, text, scarcity.culprit, evidence)))
+}
+
+/// Returns whether pages of swap are at least half of what the disk moves that moves most: tasks wait for disks because of them then.
+fn is_most_of_disks(examiner: &Examiner<'_>, pages_per_s: f64) -> Result<bool, QueryError> {
+    /// The smallest that Linux has; /proc/vmstat counts pages.
+    const PAGE_BYTES: f64 = 4096.0;
+    let [written, read] = ["node_disk_written_bytes_total", "node_disk_read_bytes_total"];
+    let moved = examiner.number(&format!("max(rate({written}[W]) + on (device) rate({read}[W]))"))?;
+    Ok(moved.is_some_and(|moved| pages_per_s * PAGE_BYTES >= moved.value / 2.0))
 }
 
 /// Tasks that wait until memory is freed, or until what was dropped is read again.
