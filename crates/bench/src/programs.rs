@@ -31,8 +31,17 @@ pub(super) struct Running {
     name: String,
     pid: u32,
     output: OwnedFd,
+    /// Bytes of it that were read so far.
+    printed: Vec<u8>,
     began: Nanos,
     is_reaped: bool,
+}
+
+/// Where a program's standard error goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Errors {
+    Nowhere,
+    ToOutput,
 }
 
 /// Whether a program is in PATH.
@@ -47,22 +56,44 @@ pub(super) fn own_program() -> String {
 }
 
 impl Running {
-    /// With nothing to read, and errors to nowhere.
+    /// Starts a program with nothing to read, and errors to nowhere.
     pub(super) fn start(words: &[&str]) -> Result<Self, String> {
+        Self::start_with(words, Errors::Nowhere)
+    }
+
+    /// Starts a server, and waits for the line in which it says that it is listening: a client that comes before is refused.
+    pub(super) fn start_server(words: &[&str]) -> Result<(Self, String), String> {
+        let mut server = Self::start_with(words, Errors::ToOutput)?;
+        loop {
+            let text = String::from_utf8_lossy(&server.printed);
+            let line =
+                text.split_inclusive('\n').find(|line| line.contains("listening") && line.ends_with('\n'));
+            if let Some(line) = line.map(|line| line.trim_end().to_owned()) {
+                return Ok((server, line));
+            }
+            if !server.read()? {
+                let text = String::from_utf8_lossy(&server.printed);
+                return Err(format!("{} ended before it was listening: {}", server.name, text.trim_end()));
+            }
+        }
+    }
+
+    fn start_with(words: &[&str], errors: Errors) -> Result<Self, String> {
         let name = words.first().copied().unwrap_or_default().to_owned();
         let failed = |error: io::Error| format!("{name}: {error}");
         let nowhere = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
             .map_err(|error| failed(error.into()))?;
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
+        let errors = if errors == Errors::ToOutput { &writer } else { &nowhere };
         let began = probe::clock_now().monotonic;
         let pid = Command {
             words: words.iter().map(OsString::from).collect(),
-            streams: [Some(nowhere.as_fd()), Some(writer.as_fd()), Some(nowhere.as_fd())],
+            streams: [Some(nowhere.as_fd()), Some(writer.as_fd()), Some(errors.as_fd())],
             ..Command::default()
         }
         .start()
         .map_err(failed)?;
-        Ok(Self { name, pid, output: reader, began, is_reaped: false })
+        Ok(Self { name, pid, output: reader, printed: Vec::new(), began, is_reaped: false })
     }
 
     /// Asks it to end.
@@ -73,26 +104,31 @@ impl Running {
         }
     }
 
-    /// Waits for its end.
-    pub(super) fn wait(mut self) -> Result<Ran, String> {
-        let mut output = Vec::new();
+    /// Reads what it prints next; false at its end.
+    fn read(&mut self) -> Result<bool, String> {
         let mut chunk = [0; 16 << 10];
         let timeout = Timespec { tv_sec: PATIENCE_S as i64, tv_nsec: 0 };
-        loop {
-            let mut descriptors = [PollFd::new(&self.output, PollFlags::IN)];
-            match poll(&mut descriptors, Some(&timeout)) {
-                Ok(0) => return Err(format!("{} did not end within {PATIENCE_S} s", self.name)),
-                Ok(_) => {}
-                Err(Errno::INTR) => continue,
-                Err(error) => return Err(error.to_string()),
-            }
-            match read(&self.output, &mut chunk) {
-                Ok(0) => break,
-                Ok(length) if output.len() < MOST_OUTPUT_BYTES => output.extend_from_slice(&chunk[..length]),
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.to_string()),
-            }
+        let mut descriptors = [PollFd::new(&self.output, PollFlags::IN)];
+        match poll(&mut descriptors, Some(&timeout)) {
+            Ok(0) => return Err(format!("{} printed nothing for {PATIENCE_S} s", self.name)),
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok(true),
+            Err(error) => return Err(error.to_string()),
         }
+        match read(&self.output, &mut chunk) {
+            Ok(0) => return Ok(false),
+            Ok(length) if self.printed.len() < MOST_OUTPUT_BYTES => {
+                self.printed.extend_from_slice(&chunk[..length]);
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.to_string()),
+        }
+        Ok(true)
+    }
+
+    /// Waits for its end.
+    pub(super) fn wait(mut self) -> Result<Ran, String> {
+        while self.read()? {}
         let reaped = probe::spawn::reap(self.pid).ok_or("somebody else took its exit status")?;
         self.is_reaped = true;
         let wall = probe::clock_now().monotonic.saturating_sub(self.began);
@@ -100,7 +136,7 @@ impl Running {
             Ending::Exited(0) => {}
             ending => return Err(format!("{}: {ending:?}", self.name)),
         }
-        let output = String::from_utf8_lossy(&output).into_owned();
+        let output = String::from_utf8_lossy(&self.printed).into_owned();
         Ok(Ran { wall, cpu: reaped.usage.cpu(), output })
     }
 }

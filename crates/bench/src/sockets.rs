@@ -1,39 +1,58 @@
 //! Packets of a kilobyte over the loopback: a plain server and sender in Python, iperf3, whit.
 
-use std::time::Duration;
+use std::net::TcpListener;
 
 use serde_json::Value;
 
 use super::measurement::{Measurement, Unit};
 use super::programs::{Ran, Running, own_program, run};
 
-/// Between a server's start and its client's.
-const HEAD_START: Duration = Duration::from_millis(400);
 const PACKETS: u32 = 100_000;
-const PORT: u16 = 22_290;
 
 /// Receives one client's packets into a list, and measures CPU time and time.
 const SERVER: &str = include_str!("peers/server.py");
 
 const SENDER: &str = include_str!("peers/sender.py");
 
-fn program(text: &str) -> String {
-    text.replace("PORT", &PORT.to_string()).replace("PACKETS", &PACKETS.to_string())
+fn sender(port: &str) -> String {
+    SENDER.replace("PORT", port).replace("PACKETS", &PACKETS.to_string())
 }
 
-/// Starts a server, runs a client, and reads what the server said.
-fn pair(server: &[&str], client: &[&str]) -> Result<Value, String> {
-    let server = Running::start(server)?;
-    std::thread::sleep(HEAD_START);
-    if let Err(error) = run(client) {
+/// Starts a server at a free port, runs a client that gets this port, and reads what the server printed last.
+fn pair(server: &[&str], client: impl Fn(&str) -> Result<Ran, String>) -> Result<Value, String> {
+    let (server, line) = Running::start_server(server)?;
+    let (_, port) = line.rsplit_once(':').ok_or_else(|| format!("no port in {line:?}"))?;
+    if let Err(error) = client(port) {
         server.interrupt();
         return Err(error);
     }
-    json(&server.wait()?)
+    json(server.wait()?.output.lines().last().unwrap_or_default())
 }
 
-fn json(ran: &Ran) -> Result<Value, String> {
-    serde_json::from_str(&ran.output).map_err(|error| format!("the server's output is not JSON: {error}"))
+/// Starts whit's sink for one client.
+fn sink(client: impl Fn(&str) -> Result<Ran, String>) -> Result<Value, String> {
+    pair(&[&own_program(), "sink", "--port", "0", "--clients", "1", "--json"], client)
+}
+
+/// Sends from a plain sender to a plain server.
+fn python() -> Result<Value, String> {
+    pair(&["python3", "-c", SERVER], |port| run(&["python3", "-c", &sender(port)]))
+}
+
+/// Moves packets for a second, and reads the receiver's rate.
+fn iperf3() -> Result<f64, String> {
+    // It takes no port 0; the one that was free a moment ago is free but for bad luck.
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let port = free.map_err(|error| error.to_string())?.port().to_string();
+    let (server, _) =
+        Running::start_server(&["iperf3", "-s", "-1", "-B", "127.0.0.1", "-p", &port, "--forceflush"])?;
+    let client = run(&["iperf3", "-c", "127.0.0.1", "-p", &port, "-l", "1024", "-t", "1", "-J"])?;
+    server.wait()?;
+    number(&json(&client.output)?, "/end/sum_received/bits_per_second")
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("the server's output is not JSON: {error}"))
 }
 
 fn number(report: &Value, path: &str) -> Result<f64, String> {
@@ -41,16 +60,9 @@ fn number(report: &Value, path: &str) -> Result<f64, String> {
 }
 
 pub(super) fn measurements() -> Vec<Measurement> {
-    let port = PORT.to_string();
-    let to = format!("127.0.0.1:{PORT}");
     let per_packet = |report: &Value, path: &str| -> Result<f64, String> {
         Ok(number(report, path)? / (number(report, "/bytes")? / 1024.0))
     };
-    let sink = move |port: &str, client: &[&str]| {
-        pair(&[&own_program(), "sink", "--port", port, "--clients", "1", "--json"], client)
-    };
-    let (first_port, second_port) = (port.clone(), port);
-    let count = PACKETS.to_string();
     vec![
         Measurement::new(
             "sink",
@@ -60,12 +72,9 @@ pub(super) fn measurements() -> Vec<Measurement> {
              where they lie, the plain server copies each into a list.",
         )
         .side("whit sink", &["python3"], move || {
-            per_packet(&sink(&first_port, &["python3", "-c", &program(SENDER)])?, "/whit/on_cpu_ns")
+            per_packet(&sink(|port| run(&["python3", "-c", &sender(port)]))?, "/whit/on_cpu_ns")
         })
-        .side("a plain server in Python", &["python3"], move || {
-            let report = pair(&["python3", "-c", &program(SERVER)], &["python3", "-c", &program(SENDER)])?;
-            per_packet(&report, "/whit/on_cpu_ns")
-        }),
+        .side("a plain server in Python", &["python3"], move || per_packet(&python()?, "/whit/on_cpu_ns")),
         Measurement::new(
             "send",
             "Moving packets of a kilobyte through a socket",
@@ -74,19 +83,13 @@ pub(super) fn measurements() -> Vec<Measurement> {
              plain sender to a plain server in Python.",
         )
         .side("whit send to whit sink", &[], move || {
-            let client = [&own_program(), "send", &to, "--count", &format!("{count}0")];
-            per_packet(&sink(&second_port, &client)?, "/wall_ns")
+            let count = (10 * PACKETS).to_string();
+            let client = |port: &str| {
+                run(&[&own_program(), "send", &format!("127.0.0.1:{port}"), "--count", &count])
+            };
+            per_packet(&sink(client)?, "/wall_ns")
         })
-        .side("iperf3", &["iperf3"], || {
-            let server = Running::start(&["iperf3", "-s", "-1", "-B", "127.0.0.1", "-p", "22291"])?;
-            std::thread::sleep(HEAD_START);
-            let client = run(&["iperf3", "-c", "127.0.0.1", "-p", "22291", "-l", "1024", "-t", "1", "-J"])?;
-            server.wait()?;
-            Ok(1e9 * 1024.0 * 8.0 / number(&json(&client)?, "/end/sum_received/bits_per_second")?)
-        })
-        .side("both in plain Python", &["python3"], move || {
-            let report = pair(&["python3", "-c", &program(SERVER)], &["python3", "-c", &program(SENDER)])?;
-            per_packet(&report, "/total_ns")
-        }),
+        .side("iperf3", &["iperf3"], || Ok(1e9 * 1024.0 * 8.0 / iperf3()?))
+        .side("both in plain Python", &["python3"], move || per_packet(&python()?, "/total_ns")),
     ]
 }

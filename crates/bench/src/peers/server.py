@@ -1,8 +1,8 @@
 import socket, time, json
 listener = socket.socket()
-listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-listener.bind(('127.0.0.1', PORT))
+listener.bind(('127.0.0.1', 0))
 listener.listen(1)
+print('listening at 127.0.0.1:%d' % listener.getsockname()[1], flush=True)
 client, _ = listener.accept()
 before, cpu = time.monotonic_ns(), time.process_time_ns()
 packets = []
