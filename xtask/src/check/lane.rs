@@ -15,8 +15,8 @@ use super::steps::{Stage, Step};
 
 /// The exit status of a step that cannot be done on this machine.
 const UNAVAILABLE: i32 = 75;
-/// The longest step takes a third of it. One that hangs would hide its log, and those of all others.
-const LONGEST: Duration = Duration::from_mins(20);
+/// The longest step takes half of it on a slow machine. One that hangs would hide its log, and those of all others.
+const LONGEST: Duration = Duration::from_mins(40);
 /// Of what it was running so much is shown a line.
 const WIDTH: usize = 200;
 /// The niceness of the first of several lanes, less that of the check: so much that they end together.
