@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use store::{SeriesId, SeriesKind, Store};
 
-use crate::alert::{Active, SERIES, Standing};
 use crate::registry::Registry;
+use alerts::{Active, AlertSnapshot, SERIES};
 
 /// Series that are recorded; a rule whose labels change all the time makes more.
 const MOST_SERIES: usize = 1000;
@@ -46,8 +46,8 @@ impl AlertSeries {
 }
 
 /// The names of the series of the alerts that there are.
-pub(crate) fn names(standing: &Standing) -> Vec<String> {
-    standing.active.iter().map(name).collect()
+pub(crate) fn names(snapshot: &AlertSnapshot) -> Vec<String> {
+    snapshot.active.iter().map(name).collect()
 }
 
 fn name(alert: &Active) -> String {

@@ -8,8 +8,8 @@ use formats::samples::SampleSet;
 use formats::series_name::metric_of;
 use store::{ImportedSeries, Retention, SeriesKind, StoreError};
 
+use crate::data_directory::DataDirectory;
 use crate::options::AgentError;
-use crate::place::Place;
 use history::HISTORY;
 use history::metrics::series_kind;
 use history::task_sums;
@@ -27,7 +27,7 @@ pub fn compact(
     let path = directory.join(HISTORY);
     let bytes = || fs::metadata(&path).map_or(0, |metadata| metadata.len());
     let before = bytes();
-    let (_place, mut store) = Place::open(directory, retention, false)?;
+    let (_place, mut store) = DataDirectory::open(directory, retention, false)?;
     let failed = |error| AgentError::Store(path.clone(), error);
     match before_ns {
         Some(before_ns) => store.drop_before(before_ns).map_err(failed)?,
@@ -54,7 +54,7 @@ pub fn verify_sums(directory: &Path) -> Result<Vec<String>, StoreError> {
 /// # Errors
 /// If an agent records there, or it cannot be written.
 pub fn import(directory: &Path, retention: &Retention, samples: &SampleSet) -> Result<u64, AgentError> {
-    let (place, mut store) = Place::open(directory, retention, false)?;
+    let (place, mut store) = DataDirectory::open(directory, retention, false)?;
     let series: Vec<ImportedSeries<'_>> = samples
         .series()
         .iter()

@@ -18,14 +18,14 @@ use sampling::tasks::TaskSampler;
 use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 
 use crate::budget::Budget;
-use crate::log::{Level, Log};
+use crate::data_directory::DataDirectory;
 use crate::now_file::NowFile;
 use crate::options::{AgentError, AgentOptions};
 use crate::own_marks::OwnMarks;
 use crate::own_series::{OwnServer, OwnState, Part};
-use crate::place::Place;
 use crate::recorded::Recorded;
 use crate::server::{Latest, LatestTasks, ServerProcess, ServerReport};
+use service::{Level, Log};
 
 /// Cgroups and processes whose names are looked up in one tick.
 const NAMES_A_TICK: usize = 32;
@@ -52,7 +52,7 @@ pub(crate) struct Recorder {
     series: Recorded,
     values: Vec<(SeriesId, f64)>,
     store: Store,
-    place: Place,
+    directory: DataDirectory,
     now_file: Option<NowFile>,
     marks: OwnMarks,
     /// As it was configured last.
@@ -66,7 +66,7 @@ impl Recorder {
     /// If the machine cannot be read, or the history was written by a newer version.
     pub(crate) fn open(
         options: &AgentOptions,
-        place: Place,
+        directory: DataDirectory,
         store: Store,
         log: &Log,
     ) -> Result<Self, AgentError> {
@@ -91,7 +91,7 @@ impl Recorder {
             series: Recorded::new(options.relabelling.clone()),
             values: Vec::new(),
             store,
-            place,
+            directory,
             now_file,
             marks: OwnMarks::default(),
         })
@@ -169,7 +169,7 @@ impl Recorder {
             // Nothing is new about it.
             Err(StoreError::Waiting) => return,
             Err(error) => {
-                let path = self.place.history.display();
+                let path = self.directory.history.display();
                 Some(format!("{path}: {error}; ticks stay in memory until it can be written"))
             }
         };
@@ -195,7 +195,7 @@ impl Recorder {
             1 => "tasks are read at every tick again".to_owned(),
             stride => format!("tasks are read at every {stride}th tick: recording would cost too much"),
         };
-        self.marks.set(&self.place.history, clock.realtime, &text);
+        self.marks.set(&self.directory.history, clock.realtime, &text);
         let percent = change.used.0 * 100.0;
         Some(format!("recording used {percent:.2} % of a CPU in a minute; {text}"))
     }
@@ -215,7 +215,7 @@ impl Recorder {
             at_ms: self.machine.now().clock.realtime.0.cast_signed() / 1_000_000,
             series: &self.series,
             tasks,
-            history: &self.place.history,
+            history: &self.directory.history,
         }
     }
 
@@ -225,7 +225,7 @@ impl Recorder {
         if options.slow_interval != self.options.slow_interval {
             self.slow_schedule = Schedule::new(std::iter::once(options.slow_interval));
         }
-        self.store.set_retention(self.place.retention(&options.retention));
+        self.store.set_retention(self.directory.retention(&options.retention));
         if options.relabelling != self.options.relabelling {
             self.series.rename(options.relabelling.clone());
         }
@@ -298,9 +298,9 @@ impl Recorder {
     /// # Errors
     /// If that is not possible.
     pub(crate) fn close(self) -> Result<(), AgentError> {
-        let Self { store, place, mut marks, .. } = self;
+        let Self { store, directory, mut marks, .. } = self;
         marks.finish();
-        store.close().map_err(|error| AgentError::Store(place.history.clone(), error))
+        store.close().map_err(|error| AgentError::Store(directory.history.clone(), error))
     }
 }
 

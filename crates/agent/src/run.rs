@@ -7,13 +7,13 @@ use probe::clock_now;
 use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
 
-use crate::log::{Level, Log};
+use crate::data_directory::DataDirectory;
 use crate::options::{AgentError, AgentOptions};
-use crate::place::Place;
 use crate::recorder::Recorder;
 use crate::server::{ServerProcess, is_any_enabled};
-use crate::service::Service;
+use crate::service_manager::ServiceManager;
 use history::marks::Marks;
+use service::{Level, Log};
 
 /// After this time the service manager gets READY=1 even if the server is not ready.
 const SERVER_START_TIMEOUT: Nanos = Nanos(10_000_000_000);
@@ -27,17 +27,17 @@ pub fn run(
     mut reload: impl FnMut() -> Result<AgentOptions, String>,
 ) -> Result<(), AgentError> {
     let mut log = Log::open();
-    let (place, store) = Place::take(options, &log)?;
+    let (directory, store) = DataDirectory::take(options, &log)?;
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| AgentError::System("signals".to_owned(), error))?;
-    prepare_marks(&place.history, &log);
-    let recorder = Recorder::open(options, place, store, &log)?;
+    prepare_marks(&directory.history, &log);
+    let recorder = Recorder::open(options, directory, store, &log)?;
     let server = options.server.clone().filter(|_| is_any_enabled(options)).map(ServerProcess::new);
     let mut agent = Agent {
         recorder,
         server,
         schedule: Schedule::new(options.interval.into()),
-        service: Service::new(),
+        service: ServiceManager::new(),
         ticks: 0,
         ready_at: clock_now().boottime + SERVER_START_TIMEOUT,
         replied_at: Nanos(0),
@@ -71,7 +71,7 @@ struct Agent {
     /// `None` if no service is configured.
     server: Option<ServerProcess>,
     schedule: Schedule,
-    service: Service,
+    service: ServiceManager,
     ticks: u64,
     /// The boot time at which the server need not be waited for any longer.
     ready_at: Nanos,

@@ -18,8 +18,8 @@ use sampling::agent_protocol::{Hello, Reply};
 use audience::Audience;
 use exchange::{Exchange, What};
 
-use crate::options::Privileged;
-use crate::unix_socket;
+use service::Privileged;
+use service::unix_socket;
 
 /// The socket, as long as this is kept.
 pub(crate) struct Socket {

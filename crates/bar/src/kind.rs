@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Segment, Tone};
-use command::configuration::{Fault, Options};
+use configuration::{Fault, Options};
 use text::template::Field;
 
 /// One kind.

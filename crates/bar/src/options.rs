@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::de::DeValue;
 
 use super::Color;
-use command::configuration::{Fault, Options, Value, text};
+use configuration::{Fault, Options, Value, text};
 use text::template::{self, Condition, Field, Template};
 
 /// Options that only segments have.

@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub mod agent_rows;
-pub mod configuration;
 pub mod delay_accounting;
 pub mod document;
 pub mod failure;

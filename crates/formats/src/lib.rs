@@ -36,5 +36,6 @@ pub mod sample_lines;
 #[cfg(feature = "samples")]
 pub mod samples;
 pub mod series_name;
+pub mod shell;
 pub mod tmpfiles;
 pub mod waybar;

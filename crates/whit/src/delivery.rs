@@ -1,6 +1,6 @@
 //! Notifications to receivers, as text and JSON: of alerts and of checks.
 
-use ::agent::telling::{Delivery, Outcome};
+use notify::{Delivery, Outcome};
 use serde_json::{Value, json};
 use text::printable::Shown as _;
 

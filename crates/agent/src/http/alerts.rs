@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 
 use super::reply::success;
 use super::shared::Shared;
-use crate::alert::{Active, RuleState, Standing};
+use alerts::{Active, AlertSnapshot, RuleState};
 use history::answer::rfc3339;
 
 /// The rules that a user may see: those of tasks have others' names in their labels.
-fn visible(standing: &Standing, scope: Scope) -> impl Iterator<Item = &RuleState> {
-    standing.rules.iter().filter(move |state| scope == Scope::All || !state.rule.may_be_of_tasks())
+fn visible(snapshot: &AlertSnapshot, scope: Scope) -> impl Iterator<Item = &RuleState> {
+    snapshot.rules.iter().filter(move |state| scope == Scope::All || !state.rule.may_be_of_tasks())
 }
 
-fn of_rule<'s>(standing: &'s Standing, state: &'s RuleState) -> impl Iterator<Item = &'s Active> {
-    standing.active.iter().filter(|alert| alert.rule() == state.rule.name)
+fn of_rule<'s>(snapshot: &'s AlertSnapshot, state: &'s RuleState) -> impl Iterator<Item = &'s Active> {
+    snapshot.active.iter().filter(|alert| alert.rule() == state.rule.name)
 }
 
 fn alert_json(alert: &Active) -> Value {
@@ -38,21 +38,21 @@ pub(super) async fn alerts(
     State(shared): State<Arc<Shared>>,
     Extension(scope): Extension<Scope>,
 ) -> Response {
-    let standing = shared.boards.alerts.read();
+    let snapshot = shared.states.alerts.read();
     let alerts: Vec<Value> =
-        visible(&standing, scope).flat_map(|state| of_rule(&standing, state)).map(alert_json).collect();
+        visible(&snapshot, scope).flat_map(|state| of_rule(&snapshot, state)).map(alert_json).collect();
     success(&json!({ "alerts": alerts }))
 }
 
 pub(super) async fn rules(State(shared): State<Arc<Shared>>, Extension(scope): Extension<Scope>) -> Response {
-    let standing = shared.boards.alerts.read();
-    let rules: Vec<Value> = visible(&standing, scope).map(|state| rule_json(&standing, state)).collect();
-    let took: f64 = standing.rules.iter().map(|state| state.took_s).sum();
-    let last = standing.rules.iter().filter_map(|state| state.evaluated_ms).max();
+    let snapshot = shared.states.alerts.read();
+    let rules: Vec<Value> = visible(&snapshot, scope).map(|state| rule_json(&snapshot, state)).collect();
+    let took: f64 = snapshot.rules.iter().map(|state| state.took_s).sum();
+    let last = snapshot.rules.iter().filter_map(|state| state.evaluated_ms).max();
     let group = json!({
         "name": "whit",
         "file": "agent.toml",
-        "interval": standing.interval_s,
+        "interval": snapshot.interval_s,
         "limit": 0,
         "rules": rules,
         "evaluationTime": took,
@@ -61,8 +61,8 @@ pub(super) async fn rules(State(shared): State<Arc<Shared>>, Extension(scope): E
     success(&json!({ "groups": [group] }))
 }
 
-fn rule_json(standing: &Standing, state: &RuleState) -> Value {
-    let alerts: Vec<&Active> = of_rule(standing, state).collect();
+fn rule_json(snapshot: &AlertSnapshot, state: &RuleState) -> Value {
+    let alerts: Vec<&Active> = of_rule(snapshot, state).collect();
     let is_firing = alerts.iter().any(|alert| alert.firing_since_ms.is_some());
     let labels: serde_json::Map<String, Value> =
         state.rule.labels.iter().map(|(label, value)| (label.clone(), json!(value))).collect();

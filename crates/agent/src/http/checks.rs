@@ -15,7 +15,7 @@ use super::api::Form;
 use super::replies::{CheckDetail, CheckEntry, Checks, DowntimeEntry};
 use super::reply::{Refusal, bad_data, internal, refusal, success};
 use super::shared::{Shared, must_see_all};
-use crate::check::{self, Check, CheckLedger, CheckRequest, Downtime, Period, Roster, Standing};
+use checks::{Check, CheckLedger, CheckRegistry, CheckRequest, CheckStatus, Downtime, Period};
 
 /// Rows of a reply.
 const MOST_ROWS: usize = 500;
@@ -24,21 +24,21 @@ const MOST_BODY_BYTES: usize = 4 << 20;
 /// Results that are submitted at a time.
 const MOST_RESULTS: usize = 10_000;
 
-fn entry(check: &Check, standing: &Standing) -> CheckEntry {
+fn entry(check: &Check, status: &CheckStatus) -> CheckEntry {
     CheckEntry {
-        name: standing.name.clone(),
+        name: status.name.clone(),
         host: check.name.host.clone(),
         service: check.name.service.clone(),
-        state: standing.state.map(check::State::name),
-        is_hard: standing.is_hard,
-        attempt: standing.attempt,
+        state: status.state.map(checks::State::name),
+        is_hard: status.is_hard,
+        attempt: status.attempt,
         attempts: check.attempts,
-        since_ms: standing.since_ms,
-        result_ms: standing.result_ms,
-        text: standing.text.clone(),
-        is_flapping: standing.flapping.is_flapping() && !check.ignores_flapping,
-        is_stale: standing.is_stale,
-        is_acknowledged: standing.acknowledgement.is_some(),
+        since_ms: status.since_ms,
+        result_ms: status.result_ms,
+        text: status.text.clone(),
+        is_flapping: status.flapping.is_flapping() && !check.ignores_flapping,
+        is_stale: status.is_stale,
+        is_acknowledged: status.acknowledgement.is_some(),
         selector: selector(check),
     }
 }
@@ -53,23 +53,23 @@ pub(super) async fn list(
     let form = Form::read(request).await?;
     let find = form.get("find").unwrap_or_default().to_lowercase();
     let wanted = form.get("state").unwrap_or("problems");
-    let roster = shared.boards.roster.lock();
-    let is_wanted = |standing: &Standing| match wanted {
+    let registry = shared.states.checks.lock();
+    let is_wanted = |status: &CheckStatus| match wanted {
         "all" => true,
-        "problems" => standing.is_problem(),
-        "pending" => standing.state.is_none(),
-        state => standing.state.is_some_and(|known| known.name().eq_ignore_ascii_case(state)),
+        "problems" => status.is_problem(),
+        "pending" => status.state.is_none(),
+        state => status.state.is_some_and(|known| known.name().eq_ignore_ascii_case(state)),
     };
-    let is_found = |standing: &Standing| {
+    let is_found = |status: &CheckStatus| {
         find.is_empty()
-            || standing.name.to_lowercase().contains(&find)
-            || standing.text.to_lowercase().contains(&find)
+            || status.name.to_lowercase().contains(&find)
+            || status.text.to_lowercase().contains(&find)
     };
-    let both = roster.checks.iter().zip(&roster.standings);
-    let mut found: Vec<(&Check, &Standing)> =
-        both.filter(|(_, standing)| is_wanted(standing) && is_found(standing)).collect();
-    found.sort_by_key(|(_, standing)| (standing.severity(), standing.since_ms, &standing.name));
-    let ([ok, warning, critical, unknown], pending) = roster.by_state();
+    let both = registry.checks.iter().zip(&registry.statuses);
+    let mut found: Vec<(&Check, &CheckStatus)> =
+        both.filter(|(_, status)| is_wanted(status) && is_found(status)).collect();
+    found.sort_by_key(|(_, status)| (status.severity(), status.since_ms, &status.name));
+    let ([ok, warning, critical, unknown], pending) = registry.by_state();
     let checks = Checks {
         ok,
         warning,
@@ -77,7 +77,7 @@ pub(super) async fn list(
         unknown,
         pending,
         count: found.len(),
-        rows: found.into_iter().take(MOST_ROWS).map(|(check, standing)| entry(check, standing)).collect(),
+        rows: found.into_iter().take(MOST_ROWS).map(|(check, status)| entry(check, status)).collect(),
     };
     Ok(success(&json!(checks)))
 }
@@ -92,20 +92,20 @@ pub(super) async fn one(
     let form = Form::read(request).await?;
     let name = form.needed("name")?.to_owned();
     let (entry, figures, acknowledgement, next_ms) = {
-        let roster = shared.boards.roster.lock();
-        let Some(place) = roster.place(&name) else {
+        let registry = shared.states.checks.lock();
+        let Some(place) = registry.index_of(&name) else {
             return Err(refusal(StatusCode::NOT_FOUND, "not_found", "there is no such check"));
         };
-        let (check, standing) = (&roster.checks[place], &roster.standings[place]);
-        let known = standing.acknowledgement.as_ref();
+        let (check, status) = (&registry.checks[place], &registry.statuses[place]);
+        let known = status.acknowledgement.as_ref();
         let known = known.map(|known| format!("{}: {}", known.author, known.comment));
-        let is_active = check.way != check::CheckWay::Passive;
+        let is_active = check.way != checks::CheckWay::Passive;
         let next_ms = is_active.then(|| check.next_ms(jiff::Timestamp::now().as_millisecond()));
-        (entry(check, standing), standing.figures.clone(), known, next_ms)
+        (entry(check, status), status.figures.clone(), known, next_ms)
     };
     let read = tokio::task::spawn_blocking(move || {
         let ledger = CheckLedger::open_for_reading(shared.data())?;
-        let long_text = ledger.standing(&name)?.map(|standing| standing.long_text).unwrap_or_default();
+        let long_text = ledger.status(&name)?.map(|status| status.long_text).unwrap_or_default();
         let downtimes = ledger.downtimes()?.into_iter().filter(|(_, downtime)| downtime.is_of(&name));
         let downtimes = downtimes.map(|(number, downtime)| DowntimeEntry {
             number,
@@ -141,8 +141,8 @@ pub(super) async fn ask(
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let requests = requests(&what, &form, now_ms)?;
     let unknown: Vec<String> = {
-        let roster = shared.boards.roster.lock();
-        requests.iter().filter_map(|request| unknown(&roster, request)).collect()
+        let registry = shared.states.checks.lock();
+        requests.iter().filter_map(|request| unknown(&registry, request)).collect()
     };
     if unknown.len() == requests.len() && !unknown.is_empty() {
         return Err(refusal(
@@ -159,7 +159,7 @@ pub(super) async fn ask(
 }
 
 /// The name in a request that no check has.
-fn unknown(roster: &Roster, request: &CheckRequest) -> Option<String> {
+fn unknown(registry: &CheckRegistry, request: &CheckRequest) -> Option<String> {
     let (CheckRequest::Submit { name, .. }
     | CheckRequest::Acknowledge { name, .. }
     | CheckRequest::Unacknowledge { name }
@@ -167,7 +167,7 @@ fn unknown(roster: &Roster, request: &CheckRequest) -> Option<String> {
     else {
         return None;
     };
-    roster.place(name).is_none().then(|| name.clone())
+    registry.index_of(name).is_none().then(|| name.clone())
 }
 
 fn requests(what: &str, form: &Form, now_ms: i64) -> Result<Vec<CheckRequest>, Refusal> {
@@ -224,7 +224,7 @@ fn results(form: &Form, now_ms: i64) -> Result<Vec<CheckRequest>, Refusal> {
         return Err(bad_data(format!("there are more than {MOST_RESULTS} results")));
     }
     let one = |place: usize| {
-        let state = check::State::read(states[place]).ok_or_else(|| {
+        let state = checks::State::read(states[place]).ok_or_else(|| {
             bad_data(format!(
                 "invalid parameter \"state\": \"{}\" is none of ok, warning, critical and unknown",
                 states[place]
@@ -241,8 +241,8 @@ fn results(form: &Form, now_ms: i64) -> Result<Vec<CheckRequest>, Refusal> {
 }
 
 /// Checks as metrics.
-pub(super) fn write_metrics(roster: &Roster, now_ms: i64, out: &mut String) {
-    if roster.checks.is_empty() {
+pub(super) fn write_metrics(registry: &CheckRegistry, now_ms: i64, out: &mut String) {
+    if registry.checks.is_empty() {
         return;
     }
     let head = |out: &mut String, name: &str| {
@@ -250,8 +250,8 @@ pub(super) fn write_metrics(roster: &Roster, now_ms: i64, out: &mut String) {
         let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {}", metric.help, metric.kind.name());
     };
     head(out, "whit_checks");
-    check::write_states(roster, out);
-    let counts = roster.counts;
+    checks::write_states(registry, out);
+    let counts = registry.counts;
     for (name, value) in [
         ("whit_check_plugins_running", counts.running),
         ("whit_check_plugins_started_total", counts.started),
@@ -261,20 +261,20 @@ pub(super) fn write_metrics(roster: &Roster, now_ms: i64, out: &mut String) {
         head(out, name);
         let _ = writeln!(out, "{name} {value}");
     }
-    type Value = fn(&Standing, i64) -> Option<f64>;
+    type Value = fn(&CheckStatus, i64) -> Option<f64>;
     let metrics: [(&str, Value); 3] = [
-        (check::STATE, |standing, _| standing.state.map(|state| f64::from(state.number()))),
-        ("whit_check_age_seconds", |standing, now_ms| {
-            standing.state.map(|_| (now_ms - standing.result_ms).max(0) as f64 / 1000.0)
+        (checks::STATE, |status, _| status.state.map(|state| f64::from(state.number()))),
+        ("whit_check_age_seconds", |status, now_ms| {
+            status.state.map(|_| (now_ms - status.result_ms).max(0) as f64 / 1000.0)
         }),
-        ("whit_check_run_seconds", |standing, _| {
-            (standing.cost.runs > 0).then(|| standing.cost.last.wall_ns as f64 / 1e9)
+        ("whit_check_run_seconds", |status, _| {
+            (status.cost.runs > 0).then(|| status.cost.last.wall_ns as f64 / 1e9)
         }),
     ];
     for (metric, value) in metrics {
         head(out, metric);
-        for (check, standing) in roster.checks.iter().zip(&roster.standings) {
-            let Some(value) = value(standing, now_ms) else { continue };
+        for (check, status) in registry.checks.iter().zip(&registry.statuses) {
+            let Some(value) = value(status, now_ms) else { continue };
             let _ = writeln!(out, "{} {value}", check.series(metric));
         }
     }

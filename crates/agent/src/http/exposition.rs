@@ -29,11 +29,11 @@ pub(super) async fn metrics(
 ) -> Response {
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     let is_open_metrics = accepted.is_some_and(|accepted| accepted.contains("application/openmetrics-text"));
-    let roster = (requester.scope == Scope::All).then(|| shared.boards.roster.clone());
+    let registry = (requester.scope == Scope::All).then(|| shared.states.checks.clone());
     with_past(shared, requester.of_cheap(), move |past, _| {
         let mut text = render(past);
-        if let Some(roster) = roster {
-            write_metrics(&roster.lock(), jiff::Timestamp::now().as_millisecond(), &mut text);
+        if let Some(registry) = registry {
+            write_metrics(&registry.lock(), jiff::Timestamp::now().as_millisecond(), &mut text);
         }
         if is_open_metrics {
             text = open_metrics(&text);

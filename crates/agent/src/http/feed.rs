@@ -13,10 +13,10 @@ use store::StoreError;
 
 use super::reply::{Refusal, internal};
 use super::shared::{Shared, must_see_all};
-use crate::alert::Ledger;
-use crate::check::CheckLedger;
-use crate::state_changes::StateChange;
+use alerts::Ledger;
+use checks::CheckLedger;
 use history::answer::rfc3339;
+use notify::StateChange;
 
 const ATOM: &str = "application/atom+xml; charset=utf-8";
 /// Entries of an answer.

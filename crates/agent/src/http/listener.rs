@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 use super::clients::ClientKey;
 use crate::options::Listen;
-use crate::unix_socket;
+use service::unix_socket;
 
 /// What is bound, before there is a runtime.
 #[derive(Debug)]

@@ -45,9 +45,8 @@ use hyper_util::service::TowerToHyperService;
 use probe::background_job::Notifier;
 use tokio::sync::{Notify, watch};
 
-use crate::boards::Boards;
-use crate::options::{HttpOptions, Listen, Privileged};
-use crate::unix_socket;
+use crate::options::{HttpOptions, Listen};
+use crate::shared_states::SharedStates;
 use clients::MOST_RUNNING;
 use connections::Connections;
 use kept_past::KeptPast;
@@ -55,6 +54,8 @@ use listener::{Bound, Listener};
 pub(crate) use live::Tick;
 use live::{Live, Publisher};
 use request_queue::{QUEUE_TIMEOUT, RequestQueue};
+use service::Privileged;
+use service::unix_socket;
 use sessions::SignIn;
 use shared::Shared;
 
@@ -108,7 +109,7 @@ impl HttpServer {
         BoundHttp { bound, options }: BoundHttp,
         history: PathBuf,
         privileged: Privileged,
-        boards: Boards,
+        states: SharedStates,
         has_reader: bool,
         requests_cpu_limit: Ratio,
         watched: Notifier,
@@ -130,7 +131,7 @@ impl HttpServer {
             options,
             privileged,
             own_uid,
-            boards,
+            states,
             #[cfg(feature = "feeds")]
             reader: reader::Reader::new(has_reader),
         });

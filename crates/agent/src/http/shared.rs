@@ -6,8 +6,9 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use facts::task::rounds::Scope;
 
-use crate::boards::Boards;
-use crate::options::{HttpOptions, Privileged};
+use crate::options::HttpOptions;
+use crate::shared_states::SharedStates;
+use service::Privileged;
 
 use super::kept_past::KeptPast;
 use super::live::Live;
@@ -28,7 +29,7 @@ pub(super) struct Shared {
     pub(super) options: HttpOptions,
     pub(super) privileged: Privileged,
     pub(super) own_uid: u32,
-    pub(super) boards: Boards,
+    pub(super) states: SharedStates,
     #[cfg(feature = "feeds")]
     pub(super) reader: Reader,
 }

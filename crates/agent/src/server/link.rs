@@ -7,7 +7,7 @@ use rustix::fd::{AsFd as _, BorrowedFd};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::frames::{push, take};
+use service::frames::{push, take};
 
 const READ_BYTES: usize = 64 * 1024;
 /// What is received beyond one body before frames are handled.

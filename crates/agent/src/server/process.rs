@@ -21,9 +21,9 @@ use store::SeriesId;
 use super::link::Link;
 use super::messages::{ServerReport, Setup, Subscription, TaskReading, ToRecorder, ToServer, push_value};
 use super::stall::Stall;
-use crate::alert;
-use crate::log::{Level, Log};
+
 use crate::recorded::Recorded;
+use service::{Level, Log};
 
 /// The delay before the first restart. It doubles with each restart, up to the longest.
 const FIRST_DELAY: Nanos = Nanos(1_000_000_000);
@@ -229,7 +229,7 @@ impl ServerProcess {
             if std::mem::take(&mut running.is_reload_pending) {
                 signal_child(running.pid, Signal::Hangup);
             }
-            self.report = report.validated(alert::SERIES);
+            self.report = report.validated(alerts::SERIES);
         }
         if received.and_then(|()| running.link.flush()).is_err() {
             self.kill();

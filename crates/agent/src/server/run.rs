@@ -17,14 +17,14 @@ use super::link::Link;
 use super::messages::{ServerReport, Setup, Subscription, ToRecorder, ToServer};
 use super::replica::Replica;
 use super::services::{Services, bind_http};
-use crate::alert;
+
 use crate::alert_series;
-use crate::check::write_states;
 #[cfg(feature = "feeds")]
 use crate::feed_series::{self, write_unread};
 use crate::http::{BoundHttp, Tick};
-use crate::log::{Level, Log};
 use crate::options::{AgentError, AgentOptions, Listen};
+use checks::write_states;
+use service::{Level, Log};
 
 /// Tokens of the event loop.
 const RECORDER: u64 = 0;
@@ -212,9 +212,9 @@ impl State {
         let Some(socket) = &services.socket else { return };
         for scope in socket.status_wishes() {
             let mut status = String::from_utf8_lossy(body).into_owned();
-            write_states(&services.boards.roster.lock(), &mut status);
+            write_states(&services.states.checks.lock(), &mut status);
             #[cfg(feature = "feeds")]
-            write_unread(&services.boards.feeds, scope, &mut status);
+            write_unread(&services.states.feeds, scope, &mut status);
             socket.publish_status(scope, status);
         }
     }
@@ -248,10 +248,10 @@ impl State {
         };
         if let Some(services) = &self.services {
             report.requests_cpu_s = services.requests_cpu().as_secs_f64();
-            report.alerts = alert_series::names(&services.boards.alerts.read());
+            report.alerts = alert_series::names(&services.states.alerts.read());
             #[cfg(feature = "feeds")]
-            report.feeds.extend(feed_series::counted(&services.boards.feeds).into_iter().flatten());
+            report.feeds.extend(feed_series::counted(&services.states.feeds).into_iter().flatten());
         }
-        report.validated(alert::SERIES)
+        report.validated(alerts::SERIES)
     }
 }

@@ -13,21 +13,21 @@ use sampling::agent_protocol::Hello;
 use text::printable::Shown as _;
 
 use super::messages::TaskReading;
-use crate::alert::AlertWatch;
-use crate::boards::Boards;
-use crate::check::CheckWatch;
 use crate::http::{BoundHttp, HttpServer};
-use crate::livestatus::Livestatus;
-use crate::log::{Level, Log};
 use crate::options::AgentOptions;
+use crate::shared_states::SharedStates;
 use crate::socket::Socket;
+use alerts::AlertWatch;
+use checks::CheckWatch;
+use checks::livestatus::Livestatus;
 use history::task_sums::Summarizer;
+use service::{Level, Log};
 
 /// The services that are configured. They end when this is dropped.
 pub(super) struct Services {
     options: AgentOptions,
     history: PathBuf,
-    pub(super) boards: Boards,
+    pub(super) states: SharedStates,
     /// Notified when a client needs data of the recorder.
     requests: Notifier,
     log: Log,
@@ -60,7 +60,7 @@ impl Services {
         let mut services = Self {
             options,
             history,
-            boards: Boards::default(),
+            states: SharedStates::default(),
             requests,
             log: Log::open(),
             http: None,
@@ -162,7 +162,7 @@ impl Services {
             bound,
             self.history.clone(),
             self.options.privileged.clone(),
-            self.boards.clone(),
+            self.states.clone(),
             has_reader(&self.options),
             self.options.requests_cpu_limit,
             self.requests.clone(),
@@ -203,7 +203,7 @@ impl Services {
         let Some(path) = livestatus_path(&self.options) else { return };
         let data = self.data().to_owned();
         let started =
-            Livestatus::start(path, self.options.privileged.clone(), self.boards.roster.clone(), data);
+            Livestatus::start(path, self.options.privileged.clone(), self.states.checks.clone(), data);
         let failed = |error| {
             self.log.write(Level::Warning, &format!("{}: {error}; Livestatus is not served", path.shown()));
         };
@@ -212,13 +212,13 @@ impl Services {
 
     fn watch_alerts(&mut self) {
         let Some(options) = self.options.alerts.clone() else { return };
-        let begun = AlertWatch::start(options, self.history.clone(), self.boards.alerts.clone());
+        let begun = AlertWatch::start(options, self.history.clone(), self.states.alerts.clone());
         self.alerts = begun.map_err(|error| self.log.write(Level::Warning, &format!("alerts: {error}"))).ok();
     }
 
     fn watch_checks(&mut self) {
         let Some(options) = self.options.checks.clone() else { return };
-        let begun = CheckWatch::start(options, self.data().to_owned(), self.boards.roster.clone());
+        let begun = CheckWatch::start(options, self.data().to_owned(), self.states.checks.clone());
         self.checks = begun.map_err(|error| self.log.write(Level::Warning, &format!("checks: {error}"))).ok();
     }
 
@@ -236,7 +236,7 @@ impl Services {
         self.feeds = None;
         let Some(options) = self.options.feeds.clone() else { return };
         let warn = |fault: &str| Log::open().write(Level::Warning, fault);
-        let begun = FeedWatch::start(self.data(), options, self.boards.feeds.clone(), warn);
+        let begun = FeedWatch::start(self.data(), options, self.states.feeds.clone(), warn);
         self.feeds = begun.map_err(|error| self.log.write(Level::Warning, &format!("feeds: {error}"))).ok();
     }
 }

@@ -15,7 +15,7 @@ use sampling::agent_protocol::{Hello, Reply, Request};
 
 use super::client::{Client, Closed, Stage};
 use super::exchange::{Exchange, What};
-use crate::options::Privileged;
+use service::Privileged;
 
 /// Clients in all, of them those that only root gets, and those of one user who is not root.
 const MOST_CLIENTS: usize = 1024;

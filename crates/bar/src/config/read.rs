@@ -11,7 +11,7 @@ use crate::kinds::KINDS;
 use crate::options::SegmentOptions as _;
 use crate::theme::THEMES;
 use crate::{LineStyle, Theme, Tone};
-use command::configuration::{Fault, Options, parse};
+use configuration::{Fault, Options, parse};
 use text::nearest::did_you_mean;
 use text::template::{Condition, Template};
 

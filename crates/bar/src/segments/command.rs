@@ -14,7 +14,7 @@ use super::field;
 use crate::appearance::ItemRenderer;
 use crate::kind::Kind;
 use crate::{Segment, SegmentContext, SegmentInput, Tone};
-use command::configuration::{Fault, Options};
+use configuration::{Fault, Options};
 use outcome::{Outcome, Syntax};
 use sampling::command::{CommandRun, Event};
 use text::template::{Unit, Value};

@@ -12,8 +12,8 @@ use super::field;
 use crate::appearance::ItemRenderer;
 use crate::kind::Kind;
 use crate::{Segment, SegmentInput};
-use command::configuration::{Fault, Options};
 use command::time_zone;
+use configuration::{Fault, Options};
 use text::template::Value;
 use text::units::push_padded;
 

@@ -10,7 +10,6 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use facts::unit::Ratio;
 use formats::relabel::Relabelling;
 
-use super::alerts;
 use super::configuration::Origin;
 use command::failure::Failure;
 use command::kind::Kind;
@@ -117,7 +116,7 @@ pub(super) fn usual() -> AgentOptions {
         records_tasks: true,
         command_lines: None,
         relabelling: Relabelling::default(),
-        alerts: Some(alerts::usual()),
+        alerts: Some(alerts::tables::usual()),
         checks: None,
         #[cfg(feature = "feeds")]
         feeds: None,

@@ -11,11 +11,11 @@ use probe::named;
 use text::printable::Shown as _;
 use text::quantity;
 
-use super::{alerts, checks};
 use crate::relabel::rules;
-use command::configuration::{Fault, Options, expected, parse, text};
 use command::failure::Failure;
 use command::paths;
+use command::time_zone;
+use configuration::{Fault, Options, expected, parse, text};
 
 /// The name below a directory for configurations.
 const FILE: &str = "whit/agent.toml";
@@ -211,8 +211,8 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
         options.http = read_http(&http, options.http)?;
     }
     options.relabelling = rules::read(&root)?;
-    options.alerts = alerts::read(&root)?;
-    options.checks = checks::read(&root)?;
+    options.alerts = alerts::tables::read(&root)?;
+    options.checks = checks::tables::read(&root, time_zone::system())?;
     #[cfg(feature = "feeds")]
     {
         options.feeds = super::feeds::read(&root)?;

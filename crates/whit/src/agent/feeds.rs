@@ -5,7 +5,7 @@ use std::time::Duration;
 use ::feeds::{DocumentParser, FeedOptions};
 use text::quantity;
 
-use command::configuration::{Fault, Options};
+use configuration::{Fault, Options};
 
 /// What `[feeds]` may have.
 const OPTIONS: [&str; 5] = ["allow", "least_interval", "most_interval", "keep", "size"];

@@ -1,14 +1,9 @@
 //! `whit agent`: the recorder, in the foreground.
 
-mod alerts;
 pub(crate) mod arguments;
-mod checks;
 mod configuration;
 #[cfg(feature = "feeds")]
 mod feeds;
-mod receivers;
-mod shell_command;
-mod shell_program;
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
@@ -16,15 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ::agent::alert::AlertOptions;
-use ::agent::check::CheckOptions;
 use ::agent::{AgentOptions, Listen, Retention};
+use alerts::AlertOptions;
+use checks::CheckOptions;
 use clap::ArgMatches;
 use formats::relabel::Relabelling;
 use text::printable::Shown as _;
 
 use self::arguments::{AgentCommand, usual};
-pub(crate) use self::checks::needs_shell;
 use self::configuration::{DEFAULTS, Origin};
 #[cfg(feature = "feeds")]
 pub(crate) use self::feeds::document_parser;

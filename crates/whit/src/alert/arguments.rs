@@ -43,7 +43,7 @@ pub(super) enum AlertTask {
     Silence { selector: String, length: Duration, comment: String },
     /// Ends a silence.
     Unsilence(i64),
-    /// Does the job of a courier.
+    /// Does the job of a job_program.
     Deliver(PathBuf),
 }
 

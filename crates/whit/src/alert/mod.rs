@@ -7,11 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ::agent::alert;
-use ::agent::alert::{Active, AlertOptions, AlertRule, Ledger, Silence, try_rule};
-use ::agent::telling::{Outcome, Receiver, courier, tell};
 use ::history::past::Past;
+use alerts::{Active, AlertOptions, AlertRule, Ledger, Silence, try_rule};
 use clap::ArgMatches;
+use notify::{Outcome, Receiver, send_now};
 use serde_json::json;
 use text::printable::Shown as _;
 
@@ -36,7 +35,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         AlertTask::Silence { selector, length, comment } => silence(directory, selector, *length, comment)?,
         AlertTask::Unsilence(number) => unsilence(directory, *number)?,
         AlertTask::Deliver(path) => {
-            courier::run(path).map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
+            notify::job::run(path).map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
             String::new()
         }
     };
@@ -165,7 +164,7 @@ fn test(
 }
 
 fn test_now(past: &Past, rule: &AlertRule) -> Result<String, String> {
-    let found = alert::ask(past, rule, now_ms())?;
+    let found = alerts::ask(past, rule, now_ms())?;
     Ok(render::found(rule, &found))
 }
 
@@ -189,7 +188,7 @@ fn send(receiver: &Receiver, output: &mut Output) -> Result<bool, Failure> {
         value: "0".to_owned(),
         text: "This is a test of whit alert.".to_owned(),
     };
-    let told = tell(receiver, alert, now_ms());
+    let told = send_now(receiver, alert, now_ms());
     let words = told.as_ref().map_or_else(String::as_str, |()| "told");
     output.write(format!("{}: {words}\n", receiver.name.shown()).as_bytes())?;
     Ok(told.is_ok())

@@ -2,19 +2,19 @@
 
 use std::fmt::Write as _;
 
-use ::agent::alert::{Active, AlertRule, Fired, Silence};
-use ::agent::telling::Delivery;
 use ::query::number::write_in_full;
+use alerts::{Active, AlertRule, Fired, Silence};
 use facts::unit::Nanos;
 use formats::series_name::SeriesName;
+use notify::Delivery;
 use serde_json::{Value, json};
 use text::printable::Shown as _;
 use text::table::{Align, Table};
 use text::units::Span;
 
 use crate::delivery;
-use command::configuration::quoted;
 use command::time_zone::written_ms as time;
+use configuration::quoted;
 
 /// Alerts, silences, and what could not be told.
 pub(super) fn list(

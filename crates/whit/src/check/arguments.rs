@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::agent::check::{Period, State};
+use checks::{Period, State};
 use clap::builder::PossibleValue;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ::agent::check::{Check, CheckOptions, CheckWay, Downtime, Native};
+use checks::{Check, CheckOptions, CheckWay, Downtime, Native};
 use facts::unit::Nanos;
 use text::printable::Shown as _;
 use text::units::Span;
@@ -92,19 +92,19 @@ pub(super) fn explain(
     {
         let _ = writeln!(text, "no notifications while the host {} is down", check.name.host.shown());
     }
-    let told = match (options.receivers.as_slice(), check.telling.receivers.as_slice()) {
+    let told = match (options.receivers.as_slice(), check.notifications.receivers.as_slice()) {
         ([], _) => "none: there is no [[receiver]]".to_owned(),
         (all, []) => all.iter().map(|receiver| receiver.name.as_str()).collect::<Vec<_>>().join(", "),
         (_, some) => some.join(", "),
     };
     let _ = writeln!(text, "notifications to: {}", told.shown());
-    for (from, names) in &check.telling.escalations {
+    for (from, names) in &check.notifications.escalations {
         let _ = writeln!(text, "  from number {from} on also to {}", names.join(", ").shown());
     }
-    if let Some(repeat) = check.telling.repeat {
+    if let Some(repeat) = check.notifications.repeat {
         let _ = writeln!(text, "  repeated after {}", seconds(repeat));
     }
-    if let Some(period) = &check.telling.period {
+    if let Some(period) = &check.notifications.period {
         let _ = writeln!(text, "  only {period}");
     }
     for (number, downtime) in downtimes.iter().filter(|(_, downtime)| downtime.is_of(&name)) {

@@ -2,19 +2,19 @@
 
 pub(crate) mod arguments;
 mod explain;
-mod import;
 mod render;
 
 use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use ::agent::check::{
-    Check, CheckLedger, CheckOptions, CheckRequest, Downtime, Standing, is_selected, runner, try_check,
-};
-use ::agent::telling::Outcome;
 use ::history::HISTORY;
+use checks::import;
+use checks::{
+    Check, CheckLedger, CheckOptions, CheckRequest, CheckStatus, Downtime, is_selected, runner, try_check,
+};
 use clap::ArgMatches;
+use notify::Outcome;
 use rustix::fd::AsFd as _;
 use text::printable::Shown as _;
 
@@ -38,7 +38,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         CheckTask::Slow { is_json } => slow(directory, *is_json)?,
         CheckTask::Run { name } => return run_one(directory, config.as_deref(), name),
         CheckTask::Import(path) => {
-            let imported = progress::during(|| format!("reading {}", path.shown()), || import::import(path))?;
+            let imported = progress::during(|| format!("reading {}", path.shown()), || import::import(path))
+                .map_err(Failure::new)?;
             Output::stdout().write(imported.text.as_bytes())?;
             return Ok(report(&imported));
         }
@@ -96,20 +97,20 @@ fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) ->
     let all = ledger.configured().map_err(failed)?;
     let downtimes = ledger.downtimes().map_err(failed)?;
     let mut deliveries = ledger.deliveries().map_err(failed)?;
-    let is_meant = |standing: &&Standing| {
-        patterns.is_empty() || patterns.iter().any(|pattern| is_selected(pattern, &standing.name))
+    let is_meant = |status: &&CheckStatus| {
+        patterns.is_empty() || patterns.iter().any(|pattern| is_selected(pattern, &status.name))
     };
-    let mut shown: Vec<&Standing> = all.iter().filter(is_meant).collect();
+    let mut shown: Vec<&CheckStatus> = all.iter().filter(is_meant).collect();
     if shown.is_empty() && !patterns.is_empty() {
         return Err(unknown(&patterns[0], &all));
     }
     let summary = render::summary(&shown);
     if !has_fine {
-        shown.retain(|standing| standing.is_problem());
+        shown.retain(|status| status.is_problem());
     }
-    shown.sort_by_key(|standing| (standing.severity(), standing.since_ms, &standing.name));
+    shown.sort_by_key(|status| (status.severity(), status.since_ms, &status.name));
     if is_json {
-        let checks: Vec<_> = shown.iter().map(|standing| render::json(standing)).collect();
+        let checks: Vec<_> = shown.iter().map(|status| render::json(status)).collect();
         let downtimes: Vec<_> = downtimes.iter().map(render::downtime_json).collect();
         let deliveries: Vec<_> = deliveries.iter().map(|(_, one)| render::delivery_json(one)).collect();
         return document(
@@ -133,21 +134,21 @@ fn document(body: &serde_json::Value) -> Result<String, Failure> {
 
 fn show(directory: &Path, name: &str, is_json: bool) -> Result<String, Failure> {
     let ledger = open_for_reading(directory)?;
-    let found = ledger.standing(name).map_err(|error| of_ledger(directory, error))?;
-    let Some(standing) = found else {
+    let found = ledger.status(name).map_err(|error| of_ledger(directory, error))?;
+    let Some(status) = found else {
         let all = ledger.configured().map_err(|error| of_ledger(directory, error))?;
         return Err(unknown(name, &all));
     };
     match is_json {
-        true => document(&serde_json::json!({ "checks": [render::json(&standing)] })),
-        false => Ok(render::show(&standing)),
+        true => document(&serde_json::json!({ "checks": [render::json(&status)] })),
+        false => Ok(render::show(&status)),
     }
 }
 
 fn slow(directory: &Path, is_json: bool) -> Result<String, Failure> {
     let mut all = open_for_reading(directory)?.configured().map_err(|error| of_ledger(directory, error))?;
-    all.retain(|standing| standing.cost.runs > 0);
-    all.sort_by_key(|standing| std::cmp::Reverse(standing.cost.sum.cpu_ns));
+    all.retain(|status| status.cost.runs > 0);
+    all.sort_by_key(|status| std::cmp::Reverse(status.cost.sum.cpu_ns));
     match is_json {
         true => {
             let checks: Vec<_> = all.iter().map(render::json).collect();
@@ -204,7 +205,7 @@ fn request(directory: &Path, asked: &Asked) -> Result<String, Failure> {
     let failed = |error| of_ledger(directory, error);
     let known = ledger.configured().map_err(failed)?;
     let find = |name: &String| {
-        let found = known.iter().find(|standing| standing.name == *name);
+        let found = known.iter().find(|status| status.name == *name);
         found.ok_or_else(|| unknown(name, &known))
     };
     let mut text = String::new();
@@ -237,7 +238,7 @@ fn request(directory: &Path, asked: &Asked) -> Result<String, Failure> {
                 author: author(),
                 comment: comment.clone(),
             };
-            let count = known.iter().filter(|standing| downtime.is_of(&standing.name)).count();
+            let count = known.iter().filter(|status| downtime.is_of(&status.name)).count();
             if count == 0 {
                 return Err(unknown(pattern, &known));
             }

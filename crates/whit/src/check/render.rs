@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use ::agent::check::{CheckNotice, Downtime, Finding, RunCost, Standing, State};
-use ::agent::telling::Delivery;
+use checks::{CheckNotice, CheckStatus, Downtime, Finding, RunCost, State};
 use facts::unit::Nanos;
 use formats::plugin_output::read_data;
+use notify::Delivery;
 use serde_json::{Value, json};
 use text::printable::Shown as _;
 use text::table::{Align, Table};
@@ -23,20 +23,20 @@ fn nanoseconds(at_ms: i64) -> i64 {
     at_ms.saturating_mul(1_000_000)
 }
 
-fn state(standing: &Standing) -> &'static str {
-    standing.state.map_or("PENDING", State::name)
+fn state(status: &CheckStatus) -> &'static str {
+    status.state.map_or("PENDING", State::name)
 }
 
 /// Remarks on its state.
-fn remarks(standing: &Standing) -> String {
+fn remarks(status: &CheckStatus) -> String {
     let mut remarks = Vec::new();
-    if standing.is_problem() && !standing.is_hard {
-        remarks.push(format!("attempt {}", standing.attempt));
+    if status.is_problem() && !status.is_hard {
+        remarks.push(format!("attempt {}", status.attempt));
     }
     for (is_so, text) in [
-        (standing.flapping.is_flapping(), "flapping"),
-        (standing.acknowledgement.is_some(), "acknowledged"),
-        (standing.is_stale, "stale"),
+        (status.flapping.is_flapping(), "flapping"),
+        (status.acknowledgement.is_some(), "acknowledged"),
+        (status.is_stale, "stale"),
     ] {
         if is_so {
             remarks.push(text.to_owned());
@@ -46,9 +46,9 @@ fn remarks(standing: &Standing) -> String {
 }
 
 /// How many there are of each state.
-pub(super) fn summary(standings: &[&Standing]) -> String {
-    let count = |wanted: Option<State>| standings.iter().filter(|one| one.state == wanted).count();
-    let mut parts = vec![format!("{} checks", standings.len())];
+pub(super) fn summary(statuses: &[&CheckStatus]) -> String {
+    let count = |wanted: Option<State>| statuses.iter().filter(|one| one.state == wanted).count();
+    let mut parts = vec![format!("{} checks", statuses.len())];
     for (state, name) in [
         (Some(State::Critical), "critical"),
         (Some(State::Unknown), "unknown"),
@@ -65,23 +65,23 @@ pub(super) fn summary(standings: &[&Standing]) -> String {
 }
 
 pub(super) fn list(
-    standings: &[&Standing],
+    statuses: &[&CheckStatus],
     summary: &str,
     downtimes: &[(i64, Downtime)],
     deliveries: &[(i64, Delivery<CheckNotice>)],
     now_ms: i64,
 ) -> String {
     let mut text = String::new();
-    if !standings.is_empty() {
+    if !statuses.is_empty() {
         let columns = ["STATE", "SINCE", "CHECK", "", ""].map(|name| (name, Align::Left));
         let mut table = Table::new(&columns);
-        for standing in standings {
-            let since = standing.state.map(|_| time(standing.since_ms)).unwrap_or_default();
-            table.cell(|cell| cell.push_str(state(standing)));
+        for status in statuses {
+            let since = status.state.map(|_| time(status.since_ms)).unwrap_or_default();
+            table.cell(|cell| cell.push_str(state(status)));
             table.cell(|cell| cell.push_str(&since));
-            table.cell(|cell| cell.push_str(&standing.name.shown().to_string()));
-            table.cell(|cell| cell.push_str(&remarks(standing)));
-            table.cell(|cell| cell.push_str(&standing.text.shown().to_string()));
+            table.cell(|cell| cell.push_str(&status.name.shown().to_string()));
+            table.cell(|cell| cell.push_str(&remarks(status)));
+            table.cell(|cell| cell.push_str(&status.text.shown().to_string()));
         }
         table.write(&mut text);
     }
@@ -140,21 +140,21 @@ pub(super) fn delivery_json(delivery: &Delivery<CheckNotice>) -> Value {
 }
 
 /// One check, with all that is known of it.
-pub(super) fn show(standing: &Standing) -> String {
-    let mut text = format!("{} {}", standing.name.shown(), state(standing));
-    let remarks = remarks(standing);
+pub(super) fn show(status: &CheckStatus) -> String {
+    let mut text = format!("{} {}", status.name.shown(), state(status));
+    let remarks = remarks(status);
     if !remarks.is_empty() {
         let _ = write!(text, " ({remarks})");
     }
     text.push('\n');
-    if standing.state.is_some() {
-        let _ = writeln!(text, "{}", standing.text.shown());
-        for line in standing.long_text.lines() {
+    if status.state.is_some() {
+        let _ = writeln!(text, "{}", status.text.shown());
+        for line in status.long_text.lines() {
             let _ = writeln!(text, "  {}", line.shown());
         }
-        let _ = writeln!(text, "since {}, last result {}", time(standing.since_ms), time(standing.result_ms));
+        let _ = writeln!(text, "since {}, last result {}", time(status.since_ms), time(status.result_ms));
     }
-    if let Some(known) = &standing.acknowledgement {
+    if let Some(known) = &status.acknowledgement {
         let _ = writeln!(
             text,
             "acknowledged by {} at {}: {}",
@@ -163,7 +163,7 @@ pub(super) fn show(standing: &Standing) -> String {
             known.comment.shown()
         );
     }
-    if let Some(told) = standing.told {
+    if let Some(told) = status.told {
         let _ = writeln!(
             text,
             "notifications of {}: {}, last at {}",
@@ -172,9 +172,9 @@ pub(super) fn show(standing: &Standing) -> String {
             time(told.at_ms)
         );
     }
-    push_figures(&standing.figures, &mut text);
-    if standing.cost.runs > 0 {
-        let _ = writeln!(text, "last run: {}", cost_text(&standing.cost.last));
+    push_figures(&status.figures, &mut text);
+    if status.cost.runs > 0 {
+        let _ = writeln!(text, "last run: {}", cost_text(&status.cost.last));
     }
     text
 }
@@ -206,7 +206,7 @@ fn cost_text(cost: &RunCost) -> String {
 }
 
 /// The plugins that cost most.
-pub(super) fn slow(standings: &[Standing]) -> String {
+pub(super) fn slow(statuses: &[CheckStatus]) -> String {
     let mut text = String::new();
     let mut table = Table::new(&[
         ("RUNS", Align::Right),
@@ -219,8 +219,8 @@ pub(super) fn slow(standings: &[Standing]) -> String {
         ("START", Align::Right),
         ("CHECK", Align::Left),
     ]);
-    for standing in standings.iter().take(MOST_SLOW) {
-        let (runs, sum) = (standing.cost.runs, &standing.cost.sum);
+    for status in statuses.iter().take(MOST_SLOW) {
+        let (runs, sum) = (status.cost.runs, &status.cost.sum);
         let span = |nanos: u64| Span(Nanos(nanos)).to_string();
         let known = |nanos: Option<u64>| nanos.map_or("–".to_owned(), span);
         table.row([
@@ -232,12 +232,12 @@ pub(super) fn slow(standings: &[Standing]) -> String {
             known(sum.blkio_ns),
             known(sum.memory_ns),
             span(sum.spawn_ns / runs.max(1)),
-            standing.name.shown().to_string(),
+            status.name.shown().to_string(),
         ]);
     }
     table.write(&mut text);
-    if standings.len() > MOST_SLOW {
-        let _ = writeln!(text, "and {} more: --json has all", standings.len() - MOST_SLOW);
+    if statuses.len() > MOST_SLOW {
+        let _ = writeln!(text, "and {} more: --json has all", statuses.len() - MOST_SLOW);
     }
     text
 }
@@ -265,9 +265,9 @@ fn cost_json(cost: &RunCost) -> Value {
 }
 
 /// A check as JSON.
-pub(super) fn json(standing: &Standing) -> Value {
-    let known = standing.state.is_some();
-    let acknowledgement = standing.acknowledgement.as_ref().map(|known| {
+pub(super) fn json(status: &CheckStatus) -> Value {
+    let known = status.state.is_some();
+    let acknowledgement = status.acknowledgement.as_ref().map(|known| {
         json!({
             "author": known.author,
             "comment": known.comment,
@@ -276,21 +276,21 @@ pub(super) fn json(standing: &Standing) -> Value {
         })
     });
     json!({
-        "name": standing.name,
-        "state": standing.state.map(State::name),
-        "is_hard": standing.is_hard,
-        "attempt": standing.attempt,
-        "since_realtime_ns": known.then(|| nanoseconds(standing.since_ms)),
-        "result_realtime_ns": known.then(|| nanoseconds(standing.result_ms)),
-        "text": standing.text,
-        "long_text": standing.long_text,
-        "figures": standing.figures,
-        "is_passive": standing.is_passive,
-        "is_stale": standing.is_stale,
-        "is_flapping": standing.flapping.is_flapping(),
+        "name": status.name,
+        "state": status.state.map(State::name),
+        "is_hard": status.is_hard,
+        "attempt": status.attempt,
+        "since_realtime_ns": known.then(|| nanoseconds(status.since_ms)),
+        "result_realtime_ns": known.then(|| nanoseconds(status.result_ms)),
+        "text": status.text,
+        "long_text": status.long_text,
+        "figures": status.figures,
+        "is_passive": status.is_passive,
+        "is_stale": status.is_stale,
+        "is_flapping": status.flapping.is_flapping(),
         "acknowledgement": acknowledgement,
-        "runs": standing.cost.runs,
-        "last_run": (standing.cost.runs > 0).then(|| cost_json(&standing.cost.last)),
-        "all_runs": cost_json(&standing.cost.sum),
+        "runs": status.cost.runs,
+        "last_run": (status.cost.runs > 0).then(|| cost_json(&status.cost.last)),
+        "all_runs": cost_json(&status.cost.sum),
     })
 }

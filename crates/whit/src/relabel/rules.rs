@@ -8,8 +8,8 @@ use formats::relabel::{Relabelling, Rule, RuleOptions, prometheus};
 use probe::named;
 use text::printable::Shown as _;
 
-use command::configuration::{Fault, Options, expected, parse, quoted, text};
 use command::failure::Failure;
+use configuration::{Fault, Options, expected, parse, quoted, text};
 
 /// The options of a rule.
 const KNOWN: [&str; 8] =

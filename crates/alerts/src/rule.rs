@@ -1,0 +1,57 @@
+//! What is asked, and who is told.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use query::Query;
+
+use super::message::Message;
+use notify::Receiver;
+
+pub use history::metrics::ALERTS as SERIES;
+
+/// All rules, and who is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlertOptions {
+    /// Between two evaluations of a rule.
+    pub interval: Duration,
+    /// What is asked.
+    pub rules: Vec<AlertRule>,
+    /// Who is told. Nobody: alerts are in the log, in the history and in answers.
+    pub receivers: Vec<Receiver>,
+    /// The command that runs [`notify::job::run`](notify::notify::job::run); the path of a job is its last word.
+    pub job_program: Vec<OsString>,
+}
+
+impl AlertOptions {
+    /// Returns the same without rules.
+    pub fn without_rules(&self) -> Self {
+        Self { rules: Vec::new(), ..self.clone() }
+    }
+}
+
+/// An expression whose answer is an alert for each of its series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlertRule {
+    /// Its name, the label `alertname`.
+    pub name: String,
+    /// PromQL, of which docs/QUERY.md lists the part that is known.
+    pub expression: String,
+    /// An alert fires after the expression has had its series for so long.
+    pub hold: Duration,
+    /// Added to the labels of the series.
+    pub labels: Vec<(String, String)>,
+    /// What is the matter, in words.
+    pub message: Message,
+    /// Who is told, by name; none: everyone.
+    pub receivers: Vec<String>,
+}
+
+impl AlertRule {
+    /// Whether its series may be of tasks, which not everyone may see: unless each of its selectors names another metric.
+    pub fn may_be_of_tasks(&self) -> bool {
+        let is_of_machine = |metric: &str| !metric.starts_with("whit_task_") && metric != SERIES;
+        let metrics = Query::parse(&self.expression).ok().and_then(|query| query.metrics());
+        metrics.is_none_or(|metrics| !metrics.iter().all(|metric| is_of_machine(metric)))
+    }
+}

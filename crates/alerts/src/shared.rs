@@ -1,0 +1,46 @@
+//! The alerts as of now, shared with the recorder and HTTP.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::active::Active;
+use super::rule::AlertRule;
+
+/// A rule and its last evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleState {
+    /// The rule.
+    pub rule: AlertRule,
+    /// When it was evaluated, in milliseconds since 1970; `None`: not yet.
+    pub evaluated_ms: Option<i64>,
+    /// The time that took, in seconds.
+    pub took_s: f64,
+    /// Why it could not be evaluated.
+    pub error: Option<String>,
+}
+
+/// All rules and alerts after an evaluation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AlertSnapshot {
+    /// Between two evaluations, in seconds.
+    pub interval_s: f64,
+    /// In the order of the configuration.
+    pub rules: Vec<RuleState>,
+    /// Alerts that are pending or firing.
+    pub active: Vec<Active>,
+}
+
+/// The last snapshot. One thread writes it, others read it.
+#[derive(Clone, Debug, Default)]
+pub struct SharedAlerts(Arc<Mutex<Arc<AlertSnapshot>>>);
+
+impl SharedAlerts {
+    /// Replaces the snapshot.
+    pub fn write(&self, snapshot: AlertSnapshot) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+    }
+
+    /// Returns the last snapshot.
+    pub fn read(&self) -> Arc<AlertSnapshot> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

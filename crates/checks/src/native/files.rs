@@ -1,0 +1,91 @@
+//! Files: their age, their size, and how many there are.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::time::SystemTime;
+
+use facts::age::AgeBy;
+use facts::unit::{Bytes, Nanos};
+use probe::directory::{Directory, EntryKind, StatusWanted};
+use text::printable::Shown as _;
+use text::units::{Size, Span};
+
+use super::outcome::Outcome;
+use super::subject::FileCheck;
+use crate::state::State;
+
+/// What one call of getdents64(2) may give: some two thousand names.
+const LISTING_BYTES: usize = 64 * 1024;
+
+pub(super) fn look(wanted: &FileCheck) -> Outcome {
+    let metadata = match fs::metadata(&wanted.path) {
+        Ok(metadata) => metadata,
+        Err(error) => return unreadable(wanted, &error),
+    };
+    if metadata.is_dir() {
+        // A symbolic link to a directory is followed, as everywhere else in checks.
+        return match fs::canonicalize(&wanted.path).and_then(|path| Directory::open(&path)) {
+            Ok(directory) => count(wanted, &directory),
+            Err(error) => unreadable(wanted, &error),
+        };
+    }
+    let age = age_of(&metadata);
+    let (is_old, is_small) =
+        (is_over(wanted, age), wanted.smaller.is_some_and(|least| metadata.len() < least));
+    let state = if is_old || is_small { State::Critical } else { State::Ok };
+    let old = Span(age);
+    let path = wanted.path.shown();
+    let text = format!("{path} is {old} old and has {}", Size(Bytes(metadata.len())));
+    Outcome::new(state, text).with(format!("age={}s size={}B", age.0 / 1_000_000_000, metadata.len()))
+}
+
+fn unreadable(wanted: &FileCheck, error: &std::io::Error) -> Outcome {
+    let state = if error.kind() == ErrorKind::NotFound { State::Critical } else { State::Unknown };
+    Outcome::new(state, format!("{}: {error}", wanted.path.shown()))
+}
+
+fn age_of(metadata: &fs::Metadata) -> Nanos {
+    let age = metadata.modified().ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
+    // One from the future is new.
+    age.map_or(Nanos(0), Nanos::from)
+}
+
+fn is_over(wanted: &FileCheck, age: Nanos) -> bool {
+    wanted.older.is_some_and(|older| age > Nanos::from(older))
+}
+
+/// Counts the files of a directory by its listing, and asks for their times only if the check is about them: one system call for
+/// some two thousand names, and one for each file.
+fn count(wanted: &FileCheck, directory: &Directory) -> Outcome {
+    let modified = AgeBy { modified: true, ..StatusWanted::KIND.times };
+    let times = StatusWanted { times: modified, ..StatusWanted::KIND };
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    let (mut files, mut old) = (0_u64, 0_u64);
+    let mut memory = Vec::with_capacity(LISTING_BYTES);
+    let listed = directory.list(memory.spare_capacity_mut(), |name, kind| {
+        let status = match (kind, wanted.older) {
+            (EntryKind::Directory, _) => return,
+            (EntryKind::Unknown, _) | (_, Some(_)) => directory.status(name, times).ok(),
+            (_, None) => None,
+        };
+        if status.is_some_and(|status| status.kind == EntryKind::Directory) {
+            return;
+        }
+        files += 1;
+        let modified_ns = status.and_then(|status| status.times.modified_ns);
+        let age_ns = modified_ns.map(|at| (now.as_nanos() as i64).saturating_sub(at).max(0).cast_unsigned());
+        old += u64::from(age_ns.is_some_and(|age_ns| is_over(wanted, Nanos(age_ns))));
+    });
+    if let Err(error) = listed {
+        return unreadable(wanted, &error);
+    }
+    let counted = if wanted.older.is_some() { old } else { files };
+    let is_too_many = counted > wanted.most.unwrap_or(if wanted.older.is_some() { 0 } else { u64::MAX });
+    let state = if is_too_many { State::Critical } else { State::Ok };
+    let of_old = match wanted.older {
+        Some(older) => format!(", {old} of them older than {}", Span(Nanos::from(older))),
+        None => String::new(),
+    };
+    let text = format!("{} has {files} files{of_old}", wanted.path.shown());
+    Outcome::new(state, text).with(format!("files={files} old={old}"))
+}

@@ -1,0 +1,23 @@
+//! Processes by their names.
+
+use std::fs;
+
+use super::outcome::Outcome;
+use crate::state::State;
+
+pub(super) fn count(name: &str, least: u64, most: Option<u64>) -> Outcome {
+    let entries = match fs::read_dir("/proc") {
+        Ok(entries) => entries,
+        Err(error) => return Outcome::new(State::Unknown, format!("/proc: {error}")),
+    };
+    let is_process = |name: &std::ffi::OsStr| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    let has_name = |entry: &fs::DirEntry| {
+        fs::read(entry.path().join("comm")).is_ok_and(|comm| comm.trim_ascii_end() == name.as_bytes())
+    };
+    let found = entries.flatten().filter(|entry| is_process(&entry.file_name()) && has_name(entry));
+    let count = found.count() as u64;
+    let is_wrong = count < least || most.is_some_and(|most| count > most);
+    let state = if is_wrong { State::Critical } else { State::Ok };
+    let processes = if count == 1 { "process is" } else { "processes are" };
+    Outcome::new(state, format!("{count} {processes} called {name}")).with(format!("processes={count}"))
+}

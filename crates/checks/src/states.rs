@@ -1,0 +1,410 @@
+//! Takes results, decides which notifications are sent, and stores both in one transaction.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use facts::unit::Nanos;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use super::circumstances::circumstances;
+use super::definition::CheckOptions;
+use super::downtime::Downtime;
+use super::figures::CheckFigures;
+use super::ledger::{Batch, CheckLedger};
+use super::notice::{self, CheckNotice, NoticeKind};
+use super::push::Push;
+use super::registry::{CheckRegistry, SharedChecks};
+use super::request::CheckRequest;
+use super::state::State;
+use super::status::{Acknowledgement, CheckStatus, Finding, Rules};
+use super::timer::Timer;
+use super::verdict::submitted;
+use notify::StateChange;
+use notify::{Delivery, Outbox, Receiver};
+use service::{Level, Log};
+
+/// Where the jobs of jobs are, in the data directory.
+const DIRECTORY: &str = "checks";
+/// What is known of a check is forgotten when it was not configured for so long: a week.
+const FORGET_AFTER_MS: i64 = 7 * 86_400_000;
+/// Memory that is free is given back after so long.
+const TRIM_INTERVAL: Nanos = Nanos(300_000_000_000);
+/// Of requests so many are done at a time.
+const MOST_REQUESTS: usize = 1000;
+
+/// The states of all checks, and their notifications.
+pub(super) struct CheckStates {
+    data: PathBuf,
+    ledger: CheckLedger,
+    figures: CheckFigures,
+    outbox: Outbox,
+    receivers: Vec<Receiver>,
+    zone: TimeZone,
+    machine: String,
+    registry: SharedChecks,
+    downtimes: Vec<(i64, Downtime)>,
+    /// The checks whose state is to be written.
+    dirty: HashSet<usize>,
+    /// Notifications that were not written.
+    notices: Vec<Delivery<CheckNotice>>,
+    /// Changes of hard states that were not written.
+    changes: Vec<StateChange>,
+    /// Requests that were done, and are to be removed.
+    done: Vec<i64>,
+    /// More is asked for than was done at a time.
+    has_more_requests: bool,
+    /// Sends results to another agent.
+    push: Option<Push>,
+    trim_timer: Timer,
+}
+
+/// What a result changes in the schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sequel {
+    /// The check is repeated at its retry interval.
+    pub(super) is_retried: bool,
+    /// The host of the check is checked at once.
+    pub(super) asks_host: bool,
+}
+
+impl CheckStates {
+    pub(super) fn open(
+        options: &CheckOptions,
+        data: PathBuf,
+        registry: SharedChecks,
+        now_ms: i64,
+        log: &Log,
+    ) -> Result<Self, String> {
+        let failed = |error: &dyn std::fmt::Display| error.to_string();
+        let (ledger, finding) = CheckLedger::take(&data).map_err(|error| failed(&error))?;
+        finding.iter().for_each(|finding| log.write(Level::Warning, finding));
+        let last = ledger.statuses().map_err(|error| failed(&error))?;
+        let downtimes = ledger.downtimes().map_err(|error| failed(&error))?;
+        let waiting = ledger.deliveries().map_err(|error| failed(&error))?;
+        let outbox = Outbox::open(data.join(DIRECTORY), options.job_program.clone(), &waiting);
+        let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let mut states = Self {
+            ledger,
+            figures: CheckFigures::open(&data, options.retention.clone()).map_err(|error| failed(&error))?,
+            outbox: outbox.map_err(|error| failed(&error))?,
+            data,
+            receivers: options.receivers.clone(),
+            zone: options.zone.clone(),
+            machine,
+            registry,
+            downtimes,
+            dirty: HashSet::new(),
+            notices: Vec::new(),
+            changes: Vec::new(),
+            done: Vec::new(),
+            has_more_requests: false,
+            push: None,
+            trim_timer: Timer::new(TRIM_INTERVAL),
+        };
+        states.reconfigure(options, last, now_ms)?;
+        // The other agent may not know them, or not any more.
+        if let Some(push) = &states.push {
+            states.registry.lock().statuses.iter().for_each(|status| push.take(status));
+        }
+        Ok(states)
+    }
+
+    /// Goes on with other checks, when all that is known of the old ones was written.
+    pub(super) fn reload(&mut self, options: &CheckOptions, now_ms: i64) -> Result<(), String> {
+        let last = self.ledger.statuses().map_err(|error| error.to_string())?;
+        self.reconfigure(options, last, now_ms)
+    }
+
+    fn reconfigure(
+        &mut self,
+        options: &CheckOptions,
+        last: Vec<CheckStatus>,
+        now_ms: i64,
+    ) -> Result<(), String> {
+        self.receivers.clone_from(&options.receivers);
+        self.zone = options.zone.clone();
+        if self.push.as_ref().map(Push::options) != options.push.as_ref() {
+            let started = options.push.clone().map(Push::start).transpose();
+            self.push = started.map_err(|error| format!("results cannot be pushed: {error}"))?;
+        }
+        let mut registry = self.registry.lock();
+        let others = registry.reconfigure(Arc::clone(&options.checks), last);
+        self.figures.keep_of(&registry);
+        // Those that are new are there from now on.
+        self.dirty =
+            (0..registry.statuses.len()).filter(|place| registry.statuses[*place].state.is_none()).collect();
+        drop(registry);
+        self.ledger.set_aside(others, now_ms, FORGET_AFTER_MS).map_err(|error| error.to_string())
+    }
+
+    /// Takes what a check found.
+    pub(super) fn take(&mut self, place: usize, finding: Finding, log: &Log) -> Sequel {
+        let shared = self.registry.clone();
+        let mut registry = shared.lock();
+        let check = &registry.checks[place];
+        let is_of_host = check.is_of_host();
+        let rules = Rules {
+            attempts: check.attempts,
+            is_of_host,
+            is_host_down: !is_of_host && registry.is_down(&check.name.host),
+        };
+        let now_ms = finding.at_ms;
+        let status = &mut registry.statuses[place];
+        let last_state = status.hard_state;
+        let change = status.take(finding, rules);
+        if change.is_other_hard_state && (status.is_problem() || last_state != State::Ok) {
+            let change = status.hard_change(now_ms);
+            log.write(Level::Info, &format!("{} is {}: {}", change.subject, change.state, change.text));
+            self.changes.push(change);
+        }
+        let (check, status) = (&registry.checks[place], &registry.statuses[place]);
+        self.figures.take(check, status, now_ms);
+        if let Some(push) = &self.push {
+            push.take(status);
+        }
+        let asks_host = !is_of_host && change.is_other_state && status.is_problem();
+        let is_retried = status.is_retried();
+        self.dirty.insert(place);
+        let now = self.zoned(now_ms);
+        self.tell(place, &mut registry, last_state, &now);
+        Sequel { is_retried, asks_host }
+    }
+
+    /// Adds what a run cost.
+    pub(super) fn add_cost(&mut self, place: usize, cost: super::RunCost) {
+        let mut registry = self.registry.lock();
+        registry.statuses[place].cost.add(cost);
+        self.figures.add_cost(&registry.checks[place], &cost);
+        drop(registry);
+        self.dirty.insert(place);
+    }
+
+    /// Sends notifications that are due without a new result, and marks results that are too old.
+    pub(super) fn sweep(&mut self, now_ms: i64) {
+        let shared = self.registry.clone();
+        let mut registry = shared.lock();
+        let now = self.zoned(now_ms);
+        for place in 0..registry.statuses.len() {
+            let status = &registry.statuses[place];
+            let fresh_ms = registry.checks[place].fresh_for.map(|fresh| fresh.as_millis() as i64);
+            let is_stale = fresh_ms.is_some_and(|fresh_ms| now_ms - status.result_ms > fresh_ms);
+            let last_state = status.hard_state;
+            if is_stale && !status.is_stale && status.state.is_some() {
+                let fresh_s = fresh_ms.unwrap_or(0) / 1000;
+                let text =
+                    format!("there was no result for more than {fresh_s} s; the last one: {}", status.text);
+                let is_of_host = registry.checks[place].is_of_host();
+                let rules = Rules { attempts: 1, is_of_host, is_host_down: false };
+                let result_ms = status.result_ms;
+                let finding = Finding {
+                    state: State::Unknown,
+                    text,
+                    at_ms: now_ms,
+                    is_passive: true,
+                    ..Finding::default()
+                };
+                let status = &mut registry.statuses[place];
+                let change = status.take(finding, rules);
+                if change.is_other_hard_state {
+                    self.changes.push(status.hard_change(now_ms));
+                }
+                (status.is_stale, status.result_ms) = (true, result_ms);
+                self.dirty.insert(place);
+            }
+            let status = &registry.statuses[place];
+            let may_be_told = status.is_problem()
+                || status.told.is_some()
+                || status.flapping.is_flapping() != status.is_flapping_told;
+            if may_be_told {
+                self.tell(place, &mut registry, last_state, &now);
+            }
+        }
+    }
+
+    fn zoned(&self, at_ms: i64) -> Zoned {
+        Timestamp::from_millisecond(at_ms).unwrap_or_default().to_zoned(self.zone.clone())
+    }
+
+    /// Adds the notification of a check that is due, if one is.
+    fn tell(&mut self, place: usize, registry: &mut CheckRegistry, last_state: State, now: &Zoned) {
+        let (check, status) = (&registry.checks[place], &registry.statuses[place]);
+        let now_ms = now.timestamp().as_millisecond();
+        let circumstances = circumstances(check, status, registry, &self.downtimes, now);
+        let due = notice::due(check, status, circumstances, now_ms);
+        if let Some(kind) = due {
+            self.note(place, registry, kind, last_state, now_ms);
+        }
+    }
+
+    fn note(
+        &mut self,
+        place: usize,
+        registry: &mut CheckRegistry,
+        kind: NoticeKind,
+        last_state: State,
+        now_ms: i64,
+    ) {
+        let checks = Arc::clone(&registry.checks);
+        let (check, status) = (&checks[place], &mut registry.statuses[place]);
+        let times = notice::note(status, kind, now_ms);
+        self.dirty.insert(place);
+        if !notice::is_told(check, kind) {
+            return;
+        }
+        let wanted = notice::receivers(check, times);
+        let is_end = matches!(kind, NoticeKind::Recovery | NoticeKind::FlappingStop);
+        let is_wanted = |receiver: &&Receiver| {
+            (wanted.is_empty() || wanted.contains(&receiver.name.as_str()))
+                && (receiver.tells_ends || !is_end)
+        };
+        let receivers: Vec<&Receiver> = self.receivers.iter().filter(is_wanted).collect();
+        if receivers.is_empty() {
+            return;
+        }
+        let utc_offset_s = self.zoned(now_ms).offset().seconds();
+        let origin = (self.machine.clone(), utc_offset_s);
+        let notice = CheckNotice::new(check, status, (kind, times), last_state, origin);
+        let deliveries =
+            receivers.into_iter().map(|receiver| Delivery::new(receiver, notice.clone(), is_end, now_ms));
+        self.notices.extend(deliveries);
+    }
+
+    /// Writes requests down, so that a kill loses none.
+    pub(super) fn ask(&mut self, requests: &[CheckRequest]) -> Result<(), store::StoreError> {
+        self.has_more_requests = true;
+        self.ledger.request(requests)
+    }
+
+    /// Does what others ask for. Returns which checks are to be done at once.
+    pub(super) fn do_requests(&mut self, now_ms: i64, log: &Log) -> Result<Vec<usize>, String> {
+        let failed = |error: store::StoreError| error.to_string();
+        if !self.ledger.has_news().map_err(failed)? && !self.has_more_requests {
+            return Ok(Vec::new());
+        }
+        let mut hurried = Vec::new();
+        let requests = self.ledger.requests(MOST_REQUESTS).map_err(failed)?;
+        self.has_more_requests = requests.len() == MOST_REQUESTS;
+        for (key, request) in requests {
+            if self.done.contains(&key) {
+                continue;
+            }
+            self.done.push(key);
+            hurried.extend(self.do_request(request, now_ms, log));
+        }
+        Ok(hurried)
+    }
+
+    fn do_request(&mut self, request: CheckRequest, now_ms: i64, log: &Log) -> Option<usize> {
+        let place = |name: &str| self.registry.lock().index_of(name);
+        match request {
+            CheckRequest::Submit { name, state, output, at_ms } => {
+                let place = place(&name)?;
+                // One from the future would be the newest for ever.
+                let finding = submitted(state, &output, at_ms.min(now_ms));
+                self.registry.lock().counts.submitted += 1;
+                self.take(place, finding, log);
+            }
+            CheckRequest::Acknowledge { name, author, comment, is_sticky } => {
+                let place = place(&name)?;
+                let shared = self.registry.clone();
+                let mut registry = shared.lock();
+                let status = &mut registry.statuses[place];
+                if status.is_problem() {
+                    status.acknowledgement =
+                        Some(Box::new(Acknowledgement { author, comment, at_ms: now_ms, is_sticky }));
+                    let last_state = status.hard_state;
+                    self.note(place, &mut registry, NoticeKind::Acknowledgement, last_state, now_ms);
+                }
+            }
+            CheckRequest::Unacknowledge { name } => {
+                let place = place(&name)?;
+                self.registry.lock().statuses[place].acknowledgement = None;
+                self.dirty.insert(place);
+            }
+            CheckRequest::Downtime(downtime) => {
+                let added = self.ledger.add_downtime(&downtime, now_ms);
+                self.reread_downtimes(added, log);
+            }
+            CheckRequest::EndDowntime { number } => {
+                let ended = self.ledger.end_downtime(number);
+                self.reread_downtimes(ended, log);
+            }
+            CheckRequest::CheckNow { name } => return place(&name),
+        }
+        None
+    }
+
+    /// At once: what is asked for next may be silenced by them.
+    fn reread_downtimes(&mut self, changed: Result<(), store::StoreError>, log: &Log) {
+        match changed.and_then(|()| self.ledger.downtimes()) {
+            Ok(downtimes) => self.downtimes = downtimes,
+            Err(error) => log.write(Level::Warning, &format!("a downtime cannot be written: {error}")),
+        }
+    }
+
+    /// Records how all checks stand, and syncs what was written.
+    pub(super) fn tick(&mut self, log: &mut Log) {
+        let recorded = self.figures.tick().and_then(|()| self.ledger.checkpoint());
+        if self.trim_timer.take() {
+            // Texts of results come and go, and leave holes.
+            probe::heap::give_memory_back();
+        }
+        self.figures.take_findings().iter().for_each(|finding| log.write(Level::Warning, finding));
+        log.fault(
+            "the history of checks",
+            recorded.err().map(|error| format!("the history of checks: {error}")),
+        );
+    }
+
+    /// Whether something is to be written at once: what is told, and what was asked for.
+    pub(super) fn is_urgent(&self) -> bool {
+        !self.notices.is_empty() || !self.done.is_empty()
+    }
+
+    /// Whether something is to be written.
+    pub(super) fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty() || self.is_urgent()
+    }
+
+    /// Writes what is new, all of it or nothing; what cannot be written stays to be.
+    pub(super) fn commit(&mut self) -> Result<(), String> {
+        if !self.ledger.is_in_place() {
+            let (ledger, _) = CheckLedger::take(&self.data).map_err(|error| error.to_string())?;
+            self.ledger = ledger;
+            self.dirty.extend(0..self.registry.lock().statuses.len());
+        }
+        let mut batch = Batch::default();
+        {
+            let mut registry = self.registry.lock();
+            for place in &self.dirty {
+                batch.add_status(&mut registry.statuses[*place]);
+            }
+        }
+        let committed = self.ledger.commit(batch, &self.notices, &self.changes, &self.done);
+        committed.map_err(|error| error.to_string())?;
+        self.dirty.clear();
+        self.notices.clear();
+        self.changes.clear();
+        self.done.clear();
+        Ok(())
+    }
+
+    /// Goes on notifications. Returns when that is to be done again, in milliseconds since 1970.
+    pub(super) fn deliver(&mut self, now_ms: i64, log: &mut Log) -> Option<i64> {
+        let advanced =
+            self.outbox.advance::<CheckNotice>(self.ledger.delivery_records(), &self.receivers, now_ms);
+        match advanced {
+            Ok((next_ms, events)) => {
+                events.iter().for_each(|event| log.write(Level::Warning, event));
+                log.fault("what is told of checks", None);
+                next_ms
+            }
+            Err(error) => {
+                log.fault("what is told of checks", Some(error));
+                Some(now_ms + 1000)
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Sends each notification once: starts a process for each, watches it, and starts another after a failure.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use probe::spawn::{Command, Group, reap_ended};
+use store::Records;
+
+use super::delivery::{Delivery, DeliveryRecords, Outcome, Subject, action};
+use super::job::{self, Job};
+use super::progress::Progress;
+use super::receiver::Receiver;
+
+/// Processes at a time.
+const MOST_JOBS: usize = 8;
+/// What failed is tried again after a second, then after twice as long each time, up to this.
+const LONGEST_PAUSE_MS: i64 = 300_000;
+/// A notification that could not be sent within a day is given up.
+const LONGEST_TRIED_MS: i64 = 86_400_000;
+/// The time between two looks at a process that runs.
+const LOOK_AFTER_MS: i64 = 100;
+
+/// The notifications that are still to be sent.
+#[derive(Debug)]
+pub struct Outbox {
+    directory: PathBuf,
+    job_program: Vec<OsString>,
+    /// Process ids by the keys of the deliveries.
+    jobs: HashMap<i64, u32>,
+}
+
+/// A line for the log.
+pub(crate) type Event = String;
+
+impl Outbox {
+    /// Keeps the files of jobs in a directory. Files of deliveries that are over are removed.
+    pub fn open<T: Subject>(
+        directory: PathBuf,
+        job_program: Vec<OsString>,
+        waiting: &[(i64, Delivery<T>)],
+    ) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+        let is_waiting = |name: &str| {
+            waiting.iter().any(|(key, delivery)| delivery.outcome.is_none() && key.to_string() == name)
+        };
+        for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
+            if !entry.file_name().to_str().is_some_and(is_waiting) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(Self { directory, job_program, jobs: HashMap::new() })
+    }
+
+    /// Goes on with everything that waits. Returns when it is to be called again, in milliseconds since 1970, and what happened.
+    pub fn advance<T: Subject>(
+        &mut self,
+        (records, deliveries): (&mut Records, DeliveryRecords),
+        receivers: &[Receiver],
+        now_ms: i64,
+    ) -> Result<(Option<i64>, Vec<Event>), String> {
+        self.jobs.retain(|_, pid| reap_ended(pid.cast_signed()).is_none());
+        let (mut next, mut events) = (None, Vec::new());
+        let all = deliveries.all::<T>(records);
+        let all = all.map_err(|error| format!("{}: {error}", self.directory.display()))?;
+        // A receiver that gets the end before the beginning believes that it goes on for ever.
+        let mut waiting: Vec<(String, String)> = Vec::new();
+        for (key, mut delivery) in all {
+            if delivery.outcome.is_some() {
+                continue;
+            }
+            let subject = (delivery.receiver.clone(), delivery.subject.key());
+            if waiting.contains(&subject) {
+                continue;
+            }
+            let receiver = receivers.iter().find(|receiver| receiver.name == delivery.receiver);
+            let before = delivery.clone();
+            let step = self.step(key, &mut delivery, receiver, now_ms);
+            let step = step.map_err(|error| format!("{}: {error}", self.directory.display()))?;
+            if delivery != before {
+                let updated = deliveries.update(records, key, &delivery);
+                updated.map_err(|error| format!("{}: {error}", self.directory.display()))?;
+                events.extend(event(&delivery));
+            }
+            // Not before that is written: what is removed is sent again.
+            if step.is_done_with_file {
+                let _ = fs::remove_file(self.path(key));
+            }
+            next = [next, step.next_ms].into_iter().flatten().min();
+            if delivery.outcome.is_none() {
+                waiting.push(subject);
+            }
+        }
+        Ok((next, events))
+    }
+
+    fn path(&self, key: i64) -> PathBuf {
+        self.directory.join(key.to_string())
+    }
+
+    fn step<T: Subject>(
+        &mut self,
+        key: i64,
+        delivery: &mut Delivery<T>,
+        receiver: Option<&Receiver>,
+        now_ms: i64,
+    ) -> io::Result<Step> {
+        let path = self.path(key);
+        let look_after = Step { next_ms: Some(now_ms + LOOK_AFTER_MS), is_done_with_file: false };
+        if self.jobs.contains_key(&key) {
+            return Ok(look_after);
+        }
+        let progress = match progress(&path)? {
+            // One of an agent that is gone.
+            Some(None) => return Ok(look_after),
+            Some(Some(progress)) => progress,
+            None if delivery.next_ms > now_ms => {
+                return Ok(Step { next_ms: Some(delivery.next_ms), is_done_with_file: false });
+            }
+            None => Progress::Waiting,
+        };
+        let mut end = |outcome: Outcome, reason: String| {
+            (delivery.outcome, delivery.reason) = (Some(outcome), reason);
+            Ok(Step { next_ms: None, is_done_with_file: true })
+        };
+        match progress {
+            Progress::Delivered => end(Outcome::Delivered, String::new()),
+            Progress::Unknown(reason) => end(Outcome::Unknown, reason),
+            Progress::Interrupted => end(Outcome::Unknown, "its process was killed".to_owned()),
+            Progress::Failed(reason) if now_ms - delivery.created_ms > LONGEST_TRIED_MS => {
+                end(Outcome::GivenUp, reason)
+            }
+            Progress::Failed(reason) => {
+                let pause_ms = 1000_i64.saturating_mul(1 << delivery.attempts.min(20)).min(LONGEST_PAUSE_MS);
+                delivery.reason = reason;
+                delivery.attempts += 1;
+                delivery.next_ms = now_ms + pause_ms;
+                Ok(Step { next_ms: Some(delivery.next_ms), is_done_with_file: true })
+            }
+            Progress::Waiting => {
+                let Some(receiver) = receiver else {
+                    // It may come back with the next configuration.
+                    if now_ms - delivery.created_ms > LONGEST_TRIED_MS {
+                        return end(Outcome::GivenUp, "there is no such receiver any more".to_owned());
+                    }
+                    return Ok(Step { next_ms: Some(now_ms + LONGEST_PAUSE_MS), is_done_with_file: false });
+                };
+                if self.jobs.len() < MOST_JOBS {
+                    if !path.exists() {
+                        write_job(&path, &job(delivery, receiver))?;
+                    }
+                    let pid = self.send(&path)?;
+                    self.jobs.insert(key, pid);
+                }
+                Ok(look_after)
+            }
+        }
+    }
+
+    /// Starts the process of a job, which lives on when this process is killed.
+    fn send(&self, path: &Path) -> io::Result<u32> {
+        let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
+        let mut words = self.job_program.clone();
+        words.push(path.into());
+        Command {
+            words,
+            streams: [Some(null.as_fd()), Some(null.as_fd()), None],
+            group: Group::Session,
+            ..Command::default()
+        }
+        .start()
+    }
+}
+
+/// Sends a notification at once, and waits for its end.
+///
+/// # Errors
+/// Why the receiver does not have it, or may not have it.
+pub fn send_now<T: Subject>(receiver: &Receiver, subject: T, now_ms: i64) -> Result<(), String> {
+    let delivery = Delivery::new(receiver, subject, false, now_ms);
+    job::carry_out(&job(&delivery, receiver)).map_err(|error| error.to_string())
+}
+
+/// The next step of a delivery.
+struct Step {
+    next_ms: Option<i64>,
+    is_done_with_file: bool,
+}
+
+/// Reads how far a job came: `None` if there is none, `Some(None)` if it runs.
+fn progress(path: &Path) -> io::Result<Option<Option<Progress>>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    if file.try_lock().is_err() {
+        return Ok(Some(None));
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(Some(Some(Progress::of(&text))))
+}
+
+/// All of it or nothing.
+fn write_job(path: &Path, job: &Job) -> io::Result<()> {
+    let new = path.with_extension("new");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    file.write_all(format!("{}\n", serde_json::to_string(job)?).as_bytes())?;
+    file.sync_data()?;
+    fs::rename(new, path)
+}
+
+/// The line of the log.
+fn event<T: Subject>(delivery: &Delivery<T>) -> Option<Event> {
+    let Delivery { receiver, reason, subject, .. } = delivery;
+    let title = subject.title();
+    match delivery.outcome {
+        Some(Outcome::Delivered) => None,
+        Some(Outcome::Unknown) => {
+            Some(format!("it is not known whether {receiver} has the notification of {title}: {reason}; it is not sent again"))
+        }
+        Some(Outcome::GivenUp) => Some(format!("{receiver} did not get the notification of {title}: {reason}")),
+        None => (delivery.attempts == 1).then(|| {
+            format!("the notification of {title} could not be sent to {receiver}, which is tried again for a day: {reason}")
+        }),
+    }
+}
+
+fn job<T: Subject>(delivery: &Delivery<T>, receiver: &Receiver) -> Job {
+    Job {
+        id: delivery.id.clone(),
+        action: action(delivery, &receiver.way),
+        timeout_ms: receiver.timeout.as_millis() as u64,
+    }
+}

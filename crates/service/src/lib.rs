@@ -1,0 +1,11 @@
+//! What the parts of a long-running process share: messages on standard error, frames between processes, Unix sockets.
+
+#![forbid(unsafe_code)]
+
+pub mod frames;
+mod log;
+mod privileged;
+pub mod unix_socket;
+
+pub use log::{Level, Log};
+pub use privileged::Privileged;
