@@ -10,7 +10,7 @@ pub fn run(data: &[u8]) {
     let _ = formats::dns::reply(&question, data);
     Clicks::default().push(data, drop);
     formats::passwd::users(data).for_each(drop);
-    let _ = formats::hosts::address_of(data, b"host");
+    let _ = formats::hosts::addresses_of(data, b"host");
     drop(formats::dbus::answer(data));
     let _ = formats::certificate::validity(data);
     for figure in formats::plugin_output::read(data).figures {

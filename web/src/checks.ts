@@ -3,6 +3,7 @@
 import * as agent from "./agent";
 import type { Window } from "./agent";
 import { button, element, link, made } from "./element";
+import { unpressed } from "./press";
 import type { CheckDetail, CheckEntry, Checks as Found } from "./replies";
 import { duration, time, type Zone } from "./units";
 
@@ -48,7 +49,8 @@ export class Checks {
     const scroller = made("div", { className: "scroller", tabIndex: 0, role: "region", ariaLabel: "Checks" }, table);
     const more = found.count > found.rows.length ? `The first ${found.rows.length} of ${found.count}.` : "";
     const nothing = found.count === 0 ? "There are none." : more;
-    element("checks").replaceChildren(...(found.count > 0 ? [scroller] : []), made("p", {}, nothing));
+    const parts = [...(found.count > 0 ? [scroller] : []), made("p", {}, nothing)];
+    unpressed(this, () => element("checks").replaceChildren(...parts));
     await fill_strips(found.rows, strips, window, signal);
   }
 
@@ -57,8 +59,9 @@ export class Checks {
     const detail = await agent.check(name, signal);
     // Nothing is taken away from somebody who writes.
     if (element("checks").querySelector("form")?.contains(document.activeElement)) return detail;
-    element("check-states").replaceChildren(button("all checks", () => this.events.asked({ check: "" })));
-    element("checks").replaceChildren(...this.about(detail, zone));
+    const all = button("all checks", () => this.events.asked({ check: "" }));
+    unpressed(STATES, () => element("check-states").replaceChildren(all));
+    unpressed(this, () => element("checks").replaceChildren(...this.about(detail, zone)));
     return detail;
   }
 
@@ -71,7 +74,7 @@ export class Checks {
       choice.ariaPressed = String(state === chosen);
       return choice;
     });
-    element("check-states").replaceChildren(...choices);
+    unpressed(STATES, () => element("check-states").replaceChildren(...choices));
   }
 
   private line(row: CheckEntry, strip: HTMLElement, zone: Zone): HTMLElement {

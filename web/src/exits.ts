@@ -1,6 +1,7 @@
 // The tasks that ended in a window.
 
 import { element, made } from "./element";
+import { unpressed } from "./press";
 import type { ExitEntry, Exits } from "./replies";
 import { duration, time, written, type Zone } from "./units";
 
@@ -12,7 +13,8 @@ export function show_exits({ count, rows }: Exits, zone: Zone): void {
   const more = count > rows.length ? `, the last ${rows.length} of them` : "";
   const words = count === 0 ? "None of them ended in this time." : `${count} ended in this time${more}:`;
   const scroller = made("div", { className: "scroller", tabIndex: 0, role: "region", ariaLabel: "Tasks that ended" }, table);
-  element("exits").replaceChildren(made("p", {}, words), ...(count > 0 ? [scroller] : []));
+  const parts = [made("p", {}, words), ...(count > 0 ? [scroller] : [])];
+  unpressed(show_exits, () => element("exits").replaceChildren(...parts));
 }
 
 function line(row: ExitEntry, zone: Zone): HTMLElement {

@@ -1,6 +1,7 @@
 // Tasks at an instant. However many there are, only the rows on the screen are in the page.
 
 import { grouped, type Row } from "./grouping";
+import { unpressed } from "./press";
 import type { ActiveTasks, TaskEntry, Tasks } from "./replies";
 import { written, type Measure } from "./units";
 import type { Grouping } from "./view";
@@ -109,7 +110,7 @@ export class TaskTable {
       for (const rate of RATES) if (row[rate] !== null) row[rate] = 0;
     }
     for (const row of rows) this.put(row);
-    if (this.settled === 0) this.arrange();
+    if (this.settled === 0) unpressed(this, () => this.arrange());
   }
 
   arranged(by: Grouping, sort: string): void {

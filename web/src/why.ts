@@ -2,6 +2,7 @@
 
 import { Busy } from "./agent";
 import { element, link, made } from "./element";
+import { unpressed } from "./press";
 import type { Why } from "./replies";
 
 /** An answer that takes longer is announced. */
@@ -59,5 +60,5 @@ function show_why({ sentences, missing }: Why, addresses: WhyAddresses): void {
   });
   if (items.length === 0) items.push(made("li", {}, "Nothing is wrong."));
   items.push(...missing.map((text) => made("li", { className: "missing" }, `Not known: ${text}.`)));
-  element("why").replaceChildren(...items);
+  unpressed(show_why, () => element("why").replaceChildren(...items));
 }

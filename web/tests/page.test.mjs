@@ -103,6 +103,17 @@ test("from a task's row to its page", async () => {
   await page.close();
 });
 
+test("a press that lasts over several ticks is a click", async () => {
+  const page = await open();
+  const link = row(page, LOAD).locator("a");
+  await link.hover();
+  await page.mouse.down();
+  await rest(2500);
+  await page.mouse.up();
+  await page.locator("#of:has-text('pid')").waitFor();
+  await page.close();
+});
+
 test("exits are listed", async () => {
   spawnSync("sh", ["-c", "exit 3"], { argv0: "sh" });
   await rest(2500);

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use formats::remote_write;
 use formats::series_name::SeriesName;
+use http_client::{Client, MOST_REDIRECTS, client};
 use query::{Answer, Point};
 use serde_json::Value;
-use ureq::Agent;
 
 use history::answer;
 
@@ -37,17 +37,14 @@ pub enum Asked {
 /// A store, by the address before `/api/v1`.
 #[derive(Clone, Debug)]
 pub struct RemoteStore {
-    client: Agent,
+    client: Client,
     url: String,
 }
 
 impl RemoteStore {
-    /// Connects with the first request. Only `http://` addresses are understood.
+    /// Connects with the first request.
     pub fn new(url: &str) -> Self {
-        let config = Agent::config_builder().timeout_global(Some(LONGEST_WAIT));
-        // What a server refuses is said in the body of its reply.
-        let client = config.http_status_as_error(false).build().new_agent();
-        Self { client, url: url.trim_end_matches('/').to_owned() }
+        Self { client: client(LONGEST_WAIT, MOST_REDIRECTS), url: url.trim_end_matches('/').to_owned() }
     }
 
     /// Appends samples, in milliseconds since 1970.
@@ -100,7 +97,7 @@ impl RemoteStore {
         };
         let url = format!("{}/api/v1/{path}", self.url);
         let form = times.into_iter().chain([("query", expression.to_owned())]);
-        let failed = |error: ureq::Error| format!("{url}: {error}");
+        let failed = |error: http_client::Error| format!("{url}: {error}");
         let mut response = self.client.post(&url).send_form(form).map_err(failed)?;
         let text = response.body_mut().with_config().limit(MOST_BYTES).read_to_string().map_err(failed)?;
         let reply: Value = serde_json::from_str(&text)

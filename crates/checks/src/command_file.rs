@@ -30,7 +30,7 @@ pub(super) struct CommandFile {
 impl CommandFile {
     /// None yet.
     pub(super) fn new(token: u64) -> Self {
-        let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let machine = probe::host_name();
         Self { token, machine, fifo: None }
     }
 

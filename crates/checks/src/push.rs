@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use form_urlencoded::Serializer;
-use ureq::Agent;
+use http_client::{Client, MOST_REDIRECTS, client};
 
 use super::state::State;
 use super::status::CheckStatus;
@@ -105,8 +105,7 @@ impl Drop for Push {
 
 fn send_all(shared: &Shared, options: &PushOptions) {
     let mut log = Log::open();
-    let config = Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false);
-    let agent = config.build().new_agent();
+    let client = client(TIMEOUT, MOST_REDIRECTS);
     let mut wait = SHORTEST_WAIT;
     loop {
         let mut waiting = shared.lock();
@@ -131,7 +130,7 @@ fn send_all(shared: &Shared, options: &PushOptions) {
             let names: Vec<String> = names.collect();
             names.into_iter().filter_map(|name| waiting.results.remove_entry(&name)).collect()
         };
-        match send(&agent, options, &batch) {
+        match send(&client, options, &batch) {
             Ok(finding) => {
                 wait = SHORTEST_WAIT;
                 log.fault("pushed results", finding.map(|finding| format!("{}: {finding}", options.url)));
@@ -156,7 +155,7 @@ fn send_all(shared: &Shared, options: &PushOptions) {
 
 /// Sends results. Returns what the other agent says of them.
 fn send(
-    agent: &Agent,
+    client: &Client,
     options: &PushOptions,
     batch: &[(String, (State, String))],
 ) -> Result<Option<String>, String> {
@@ -165,7 +164,7 @@ fn send(
         form.append_pair("name", name).append_pair("state", state.name()).append_pair("output", output);
     }
     let url = format!("{}/api/v1/checks/submit", options.url.trim_end_matches('/'));
-    let mut request = agent.post(url).header("Content-Type", "application/x-www-form-urlencoded");
+    let mut request = client.post(url).header("Content-Type", "application/x-www-form-urlencoded");
     if let Some(token) = &options.token {
         request = request.header("Authorization", format!("Bearer {token}"));
     }

@@ -84,7 +84,7 @@ impl CheckStates {
         let downtimes = ledger.downtimes().map_err(|error| failed(&error))?;
         let waiting = ledger.deliveries().map_err(|error| failed(&error))?;
         let outbox = Outbox::open(data.join(DIRECTORY), options.job_program.clone(), &waiting);
-        let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let machine = probe::host_name();
         let mut states = Self {
             ledger,
             figures: CheckFigures::open(&data, options.retention.clone()).map_err(|error| failed(&error))?,

@@ -10,15 +10,14 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
+use http_client::{Body, Client, Guard, guarded_client};
 use syndication::{Reading, parse_url};
-use ureq::unversioned::transport::DefaultConnector;
-use ureq::{Agent, Body};
 use url::Url;
 
+use crate::addresses::is_fetched;
 use crate::cache::{Cache, CachedResponse, DocumentDigest};
 use crate::cache_headers::{for_cache, with_validators};
 use crate::error::FeedError;
-use crate::guarded_resolver::GuardedResolver;
 use crate::options::FeedOptions;
 use crate::parser::DocumentParser;
 
@@ -35,7 +34,7 @@ const USER_AGENT: &str = concat!("whit/", env!("CARGO_PKG_VERSION"), " (feed rea
 /// Fetches documents, through a cache on disk.
 #[derive(Debug)]
 pub struct Fetcher {
-    client: Agent,
+    client: Client,
     cache: Cache,
     most_bytes: u64,
     /// A copy that is older is asked about, however long it is fresh.
@@ -96,7 +95,7 @@ impl Fetcher {
     /// # Errors
     /// If it cannot be created.
     pub fn open(data: &Path, options: &FeedOptions) -> Result<Self, FeedError> {
-        let config = Agent::config_builder()
+        let config = Client::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .proxy(None)
@@ -104,10 +103,18 @@ impl Fetcher {
             .user_agent(USER_AGENT)
             .max_idle_connections(4)
             .build();
-        let resolver = GuardedResolver { allowed: options.allowed.clone() };
-        let client = Agent::with_parts(config, DefaultConnector::default(), resolver);
+        let allowed = options.allowed.clone();
+        let guard = Guard {
+            is_permitted: Box::new(move |address, port| is_fetched(address, port, &allowed)),
+            // Without the address: users must not learn what a name resolves to inside the network.
+            refusal: |host, port| {
+                format!(
+                    "the address of {host} is not public, and [feeds] allow does not have it with port {port}"
+                )
+            },
+        };
         Ok(Self {
-            client,
+            client: guarded_client(config, guard),
             cache: Cache::open(data)?,
             most_bytes: options.most_bytes,
             most_age: options.most_interval,
@@ -374,11 +381,11 @@ fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
     Some(pause.min(LONGEST_PAUSE))
 }
 
-fn reason(error: ureq::Error) -> String {
+fn reason(error: http_client::Error) -> String {
     match error {
-        ureq::Error::Timeout(_) => format!("no answer within {} s", LONGEST_FETCH.as_secs()),
-        ureq::Error::Other(error) => error.to_string(),
-        ureq::Error::Io(error) => error.to_string(),
+        http_client::Error::Timeout(_) => format!("no answer within {} s", LONGEST_FETCH.as_secs()),
+        http_client::Error::Other(error) => error.to_string(),
+        http_client::Error::Io(error) => error.to_string(),
         error => error.to_string(),
     }
 }

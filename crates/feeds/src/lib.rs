@@ -17,7 +17,6 @@ mod entry_filter;
 mod error;
 mod feed_rows;
 mod fetch;
-mod guarded_resolver;
 #[cfg(test)]
 mod library_life;
 mod locate;

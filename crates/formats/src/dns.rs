@@ -20,10 +20,12 @@ pub enum Reply {
     NoName,
     /// It could or would not answer: its code.
     Refused(u8),
+    /// The answer is longer than a datagram: ask over TCP (RFC 7766, 5).
+    Truncated,
 }
 
 /// The longest message over UDP without extensions.
-pub const MOST_BYTES: usize = 512;
+pub const MOST_UDP_BYTES: usize = 512;
 const HEADER: usize = 12;
 const CLASS_INTERNET: u16 = 1;
 /// Pointers of a compressed name that are followed.
@@ -69,6 +71,9 @@ pub fn reply(question: &[u8], message: &[u8]) -> Option<Reply> {
         3 => return Some(Reply::NoName),
         code => return Some(Reply::Refused(code)),
     }
+    if told[2] & 0x2 != 0 {
+        return Some(Reply::Truncated);
+    }
     let wanted = question.get(question.len() - 4..question.len() - 2)?;
     let answers = u16::from_be_bytes([told[6], told[7]]);
     let (mut at, mut addresses) = (question.len(), Vec::new());
@@ -105,23 +110,6 @@ fn end_of_name(message: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// Name servers and search domains of resolv.conf(5).
-pub fn resolv_conf(text: &str) -> (Vec<IpAddr>, Vec<String>) {
-    let (mut servers, mut domains) = (Vec::new(), Vec::new());
-    for line in text.lines() {
-        let mut words = line.split_whitespace();
-        match words.next() {
-            // As in the C library, no more than three.
-            Some("nameserver") if servers.len() < 3 => {
-                servers.extend(words.next().and_then(|word| word.parse::<IpAddr>().ok()));
-            }
-            Some("search" | "domain") => domains = words.take(6).map(str::to_owned).collect(),
-            _ => {}
-        }
-    }
-    (servers, domains)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +132,8 @@ mod tests {
         assert_eq!(reply(&question, &message), Some(Reply::NoName));
         message[3] = 0x85;
         assert_eq!(reply(&question, &message), Some(Reply::Refused(5)));
+        message[2..4].copy_from_slice(&[0x83, 0x80]);
+        assert_eq!(reply(&question, &message), Some(Reply::Truncated));
     }
 
     #[test]
@@ -152,10 +142,6 @@ mod tests {
             assert!(question(1, wrong, Family::V6).is_none(), "{wrong}");
         }
         assert!(question(1, "a_b.example.", Family::V6).is_some());
-        let text =
-            "# x\nsearch a.example b.example\nnameserver 192.0.2.1\nnameserver ::1\nnameserver nonsense\n";
-        let (servers, domains) = resolv_conf(text);
-        assert_eq!((servers.len(), domains), (2, vec!["a.example".to_owned(), "b.example".to_owned()]));
     }
 
     proptest! {

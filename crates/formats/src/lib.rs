@@ -29,6 +29,7 @@ pub mod redaction;
 pub mod relabel;
 #[cfg(feature = "remote-write")]
 pub mod remote_write;
+pub mod resolv_conf;
 #[cfg(feature = "samples")]
 pub mod sadf;
 #[cfg(feature = "samples")]

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use facts::unit::Nanos;
+use http_client::{Error, Timeout, client};
 use probe::clock_now;
 use probe::signals::Signal;
 use probe::spawn::{Ending, Process};
 use probe::wait::Waiter;
 use serde::{Deserialize, Serialize};
-use ureq::{Agent, Error, Timeout};
 
 use super::mail;
 use super::progress::{BEGUN, Progress, was_not_reached};
@@ -123,11 +123,7 @@ fn run_command(
 }
 
 fn post(url: &str, body: &str, job: &Job) -> Progress {
-    let config = Agent::config_builder()
-        .timeout_global(Some(Duration::from_millis(job.timeout_ms)))
-        .http_status_as_error(false)
-        .max_redirects(0);
-    let request = config.build().new_agent().post(url);
+    let request = client(Duration::from_millis(job.timeout_ms), 0).post(url);
     let request = request.header("content-type", "application/json").header("idempotency-key", &job.id);
     match request.send(body) {
         Ok(response) if response.status().is_success() => Progress::Delivered,
@@ -142,9 +138,13 @@ fn was_not_sent(error: &Error) -> bool {
     match error {
         Error::Timeout(timeout) => matches!(timeout, Timeout::Resolve | Timeout::Connect),
         Error::Io(error) => was_not_reached(error),
-        Error::HostNotFound | Error::ConnectionFailed | Error::BadUri(_) | Error::Tls(_) | Error::Http(_) => {
-            true
-        }
+        // Others are those of the resolver.
+        Error::Other(_)
+        | Error::HostNotFound
+        | Error::ConnectionFailed
+        | Error::BadUri(_)
+        | Error::Tls(_)
+        | Error::Http(_) => true,
         _ => false,
     }
 }

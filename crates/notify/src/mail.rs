@@ -1,12 +1,14 @@
 //! Mail: RFC 5321, by lettre.
 
 use std::io;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
-use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::transport::smtp::{Error, SMTP_PORT, SUBMISSION_PORT, SUBMISSIONS_PORT};
 use lettre::{Message, SmtpTransport, Transport as _};
 
 use super::progress::{Progress, was_not_reached};
@@ -24,33 +26,50 @@ pub(super) fn send(
         Err(reason) => return Progress::Failed(reason),
     };
     let failed = |error: &dyn std::fmt::Display| Progress::Failed(format!("{}: {error}", options.server));
-    let builder = match options.encryption {
-        MailEncryption::None => Ok(SmtpTransport::builder_dangerous(&options.server)),
-        MailEncryption::StartTls => SmtpTransport::starttls_relay(&options.server),
-        MailEncryption::Tls => SmtpTransport::relay(&options.server),
+    let addresses = match resolver::addresses_of(&options.server, timeout) {
+        Ok(addresses) => addresses,
+        Err(reason) => return Progress::Failed(reason),
     };
-    let mut builder = match builder {
-        Ok(builder) => builder.timeout(Some(timeout)),
-        Err(error) => return failed(&error),
-    };
-    if let Some(port) = options.port {
-        builder = builder.port(port);
+    let mut progress = Progress::Waiting;
+    for address in addresses {
+        let transport = match transport(options, address, timeout) {
+            Ok(transport) => transport,
+            Err(error) => return failed(&error),
+        };
+        progress = match transport.send(&message) {
+            Ok(_) => return Progress::Delivered,
+            Err(error) if source(&error).is_some_and(was_not_reached) => failed(&error),
+            Err(error) if was_not_sent(&error) => return failed(&error),
+            Err(error) => return Progress::Unknown(format!("{}: {error}", options.server)),
+        };
     }
-    if let Some((user, password)) = &options.login {
-        builder = builder.credentials(Credentials::new(user.clone(), password.clone()));
-    }
-    match builder.build().send(&message) {
-        Ok(_) => Progress::Delivered,
-        Err(error) if was_not_sent(&error) => failed(&error),
-        Err(error) => Progress::Unknown(format!("{}: {error}", options.server)),
-    }
+    progress
 }
 
-/// Whether the server cannot have taken it: it said no, or was not reached.
+/// Connects to an address of the server, and checks the certificate of its name.
+fn transport(options: &MailOptions, address: IpAddr, timeout: Duration) -> Result<SmtpTransport, Error> {
+    let parameters = || TlsParameters::new(options.server.clone());
+    let (tls, usual_port) = match options.encryption {
+        MailEncryption::None => (Tls::None, SMTP_PORT),
+        MailEncryption::StartTls => (Tls::Required(parameters()?), SUBMISSION_PORT),
+        MailEncryption::Tls => (Tls::Wrapper(parameters()?), SUBMISSIONS_PORT),
+    };
+    let builder = SmtpTransport::builder_dangerous(address.to_string())
+        .tls(tls)
+        .port(options.port.unwrap_or(usual_port))
+        .timeout(Some(timeout));
+    let login = options.login.clone().map(|(user, password)| Credentials::new(user, password));
+    Ok(login.into_iter().fold(builder, |builder, login| builder.credentials(login)).build())
+}
+
+/// Returns whether the server cannot have taken it: it said no, or was not reached.
 fn was_not_sent(error: &Error) -> bool {
     let has_refused = error.is_permanent() || error.is_transient() || error.is_client() || error.is_tls();
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
-    has_refused || source.is_some_and(was_not_reached)
+    has_refused || source(error).is_some_and(was_not_reached)
+}
+
+fn source(error: &Error) -> Option<&io::Error> {
+    std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>())
 }
 
 fn write(options: &MailOptions, [subject, text]: [&str; 2], id: &str) -> Result<Message, String> {

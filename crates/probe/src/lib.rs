@@ -68,6 +68,11 @@ pub use space::space_of_path;
 
 use rustix::process::{Resource, Rlimit, getpriority_process, getrlimit, setpriority_process, setrlimit};
 
+/// The name of this machine: uname(2).
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// The effective user id of this process.
 pub fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()

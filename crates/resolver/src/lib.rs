@@ -4,19 +4,21 @@
 
 #![forbid(unsafe_code)]
 
+mod name_server;
+
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::time::{Duration, Instant};
 
-use formats::dns::{self, Family, Reply};
-use probe::random;
+use formats::dns::{Family, Reply};
+use formats::resolv_conf::{NameServer, ResolvConf};
 use text::printable::printable_text;
 
-/// One name server has so long for one question.
-const PATIENCE: Duration = Duration::from_secs(2);
-const ATTEMPTS: usize = 2;
+use self::name_server::ask;
+
 /// The deadline of callers that have none of their own.
 pub const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
+const PORT: u16 = 53;
 
 /// The addresses of a host, IPv4 first; never none. An address stands for itself.
 ///
@@ -26,39 +28,20 @@ pub fn addresses_of(host: &str, timeout: Duration) -> Result<Vec<IpAddr>, String
     if let Ok(address) = host.parse() {
         return Ok(vec![address]);
     }
-    if host == "localhost" {
-        return Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]);
-    }
     let hosts = fs::read("/etc/hosts").unwrap_or_default();
-    if let Some(address) = formats::hosts::address_of(&hosts, host.as_bytes()) {
-        return Ok(vec![address]);
+    let mut known = formats::hosts::addresses_of(&hosts, host.trim_end_matches('.').as_bytes());
+    if known.is_empty() && is_this_host(host) {
+        known = vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     }
-    let (mut servers, domains) =
-        dns::resolv_conf(&fs::read_to_string("/etc/resolv.conf").unwrap_or_default());
-    if servers.is_empty() {
-        servers.push(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    if !known.is_empty() {
+        known.sort_by_key(IpAddr::is_ipv6);
+        return Ok(known);
     }
-    // A name with a dot is complete; others are completed by the machine's domains.
-    let names: Vec<String> = match host.contains('.') || domains.is_empty() {
-        true => vec![host.to_owned()],
-        false => domains.iter().map(|domain| format!("{host}.{domain}")).collect(),
-    };
-    let until = Instant::now() + timeout;
-    let mut why = "no name server knows it".to_owned();
-    for name in &names {
-        let mut found = Vec::new();
-        for family in [Family::V4, Family::V6] {
-            match ask_all(&servers, name, family, until) {
-                Ok(addresses) => found.extend(addresses),
-                Err(error) => why = error,
-            }
-        }
-        if !found.is_empty() {
-            return Ok(found);
-        }
-    }
-    let shown = printable_text(host.as_bytes());
-    Err(format!("\"{shown}\" is no address, and not in /etc/hosts; {why}"))
+    let resolver = Resolver::of_machine();
+    resolver.addresses_of(host, Instant::now() + timeout).map_err(|why| {
+        let shown = printable_text(host.as_bytes());
+        format!("\"{shown}\" is no address, and not in /etc/hosts; {why}")
+    })
 }
 
 /// The first address of a host.
@@ -69,46 +52,96 @@ pub fn address_of(host: &str) -> Result<IpAddr, String> {
     Ok(addresses_of(host, USUAL_TIMEOUT)?[0])
 }
 
-/// Asks one server after the other. None if the name has no address of this family.
-fn ask_all(servers: &[IpAddr], name: &str, family: Family, until: Instant) -> Result<Vec<IpAddr>, String> {
-    let mut why = String::new();
-    for _ in 0..ATTEMPTS {
-        for server in servers {
-            match ask(*server, name, family, until) {
-                Ok(Reply::Addresses(addresses)) => return Ok(addresses),
-                Ok(Reply::NoName) => return Ok(Vec::new()),
-                Ok(Reply::Refused(code)) => why = format!("the name server {server} refused (code {code})"),
-                Err(error) => why = format!("the name server {server}: {error}"),
-            }
-        }
-    }
-    Err(why)
+/// Returns whether a name means this machine, whatever a name server says: RFC 6761, 6.3.
+fn is_this_host(host: &str) -> bool {
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    host == "localhost" || host.ends_with(".localhost")
 }
 
-fn ask(server: IpAddr, name: &str, family: Family, until: Instant) -> Result<Reply, String> {
-    let fail = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => "no answer".to_owned(),
-        _ => error.to_string(),
-    };
-    let id = u16::try_from(random::number() & 0xffff).unwrap_or_default();
-    let question = dns::question(id, name, family).ok_or_else(|| "it is no name".to_owned())?;
-    let own: IpAddr =
-        if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    // Connected: the kernel drops answers from other addresses.
-    let socket = UdpSocket::bind((own, 0)).map_err(fail)?;
-    socket.connect((server, 53)).map_err(fail)?;
-    socket.send(&question).map_err(fail)?;
-    let until = until.min(Instant::now() + PATIENCE);
-    let mut memory = [0; dns::MOST_BYTES];
-    loop {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err("no answer".to_owned());
+/// Asks name servers.
+#[derive(Debug)]
+struct Resolver {
+    servers: Vec<SocketAddr>,
+    conf: ResolvConf,
+}
+
+impl Resolver {
+    /// As this machine's files and variables say.
+    fn of_machine() -> Self {
+        let text = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+        let mut conf = ResolvConf::parse(&text, &probe::host_name());
+        if let Ok(domains) = std::env::var("LOCALDOMAIN") {
+            conf.set_domains(domains.split_whitespace());
         }
-        socket.set_read_timeout(Some(left)).map_err(fail)?;
-        let length = socket.recv(&mut memory).map_err(fail)?;
-        if let Some(reply) = dns::reply(&question, &memory[..length]) {
-            return Ok(reply);
+        if let Ok(options) = std::env::var("RES_OPTIONS") {
+            conf.set_options(options.split_whitespace());
         }
+        let servers = conf.servers.iter().filter_map(socket_address).collect();
+        Self { servers, conf }
+    }
+
+    /// Asks for each name that a host name may stand for, until one has addresses.
+    fn addresses_of(&self, host: &str, until: Instant) -> Result<Vec<IpAddr>, String> {
+        let mut why = "no name server knows it".to_owned();
+        for name in self.conf.names(host) {
+            let mut found = Vec::new();
+            for family in [Family::V4, Family::V6] {
+                match self.ask_all(&name, family, until) {
+                    Ok(addresses) => found.extend(addresses),
+                    Err(error) => why = error,
+                }
+            }
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Err(why)
+    }
+
+    /// Asks one server after the other. None if the name has no address of this family.
+    fn ask_all(&self, name: &str, family: Family, until: Instant) -> Result<Vec<IpAddr>, String> {
+        let mut why = "no name server can be asked: /etc/resolv.conf".to_owned();
+        for _ in 0..self.conf.attempts {
+            for server in &self.servers {
+                let until = until.min(Instant::now() + self.conf.timeout);
+                let shown = server.ip();
+                match ask(*server, self.conf.uses_tcp, name, family, until) {
+                    Ok(Reply::Addresses(addresses)) => return Ok(addresses),
+                    Ok(Reply::NoName) => return Ok(Vec::new()),
+                    Ok(Reply::Refused(code)) => {
+                        why = format!("the name server {shown} refused (code {code})");
+                    }
+                    Ok(Reply::Truncated) => {
+                        why = format!("the name server {shown}: its answer is cut off over TCP, too")
+                    }
+                    Err(error) => why = format!("the name server {shown}: {error}"),
+                }
+            }
+        }
+        Err(why)
     }
 }
+
+/// Returns where a server listens; `None` if its interface does not exist.
+fn socket_address(server: &NameServer) -> Option<SocketAddr> {
+    match (server.address, &server.scope) {
+        (IpAddr::V6(address), Some(scope)) => {
+            let index = match scope.parse() {
+                Ok(index) => index,
+                Err(_) => interface_index(scope)?,
+            };
+            Some(SocketAddrV6::new(address, PORT, 0, index).into())
+        }
+        (address, _) => Some(SocketAddr::new(address, PORT)),
+    }
+}
+
+/// Returns the number of an interface, from sysfs; `None` if there is none with this name.
+fn interface_index(name: &str) -> Option<u32> {
+    let is_name = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
+    let file = is_name.then(|| format!("/sys/class/net/{name}/ifindex"))?;
+    fs::read_to_string(file).ok()?.trim_end().parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

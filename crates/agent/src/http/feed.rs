@@ -54,7 +54,7 @@ fn changes(data: &Path) -> Result<Vec<(String, StateChange)>, StoreError> {
 }
 
 fn feed(changes: &[(String, StateChange)]) -> Feed {
-    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let machine = probe::host_name();
     let entry = |(id, change): &(String, StateChange)| Entry {
         id: format!("urn:whit:{machine}:{id}:{}", change.at_ms),
         title: format!("{} is {}", change.subject, change.state),

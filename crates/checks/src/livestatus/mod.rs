@@ -63,7 +63,7 @@ impl Livestatus {
         let listener = unix_socket::listen(path)?;
         let end = Notifier::new()?;
         let ended = end.clone();
-        let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let machine = probe::host_name();
         let started_ms = jiff::Timestamp::now().as_millisecond();
         let shared = Arc::new(Shared { privileged, registry, data, machine, started_ms });
         let mut waiter = Waiter::open(&[])?;

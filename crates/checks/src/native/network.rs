@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use ureq::Agent;
+use http_client::{MOST_REDIRECTS, client};
 
 use super::outcome::Outcome;
 use super::subject::HttpCheck;
@@ -43,9 +43,8 @@ pub(super) fn open(address: &str, timeout: Duration) -> Result<TcpStream, String
 }
 
 pub(super) fn get(wanted: &HttpCheck, timeout: Duration) -> Outcome {
-    let config = Agent::config_builder().timeout_global(Some(timeout)).http_status_as_error(false);
     let begun = Instant::now();
-    let mut response = match config.build().new_agent().get(&wanted.url).call() {
+    let mut response = match client(timeout, MOST_REDIRECTS).get(&wanted.url).call() {
         Ok(response) => response,
         Err(error) => return Outcome::new(State::Critical, format!("{}: {error}", wanted.url)),
     };

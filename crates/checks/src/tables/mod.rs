@@ -45,7 +45,7 @@ fn push(table: &Options<'_, '_>) -> Result<Option<PushOptions>, Fault> {
     if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
         return Err(push.fault_of("url", "expected an address that begins with https:// or http://"));
     }
-    let machine = || rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let machine = || probe::host_name();
     let host = push.text("host")?.map_or_else(machine, str::to_owned);
     check_name(&host).map_err(|message| push.fault_of("host", message))?;
     Ok(Some(PushOptions { url: url.to_owned(), token: push.secret("token")?, host }))

@@ -198,7 +198,7 @@ fn killed() -> Result<(), Failed> {
     fs::write(scratch.0.join("hosts.csv"), format!("name\n{hosts}"))?;
     let config = format!(
         "[checks]\nhosts = \"{marker}/hosts.csv\"\nrunning = 3000\nstarts = 3000\n\
-         [[check]]\nname = \"slow\"\nhosts = \"h*\"\ncommand = [\"sleep\", \"1000\"]\ntimeout = \"30s\"\n\
+         [[check]]\nname = \"slow\"\nhosts = \"h*\"\ncommand = [\"sleep\", \"1000\"]\ntimeout = \"10m\"\n\
          environment = {{ MARKER = \"{marker}\" }}\ninterval = \"5s\"\n\
          [[check]]\nname = \"quick\"\nhosts = \"h*\"\ncommand = [\"sh\", \"-c\", \"echo $1; exit 1\", \"sh\", \"{{host}}\"]\n\
          interval = \"4s\"\nattempts = 1\n"

@@ -65,7 +65,7 @@ pub(crate) fn peer(name: &str) -> PathBuf {
 }
 
 /// The end of everything that a trial waits for. Reaching it is a failure; nothing else is asserted of it, and a busy machine needs it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Waits until something holds.
 pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {

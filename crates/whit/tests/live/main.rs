@@ -31,6 +31,7 @@ mod leftovers;
 mod machine;
 mod mail;
 mod nagios_import;
+mod name_service;
 mod namespaces;
 mod page;
 mod past;
@@ -94,6 +95,7 @@ fn main() {
         page::trials(),
         why::trials(),
         relabel::trials(),
+        name_service::trials(),
         namespaces::trials(),
         run::trials(),
         supervision::trials(),

@@ -5,18 +5,19 @@ use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use libtest_mimic::Failed;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
-use super::machine::{Scratch, WHIT};
+use super::machine::{Scratch, WHIT, shell};
 use super::trials::{Need, Trial, exact};
 
 const TREES: &str = include_str!("tmpfiles-trees.txt");
 /// Longer than every age in the configurations: times of status and birth cannot be set, they have to pass.
 const SETTLED: Duration = Duration::from_secs(41);
-/// Each tree is dated for a run of its own, one after the other, so that a slow machine makes none of them old.
+/// Each tree is dated for a run of its own, one after the other, so that a slow machine makes none of them old: so far apart at least, and
+/// three times as far as a run takes.
 const SPACING: Duration = Duration::from_millis(200);
 /// What is young becomes old five seconds after the run that a tree is dated for: whatever a run deletes after this time proves nothing.
 const LATEST: Duration = Duration::from_secs(4);
@@ -144,8 +145,14 @@ fn same_files() -> Result<(), Failed> {
     let scratch = Scratch::new("tmpfiles-peer");
     let trees = trees();
     assert!(trees.len() >= 40);
+    let begun = Instant::now();
+    let conf = scratch.0.join("empty.conf");
+    fs::write(&conf, "")?;
+    let conf = conf.display();
+    shell(&format!("systemd-tmpfiles --clean {conf}; {WHIT} age --tmpfiles {conf} --delete"));
+    let spacing = SPACING.max(begun.elapsed() * 3);
     let first_run = SystemTime::now() + SETTLED;
-    let run_of = |place: usize| first_run + SPACING * place as u32;
+    let run_of = |place: usize| first_run + spacing * place as u32;
     let root_of = |side: &str, tree: &Tree| scratch.0.join(side).join(tree.name).join("t");
     for (place, tree) in trees.iter().enumerate() {
         for side in ["systemd", "whit"] {

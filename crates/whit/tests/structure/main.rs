@@ -14,7 +14,7 @@ use std::process::Command;
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
 /// Libraries that are behind one door: the crates that may depend on them. Others are as good as their Cargo.toml says.
-const DOORS: [(&str, &[&str]); 11] = [
+const DOORS: [(&str, &[&str]); 12] = [
     ("aya", &["probe"]),
     ("axum", &["agent"]),
     ("clap", &["age", "bar", "bench", "command", "top", "traffic", "whit"]),
@@ -26,6 +26,7 @@ const DOORS: [(&str, &[&str]); 11] = [
     ("rusqlite", &["feeds", "store"]),
     ("rustls", &["checks"]),
     ("tokio", &["agent"]),
+    ("ureq", &["http_client"]),
 ];
 /// No I/O, no clock, no operating system.
 const PURE: [&str; 4] = ["facts", "formats", "query", "text"];

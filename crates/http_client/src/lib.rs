@@ -1,0 +1,40 @@
+//! Requests over HTTP: a client whose names are resolved by the crate `resolver`, so that no request loads modules of another C library or
+//! hangs in one, and that keeps to a deadline.
+//!
+//! Everything else is ureq: requests, TLS with the system's certificates, redirects.
+
+#![forbid(unsafe_code)]
+
+mod name_resolver;
+
+use std::time::Duration;
+
+pub use name_resolver::Guard;
+pub use ureq::config::Config;
+pub use ureq::{Agent as Client, Body, Error, Timeout};
+
+use ureq::Agent;
+use ureq::unversioned::transport::DefaultConnector;
+
+use self::name_resolver::NameResolver;
+
+/// The most redirects that a request follows, unless a client is made for fewer.
+pub const MOST_REDIRECTS: u32 = 10;
+
+/// Makes a client whose requests take no longer than `timeout`, and follow so many redirects; without any, the redirect is the answer. Any status of an answer is an answer.
+pub fn client(timeout: Duration, redirects: u32) -> Client {
+    let config = Agent::config_builder()
+        .timeout_global(Some(timeout))
+        .http_status_as_error(false)
+        .max_redirects(redirects);
+    with_resolver(config.build(), None)
+}
+
+/// Makes a client that connects to no address that a guard refuses.
+pub fn guarded_client(config: Config, guard: Guard) -> Client {
+    with_resolver(config, Some(guard))
+}
+
+fn with_resolver(config: Config, guard: Option<Guard>) -> Client {
+    Agent::with_parts(config, DefaultConnector::default(), NameResolver { guard })
+}
